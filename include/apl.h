@@ -1,0 +1,427 @@
+/*
+ * apl.h - keep a training set in one sealed, compressed, checked file, and read it back.
+ *
+ * A store is a directory that holds one file, data.mdb, written once and never changed: it is replaced as a
+ * whole or not at all. It holds records, numbered 0 ... N-1. A record has one value for every field of the
+ * store's schema: a picture, a label, a name. Records are kept in blocks, which are compressed and checked; a
+ * byte of a store is never handed out before its checksum has been verified.
+ *
+ * Reading:                                          Writing:
+ *
+ *     apl_store *store;                                 apl_writer *w;
+ *     apl_error err;                                    apl_writer_open("db", NULL, &w, &err);
+ *     if (apl_store_open("db", NULL, &store, &err))     int64_t shape[3] = {3, 32, 32};
+ *         die(err.message);                             apl_writer_add_field(w, "image", APL_U8, APL_INPUT,
+ * 3, shape, &err); apl_batch *one;                                   apl_writer_add_field(w, "label", APL_U8,
+ * APL_TARGET, 0, NULL, &err); apl_store_get(store, 17, &one, &err);             apl_writer_begin_member(w,
+ * "mine", "train", 0, &err);
+ *     ... apl_batch_column(one, 0)->data ...            for (...) {
+ *     apl_batch_release(one);                               apl_value values[2] = {{pixels, NULL}, {&label,
+ * NULL}}; apl_store_close(store);                               apl_writer_append(w, values, &err);
+ *                                                       }
+ *                                                       apl_writer_commit(w, &err);   -- or nothing at all is
+ * kept apl_writer_close(w);
+ *
+ * Rules that hold everywhere:
+ *
+ *   - Every call that can fail returns an apl_status; APL_OK is 0. It also fills the apl_error that the
+ * caller passes, which may be NULL. On failure, results are left as they were.
+ *   - What a call hands out as `const ... *` belongs to the handle it was asked of and lives as long as that.
+ *   - A store and its batches may be used by any number of threads at once. A writer belongs to one thread at
+ * a time. Neither may be used in a child after fork().
+ *   - Numbers are in the byte order of the machine. Sizes are in bytes unless another unit is named.
+ *   - close, release and free functions accept NULL.
+ */
+#ifndef APL_H
+#define APL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define APL_API      __attribute__((visibility("default")))
+#define APL_MUST_USE __attribute__((warn_unused_result))
+#else
+#define APL_API
+#define APL_MUST_USE
+#endif
+
+#define APL_VERSION_MAJOR  0
+#define APL_VERSION_MINOR  1
+#define APL_VERSION_PATCH  0
+#define APL_VERSION_STRING "0.1.0"
+
+/* The version of the library that runs, as "major.minor.patch". APL_VERSION_STRING is that of this header. */
+APL_API const char *apl_version(void);
+
+/* ------------------------------------------------------------------------------------------------ errors */
+
+/* What came of a call. The numbers never change their meaning. */
+typedef enum apl_status {
+    APL_OK = 0,
+    APL_END = 1,            /* not an error: there is no more to take */
+    APL_E_INVALID = 2,      /* an argument is wrong, or the call came at the wrong time */
+    APL_E_NOMEM = 3,        /* memory could not be had */
+    APL_E_IO = 4,           /* the system could not open, read or write; sys_errno tells more */
+    APL_E_NOSPACE = 5,      /* the file system is full, or a quota is */
+    APL_E_EXISTS = 6,       /* there is a store already, and replacing it was not asked for */
+    APL_E_NOTFOUND = 7,     /* no such store, record, field, split or member */
+    APL_E_BUSY = 8,         /* another process is writing this store */
+    APL_E_CORRUPT = 9,      /* stored bytes are not what was written */
+    APL_E_VERSION = 10,     /* the store has a format that this library does not know */
+    APL_E_SOURCE = 11,      /* the source of an ingest is damaged or not what it should be */
+    APL_E_INCOMPLETE = 12,  /* the source of an ingest ends early, or lacks members or rows */
+    APL_E_CANCELLED = 13,   /* the caller's callback asked to stop */
+    APL_E_UNSUPPORTED = 14, /* understood, but not to be had in this build or on this machine */
+    APL_E_MISMATCH = 15     /* the store is not the one that was expected */
+} apl_status;
+
+/* A status in words, such as "stored bytes are corrupt". Never NULL; static. */
+APL_API const char *apl_status_text(apl_status status);
+
+/* Detail on a failure, in memory of the caller's; needs no initialisation. One line, without a newline. */
+typedef struct apl_error {
+    apl_status status;
+    int sys_errno; /* errno of the system call that failed, or 0 */
+    char message[504];
+} apl_error;
+
+/* ------------------------------------------------------------------------------------------------ schema */
+
+#define APL_MAX_FIELDS 64          /* fields a schema may have */
+#define APL_MAX_DIMS   8           /* dimensions a field may have */
+#define APL_MAX_NAME   255         /* bytes in the name of a field, split, member or class */
+#define APL_MAX_VALUE  (64u << 20) /* bytes in one value */
+#define APL_MAX_BLOCK  65536       /* records in one block */
+
+/* The type of a field's elements. The numbers stand in stores and never change. */
+typedef enum apl_dtype {
+    APL_U8 = 1,
+    APL_I8 = 2,
+    APL_U16 = 3,
+    APL_I16 = 4,
+    APL_U32 = 5,
+    APL_I32 = 6,
+    APL_U64 = 7,
+    APL_I64 = 8,
+    APL_F16 = 9,
+    APL_BF16 = 10,
+    APL_F32 = 11,
+    APL_F64 = 12,
+    APL_BOOL = 13, /* one byte, 0 or 1 */
+    APL_UTF8 = 14  /* text: elements are bytes, without a closing NUL */
+} apl_dtype;
+
+/* Bytes in one element; 0 for a number that is no dtype. */
+APL_API size_t apl_dtype_size(apl_dtype dtype);
+
+/* "u8", "f32", "utf8", ...; "?" for a number that is no dtype. Static. */
+APL_API const char *apl_dtype_name(apl_dtype dtype);
+
+/* What a field is for. Digests and splits by content look at inputs (and digests at targets), never at names.
+ */
+typedef enum apl_mark { APL_INPUT = 1, APL_TARGET = 2, APL_NAME = 3, APL_POSITION = 4 } apl_mark;
+
+/* A field of a store. Fields are in the order of the schema. Later versions may append members. */
+typedef struct apl_field {
+    const char *name;
+    apl_dtype dtype;
+    apl_mark mark;
+    unsigned ndim;               /* 0: a scalar */
+    int64_t shape[APL_MAX_DIMS]; /* -1: varies from record to record */
+    size_t value_bytes;          /* bytes of one value; 0 if the shape varies */
+    const char *const *classes;  /* names of the values 0 ... class_count-1 of a target, or NULL */
+    uint64_t class_count;
+    const char *codec;     /* "picture", "zstd", ... as chosen when the store was made */
+    int level;             /* of that codec */
+    uint64_t raw_bytes;    /* of all values, decoded */
+    uint64_t stored_bytes; /* of all values, as stored */
+    uint8_t digest[32];    /* SHA-256 over all values in id order; docs/FORMAT.md says exactly how */
+} apl_field;
+
+/* A named subset of the records that the source brought: the ids first ... first+count-1. */
+typedef struct apl_split {
+    const char *name;
+    uint64_t first, count;
+} apl_split;
+
+/*
+ * A part of the source, such as one file of an archive. `first` and `count` are source positions: the ids of
+ * an unshuffled store; in a shuffled one, the values of its position field (see apl_info.shuffled).
+ */
+typedef struct apl_member {
+    const char *name;
+    const char *split;
+    uint64_t first, count;
+} apl_member;
+
+/* What a store says of itself. Later versions may append members. */
+typedef struct apl_info {
+    uint64_t records;
+    unsigned fields, splits, members;
+    uint32_t block_records; /* records in a full block */
+    uint64_t blocks;
+    uint64_t raw_bytes;  /* of all values of all fields, decoded */
+    uint64_t file_bytes; /* size of data.mdb */
+    unsigned format_major, format_minor;
+    const char *tool;          /* what wrote the store, such as "apldata 0.1.0" */
+    const char *source_format; /* such as "cifar-10-binary"; "" if the writer did not say */
+    int has_source_digest;
+    uint8_t source_digest[32];  /* SHA-256 of the source as it was read */
+    uint8_t content_digest[32]; /* of the input and target fields: independent of codec, block size and source
+                                   format */
+    int shuffled; /* 1: ids are in a keyed random order, and a field marked APL_POSITION tells the way back */
+    uint64_t shuffle_seed;
+} apl_info;
+
+/* ------------------------------------------------------------------------------------------------ stores */
+
+typedef struct apl_store apl_store;
+
+/* Zeros mean defaults. Start from APL_STORE_OPTIONS_INIT. */
+typedef struct apl_store_options {
+    size_t size; /* sizeof(apl_store_options) */
+    const uint8_t
+        *expected_content; /* 32 bytes: refuse (APL_E_MISMATCH) a store with another content digest */
+} apl_store_options;
+#define APL_STORE_OPTIONS_INIT          \
+    {                                   \
+        sizeof(apl_store_options), NULL \
+    }
+
+/*
+ * Opens the store in the directory `path` for reading. Writes nothing, takes no lock, needs only read
+ * permission, and keeps seeing the same store if it is replaced meanwhile. `options` may be NULL. Likely
+ * errors: APL_E_NOTFOUND, APL_E_CORRUPT, APL_E_VERSION, APL_E_MISMATCH, APL_E_IO.
+ */
+APL_API APL_MUST_USE apl_status apl_store_open(const char *path, const apl_store_options *options,
+                                               apl_store **store, apl_error *err);
+
+/* Closes the store. Batches taken from it stay valid; what its describing calls handed out does not. */
+APL_API void apl_store_close(apl_store *store);
+
+/* The store's description. Never NULL. */
+APL_API const apl_info *apl_store_info(const apl_store *store);
+
+/* Field, split or member `i` of the store; NULL if there is none. */
+APL_API const apl_field *apl_store_field(const apl_store *store, unsigned i);
+APL_API const apl_split *apl_store_split(const apl_store *store, unsigned i);
+APL_API const apl_member *apl_store_member(const apl_store *store, unsigned i);
+
+/* The number of the field or split called `name`, or -1. */
+APL_API int apl_store_find_field(const apl_store *store, const char *name);
+APL_API int apl_store_find_split(const apl_store *store, const char *name);
+
+/* How many records of split `split` have class `cls` in target field `field`; 0 where the field has no
+ * classes. */
+APL_API uint64_t apl_store_class_count(const apl_store *store, unsigned split, unsigned field, uint64_t cls);
+
+/*
+ * Mean and standard deviation (of the population) of channel `channel` of a u8 field over the records of
+ * `split`, in units of the stored values (0 ... 255). Channels are the first of three dimensions; other
+ * shapes have one channel. APL_E_NOTFOUND where there is no such thing.
+ */
+APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field,
+                                                  unsigned channel, double *mean, double *deviation);
+
+/* ------------------------------------------------------------------------------------------------ batches */
+
+/* Some records, field by field; lent to the caller until released. */
+typedef struct apl_batch apl_batch;
+
+/*
+ * One field of a batch. Fixed shape: data holds rows x shape elements, contiguous, row after row. Varying
+ * shape: data holds the values of all rows one after another; row r has the elements offsets[r] ...
+ * offsets[r+1]-1 and the shape shapes[r*ndim ... r*ndim+ndim-1]. data is aligned to 64 bytes. Later versions
+ * may append members.
+ */
+typedef struct apl_column {
+    const void *data;
+    size_t bytes;
+    apl_dtype dtype;
+    unsigned ndim;
+    int64_t shape[APL_MAX_DIMS]; /* of one row; -1: varies */
+    const uint64_t *offsets;     /* rows + 1 of them, in elements; NULL for a fixed shape */
+    const int64_t *shapes;       /* rows x ndim; NULL for a fixed shape */
+} apl_column;
+
+/* Rows in the batch. */
+APL_API size_t apl_batch_rows(const apl_batch *batch);
+
+/* The id of each row. */
+APL_API const uint64_t *apl_batch_ids(const apl_batch *batch);
+
+/* The column of field `field` (its number in the schema); NULL if there is none or it was not asked for. */
+APL_API const apl_column *apl_batch_column(const apl_batch *batch, unsigned field);
+
+/* Gives the batch back, from any thread, also after its store has been closed. */
+APL_API void apl_batch_release(apl_batch *batch);
+
+/* Zeros mean defaults. Start from APL_GET_OPTIONS_INIT. */
+typedef struct apl_get_options {
+    size_t size;               /* sizeof(apl_get_options) */
+    const char *const *fields; /* names of the fields wanted; NULL: all */
+    size_t field_count;
+    unsigned threads; /* threads that decode; 0 or 1: the caller's alone */
+} apl_get_options;
+#define APL_GET_OPTIONS_INIT                \
+    {                                       \
+        sizeof(apl_get_options), NULL, 0, 0 \
+    }
+
+/*
+ * The record `id` as a batch of one row.
+ * Likely errors: APL_E_NOTFOUND (no such id), APL_E_CORRUPT (the message names member and block).
+ */
+APL_API APL_MUST_USE apl_status apl_store_get(apl_store *store, uint64_t id, apl_batch **batch,
+                                              apl_error *err);
+
+/*
+ * The records ids[0 ... n-1], in that order, repeats allowed. Every block is decoded once, however many of
+ * its records are asked for and in whatever order; fields that are not asked for are not decoded. `options`
+ * may be NULL.
+ */
+APL_API APL_MUST_USE apl_status apl_store_get_batch(apl_store *store, const uint64_t *ids, size_t n,
+                                                    const apl_get_options *options, apl_batch **batch,
+                                                    apl_error *err);
+
+/* ------------------------------------------------------------------------------------------------ verifying
+ */
+
+/* A block that is not as it was written. */
+typedef struct apl_bad_block {
+    const char *member; /* of the source; in a shuffled store, the split */
+    uint64_t block;     /* its number within that */
+    uint64_t first;     /* the block's records are the ids first ... first+count-1 */
+    uint64_t count;
+    const uint64_t *bad; /* those among them whose values cannot be vouched for, ascending */
+    size_t bad_count;
+    const char *message; /* what is wrong */
+} apl_bad_block;
+
+/* Zeros mean defaults. Start from APL_VERIFY_OPTIONS_INIT. Callbacks come one at a time, from any thread. */
+typedef struct apl_verify_options {
+    size_t size;                                                /* sizeof(apl_verify_options) */
+    unsigned threads;                                           /* 0: one per core */
+    void *user;                                                 /* handed to the callbacks */
+    int (*progress)(void *user, uint64_t records, uint64_t of); /* non-zero: stop with APL_E_CANCELLED */
+    void (*bad_block)(void *user, const apl_bad_block *block);  /* in no particular order */
+} apl_verify_options;
+#define APL_VERIFY_OPTIONS_INIT                         \
+    {                                                   \
+        sizeof(apl_verify_options), 0, NULL, NULL, NULL \
+    }
+
+/*
+ * Decodes and checks every byte of the store: checksums, hashes of records, digests of fields, statistics.
+ * APL_E_CORRUPT if anything is wrong, after all of the store has been looked at.
+ */
+APL_API APL_MUST_USE apl_status apl_store_verify(apl_store *store, const apl_verify_options *options,
+                                                 apl_error *err);
+
+/* ------------------------------------------------------------------------------------------------ writing */
+
+typedef struct apl_writer apl_writer;
+
+/* Zeros mean defaults. Start from APL_WRITER_OPTIONS_INIT. */
+typedef struct apl_writer_options {
+    size_t size;            /* sizeof(apl_writer_options) */
+    unsigned threads;       /* threads that encode; 0: one per core */
+    uint32_t block_records; /* records a block, 1 ... APL_MAX_BLOCK; 0: 128, or fewer if they would exceed 16
+                               MiB */
+    const char *codec;      /* for input fields: "raw", "zstd", "shuffle", "delta", "picture"; NULL: tried and
+                               chosen by size */
+    int level;              /* zstd level of that codec; 0: tried and chosen by size */
+    int replace;            /* 1: replace a store that exists */
+    int shuffle;            /* 1: store the records of each split in a keyed random order */
+    uint64_t shuffle_seed;
+    const char *tool; /* name and version of the program, kept in the store; NULL: the library's */
+} apl_writer_options;
+#define APL_WRITER_OPTIONS_INIT                                  \
+    {                                                            \
+        sizeof(apl_writer_options), 0, 0, NULL, 0, 0, 0, 0, NULL \
+    }
+
+/*
+ * Begins a store in the directory `path`, which is made if need be. Nothing of it can be seen before commit.
+ * `options` may be NULL. Likely errors: APL_E_EXISTS, APL_E_BUSY, APL_E_IO, APL_E_NOSPACE.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_open(const char *path, const apl_writer_options *options,
+                                                apl_writer **writer, apl_error *err);
+
+/*
+ * Appends a field to the schema; before the first member only. A shape of ndim dimensions, each at least 1,
+ * or -1 for "varies". A field marked APL_UTF8 has the shape {-1}. Names are unique, 1 ... APL_MAX_NAME bytes
+ * of UTF-8.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const char *name, apl_dtype dtype,
+                                                     apl_mark mark, unsigned ndim, const int64_t *shape,
+                                                     apl_error *err);
+
+/* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32; any time before commit.
+ * Records with other values make commit fail with APL_E_INVALID. */
+APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const char *field,
+                                                       const char *const *names, uint64_t count,
+                                                       apl_error *err);
+
+/* Says where the records come from: a name for the source's format, and the source's SHA-256 or NULL. Before
+ * commit. */
+APL_API APL_MUST_USE apl_status apl_writer_set_source(apl_writer *writer, const char *format,
+                                                      const uint8_t *sha256, apl_error *err);
+
+/*
+ * Begins a member: the records appended from now on belong to it, until the next one begins. Members may come
+ * in any order; in the store they are ordered by `number`, which no two may share, and all members of a split
+ * must have numbers next to each other.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_begin_member(apl_writer *writer, const char *name,
+                                                        const char *split, uint32_t number, apl_error *err);
+
+/* A value to append. data: its elements, contiguous, any alignment. shape: ndim numbers where the field's
+ * shape varies, else NULL. */
+typedef struct apl_value {
+    const void *data;
+    const int64_t *shape;
+} apl_value;
+
+/*
+ * Appends one record: values[i] for field i. The values are copied. Encoding and writing go on in other
+ * threads, so an error of theirs may be reported by a later call; after any error only apl_writer_close() is
+ * left to do.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_append(apl_writer *writer, const apl_value *values,
+                                                  apl_error *err);
+
+/* How far a writer has come. */
+typedef struct apl_progress {
+    uint64_t records;      /* appended, or while reading back: read back */
+    uint64_t raw_bytes;    /* of those */
+    uint64_t stored_bytes; /* written to the file so far */
+} apl_progress;
+
+/* Fills `progress`; from the writer's thread only. */
+APL_API void apl_writer_progress(const apl_writer *writer, apl_progress *progress);
+
+/* Calls `callback` from the thread that called commit, some times a second, while it reads the store back;
+ * non-zero makes commit give up with APL_E_CANCELLED. */
+APL_API void apl_writer_on_commit(apl_writer *writer,
+                                  int (*callback)(void *user, const apl_progress *progress), void *user);
+
+/*
+ * Writes what is left, reads every record back and compares it with what was appended, syncs, and puts the
+ * store in its place in one step. After APL_OK the store is there to stay; after an error there is what was
+ * there before.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error *err);
+
+/* Frees the writer; what was not committed vanishes without a trace. */
+APL_API void apl_writer_close(apl_writer *writer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,56 @@
+/*
+ * Where an ingest reads from: an archive, a directory of members, or standard input, as a sequence of named
+ * members. Each member's bytes are read through a cursor. Nothing is extracted and nothing above a few
+ * buffers is held.
+ */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include "bytes.h"
+#include "status.h"
+
+struct source;
+
+/* A regular file of the source. The strings live until the next call of source_next(). */
+struct source_member {
+    const char *name; /* without folders: what it is recognised by; raw bytes, not safe to print */
+    const char *path; /* as it stands in the source, safe to print */
+    uint64_t size;    /* in bytes, as the source says; the cursor gives exactly as many or fails */
+};
+
+/* Asked for every regular file; false: its bytes are not wanted (and a directory does not even open it). */
+typedef bool (*source_wants)(const char *name, void *user);
+
+/* Opens `path` ("-": standard input). What it is, is told from its bytes. `poll` (may be NULL) is called now
+ * and then while reading, and at once when a read is interrupted by a signal; non-zero makes the read fail
+ * with APL_E_CANCELLED. */
+apl_status source_open(const char *path, source_wants wants, int (*poll)(void *user), void *user,
+                       struct source **source, apl_error *err);
+void source_close(struct source *source);
+
+/* Goes to the next wanted member; APL_END when the source has been read, checked and drained to its last byte
+ * (trailers, padding, garbage behind the end). What was left unread of the previous member is read and
+ * checked too. */
+apl_status source_next(struct source *source, struct source_member *member, apl_error *err);
+
+/* The bytes of the current member. When it has failed, source_failure() says whether the source is to blame.
+ */
+struct cursor *source_cursor(struct source *source);
+
+/* Why the cursor has failed: the status and message of the source's error (truncated gzip, read error,
+ * cancelled, ...), or APL_OK if the member simply has no more bytes. */
+apl_status source_failure(struct source *source, apl_error *err);
+
+/* Bytes taken so far from the source as it lies there (compressed), and all of it; 0 if that is not known. */
+uint64_t source_bytes(const struct source *source);
+uint64_t source_size(const struct source *source);
+
+/* SHA-256 of the source; valid after APL_END. Of an archive: of its bytes as they lie there. Of a directory:
+ * over the wanted members in the order read: name, NUL, size as u64 little-endian, the bytes of the member.
+ */
+apl_status source_digest(struct source *source, uint8_t sha256[32], apl_error *err);
+
+/* The source's name as the user gave it, safe to print ("standard input" for "-"). */
+const char *source_name(const struct source *source);
+
+#endif

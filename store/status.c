@@ -1,0 +1,169 @@
+/* Statuses, their texts, and filling the caller's apl_error. */
+#include "status.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *apl_status_text(apl_status status)
+{
+    switch (status) {
+    case APL_OK:
+        return "done";
+    case APL_END:
+        return "no more";
+    case APL_E_INVALID:
+        return "wrong argument, or called at the wrong time";
+    case APL_E_NOMEM:
+        return "out of memory";
+    case APL_E_IO:
+        return "input or output failed";
+    case APL_E_NOSPACE:
+        return "no space left";
+    case APL_E_EXISTS:
+        return "a store exists already";
+    case APL_E_NOTFOUND:
+        return "not found";
+    case APL_E_BUSY:
+        return "another process is writing this store";
+    case APL_E_CORRUPT:
+        return "stored bytes are not what was written";
+    case APL_E_VERSION:
+        return "unknown format version";
+    case APL_E_SOURCE:
+        return "the source is damaged or not what it should be";
+    case APL_E_INCOMPLETE:
+        return "the source is incomplete";
+    case APL_E_CANCELLED:
+        return "cancelled";
+    case APL_E_UNSUPPORTED:
+        return "not supported here";
+    case APL_E_MISMATCH:
+        return "not the store that was expected";
+    }
+    return "unknown status";
+}
+
+const char *apl_version(void)
+{
+    return APL_VERSION_STRING;
+}
+
+static void set(apl_error *err, apl_status status, int sys_errno, const char *format, va_list args)
+{
+    err->status = status;
+    err->sys_errno = sys_errno;
+    vsnprintf(err->message, sizeof err->message, format, args);
+}
+
+apl_status fail(apl_error *err, apl_status status, const char *format, ...)
+{
+    if (err) {
+        va_list args;
+        va_start(args, format);
+        set(err, status, 0, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+static apl_status status_of_errno(int sys_errno)
+{
+    switch (sys_errno) {
+    case ENOMEM:
+        return APL_E_NOMEM;
+    case ENOSPC:
+    case EDQUOT:
+        return APL_E_NOSPACE;
+    case ENOENT:
+    case ENOTDIR:
+        return APL_E_NOTFOUND;
+    default:
+        return APL_E_IO;
+    }
+}
+
+apl_status fail_errno(apl_error *err, int sys_errno, const char *format, ...)
+{
+    apl_status status = status_of_errno(sys_errno);
+    if (err) {
+        va_list args;
+        va_start(args, format);
+        set(err, status, sys_errno, format, args);
+        va_end(args);
+        size_t length = strlen(err->message);
+        char text[128];
+        /* The POSIX strerror_r: strerror itself is not safe among threads. */
+        if (strerror_r(sys_errno, text, sizeof text) != 0)
+            snprintf(text, sizeof text, "errno %d", sys_errno);
+        snprintf(err->message + length, sizeof err->message - length, ": %s", text);
+    }
+    return status;
+}
+
+apl_status fail_nomem(apl_error *err)
+{
+    return fail(err, APL_E_NOMEM, "out of memory");
+}
+
+apl_status fail_in(apl_error *err, apl_status status, const char *format, ...)
+{
+    if (!err)
+        return status;
+    char inner[sizeof err->message];
+    memcpy(inner, err->message, sizeof inner);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    size_t length = strlen(err->message);
+    snprintf(err->message + length, sizeof err->message - length, ": %s", inner);
+    return status;
+}
+
+/* Bytes of the well-formed UTF-8 character at text[0 ... length-1] that may go to a terminal as it is, or 0.
+ */
+static size_t printable_char(const unsigned char *text, size_t length)
+{
+    unsigned char c = text[0];
+    if (c < 0x80)
+        return c >= 0x20 && c != 0x7f;
+    size_t n = c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    if (n == 0 || n > length)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    if (c == 0xc2 && text[1] < 0xa0) /* C1 control characters */
+        return 0;
+    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f))
+        return 0;
+    if ((c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+char *printable(char *out, size_t size, const char *text, size_t length)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t used = 0;
+    for (size_t i = 0; i < length;) {
+        size_t n = printable_char(at + i, length - i);
+        size_t width = n ? n : 4;
+        size_t room = i + (n ? n : 1) < length ? 4 : 1; /* for "..." and the NUL */
+        if (used + width + room > size) {
+            if (size > used + 3)
+                used += (size_t)snprintf(out + used, size - used, "...");
+            break;
+        }
+        if (n)
+            memcpy(out + used, at + i, n);
+        else
+            snprintf(out + used, 5, "\\x%02x", at[i]);
+        used += width;
+        i += n ? n : 1;
+    }
+    out[used < size ? used : size - 1] = 0;
+    return out;
+}

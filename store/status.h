@@ -1,0 +1,44 @@
+/* Failing with a status and a message in one expression; the bottom of everything. */
+#ifndef STATUS_H
+#define STATUS_H
+
+#include "apl.h"
+
+/* Fills *err (if not NULL) and returns `status`:  return fail(err, APL_E_CORRUPT, "%s: block %u: ...", ...);
+ */
+apl_status fail(apl_error *err, apl_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same for a failed system call: picks the status from `sys_errno` and appends its text to the message.
+ */
+apl_status fail_errno(apl_error *err, int sys_errno, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same for memory that could not be had. */
+apl_status fail_nomem(apl_error *err);
+
+/* Puts "prefix: " in front of the message of an error that is passed on; returns `status`. */
+apl_status fail_in(apl_error *err, apl_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Copies foreign text into `out` with control bytes and broken UTF-8 escaped as \xNN, so that it is safe on a
+ * terminal; cut with "..." where it does not fit. Returns `out`. */
+char *printable(char *out, size_t size, const char *text, size_t length);
+
+/* Passes a failure up. */
+#define TRY(call)                        \
+    do {                                 \
+        apl_status try_status_ = (call); \
+        if (try_status_ != APL_OK)       \
+            return try_status_;          \
+    } while (0)
+
+/* Passes a failure to the function's out: label, by way of its local `status`. */
+#define GUARD(call)           \
+    do {                      \
+        status = (call);      \
+        if (status != APL_OK) \
+            goto out;         \
+    } while (0)
+
+#endif
