@@ -1,36 +1,289 @@
-# APL: make builds, `make list` tells what else it can do.
-CC       ?= gcc
-CFLAGS   ?= -O2 -g
-WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla -Wpointer-arith -Wundef -Werror
-BUILD    ?= build
+# APL: `make` builds, `make list` tells what else there is.
 
-STORE_PKGS  := lmdb libzstd libxxhash libcrypto
-INGEST_PKGS := libarchive $(shell pkg-config --exists libisal && echo libisal) zlib
+CC         ?= cc
+CXX        ?= c++
+AR         ?= ar
+PKG_CONFIG ?= pkg-config
+CFLAGS     ?= -O2 -g
+WERROR     ?= -Werror
+BUILD      ?= build
+# release, asan (with UBSan), tsan or coverage: each has objects of its own.
+FLAVOUR    ?= release
+
+PREFIX     ?= /usr/local
+BINDIR     ?= $(PREFIX)/bin
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR     ?= $(PREFIX)/share/man
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy)
+
+VERSION := $(shell sed -n 's/^.define APL_VERSION_STRING "\(.*\)"/\1/p' include/apl.h)
+SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
+MACHINE := $(shell $(CC) -dumpmachine)
+
+# --------------------------------------------------------------------------------------------- libraries
+
+STORE_PKGS  := lmdb libzstd libcrypto
+INGEST_PKGS := libarchive zlib
 TOOLS_PKGS  := jansson libpng
-PKG_CFLAGS  := $(shell pkg-config --cflags $(STORE_PKGS) $(INGEST_PKGS) $(TOOLS_PKGS))
-ALL_CFLAGS  := -std=c11 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden -pthread $(WARNINGS) -Iinclude -Istore $(PKG_CFLAGS) \
-               $(if $(shell pkg-config --exists libisal && echo y),-DHAVE_ISAL) -MMD -MP
+found       := $(shell for p in libxxhash $(STORE_PKGS) $(INGEST_PKGS) $(TOOLS_PKGS) libisal criterion; do \
+                           $(PKG_CONFIG) --exists $$p 2>/dev/null && echo $$p; done)
+MISSING     := $(filter-out $(found),libxxhash $(STORE_PKGS) $(INGEST_PKGS) $(TOOLS_PKGS))
 
-STORE_SRC  := $(wildcard store/*.c)
-INGEST_SRC := $(wildcard ingest/*.c)
-ifneq ($(shell $(CC) -dumpmachine | grep -c '^x86_64'),1)
-STORE_SRC  := $(filter-out %_avx2.c %_avx512.c,$(STORE_SRC))
+# ISA-L inflates two to three times as fast as zlib; `make ISAL=` builds without it.
+ISAL ?= $(filter libisal,$(found))
+ifneq ($(ISAL),)
+INGEST_PKGS += libisal
+DEFINES     += -DHAVE_ISAL
 endif
-ifneq ($(shell $(CC) -dumpmachine | grep -c '^aarch64'),1)
-STORE_SRC  := $(filter-out %_neon.c,$(STORE_SRC))
+
+pkg_libs = $(shell $(PKG_CONFIG) --libs $(filter $(found),$(1)) 2>/dev/null)
+STORE_LIBS  := $(call pkg_libs,$(STORE_PKGS)) -lm
+INGEST_LIBS := $(call pkg_libs,$(INGEST_PKGS))
+TOOLS_LIBS  := $(call pkg_libs,$(TOOLS_PKGS))
+TEST_LIBS   := $(call pkg_libs,criterion)
+PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(found) 2>/dev/null)
+
+# ------------------------------------------------------------------------------------------------- flags
+
+FLAVOUR_asan     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAVOUR_tsan     := -O1 -g -fsanitize=thread
+FLAVOUR_coverage := -O0 -g --coverage
+FLAVOUR_FLAGS    := $(if $(filter release,$(FLAVOUR)),$(CFLAGS),$(FLAVOUR_$(FLAVOUR)))
+ifeq ($(filter release asan tsan coverage,$(FLAVOUR)),)
+$(error FLAVOUR is one of release, asan, tsan and coverage)
 endif
-STORE_OBJ  := $(STORE_SRC:%.c=$(BUILD)/%.o)
-INGEST_OBJ := $(INGEST_SRC:%.c=$(BUILD)/%.o)
 
-all: $(STORE_OBJ) $(INGEST_OBJ)
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla -Wpointer-arith \
+            -Wundef $(WERROR)
+HARDEN   := -fstack-protector-strong
+ifeq ($(FLAVOUR),release)
+# Fortified functions need optimisation.
+HARDEN   += $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+endif
+ALL_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden -pthread $(WARNINGS) $(HARDEN) \
+              $(DEFINES) $(PKG_CFLAGS) $(CPPFLAGS) $(FLAVOUR_FLAGS)
+# --coverage and -fsanitize are wanted by the linker too.
+ALL_LDFLAGS := -pthread -Wl,-z,relro,-z,now -Wl,--as-needed $(FLAVOUR_FLAGS) $(LDFLAGS)
 
-$(BUILD)/%_avx2.o: ALL_CFLAGS += -march=x86-64-v3
-$(BUILD)/%_avx512.o: ALL_CFLAGS += -march=x86-64-v4 -mprefer-vector-width=512
-$(BUILD)/%.o: %.c
+# ----------------------------------------------------------------------------------------------- sources
+
+# Kernels carry the instruction set they are written for in their names.
+other_isa := $(if $(filter x86_64%,$(MACHINE)),,%_avx2.c %_avx512.c) $(if $(filter aarch64%,$(MACHINE)),,%_neon.c)
+sources    = $(filter-out $(other_isa),$(sort $(wildcard $(1:%=%/*.c))))
+
+STORE_SRC  := $(call sources,store reader)
+INGEST_SRC := $(call sources,ingest)
+TOOLS_SRC  := $(call sources,tools)
+TEST_SRC   := $(sort $(wildcard tests/test_*.c))
+STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
+BENCH_SRC  := $(sort $(wildcard bench/*.c))
+
+# What libaplingest keeps copies of, so that libapldata exports its public calls only.
+BOTTOM_SRC := $(filter $(foreach f,status hash cpu xxh3_% parallel,store/$(f).c),$(STORE_SRC))
+COMMON_SRC := $(filter-out tools/aplingest.c tools/apldata.c tools/cmd_%.c,$(TOOLS_SRC))
+
+OBJ := $(BUILD)/$(FLAVOUR)
+OUT := $(if $(filter release,$(FLAVOUR)),$(BUILD),$(OBJ))
+objects = $(1:%.c=$(OBJ)/%.o)
+
+STORE_OBJ  := $(call objects,$(STORE_SRC))
+INGEST_OBJ := $(call objects,$(INGEST_SRC))
+TOOLS_OBJ  := $(call objects,$(TOOLS_SRC))
+ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(TEST_SRC) $(STRESS_SRC) $(BENCH_SRC) tests/mkshapes.c
+
+PROGRAMS := $(foreach p,aplingest apldata,$(if $(wildcard tools/$(p).c),$(OUT)/$(p)))
+STATIC   := $(OUT)/libapldata.a $(OUT)/libaplingest.a
+SHARED   := $(OUT)/libapldata.so.$(VERSION) $(OUT)/libaplingest.so.$(VERSION)
+PCFILES  := $(OUT)/apldata.pc $(OUT)/aplingest.pc
+TESTS    := $(TEST_SRC:tests/%.c=$(OBJ)/tests/%)
+STRESS   := $(STRESS_SRC:tests/%.c=$(OBJ)/tests/%)
+BENCHES  := $(BENCH_SRC:%.c=$(OBJ)/%)
+
+Q   := $(if $(V),,@)
+say  = $(if $(V),@:,@printf '  %-8s %s\n')
+
+# ------------------------------------------------------------------------------------------------- build
+
+## all: the libraries and the commands, in build/ (this is what `make` does)
+all: $(PROGRAMS) $(STATIC) $(if $(filter release,$(FLAVOUR)),$(SHARED))
+
+## objs: compile everything, link nothing
+objs: $(STORE_OBJ) $(INGEST_OBJ) $(TOOLS_OBJ)
+
+.PHONY: all objs tests stress benches check demo setup setup-test bench install uninstall format lint coverage \
+        clean list help missing FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+ifneq ($(MISSING),)
+missing:
+	@sh tools/setup.sh --tell build
+NEEDS := missing
+endif
+
+# Objects are made anew when the compiler or its flags change.
+$(OBJ)/flags: FORCE
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CFLAGS) -c $< -o $@
+	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(MACHINE) $(ALL_CFLAGS)' > $@
 
+# Includes point down only: tools see what is installed, store sees neither ingest nor reader.
+$(OBJ)/store/%.o:  INCLUDES := -Iinclude -Istore
+$(OBJ)/reader/%.o: INCLUDES := -Iinclude -Istore -Ireader
+$(OBJ)/ingest/%.o: INCLUDES := -Iinclude -Istore -Iingest
+$(OBJ)/tools/%.o:  INCLUDES := -Iinclude -Itools
+$(OBJ)/tests/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Itests
+$(OBJ)/bench/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Ibench
+$(OBJ)/tests/test_%.o: RELAX := -Wno-missing-prototypes -Wno-pedantic
+
+$(OBJ)/%_avx2.o:   ISA := -march=x86-64-v3
+$(OBJ)/%_avx512.o: ISA := -march=x86-64-v4 -mprefer-vector-width=512
+
+$(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(RELAX) $(ISA) $(INCLUDES) -MMD -MP -c $< -o $@
+
+# A static library is one object in which only the exported names are left to see, so that hidden ones never
+# clash with the program's or with the other library's.
+$(OUT)/libapldata.a:   $(STORE_OBJ) store/apldata.map
+$(OUT)/libaplingest.a: $(INGEST_OBJ) $(call objects,$(BOTTOM_SRC)) ingest/aplingest.map
+$(STATIC):
+	$(say) AR $@
+	@mkdir -p $(@D)
+	$(Q)sed -n 's/^ *\(apl_[a-z0-9_]*\);$$/\1/p' $(filter %.map,$^) > $@.exports
+	$(Q)$(CC) -r -nostdlib -o $@.o $(filter %.o,$^)
+	$(Q)$(OBJCOPY) --keep-global-symbols=$@.exports $@.o
+	@rm -f $@
+	$(Q)$(AR) rcD $@ $@.o
+	@rm -f $@.o $@.exports
+
+so_link = $(CC) -shared -Wl,-soname,$(notdir $(basename $(basename $@))) -Wl,--version-script=$(filter %.map,$^) \
+          -Wl,-z,defs $(ALL_LDFLAGS) -o $@ $(filter %.o,$^)
+so_names = ln -sf $(notdir $@) $(basename $(basename $@)) && \
+           ln -sf $(notdir $@) $(basename $(basename $(basename $@)))
+
+$(OUT)/libapldata.so.$(VERSION): $(STORE_OBJ) store/apldata.map
+	$(say) LD $@
+	$(Q)$(so_link) $(STORE_LIBS)
+	$(Q)$(so_names)
+
+$(OUT)/libaplingest.so.$(VERSION): $(INGEST_OBJ) $(call objects,$(BOTTOM_SRC)) ingest/aplingest.map \
+                                   | $(OUT)/libapldata.so.$(VERSION)
+	$(say) LD $@
+	$(Q)$(so_link) -L$(OUT) -lapldata $(INGEST_LIBS) $(call pkg_libs,libcrypto)
+	$(Q)$(so_names)
+
+# The commands carry the libraries in them: they run from where they are built.
+$(OUT)/aplingest: $(call objects,tools/aplingest.c $(COMMON_SRC)) $(OUT)/libaplingest.a $(OUT)/libapldata.a
+$(OUT)/apldata:   $(call objects,tools/apldata.c $(filter tools/cmd_%.c,$(TOOLS_SRC)) $(COMMON_SRC)) \
+                  $(OUT)/libapldata.a
+$(OUT)/aplingest $(OUT)/apldata:
+	$(say) LD $@
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(if $(filter %/aplingest,$@),$(INGEST_LIBS)) $(STORE_LIBS) $(TOOLS_LIBS)
+
+# ----------------------------------------------------------------------------------------------- testing
+
+# Tests see the insides: they link with the plain objects, of which they take what they need.
+$(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ)
+	@rm -f $@
+	$(Q)$(AR) rcDT $@ $^
+
+$(OBJ)/tests/test_%: $(OBJ)/tests/test_%.o $(OBJ)/insides.a
+	$(say) LD $@
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(INGEST_LIBS) $(STORE_LIBS)
+
+$(STRESS) $(BENCHES): $(OBJ)/%: $(OBJ)/%.o $(OBJ)/insides.a
+	$(say) LD $@
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(INGEST_LIBS) $(STORE_LIBS)
+
+$(OUT)/mkshapes: $(OBJ)/tests/mkshapes.o
+	$(say) LD $@
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^
+
+tests: $(if $(filter criterion,$(found)),$(TESTS)) $(if $(wildcard tests/mkshapes.c),$(OUT)/mkshapes)
+stress: $(STRESS)
+benches: $(BENCHES)
+
+## check: install what tests need, build, run every test
+check: setup-test
+	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' sh tests/run.sh
+
+## demo: install what is missing, build, ingest CIFAR-10 (CIFAR=archive, or downloaded, or drawn), check it
+demo: setup
+	+@BUILD='$(BUILD)' MAKE='$(MAKE)' CIFAR='$(CIFAR)' sh tools/demo.sh
+
+## bench: measure (CIFAR=archive to measure with)
+bench: setup
+	+@BUILD='$(BUILD)' MAKE='$(MAKE)' CIFAR='$(CIFAR)' sh bench/run.sh
+
+## setup: install what building needs (apt; as root or by sudo)
+setup:
+	@BUILD='$(BUILD)' sh tools/setup.sh build
+
+## setup-test: install what the tests need too
+setup-test:
+	@BUILD='$(BUILD)' sh tools/setup.sh build test
+
+# -------------------------------------------------------------------------------------------- installing
+
+$(PCFILES): $(OUT)/%.pc: FORCE
+	@mkdir -p $(@D)
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	     -e 's|@VERSION@|$(VERSION)|' -e 's|@ISAL@|$(if $(ISAL), libisal)|' $(wildcard */$*.pc.in) > $@
+
+MANPAGES := $(wildcard docs/man/*.[1-9])
+man_dir   = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
+
+## install: into PREFIX (/usr/local), below DESTDIR
+install: all $(PCFILES)
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
+	install -m 755 $(PROGRAMS) $(DESTDIR)$(BINDIR)
+	install -m 644 include/apl.h include/apl_ingest.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(STATIC) $(SHARED) $(DESTDIR)$(LIBDIR)
+	for l in apldata aplingest; do \
+	    ln -sf lib$$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/lib$$l.so.$(SOMAJOR); \
+	    ln -sf lib$$l.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/lib$$l.so; done
+	install -m 644 $(PCFILES) $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(foreach m,$(MANPAGES),install -D -m 644 $(m) $(call man_dir,$(m))/$(notdir $(m)) &&) true
+
+## uninstall: take away what install put there
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/aplingest $(DESTDIR)$(BINDIR)/apldata
+	rm -f $(DESTDIR)$(INCLUDEDIR)/apl.h $(DESTDIR)$(INCLUDEDIR)/apl_ingest.h
+	rm -f $(foreach l,apldata aplingest,$(DESTDIR)$(LIBDIR)/lib$(l).* $(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc)
+	rm -f $(foreach m,$(MANPAGES),$(call man_dir,$(m))/$(notdir $(m)))
+
+# ------------------------------------------------------------------------------------------------ upkeep
+
+C_FILES = $(wildcard include/*.h $(foreach d,store reader ingest tools tests tests/* bench,$(d)/*.c $(d)/*.h))
+
+## format: put all C files into the tree's form
+format:
+	clang-format -i $(C_FILES)
+
+## lint: what cppcheck and clang-format have to say, where they are installed
+lint:
+	@! command -v clang-format >/dev/null || clang-format --dry-run --Werror $(C_FILES)
+	@! command -v cppcheck >/dev/null || cppcheck --quiet --std=c11 --error-exitcode=1 \
+	    --enable=warning,portability --inline-suppr -Iinclude -Istore -Iingest -Ireader store ingest tools \
+	    $(wildcard reader)
+
+## coverage: run the unit tests, tell which lines they reach
+coverage:
+	+@$(MAKE) --no-print-directory FLAVOUR=coverage tests
+	@BUILD='$(BUILD)' sh tests/coverage.sh
+
+## clean: remove what was built
 clean:
 	rm -rf $(BUILD)
-.PHONY: all clean
--include $(STORE_OBJ:.o=.d) $(INGEST_OBJ:.o=.d)
+
+## list: this list
+list help:
+	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-11s %s\n", $$1, $$2 }'
+
+-include $(ALL_SRC:%.c=$(OBJ)/%.d)
