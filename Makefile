@@ -81,6 +81,7 @@ INGEST_SRC := $(call sources,ingest)
 TOOLS_SRC  := $(call sources,tools)
 TEST_SRC   := $(sort $(wildcard tests/test_*.c))
 STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
+SHAPES_SRC := $(sort $(wildcard tests/shapes/*.c))
 BENCH_SRC  := $(sort $(wildcard bench/*.c))
 
 # What libaplingest keeps copies of, so that libapldata exports its public calls only.
@@ -94,7 +95,7 @@ objects = $(1:%.c=$(OBJ)/%.o)
 STORE_OBJ  := $(call objects,$(STORE_SRC))
 INGEST_OBJ := $(call objects,$(INGEST_SRC))
 TOOLS_OBJ  := $(call objects,$(TOOLS_SRC))
-ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(TEST_SRC) $(STRESS_SRC) $(BENCH_SRC) tests/mkshapes.c
+ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(TEST_SRC) $(STRESS_SRC) $(BENCH_SRC) $(SHAPES_SRC)
 
 PROGRAMS := $(foreach p,aplingest apldata,$(if $(wildcard tools/$(p).c),$(OUT)/$(p)))
 STATIC   := $(OUT)/libapldata.a $(OUT)/libaplingest.a
@@ -136,9 +137,9 @@ $(OBJ)/store/%.o:  INCLUDES := -Iinclude -Istore
 $(OBJ)/reader/%.o: INCLUDES := -Iinclude -Istore -Ireader
 $(OBJ)/ingest/%.o: INCLUDES := -Iinclude -Istore -Iingest
 $(OBJ)/tools/%.o:  INCLUDES := -Iinclude -Itools
+$(OBJ)/tests/shapes/%.o: INCLUDES :=
 $(OBJ)/tests/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Itests
 $(OBJ)/bench/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Ibench
-$(OBJ)/tests/test_%.o: RELAX := -Wno-missing-prototypes -Wno-pedantic
 
 $(OBJ)/%_avx2.o:   ISA := -march=x86-64-v3
 $(OBJ)/%_avx512.o: ISA := -march=x86-64-v4 -mprefer-vector-width=512
@@ -146,7 +147,7 @@ $(OBJ)/%_avx512.o: ISA := -march=x86-64-v4 -mprefer-vector-width=512
 $(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(RELAX) $(ISA) $(INCLUDES) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) $(INCLUDES) -MMD -MP -c $< -o $@
 
 # A static library is one object in which only the exported names are left to see, so that hidden ones never
 # clash with the program's or with the other library's.
@@ -201,11 +202,11 @@ $(STRESS) $(BENCHES): $(OBJ)/%: $(OBJ)/%.o $(OBJ)/insides.a
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(INGEST_LIBS) $(STORE_LIBS)
 
-$(OUT)/mkshapes: $(OBJ)/tests/mkshapes.o
+$(OUT)/mkshapes: $(call objects,$(SHAPES_SRC))
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^
 
-tests: $(if $(filter criterion,$(found)),$(TESTS)) $(if $(wildcard tests/mkshapes.c),$(OUT)/mkshapes)
+tests: $(if $(filter criterion,$(found)),$(TESTS)) $(OUT)/mkshapes
 stress: $(STRESS)
 benches: $(BENCHES)
 
@@ -214,7 +215,8 @@ check: setup-test
 	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' sh tests/run.sh
 
 ## demo: install what is missing, build, ingest CIFAR-10 (CIFAR=archive, or downloaded, or drawn), check it
-demo: setup
+demo:
+	@BUILD='$(BUILD)' sh tools/setup.sh build demo
 	+@BUILD='$(BUILD)' MAKE='$(MAKE)' CIFAR='$(CIFAR)' sh tools/demo.sh
 
 ## bench: measure (CIFAR=archive to measure with)

@@ -1,0 +1,179 @@
+#!/bin/sh
+# Finds what is missing of what a build or the tests need, and installs it. Quick and silent when all is there.
+#
+#   setup.sh build [test]        install (as root, or by sudo where it asks for no password)
+#   setup.sh --tell build        only say in one line what is missing; exit 1 if something is
+#
+# A package whose first column says "maybe" is left out where it cannot be had.
+
+set -u
+BUILD=${BUILD:-build}
+PKG_CONFIG=${PKG_CONFIG:-pkg-config}
+
+# need   set    how to find it            Debian, Ubuntu           Fedora                     Arch
+packages()
+{
+    cat <<'END'
+must     build  command:cc                gcc                      gcc                        gcc
+must     build  header:stdio.h            libc6-dev                glibc-devel                glibc
+must     build  command:pkg-config        pkg-config               pkgconf-pkg-config         pkgconf
+must     build  library:lmdb              liblmdb-dev              lmdb-devel                 lmdb
+must     build  library:libzstd           libzstd-dev              libzstd-devel              zstd
+must     build  library:libxxhash         libxxhash-dev            xxhash-devel               xxhash
+must     build  library:libcrypto         libssl-dev               openssl-devel              openssl
+must     build  library:libarchive        libarchive-dev           libarchive-devel           libarchive
+must     build  library:zlib              zlib1g-dev               zlib-devel                 zlib
+must     build  library:jansson           libjansson-dev           jansson-devel              jansson
+must     build  library:libpng            libpng-dev               libpng-devel               libpng
+maybe    build  library:libisal           libisal-dev              isa-l-devel                isa-l
+maybe    demo   command:curl|wget         curl                     curl                       curl
+maybe    demo   file:/etc/ssl/certs       ca-certificates          ca-certificates            ca-certificates
+must     test   command:c++               g++                      gcc-c++                    gcc
+must     test   command:nm                binutils                 binutils                   binutils
+must     test   command:zstd              zstd                     zstd                       zstd
+must     test   command:xz                xz-utils                 xz                         xz
+must     test   command:bzip2             bzip2                    bzip2                      bzip2
+maybe    test   library:criterion         libcriterion-dev         -                          criterion
+maybe    test   command:mdb_stat          lmdb-utils               lmdb                       lmdb
+maybe    test   command:python3           python3                  python3                    python
+maybe    test   python:lmdb,numpy         python3-lmdb+python3-numpy python3-lmdb+python3-numpy python-lmdb+python-numpy
+maybe    test   command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu     aarch64-linux-gnu-gcc
+maybe    test   file:/usr/aarch64-linux-gnu/include/stdio.h libc6-dev-arm64-cross -           aarch64-linux-gnu-glibc
+maybe    test   command:qemu-aarch64|qemu-aarch64-static qemu-user qemu-user                  qemu-user
+END
+}
+
+python_has()
+{
+    for python in "$BUILD/venv/bin/python" python3 /usr/bin/python3; do
+        "$python" -c "import $1" 2>/dev/null && return 0
+    done
+    return 1
+}
+
+present()
+{
+    name=${1#*:}
+    case $1 in
+    command:*) command -v "${name%%|*}" >/dev/null || command -v "${name#*|}" >/dev/null ;;
+    library:*) "$PKG_CONFIG" --exists "$name" 2>/dev/null ;;
+    header:*) echo "#include <$name>" | ${CC:-cc} -E - >/dev/null 2>&1 ;;
+    python:*) python_has "$name" ;;
+    file:*) [ -e "$name" ] ;;
+    esac
+}
+
+# missing NEED SET...: the packages that are missing, in this system's names
+missing()
+{
+    need=$1
+    shift
+    packages | while read -r row_need set how debian fedora arch; do
+        case " $* " in *" $set "*) ;; *) continue ;; esac
+        if [ "$row_need" != "$need" ] || present "$how"; then continue; fi
+        case $system in
+        apt-get) echo "$debian" ;;
+        dnf) echo "$fedora" ;;
+        pacman) echo "$arch" ;;
+        *) echo "${how#*:}" ;;
+        esac
+    done | tr '+' '\n' | grep -vx -e - | sort -u | tr '\n' ' '
+}
+
+system=none
+for s in apt-get dnf pacman; do
+    if command -v $s >/dev/null; then
+        system=$s
+        break
+    fi
+done
+case $system in
+apt-get) command="apt-get install -y --no-install-recommends" ;;
+dnf) command="dnf install -y" ;;
+pacman) command="pacman -S --needed --noconfirm" ;;
+*) command="(install with this system's package manager:)" ;;
+esac
+
+if [ "${1-}" = --tell ]; then
+    shift
+    must=$(missing must "$@")
+    [ -z "$must" ] && exit 0
+    echo "APL cannot be built yet: ${must% } missing. Run 'make setup', or: $command ${must% }" >&2
+    exit 1
+fi
+
+[ $# -gt 0 ] || set -- build
+must=$(missing must "$@")
+maybe=$(missing maybe "$@")
+[ -z "$must$maybe" ] && exit 0
+
+# What could not be had is not asked for again until clean.
+tried="$BUILD/.setup-$system-$(echo "$*" | tr ' ' '-')"
+if [ -z "$must" ] && [ "$(cat "$tried" 2>/dev/null)" = "$maybe" ]; then exit 0; fi
+
+if [ "$(id -u)" -eq 0 ]; then
+    sudo=
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    sudo="sudo -n"
+else
+    sudo=none
+fi
+
+if [ $system != apt-get ] || [ "$sudo" = none ]; then
+    [ "$sudo" = none ] && as="sudo " || as=
+    if [ -z "$must" ]; then
+        echo "setup: without $maybe some things are left out; to have them: $as$command ${maybe% }" >&2
+        exit 0
+    fi
+    echo "setup: needed and missing: $must; type this, then try again:" >&2
+    echo "$as$command $must${maybe% }" >&2
+    exit 1
+fi
+
+run()
+{
+    echo "setup: $*"
+    $sudo env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 && return 0
+    tail -n 15 "$log" >&2
+    echo "setup: failed: $*" >&2
+    return 1
+}
+
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+run apt-get update || echo "setup: going on with the package lists that are here" >&2
+
+wanted=
+for package in $maybe; do
+    if apt-cache show "$package" >/dev/null 2>&1; then
+        wanted="$wanted $package"
+    else
+        echo "setup: $package cannot be had here; what needs it is left out" >&2
+    fi
+done
+if [ -n "$must" ]; then
+    # shellcheck disable=SC2086
+    run $command $must || exit 1
+fi
+for package in $wanted; do
+    run $command "$package" || echo "setup: going on without $package" >&2
+done
+
+# A python3 of another make than the system's does not see the system's packages.
+case " $* " in
+*" test "*)
+    if ! python_has lmdb,numpy && command -v python3 >/dev/null; then
+        echo "setup: python3 -m venv $BUILD/venv, with lmdb and numpy"
+        python3 -m venv "$BUILD/venv" >"$log" 2>&1 && "$BUILD/venv/bin/pip" -q install lmdb numpy >"$log" 2>&1 ||
+            echo "setup: going on without python's lmdb and numpy" >&2
+    fi
+    ;;
+esac
+
+must=$(missing must "$@")
+if [ -n "$must" ]; then
+    echo "setup: still missing: $must" >&2
+    exit 1
+fi
+mkdir -p "$BUILD" && missing maybe "$@" >"$tried"
+exit 0
