@@ -1,0 +1,33 @@
+/* A directory with the members of a dataset as files: its own, or those of the first of its subdirectories
+ * that has any. */
+#ifndef FOLDER_H
+#define FOLDER_H
+
+#include "hash.h"
+#include "source.h"
+
+struct folder;
+
+struct folder_options {
+    const char *name; /* for messages, safe to print; must live as long as the folder */
+    source_wants wants;
+    int (*poll)(void *user); /* may be NULL */
+    void *user;              /* of both */
+    struct sha256 *sha;      /* takes what source_digest() says */
+};
+
+/* Takes over `fd`, that of the directory, also when it fails. */
+apl_status folder_open(int fd, const struct folder_options *options, struct folder **folder, apl_error *err);
+void folder_close(struct folder *folder);
+
+/* Goes to the next file, by name; its predecessor must have been read to its end. */
+apl_status folder_next(struct folder *folder, struct source_member *member, apl_error *err);
+
+/* The file's next bytes, valid until the next call; APL_END after as many as it has. */
+apl_status folder_block(struct folder *folder, const uint8_t **data, size_t *size, apl_error *err);
+
+/* Bytes read so far of all files, and to be read. */
+uint64_t folder_bytes(const struct folder *folder);
+uint64_t folder_size(const struct folder *folder);
+
+#endif

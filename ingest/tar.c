@@ -1,0 +1,445 @@
+/* libarchive: the filters xz, zstd and bzip2, and the tar format. Nothing else of it is switched on. */
+#include "tar.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <inttypes.h>
+
+#define MEMBER_MAX  (UINT64_C(4) << 30)  /* bytes in a wanted member */
+#define TOTAL_MAX   (UINT64_C(16) << 30) /* bytes in a whole tar */
+#define ENTRIES_MAX 100000               /* members in a tar, wanted or not */
+#define HEADERS_MAX (4u << 20) /* bytes of headers for one member, with long names, maps of holes, ... */
+
+/* ---------------------------------------------------------------------------------------------- unfilter */
+
+struct unfilter {
+    struct archive *archive;
+    const char *name;
+    unfilter_read read;
+    void *user;
+    uint64_t given; /* packed bytes given to libarchive */
+    bool ended;     /* it has been told that there are no more */
+    apl_error why;  /* of a read that failed */
+    const uint8_t *data;
+    size_t size; /* of what it was given last */
+    bool opened; /* the first packed bytes have been looked at */
+};
+
+enum unfilter_kind unfilter_recognise(const uint8_t *bytes, size_t size)
+{
+    if (size >= 6 && memcmp(bytes,
+                            "\xfd"
+                            "7zXZ",
+                            6) == 0)
+        return UNFILTER_XZ;
+    if (size >= 4 && memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0)
+        return UNFILTER_ZSTD;
+    if (size >= 4 && memcmp(bytes, "BZh", 3) == 0 && bytes[3] >= '1' && bytes[3] <= '9')
+        return UNFILTER_BZIP2;
+    return UNFILTER_NONE;
+}
+
+static la_ssize_t give_packed(struct archive *archive, void *user, const void **data)
+{
+    struct unfilter *u = user;
+    if (u->read(u->user, &u->data, &u->size, &u->why) != APL_OK) {
+        archive_set_error(archive, EIO, "%s", "read failed");
+        return -1;
+    }
+    u->why.status = APL_OK;
+    u->given += u->size;
+    u->ended = u->size == 0;
+    *data = u->data;
+    return (la_ssize_t)u->size;
+}
+
+/* A filter that libarchive lacks would be replaced by running a program: ARCHIVE_WARN tells. */
+static int support(struct archive *archive, enum unfilter_kind kind)
+{
+    switch (kind) {
+    case UNFILTER_XZ:
+        return archive_read_support_filter_xz(archive);
+    case UNFILTER_ZSTD:
+        return archive_read_support_filter_zstd(archive);
+    case UNFILTER_BZIP2:
+        return archive_read_support_filter_bzip2(archive);
+    default:
+        return ARCHIVE_FATAL;
+    }
+}
+
+apl_status unfilter_open(enum unfilter_kind kind, const char *name, unfilter_read read, void *user,
+                         struct unfilter **unfilter, apl_error *err)
+{
+    struct unfilter *u = calloc(1, sizeof *u);
+    if (!u)
+        return fail_nomem(err);
+    *u = (struct unfilter){.archive = archive_read_new(), .name = name, .read = read, .user = user};
+    if (!u->archive) {
+        free(u);
+        return fail_nomem(err);
+    }
+    if (support(u->archive, kind) != ARCHIVE_OK ||
+        archive_read_support_format_raw(u->archive) != ARCHIVE_OK) {
+        unfilter_close(u);
+        return fail(err, APL_E_UNSUPPORTED, "%s: the libarchive here cannot undo its compression", name);
+    }
+    *unfilter = u;
+    return APL_OK;
+}
+
+void unfilter_close(struct unfilter *u)
+{
+    if (!u)
+        return;
+    archive_read_free(u->archive);
+    free(u);
+}
+
+static apl_status unfilter_failed(struct unfilter *u, apl_error *err)
+{
+    if (u->why.status != APL_OK) {
+        *err = u->why;
+        return err->status;
+    }
+    if (u->ended)
+        return fail(err, APL_E_INCOMPLETE,
+                    "%s: ends early at byte %" PRIu64 ": compressed stream is cut (an interrupted download?)",
+                    u->name, u->given);
+    const char *text = archive_error_string(u->archive);
+    char safe[128];
+    if (!text)
+        text = "compressed data is damaged";
+    return fail(err, APL_E_SOURCE, "%s: before byte %" PRIu64 ": %s", u->name, u->given,
+                printable(safe, sizeof safe, text, strlen(text)));
+}
+
+static apl_status unfilter_begin(struct unfilter *u, apl_error *err)
+{
+    struct archive_entry *entry;
+    if (archive_read_open(u->archive, u, NULL, give_packed, NULL) != ARCHIVE_OK ||
+        archive_read_next_header(u->archive, &entry) != ARCHIVE_OK)
+        return unfilter_failed(u, err);
+    if (archive_filter_count(u->archive) > 2) /* ours and "none" */
+        return fail(err, APL_E_SOURCE, "%s: is compressed more than once", u->name);
+    u->opened = true;
+    return APL_OK;
+}
+
+/* The decompressor has come to its end; has the file? */
+static apl_status unfilter_finish(struct unfilter *u, apl_error *err)
+{
+    uint64_t used = (uint64_t)archive_filter_bytes(u->archive, -1);
+    uint64_t start = u->given - u->size;
+    size_t at = used > start ? (size_t)(used - start) : 0;
+    while (!u->ended) {
+        for (; at < u->size; at++)
+            if (u->data[at] != 0)
+                return fail(err, APL_E_SOURCE,
+                            "%s: byte %" PRIu64 ": garbage after the end of the compressed stream", u->name,
+                            u->given - u->size + at);
+        const void *data;
+        if (give_packed(u->archive, u, &data) < 0)
+            return unfilter_failed(u, err);
+        at = 0;
+    }
+    return APL_OK;
+}
+
+apl_status unfilter_fill(struct unfilter *u, uint8_t *out, size_t room, size_t *got, apl_error *err)
+{
+    if (!u->opened)
+        TRY(unfilter_begin(u, err));
+    size_t have = 0;
+    while (have < room) {
+        la_ssize_t n = archive_read_data(u->archive, out + have, room - have);
+        if (n < 0)
+            return unfilter_failed(u, err);
+        if (n == 0) {
+            TRY(unfilter_finish(u, err));
+            break;
+        }
+        have += (size_t)n;
+    }
+    *got = have;
+    return APL_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------- tar */
+
+struct tar {
+    struct archive *archive;
+    struct input *input;
+    const char *name;
+    source_wants wants;
+    void *user;
+    apl_error why;       /* of an input that failed or a limit that was passed */
+    const uint8_t *data; /* given to libarchive last */
+    size_t size;
+    uint64_t given;    /* to libarchive, in all */
+    size_t headers;    /* given while it looked for the next header */
+    bool in_header;    /* it does */
+    bool ended;        /* it has been told that there is no more */
+    unsigned entries;  /* headers read */
+    uint64_t at, left; /* bytes of the member that have been read, and that are still to come */
+    char *member;      /* its name as in the tar, and safe to print */
+    char path[256];
+};
+
+/* The input's next bytes; *size == 0 at its end. */
+static apl_status pull(struct tar *tar, apl_error *err)
+{
+    apl_status status = input_next(tar->input, &tar->data, &tar->size, err);
+    if (status == APL_END) {
+        tar->ended = true;
+        tar->size = 0;
+        return APL_OK;
+    }
+    TRY(status);
+    tar->given += tar->size;
+    if (tar->given > TOTAL_MAX)
+        return fail(err, APL_E_SOURCE, "%s: unpacks to more than 16 GiB", tar->name);
+    tar->headers += tar->in_header ? tar->size : 0;
+    if (tar->headers > HEADERS_MAX)
+        return fail(err, APL_E_SOURCE, "%s: byte %" PRIu64 " of the tar: headers of more than 4 MiB",
+                    tar->name, tar->given);
+    return APL_OK;
+}
+
+static la_ssize_t give_plain(struct archive *archive, void *user, const void **data)
+{
+    struct tar *tar = user;
+    tar->why.status = pull(tar, &tar->why);
+    if (tar->why.status != APL_OK) {
+        archive_set_error(archive, EIO, "%s", "read failed");
+        return -1;
+    }
+    *data = tar->data;
+    return (la_ssize_t)tar->size;
+}
+
+apl_status tar_open(struct input *input, const char *name, source_wants wants, void *user, struct tar **out,
+                    apl_error *err)
+{
+    struct tar *tar = calloc(1, sizeof *tar);
+    if (!tar)
+        return fail_nomem(err);
+    *tar = (struct tar){
+        .archive = archive_read_new(), .input = input, .name = name, .wants = wants, .user = user};
+    if (!tar->archive || archive_read_support_format_tar(tar->archive) != ARCHIVE_OK) {
+        tar_close(tar);
+        return fail_nomem(err);
+    }
+    *out = tar;
+    return APL_OK;
+}
+
+void tar_close(struct tar *tar)
+{
+    if (!tar)
+        return;
+    archive_read_free(tar->archive);
+    free(tar->member);
+    free(tar);
+}
+
+/* How far libarchive has come, counted in bytes of the tar. */
+static uint64_t position(const struct tar *tar)
+{
+    return (uint64_t)archive_filter_bytes(tar->archive, 0);
+}
+
+/* What made libarchive give up; `place` is "" or names the member. */
+static apl_status tar_failed(struct tar *tar, const char *place, apl_error *err)
+{
+    if (tar->why.status != APL_OK) {
+        if (err)
+            *err = tar->why;
+        return tar->why.status;
+    }
+    if (tar->ended)
+        return fail(err, APL_E_INCOMPLETE, "%s: %sends early at byte %" PRIu64 " of the tar: the tar is cut",
+                    tar->name, place, tar->given);
+    const char *text = archive_error_string(tar->archive);
+    char safe[160];
+    if (!text)
+        text = "damaged tar archive";
+    return fail(err, APL_E_SOURCE, "%s: %sbyte %" PRIu64 " of the tar: %s", tar->name, place, position(tar),
+                printable(safe, sizeof safe, text, strlen(text)));
+}
+
+static apl_status begin_failed(struct tar *tar, apl_error *err)
+{
+    if (tar->why.status != APL_OK || archive_format(tar->archive) != 0)
+        return tar_failed(tar, "", err);
+    return fail(
+        err, APL_E_SOURCE,
+        "%s: is no archive that is known here: no tar, plain or packed once with gzip, xz, zstd or bzip2",
+        tar->name);
+}
+
+/* The next header of any kind, into *entry; APL_END after the last. *clean: libarchive had nothing to say
+ * against it. */
+static apl_status next_header(struct tar *tar, struct archive_entry **entry, bool *clean, apl_error *err)
+{
+    tar->in_header = true;
+    tar->headers = 0;
+    if (tar->entries == 0 && archive_read_open(tar->archive, tar, NULL, give_plain, NULL) != ARCHIVE_OK)
+        return begin_failed(tar, err);
+    int result = archive_read_next_header(tar->archive, entry);
+    tar->in_header = false;
+    if (result == ARCHIVE_EOF)
+        return APL_END;
+    if (result != ARCHIVE_OK && result != ARCHIVE_WARN)
+        return tar->entries == 0 ? begin_failed(tar, err) : tar_failed(tar, "", err);
+    *clean = result == ARCHIVE_OK;
+    if (++tar->entries > ENTRIES_MAX)
+        return fail(err, APL_E_SOURCE, "%s: has more than %d members", tar->name, ENTRIES_MAX);
+    return APL_OK;
+}
+
+/* The part of a path that a member is recognised by, into tar->member; "" where there is none. */
+static apl_status take_name(struct tar *tar, const char *path, apl_error *err)
+{
+    size_t length = strlen(path);
+    while (length > 0 && path[length - 1] == '/')
+        length--;
+    size_t start = length;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    char *name = malloc(length - start + 1);
+    if (!name)
+        return fail_nomem(err);
+    memcpy(name, path + start, length - start);
+    name[length - start] = 0;
+    free(tar->member);
+    tar->member = name;
+    return APL_OK;
+}
+
+static bool climbs(const char *path)
+{
+    if (path[0] == '/')
+        return true;
+    for (const char *p = path; p; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || p[2] == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Why a wanted entry is not to be read, or NULL. */
+static const char *objection(struct archive_entry *entry, const char *path)
+{
+    if (archive_entry_hardlink(entry) || archive_entry_hardlink_utf8(entry))
+        return "is a hard link, not a regular file";
+    if (archive_entry_filetype(entry) == AE_IFLNK)
+        return "is a symbolic link, not a regular file";
+    if (archive_entry_filetype(entry) == AE_IFDIR)
+        return "is a directory, not a regular file";
+    if (archive_entry_filetype(entry) != AE_IFREG)
+        return "is a device or pipe, not a regular file";
+    if (climbs(path))
+        return "has a path that leads out of the archive";
+    if (archive_entry_sparse_count(entry) > 0)
+        return "is a sparse file, which is not accepted";
+    if (!archive_entry_size_is_set(entry) || archive_entry_size(entry) < 0)
+        return "has no size";
+    if ((uint64_t)archive_entry_size(entry) > MEMBER_MAX)
+        return "is larger than 4 GiB";
+    return NULL;
+}
+
+static apl_status accept(struct tar *tar, struct archive_entry *entry, const char *path, bool clean,
+                         apl_error *err)
+{
+    const char *why = objection(entry, path);
+    if (why)
+        return fail(err, APL_E_SOURCE, "%s: member %s: byte %" PRIu64 " of the tar: %s", tar->name, tar->path,
+                    position(tar), why);
+    if (!clean) {
+        char place[sizeof tar->path + 16];
+        snprintf(place, sizeof place, "member %s: ", tar->path);
+        return tar_failed(tar, place, err);
+    }
+    tar->at = 0;
+    tar->left = (uint64_t)archive_entry_size(entry);
+    return APL_OK;
+}
+
+/* After the end mark: nothing but NUL bytes to the end of the input. */
+static apl_status drain(struct tar *tar, apl_error *err)
+{
+    uint64_t start = tar->given - tar->size;
+    size_t at = position(tar) > start ? (size_t)(position(tar) - start) : 0;
+    while (!tar->ended) {
+        for (; at < tar->size; at++)
+            if (tar->data[at] != 0)
+                return fail(err, APL_E_SOURCE, "%s: byte %" PRIu64 " of the tar: garbage after its end",
+                            tar->name, tar->given - tar->size + at);
+        TRY(pull(tar, err));
+        at = 0;
+    }
+    return APL_OK;
+}
+
+apl_status tar_next(struct tar *tar, struct source_member *member, apl_error *err)
+{
+    for (;;) {
+        struct archive_entry *entry;
+        bool clean = false;
+        apl_status status = next_header(tar, &entry, &clean, err);
+        if (status == APL_END)
+            TRY(drain(tar, err));
+        TRY(status);
+        const char *path = archive_entry_pathname(entry);
+        if (!path)
+            path = archive_entry_pathname_utf8(entry); /* what the C locale has no characters for */
+        if (!path)
+            path = "";
+        TRY(take_name(tar, path, err));
+        if (tar->wants(tar->member, tar->user)) {
+            printable(tar->path, sizeof tar->path, path, strlen(path));
+            TRY(accept(tar, entry, path, clean, err));
+            *member = (struct source_member){.name = tar->member, .path = tar->path, .size = tar->left};
+            return APL_OK;
+        }
+        if (archive_read_data_skip(tar->archive) < ARCHIVE_WARN)
+            return tar_failed(tar, "", err);
+    }
+}
+
+static apl_status block_failed(struct tar *tar, const char *why, apl_error *err)
+{
+    char place[sizeof tar->path + 16];
+    snprintf(place, sizeof place, "member %s: ", tar->path);
+    if (!why)
+        return tar_failed(tar, place, err);
+    return fail(err, APL_E_SOURCE, "%s: %sbyte %" PRIu64 " of the tar: %s", tar->name, place, position(tar),
+                why);
+}
+
+apl_status tar_block(struct tar *tar, const uint8_t **data, size_t *size, apl_error *err)
+{
+    const void *block = NULL;
+    size_t n = 0;
+    la_int64_t offset = 0;
+    while (n == 0) {
+        int result = archive_read_data_block(tar->archive, &block, &n, &offset);
+        if (result == ARCHIVE_EOF)
+            return tar->left == 0 ? APL_END : block_failed(tar, "has fewer bytes than its header says", err);
+        if (result != ARCHIVE_OK)
+            return block_failed(tar, NULL, err);
+    }
+    if (n > tar->left)
+        return block_failed(tar, "has more bytes than its header says", err);
+    if ((uint64_t)offset != tar->at)
+        return block_failed(tar, "has a hole", err);
+    tar->at += n;
+    tar->left -= n;
+    *data = block;
+    *size = n;
+    return APL_OK;
+}
