@@ -16,9 +16,6 @@ LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 
-ifeq ($(origin CC),default)
-CC := gcc
-endif
 OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy)
 
 VERSION := $(shell sed -n 's/^.define APL_VERSION_STRING "\(.*\)"/\1/p' include/apl.h)
@@ -212,7 +209,7 @@ benches: $(BENCHES)
 
 ## check: install what tests need, build, run every test
 check: setup-test
-	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' sh tests/run.sh
+	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh $(SUITES)
 
 ## demo: install what is missing, build, ingest CIFAR-10 (CIFAR=archive, or downloaded, or drawn), check it
 demo:

@@ -1,0 +1,77 @@
+#!/bin/sh
+# Installs into an empty tree, builds programs against it, runs them, uninstalls, and finds nothing left.
+. tests/lib.sh
+BUILD=${BUILD:-build}
+MAKE=${MAKE:-make}
+CC=${CC:-cc}
+CXX=${CXX:-c++}
+scratch
+root=$scratch/root
+prefix=/opt/apl
+export PKG_CONFIG_PATH="$root$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR=
+
+make_it()
+{
+    $MAKE --no-print-directory DESTDIR="$root" PREFIX=$prefix "$1"
+}
+
+# The .pc files name the final place; tests look into the tree.
+flags()
+{
+    pkg-config --define-variable=libdir="$root$prefix/lib" --define-variable=includedir="$root$prefix/include" "$@"
+}
+
+program() # COMPILER SOURCE OUT
+{
+    $1 "$2" -o "$3" $(flags --cflags --libs aplingest) -lapldata &&
+        LD_LIBRARY_PATH="$root$prefix/lib" "$3"
+}
+
+static_program() # COMPILER SOURCE OUT
+{
+    $1 "$2" -o "$3" $(flags --cflags aplingest) "$root$prefix/lib/libaplingest.a" "$root$prefix/lib/libapldata.a" \
+        $(flags --static --libs aplingest | sed 's/-laplingest//g; s/-lapldata//g') &&
+        env -u LD_LIBRARY_PATH "$3"
+}
+
+write_program() # a store written and read back, and an ingest that must fail
+{
+    cat <<END
+#include <apl_ingest.h>
+#include <stdio.h>
+#include <string.h>
+int main()
+{
+    apl_error err;
+    apl_ingest_options options = APL_INGEST_OPTIONS_INIT;
+    if (strcmp(apl_version(), APL_VERSION_STRING) != 0)
+        return 1;
+    if (apl_ingest("$scratch/none.tar", "$scratch/none.db", &options, NULL, &err) == APL_OK)
+        return 2;
+    puts(err.message);
+    return strlen(apl_status_text(err.status)) > 0 ? 0 : 3;
+}
+END
+}
+
+check "install: make install" make_it install
+for file in bin/aplingest bin/apldata include/apl.h include/apl_ingest.h lib/libapldata.a lib/libapldata.so \
+    lib/libapldata.so.0 lib/libaplingest.a lib/libaplingest.so lib/libaplingest.so.0 lib/pkgconfig/apldata.pc \
+    lib/pkgconfig/aplingest.pc $(ls docs/man 2>/dev/null | sed 's|\(.*\)\(.\)$|share/man/man\2/\1\2|'); do
+    check "install: $file is there" test -s "$root$prefix/$file"
+done
+for command in aplingest apldata; do
+    check "install: $command runs" "$root$prefix/bin/$command" --version
+done
+write_program >"$scratch/use.c"
+cp "$scratch/use.c" "$scratch/use.cpp"
+check "install: a C program, shared" program "$CC" "$scratch/use.c" "$scratch/use-c"
+check "install: a C program, static" static_program "$CC" "$scratch/use.c" "$scratch/use-cs"
+if have "$CXX"; then
+    check "install: a C++ program, shared" program "$CXX" "$scratch/use.cpp" "$scratch/use-cpp"
+    check "install: a C++ program, static" static_program "$CXX" "$scratch/use.cpp" "$scratch/use-cpps"
+else
+    skip "install: C++ programs" "no C++ compiler"
+fi
+check "install: make uninstall" make_it uninstall
+check "install: nothing is left" test -z "$(find "$root" ! -type d)"

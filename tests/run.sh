@@ -1,0 +1,230 @@
+#!/bin/bash
+# Builds and runs every test; the last line says how many passed and failed. Logs are kept in build/logs; of
+# suites that fail they are shown.
+#
+#   tests/run.sh [SUITE...]      all suites, or those named: unit cli asan tsan variants arm64 scripts litter
+
+set -u
+export BUILD=${BUILD:-build} MAKE=${MAKE:-make} CC=${CC:-cc} CXX=${CXX:-c++}
+export LC_ALL=C
+logs=$BUILD/logs
+mkdir -p "$logs"
+rm -f "$logs"/*.log
+passed=0 failed=0 skipped=0
+jobs=$(nproc)
+case ${MAKEFLAGS-} in
+*jobserver*) build="$MAKE --no-print-directory" ;;
+*) build="$MAKE --no-print-directory -j$jobs" ;;
+esac
+
+for APL_PYTHON in "$BUILD/venv/bin/python" python3 /usr/bin/python3 ''; do
+    [ -n "$APL_PYTHON" ] && "$APL_PYTHON" -c 'import lmdb, numpy' 2>/dev/null && break
+done
+export APL_PYTHON
+
+# count NAME PASSED FAILED SKIPPED LOG: adds to the total, shows the log of what failed
+count()
+{
+    passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
+    printf '%-44s %4d passed' "$1" "$2"
+    [ "$4" -eq 0 ] || printf ', %d skipped' "$4"
+    [ "$3" -eq 0 ] || printf ', %d FAILED' "$3"
+    printf '\n'
+    if [ "$3" -gt 0 ]; then
+        sed 's/^/    /' "$5"
+    elif [ "$4" -gt 0 ]; then
+        grep -h '^skipped' "$5" | sort -u | head -n 8 | sed 's/^/    /'
+    fi
+}
+
+# leave_out NAME WHY: a suite that cannot be run here
+leave_out()
+{
+    echo "skipped $1 ($2)" >"$logs/$1.log"
+    count "$1" 0 0 1 "$logs/$1.log"
+}
+
+# built NAME TARGET...: builds; a failure counts as one failed test
+built()
+{
+    local name=$1
+    shift
+    $build -k "$@" >"$logs/$name.log" 2>&1 && return 0
+    count "$name" 0 1 0 "$logs/$name.log"
+    return 1
+}
+
+# program NAME COMMAND...: a test that passes by exiting with 0
+program()
+{
+    local name=$1 log=$logs/${1//[ \/]/-}.log
+    shift
+    timeout 300 "$@" >"$log" 2>&1
+    local code=$?
+    if [ $code -ne 0 ]; then
+        echo "exit status $code" >>"$log"
+        count "$name" 0 1 0 "$log"
+    elif grep -q '^skipped' "$log"; then
+        count "$name" 0 0 1 "$log"
+    else
+        count "$name" 1 0 0 "$log"
+    fi
+}
+
+# script NAME COMMAND...: a script that prints `ok ...`, `FAIL ...` and `skipped ...`
+script()
+{
+    local name=$1 log=$logs/${1//[ \/]/-}.log
+    shift
+    timeout 900 "$@" >"$log" 2>&1
+    local code=$?
+    local ok bad skips
+    ok=$(grep -c '^ok ' "$log") bad=$(grep -c '^FAIL ' "$log") skips=$(grep -c '^skipped ' "$log")
+    if [ "$bad" -eq 0 ] && { [ $code -ne 0 ] || [ $((ok + skips)) -eq 0 ]; }; then
+        echo "FAIL: the script ended with exit status $code, and $ok checks" >>"$log"
+        bad=1
+    fi
+    if [ "$bad" -gt 0 ]; then
+        grep -v '^ok ' "$log" >"$log.short"
+        mv "$log.short" "$log"
+    fi
+    count "$name" "$ok" "$bad" "$skips" "$log"
+}
+
+# criterion NAME BINARY: a Criterion binary; a test that says "skipped" is not counted as passed
+criterion()
+{
+    local name=$1 log=$logs/${1//[ \/]/-}.log line
+    timeout 600 "$2" --ascii --color=never -j"$jobs" >"$log" 2>&1
+    local code=$?
+    line=$(grep -a 'Synthesis: Tested:' "$log" | tail -n 1)
+    if [[ ! $line =~ Tested:\ ([0-9]+).*Passing:\ ([0-9]+).*Failing:\ ([0-9]+).*Crashing:\ ([0-9]+) ]]; then
+        echo "no summary: the test binary died with exit status $code" >>"$log"
+        count "$name" 0 1 0 "$log"
+        return
+    fi
+    local good=${BASH_REMATCH[2]} bad=$((BASH_REMATCH[3] + BASH_REMATCH[4])) skips
+    skips=$(grep -ac '^skipped' "$log")
+    [ "$skips" -le "$good" ] || skips=$good
+    [ "$bad" -eq 0 ] && [ $code -ne 0 ] && bad=1
+    count "$name" $((good - skips)) "$bad" "$skips" "$log"
+}
+
+# unit FLAVOUR NAME: every unit test of a flavour
+unit()
+{
+    if ! ls tests/test_*.c >/dev/null 2>&1; then return; fi
+    if ! pkg-config --exists criterion; then
+        leave_out "$2" "Criterion is not installed"
+        return
+    fi
+    for source in tests/test_*.c; do
+        local test
+        test=$(basename "$source" .c)
+        if [ -x "$BUILD/$1/tests/$test" ]; then
+            criterion "$2 ${test#test_}" "$BUILD/$1/tests/$test"
+        else
+            echo "it was not built" >"$logs/missing.log"
+            count "$2 ${test#test_}" 0 1 0 "$logs/missing.log"
+        fi
+    done
+}
+
+cli() # DIR NAME: the command line tests with the commands in DIR
+{
+    [ -e tests/cli/run.sh ] || return
+    APLINGEST=$1/aplingest APLDATA=$1/apldata MKSHAPES=$BUILD/mkshapes script "$2" bash tests/cli/run.sh
+}
+
+suite_unit()
+{
+    unit release unit
+}
+
+suite_cli()
+{
+    cli "$BUILD" cli
+}
+
+suite_asan()
+{
+    # vptr and leak checks run in every process of a test; the first error ends it.
+    export ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+    built "build with asan" FLAVOUR=asan all tests
+    unit asan "asan unit"
+    cli "$BUILD/asan" "asan cli"
+    unset ASAN_OPTIONS UBSAN_OPTIONS
+}
+
+suite_tsan()
+{
+    ls tests/stress/*.c >/dev/null 2>&1 || return
+    built "build with tsan" FLAVOUR=tsan stress
+    for source in tests/stress/*.c; do
+        local test
+        test=$(basename "$source" .c)
+        TSAN_OPTIONS=halt_on_error=1 program "tsan $test" "$BUILD/tsan/tests/stress/$test"
+    done
+}
+
+# The best variant has run already; these are the others that this machine can run.
+suite_variants()
+{
+    local variants=scalar
+    grep -qw avx512vl /proc/cpuinfo && variants="scalar avx2"
+    for variant in $variants; do
+        export APL_CPU=$variant
+        unit release "$variant unit"
+        cli "$BUILD" "$variant cli"
+        unset APL_CPU
+    done
+}
+
+suite_arm64()
+{
+    [ -e tests/arm64/kernels.c ] || return
+    local cross=aarch64-linux-gnu-gcc emulator
+    emulator=$(command -v qemu-aarch64 || command -v qemu-aarch64-static)
+    [ "$(uname -m)" = aarch64 ] && emulator=env
+    if ! command -v $cross >/dev/null || [ -z "$emulator" ]; then
+        leave_out arm64 "needs $cross and qemu-aarch64"
+        return
+    fi
+    if ! $cross -static -O2 -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Iinclude -Istore \
+        tests/arm64/kernels.c store/filter_scalar.c store/filter_neon.c -o "$BUILD/arm64-kernels" \
+        >"$logs/arm64.log" 2>&1; then
+        count "arm64 build" 0 1 0 "$logs/arm64.log"
+        return
+    fi
+    program "arm64 kernels" "$emulator" "$BUILD/arm64-kernels"
+}
+
+suite_scripts()
+{
+    for check in tests/check_*.sh; do
+        local name=${check##*/check_}
+        script "${name%.sh}" sh "$check"
+    done
+}
+
+tree()
+{
+    git status --porcelain --untracked-files=all 2>/dev/null | grep '^??'
+}
+
+suite_litter()
+{
+    local log=$logs/litter.log
+    tree | diff "$logs/.tree" - >"$log" && count "nothing is left behind" 1 0 0 "$log" && return
+    count "nothing is left behind" 0 1 0 "$log"
+}
+
+tree >"$logs/.tree"
+built build all tests
+for suite in ${*:-unit cli asan tsan variants arm64 scripts litter}; do
+    suite_"$suite"
+done
+
+echo
+echo "$passed passed, $failed failed$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
+[ $failed -eq 0 ]

@@ -1,0 +1,49 @@
+#!/bin/sh
+# What `make demo` does: build, find or make an archive of CIFAR-10, turn it into a store, describe it, check it.
+set -eu
+BUILD=${BUILD:-build}
+MAKE=${MAKE:-make}
+archive=${CIFAR:-}
+fetched=data/cifar-10-binary.tar.gz
+drawn=$BUILD/shapes-binary.tar.gz
+
+step()
+{
+    printf '\n== %s\n' "$1"
+}
+
+show()
+{
+    printf '$ %s\n' "$*"
+    "$@"
+}
+
+step "Building"
+$MAKE --no-print-directory all "$BUILD/mkshapes"
+
+if [ -n "$archive" ]; then
+    step "Taking the archive that was given: $archive"
+elif [ -e $fetched ]; then
+    step "Taking the archive that was downloaded before: $fetched"
+    archive=$fetched
+else
+    step "Downloading the published CIFAR-10 (170 MB)"
+    if sh tools/fetch_cifar.sh $fetched; then
+        archive=$fetched
+    else
+        archive=$drawn
+        step "No download: drawing 60,000 pictures instead"
+        echo "These are NOT the photographs of CIFAR-10 but drawn shapes and textures in ten classes, in the same"
+        echo "layout and size; a network can learn them. For the real ones: make demo CIFAR=cifar-10-binary.tar.gz"
+        [ -e "$drawn" ] || { "$BUILD/mkshapes" "$BUILD/.new.tar.gz" && mv "$BUILD/.new.tar.gz" "$drawn"; }
+    fi
+fi
+
+step "Making the store"
+show "$BUILD/aplingest" --force "$archive" "$BUILD/demo.db"
+step "What is in it"
+show "$BUILD/apldata" info "$BUILD/demo.db"
+step "Checking every byte of it"
+show "$BUILD/apldata" verify "$BUILD/demo.db"
+step "Done"
+echo "The store is $BUILD/demo.db. Look at a picture: $BUILD/apldata get $BUILD/demo.db 7 --field image -o seven.png"
