@@ -1,0 +1,11 @@
+/* Is text what it says it is? */
+#ifndef UTF8_H
+#define UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Are the bytes well-formed UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF? */
+bool utf8_valid(const void *text, size_t size);
+
+#endif
