@@ -233,7 +233,8 @@ setup-test:
 $(PCFILES): $(OUT)/%.pc: FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
-	     -e 's|@VERSION@|$(VERSION)|' -e 's|@ISAL@|$(if $(ISAL), libisal)|' $(wildcard */$*.pc.in) > $@
+	     -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(if $(filter %/apldata.pc,$@),$(STORE_LIBS),$(INGEST_LIBS) $(call pkg_libs,libcrypto))|' \
+	     $(wildcard */$*.pc.in) > $@
 
 MANPAGES := $(wildcard docs/man/*.[1-9])
 man_dir   = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
