@@ -1,0 +1,29 @@
+/* zstd frames: the entropy coder under every codec but CODEC_RAW. The one place that knows libzstd. */
+#ifndef ENTROPY_H
+#define ENTROPY_H
+
+#include "status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The contexts of one thread. */
+struct entropy;
+
+struct entropy *entropy_new(void); /* NULL: out of memory */
+void entropy_free(struct entropy *entropy);
+
+/* The most bytes that a frame of `size` bytes can take; SIZE_MAX if that is more than a size_t holds. */
+size_t entropy_bound(size_t size);
+
+/* One frame with its content size and neither checksum nor dictionary. Literals are Huffman-coded at every
+ * level: a negative one then hardly looks for matches, which suits bytes that have none, such as residuals.
+ * The same input gives the same frame, whatever was coded before. */
+apl_status entropy_encode(struct entropy *entropy, int level, const uint8_t *raw, size_t size, uint8_t *out,
+                          size_t capacity, size_t *out_size, apl_error *err);
+
+/* Decodes coded[0 ... size-1], which must be exactly one frame of raw_size bytes. APL_E_CORRUPT otherwise. */
+apl_status entropy_decode(struct entropy *entropy, const uint8_t *coded, size_t size, uint8_t *raw,
+                          size_t raw_size, apl_error *err);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * The kernels under the picture codec. Each instruction set has a table of them; all tables give the same
+ * bytes as the scalar one.
+ *
+ * A group is WAYS records (of one plane) side by side: byte p of each, then byte p + 1 of each. Undoing the
+ * prediction is a chain along a picture, but the ways are independent of each other: so one vector
+ * instruction moves all of them on by a pixel.
+ */
+#ifndef FILTER_H
+#define FILTER_H
+
+#include "cpu.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WAYS 32
+
+struct filter {
+    /* to[i] = a[i] - b[i] mod 256 */
+    void (*subtract)(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n);
+
+    /* The MED residuals of a plane; what is beyond its left and upper edges is predicted as in filter_med().
+     * Returns the activity: the sum of the residuals' absolute values, taken as signed bytes. */
+    uint64_t (*residuals)(uint8_t *to, const uint8_t *plane, size_t width, size_t height);
+
+    /* Undoes residuals() on a group, in place. The WAYS * width bytes in front of it must be zero. */
+    void (*restore)(uint8_t *group, size_t width, size_t height);
+
+    /* Lays n bytes of each of WAYS records side by side. */
+    void (*interleave)(uint8_t *group, const uint8_t *const from[WAYS], size_t n);
+
+    /* The way back; if `plus` is not NULL, to[w][i] = byte i of way w + plus[w][i] mod 256. Ways that nobody
+     * wants may share one place to go. */
+    void (*separate)(uint8_t *const to[WAYS], const uint8_t *const *plus, const uint8_t *group, size_t n);
+};
+
+/* The kernels of a variant; those of CPU_SCALAR for one that was not built in. */
+const struct filter *filter_for(enum cpu_variant variant);
+
+extern const struct filter filter_scalar, filter_avx2, filter_avx512, filter_neon;
+
+/*
+ * The prediction of LOCO-I, mod 256: the median of west, north and west + north - northwest. The first row is
+ * predicted by west and the first column by north, which is what comes out when the row above the first is
+ * taken as zeros, and west and northwest of the first column as north.
+ */
+static inline uint8_t filter_med(uint8_t west, uint8_t north, uint8_t northwest)
+{
+    uint8_t low = west < north ? west : north;
+    uint8_t high = west < north ? north : west;
+    uint8_t middle = northwest < low ? low : northwest > high ? high : northwest;
+    return (uint8_t)(west + north - middle);
+}
+
+#endif

@@ -1,0 +1,206 @@
+/*
+ * The body of filter_avx2.c and its siblings, which define FILTER_TABLE and, by way of a header of vector
+ * operations, for a vector of VEC_BYTES (16 or 32; of lanes of 16 each):
+ *
+ *   vec, vec_load, vec_store            a vector and unaligned access to it
+ *   vec_add, vec_sub, vec_min, vec_max  of unsigned bytes, mod 256
+ *   vec_zip_low, vec_zip_high           the bytes of the low (high) halves of two vectors in turns, by lanes
+ *   vec_gather(from)                    lane k from from + k * 16 * WAYS
+ *   vec_scatter(to, v)                  lane k to to + k * 16 * WAYS
+ *   sum, sum_zero, sum_abs, sum_total   a sum of absolute values of signed bytes
+ */
+#include "filter.h"
+
+static void subtract(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n)
+{
+    size_t i = 0;
+    for (; i + VEC_BYTES <= n; i += VEC_BYTES)
+        vec_store(to + i, vec_sub(vec_load(a + i), vec_load(b + i)));
+    for (; i < n; i++)
+        to[i] = (uint8_t)(a[i] - b[i]);
+}
+
+static uint64_t activity(const uint8_t *residual, size_t n)
+{
+    sum s = sum_zero();
+    size_t i = 0;
+    for (; i + VEC_BYTES <= n; i += VEC_BYTES)
+        s = sum_abs(s, vec_load(residual + i));
+    uint64_t total = sum_total(s);
+    for (; i < n; i++)
+        total += residual[i] < 128 ? residual[i] : 256u - residual[i];
+    return total;
+}
+
+static inline vec vec_med(vec west, vec north, vec northwest)
+{
+    vec low = vec_min(west, north), high = vec_max(west, north);
+    return vec_sub(vec_add(west, north), vec_min(vec_max(northwest, low), high));
+}
+
+/* The rows below the first are taken as one run of bytes, so that no width leaves a tail in every row; what
+ * this gets wrong is the first column, whose west is the row above's end. It is done over. */
+static uint64_t residuals(uint8_t *to, const uint8_t *plane, size_t width, size_t height)
+{
+    size_t n = width * height, i = width + 1;
+    to[0] = plane[0];
+    subtract(to + 1, plane + 1, plane, width - 1);
+    for (; i + VEC_BYTES <= n; i += VEC_BYTES) {
+        const uint8_t *at = plane + i;
+        vec med = vec_med(vec_load(at - 1), vec_load(at - width), vec_load(at - width - 1));
+        vec_store(to + i, vec_sub(vec_load(at), med));
+    }
+    for (; i < n; i++)
+        to[i] = (uint8_t)(plane[i] - filter_med(plane[i - 1], plane[i - width], plane[i - width - 1]));
+    for (i = width; i < n; i += width)
+        to[i] = (uint8_t)(plane[i] - plane[i - width]);
+    return activity(to, n);
+}
+
+/* Where a row of some ways stands. */
+struct chain {
+    vec west, northwest;
+};
+
+/* The next pixel of a chain. What hangs on west is kept short: four operations from pixel to pixel. */
+static inline vec advance(struct chain *c, vec north, vec residual)
+{
+    vec low = vec_min(c->west, north), high = vec_max(c->west, north);
+    vec ahead = vec_add(vec_add(residual, north), c->west);
+    vec pixel = vec_sub(ahead, vec_min(vec_max(c->northwest, low), high));
+    c->west = pixel;
+    c->northwest = north;
+    return pixel;
+}
+
+static void restore_row(uint8_t *row, size_t bytes)
+{
+    struct chain c;
+    c.west = c.northwest = vec_load(row - bytes);
+    for (size_t at = 0; at < bytes; at += WAYS)
+        vec_store(row + at, advance(&c, vec_load(row + at - bytes), vec_load(row + at)));
+}
+
+/* Two rows at once, the lower one a pixel behind the upper one, whose pixels it takes as its north: two
+ * chains that do not wait for each other. */
+static void restore_two_rows(uint8_t *row, size_t bytes)
+{
+    uint8_t *lower = row + bytes;
+    struct chain up, down;
+    up.west = up.northwest = vec_load(row - bytes);
+    vec pixel = advance(&up, up.west, vec_load(row));
+    vec_store(row, pixel);
+    down.west = down.northwest = pixel;
+    for (size_t at = WAYS; at < bytes; at += WAYS) {
+        vec next = advance(&up, vec_load(row + at - bytes), vec_load(row + at));
+        vec_store(lower + at - WAYS, advance(&down, pixel, vec_load(lower + at - WAYS)));
+        vec_store(row + at, next);
+        pixel = next;
+    }
+    vec_store(lower + bytes - WAYS, advance(&down, pixel, vec_load(lower + bytes - WAYS)));
+}
+
+static void restore(uint8_t *group, size_t width, size_t height)
+{
+    size_t bytes = width * WAYS;
+    for (size_t part = 0; part < WAYS; part += VEC_BYTES) {
+        uint8_t *row = group + part;
+        size_t y = 0;
+        for (; y + 2 <= height; y += 2, row += 2 * bytes)
+            restore_two_rows(row, bytes);
+        if (y < height)
+            restore_row(row, bytes);
+    }
+}
+
+/* One of the four rounds that transpose 16 vectors by 16 columns, lane by lane. */
+static inline void zip_pair(vec *to, const vec *from, int i)
+{
+    to[2 * i] = vec_zip_low(from[i], from[i + 8]);
+    to[2 * i + 1] = vec_zip_high(from[i], from[i + 8]);
+}
+
+static inline void zip(vec *to, const vec *from)
+{
+    /* written out: vectors that a loop indexes would be kept in memory */
+    zip_pair(to, from, 0);
+    zip_pair(to, from, 1);
+    zip_pair(to, from, 2);
+    zip_pair(to, from, 3);
+    zip_pair(to, from, 4);
+    zip_pair(to, from, 5);
+    zip_pair(to, from, 6);
+    zip_pair(to, from, 7);
+}
+
+static inline void transpose(vec v[16])
+{
+    vec t[16];
+    zip(t, v);
+    zip(v, t);
+    zip(t, v);
+    zip(v, t);
+}
+
+#define SIXTEEN(f) \
+    f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)
+
+/* VEC_BYTES bytes of 16 ways. */
+static inline void interleave_block(uint8_t *group, const uint8_t *const *from, size_t at)
+{
+    vec v[16];
+#define LOAD(i) v[i] = vec_load(from[i] + at);
+    SIXTEEN(LOAD)
+#undef LOAD
+    transpose(v);
+#define STORE(i) vec_scatter(group + i * WAYS, v[i]);
+    SIXTEEN(STORE)
+#undef STORE
+}
+
+static void interleave(uint8_t *group, const uint8_t *const from[WAYS], size_t n)
+{
+    size_t at = 0;
+    for (; at + VEC_BYTES <= n; at += VEC_BYTES) {
+        interleave_block(group + at * WAYS, from, at);
+        interleave_block(group + at * WAYS + 16, from + 16, at);
+    }
+    for (; at < n; at++)
+        for (size_t w = 0; w < WAYS; w++)
+            group[at * WAYS + w] = from[w][at];
+}
+
+static inline void separate_block(uint8_t *const *to, const uint8_t *const *plus, const uint8_t *group,
+                                  size_t at)
+{
+    vec v[16];
+#define LOAD(i) v[i] = vec_gather(group + i * WAYS);
+    SIXTEEN(LOAD)
+#undef LOAD
+    transpose(v);
+#define STORE(i) vec_store(to[i] + at, plus ? vec_add(v[i], vec_load(plus[i] + at)) : v[i]);
+    SIXTEEN(STORE)
+#undef STORE
+}
+
+/* Two blocks on end before the next ways, which fills a cache line of 16 records before it turns to others.
+ */
+static size_t separate_ways(uint8_t *const *to, const uint8_t *const *plus, const uint8_t *group, size_t n)
+{
+    size_t at = 0;
+    for (; at + VEC_BYTES <= n; at += VEC_BYTES)
+        separate_block(to, plus, group + at * WAYS, at);
+    return at;
+}
+
+static void separate(uint8_t *const to[WAYS], const uint8_t *const *plus, const uint8_t *group, size_t n)
+{
+    size_t at = 0;
+    for (size_t part = 0; part < WAYS; part += 16)
+        at = separate_ways(to + part, plus ? plus + part : NULL, group + part, n);
+    for (; at < n; at++)
+        for (size_t w = 0; w < WAYS; w++)
+            to[w][at] = (uint8_t)(group[at * WAYS + w] + (plus ? plus[w][at] : 0));
+}
+
+const struct filter FILTER_TABLE = {subtract, residuals, restore, interleave, separate};

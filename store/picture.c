@@ -1,0 +1,331 @@
+/* The codec for pictures; picture.h describes it. */
+#include "picture.h"
+
+#include "bytes.h"
+#include "filter.h"
+#include "scratch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct picture {
+    const struct filter *filter;
+    struct entropy *entropy;
+    struct scratch scratch;
+};
+
+struct picture *picture_new(enum cpu_variant variant, struct entropy *entropy)
+{
+    struct picture *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->filter = filter_for(variant);
+    p->entropy = entropy;
+    return p;
+}
+
+void picture_free(struct picture *picture)
+{
+    if (!picture)
+        return;
+    scratch_free(&picture->scratch);
+    free(picture);
+}
+
+/* ------------------------------------------------------------------------------------------------ layout */
+
+bool picture_layout_of(const struct column_spec *spec, struct picture_layout *layout)
+{
+    if (spec->element_bytes != 1 || spec->ndim < 2 || spec->ndim > 3)
+        return false;
+    if (spec->records < 1 || spec->records > PICTURE_MAX_RECORDS)
+        return false;
+    const int64_t *rows = spec->shape + spec->ndim - 2;
+    int64_t channels = spec->ndim == 3 ? spec->shape[0] : 1;
+    if (channels < 1 || channels > PICTURE_MAX_CHANNELS)
+        return false;
+    if (rows[0] < 1 || rows[1] < 1 || rows[0] > PICTURE_MAX_PLANE || rows[1] > PICTURE_MAX_PLANE / rows[0])
+        return false;
+    struct picture_layout l = {spec->records, (size_t)channels, (size_t)rows[0], (size_t)rows[1], 0, 0, 0, 0, 0};
+    l.plane = l.height * l.width;
+    uint64_t planes = (uint64_t)l.records * l.channels; /* at most 2^32 */
+    if (planes * l.plane != spec->raw_bytes)
+        return false;
+    l.groups = (l.records + WAYS - 1) / WAYS;
+    l.order_bytes = l.records <= 256 ? 1 : 2;
+    uint64_t header = planes * l.order_bytes + (uint64_t)l.channels * l.groups * 4;
+    if (header > SIZE_MAX / 2)
+        return false;
+    l.table = (size_t)planes * l.order_bytes;
+    l.frames = (size_t)header;
+    *layout = l;
+    return true;
+}
+
+size_t picture_ways(const struct picture_layout *layout, size_t group)
+{
+    size_t left = layout->records - group * WAYS;
+    return left < WAYS ? left : WAYS;
+}
+
+/* Pictures of 3 and 4 channels have their green subtracted, and so decoded first. */
+static bool has_green(size_t channels)
+{
+    return channels == 3 || channels == 4;
+}
+
+size_t picture_channel(size_t channels, size_t i)
+{
+    return has_green(channels) && i < 2 ? 1 - i : i;
+}
+
+/* Is this channel coded as its difference to green? */
+static bool less_green(size_t channels, size_t channel)
+{
+    return has_green(channels) && (channel == 0 || channel == 2);
+}
+
+static size_t add_sizes(size_t a, size_t b)
+{
+    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
+}
+
+static size_t multiply_sizes(size_t a, size_t b)
+{
+    return b && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+}
+
+size_t picture_bound(const struct picture_layout *layout)
+{
+    size_t full = multiply_sizes(entropy_bound(layout->plane * WAYS), layout->groups - 1);
+    size_t last = entropy_bound(layout->plane * picture_ways(layout, layout->groups - 1));
+    return add_sizes(layout->frames, multiply_sizes(add_sizes(full, last), layout->channels));
+}
+
+/* ------------------------------------------------------------------------------------------------ encoding */
+
+/* An encoding under way, and where its working memory lies. */
+struct encoding {
+    const struct picture_layout *layout;
+    const uint8_t *raw;
+    uint64_t *keys;     /* by record: activity, then the number of the record */
+    uint8_t *less;      /* a plane less its green */
+    uint8_t *residuals; /* of a group, record after record */
+    size_t stride;      /* from one to the next of these: not a power of two, which would crowd cache sets */
+    uint8_t *group;     /* the same side by side */
+};
+
+static bool encoding_begin(struct picture *p, const struct picture_layout *l, const uint8_t *raw,
+                           struct encoding *e)
+{
+    size_t keys = scratch_round(l->records * sizeof *e->keys);
+    size_t plane = scratch_round(l->plane);
+    size_t stride = plane + SCRATCH_ALIGN;
+    /* the planes' limit keeps this below 2^27 */
+    uint8_t *at = scratch_reserve(&p->scratch, keys + plane + WAYS * stride + WAYS * plane);
+    if (!at)
+        return false;
+    *e = (struct encoding){.layout = l, .raw = raw, .stride = stride};
+    e->keys = (uint64_t *)(void *)at;
+    e->less = at + keys;
+    e->residuals = e->less + plane;
+    e->group = e->residuals + WAYS * stride;
+    return true;
+}
+
+/* Residuals of one plane of a record; returns their activity. */
+static uint64_t plane_residuals(const struct filter *f, const struct encoding *e, size_t record,
+                                size_t channel, uint8_t *to)
+{
+    const struct picture_layout *l = e->layout;
+    const uint8_t *value = e->raw + record * l->channels * l->plane;
+    const uint8_t *plane = value + channel * l->plane;
+    if (less_green(l->channels, channel)) {
+        f->subtract(e->less, plane, value + l->plane, l->plane);
+        plane = e->less;
+    }
+    return f->residuals(to, plane, l->width, l->height);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Puts the records in order of activity. The residuals are taken again when their group's turn comes: that is
+ * cheaper than keeping those of a whole block. */
+static void order_records(const struct filter *f, struct encoding *e, size_t channel, uint8_t *order)
+{
+    const struct picture_layout *l = e->layout;
+    for (size_t i = 0; i < l->records; i++)
+        e->keys[i] = plane_residuals(f, e, i, channel, e->residuals) << 16 | i;
+    qsort(e->keys, l->records, sizeof *e->keys, compare_keys);
+    for (size_t i = 0; i < l->records; i++)
+        store_le(order + i * l->order_bytes, e->keys[i] & 0xffff, (unsigned)l->order_bytes);
+}
+
+/* Lays a group's residuals side by side; returns how many bytes that is. */
+static size_t gather_group(const struct filter *f, struct encoding *e, size_t channel, size_t group)
+{
+    const struct picture_layout *l = e->layout;
+    size_t ways = picture_ways(l, group);
+    const uint8_t *from[WAYS];
+    for (size_t w = 0; w < WAYS; w++) {
+        uint8_t *to = e->residuals + w * e->stride;
+        from[w] = to;
+        if (w < ways)
+            plane_residuals(f, e, e->keys[group * WAYS + w] & 0xffff, channel, to);
+    }
+    f->interleave(e->group, from, l->plane);
+    for (size_t i = 1; ways < WAYS && i < l->plane; i++)
+        memmove(e->group + i * ways, e->group + i * WAYS, ways);
+    return ways * l->plane;
+}
+
+apl_status picture_encode(struct picture *picture, int level, const struct picture_layout *layout,
+                          const uint8_t *raw, uint8_t *out, size_t capacity, size_t *size, apl_error *err)
+{
+    const struct filter *f = picture->filter;
+    struct encoding e;
+    if (!encoding_begin(picture, layout, raw, &e))
+        return fail_nomem(err);
+    if (capacity < layout->frames)
+        return fail(err, APL_E_INVALID, "no room for a coded column of pictures");
+    uint8_t *order = out, *entry = out + layout->table;
+    size_t end = layout->frames;
+    for (size_t i = 0; i < layout->channels; i++) {
+        size_t channel = picture_channel(layout->channels, i);
+        order_records(f, &e, channel, order);
+        order += layout->records * layout->order_bytes;
+        for (size_t g = 0; g < layout->groups; g++, entry += 4) {
+            size_t bytes = gather_group(f, &e, channel, g), frame;
+            TRY(entropy_encode(picture->entropy, level, e.group, bytes, out + end, capacity - end, &frame, err));
+            store_le(entry, frame, 4);
+            end += frame;
+        }
+    }
+    *size = end;
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ decoding */
+
+/* A decoding under way, and where its working memory lies. */
+struct decoding {
+    const struct picture_layout *layout;
+    const uint8_t *coded;
+    uint8_t *const *rows;
+    uint8_t *group; /* in front of it a row of zeros, the filter's row above the first */
+    uint8_t *waste; /* a plane for what nobody wants */
+    uint8_t *seen;  /* by record: met in the order at hand? */
+};
+
+static bool decoding_begin(struct picture *p, const struct picture_layout *l, struct decoding *d)
+{
+    size_t row = scratch_round(l->width * WAYS), plane = scratch_round(l->plane);
+    /* the planes' limit keeps this below 2^27 */
+    uint8_t *at = scratch_reserve(&p->scratch, row + WAYS * plane + plane + l->records);
+    if (!at)
+        return false;
+    memset(at, 0, row);
+    d->group = at + row;
+    d->waste = d->group + WAYS * plane;
+    d->seen = d->waste + plane;
+    return true;
+}
+
+/* Each record once? */
+static apl_status check_order(struct decoding *d, size_t i, apl_error *err)
+{
+    const struct picture_layout *l = d->layout;
+    const uint8_t *order = d->coded + i * l->records * l->order_bytes;
+    memset(d->seen, 0, l->records);
+    for (size_t k = 0; k < l->records; k++) {
+        size_t record = (size_t)load_le(order + k * l->order_bytes, (unsigned)l->order_bytes);
+        if (record >= l->records || d->seen[record])
+            return fail(err, APL_E_CORRUPT, "the order of plane %zu is none: entry %zu", i, k);
+        d->seen[record] = 1;
+    }
+    return APL_OK;
+}
+
+/* Do the frames' sizes add up to what is there? */
+static apl_status check_table(const struct picture_layout *l, const uint8_t *coded, size_t size, apl_error *err)
+{
+    if (size < l->frames)
+        return fail(err, APL_E_CORRUPT, "%zu coded bytes, too few for the header of %zu", size, l->frames);
+    uint64_t total = 0;
+    for (size_t at = l->table; at < l->frames; at += 4)
+        total += load_le(coded + at, 4);
+    if (total != size - l->frames)
+        return fail(err, APL_E_CORRUPT, "frames of %llu bytes in all, but %zu are there",
+                    (unsigned long long)total, size - l->frames);
+    return APL_OK;
+}
+
+/* Where the records of a group go, channel 0 of each; false if nobody wants any. */
+static bool find_rows(const struct decoding *d, size_t i, size_t g, uint8_t *to[WAYS])
+{
+    const struct picture_layout *l = d->layout;
+    const uint8_t *order = d->coded + (i * l->records + g * WAYS) * l->order_bytes;
+    size_t ways = picture_ways(l, g);
+    bool any = false;
+    for (size_t w = 0; w < WAYS; w++) {
+        to[w] = NULL;
+        if (w < ways)
+            to[w] = d->rows[load_le(order + w * l->order_bytes, (unsigned)l->order_bytes)];
+        any |= to[w] != NULL;
+    }
+    return any;
+}
+
+/* Spreads a group of fewer ways, packed at the end of its buffer, to one of WAYS. */
+static void spread_group(uint8_t *group, const uint8_t *packed, size_t ways, size_t plane)
+{
+    for (size_t p = 0; p < plane; p++)
+        memmove(group + p * WAYS, packed + p * ways, ways);
+}
+
+static apl_status decode_group(struct picture *p, const struct decoding *d, size_t channel, size_t ways,
+                               const uint8_t *frame, size_t size, uint8_t *to[WAYS], apl_error *err)
+{
+    const struct picture_layout *l = d->layout;
+    uint8_t *packed = d->group + (WAYS - ways) * l->plane;
+    TRY(entropy_decode(p->entropy, frame, size, packed, ways * l->plane, err));
+    if (ways < WAYS)
+        spread_group(d->group, packed, ways, l->plane);
+    p->filter->restore(d->group, l->width, l->height);
+    const uint8_t *green[WAYS];
+    for (size_t w = 0; w < WAYS; w++) {
+        green[w] = to[w] ? to[w] + l->plane : d->waste;
+        to[w] = to[w] ? to[w] + channel * l->plane : d->waste;
+    }
+    p->filter->separate(to, less_green(l->channels, channel) ? green : NULL, d->group, l->plane);
+    return APL_OK;
+}
+
+apl_status picture_decode(struct picture *picture, const struct picture_layout *layout, const uint8_t *coded,
+                          size_t size, uint8_t *const *rows, apl_error *err)
+{
+    struct decoding d = {.layout = layout, .coded = coded, .rows = rows};
+    TRY(check_table(layout, coded, size, err));
+    if (!decoding_begin(picture, layout, &d))
+        return fail_nomem(err);
+    const uint8_t *entry = coded + layout->table, *frame = coded + layout->frames;
+    for (size_t i = 0; i < layout->channels; i++) {
+        size_t channel = picture_channel(layout->channels, i);
+        TRY(check_order(&d, i, err));
+        for (size_t g = 0; g < layout->groups; g++, entry += 4) {
+            size_t bytes = (size_t)load_le(entry, 4);
+            uint8_t *to[WAYS];
+            apl_status status = APL_OK;
+            if (find_rows(&d, i, g, to))
+                status = decode_group(picture, &d, channel, picture_ways(layout, g), frame, bytes, to, err);
+            if (status != APL_OK)
+                return fail_in(err, status, "plane %zu, group %zu", i, g);
+            frame += bytes;
+        }
+    }
+    return APL_OK;
+}
