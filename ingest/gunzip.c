@@ -9,6 +9,7 @@ struct gunzip {
     const struct gunzip_kind *kind;
     void *state;
     uint64_t taken; /* compressed bytes used */
+    uint64_t start; /* of them before the current member */
     enum { MEMBER, BETWEEN, PADDING } place;
 };
 
@@ -56,8 +57,22 @@ static apl_status damaged(const struct gunzip *gunzip, enum gunzip_step step, co
     return fail(err, APL_E_SOURCE, "%s: byte %" PRIu64 ": %s", name, gunzip->taken, what);
 }
 
+/* The first bytes of a member are checked here: the inflaters differ in what they accept, and ISA-L wants ten
+ * of them before it looks. */
+static bool plausible(const struct gunzip *gunzip, const struct gunzip_io *io)
+{
+    static const uint8_t magic[3] = {0x1f, 0x8b, 8};
+    uint64_t at = gunzip->taken - gunzip->start;
+    for (size_t i = 0; i < io->in_left && at < 4; i++, at++)
+        if (at < 3 ? io->in[i] != magic[at] : (io->in[i] & 0xe0) != 0) /* the fourth: no flags unknown */
+            return false;
+    return true;
+}
+
 static apl_status run_member(struct gunzip *gunzip, struct gunzip_io *io, const char *name, apl_error *err)
 {
+    if (!plausible(gunzip, io))
+        return damaged(gunzip, GUNZIP_BAD_HEADER, name, err);
     struct gunzip_io before = *io;
     enum gunzip_step step = gunzip->kind->step(gunzip->state, io);
     gunzip->taken += before.in_left - io->in_left;
@@ -78,6 +93,7 @@ static void look_behind(struct gunzip *gunzip, const struct gunzip_io *io)
         gunzip->place = PADDING;
     } else if (io->in[0] == 0x1f) {
         gunzip->kind->restart(gunzip->state);
+        gunzip->start = gunzip->taken;
         gunzip->place = MEMBER;
     }
 }
