@@ -1,0 +1,289 @@
+/* aplingest: turn a dataset archive into a store. */
+#include "apl_ingest.h"
+#include "args.h"
+#include "describe.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "report.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: aplingest [OPTION]... SOURCE DB\n"
+    "Turn the dataset archive SOURCE into a store: the directory DB.\n"
+    "\n"
+    "SOURCE is CIFAR-10 or CIFAR-100 in the binary or the python layout, as .tar, .tar.gz,\n"
+    ".tar.zst, .tar.xz, .tar.bz2 or an unpacked directory; '-' is standard input.\n"
+    "\n"
+    "  -j, --threads N          threads that encode (default: one per core)\n"
+    "  -b, --block-records N    records in a block (default: 128)\n"
+    "  -l, --level LEVEL        compression level of zstd (default: tried and chosen)\n"
+    "      --codec NAME         raw, zstd, shuffle, delta or picture (default: tried and chosen)\n"
+    "      --shuffle[=SEED]     store the records in a keyed random order (default seed: 0)\n"
+    "      --force              replace a store that exists\n"
+    "      --partial            accept a source that lacks members or rows\n"
+    "      --json               print one JSON object instead of the summary\n"
+    "      --no-progress        no progress bar\n"
+    "  -q, --quiet              print nothing but errors\n"
+    "  -v, --verbose            say more of the store that was made\n"
+    "  -h, --help               print this help\n"
+    "      --version            print the version\n";
+
+struct job {
+    apl_ingest_options ingest;
+    const char *source, *db;
+    bool json, quiet, verbose, no_progress;
+    struct progress progress;
+    uint64_t records; /* seen while reading: how many there are to check */
+};
+
+enum { OPT_CODEC = 256, OPT_SHUFFLE, OPT_FORCE, OPT_PARTIAL, OPT_JSON, OPT_NO_PROGRESS, OPT_VERSION };
+
+static const struct option options[] = {
+    {"threads", required_argument, NULL, 'j'},
+    {"block-records", required_argument, NULL, 'b'},
+    {"level", required_argument, NULL, 'l'},
+    {"codec", required_argument, NULL, OPT_CODEC},
+    {"shuffle", optional_argument, NULL, OPT_SHUFFLE},
+    {"force", no_argument, NULL, OPT_FORCE},
+    {"partial", no_argument, NULL, OPT_PARTIAL},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
+    {"quiet", no_argument, NULL, 'q'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+static int set_codec(struct job *job, const char *name)
+{
+    static const char *const codecs[] = {"raw", "zstd", "shuffle", "delta", "picture"};
+    for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
+        if (strcmp(name, codecs[i]) == 0) {
+            job->ingest.writer.codec = codecs[i];
+            return 0;
+        }
+    }
+    return misuse("no such codec: '%s'; known are raw, zstd, shuffle, delta and picture", shown(name));
+}
+
+static int set_shuffle(struct job *job, const char *seed)
+{
+    job->ingest.writer.shuffle = 1;
+    if (seed && !parse_number(seed, 0, UINT64_MAX, &job->ingest.writer.shuffle_seed))
+        return misuse("the seed must be a number from 0 to 18446744073709551615, not '%s'", shown(seed));
+    return 0;
+}
+
+static int set_number(struct job *job, int opt, const char *text)
+{
+    uint64_t n;
+    int64_t level;
+    switch (opt) {
+    case 'j':
+        if (!parse_number(text, 1, MAX_THREADS, &n))
+            return misuse("the number of threads must be 1 to %d, not '%s'", MAX_THREADS, shown(text));
+        job->ingest.writer.threads = (unsigned)n;
+        return 0;
+    case 'b':
+        if (!parse_number(text, 1, APL_MAX_BLOCK, &n))
+            return misuse("the records in a block must be 1 to %d, not '%s'", APL_MAX_BLOCK, shown(text));
+        job->ingest.writer.block_records = (uint32_t)n;
+        return 0;
+    default:
+        if (!parse_integer(text, -100, 22, &level) || level == 0)
+            return misuse("the level must be -100 to -1 or 1 to 22, not '%s'", shown(text));
+        job->ingest.writer.level = (int)level;
+        return 0;
+    }
+}
+
+static int set_flag(struct job *job, int opt)
+{
+    switch (opt) {
+    case OPT_FORCE:
+        job->ingest.writer.replace = 1;
+        break;
+    case OPT_PARTIAL:
+        job->ingest.partial = 1;
+        break;
+    case OPT_JSON:
+        job->json = true;
+        break;
+    case OPT_NO_PROGRESS:
+        job->no_progress = true;
+        break;
+    case 'q':
+        job->quiet = true;
+        break;
+    case 'v':
+        job->verbose = true;
+        break;
+    }
+    return 0;
+}
+
+static int set_option(struct job *job, char **argv, int opt)
+{
+    switch (opt) {
+    case 'j':
+    case 'b':
+    case 'l':
+        return set_number(job, opt, optarg);
+    case OPT_CODEC:
+        return set_codec(job, optarg);
+    case OPT_SHUFFLE:
+        return set_shuffle(job, optarg);
+    case '?':
+    case ':':
+        return misused_option(argv, opt);
+    default:
+        return set_flag(job, opt);
+    }
+}
+
+static int take_operands(struct job *job, int count, char **operands)
+{
+    if (count < 1)
+        return misuse("which SOURCE?");
+    if (count < 2)
+        return misuse("into which DB?");
+    if (count > 2)
+        return misuse("one operand too many: '%s'", shown(operands[2]));
+    if (!*operands[0] || !*operands[1])
+        return misuse("an operand is empty");
+    job->source = operands[0];
+    job->db = operands[1];
+    return 0;
+}
+
+static int on_progress(void *user, const apl_ingest_progress *p)
+{
+    struct job *job = user;
+    if (interrupted())
+        return 1;
+    struct progress_state state = {.records = p->records, .raw_bytes = p->raw_bytes, .fraction = -1};
+    if (p->phase == APL_INGEST_READING) {
+        job->records = p->records;
+        state.what = "reading";
+        state.stored_bytes = p->stored_bytes;
+        if (p->source_size)
+            state.fraction = (double)p->source_bytes / (double)p->source_size;
+    } else {
+        state.what = "checking";
+        if (job->records)
+            state.fraction = (double)p->records / (double)job->records;
+    }
+    progress_show(&job->progress, &state);
+    return 0;
+}
+
+static void on_notice(void *user, const char *message)
+{
+    struct job *job = user;
+    if (job->quiet)
+        return;
+    progress_clear(&job->progress);
+    fprintf(stderr, "%s: note: %s\n", program_name, message);
+}
+
+static int report_failure(const struct job *job, const apl_error *err)
+{
+    if (err->status == APL_E_CANCELLED)
+        return EXIT_FAILURE; /* the signal speaks for itself */
+    failed("%s", err->message);
+    return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
+}
+
+static int report_json(const struct job *job, const apl_ingest_summary *sum, double seconds)
+{
+    json_t *object =
+        json_pack("{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o}", "ok", 1, "source",
+                  json_text(job->source), "db", json_text(job->db), "format", sum->format, "records",
+                  json_count(sum->records), "raw_bytes", json_count(sum->raw_bytes), "source_bytes",
+                  json_count(sum->source_bytes), "file_bytes", json_count(sum->file_bytes), "ratio",
+                  json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds",
+                  seconds, "source_sha256", json_digest(sum->source_digest));
+    return print_json(object, EXIT_SUCCESS);
+}
+
+/* What -v adds: how the fields are stored, as `apldata info` says it. */
+static int report_fields(const struct job *job)
+{
+    apl_store *store;
+    apl_error err;
+    if (apl_store_open(job->db, NULL, &store, &err) != APL_OK)
+        return failed("%s", err.message);
+    int status = describe_fields(store);
+    printf("content sha256 %s\n", digest_text(apl_store_info(store)->content_digest));
+    apl_store_close(store);
+    return status;
+}
+
+static int report_success(const struct job *job, const apl_ingest_summary *sum, double seconds)
+{
+    if (job->json)
+        return report_json(job, sum, seconds);
+    if (job->quiet)
+        return EXIT_SUCCESS;
+    printf("%s: %s records, %s -> %s (%s), %s, %s\n", shown(job->db), count_text(sum->records),
+           size_text(sum->raw_bytes), size_text(sum->file_bytes), ratio_text(sum->file_bytes, sum->raw_bytes),
+           duration_text(seconds), rate_text(sum->raw_bytes, seconds));
+    if (!job->verbose)
+        return EXIT_SUCCESS;
+    printf("source sha256 %s, %s, %s\n", digest_text(sum->source_digest), sum->format,
+           size_text(sum->source_bytes));
+    return report_fields(job);
+}
+
+static int ingest(struct job *job)
+{
+    apl_ingest_summary sum = {0};
+    apl_error err;
+    job->ingest.user = job;
+    job->ingest.progress = on_progress;
+    job->ingest.notice = on_notice;
+    interrupt_catch();
+    progress_begin(&job->progress, !job->quiet && !job->json && !job->no_progress);
+    double began = now_seconds();
+    apl_status status = apl_ingest(job->source, job->db, &job->ingest, &sum, &err);
+    progress_clear(&job->progress);
+    if (status != APL_OK)
+        return report_failure(job, &err);
+    return report_success(job, &sum, now_seconds() - began);
+}
+
+static int run(int argc, char **argv)
+{
+    struct job job = {.ingest = APL_INGEST_OPTIONS_INIT};
+    int opt;
+    opterr = 0;
+    while ((opt = getopt_long(argc, argv, ":j:b:l:qvh", options, NULL)) != -1) {
+        if (opt == 'h') {
+            fputs(help, stdout);
+            return EXIT_SUCCESS;
+        }
+        if (opt == OPT_VERSION) {
+            printf("aplingest %s (libapldata %s)\n", APL_VERSION_STRING, apl_version());
+            return EXIT_SUCCESS;
+        }
+        int status = set_option(&job, argv, opt);
+        if (status)
+            return status;
+    }
+    int status = take_operands(&job, argc - optind, argv + optind);
+    return status ? status : ingest(&job);
+}
+
+int main(int argc, char **argv)
+{
+    program_name = "aplingest";
+    int status = finish_output(run(argc, argv));
+    if (status)
+        interrupt_die();
+    return status;
+}

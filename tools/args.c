@@ -1,0 +1,104 @@
+#include "args.h"
+
+#include "report.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *program_name = "";
+const char *command_name;
+
+static void complain(const char *format, va_list args)
+{
+    fprintf(stderr, "%s: ", program_name);
+    vfprintf(stderr, format, args);
+}
+
+int misuse(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    complain(format, args);
+    va_end(args);
+    fprintf(stderr, "\nTry '%s%s%s --help' for more information.\n", program_name, command_name ? " " : "",
+            command_name ? command_name : "");
+    return EXIT_MISUSE;
+}
+
+int failed(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    complain(format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return EXIT_FAILURE;
+}
+
+int failed_errno(int sys_errno, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    complain(format, args);
+    va_end(args);
+    fprintf(stderr, ": %s\n", strerror(sys_errno));
+    return EXIT_FAILURE;
+}
+
+int misused_option(char **argv, int opt)
+{
+    const char *word = argv[optind - 1];
+    bool is_long = strncmp(word, "--", 2) == 0 && word[2];
+    char name[64];
+    if (is_long)
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    else
+        snprintf(name, sizeof name, "-%c", optopt);
+    if (opt == ':')
+        return misuse("option '%s' needs a value", shown(name));
+    if (is_long && optopt)
+        return misuse("option '%s' takes no value", shown(name));
+    return misuse("no such option: '%s'", shown(name));
+}
+
+bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (errno || *end || v < min || v > max)
+        return false;
+    *value = v;
+    return true;
+}
+
+bool parse_integer(const char *text, int64_t min, int64_t max, int64_t *value)
+{
+    const char *digits = text + (text[0] == '-' || text[0] == '+');
+    if (!isdigit((unsigned char)digits[0]))
+        return false;
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (errno || *end || v < min || v > max)
+        return false;
+    *value = v;
+    return true;
+}
+
+int finish_output(int status)
+{
+    errno = 0;
+    bool bad = ferror(stdout) != 0;
+    bad |= fclose(stdout) != 0;
+    if (!bad)
+        return status;
+    return errno ? failed_errno(errno, "standard output") : failed("standard output: write error");
+}

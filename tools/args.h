@@ -1,0 +1,37 @@
+/* Reading a command line and talking to the one who typed it. */
+#ifndef ARGS_H
+#define ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define EXIT_MISUSE 2
+#define MAX_THREADS 1024 /* that an option may ask for */
+
+/* Who speaks: "apldata", and the command that runs, such as "verify", or NULL. */
+extern const char *program_name;
+extern const char *command_name;
+
+/* "PROGRAM: reason" and where to find help, on stderr; returns EXIT_MISUSE. */
+int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "PROGRAM: message" on stderr; returns EXIT_FAILURE. */
+int failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for a failed system call: appends the text of `sys_errno`. */
+int failed_errno(int sys_errno, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Says what getopt_long(), run with opterr = 0 and an option string that begins with ':' (after a '+'), found
+ * wrong when it returned `opt`; returns EXIT_MISUSE. */
+int misused_option(char **argv, int opt);
+
+/* A decimal number of digits alone within min ... max. */
+bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *value);
+
+/* The same with a sign allowed. */
+bool parse_integer(const char *text, int64_t min, int64_t max, int64_t *value);
+
+/* Flushes and closes stdout: what could not be written turns success into failure. */
+int finish_output(int status);
+
+#endif

@@ -1,0 +1,10 @@
+/* The commands of apldata. argv[0] is the command's name; each returns an exit status. */
+#ifndef CMD_H
+#define CMD_H
+
+int cmd_info(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+int cmd_get(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+
+#endif

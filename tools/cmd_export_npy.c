@@ -1,0 +1,144 @@
+/* An array of NumPy for every split and field: SPLIT_FIELD.npy. */
+#include "cmd_export.h"
+
+#include "args.h"
+#include "npy.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct array {
+    struct export *x;
+    const apl_split *split;
+    unsigned field;
+    int file;
+    size_t widest;  /* text: characters of the longest value */
+    uint32_t *wide; /* text: room for one value */
+};
+
+/* The character at text[0 ... length-1] and how many bytes it takes; foreign bytes stand for themselves. */
+static size_t decode_char(const uint8_t *text, size_t length, uint32_t *character)
+{
+    static const uint8_t first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint8_t c = text[0];
+    size_t n = c < 0x80 ? 1 : c < 0xc0 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf8 ? 4 : 0;
+    *character = c;
+    if (n < 2 || n > length)
+        return 1;
+    uint32_t value = c & first_bits[n];
+    for (size_t i = 1; i < n; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 1;
+        value = value << 6 | (text[i] & 0x3f);
+    }
+    *character = value;
+    return n;
+}
+
+static size_t decode_text(const struct value *v, uint32_t *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->bytes;) {
+        uint32_t c;
+        i += decode_char(v->data + i, v->bytes - i, &c);
+        if (out)
+            out[count] = c;
+        count++;
+    }
+    return count;
+}
+
+static int measure_text(void *user, const apl_batch *batch)
+{
+    struct array *a = user;
+    size_t rows = apl_batch_rows(batch);
+    for (size_t r = 0; r < rows; r++) {
+        struct value v = value_of(apl_batch_column(batch, a->field), r, rows);
+        size_t length = decode_text(&v, NULL);
+        a->widest = length > a->widest ? length : a->widest;
+    }
+    return 0;
+}
+
+static int write_text(void *user, const apl_batch *batch)
+{
+    struct array *a = user;
+    size_t rows = apl_batch_rows(batch);
+    int status = 0;
+    for (size_t r = 0; r < rows && !status; r++) {
+        struct value v = value_of(apl_batch_column(batch, a->field), r, rows);
+        memset(a->wide, 0, a->widest * sizeof *a->wide);
+        decode_text(&v, a->wide);
+        status = outset_write(&a->x->out, a->file, a->wide, a->widest * sizeof *a->wide);
+    }
+    return status;
+}
+
+static int write_numbers(void *user, const apl_batch *batch)
+{
+    struct array *a = user;
+    const apl_column *column = apl_batch_column(batch, a->field);
+    return outset_write(&a->x->out, a->file, column->data, column->bytes);
+}
+
+static int write_header(struct array *a, const char *type, unsigned ndim, const int64_t *shape)
+{
+    char header[NPY_HEADER_MAX];
+    size_t size = npy_header(header, type, a->split->count, ndim, shape);
+    return outset_write(&a->x->out, a->file, header, size);
+}
+
+static int each(struct array *a, int (*take)(void *user, const apl_batch *batch))
+{
+    return export_each(a->x, a->split->first, a->split->count, &a->field, 1, take, a);
+}
+
+/* NumPy's text is of one width: so the values are looked at twice. */
+static int write_text_array(struct array *a)
+{
+    char type[32];
+    int status = each(a, measure_text);
+    a->widest = a->widest ? a->widest : 1;
+    snprintf(type, sizeof type, "%cU%zu", npy_byte_order(), a->widest);
+    a->wide = malloc(a->widest * sizeof *a->wide);
+    if (!status && !a->wide)
+        status = failed("out of memory");
+    if (!status)
+        status = write_header(a, type, 0, NULL);
+    if (!status)
+        status = each(a, write_text);
+    free(a->wide);
+    return status;
+}
+
+static int write_array(struct export *x, const apl_split *split, unsigned field)
+{
+    const apl_field *f = apl_store_field(x->store, field);
+    struct array a = {.x = x, .split = split, .field = field};
+    char name[2 * APL_MAX_NAME + 8];
+    if (f->dtype != APL_UTF8 && !f->value_bytes)
+        return failed("%s: the shape of field '%s' varies, which npy cannot hold; --format raw can",
+                      shown(x->path), shown(f->name));
+    snprintf(name, sizeof name, "%s_%s.npy", split->name, f->name);
+    a.file = outset_add(&x->out, name);
+    if (a.file < 0)
+        return EXIT_FAILURE;
+    if (f->dtype == APL_UTF8)
+        return write_text_array(&a);
+    int status = write_header(&a, npy_type(f->dtype), f->ndim, f->shape);
+    return status ? status : each(&a, write_numbers);
+}
+
+int export_npy(struct export *x)
+{
+    int status = 0;
+    x->total = 0;
+    for (unsigned i = 0; i < x->info->fields; i++)
+        x->total += x->info->records * (apl_store_field(x->store, i)->dtype == APL_UTF8 ? 2 : 1);
+    for (unsigned s = 0; s < x->info->splits && !status; s++)
+        for (unsigned i = 0; i < x->info->fields && !status; i++)
+            status = write_array(x, apl_store_split(x->store, s), i);
+    return status;
+}

@@ -1,0 +1,349 @@
+/* apldata get: the fields of some records. */
+#include "args.h"
+#include "cmd.h"
+#include "describe.h"
+#include "image.h"
+#include "interrupt.h"
+#include "outfile.h"
+#include "report.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: apldata get [OPTION]... DB ID...\n"
+    "Print the fields of the records with these ids, or write one field of them as a file.\n"
+    "\n"
+    "      --field FIELD      of this field alone (default for pictures: the first that is one)\n"
+    "      --format FORMAT    png, ppm, raw or text (default: by the suffix of FILE)\n"
+    "  -o, --output FILE      write there; '-' is standard output\n"
+    "      --force            replace FILE; write raw bytes and pictures to a terminal\n"
+    "  -h, --help             print this help\n"
+    "\n"
+    "png and ppm put several records into one picture, up to 16 side by side; raw writes the bytes of\n"
+    "the values one after another; text writes a line a record.\n";
+
+#define PICTURES_ACROSS 16
+
+enum format { LISTING, PNG, PPM, RAW, TEXT };
+
+struct job {
+    const char *path, *field_name, *output;
+    enum format format;
+    bool force;
+    uint64_t *ids;
+    size_t count;
+    int field; /* -1: all */
+};
+
+static int set_format(struct job *job, const char *name)
+{
+    static const struct {
+        const char *name;
+        enum format format;
+    } formats[] = {{"png", PNG}, {"ppm", PPM}, {"raw", RAW}, {"text", TEXT}};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(name, formats[i].name) == 0) {
+            job->format = formats[i].format;
+            return 0;
+        }
+    }
+    return misuse("no such format: '%s'; known are png, ppm, raw and text", shown(name));
+}
+
+/* Without --format, the suffix of the file tells. */
+static int guess_format(struct job *job)
+{
+    static const struct {
+        const char *suffix;
+        enum format format;
+    } suffixes[] = {{".png", PNG}, {".ppm", PPM}, {".pgm", PPM}, {".pnm", PPM},
+                    {".raw", RAW}, {".bin", RAW}, {".txt", TEXT}};
+    const char *dot = strrchr(job->output, '.');
+    for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++) {
+        if (strcmp(dot, suffixes[i].suffix) == 0) {
+            job->format = suffixes[i].format;
+            return 0;
+        }
+    }
+    return misuse("'%s' does not tell the format; --format does", shown(job->output));
+}
+
+/* Which field to write. */
+static int pick_field(struct job *job, const apl_store *store)
+{
+    const apl_info *info = apl_store_info(store);
+    job->field = -1;
+    if (job->field_name) {
+        job->field = apl_store_find_field(store, job->field_name);
+        if (job->field < 0)
+            return failed("%s: no field '%s'", shown(job->path), shown(job->field_name));
+        return 0;
+    }
+    if (job->format == LISTING)
+        return 0;
+    if (info->fields == 1)
+        job->field = 0;
+    bool picture = job->format == PNG || job->format == PPM;
+    for (unsigned i = 0; i < info->fields && picture && job->field < 0; i++)
+        if (field_is_picture(apl_store_field(store, i)))
+            job->field = (int)i;
+    if (job->field >= 0)
+        return 0;
+    return picture ? failed("%s: no field is a picture", shown(job->path)) : misuse("which --field?");
+}
+
+static void print_numbers(const struct value *v, size_t limit)
+{
+    for (size_t i = 0; i < v->elements && i < limit; i++)
+        printf("%s%s", i ? " " : "", element_text(v, i));
+    if (v->elements > limit)
+        printf(" ... (%s values)", count_text(v->elements));
+}
+
+/* A value in a listing: short, and with the name of its class. */
+static void print_value(const apl_field *field, const struct value *v)
+{
+    if (v->dtype == APL_UTF8) {
+        fputs(shown_bytes(v->data, v->bytes), stdout);
+        return;
+    }
+    print_numbers(v, 8);
+    if (v->elements == 1 && field->class_count && dtype_is_unsigned(v->dtype)) {
+        uint64_t cls = value_unsigned(v, 0);
+        if (cls < field->class_count)
+            printf(" (%s)", shown(field->classes[cls]));
+    }
+}
+
+static void list_record(const struct job *job, const apl_store *store, const apl_batch *batch, size_t row)
+{
+    unsigned fields = apl_store_info(store)->fields;
+    int widest = 6; /* of "record" */
+    for (unsigned i = 0; i < fields; i++) {
+        int width = (int)strlen(shown(apl_store_field(store, i)->name));
+        widest = width > widest ? width : widest;
+    }
+    printf("%s%-*s  %llu\n", row ? "\n" : "", widest, "record",
+           (unsigned long long)apl_batch_ids(batch)[row]);
+    for (unsigned i = 0; i < fields; i++) {
+        const apl_column *column = apl_batch_column(batch, i);
+        if (!column || (job->field >= 0 && (unsigned)job->field != i))
+            continue;
+        const apl_field *field = apl_store_field(store, i);
+        struct value v = value_of(column, row, apl_batch_rows(batch));
+        printf("%-*s  ", widest, shown(field->name));
+        if (field->ndim && field->dtype != APL_UTF8)
+            printf("%s  ", type_text(field));
+        print_value(field, &v);
+        putchar('\n');
+    }
+}
+
+/* A line a record: text with control bytes escaped, or all numbers. */
+static int print_text(const struct job *job, const apl_batch *batch, FILE *to)
+{
+    size_t rows = apl_batch_rows(batch);
+    for (size_t r = 0; r < rows; r++) {
+        struct value v = value_of(apl_batch_column(batch, (unsigned)job->field), r, rows);
+        if (v.dtype == APL_UTF8)
+            fputs(shown_bytes(v.data, v.bytes), to);
+        for (size_t i = 0; i < v.elements && v.dtype != APL_UTF8; i++)
+            fprintf(to, "%s%s", i ? " " : "", element_text(&v, i));
+        fputc('\n', to);
+    }
+    return 0;
+}
+
+/* The text in memory. */
+static struct bytes make_text(const struct job *job, const apl_batch *batch)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return (struct bytes){0};
+    print_text(job, batch, memory);
+    bool bad = ferror(memory);
+    bad |= fclose(memory) != 0;
+    if (bad) {
+        free(text);
+        return (struct bytes){0};
+    }
+    return (struct bytes){(uint8_t *)text, size};
+}
+
+static struct bytes make_raw(const struct job *job, const apl_batch *batch)
+{
+    const apl_column *column = apl_batch_column(batch, (unsigned)job->field);
+    struct bytes out = {.data = malloc(column->bytes + 1), .size = column->bytes};
+    if (out.data && column->bytes)
+        memcpy(out.data, column->data, column->bytes);
+    return out;
+}
+
+static int make_picture(const struct job *job, const apl_batch *batch, struct bytes *out)
+{
+    size_t rows = apl_batch_rows(batch);
+    struct value *values = calloc(rows, sizeof *values);
+    if (!values)
+        return failed("out of memory");
+    for (size_t r = 0; r < rows; r++)
+        values[r] = value_of(apl_batch_column(batch, (unsigned)job->field), r, rows);
+    struct image image = {0};
+    const char *why = image_make(&image, values, rows, PICTURES_ACROSS);
+    free(values);
+    if (why)
+        return failed("%s: no picture can be made: %s", shown(job->path), why);
+    *out = job->format == PNG ? image_png(&image) : image_ppm(&image);
+    image_free(&image);
+    return 0;
+}
+
+static int make_bytes(const struct job *job, const apl_batch *batch, struct bytes *out)
+{
+    int status = 0;
+    *out = (struct bytes){0};
+    if (job->format == TEXT)
+        *out = make_text(job, batch);
+    else if (job->format == RAW)
+        *out = make_raw(job, batch);
+    else
+        status = make_picture(job, batch, out);
+    return status || out->data ? status : failed("out of memory");
+}
+
+/* Into a file that appears whole or not at all. */
+static int write_file(const struct job *job, const struct bytes *bytes)
+{
+    const char *slash = strrchr(job->output, '/');
+    const char *name = slash ? slash + 1 : job->output;
+    char *folder =
+        slash ? strndup(job->output, (size_t)(slash - job->output) + !(slash - job->output)) : strdup(".");
+    if (!folder)
+        return failed("out of memory");
+    struct outset set = {0};
+    interrupt_catch();
+    int status = outset_open(&set, folder, false, job->force);
+    int file = status ? -1 : outset_add(&set, name);
+    if (file < 0 || outset_write(&set, file, bytes->data, bytes->size) || interrupted() ||
+        outset_commit(&set))
+        status = EXIT_FAILURE;
+    outset_close(&set);
+    free(folder);
+    return status;
+}
+
+static int deliver(const struct job *job, const struct bytes *bytes)
+{
+    if (job->output && strcmp(job->output, "-") != 0)
+        return write_file(job, bytes);
+    if (write_all(STDOUT_FILENO, bytes->data, bytes->size))
+        return EXIT_SUCCESS;
+    return failed_errno(errno, "standard output");
+}
+
+static int put_records(const struct job *job, const apl_store *store, const apl_batch *batch)
+{
+    if (job->format == LISTING) {
+        for (size_t r = 0; r < apl_batch_rows(batch); r++)
+            list_record(job, store, batch, r);
+        return EXIT_SUCCESS;
+    }
+    struct bytes bytes;
+    int status = make_bytes(job, batch, &bytes);
+    if (!status)
+        status = deliver(job, &bytes);
+    free(bytes.data);
+    return status;
+}
+
+static int get(struct job *job)
+{
+    apl_store *store = NULL;
+    apl_batch *batch = NULL;
+    apl_error err;
+    bool to_stdout = !job->output || strcmp(job->output, "-") == 0;
+    if (job->format != LISTING && job->format != TEXT && to_stdout && !job->force && isatty(STDOUT_FILENO))
+        return failed("binary data not written to a terminal; use -o FILE, or --force");
+    if (apl_store_open(job->path, NULL, &store, &err) != APL_OK)
+        return failed("%s", err.message);
+    int status = pick_field(job, store);
+    if (!status) {
+        apl_get_options options = APL_GET_OPTIONS_INIT;
+        const char *field = job->field < 0 ? NULL : apl_store_field(store, (unsigned)job->field)->name;
+        options.fields = field ? &field : NULL;
+        options.field_count = field ? 1 : 0;
+        if (apl_store_get_batch(store, job->ids, job->count, &options, &batch, &err) != APL_OK)
+            status = failed("%s", err.message);
+        else
+            status = put_records(job, store, batch);
+    }
+    apl_batch_release(batch);
+    apl_store_close(store);
+    return status;
+}
+
+static int set_option(struct job *job, char **argv, int opt)
+{
+    switch (opt) {
+    case 'F':
+        job->field_name = optarg;
+        return 0;
+    case 'T':
+        return set_format(job, optarg);
+    case 'o':
+        job->output = optarg;
+        return *optarg ? 0 : misuse("option '-o' needs the name of a file");
+    case 'f':
+        job->force = true;
+        return 0;
+    default:
+        return misused_option(argv, opt);
+    }
+}
+
+static int take_operands(struct job *job, int count, char **operands)
+{
+    if (count < 1)
+        return misuse("which DB?");
+    if (count < 2)
+        return misuse("which ID?");
+    job->path = operands[0];
+    job->count = (size_t)count - 1;
+    job->ids = calloc(job->count, sizeof *job->ids);
+    if (!job->ids)
+        return failed("out of memory");
+    for (size_t i = 0; i < job->count; i++)
+        if (!parse_number(operands[1 + i], 0, UINT64_MAX, &job->ids[i]))
+            return misuse("an id is a number, not '%s'", shown(operands[1 + i]));
+    return job->output && job->format == LISTING ? guess_format(job) : 0;
+}
+
+int cmd_get(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"field", required_argument, NULL, 'F'},  {"format", required_argument, NULL, 'T'},
+        {"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    struct job job = {.format = LISTING};
+    int opt;
+    while ((opt = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
+        if (opt == 'h') {
+            fputs(help, stdout);
+            return EXIT_SUCCESS;
+        }
+        int status = set_option(&job, argv, opt);
+        if (status)
+            return status;
+    }
+    int status = take_operands(&job, argc - optind, argv + optind);
+    if (!status)
+        status = get(&job);
+    free(job.ids);
+    return status;
+}

@@ -1,0 +1,176 @@
+/* apldata info: what is in a store. */
+#include "args.h"
+#include "cmd.h"
+#include "describe.h"
+#include "report.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char help[] = "Usage: apldata info [OPTION]... DB\n"
+                           "Say what is in the store DB.\n"
+                           "\n"
+                           "      --json       as one JSON object, complete\n"
+                           "  -v, --verbose    every class and every field's digest too\n"
+                           "  -h, --help       print this help\n";
+
+static json_t *shape_json(const apl_field *field)
+{
+    json_t *shape = json_array();
+    for (unsigned d = 0; d < field->ndim; d++)
+        json_array_append_new(shape, json_integer(field->shape[d]));
+    return shape;
+}
+
+static json_t *classes_json(const apl_field *field)
+{
+    json_t *classes = json_array();
+    for (uint64_t c = 0; c < field->class_count; c++)
+        json_array_append_new(classes, json_text(field->classes[c]));
+    return classes;
+}
+
+static json_t *field_json(const apl_store *store, unsigned i)
+{
+    const apl_field *f = apl_store_field(store, i);
+    return json_pack("{s:o, s:s, s:o, s:s, s:o, s:s, s:i, s:o, s:o, s:o}", "name", json_text(f->name),
+                     "dtype", apl_dtype_name(f->dtype), "shape", shape_json(f), "mark", mark_text(f->mark),
+                     "classes", classes_json(f), "codec", f->codec, "level", f->level, "raw_bytes",
+                     json_count(f->raw_bytes), "stored_bytes", json_count(f->stored_bytes), "sha256",
+                     json_digest(f->digest));
+}
+
+/* Per class, how many records of the split have it. */
+static json_t *class_counts_json(const apl_store *store, unsigned split)
+{
+    json_t *fields = json_object();
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
+        const apl_field *f = apl_store_field(store, i);
+        if (!f->class_count)
+            continue;
+        json_t *counts = json_array();
+        for (uint64_t c = 0; c < f->class_count; c++)
+            json_array_append_new(counts, json_count(apl_store_class_count(store, split, i, c)));
+        json_object_set_new(fields, shown(f->name), counts);
+    }
+    return fields;
+}
+
+static json_t *moments_json(const apl_store *store, unsigned split)
+{
+    json_t *fields = json_object();
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
+        json_t *means = json_array(), *deviations = json_array();
+        double mean, deviation;
+        for (unsigned c = 0; apl_store_moments(store, split, i, c, &mean, &deviation) == APL_OK; c++) {
+            json_array_append_new(means, json_real(mean));
+            json_array_append_new(deviations, json_real(deviation));
+        }
+        if (apl_store_field(store, i)->mark == APL_INPUT && json_array_size(means))
+            json_object_set_new(fields, shown(apl_store_field(store, i)->name),
+                                json_pack("{s:O, s:O}", "mean", means, "deviation", deviations));
+        json_decref(means);
+        json_decref(deviations);
+    }
+    return fields;
+}
+
+static json_t *split_json(const apl_store *store, unsigned i)
+{
+    const apl_split *s = apl_store_split(store, i);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", json_text(s->name), "first", json_count(s->first),
+                     "count", json_count(s->count), "class_counts", class_counts_json(store, i), "moments",
+                     moments_json(store, i));
+}
+
+static json_t *member_json(const apl_store *store, unsigned i)
+{
+    const apl_member *m = apl_store_member(store, i);
+    return json_pack("{s:o, s:o, s:o, s:o}", "name", json_text(m->name), "split", json_text(m->split),
+                     "first", json_count(m->first), "count", json_count(m->count));
+}
+
+static json_t *list_json(const apl_store *store, unsigned count,
+                         json_t *(*item)(const apl_store *store, unsigned i))
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(list, item(store, i));
+    return list;
+}
+
+/* A seed has 64 bits, more than a number holds in many a JSON reader: so it is a string. */
+static json_t *seed_json(const apl_info *info)
+{
+    char seed[24];
+    if (!info->shuffled)
+        return json_null();
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)info->shuffle_seed);
+    return json_string(seed);
+}
+
+static json_t *store_json(const char *path, const apl_store *store)
+{
+    const apl_info *info = apl_store_info(store);
+    json_t *source = info->has_source_digest ? json_digest(info->source_digest) : json_null();
+    json_t *head =
+        json_pack("{s:b, s:o, s:[i,i], s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "ok", 1, "db",
+                  json_text(path), "format_version", (int)info->format_major, (int)info->format_minor, "tool",
+                  json_text(info->tool), "records", json_count(info->records), "blocks",
+                  json_count(info->blocks), "block_records", json_count(info->block_records), "raw_bytes",
+                  json_count(info->raw_bytes), "file_bytes", json_count(info->file_bytes), "source_format",
+                  json_text(info->source_format), "source_sha256", source, "content_sha256",
+                  json_digest(info->content_digest), "shuffle_seed", seed_json(info));
+    json_t *lists = json_pack("{s:o, s:o, s:o}", "fields", list_json(store, info->fields, field_json),
+                              "splits", list_json(store, info->splits, split_json), "members",
+                              list_json(store, info->members, member_json));
+    if (head && lists)
+        json_object_update(head, lists);
+    json_decref(lists);
+    return head;
+}
+
+static int info(const char *path, bool json, bool verbose)
+{
+    apl_store *store;
+    apl_error err;
+    if (apl_store_open(path, NULL, &store, &err) != APL_OK) {
+        failed("%s", err.message);
+        return json ? print_json(json_failure(&err), EXIT_FAILURE) : EXIT_FAILURE;
+    }
+    int status =
+        json ? print_json(store_json(path, store), EXIT_SUCCESS) : describe_store(path, store, verbose);
+    apl_store_close(store);
+    return status;
+}
+
+int cmd_info(int argc, char **argv)
+{
+    static const struct option options[] = {{"json", no_argument, NULL, 'J'},
+                                            {"verbose", no_argument, NULL, 'v'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    bool json = false, verbose = false;
+    int opt;
+    while ((opt = getopt_long(argc, argv, ":vh", options, NULL)) != -1) {
+        switch (opt) {
+        case 'J':
+            json = true;
+            break;
+        case 'v':
+            verbose = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return EXIT_SUCCESS;
+        default:
+            return misused_option(argv, opt);
+        }
+    }
+    if (argc - optind < 1)
+        return misuse("which DB?");
+    if (argc - optind > 1)
+        return misuse("one operand too many: '%s'", shown(argv[optind + 1]));
+    return info(argv[optind], json, verbose);
+}

@@ -1,0 +1,255 @@
+/* apldata verify: decode and check every byte of a store. */
+#include "args.h"
+#include "cmd.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "report.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] = "Usage: apldata verify [OPTION]... DB\n"
+                           "Decode and check every byte of the store DB; name every bad block and record.\n"
+                           "\n"
+                           "  -j, --threads N      threads that check (default: one per core)\n"
+                           "      --json           print one JSON object\n"
+                           "      --no-progress    no progress bar\n"
+                           "  -q, --quiet          print nothing but errors\n"
+                           "  -h, --help           print this help\n";
+
+/* A bad block, kept until all have been found and can be told in order. */
+struct finding {
+    char *member, *message;
+    uint64_t block, first, count;
+    uint64_t *ranges; /* pairs: first and last id that is bad */
+    size_t range_count;
+};
+
+struct job {
+    const char *path;
+    unsigned threads;
+    bool json, quiet, no_progress;
+    struct progress progress;
+    struct finding *findings;
+    size_t count;
+    uint64_t bad_records, blocks, records, raw_bytes;
+    bool out_of_memory;
+};
+
+/* The ids as pairs of first and last. */
+static uint64_t *ranges_of(const uint64_t *ids, size_t n, size_t *count)
+{
+    uint64_t *ranges = malloc((2 * n + 1) * sizeof *ranges);
+    *count = 0;
+    for (size_t i = 0; ranges && i < n; i++) {
+        if (*count && ids[i] == ranges[2 * *count - 1] + 1) {
+            ranges[2 * *count - 1] = ids[i];
+        } else {
+            ranges[2 * *count] = ranges[2 * *count + 1] = ids[i];
+            ++*count;
+        }
+    }
+    return ranges;
+}
+
+static void free_finding(struct finding *f)
+{
+    free(f->member);
+    free(f->message);
+    free(f->ranges);
+}
+
+static void on_bad_block(void *user, const apl_bad_block *block)
+{
+    struct job *job = user;
+    struct finding f = {.block = block->block, .first = block->first, .count = block->count};
+    struct finding *findings = realloc(job->findings, (job->count + 1) * sizeof *findings);
+    if (findings)
+        job->findings = findings;
+    f.member = strdup(block->member);
+    f.message = strdup(block->message);
+    f.ranges = ranges_of(block->bad, block->bad_count, &f.range_count);
+    if (!findings || !f.member || !f.message || !f.ranges) {
+        free_finding(&f);
+        job->out_of_memory = true;
+        return;
+    }
+    job->findings[job->count++] = f;
+    job->bad_records += block->bad_count;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct finding *x = a, *y = b;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
+static int on_progress(void *user, uint64_t records, uint64_t of)
+{
+    struct job *job = user;
+    struct progress_state state = {.what = "checking", .records = records, .fraction = -1};
+    if (of) {
+        state.fraction = (double)records / (double)of;
+        state.raw_bytes = (uint64_t)(state.fraction * (double)job->raw_bytes);
+    }
+    progress_show(&job->progress, &state);
+    return interrupted();
+}
+
+static void print_ranges(const struct finding *f)
+{
+    for (size_t i = 0; i < f->range_count; i++) {
+        unsigned long long first = f->ranges[2 * i], last = f->ranges[2 * i + 1];
+        printf("%s%llu", i ? ", " : "", first);
+        if (last != first)
+            printf("-%llu", last);
+    }
+}
+
+static void print_findings(const struct job *job)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        const struct finding *f = &job->findings[i];
+        printf("%s: %s: block %llu: %s; bad records: ", shown(job->path), shown(f->member),
+               (unsigned long long)f->block, shown(f->message));
+        if (f->range_count)
+            print_ranges(f);
+        else
+            fputs("none", stdout);
+        putchar('\n');
+    }
+}
+
+static json_t *finding_json(const struct finding *f)
+{
+    json_t *ranges = json_array();
+    for (size_t i = 0; i < f->range_count; i++)
+        json_array_append_new(
+            ranges, json_pack("[o,o]", json_count(f->ranges[2 * i]), json_count(f->ranges[2 * i + 1])));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "member", json_text(f->member), "block",
+                     json_count(f->block), "first", json_count(f->first), "count", json_count(f->count),
+                     "bad_ranges", ranges, "message", json_text(f->message));
+}
+
+static int report_json(const struct job *job, const apl_error *err, double seconds)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < job->count; i++)
+        json_array_append_new(list, finding_json(&job->findings[i]));
+    json_t *object = err->status == APL_OK ? json_pack("{s:b}", "ok", 1) : json_failure(err);
+    json_t *rest = json_pack("{s:o, s:o, s:o, s:o, s:f, s:o, s:o}", "db", json_text(job->path), "records",
+                             json_count(job->records), "blocks", json_count(job->blocks), "raw_bytes",
+                             json_count(job->raw_bytes), "seconds", seconds, "bad_records",
+                             json_count(job->bad_records), "bad_blocks", list);
+    if (object && rest)
+        json_object_update(object, rest);
+    json_decref(rest);
+    return print_json(object, err->status == APL_OK ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+static int report(const struct job *job, const apl_error *err, double seconds)
+{
+    if (err->status == APL_E_CANCELLED)
+        return EXIT_FAILURE; /* the signal speaks for itself */
+    if (job->out_of_memory)
+        return failed("out of memory");
+    if (!job->json)
+        print_findings(job);
+    if (err->status != APL_OK) {
+        fflush(stdout);
+        failed("%s", err->message);
+    }
+    if (job->json)
+        return report_json(job, err, seconds);
+    if (err->status != APL_OK)
+        return EXIT_FAILURE;
+    if (!job->quiet)
+        printf("%s: %s records in %s blocks are as they were written, %s, %s\n", shown(job->path),
+               count_text(job->records), count_text(job->blocks), duration_text(seconds),
+               rate_text(job->raw_bytes, seconds));
+    return EXIT_SUCCESS;
+}
+
+static int verify(struct job *job)
+{
+    apl_store *store;
+    apl_error err = {.status = APL_OK};
+    if (apl_store_open(job->path, NULL, &store, &err) != APL_OK) {
+        failed("%s", err.message);
+        return job->json ? print_json(json_failure(&err), EXIT_FAILURE) : EXIT_FAILURE;
+    }
+    const apl_info *info = apl_store_info(store);
+    job->records = info->records;
+    job->blocks = info->blocks;
+    job->raw_bytes = info->raw_bytes;
+    apl_verify_options options = APL_VERIFY_OPTIONS_INIT;
+    options.threads = job->threads;
+    options.user = job;
+    options.progress = on_progress;
+    options.bad_block = on_bad_block;
+    interrupt_catch();
+    progress_begin(&job->progress, !job->quiet && !job->json && !job->no_progress);
+    double began = now_seconds();
+    err.status = apl_store_verify(store, &options, &err);
+    progress_clear(&job->progress);
+    if (job->count)
+        qsort(job->findings, job->count, sizeof *job->findings, by_place);
+    int status = report(job, &err, now_seconds() - began);
+    for (size_t i = 0; i < job->count; i++)
+        free_finding(&job->findings[i]);
+    free(job->findings);
+    apl_store_close(store);
+    return status;
+}
+
+static int set_option(struct job *job, char **argv, int opt)
+{
+    uint64_t n;
+    switch (opt) {
+    case 'j':
+        if (!parse_number(optarg, 1, MAX_THREADS, &n))
+            return misuse("the number of threads must be 1 to %d, not '%s'", MAX_THREADS, shown(optarg));
+        job->threads = (unsigned)n;
+        return 0;
+    case 'J':
+        job->json = true;
+        return 0;
+    case 'P':
+        job->no_progress = true;
+        return 0;
+    case 'q':
+        job->quiet = true;
+        return 0;
+    default:
+        return misused_option(argv, opt);
+    }
+}
+
+int cmd_verify(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"threads", required_argument, NULL, 'j'}, {"json", no_argument, NULL, 'J'},
+        {"no-progress", no_argument, NULL, 'P'},   {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    struct job job = {0};
+    int opt;
+    while ((opt = getopt_long(argc, argv, ":j:qh", options, NULL)) != -1) {
+        if (opt == 'h') {
+            fputs(help, stdout);
+            return EXIT_SUCCESS;
+        }
+        int status = set_option(&job, argv, opt);
+        if (status)
+            return status;
+    }
+    if (argc - optind < 1)
+        return misuse("which DB?");
+    if (argc - optind > 1)
+        return misuse("one operand too many: '%s'", shown(argv[optind + 1]));
+    job.path = argv[optind];
+    return verify(&job);
+}

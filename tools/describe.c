@@ -1,0 +1,233 @@
+#include "describe.h"
+
+#include "report.h"
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* More classes than this are summed up in one line. */
+#define CLASSES_LISTED 20
+
+const char *type_text(const apl_field *field)
+{
+    char text[APL_MAX_DIMS * 24 + 16];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", apl_dtype_name(field->dtype));
+    if (field->dtype == APL_UTF8)
+        return shown(text); /* its shape is always [*] */
+    for (unsigned d = 0; d < field->ndim; d++) {
+        const char *before = d ? "," : "[";
+        if (field->shape[d] < 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s*", before);
+        else
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", before,
+                                     (long long)field->shape[d]);
+    }
+    if (field->ndim)
+        snprintf(text + used, sizeof text - used, "]");
+    return shown(text);
+}
+
+const char *mark_text(apl_mark mark)
+{
+    switch (mark) {
+    case APL_INPUT:
+        return "input";
+    case APL_TARGET:
+        return "target";
+    case APL_NAME:
+        return "name";
+    case APL_POSITION:
+        return "position";
+    }
+    return "?";
+}
+
+static const char *codec_text(const apl_field *field)
+{
+    char text[64];
+    if (field->level)
+        snprintf(text, sizeof text, "%s %d", field->codec, field->level);
+    else
+        snprintf(text, sizeof text, "%s", field->codec);
+    return shown(text);
+}
+
+static void add_row(struct table *table, const char *const *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        table_add(table, cells[i]);
+}
+#define ADD_ROW(table, ...)                              \
+    add_row((table), (const char *const[]){__VA_ARGS__}, \
+            sizeof(const char *const[]){__VA_ARGS__} / sizeof(const char *))
+
+int describe_fields(const apl_store *store)
+{
+    struct table table = TABLE("llllrrr");
+    ADD_ROW(&table, "field", "type", "mark", "codec", "raw", "stored", "ratio");
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
+        const apl_field *f = apl_store_field(store, i);
+        ADD_ROW(&table, shown(f->name), type_text(f), mark_text(f->mark), codec_text(f),
+                size_text(f->raw_bytes), size_text(f->stored_bytes),
+                ratio_text(f->stored_bytes, f->raw_bytes));
+    }
+    return table_print(&table);
+}
+
+static void describe_head(const char *path, const apl_store *store)
+{
+    const apl_info *info = apl_store_info(store);
+    printf("%s: %s records in %s blocks of %s, %s -> %s (%s)\n\n", shown(path), count_text(info->records),
+           count_text(info->blocks), count_text(info->block_records), size_text(info->raw_bytes),
+           size_text(info->file_bytes), ratio_text(info->file_bytes, info->raw_bytes));
+    printf("source   %s\n", *info->source_format ? shown(info->source_format) : "not told");
+    if (info->has_source_digest)
+        printf("sha256   %s\n", digest_text(info->source_digest));
+    printf("content  %s\n", digest_text(info->content_digest));
+    if (info->shuffled)
+        printf("order    shuffled with seed %llu\n", (unsigned long long)info->shuffle_seed);
+    else
+        printf("order    as in the source\n");
+    printf("written  by %s, format %u.%u\n\n", shown(info->tool), info->format_major, info->format_minor);
+}
+
+static int describe_splits(const apl_store *store)
+{
+    struct table table = TABLE("lrr");
+    ADD_ROW(&table, "split", "records", "ids");
+    for (unsigned i = 0; i < apl_store_info(store)->splits; i++) {
+        const apl_split *s = apl_store_split(store, i);
+        char ids[64] = "-";
+        if (s->count)
+            snprintf(ids, sizeof ids, "%llu-%llu", (unsigned long long)s->first,
+                     (unsigned long long)(s->first + s->count - 1));
+        ADD_ROW(&table, shown(s->name), count_text(s->count), ids);
+    }
+    return table_print(&table);
+}
+
+static int describe_members(const apl_store *store)
+{
+    struct table table = TABLE("llrr");
+    ADD_ROW(&table, "member", "split", "records", "first");
+    for (unsigned i = 0; i < apl_store_info(store)->members; i++) {
+        const apl_member *m = apl_store_member(store, i);
+        ADD_ROW(&table, shown(m->name), shown(m->split), count_text(m->count), count_text(m->first));
+    }
+    return table_print(&table);
+}
+
+/* One row a class, one column a split. */
+static int list_classes(const apl_store *store, unsigned field)
+{
+    const apl_field *f = apl_store_field(store, field);
+    unsigned splits = apl_store_info(store)->splits;
+    char columns[16] = "l";
+    if (splits > 12)
+        splits = 12; /* what a line can hold; the JSON has all */
+    memset(columns + 1, 'r', splits);
+    struct table table = TABLE(columns);
+    table_add(&table, shown(f->name));
+    for (unsigned s = 0; s < splits; s++)
+        table_add(&table, shown(apl_store_split(store, s)->name));
+    for (uint64_t c = 0; c < f->class_count; c++) {
+        table_add(&table, shown(f->classes[c]));
+        for (unsigned s = 0; s < splits; s++)
+            table_add(&table, count_text(apl_store_class_count(store, s, field, c)));
+    }
+    return table_print(&table);
+}
+
+/* "fine_label: 100 classes; 500 records each in train, 90 to 110 in test" */
+static void sum_up_classes(const apl_store *store, unsigned field)
+{
+    const apl_field *f = apl_store_field(store, field);
+    printf("%s: %s classes", shown(f->name), count_text(f->class_count));
+    for (unsigned s = 0; s < apl_store_info(store)->splits; s++) {
+        uint64_t least = UINT64_MAX, most = 0;
+        for (uint64_t c = 0; c < f->class_count; c++) {
+            uint64_t n = apl_store_class_count(store, s, field, c);
+            least = n < least ? n : least;
+            most = n > most ? n : most;
+        }
+        const char *before = s ? "," : ";";
+        const char *split = shown(apl_store_split(store, s)->name);
+        if (least == most)
+            printf("%s %s records each in %s", before, count_text(most), split);
+        else
+            printf("%s %s to %s in %s", before, count_text(least), count_text(most), split);
+    }
+    putchar('\n');
+}
+
+static int describe_classes(const apl_store *store, bool verbose)
+{
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
+        const apl_field *f = apl_store_field(store, i);
+        if (!f->class_count)
+            continue;
+        putchar('\n');
+        if (verbose || f->class_count <= CLASSES_LISTED) {
+            int status = list_classes(store, i);
+            if (status)
+                return status;
+        } else {
+            sum_up_classes(store, i);
+        }
+    }
+    return 0;
+}
+
+/* Only inputs: nobody normalises a label. */
+static void add_moments(struct table *table, const apl_store *store, unsigned field, unsigned split)
+{
+    const apl_field *f = apl_store_field(store, field);
+    double mean, deviation;
+    for (unsigned c = 0; apl_store_moments(store, split, field, c, &mean, &deviation) == APL_OK; c++) {
+        if (!table->count)
+            ADD_ROW(table, "field", "split", "channel", "mean", "deviation");
+        char channel[16];
+        snprintf(channel, sizeof channel, "%u", c);
+        ADD_ROW(table, shown(f->name), shown(apl_store_split(store, split)->name), channel,
+                number_text("%.3f", mean), number_text("%.3f", deviation));
+    }
+}
+
+static int describe_moments(const apl_store *store)
+{
+    const apl_info *info = apl_store_info(store);
+    struct table table = TABLE("llrrr");
+    for (unsigned i = 0; i < info->fields; i++)
+        for (unsigned s = 0; s < info->splits && apl_store_field(store, i)->mark == APL_INPUT; s++)
+            add_moments(&table, store, i, s);
+    if (table.count)
+        putchar('\n');
+    return table_print(&table);
+}
+
+static int describe_digests(const apl_store *store)
+{
+    struct table table = TABLE("ll");
+    ADD_ROW(&table, "field", "sha256 of its values");
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++)
+        ADD_ROW(&table, shown(apl_store_field(store, i)->name),
+                digest_text(apl_store_field(store, i)->digest));
+    putchar('\n');
+    return table_print(&table);
+}
+
+int describe_store(const char *path, const apl_store *store, bool verbose)
+{
+    describe_head(path, store);
+    int status = describe_fields(store);
+    putchar('\n');
+    status |= describe_splits(store);
+    status |= describe_classes(store, verbose);
+    status |= describe_moments(store);
+    putchar('\n');
+    status |= describe_members(store);
+    if (verbose)
+        status |= describe_digests(store);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* A store in words: the tables that `apldata info` prints. */
+#ifndef DESCRIBE_H
+#define DESCRIBE_H
+
+#include "apl.h"
+
+#include <stdbool.h>
+
+/* "u8[3,32,32]"; a scalar has no brackets; -1 is written as "*". */
+const char *type_text(const apl_field *field);
+
+const char *mark_text(apl_mark mark);
+
+/* Type, mark, codec and sizes by field. */
+int describe_fields(const apl_store *store);
+
+/* All of it; `verbose`: every class and every field's digest too. */
+int describe_store(const char *path, const apl_store *store, bool verbose);
+
+#endif

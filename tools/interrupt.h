@@ -1,0 +1,14 @@
+/* Stopping in good order on SIGINT, SIGTERM and SIGHUP: finish nothing, leave nothing, die of the signal. */
+#ifndef INTERRUPT_H
+#define INTERRUPT_H
+
+/* From now on the signals only raise a flag, and interrupt system calls. Those that were ignored stay so. */
+void interrupt_catch(void);
+
+/* The signal that came, or 0. */
+int interrupted(void);
+
+/* Dies of the signal that came, so that whoever waits for this process sees it; returns if none came. */
+void interrupt_die(void);
+
+#endif

@@ -1,0 +1,47 @@
+#include "npy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+char npy_byte_order(void)
+{
+    const uint16_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    return first ? '<' : '>';
+}
+
+const char *npy_type(apl_dtype dtype)
+{
+    static const char *const little[] = {
+        [APL_U8] = "|u1",  [APL_I8] = "|i1",  [APL_U16] = "<u2", [APL_I16] = "<i2", [APL_U32] = "<u4",
+        [APL_I32] = "<i4", [APL_U64] = "<u8", [APL_I64] = "<i8", [APL_F16] = "<f2", [APL_BF16] = "<u2",
+        [APL_F32] = "<f4", [APL_F64] = "<f8", [APL_BOOL] = "|b1"};
+    static const char *const big[] = {
+        [APL_U8] = "|u1",  [APL_I8] = "|i1",  [APL_U16] = ">u2", [APL_I16] = ">i2", [APL_U32] = ">u4",
+        [APL_I32] = ">i4", [APL_U64] = ">u8", [APL_I64] = ">i8", [APL_F16] = ">f2", [APL_BF16] = ">u2",
+        [APL_F32] = ">f4", [APL_F64] = ">f8", [APL_BOOL] = "|b1"};
+    if ((unsigned)dtype >= sizeof little / sizeof *little)
+        return NULL;
+    return npy_byte_order() == '<' ? little[dtype] : big[dtype];
+}
+
+size_t npy_header(char *out, const char *type, uint64_t rows, unsigned ndim, const int64_t *shape)
+{
+    char *dict = out + 10; /* after magic, version and length */
+    size_t room = NPY_HEADER_MAX - 10;
+    size_t used = (size_t)snprintf(dict, room, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu,",
+                                   type, (unsigned long long)rows);
+    for (unsigned d = 0; d < ndim; d++)
+        used += (size_t)snprintf(dict + used, room - used, " %lld%s", (long long)shape[d],
+                                 d + 1 < ndim ? "," : "");
+    used += (size_t)snprintf(dict + used, room - used, "), }");
+    /* Padded with blanks and a newline, so that the data begins at a multiple of 64. */
+    size_t total = (10 + used + 1 + 63) / 64 * 64;
+    memset(dict + used, ' ', total - 10 - used);
+    out[total - 1] = '\n';
+    memcpy(out, "\x93NUMPY\x01\x00", 8);
+    out[8] = (char)((total - 10) & 0xff);
+    out[9] = (char)((total - 10) >> 8);
+    return total;
+}

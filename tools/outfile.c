@@ -1,0 +1,190 @@
+#include "outfile.h"
+
+#include "args.h"
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* "folder/name", or NULL. */
+static char *path_in(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+int outset_open(struct outset *set, const char *folder, bool make, bool force)
+{
+    *set = (struct outset){.folder = strdup(folder), .force = force};
+    if (!set->folder)
+        return failed("out of memory");
+    if (!make)
+        return 0;
+    if (mkdir(folder, 0777) == 0) {
+        set->made_folder = true;
+        return 0;
+    }
+    struct stat st;
+    if (errno == EEXIST && stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
+        return failed("%s: exists and is not a directory", shown(folder));
+    return errno == EEXIST ? 0 : failed_errno(errno, "%s: cannot make the directory", shown(folder));
+}
+
+static bool name_is_safe(const char *name)
+{
+    return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/') &&
+           strlen(name) < 240;
+}
+
+static int refuse_existing(const struct outset *set, const char *path)
+{
+    struct stat st;
+    if (set->force || lstat(path, &st) != 0)
+        return 0;
+    return failed("%s: exists; --force replaces it", shown(path));
+}
+
+/* A new file beside the one it is to become. */
+static int open_temporary(struct outset *set, struct outfile *file)
+{
+    char name[64];
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        snprintf(name, sizeof name, ".tmp-%ld-%zu-%u", (long)getpid(), set->count, attempt);
+        free(file->temporary);
+        file->temporary = path_in(set->folder, name);
+        if (!file->temporary)
+            return failed("out of memory");
+        int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        file->stream = fd < 0 ? NULL : fdopen(fd, "w");
+        if (file->stream)
+            return 0;
+        if (fd >= 0) {
+            close(fd);
+            unlink(file->temporary);
+            return failed("out of memory");
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    return failed_errno(errno, "%s: cannot write there", shown(set->folder));
+}
+
+int outset_add(struct outset *set, const char *name)
+{
+    if (!name_is_safe(name)) {
+        failed("'%s' cannot be the name of a file", shown(name));
+        return -1;
+    }
+    struct outfile file = {.name = path_in(set->folder, name)};
+    struct outfile *files = realloc(set->files, (set->count + 1) * sizeof *files);
+    if (files)
+        set->files = files;
+    if (!files || !file.name) {
+        free(file.name);
+        failed("out of memory");
+        return -1;
+    }
+    bool twice = false;
+    for (size_t i = 0; i < set->count; i++)
+        twice |= strcmp(set->files[i].name, file.name) == 0;
+    if (twice)
+        failed("%s: would be written twice", shown(file.name));
+    if (twice || refuse_existing(set, file.name) || open_temporary(set, &file)) {
+        free(file.name);
+        free(file.temporary);
+        return -1;
+    }
+    set->files[set->count] = file;
+    return (int)set->count++;
+}
+
+bool write_all(int fd, const void *data, size_t size)
+{
+    for (const uint8_t *at = data; size;) {
+        ssize_t n = write(fd, at, size);
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0) {
+            at += n;
+            size -= (size_t)n;
+        }
+    }
+    return true;
+}
+
+int outset_write(struct outset *set, int i, const void *data, size_t size)
+{
+    if (size == 0 || fwrite(data, 1, size, set->files[i].stream) == size)
+        return 0;
+    return failed_errno(errno, "%s", shown(set->files[i].name));
+}
+
+int outset_write_at(struct outset *set, int i, const void *data, size_t size, uint64_t offset)
+{
+    for (const uint8_t *at = data; size;) {
+        ssize_t n = pwrite(fileno(set->files[i].stream), at, size, (off_t)offset);
+        if (n < 0 && errno != EINTR)
+            return failed_errno(errno, "%s", shown(set->files[i].name));
+        if (n > 0) {
+            at += n;
+            offset += (uint64_t)n;
+            size -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+/* Some file systems tell only now that they are full. */
+static int finish_files(struct outset *set)
+{
+    int status = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        if (fclose(set->files[i].stream) != 0 && !status)
+            status = failed_errno(errno, "%s", shown(set->files[i].name));
+        set->files[i].stream = NULL;
+    }
+    return status;
+}
+
+int outset_commit(struct outset *set)
+{
+    int status = finish_files(set);
+    for (size_t i = 0; i < set->count && !status; i++)
+        status = refuse_existing(set, set->files[i].name);
+    for (size_t i = 0; i < set->count && !status; i++) {
+        struct outfile *file = &set->files[i];
+        if (rename(file->temporary, file->name) != 0) {
+            status = failed_errno(errno, "%s: cannot be put in its place", shown(file->name));
+            continue;
+        }
+        free(file->temporary);
+        file->temporary = NULL;
+        set->made_folder = false; /* it holds something now */
+    }
+    return status;
+}
+
+void outset_close(struct outset *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->files[i].stream)
+            fclose(set->files[i].stream);
+        if (set->files[i].temporary)
+            unlink(set->files[i].temporary);
+        free(set->files[i].temporary);
+        free(set->files[i].name);
+    }
+    if (set->made_folder && set->folder)
+        rmdir(set->folder);
+    free(set->files);
+    free(set->folder);
+    *set = (struct outset){0};
+}

@@ -1,0 +1,171 @@
+#include "report.h"
+
+#include "args.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TEXT_BYTES 600
+
+static char *next_buffer(void)
+{
+    static char ring[16][TEXT_BYTES];
+    static unsigned next;
+    return ring[next++ % 16];
+}
+
+/* jansson refuses what is no UTF-8, and so tells. */
+static bool is_utf8(const char *text, size_t length)
+{
+    json_t *string = json_stringn(text, length);
+    json_decref(string);
+    return string != NULL;
+}
+
+const char *shown_bytes(const void *text, size_t length)
+{
+    const unsigned char *in = text;
+    char *out = next_buffer();
+    size_t used = 0;
+    bool utf8 = is_utf8(text, length);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = in[i];
+        bool c1 = c == 0xc2 && i + 1 < length && in[i + 1] < 0xa0; /* control characters of two bytes */
+        bool plain = c < 0x80 ? c >= 0x20 && c != 0x7f : utf8 && !c1;
+        bool begins = (c & 0xc0) != 0x80 || !utf8; /* never cut within a character */
+        if (begins && used + 16 > TEXT_BYTES) {
+            strcpy(out + used, "...");
+            return out;
+        }
+        if (plain)
+            out[used++] = (char)c;
+        else
+            used += (size_t)snprintf(out + used, 5, "\\x%02x", c);
+        if (c1)
+            used += (size_t)snprintf(out + used, 5, "\\x%02x", in[++i]);
+    }
+    out[used] = 0;
+    return out;
+}
+
+const char *shown(const char *text)
+{
+    return shown_bytes(text, strlen(text));
+}
+
+const char *count_text(uint64_t n)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    char *out = next_buffer(), *to = out;
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = 0;
+    return out;
+}
+
+const char *size_text(uint64_t bytes)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+    char *out = next_buffer();
+    if (bytes < 1000) {
+        snprintf(out, TEXT_BYTES, "%u B", (unsigned)bytes);
+        return out;
+    }
+    double v = (double)bytes / 1000;
+    unsigned unit = 0;
+    for (; v >= 999.95 && unit < 5; unit++)
+        v /= 1000;
+    snprintf(out, TEXT_BYTES, "%.1f %s", v, units[unit]);
+    return out;
+}
+
+const char *ratio_text(uint64_t part, uint64_t whole)
+{
+    return whole ? number_text("%.3f", (double)part / (double)whole) : "-";
+}
+
+const char *rate_text(uint64_t bytes, double seconds)
+{
+    double rate = seconds > 0 ? (double)bytes / seconds / 1e6 : 0;
+    return number_text(rate < 10 ? "%.1f MB/s" : "%.0f MB/s", rate);
+}
+
+const char *duration_text(double seconds)
+{
+    if (seconds < 10)
+        return number_text("%.2f s", seconds);
+    if (seconds < 60)
+        return number_text("%.1f s", seconds);
+    char *out = next_buffer();
+    unsigned long whole = (unsigned long)(seconds + 0.5);
+    if (whole < 3600)
+        snprintf(out, TEXT_BYTES, "%lu min %02lu s", whole / 60, whole % 60);
+    else
+        snprintf(out, TEXT_BYTES, "%lu h %02lu min", whole / 3600, whole / 60 % 60);
+    return out;
+}
+
+const char *digest_text(const uint8_t digest[32])
+{
+    char *out = next_buffer();
+    for (int i = 0; i < 32; i++)
+        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+    return out;
+}
+
+const char *number_text(const char *format, double v)
+{
+    char *out = next_buffer();
+    snprintf(out, TEXT_BYTES, format, v);
+    return out;
+}
+
+double now_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+json_t *json_text_bytes(const void *text, size_t length)
+{
+    json_t *string = json_stringn(text, length);
+    return string ? string : json_string(shown_bytes(text, length));
+}
+
+json_t *json_text(const char *text)
+{
+    return json_text_bytes(text, strlen(text));
+}
+
+json_t *json_count(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+json_t *json_digest(const uint8_t digest[32])
+{
+    return json_string(digest_text(digest));
+}
+
+json_t *json_failure(const apl_error *err)
+{
+    return json_pack("{s:b, s:i, s:o}", "ok", 0, "status", (int)err->status, "error",
+                     json_text(err->message));
+}
+
+int print_json(json_t *object, int status)
+{
+    bool printed = object && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
+    json_decref(object);
+    if (!printed)
+        return failed("cannot write JSON: out of memory or disk");
+    putchar('\n');
+    return status;
+}

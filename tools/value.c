@@ -1,0 +1,116 @@
+#include "value.h"
+
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct value value_of(const apl_column *column, size_t row, size_t rows)
+{
+    struct value v = {.data = column->data, .dtype = column->dtype, .ndim = column->ndim};
+    size_t size = apl_dtype_size(column->dtype);
+    if (column->offsets) {
+        v.data += column->offsets[row] * size;
+        v.elements = column->offsets[row + 1] - column->offsets[row];
+        v.bytes = v.elements * size;
+        memcpy(v.shape, column->shapes + row * v.ndim, v.ndim * sizeof *v.shape);
+    } else {
+        v.bytes = rows ? column->bytes / rows : 0;
+        v.data += row * v.bytes;
+        v.elements = size ? v.bytes / size : 0;
+        memcpy(v.shape, column->shape, sizeof v.shape);
+    }
+    return v;
+}
+
+bool dtype_is_unsigned(apl_dtype dtype)
+{
+    return dtype == APL_U8 || dtype == APL_U16 || dtype == APL_U32 || dtype == APL_U64 || dtype == APL_BOOL;
+}
+
+#define ELEMENT(type, value, i) \
+    (((type *)memcpy(&(type){0}, (value)->data + (i) * sizeof(type), sizeof(type)))[0])
+
+uint64_t value_unsigned(const struct value *value, size_t i)
+{
+    switch (apl_dtype_size(value->dtype)) {
+    case 1:
+        return ELEMENT(uint8_t, value, i);
+    case 2:
+        return ELEMENT(uint16_t, value, i);
+    case 4:
+        return ELEMENT(uint32_t, value, i);
+    default:
+        return ELEMENT(uint64_t, value, i);
+    }
+}
+
+static int64_t value_signed(const struct value *value, size_t i)
+{
+    switch (apl_dtype_size(value->dtype)) {
+    case 1:
+        return ELEMENT(int8_t, value, i);
+    case 2:
+        return ELEMENT(int16_t, value, i);
+    case 4:
+        return ELEMENT(int32_t, value, i);
+    default:
+        return ELEMENT(int64_t, value, i);
+    }
+}
+
+static float float_of_bits(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static float float_of_half(uint16_t half)
+{
+    uint32_t sign = (uint32_t)(half >> 15) << 31, exponent = half >> 10 & 31, mantissa = half & 1023;
+    if (exponent == 0) { /* a multiple of 2^-24 */
+        float f = (float)mantissa / 16777216.0f;
+        return sign ? -f : f;
+    }
+    if (exponent == 31) /* infinite, or no number */
+        return float_of_bits(sign | 0x7f800000u | mantissa << 13);
+    return float_of_bits(sign | (exponent + 112) << 23 | mantissa << 13);
+}
+
+static double value_real(const struct value *value, size_t i)
+{
+    switch (value->dtype) {
+    case APL_F16:
+        return float_of_half(ELEMENT(uint16_t, value, i));
+    case APL_BF16:
+        return float_of_bits((uint32_t)ELEMENT(uint16_t, value, i) << 16);
+    case APL_F32:
+        return ELEMENT(float, value, i);
+    default:
+        return ELEMENT(double, value, i);
+    }
+}
+
+const char *element_text(const struct value *value, size_t i)
+{
+    char text[32];
+    switch (value->dtype) {
+    case APL_F16:
+    case APL_BF16:
+        return number_text("%.5g", value_real(value, i));
+    case APL_F32:
+        return number_text("%.9g", value_real(value, i));
+    case APL_F64:
+        return number_text("%.17g", value_real(value, i));
+    case APL_I8:
+    case APL_I16:
+    case APL_I32:
+    case APL_I64:
+        snprintf(text, sizeof text, "%lld", (long long)value_signed(value, i));
+        return shown(text);
+    default:
+        snprintf(text, sizeof text, "%llu", (unsigned long long)value_unsigned(value, i));
+        return shown(text);
+    }
+}

@@ -1,0 +1,29 @@
+/* One value of a batch, and what can be said of it. */
+#ifndef VALUE_H
+#define VALUE_H
+
+#include "apl.h"
+
+#include <stdbool.h>
+
+struct value {
+    const uint8_t *data;
+    size_t bytes, elements;
+    apl_dtype dtype;
+    unsigned ndim;
+    int64_t shape[APL_MAX_DIMS];
+};
+
+/* The value of row `row` of `rows`. */
+struct value value_of(const apl_column *column, size_t row, size_t rows);
+
+/* Element i of a value of an unsigned type, at most 64 bits wide. */
+uint64_t value_unsigned(const struct value *value, size_t i);
+
+/* Is that what it is? */
+bool dtype_is_unsigned(apl_dtype dtype);
+
+/* Element i in decimal; of text, the byte's number. */
+const char *element_text(const struct value *value, size_t i);
+
+#endif
