@@ -36,7 +36,7 @@ must     test   command:bzip2             bzip2                    bzip2        
 maybe    test   library:criterion         libcriterion-dev         -                          criterion
 maybe    test   command:mdb_stat          lmdb-utils               lmdb                       lmdb
 maybe    test   command:python3           python3                  python3                    python
-maybe    test   python:lmdb,numpy         python3-lmdb+python3-numpy python3-lmdb+python3-numpy python-lmdb+python-numpy
+maybe    test   python:lmdb,numpy         python3-lmdb,python3-numpy python3-lmdb,python3-numpy python-lmdb,python-numpy
 maybe    test   command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu     aarch64-linux-gnu-gcc
 maybe    test   file:/usr/aarch64-linux-gnu/include/stdio.h libc6-dev-arm64-cross -           aarch64-linux-gnu-glibc
 maybe    test   command:qemu-aarch64|qemu-aarch64-static qemu-user qemu-user                  qemu-user
@@ -77,7 +77,7 @@ missing()
         pacman) echo "$arch" ;;
         *) echo "${how#*:}" ;;
         esac
-    done | tr '+' '\n' | grep -vx -e - | sort -u | tr '\n' ' '
+    done | tr ',' '\n' | grep -vx -e - | sort -u | tr '\n' ' ' | sed 's/^ *//'
 }
 
 system=none
@@ -119,15 +119,27 @@ else
     sudo=none
 fi
 
+# Those of the packages named that apt knows; the others would make it refuse the rest.
+to_be_had()
+{
+    for package in "$@"; do
+        if [ $system != apt-get ] || apt-cache show "$package" >/dev/null 2>&1; then
+            echo "$package"
+        fi
+    done | tr '\n' ' '
+}
+
 if [ $system != apt-get ] || [ "$sudo" = none ]; then
     [ "$sudo" = none ] && as="sudo " || as=
-    if [ -z "$must" ]; then
-        echo "setup: without $maybe some things are left out; to have them: $as$command ${maybe% }" >&2
-        exit 0
+    # shellcheck disable=SC2086
+    maybe=$(to_be_had $maybe)
+    if [ -n "$must" ]; then
+        echo "setup: needed and missing: ${must% }; type this, then try again:" >&2
+        echo "$as$command $must${maybe% }" >&2
+        exit 1
     fi
-    echo "setup: needed and missing: $must; type this, then try again:" >&2
-    echo "$as$command $must${maybe% }" >&2
-    exit 1
+    [ -z "$maybe" ] || echo "setup: some things are left out; to have them: $as$command ${maybe% }" >&2
+    exit 0
 fi
 
 run()
@@ -143,21 +155,25 @@ log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 run apt-get update || echo "setup: going on with the package lists that are here" >&2
 
-wanted=
+# shellcheck disable=SC2086
+wanted=$(to_be_had $maybe)
 for package in $maybe; do
-    if apt-cache show "$package" >/dev/null 2>&1; then
-        wanted="$wanted $package"
-    else
-        echo "setup: $package cannot be had here; what needs it is left out" >&2
-    fi
+    case " $wanted" in
+    *" $package "*) ;;
+    *) echo "setup: $package cannot be had here; what needs it is left out" >&2 ;;
+    esac
 done
 if [ -n "$must" ]; then
     # shellcheck disable=SC2086
     run $command $must || exit 1
 fi
-for package in $wanted; do
-    run $command "$package" || echo "setup: going on without $package" >&2
-done
+# All at once if that works, else one by one.
+# shellcheck disable=SC2086
+if [ -n "$wanted" ] && ! run $command $wanted; then
+    for package in $wanted; do
+        run $command "$package" || echo "setup: going on without $package" >&2
+    done
+fi
 
 # A python3 of another make than the system's does not see the system's packages.
 case " $* " in
