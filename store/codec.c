@@ -100,7 +100,8 @@ size_t codec_bound(const struct column_spec *spec)
     return pictures > bound ? pictures : bound;
 }
 
-/* ------------------------------------------------------------------------------------------------ encoding */
+/* ------------------------------------------------------------------------------------------------ encoding
+ */
 
 /* CODEC_SHUFFLE and CODEC_DELTA: the transform, then one frame. */
 static apl_status encode_elements(struct coder *c, struct codec_choice choice, const struct column_spec *spec,
@@ -166,7 +167,8 @@ apl_status codec_encode(struct coder *coder, struct codec_choice choice, const s
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ decoding */
+/* ------------------------------------------------------------------------------------------------ decoding
+ */
 
 static apl_status decode_raw(const struct column_spec *spec, const uint8_t *coded, size_t size, uint8_t *raw,
                              apl_error *err)
@@ -261,12 +263,13 @@ apl_status codec_decode_rows(struct coder *coder, enum codec_id id, const struct
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ choosing */
+/* ------------------------------------------------------------------------------------------------ choosing
+ */
 
 /* What is tried when nothing is asked for, the cheapest to decode first. Each takes milliseconds for a block:
  * ingest waits for the choice. */
 static const struct codec_choice candidates[] = {
-    {CODEC_RAW, 0},     {CODEC_ZSTD, 3},    {CODEC_SHUFFLE, 3}, {CODEC_PICTURE, PICTURE_LITERALS_LEVEL},
+    {CODEC_RAW, 0},     {CODEC_ZSTD, 3},  {CODEC_SHUFFLE, 3}, {CODEC_PICTURE, PICTURE_LITERALS_LEVEL},
     {CODEC_PICTURE, 3}, {CODEC_DELTA, 3},
 };
 #define CANDIDATES (sizeof candidates / sizeof candidates[0])
@@ -328,7 +331,8 @@ apl_status codec_choose(struct coder *coder, const struct column_spec *spec, con
     if (want_id >= CODEC_COUNT)
         return fail(err, APL_E_INVALID, "no codec has the number %d", want_id);
     if (want_level < INT8_MIN || want_level > INT8_MAX)
-        return fail(err, APL_E_INVALID, "a level of %d: levels go from %d to %d", want_level, INT8_MIN, INT8_MAX);
+        return fail(err, APL_E_INVALID, "a level of %d: levels go from %d to %d", want_level, INT8_MIN,
+                    INT8_MAX);
     if (want_id >= 0 && !codec_suits((enum codec_id)want_id, spec))
         want_id = -1;
     uint8_t *out = scratch_reserve(&coder->values, codec_bound(spec));

@@ -142,8 +142,7 @@ static inline void transpose(vec v[16])
     zip(v, t);
 }
 
-#define SIXTEEN(f) \
-    f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)
+#define SIXTEEN(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)
 
 /* VEC_BYTES bytes of 16 ways. */
 static inline void interleave_block(uint8_t *group, const uint8_t *const *from, size_t at)

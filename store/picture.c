@@ -46,7 +46,8 @@ bool picture_layout_of(const struct column_spec *spec, struct picture_layout *la
         return false;
     if (rows[0] < 1 || rows[1] < 1 || rows[0] > PICTURE_MAX_PLANE || rows[1] > PICTURE_MAX_PLANE / rows[0])
         return false;
-    struct picture_layout l = {spec->records, (size_t)channels, (size_t)rows[0], (size_t)rows[1], 0, 0, 0, 0, 0};
+    struct picture_layout l = {
+        spec->records, (size_t)channels, (size_t)rows[0], (size_t)rows[1], 0, 0, 0, 0, 0};
     l.plane = l.height * l.width;
     uint64_t planes = (uint64_t)l.records * l.channels; /* at most 2^32 */
     if (planes * l.plane != spec->raw_bytes)
@@ -102,7 +103,8 @@ size_t picture_bound(const struct picture_layout *layout)
     return add_sizes(layout->frames, multiply_sizes(add_sizes(full, last), layout->channels));
 }
 
-/* ------------------------------------------------------------------------------------------------ encoding */
+/* ------------------------------------------------------------------------------------------------ encoding
+ */
 
 /* An encoding under way, and where its working memory lies. */
 struct encoding {
@@ -200,7 +202,8 @@ apl_status picture_encode(struct picture *picture, int level, const struct pictu
         order += layout->records * layout->order_bytes;
         for (size_t g = 0; g < layout->groups; g++, entry += 4) {
             size_t bytes = gather_group(f, &e, channel, g), frame;
-            TRY(entropy_encode(picture->entropy, level, e.group, bytes, out + end, capacity - end, &frame, err));
+            TRY(entropy_encode(picture->entropy, level, e.group, bytes, out + end, capacity - end, &frame,
+                               err));
             store_le(entry, frame, 4);
             end += frame;
         }
@@ -209,7 +212,8 @@ apl_status picture_encode(struct picture *picture, int level, const struct pictu
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ decoding */
+/* ------------------------------------------------------------------------------------------------ decoding
+ */
 
 /* A decoding under way, and where its working memory lies. */
 struct decoding {
@@ -251,7 +255,8 @@ static apl_status check_order(struct decoding *d, size_t i, apl_error *err)
 }
 
 /* Do the frames' sizes add up to what is there? */
-static apl_status check_table(const struct picture_layout *l, const uint8_t *coded, size_t size, apl_error *err)
+static apl_status check_table(const struct picture_layout *l, const uint8_t *coded, size_t size,
+                              apl_error *err)
 {
     if (size < l->frames)
         return fail(err, APL_E_CORRUPT, "%zu coded bytes, too few for the header of %zu", size, l->frames);

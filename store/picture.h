@@ -4,22 +4,22 @@
  * Coding a column of n records:
  *
  *   1. If C is 3 or 4, channel 1 (green) is subtracted from channels 0 and 2, mod 256.
- *   2. Of each plane, pixels give way to residuals: pixel - prediction, mod 256. The first pixel is predicted as
- *      0, the others of the first row as W (the pixel to the left), the others of the first column as N (the
+ *   2. Of each plane, pixels give way to residuals: pixel - prediction, mod 256. The first pixel is predicted
+ * as 0, the others of the first row as W (the pixel to the left), the others of the first column as N (the
  *      pixel above), all others as the median of W, N and W + N - NW, which mod 256 is
  *      W + N - min(max(NW, min(W, N)), max(W, N)).
- *   3. For each plane, the records are put in ascending order of activity: the sum of |residual|, residuals taken
- *      as signed bytes; equals in order of record. In this order they are cut into groups of 32; the last group
- *      has what is left. The k records of a group are laid side by side: byte 0 of the residuals of each of the
- *      k, then byte 1 of each, ... H*W*k bytes in all. These are one zstd frame.
+ *   3. For each plane, the records are put in ascending order of activity: the sum of |residual|, residuals
+ * taken as signed bytes; equals in order of record. In this order they are cut into groups of 32; the last
+ * group has what is left. The k records of a group are laid side by side: byte 0 of the residuals of each of
+ * the k, then byte 1 of each, ... H*W*k bytes in all. These are one zstd frame.
  *
- * The coded column, with G = ceil(n / 32) and planes in coded order, which is 1, 0, 2 for C = 3 and 1, 0, 2, 3 for
- * C = 4 (what is subtracted comes before what it is subtracted from), else 0 ... C-1:
+ * The coded column, with G = ceil(n / 32) and planes in coded order, which is 1, 0, 2 for C = 3 and 1, 0, 2,
+ * 3 for C = 4 (what is subtracted comes before what it is subtracted from), else 0 ... C-1:
  *
  *   offset          size      what
- *   0               C*n*p     for each plane: the order, n record numbers of p bytes, p = 1 if n <= 256, else 2
- *   C*n*p           C*G*4     for each plane and group: the size of its frame
- *   C*n*p + C*G*4             for each plane and group: its frame; the last one ends with the column
+ *   0               C*n*p     for each plane: the order, n record numbers of p bytes, p = 1 if n <= 256, else
+ * 2 C*n*p           C*G*4     for each plane and group: the size of its frame C*n*p + C*G*4             for
+ * each plane and group: its frame; the last one ends with the column
  *
  * for two planes of 40 records:
  *
@@ -29,9 +29,9 @@
  *   | 40 bytes   | 40 bytes   | u32  | u32  | u32  | u32  | ways 32 | ways 8  | ways 32 | ways 8  |
  *   +------------+------------+------+------+------+------+---------+---------+---------+---------+
  *
- * Numbers are little-endian. Byte p*k + w of the frame of group g is residual p of record order[32*g + w]. Every
- * order holds each of 0 ... n-1 once. Frames are single zstd frames with their content size, without checksum
- * and dictionary.
+ * Numbers are little-endian. Byte p*k + w of the frame of group g is residual p of record order[32*g + w].
+ * Every order holds each of 0 ... n-1 once. Frames are single zstd frames with their content size, without
+ * checksum and dictionary.
  */
 #ifndef PICTURE_H
 #define PICTURE_H

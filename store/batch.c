@@ -1,0 +1,37 @@
+/* Batches that own their memory. */
+#include "batch.h"
+
+#include <stdlib.h>
+
+void *batch_memory(size_t bytes)
+{
+    return bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 64) & ~(size_t)63);
+}
+
+size_t apl_batch_rows(const apl_batch *batch)
+{
+    return batch->rows;
+}
+
+const uint64_t *apl_batch_ids(const apl_batch *batch)
+{
+    return batch->ids;
+}
+
+const apl_column *apl_batch_column(const apl_batch *batch, unsigned field)
+{
+    return field < batch->fields && batch->columns[field].data ? &batch->columns[field] : NULL;
+}
+
+void apl_batch_release(apl_batch *batch)
+{
+    if (!batch)
+        return;
+    for (unsigned f = 0; f < batch->fields; f++) {
+        free((void *)batch->columns[f].data);
+        free((void *)batch->columns[f].offsets);
+        free((void *)batch->columns[f].shapes);
+    }
+    free(batch->ids);
+    free(batch);
+}

@@ -1,0 +1,125 @@
+/*
+ * Blocks: some records of one segment, field by field, coded and checked; the values of the LMDB database.
+ *
+ *     offset  bytes
+ *          0      4  magic "APLB"
+ *          4      4  header bytes H = 40 + 40 F + 16 n
+ *          8      8  XXH3-64 of the bytes 16 ... H-1
+ *         16      4  records n
+ *         20      4  segment
+ *         24      8  number of the first record within the segment
+ *         32      4  fields F
+ *         36      4  zero
+ *         40   40 F  of each field: codec (1), zero (7), raw bytes (8), coded bytes (8), XXH3-64 of the raw
+ * bytes (8), XXH3-64 of the coded bytes (8) 16 n   of each record: XXH3-128 of its input fields (low half,
+ * high half) H         the coded bytes of field 0, of field 1, ...
+ *
+ * All numbers are little-endian. The raw bytes of a field of fixed shape are its values one after another;
+ * those of a field with varying dimensions are first these dimensions (4 bytes each, record by record), then
+ * the values.
+ */
+#ifndef BLOCK_H
+#define BLOCK_H
+
+#include "bytes.h"
+#include "codec.h"
+#include "hash.h"
+#include "schema.h"
+
+/* The most raw bytes a field of varying shape may have in one block: a bound for what a reader allocates. */
+#define BLOCK_MAX_RAW ((size_t)1 << 30)
+
+/* The values of one field in one block. */
+struct raw_column {
+    struct buffer values; /* back to back */
+    struct buffer
+        dims; /* the varying dimensions, 4 bytes each, little-endian, record by record; else empty */
+    struct buffer
+        ends; /* uint64_t: where each value of a field of varying shape ends in `values`; else empty */
+};
+
+/* Some records, not coded. */
+struct raw_block {
+    uint32_t records, segment;
+    uint64_t first; /* number of the first record within the segment */
+    struct raw_column columns[APL_MAX_FIELDS];
+};
+
+void raw_block_clear(struct raw_block *block); /* keeps the memory */
+void raw_block_free(struct raw_block *block);
+size_t raw_block_bytes(const struct raw_block *block, const struct schema *schema);
+
+/* Appends a record; values as apl_writer_append() has them, but checked here. Nothing is appended on failure.
+ */
+apl_status raw_block_append(struct raw_block *block, const struct schema *schema, const apl_value *values,
+                            apl_error *err);
+
+/* Value `record` of a column. */
+const uint8_t *raw_column_value(const struct raw_column *column, const apl_field *field, uint32_t record,
+                                size_t *bytes);
+
+/* Record `record` as values that can be appended elsewhere; shapes[field] is where varying shapes are put. */
+void raw_block_record(const struct raw_block *block, const struct schema *schema, uint32_t record,
+                      apl_value *values, int64_t (*shapes)[APL_MAX_DIMS]);
+
+/* What one thread needs to code blocks. */
+struct block_coder {
+    struct coder *coder;
+    struct hash_stream *hash;
+    struct buffer scratch;
+};
+
+apl_status block_coder_init(struct block_coder *bc, apl_error *err);
+void block_coder_free(struct block_coder *bc);
+
+/* XXH3-128 of a record's input fields: of each, its varying dimensions (4 bytes each, little-endian) and its
+ * value. */
+struct hash128 block_record_hash(struct block_coder *bc, const struct schema *schema,
+                                 const struct raw_block *block, uint32_t record);
+
+/* Picks codec and level of every field by trying them on this block; want_id < 0 and want_level 0 leave it
+ * open. */
+apl_status block_choose(struct block_coder *bc, struct schema *schema, const struct raw_block *block,
+                        int want_id, int want_level, apl_error *err);
+
+/* Codes the block into `out`, which is emptied first. */
+apl_status block_encode(struct block_coder *bc, const struct schema *schema, const struct raw_block *block,
+                        struct buffer *out, apl_error *err);
+
+/* A coded block, its header checked. Points into the coded bytes. */
+struct block_view {
+    uint32_t records, segment;
+    uint64_t first;
+    uint32_t header_bytes;
+    const uint8_t *bytes;
+    const uint8_t *hashes; /* 16 bytes a record */
+    struct column_view {
+        enum codec_id codec;
+        size_t raw_bytes, coded_bytes;
+        uint64_t raw_sum, coded_sum;
+        const uint8_t *coded;
+    } columns[APL_MAX_FIELDS];
+};
+
+/* Checks a coded block's header; believes nothing. */
+apl_status block_parse(const uint8_t *bytes, size_t size, const struct schema *schema,
+                       struct block_view *view, apl_error *err);
+
+struct hash128 block_stored_hash(const struct block_view *view, uint32_t record);
+
+/* Checks and decodes one field into `column`. With `despite`, checksums that fail are reported but the values
+ * are decoded all the same where the codec can: to find out which records have been hurt. */
+apl_status block_decode_column(struct block_coder *bc, const struct schema *schema,
+                               const struct block_view *view, unsigned field, bool despite,
+                               struct raw_column *column, apl_error *err);
+
+/* Checks and decodes one field of fixed shape, record i to rows[i]; no row may be NULL. */
+apl_status block_decode_rows(struct block_coder *bc, const struct schema *schema,
+                             const struct block_view *view, unsigned field, uint8_t *const *rows,
+                             apl_error *err);
+
+/* Checks and decodes all fields. */
+apl_status block_decode(struct block_coder *bc, const struct schema *schema, const struct block_view *view,
+                        struct raw_block *block, apl_error *err);
+
+#endif

@@ -1,0 +1,156 @@
+/* The only file that includes lmdb.h. */
+#define _GNU_SOURCE /* sync_file_range */
+#include "env.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#define COMMIT_BYTES ((size_t)8 << 20) /* LMDB holds what is not committed in memory */
+#define FIRST_MAP    ((size_t)64 << 20)
+/* One part in so many of the file is set aside for the pages of the tree, which need far less. */
+#define TREE_ALLOWANCE 4
+
+struct env {
+    MDB_env *env;
+    MDB_txn *txn;
+    MDB_dbi dbi;
+    size_t map_size, pending; /* bytes put since the last commit */
+    uint64_t bytes, paged;    /* bytes put; the same rounded up to pages */
+    bool has_dbi;
+};
+
+static apl_status failed(struct env *e, int code, const char *what, apl_error *err)
+{
+    struct statvfs fs;
+    int fd;
+    /* LMDB reports a write that came short, as on a full disk, as EIO. */
+    if (code == EIO && mdb_env_get_fd(e->env, &fd) == 0 && fstatvfs(fd, &fs) == 0 &&
+        (uint64_t)fs.f_bavail * fs.f_frsize < e->pending + ((size_t)1 << 20))
+        code = ENOSPC;
+    if (code > 0)
+        return fail_errno(err, code, "cannot %s", what);
+    return fail(err, APL_E_IO, "cannot %s: %s", what, mdb_strerror(code));
+}
+
+apl_status env_create(const char *path, struct env **env, apl_error *err)
+{
+    struct env *e = calloc(1, sizeof *e);
+    if (!e)
+        return fail_nomem(err);
+    e->map_size = FIRST_MAP;
+    int fd, code = mdb_env_create(&e->env);
+    if (code != 0) {
+        free(e);
+        return fail_errno(err, ENOMEM, "cannot prepare LMDB");
+    }
+    /* No lock file: the caller holds a lock on the directory, and nobody else knows the file. NOTLS: a
+     * transaction may be begun on one thread and ended on another, one after the other. NOSYNC: the file
+     * counts only after env_sync(). */
+    code = mdb_env_set_mapsize(e->env, e->map_size);
+    if (code == 0)
+        code = mdb_env_open(e->env, path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS | MDB_NOSYNC, 0600);
+    if (code == 0)
+        code = mdb_env_get_fd(e->env, &fd);
+    if (code == 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+        code = errno;
+    if (code != 0) {
+        apl_status status = failed(e, code, "create the file", err);
+        env_close(e);
+        return status;
+    }
+    *env = e;
+    return APL_OK;
+}
+
+/* Doubles the map until `more` bytes fit with room to spare; only between transactions. */
+static apl_status ensure_map(struct env *e, size_t more, apl_error *err)
+{
+    uint64_t needed = e->paged + more + e->paged / TREE_ALLOWANCE + ((size_t)4 << 20);
+    size_t size = e->map_size;
+    while (size < needed)
+        size *= 2;
+    if (size == e->map_size)
+        return APL_OK;
+    int code = mdb_env_set_mapsize(e->env, size);
+    if (code != 0)
+        return failed(e, code, "enlarge the map", err);
+    e->map_size = size;
+    return APL_OK;
+}
+
+static apl_status begin(struct env *e, size_t size, apl_error *err)
+{
+    TRY(ensure_map(e, size + COMMIT_BYTES, err));
+    int code = mdb_txn_begin(e->env, NULL, 0, &e->txn);
+    if (code == 0 && !e->has_dbi) {
+        code = mdb_dbi_open(e->txn, NULL, 0, &e->dbi);
+        e->has_dbi = code == 0;
+    }
+    return code ? failed(e, code, "begin a transaction", err) : APL_OK;
+}
+
+static void store_be32(uint8_t *p, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+apl_status env_put(struct env *e, struct key key, const void *value, size_t size, apl_error *err)
+{
+    if (e->txn && e->pending + size > COMMIT_BYTES)
+        TRY(env_commit(e, err));
+    if (!e->txn)
+        TRY(begin(e, size, err));
+    uint8_t k[KEY_BYTES];
+    store_be32(k, key.kind);
+    store_be32(k + 4, key.segment);
+    store_be32(k + 8, key.block);
+    MDB_val mk = {sizeof k, k}, mv = {size, (void *)value};
+    int code = mdb_put(e->txn, e->dbi, &mk, &mv, MDB_NOOVERWRITE);
+    if (code != 0)
+        return failed(e, code, "put a block", err);
+    e->pending += size;
+    e->bytes += size;
+    e->paged += (size + 16 + 4095) / 4096 * 4096;
+    return APL_OK;
+}
+
+apl_status env_commit(struct env *e, apl_error *err)
+{
+    if (!e->txn)
+        return APL_OK;
+    int fd, code = mdb_txn_commit(e->txn);
+    e->txn = NULL; /* freed by the commit, whatever came of it */
+    if (code != 0)
+        return failed(e, code, "write the file", err);
+    e->pending = 0;
+    /* Lets the disk begin now; what matters is the sync at the end. */
+    if (mdb_env_get_fd(e->env, &fd) == 0)
+        sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    return APL_OK;
+}
+
+apl_status env_sync(struct env *e, apl_error *err)
+{
+    int code = mdb_env_sync(e->env, 1);
+    return code ? failed(e, code, "sync the file", err) : APL_OK;
+}
+
+uint64_t env_bytes(const struct env *e)
+{
+    return e->bytes;
+}
+
+void env_close(struct env *e)
+{
+    if (!e)
+        return;
+    if (e->txn)
+        mdb_txn_abort(e->txn);
+    mdb_env_close(e->env);
+    free(e);
+}

@@ -1,0 +1,29 @@
+/* The writing side of the LMDB file: a new file, values put in whatever order they come, nothing ever
+ * changed. */
+#ifndef ENV_H
+#define ENV_H
+
+#include "pages.h"
+
+struct env;
+
+/* Creates the LMDB file `path`, which must not exist. */
+apl_status env_create(const char *path, struct env **env, apl_error *err);
+
+/* Puts a value under a key that is not there yet. Commits now and then; which puts share a commit depends on
+ * their sizes alone, so that the same puts give the same file. */
+apl_status env_put(struct env *env, struct key key, const void *value, size_t size, apl_error *err);
+
+/* Commits what has been put; the file can then be read by others. */
+apl_status env_commit(struct env *env, apl_error *err);
+
+/* Brings everything to the disk. */
+apl_status env_sync(struct env *env, apl_error *err);
+
+/* Bytes of the values that have been put. */
+uint64_t env_bytes(const struct env *env);
+
+/* NULL is fine. What was not committed is dropped. */
+void env_close(struct env *env);
+
+#endif

@@ -1,0 +1,289 @@
+/* Records by their ids: every block decoded once, on as many threads as wished. */
+#include "batch.h"
+#include "parallel.h"
+#include "store.h"
+
+#include <stdlib.h>
+
+/* A row that is wanted: which block it is in, and where in the batch it goes. */
+struct want {
+    uint64_t block;
+    uint32_t record; /* of the block */
+    size_t row;      /* of the batch */
+};
+
+/* The values of one block's wanted rows, in fields of varying shape: kept until the sizes of all are known.
+ */
+struct pieces {
+    struct raw_column columns[APL_MAX_FIELDS];
+};
+
+struct get_worker {
+    bool ready;
+    struct block_coder bc;
+    struct raw_column column;
+};
+
+struct get {
+    const apl_store *store;
+    const struct schema *schema;
+    apl_batch *batch;
+    bool wanted[APL_MAX_FIELDS];
+    bool any_varying;
+    struct want *wants; /* sorted by block */
+    size_t *starts;     /* of each block among `wants`; one more for the end */
+    size_t blocks;
+    struct pieces *pieces; /* of each block, if there are fields of varying shape */
+    struct get_worker *workers;
+};
+
+/* ------------------------------------------------------------------------------------------------ planning
+ */
+
+static int compare_wants(const void *a, const void *b)
+{
+    const struct want *x = a, *y = b;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    return x->row < y->row ? -1 : 1;
+}
+
+static apl_status choose_fields(struct get *get, const apl_get_options *options, apl_error *err)
+{
+    for (unsigned f = 0; f < get->schema->count; f++)
+        get->wanted[f] = !options || !options->fields;
+    for (size_t i = 0; options && options->fields && i < options->field_count; i++) {
+        int f = schema_find(get->schema, options->fields[i]);
+        if (f < 0)
+            return fail(err, APL_E_NOTFOUND, "%s: has no field %.255s", get->store->name,
+                        options->fields[i] ? options->fields[i] : "(NULL)");
+        get->wanted[f] = true;
+    }
+    for (unsigned f = 0; f < get->schema->count; f++)
+        get->any_varying |= get->wanted[f] && field_varying(&get->schema->fields[f]) > 0;
+    return APL_OK;
+}
+
+/* Sorts what is wanted by block. */
+static apl_status plan(struct get *get, const uint64_t *ids, size_t n, apl_error *err)
+{
+    const struct manifest *m = &get->store->manifest;
+    get->wants = calloc(n + 1, sizeof *get->wants);
+    get->starts = calloc(n + 1, sizeof *get->starts);
+    if (!get->wants || !get->starts)
+        return fail_nomem(err);
+    bool sorted = true;
+    for (size_t i = 0; i < n; i++) {
+        if (ids[i] >= m->info.records)
+            return fail(err, APL_E_NOTFOUND, "%s: there is no record %llu: it has %llu", get->store->name,
+                        (unsigned long long)ids[i], (unsigned long long)m->info.records);
+        const struct segment *s = manifest_segment_of(m, ids[i]);
+        uint64_t offset = ids[i] - s->first_id;
+        get->wants[i] = (struct want){s->first_block + offset / m->info.block_records,
+                                      (uint32_t)(offset % m->info.block_records), i};
+        sorted = sorted && (i == 0 || get->wants[i - 1].block <= get->wants[i].block);
+    }
+    if (!sorted)
+        qsort(get->wants, n, sizeof *get->wants, compare_wants);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || get->wants[i].block != get->wants[i - 1].block)
+            get->starts[get->blocks++] = i;
+    get->starts[get->blocks] = n;
+    return APL_OK;
+}
+
+static apl_status make_batch(struct get *get, const uint64_t *ids, size_t n, apl_error *err)
+{
+    apl_batch *b = calloc(1, sizeof *b);
+    if (!b)
+        return fail_nomem(err);
+    get->batch = b;
+    b->rows = n;
+    b->fields = get->schema->count;
+    b->ids = malloc((n + 1) * sizeof *b->ids);
+    if (!b->ids)
+        return fail_nomem(err);
+    if (n)
+        memcpy(b->ids, ids, n * sizeof *ids);
+    for (unsigned f = 0; f < b->fields; f++) {
+        const apl_field *field = &get->schema->fields[f];
+        apl_column *column = &b->columns[f];
+        column->dtype = field->dtype;
+        column->ndim = field->ndim;
+        memcpy(column->shape, field->shape, sizeof column->shape);
+        if (!get->wanted[f] || field_varying(field) > 0)
+            continue;
+        if (n > SIZE_MAX / 2 / field->value_bytes)
+            return fail_nomem(err);
+        column->bytes = n * field->value_bytes;
+        column->data = batch_memory(column->bytes);
+        if (!column->data)
+            return fail_nomem(err);
+    }
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ decoding
+ */
+
+static void copy_fixed(struct get *get, unsigned f, const struct raw_column *column, size_t from, size_t to)
+{
+    size_t bytes = get->schema->fields[f].value_bytes;
+    uint8_t *out = (uint8_t *)get->batch->columns[f].data;
+    for (size_t i = from; i < to; i++)
+        memcpy(out + get->wants[i].row * bytes, column->values.data + get->wants[i].record * bytes, bytes);
+}
+
+static apl_status keep_varying(struct get *get, unsigned f, const struct raw_column *column, size_t from,
+                               size_t to, struct raw_column *piece, apl_error *err)
+{
+    const apl_field *field = &get->schema->fields[f];
+    size_t width = 4 * (size_t)field_varying(field);
+    for (size_t i = from; i < to; i++) {
+        size_t bytes;
+        const uint8_t *value = raw_column_value(column, field, get->wants[i].record, &bytes);
+        buffer_put(&piece->values, value, bytes);
+        buffer_put(&piece->dims, column->dims.data + get->wants[i].record * width, width);
+        uint64_t end = piece->values.size;
+        buffer_put(&piece->ends, &end, sizeof end);
+    }
+    return piece->values.failed || piece->dims.failed || piece->ends.failed ? fail_nomem(err) : APL_OK;
+}
+
+static apl_status get_block(void *context, unsigned worker, size_t task, apl_error *err)
+{
+    struct get *get = context;
+    struct get_worker *w = &get->workers[worker];
+    if (!w->ready)
+        TRY(block_coder_init(&w->bc, err));
+    w->ready = true;
+    size_t from = get->starts[task], to = get->starts[task + 1];
+    uint64_t number = get->wants[from].block;
+    struct block_view view;
+    TRY(store_block(get->store, number, &view, err));
+    for (unsigned f = 0; f < get->schema->count; f++) {
+        if (!get->wanted[f])
+            continue;
+        apl_status status = block_decode_column(&w->bc, get->schema, &view, f, false, &w->column, err);
+        if (status != APL_OK)
+            return store_block_error(get->store, number, status, err);
+        if (field_varying(&get->schema->fields[f]) == 0)
+            copy_fixed(get, f, &w->column, from, to);
+        else
+            TRY(keep_varying(get, f, &w->column, from, to, &get->pieces[task].columns[f], err));
+        w->column.dims.size = w->column.ends.size = w->column.values.size = 0;
+    }
+    return APL_OK;
+}
+
+/* -------------------------------------------------------------------------------------------- varying shapes
+ */
+
+/* Elements and shape of every row, and with them the offsets. */
+static void measure(struct get *get, unsigned f, uint64_t *offsets, int64_t *shapes)
+{
+    const apl_field *field = &get->schema->fields[f];
+    size_t element = apl_dtype_size(field->dtype), varying = field_varying(field);
+    for (size_t b = 0; b < get->blocks; b++)
+        for (size_t i = get->starts[b]; i < get->starts[b + 1]; i++) {
+            const struct raw_column *piece = &get->pieces[b].columns[f];
+            size_t bytes, k = i - get->starts[b], row = get->wants[i].row;
+            raw_column_value(piece, field, (uint32_t)k, &bytes);
+            offsets[row + 1] = bytes / element;
+            const uint8_t *dims = piece->dims.data + k * varying * 4;
+            for (unsigned d = 0; d < field->ndim; d++) {
+                shapes[row * field->ndim + d] =
+                    field->shape[d] < 0 ? (int64_t)load_le(dims, 4) : field->shape[d];
+                dims += field->shape[d] < 0 ? 4 : 0;
+            }
+        }
+    offsets[0] = 0;
+    for (size_t row = 0; row < get->batch->rows; row++)
+        offsets[row + 1] += offsets[row];
+}
+
+static apl_status assemble_varying(struct get *get, unsigned f, apl_error *err)
+{
+    const apl_field *field = &get->schema->fields[f];
+    apl_column *column = &get->batch->columns[f];
+    size_t rows = get->batch->rows, element = apl_dtype_size(field->dtype);
+    uint64_t *offsets = calloc(rows + 1, sizeof *offsets);
+    int64_t *shapes = calloc(rows * field->ndim + 1, sizeof *shapes);
+    column->offsets = offsets; /* the batch frees them, come what may */
+    column->shapes = shapes;
+    if (!offsets || !shapes)
+        return fail_nomem(err);
+    measure(get, f, offsets, shapes);
+    column->bytes = (size_t)offsets[rows] * element;
+    uint8_t *out = batch_memory(column->bytes);
+    column->data = out;
+    if (!out)
+        return fail_nomem(err);
+    for (size_t b = 0; b < get->blocks; b++)
+        for (size_t i = get->starts[b]; i < get->starts[b + 1]; i++) {
+            size_t bytes;
+            const uint8_t *value =
+                raw_column_value(&get->pieces[b].columns[f], field, (uint32_t)(i - get->starts[b]), &bytes);
+            if (bytes)
+                memcpy(out + offsets[get->wants[i].row] * element, value, bytes);
+        }
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- the calls
+ */
+
+static void get_free(struct get *get, unsigned threads)
+{
+    for (unsigned i = 0; get->workers && i < threads; i++) {
+        block_coder_free(&get->workers[i].bc);
+        buffer_free(&get->workers[i].column.values);
+        buffer_free(&get->workers[i].column.dims);
+        buffer_free(&get->workers[i].column.ends);
+    }
+    for (size_t b = 0; get->pieces && b < get->blocks; b++)
+        for (unsigned f = 0; f < APL_MAX_FIELDS; f++) {
+            buffer_free(&get->pieces[b].columns[f].values);
+            buffer_free(&get->pieces[b].columns[f].dims);
+            buffer_free(&get->pieces[b].columns[f].ends);
+        }
+    free(get->pieces);
+    free(get->workers);
+    free(get->wants);
+    free(get->starts);
+}
+
+apl_status apl_store_get_batch(apl_store *store, const uint64_t *ids, size_t n,
+                               const apl_get_options *options, apl_batch **batch, apl_error *err)
+{
+    if (!store || !batch || (n && !ids))
+        return fail(err, APL_E_INVALID, "apl_store_get_batch: an argument is NULL");
+    if (options && options->size < sizeof *options)
+        return fail(err, APL_E_INVALID, "apl_get_options: size is not set: start from APL_GET_OPTIONS_INIT");
+    apl_error own;
+    err = err ? err : &own;
+    struct get get = {.store = store, .schema = &store->manifest.schema};
+    unsigned threads = options && options->threads ? options->threads : 1;
+    apl_status status;
+    GUARD(choose_fields(&get, options, err));
+    GUARD(plan(&get, ids, n, err));
+    GUARD(make_batch(&get, ids, n, err));
+    get.workers = calloc(threads, sizeof *get.workers);
+    get.pieces = get.any_varying ? calloc(get.blocks + 1, sizeof *get.pieces) : NULL;
+    GUARD(get.workers && (get.pieces || !get.any_varying) ? APL_OK : fail_nomem(err));
+    GUARD(parallel_for(threads, get.blocks, get_block, &get, err));
+    for (unsigned f = 0; f < get.schema->count; f++)
+        if (get.wanted[f] && field_varying(&get.schema->fields[f]) > 0)
+            GUARD(assemble_varying(&get, f, err));
+    *batch = get.batch;
+    get.batch = NULL;
+out:
+    apl_batch_release(get.batch);
+    get_free(&get, threads);
+    return status;
+}
+
+apl_status apl_store_get(apl_store *store, uint64_t id, apl_batch **batch, apl_error *err)
+{
+    return apl_store_get_batch(store, &id, 1, NULL, batch, err);
+}

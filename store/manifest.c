@@ -1,0 +1,179 @@
+/* The manifest in memory: consistency, and finding one's way from ids to blocks. */
+#include "manifest.h"
+
+#include "hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void manifest_free(struct manifest *m)
+{
+    for (uint32_t i = 0; i < m->split_count; i++) {
+        free(m->splits[i].name);
+        for (unsigned f = 0; f < APL_MAX_FIELDS; f++) {
+            free(m->splits[i].classes[f]);
+            free(m->splits[i].moments[f]);
+        }
+    }
+    for (uint32_t i = 0; i < m->member_count; i++)
+        free(m->members[i].name);
+    free(m->splits);
+    free(m->members);
+    free(m->segments);
+    free(m->tool);
+    free(m->source_format);
+    schema_free(&m->schema);
+    *m = (struct manifest){0};
+}
+
+apl_status manifest_new_statistics(struct manifest *m, uint32_t s, unsigned f, apl_error *err)
+{
+    const apl_field *field = &m->schema.fields[f];
+    struct split *split = &m->splits[s];
+    if (field->class_count && !split->classes[f])
+        split->classes[f] = calloc((size_t)field->class_count, sizeof(uint64_t));
+    if (field_channels(field) && !split->moments[f])
+        split->moments[f] = calloc(field_channels(field), sizeof(struct moments));
+    if ((field->class_count && !split->classes[f]) || (field_channels(field) && !split->moments[f]))
+        return fail_nomem(err);
+    return APL_OK;
+}
+
+static apl_status bad(apl_error *err, const char *what)
+{
+    return fail(err, APL_E_CORRUPT, "the manifest is damaged: %s", what);
+}
+
+/* Splits, and segments, must cover the ids from 0 without gap or overlap; members the source positions. */
+static apl_status check_cover(const struct manifest *m, apl_error *err)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < m->split_count; at += m->splits[i++].count)
+        if (m->splits[i].first != at || m->splits[i].count > m->info.records - at)
+            return bad(err, "splits do not cover the records");
+    if (at != m->info.records)
+        return bad(err, "splits do not cover the records");
+    at = 0;
+    for (uint32_t i = 0; i < m->member_count; at += m->members[i++].count)
+        if (m->members[i].first != at || m->members[i].count > m->info.records - at ||
+            m->members[i].split >= m->split_count)
+            return bad(err, "members do not cover the records");
+    if (at != m->info.records)
+        return bad(err, "members do not cover the records");
+    return APL_OK;
+}
+
+static apl_status derive_blocks(struct manifest *m, apl_error *err)
+{
+    uint64_t at = 0, blocks = 0;
+    for (uint32_t i = 0; i < m->segment_count; i++) {
+        struct segment *s = &m->segments[i];
+        if (s->first_id != at || s->count == 0 || s->count > m->info.records - at ||
+            (i > 0 && s->number <= s[-1].number))
+            return bad(err, "segments do not cover the records");
+        uint64_t n = (s->count - 1) / m->info.block_records + 1;
+        if (n > UINT32_MAX)
+            return bad(err, "a segment of too many blocks");
+        s->first_block = blocks;
+        blocks += n;
+        at += s->count;
+    }
+    if (at != m->info.records)
+        return bad(err, "segments do not cover the records");
+    m->info.blocks = blocks;
+    return APL_OK;
+}
+
+apl_status manifest_finish(struct manifest *m, apl_error *err)
+{
+    if (m->info.block_records == 0 || m->info.block_records > APL_MAX_BLOCK)
+        return bad(err, "impossible block size");
+    if (m->schema.count == 0)
+        return bad(err, "no fields");
+    TRY(check_cover(m, err));
+    TRY(derive_blocks(m, err));
+    m->info.fields = m->schema.count;
+    m->info.splits = m->split_count;
+    m->info.members = m->member_count;
+    m->info.raw_bytes = 0;
+    for (unsigned f = 0; f < m->schema.count; f++)
+        m->info.raw_bytes += m->schema.fields[f].raw_bytes;
+    m->info.tool = m->tool ? m->tool : "";
+    m->info.source_format = m->source_format ? m->source_format : "";
+    return APL_OK;
+}
+
+uint32_t manifest_split_of(const struct manifest *m, uint64_t id)
+{
+    uint32_t low = 0, high = m->split_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->splits[middle].first <= id)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct segment *manifest_segment_of(const struct manifest *m, uint64_t id)
+{
+    uint32_t low = 0, high = m->segment_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->segments[middle].first_id <= id)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &m->segments[low];
+}
+
+uint64_t manifest_block_of(const struct manifest *m, uint64_t id)
+{
+    const struct segment *s = manifest_segment_of(m, id);
+    return s->first_block + (id - s->first_id) / m->info.block_records;
+}
+
+const struct segment *manifest_block_ids(const struct manifest *m, uint64_t block, uint64_t *first,
+                                         uint32_t *count)
+{
+    uint32_t low = 0, high = m->segment_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->segments[middle].first_block <= block)
+            low = middle;
+        else
+            high = middle;
+    }
+    const struct segment *s = &m->segments[low];
+    uint64_t offset = (block - s->first_block) * m->info.block_records;
+    uint64_t left = s->count - offset;
+    *first = s->first_id + offset;
+    *count = left < m->info.block_records ? (uint32_t)left : m->info.block_records;
+    return s;
+}
+
+apl_status manifest_content_digest(const struct schema *schema, uint8_t digest[32], apl_error *err)
+{
+    struct sha256 *sha = sha256_new();
+    if (!sha)
+        return fail_nomem(err);
+    for (unsigned f = 0; f < schema->count; f++) {
+        const apl_field *field = &schema->fields[f];
+        if (field->mark != APL_INPUT && field->mark != APL_TARGET)
+            continue;
+        uint8_t head[4] = {(uint8_t)field->mark, (uint8_t)field->dtype, (uint8_t)field->ndim, 0};
+        sha256_add(sha, field->name, strlen(field->name) + 1);
+        sha256_add(sha, head, sizeof head);
+        for (unsigned i = 0; i < field->ndim; i++) {
+            uint8_t dim[8];
+            store_le(dim, (uint64_t)field->shape[i], 8);
+            sha256_add(sha, dim, sizeof dim);
+        }
+        sha256_add(sha, field->digest, sizeof field->digest);
+    }
+    sha256_end(sha, digest);
+    sha256_free(sha);
+    return APL_OK;
+}

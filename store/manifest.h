@@ -1,0 +1,83 @@
+/*
+ * The manifest: what a store says of itself, written last.
+ *
+ *     offset  bytes
+ *          0      4  magic "APLM"
+ *          4      2  format version, major: readers refuse what they do not know
+ *          6      2  format version, minor: readers need not care
+ *          8      8  bytes of the whole manifest
+ *         16      8  XXH3-64 of the bytes 24 ... end
+ *         24         entries: tag (2), flags (2; bit 0: a reader that does not know the tag must refuse),
+ * bytes (4), payload
+ *
+ * The payloads are described at their writers in manifest.c and in docs/FORMAT.md.
+ */
+#ifndef MANIFEST_H
+#define MANIFEST_H
+
+#include "bytes.h"
+#include "schema.h"
+
+#define FORMAT_MAJOR 1
+#define FORMAT_MINOR 0
+
+#define MANIFEST_MAX_LIST (1u << 20) /* members, splits or segments */
+
+/* Consecutive ids stored together; the blocks of a segment have its number in their keys. */
+struct segment {
+    uint32_t number;
+    uint64_t first_id, count;
+    uint64_t first_block; /* not stored: blocks of all segments before this one */
+};
+
+struct split {
+    char *name;
+    uint64_t first, count;             /* ids */
+    uint64_t *classes[APL_MAX_FIELDS]; /* records of each class, of the fields that have classes */
+    struct moments {
+        uint64_t count, sum, squares;
+    } * moments[APL_MAX_FIELDS]; /* of each channel, of the fields that have channels */
+};
+
+struct member {
+    char *name;
+    uint32_t split;
+    uint64_t first, count; /* source positions */
+};
+
+struct manifest {
+    apl_info info; /* its strings are the two below */
+    char *tool, *source_format;
+    struct schema schema;
+    struct split *splits;
+    struct member *members;
+    struct segment *segments;
+    uint32_t split_count, member_count, segment_count;
+};
+
+void manifest_free(struct manifest *manifest);
+
+/* Allocates the statistics of a field in a split, all zero, where it has any and they are not there yet. */
+apl_status manifest_new_statistics(struct manifest *manifest, uint32_t split, unsigned field, apl_error *err);
+
+/* Derives what is not stored (blocks, sums) and checks that everything fits together. */
+apl_status manifest_finish(struct manifest *manifest, apl_error *err);
+
+apl_status manifest_encode(const struct manifest *manifest, struct buffer *out, apl_error *err);
+apl_status manifest_decode(const uint8_t *bytes, size_t size, struct manifest *manifest, apl_error *err);
+
+/* The split that id belongs to; the segment and block (among all) that hold it. ids must be below
+ * info.records. */
+uint32_t manifest_split_of(const struct manifest *manifest, uint64_t id);
+const struct segment *manifest_segment_of(const struct manifest *manifest, uint64_t id);
+uint64_t manifest_block_of(const struct manifest *manifest, uint64_t id);
+
+/* The ids that block `block` (among all) holds. */
+const struct segment *manifest_block_ids(const struct manifest *manifest, uint64_t block, uint64_t *first,
+                                         uint32_t *count);
+
+/* The content digest: SHA-256 over the digests of input and target fields; docs/FORMAT.md says exactly how.
+ */
+apl_status manifest_content_digest(const struct schema *schema, uint8_t digest[32], apl_error *err);
+
+#endif

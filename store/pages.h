@@ -1,0 +1,44 @@
+/*
+ * The reading side of an LMDB file, without liblmdb: the library trusts every byte of a file that it opens,
+ * and a store may come from anybody. The file is mapped, and its B-tree is walked once, with every page, node
+ * and key checked before it is followed; what comes out is where each value lies. Layout: lmdb 0.9, 64-bit,
+ * little-endian (data version 1).
+ */
+#ifndef PAGES_H
+#define PAGES_H
+
+#include "status.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* The keys of a store: three 4-byte big-endian numbers. */
+struct key {
+    uint32_t kind, segment, block;
+};
+#define KEY_BYTES    12
+#define KEY_MANIFEST 1 /* segment 0, block 0 */
+#define KEY_BLOCK    2
+
+struct entry {
+    struct key key;
+    uint64_t offset; /* in the file */
+    uint32_t size;
+};
+
+struct pages {
+    const uint8_t *map; /* the whole file, read-only */
+    uint64_t size;
+    struct entry *entries; /* in the order of their keys */
+    size_t count;
+};
+
+/* Maps and walks the file open as `fd`, which may be closed afterwards. APL_E_CORRUPT if anything is not as
+ * LMDB writes it. */
+apl_status pages_open(int fd, struct pages *pages, apl_error *err);
+void pages_close(struct pages *pages);
+
+/* The entry of that key, or NULL. */
+const struct entry *pages_find(const struct pages *pages, struct key key);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Putting any number of records into a keyed random order in bounded memory: each record goes to a pile by
+ * the first bits of its key, piles are kept coded in a nameless file, and are later read one by one and
+ * sorted. Sorting by independent uniform keys gives a uniform permutation; ties go by the record's position,
+ * so that the order is a pure function.
+ */
+#ifndef PILES_H
+#define PILES_H
+
+#include "block.h"
+#include "random.h"
+
+struct piles;
+
+/* The field `position` of the schema holds each record's position; its key is the keyed hash of that. `fd` is
+ * a scratch file whose first *end bytes are taken; both must outlive the piles, as must schema and coder. */
+apl_status piles_new(const struct schema *schema, unsigned position, struct random_key key, int fd,
+                     uint64_t *end, struct block_coder *bc, struct piles **piles, apl_error *err);
+void piles_free(struct piles *piles);
+
+apl_status piles_add(struct piles *piles, const apl_value *values, apl_error *err);
+
+/* Hands out all records in the order of their keys. Once. */
+apl_status piles_take(struct piles *piles,
+                      apl_status (*take)(void *context, const apl_value *values, apl_error *err),
+                      void *context, apl_error *err);
+
+#endif

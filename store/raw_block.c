@@ -1,0 +1,119 @@
+/* Records that are not coded: what the writer gathers and what decoding gives. */
+#include "block.h"
+
+void raw_block_clear(struct raw_block *block)
+{
+    block->records = 0;
+    for (unsigned f = 0; f < APL_MAX_FIELDS; f++)
+        block->columns[f].values.size = block->columns[f].dims.size = block->columns[f].ends.size = 0;
+}
+
+void raw_block_free(struct raw_block *block)
+{
+    for (unsigned f = 0; f < APL_MAX_FIELDS; f++) {
+        buffer_free(&block->columns[f].values);
+        buffer_free(&block->columns[f].dims);
+        buffer_free(&block->columns[f].ends);
+    }
+}
+
+size_t raw_block_bytes(const struct raw_block *block, const struct schema *schema)
+{
+    size_t bytes = 0;
+    for (unsigned f = 0; f < schema->count; f++)
+        bytes += block->columns[f].values.size + block->columns[f].dims.size;
+    return bytes;
+}
+
+/* The bytes of a value to be appended, its varying dimensions in `dims`. */
+static apl_status value_size(const apl_field *field, const apl_value *value, uint32_t *dims, size_t *bytes,
+                             apl_error *err)
+{
+    *bytes = field->value_bytes;
+    unsigned varying = field_varying(field);
+    if (varying > 0) {
+        if (!value->shape)
+            return fail(err, APL_E_INVALID, "field %s: its shape varies, and none was given", field->name);
+        unsigned n = 0;
+        for (unsigned i = 0; i < field->ndim; i++) {
+            int64_t d = value->shape[i];
+            if (d < 0 || d > APL_MAX_VALUE || (field->shape[i] >= 0 && d != field->shape[i]))
+                return fail(err, APL_E_INVALID, "field %s: dimension %u of a value is %lld", field->name, i,
+                            (long long)d);
+            if (field->shape[i] < 0)
+                dims[n++] = (uint32_t)d;
+        }
+        if (!field_value_bytes(field, dims, bytes))
+            return fail(err, APL_E_INVALID, "field %s: a value of more than %u bytes", field->name,
+                        APL_MAX_VALUE);
+    }
+    if (*bytes && !value->data)
+        return fail(err, APL_E_INVALID, "field %s: a value is NULL", field->name);
+    return APL_OK;
+}
+
+static bool append_value(struct raw_column *column, const apl_field *field, const void *data,
+                         const uint32_t *dims, size_t bytes)
+{
+    unsigned varying = field_varying(field);
+    buffer_put(&column->values, data, bytes);
+    for (unsigned i = 0; i < varying; i++)
+        buffer_le(&column->dims, dims[i], 4);
+    if (varying > 0) {
+        uint64_t end = column->values.size;
+        buffer_put(&column->ends, &end, sizeof end);
+    }
+    return !column->values.failed && !column->dims.failed && !column->ends.failed;
+}
+
+apl_status raw_block_append(struct raw_block *block, const struct schema *schema, const apl_value *values,
+                            apl_error *err)
+{
+    uint32_t dims[APL_MAX_FIELDS][APL_MAX_DIMS];
+    size_t bytes[APL_MAX_FIELDS];
+    for (unsigned f = 0; f < schema->count; f++) {
+        TRY(value_size(&schema->fields[f], &values[f], dims[f], &bytes[f], err));
+        if (block->columns[f].values.size + bytes[f] > BLOCK_MAX_RAW / 2)
+            return fail(err, APL_E_INVALID,
+                        "field %s: a block would exceed %zu bytes: choose fewer records a block",
+                        schema->fields[f].name, BLOCK_MAX_RAW / 2);
+    }
+    for (unsigned f = 0; f < schema->count; f++)
+        if (!append_value(&block->columns[f], &schema->fields[f], values[f].data, dims[f], bytes[f]))
+            return fail_nomem(err);
+    block->records++;
+    return APL_OK;
+}
+
+const uint8_t *raw_column_value(const struct raw_column *column, const apl_field *field, uint32_t record,
+                                size_t *bytes)
+{
+    if (column->ends.size == 0) {
+        *bytes = field->value_bytes;
+        return column->values.data + (size_t)record * field->value_bytes;
+    }
+    const uint64_t *ends = (const uint64_t *)(const void *)column->ends.data;
+    uint64_t start = record ? ends[record - 1] : 0;
+    *bytes = (size_t)(ends[record] - start);
+    return column->values.data + start;
+}
+
+void raw_block_record(const struct raw_block *block, const struct schema *schema, uint32_t record,
+                      apl_value *values, int64_t (*shapes)[APL_MAX_DIMS])
+{
+    for (unsigned f = 0; f < schema->count; f++) {
+        const apl_field *field = &schema->fields[f];
+        const struct raw_column *column = &block->columns[f];
+        unsigned varying = field_varying(field);
+        const uint8_t *dims = column->dims.data + (size_t)record * varying * 4;
+        size_t bytes;
+        values[f] = (apl_value){raw_column_value(column, field, record, &bytes), varying ? shapes[f] : NULL};
+        for (unsigned i = 0; varying && i < field->ndim; i++) {
+            shapes[f][i] = field->shape[i];
+            if (field->shape[i] < 0) {
+                shapes[f][i] = (int64_t)load_le(dims, 4);
+                dims += 4;
+            }
+        }
+    }
+}

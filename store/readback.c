@@ -1,0 +1,342 @@
+/* Reading a whole store on all cores: see readback.h. */
+#include "readback.h"
+
+#include "parallel.h"
+#include "statistics.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define RUN 1024u /* records under one leaf of a field's digest: part of the format */
+#define TASK_RUNS                                                                             \
+    4u /* runs that one thread takes at a time; a block that two tasks share is decoded twice \
+        */
+#define NO_BLOCK UINT64_MAX
+
+struct worker {
+    bool ready;
+    struct block_coder bc;
+    struct raw_block block; /* the block decoded last, */
+    uint64_t number;        /* and which it is */
+    bool bad;               /* could not be decoded */
+    struct split *splits;   /* this worker's share of the statistics */
+    uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS];
+};
+
+struct job {
+    const struct readback *what;
+    const struct manifest *m;
+    struct worker *workers;
+    uint8_t (*leaves)[32]; /* field by field, run by run */
+    uint64_t runs;
+    atomic_uint_fast64_t records, bad_blocks;
+    pthread_mutex_t report;
+};
+
+/* --------------------------------------------------------------------------------------------- statistics */
+
+static void free_splits(struct split *splits, const struct manifest *m)
+{
+    for (uint32_t s = 0; splits && s < m->split_count; s++)
+        for (unsigned f = 0; f < m->schema.count; f++) {
+            free(splits[s].classes[f]);
+            free(splits[s].moments[f]);
+        }
+    free(splits);
+}
+
+static apl_status new_splits(const struct manifest *m, struct split **splits, apl_error *err)
+{
+    struct manifest shadow = *m; /* borrows the schema, has splits of its own */
+    shadow.splits = calloc(m->split_count, sizeof *shadow.splits);
+    if (!shadow.splits)
+        return fail_nomem(err);
+    for (uint32_t s = 0; s < m->split_count; s++)
+        for (unsigned f = 0; f < m->schema.count; f++)
+            if (manifest_new_statistics(&shadow, s, f, err) != APL_OK) {
+                free_splits(shadow.splits, m);
+                return APL_E_NOMEM;
+            }
+    *splits = shadow.splits;
+    return APL_OK;
+}
+
+void findings_free(struct findings *found, const struct manifest *manifest)
+{
+    free_splits(found->splits, manifest);
+    found->splits = NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ one block
+ */
+
+static apl_status check_records(struct worker *w, const struct schema *schema, const struct block_view *view,
+                                apl_error *err)
+{
+    for (uint32_t i = 0; i < view->records; i++) {
+        struct hash128 is = block_record_hash(&w->bc, schema, &w->block, i),
+                       should_be = block_stored_hash(view, i);
+        if (is.low != should_be.low || is.high != should_be.high)
+            return fail(err, APL_E_CORRUPT, "the hash of record %u of the block is wrong", i);
+    }
+    return APL_OK;
+}
+
+static apl_status check_place(const struct job *job, uint64_t number, const struct block_view *view,
+                              apl_error *err)
+{
+    uint64_t first;
+    uint32_t count;
+    const struct segment *s = manifest_block_ids(job->m, number, &first, &count);
+    if (view->segment != s->number || view->first != first - s->first_id || view->records != count)
+        return fail(err, APL_E_CORRUPT, "the block belongs elsewhere");
+    struct hash128 header = {0};
+    if (job->what->headers)
+        header = hash_xxh3_128(view->bytes, view->header_bytes);
+    if (job->what->headers &&
+        (header.low != job->what->headers[number].low || header.high != job->what->headers[number].high))
+        return fail(err, APL_E_CORRUPT, "the block is not what was written");
+    return APL_OK;
+}
+
+static apl_status decode(struct job *job, struct worker *w, uint64_t number, apl_error *err)
+{
+    const struct entry *e = &job->what->entries[number];
+    struct block_view view;
+    TRY(block_parse(job->what->pages->map + e->offset, e->size, &job->m->schema, &view, err));
+    TRY(check_place(job, number, &view, err));
+    TRY(block_decode(&w->bc, &job->m->schema, &view, &w->block, err));
+    return check_records(w, &job->m->schema, &view, err);
+}
+
+/* Adds what a block takes up to the totals; each block is counted once, where its first record is met. */
+static void count_bytes(struct job *job, struct worker *w, uint64_t number)
+{
+    const struct entry *e = &job->what->entries[number];
+    struct block_view view;
+    apl_error ignored;
+    if (block_parse(job->what->pages->map + e->offset, e->size, &job->m->schema, &view, &ignored) != APL_OK)
+        return;
+    for (unsigned f = 0; f < job->m->schema.count; f++) {
+        w->raw_bytes[f] += view.columns[f].raw_bytes;
+        w->stored_bytes[f] += view.columns[f].coded_bytes;
+    }
+}
+
+size_t readback_bad_records(struct block_coder *bc, const struct schema *schema, const uint8_t *bytes,
+                            size_t size, uint64_t first, uint32_t count, uint64_t *bad)
+{
+    struct block_view view;
+    struct raw_block block = {0};
+    apl_error ignored;
+    size_t n = 0;
+    bool readable = block_parse(bytes, size, schema, &view, &ignored) == APL_OK && view.records == count;
+    for (unsigned f = 0; readable && f < schema->count; f++) {
+        apl_status status = block_decode_column(bc, schema, &view, f, true, &block.columns[f], &ignored);
+        bool decoded = block.columns[f].values.size == view.columns[f].raw_bytes;
+        /* Inputs have a hash for each record, by which the good ones can be told; other fields stand or fall
+         * as a whole. */
+        if (status != APL_OK &&
+            !(schema->fields[f].mark == APL_INPUT && field_varying(&schema->fields[f]) == 0 && decoded))
+            readable = false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct hash128 is = {0}, should_be = {0};
+        if (readable) {
+            is = block_record_hash(bc, schema, &block, i);
+            should_be = block_stored_hash(&view, i);
+        }
+        if (!readable || is.low != should_be.low || is.high != should_be.high)
+            bad[n++] = first + i;
+    }
+    raw_block_free(&block);
+    return n;
+}
+
+static apl_status report(struct job *job, struct worker *w, uint64_t number, const char *message,
+                         apl_error *err)
+{
+    uint64_t first;
+    uint32_t count;
+    const struct entry *e = &job->what->entries[number];
+    const struct segment *s = manifest_block_ids(job->m, number, &first, &count);
+    uint64_t *bad = calloc(count, sizeof *bad);
+    if (!bad)
+        return fail_nomem(err);
+    apl_bad_block block = {
+        .block = number - s->first_block, .first = first, .count = count, .bad = bad, .message = message};
+    block.member = job->m->splits[manifest_split_of(job->m, first)].name;
+    for (uint32_t i = 0; !job->m->info.shuffled && i < job->m->member_count; i++)
+        if (job->m->members[i].first <= first && first - job->m->members[i].first < job->m->members[i].count)
+            block.member = job->m->members[i].name;
+    block.bad_count = readback_bad_records(&w->bc, &job->m->schema, job->what->pages->map + e->offset,
+                                           e->size, first, count, bad);
+    pthread_mutex_lock(&job->report);
+    job->what->bad_block(job->what->user, &block);
+    pthread_mutex_unlock(&job->report);
+    free(bad);
+    return APL_OK;
+}
+
+/* Makes block `number` the worker's current one; w->bad if it could not be decoded and that was reported. */
+static apl_status use_block(struct job *job, struct worker *w, uint64_t number, bool first_met,
+                            apl_error *err)
+{
+    if (w->number == number)
+        return APL_OK;
+    apl_error why;
+    apl_status status = decode(job, w, number, &why);
+    w->number = number;
+    w->bad = status != APL_OK;
+    if (first_met)
+        count_bytes(job, w, number);
+    if (status == APL_OK)
+        return APL_OK;
+    if (status != APL_E_CORRUPT || !job->what->bad_block) {
+        w->number = NO_BLOCK;
+        return fail(err, status, "block %llu: %s", (unsigned long long)number, why.message);
+    }
+    if (!first_met)
+        return APL_OK;
+    atomic_fetch_add_explicit(&job->bad_blocks, 1, memory_order_relaxed);
+    return report(job, w, number, why.message, err);
+}
+
+/* -------------------------------------------------------------------------------------------------- one run
+ */
+
+static void hash_slice(struct sha256 *sha, const apl_field *field, const struct raw_column *column,
+                       uint32_t from, uint32_t to)
+{
+    unsigned varying = field_varying(field);
+    if (varying == 0) {
+        sha256_add(sha, column->values.data + (size_t)from * field->value_bytes,
+                   (size_t)(to - from) * field->value_bytes);
+        return;
+    }
+    for (uint32_t i = from; i < to; i++) {
+        size_t bytes;
+        const uint8_t *value = raw_column_value(column, field, i, &bytes);
+        sha256_add(sha, column->dims.data + (size_t)i * varying * 4, varying * 4);
+        sha256_add(sha, value, bytes);
+    }
+}
+
+/* One field of the records from ... to-1 of the current block: into the digest, and into the statistics. */
+static apl_status take_slice(struct job *job, struct worker *w, struct sha256 **shas, uint64_t id,
+                             uint32_t from, uint32_t to, apl_error *err)
+{
+    struct split *split = &w->splits[manifest_split_of(job->m, id)];
+    for (unsigned f = 0; f < job->m->schema.count; f++) {
+        const apl_field *field = &job->m->schema.fields[f];
+        const struct raw_column *column = &w->block.columns[f];
+        hash_slice(shas[f], field, column, from, to);
+        TRY(statistics_add(split, f, field, column, from, to, err));
+    }
+    return APL_OK;
+}
+
+/* Ids first ... last-1, which lie under one leaf. A block never spans two splits, so neither does a slice. */
+static apl_status read_run(struct job *job, struct worker *w, struct sha256 **shas, uint64_t task_first,
+                           uint64_t first, uint64_t last, apl_error *err)
+{
+    for (uint64_t id = first; id < last;) {
+        uint64_t block_first, number = manifest_block_of(job->m, id);
+        uint32_t count;
+        manifest_block_ids(job->m, number, &block_first, &count);
+        uint64_t end = block_first + count < last ? block_first + count : last;
+        TRY(use_block(job, w, number, block_first >= task_first, err));
+        if (!w->bad)
+            TRY(take_slice(job, w, shas, id, (uint32_t)(id - block_first), (uint32_t)(end - block_first),
+                           err));
+        id = end;
+    }
+    atomic_fetch_add_explicit(&job->records, last - first, memory_order_relaxed);
+    return APL_OK;
+}
+
+static apl_status worker_init(struct job *job, struct worker *w, apl_error *err)
+{
+    TRY(block_coder_init(&w->bc, err));
+    w->number = NO_BLOCK;
+    TRY(new_splits(job->m, &w->splits, err));
+    w->ready = true;
+    return APL_OK;
+}
+
+static apl_status read_task(void *context, unsigned worker, size_t task, apl_error *err)
+{
+    struct job *job = context;
+    struct worker *w = &job->workers[worker];
+    struct sha256 *shas[APL_MAX_FIELDS] = {0};
+    apl_status status = w->ready ? APL_OK : worker_init(job, w, err);
+    for (unsigned f = 0; status == APL_OK && f < job->m->schema.count; f++)
+        if (!(shas[f] = sha256_new()))
+            status = fail_nomem(err);
+    uint64_t first_run = task * TASK_RUNS, task_first = first_run * RUN;
+    for (uint64_t run = first_run; status == APL_OK && run < first_run + TASK_RUNS && run < job->runs;
+         run++) {
+        uint64_t last = (run + 1) * RUN < job->m->info.records ? (run + 1) * RUN : job->m->info.records;
+        status = read_run(job, w, shas, task_first, run * RUN, last, err);
+        for (unsigned f = 0; status == APL_OK && f < job->m->schema.count; f++)
+            sha256_end(shas[f], job->leaves[f * job->runs + run]);
+    }
+    for (unsigned f = 0; f < job->m->schema.count; f++)
+        sha256_free(shas[f]);
+    if (status == APL_OK && worker == 0 && job->what->progress &&
+        job->what->progress(job->what->user, atomic_load_explicit(&job->records, memory_order_relaxed)))
+        return fail(err, APL_E_CANCELLED, "cancelled");
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- the whole
+ */
+
+static apl_status conclude(struct job *job, unsigned threads, struct findings *found, apl_error *err)
+{
+    const struct schema *schema = &job->m->schema;
+    struct sha256 *sha = sha256_new();
+    if (!sha)
+        return fail_nomem(err);
+    for (unsigned f = 0; f < schema->count; f++) {
+        sha256_add(sha, job->leaves[f * job->runs], (size_t)job->runs * 32);
+        sha256_end(sha, found->digests[f]);
+        for (unsigned i = 0; i < threads; i++) {
+            found->raw_bytes[f] += job->workers[i].raw_bytes[f];
+            found->stored_bytes[f] += job->workers[i].stored_bytes[f];
+        }
+    }
+    sha256_free(sha);
+    for (unsigned i = 0; i < threads; i++)
+        for (uint32_t s = 0; job->workers[i].splits && s < job->m->split_count; s++)
+            statistics_merge(&found->splits[s], &job->workers[i].splits[s], schema);
+    found->bad_blocks = atomic_load_explicit(&job->bad_blocks, memory_order_relaxed);
+    return APL_OK;
+}
+
+apl_status readback(const struct readback *what, struct findings *found, apl_error *err)
+{
+    const struct manifest *m = what->manifest;
+    unsigned threads = what->threads ? what->threads : cores();
+    struct job job = {
+        .what = what, .m = m, .report = PTHREAD_MUTEX_INITIALIZER, .runs = (m->info.records + RUN - 1) / RUN};
+    apl_status status;
+    *found = (struct findings){0};
+    job.workers = calloc(threads, sizeof *job.workers);
+    job.leaves = calloc((size_t)job.runs * m->schema.count, sizeof *job.leaves);
+    GUARD(job.workers && job.leaves ? APL_OK : fail_nomem(err));
+    GUARD(new_splits(m, &found->splits, err));
+    GUARD(parallel_for(threads, (size_t)((job.runs + TASK_RUNS - 1) / TASK_RUNS), read_task, &job, err));
+    GUARD(conclude(&job, threads, found, err));
+out:
+    for (unsigned i = 0; job.workers && i < threads; i++) {
+        block_coder_free(&job.workers[i].bc);
+        raw_block_free(&job.workers[i].block);
+        free_splits(job.workers[i].splits, m);
+    }
+    free(job.workers);
+    free(job.leaves);
+    if (status != APL_OK)
+        findings_free(found, m);
+    return status;
+}

@@ -1,0 +1,42 @@
+/*
+ * Reading a whole store: every block is decoded and checked, every record's hash compared, and the digests
+ * and statistics of its fields are taken, on all cores. The writer does this before it seals a store, and
+ * `verify` whenever it is asked to.
+ */
+#ifndef READBACK_H
+#define READBACK_H
+
+#include "block.h"
+#include "hash.h"
+#include "manifest.h"
+#include "pages.h"
+
+struct readback {
+    const struct pages *pages;
+    const struct entry *entries;     /* of block 0, 1, ... */
+    const struct manifest *manifest; /* its records, block size, schema, segments and splits */
+    const struct hash128
+        *headers; /* of each block, XXH3-128 of the header that it must have; NULL: any that is right */
+    unsigned threads;
+    void *user;
+    int (*progress)(void *user, uint64_t records);             /* from the calling thread; non-zero cancels */
+    void (*bad_block)(void *user, const apl_bad_block *block); /* one at a time; NULL: stop at the first */
+};
+
+/* What was found. */
+struct findings {
+    uint64_t bad_blocks;
+    uint8_t digests[APL_MAX_FIELDS][32];
+    uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS];
+    struct split *splits; /* one for each of the manifest's, with the statistics alone */
+};
+
+/* Reads all of it. With bad_block, APL_OK even if there are bad blocks. */
+apl_status readback(const struct readback *what, struct findings *found, apl_error *err);
+void findings_free(struct findings *found, const struct manifest *manifest);
+
+/* The ids of a bad block's records that cannot be vouched for; `bad` has room for all. Returns how many. */
+size_t readback_bad_records(struct block_coder *bc, const struct schema *schema, const uint8_t *bytes,
+                            size_t size, uint64_t first, uint32_t count, uint64_t *bad);
+
+#endif

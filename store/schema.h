@@ -1,0 +1,45 @@
+/* Fields and the sizes of their values. */
+#ifndef SCHEMA_H
+#define SCHEMA_H
+
+#include "codec.h"
+#include "status.h"
+
+#include <stdbool.h>
+
+/* The fields of a store, in order. Owns all strings and arrays that its fields point to. */
+struct schema {
+    unsigned count;
+    apl_field fields[APL_MAX_FIELDS];
+    struct codec_choice choices[APL_MAX_FIELDS]; /* how new blocks code them */
+};
+
+void schema_free(struct schema *schema);
+
+/* Appends a field after checking it; copies the name. */
+apl_status schema_add(struct schema *schema, const char *name, size_t name_length, apl_dtype dtype,
+                      apl_mark mark, unsigned ndim, const int64_t *shape, apl_error *err);
+
+/* Gives a field `count` class names, copied; `names[i]` has `lengths[i]` bytes (lengths NULL:
+ * NUL-terminated). */
+apl_status schema_set_classes(struct schema *schema, unsigned field, const char *const *names,
+                              const size_t *lengths, uint64_t count, apl_error *err);
+
+/* The number of the field called `name`, or -1. */
+int schema_find(const struct schema *schema, const char *name);
+
+/* Is it a name: 1 ... APL_MAX_NAME bytes of UTF-8 without control characters? */
+bool name_ok(const char *name, size_t length);
+
+/* Dimensions that vary from record to record. */
+unsigned field_varying(const apl_field *field);
+
+/* Channels of which mean and deviation are kept: the first of three dimensions of a u8 field, 1 for other
+ * shapes of u8, 0 for other types and for fields that are no inputs. */
+unsigned field_channels(const apl_field *field);
+
+/* Bytes of a value of the shape given by `dims`, which stand in for the -1s in order; false if that is more
+ * than APL_MAX_VALUE. */
+bool field_value_bytes(const apl_field *field, const uint32_t *dims, size_t *bytes);
+
+#endif

@@ -1,0 +1,75 @@
+/* Sums of integers only: they are the same in whatever order they are taken. */
+#include "statistics.h"
+
+/* At most so many at a time, so that the sum of squares fits in 32 bits. */
+#define CHUNK 256u
+
+void moments_add(struct moments *moments, const uint8_t *data, size_t n)
+{
+    size_t i = 0;
+    for (; i + CHUNK <= n; i += CHUNK) {
+        uint32_t sum = 0, squares = 0;
+        for (unsigned k = 0; k < CHUNK; k++) {
+            uint32_t v = data[i + k];
+            sum += v;
+            squares += v * v;
+        }
+        moments->sum += sum;
+        moments->squares += squares;
+    }
+    for (; i < n; i++) {
+        moments->sum += data[i];
+        moments->squares += (uint64_t)data[i] * data[i];
+    }
+    moments->count += n;
+}
+
+static void add_moments(struct moments *moments, const apl_field *field, const struct raw_column *column,
+                        uint32_t from, uint32_t to)
+{
+    unsigned channels = field_channels(field);
+    for (uint32_t i = from; i < to; i++) {
+        size_t bytes;
+        const uint8_t *value = raw_column_value(column, field, i, &bytes);
+        for (unsigned c = 0; c < channels; c++)
+            moments_add(&moments[c], value + c * (bytes / channels), bytes / channels);
+    }
+}
+
+static apl_status add_classes(uint64_t *counts, const apl_field *field, const struct raw_column *column,
+                              uint32_t from, uint32_t to, apl_error *err)
+{
+    for (uint32_t i = from; i < to; i++) {
+        size_t bytes;
+        const uint8_t *value = raw_column_value(column, field, i, &bytes);
+        uint64_t cls = load_le(value, (unsigned)bytes);
+        if (cls >= field->class_count)
+            return fail(err, APL_E_INVALID, "field %s: a record has class %llu of %llu", field->name,
+                        (unsigned long long)cls, (unsigned long long)field->class_count);
+        counts[cls]++;
+    }
+    return APL_OK;
+}
+
+apl_status statistics_add(struct split *split, unsigned f, const apl_field *field,
+                          const struct raw_column *column, uint32_t from, uint32_t to, apl_error *err)
+{
+    if (split->moments[f])
+        add_moments(split->moments[f], field, column, from, to);
+    if (split->classes[f])
+        TRY(add_classes(split->classes[f], field, column, from, to, err));
+    return APL_OK;
+}
+
+void statistics_merge(struct split *into, const struct split *from, const struct schema *schema)
+{
+    for (unsigned f = 0; f < schema->count; f++) {
+        for (uint64_t i = 0; into->classes[f] && i < schema->fields[f].class_count; i++)
+            into->classes[f][i] += from->classes[f][i];
+        for (unsigned c = 0; into->moments[f] && c < field_channels(&schema->fields[f]); c++) {
+            into->moments[f][c].count += from->moments[f][c].count;
+            into->moments[f][c].sum += from->moments[f][c].sum;
+            into->moments[f][c].squares += from->moments[f][c].squares;
+        }
+    }
+}

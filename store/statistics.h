@@ -1,0 +1,19 @@
+/* Sums over values, for means and deviations. */
+#ifndef STATISTICS_H
+#define STATISTICS_H
+
+#include "block.h"
+#include "manifest.h"
+
+/* Adds n bytes and their squares to the moments. */
+void moments_add(struct moments *moments, const uint8_t *data, size_t n);
+
+/* Adds the records from ... to-1 of a column to a split's statistics of that field; APL_E_INVALID for a value
+ * that is no class. */
+apl_status statistics_add(struct split *split, unsigned f, const apl_field *field,
+                          const struct raw_column *column, uint32_t from, uint32_t to, apl_error *err);
+
+/* Adds all statistics of one split to another's. */
+void statistics_merge(struct split *into, const struct split *from, const struct schema *schema);
+
+#endif

@@ -1,0 +1,230 @@
+/* Opening and describing stores. */
+#include "store.h"
+
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ----------------------------------------------------------------------------------------------- opening */
+
+apl_status store_index(const struct pages *pages, struct manifest *manifest, const struct entry **blocks,
+                       apl_error *err)
+{
+    const struct entry *e = pages_find(pages, (struct key){KEY_MANIFEST, 0, 0});
+    if (!e)
+        return fail(err, APL_E_CORRUPT, "it holds no manifest");
+    TRY(manifest_decode(pages->map + e->offset, e->size, manifest, err));
+    const struct entry *at = e + 1, *end = pages->entries + pages->count;
+    *blocks = at;
+    for (uint32_t s = 0; s < manifest->segment_count; s++) {
+        const struct segment *segment = &manifest->segments[s];
+        uint64_t n = (segment->count - 1) / manifest->info.block_records + 1;
+        for (uint64_t b = 0; b < n; b++, at++)
+            if (at == end || at->key.kind != KEY_BLOCK || at->key.segment != segment->number ||
+                at->key.block != b) {
+                manifest_free(manifest);
+                return fail(err, APL_E_CORRUPT, "block %llu of segment %u is missing", (unsigned long long)b,
+                            segment->number);
+            }
+    }
+    if (at != end) { /* other kinds of entries are for later versions, as long as they are no blocks */
+        for (; at != end; at++)
+            if (at->key.kind <= KEY_BLOCK) {
+                manifest_free(manifest);
+                return fail(err, APL_E_CORRUPT, "it holds blocks that the manifest does not know");
+            }
+    }
+    manifest->info.file_bytes = pages->size;
+    return APL_OK;
+}
+
+static apl_status open_file(apl_store *store, const char *path, apl_error *err)
+{
+    size_t size = strlen(path) + sizeof "/" STORE_FILE;
+    char *file = malloc(size);
+    if (!file)
+        return fail_nomem(err);
+    snprintf(file, size, "%s/%s", path, STORE_FILE);
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    int error = errno;
+    free(file);
+    if (fd < 0 && (error == ENOENT || error == ENOTDIR))
+        return fail(err, APL_E_NOTFOUND, "%s: is not a store (there is no %s in it)", store->name,
+                    STORE_FILE);
+    if (fd < 0)
+        return fail_errno(err, error, "%s: cannot open %s", store->name, STORE_FILE);
+    apl_status status = pages_open(fd, &store->pages, err);
+    close(fd);
+    if (status == APL_OK)
+        status = store_index(&store->pages, &store->manifest, &store->blocks, err);
+    return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->name, STORE_FILE);
+}
+
+/* The manifest's lists as the public header has them. */
+static apl_status publish_lists(apl_store *store, apl_error *err)
+{
+    const struct manifest *m = &store->manifest;
+    store->splits = calloc(m->split_count + 1, sizeof *store->splits);
+    store->members = calloc(m->member_count + 1, sizeof *store->members);
+    if (!store->splits || !store->members)
+        return fail_nomem(err);
+    for (uint32_t i = 0; i < m->split_count; i++)
+        store->splits[i] = (apl_split){m->splits[i].name, m->splits[i].first, m->splits[i].count};
+    for (uint32_t i = 0; i < m->member_count; i++) {
+        const struct member *member = &m->members[i];
+        store->members[i] =
+            (apl_member){member->name, m->splits[member->split].name, member->first, member->count};
+    }
+    return APL_OK;
+}
+
+static apl_status check_expected(const apl_store *store, const apl_store_options *options, apl_error *err)
+{
+    if (!options)
+        return APL_OK;
+    if (options->size < sizeof *options)
+        return fail(err, APL_E_INVALID,
+                    "apl_store_options: size is not set: start from APL_STORE_OPTIONS_INIT");
+    if (options->expected_content &&
+        memcmp(options->expected_content, store->manifest.info.content_digest, 32) != 0)
+        return fail(err, APL_E_MISMATCH, "%s: the content digest is not the one expected", store->name);
+    return APL_OK;
+}
+
+apl_status apl_store_open(const char *path, const apl_store_options *options, apl_store **store,
+                          apl_error *err)
+{
+    if (!path || !store)
+        return fail(err, APL_E_INVALID, "apl_store_open: path or store is NULL");
+    apl_error own; /* inner calls put their place in front of the message, and need one to put it in */
+    err = err ? err : &own;
+    apl_store *s = calloc(1, sizeof *s);
+    size_t size = strlen(path) * 4 + 1;
+    apl_status status = s && (s->name = malloc(size)) ? APL_OK : fail_nomem(err);
+    if (status == APL_OK) {
+        printable(s->name, size, path, strlen(path));
+        status = open_file(s, path, err);
+    }
+    if (status == APL_OK)
+        status = publish_lists(s, err);
+    if (status == APL_OK)
+        status = check_expected(s, options, err);
+    if (status == APL_OK)
+        *store = s;
+    else
+        apl_store_close(s);
+    return status;
+}
+
+void apl_store_close(apl_store *store)
+{
+    if (!store)
+        return;
+    manifest_free(&store->manifest);
+    pages_close(&store->pages);
+    free(store->splits);
+    free(store->members);
+    free(store->name);
+    free(store);
+}
+
+/* -------------------------------------------------------------------------------------------- describing */
+
+const apl_info *apl_store_info(const apl_store *store)
+{
+    return &store->manifest.info;
+}
+
+const apl_field *apl_store_field(const apl_store *store, unsigned i)
+{
+    return i < store->manifest.schema.count ? &store->manifest.schema.fields[i] : NULL;
+}
+
+const apl_split *apl_store_split(const apl_store *store, unsigned i)
+{
+    return i < store->manifest.split_count ? &store->splits[i] : NULL;
+}
+
+const apl_member *apl_store_member(const apl_store *store, unsigned i)
+{
+    return i < store->manifest.member_count ? &store->members[i] : NULL;
+}
+
+int apl_store_find_field(const apl_store *store, const char *name)
+{
+    return schema_find(&store->manifest.schema, name);
+}
+
+int apl_store_find_split(const apl_store *store, const char *name)
+{
+    for (uint32_t i = 0; name && i < store->manifest.split_count; i++)
+        if (strcmp(store->splits[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+uint64_t apl_store_class_count(const apl_store *store, unsigned split, unsigned field, uint64_t cls)
+{
+    const struct manifest *m = &store->manifest;
+    if (split >= m->split_count || field >= m->schema.count || !m->splits[split].classes[field] ||
+        cls >= m->schema.fields[field].class_count)
+        return 0;
+    return m->splits[split].classes[field][cls];
+}
+
+apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel,
+                             double *mean, double *deviation)
+{
+    const struct manifest *m = &store->manifest;
+    if (split >= m->split_count || field >= m->schema.count || !m->splits[split].moments[field] ||
+        channel >= field_channels(&m->schema.fields[field]) ||
+        m->splits[split].moments[field][channel].count == 0)
+        return APL_E_NOTFOUND;
+    const struct moments *moments = &m->splits[split].moments[field][channel];
+    /* long double: the square of the mean and the mean of the squares are close to each other */
+    long double n = (long double)moments->count, average = (long double)moments->sum / n;
+    long double variance = (long double)moments->squares / n - average * average;
+    *mean = (double)average;
+    *deviation = sqrt(variance > 0 ? (double)variance : 0);
+    return APL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- blocks */
+
+const char *store_member_of(const apl_store *store, uint64_t id)
+{
+    const struct manifest *m = &store->manifest;
+    for (uint32_t i = 0; !m->info.shuffled && i < m->member_count; i++)
+        if (m->members[i].first <= id && id - m->members[i].first < m->members[i].count)
+            return m->members[i].name;
+    return m->splits[manifest_split_of(m, id)].name;
+}
+
+apl_status store_block_error(const apl_store *store, uint64_t number, apl_status status, apl_error *err)
+{
+    uint64_t first;
+    uint32_t count;
+    const struct segment *s = manifest_block_ids(&store->manifest, number, &first, &count);
+    return fail_in(err, status, "%s: %s: block %llu (records %llu to %llu)", store->name,
+                   store_member_of(store, first), (unsigned long long)(number - s->first_block),
+                   (unsigned long long)first, (unsigned long long)(first + count - 1));
+}
+
+apl_status store_block(const apl_store *store, uint64_t number, struct block_view *view, apl_error *err)
+{
+    const struct entry *e = &store->blocks[number];
+    uint64_t first;
+    uint32_t count;
+    const struct segment *s = manifest_block_ids(&store->manifest, number, &first, &count);
+    apl_status status =
+        block_parse(store->pages.map + e->offset, e->size, &store->manifest.schema, view, err);
+    if (status == APL_OK &&
+        (view->segment != s->number || view->first != first - s->first_id || view->records != count))
+        status = fail(err, APL_E_CORRUPT, "the block belongs elsewhere");
+    return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}

@@ -1,0 +1,33 @@
+/* An open store, for the parts of the library that read it. */
+#ifndef STORE_H
+#define STORE_H
+
+#include "block.h"
+#include "manifest.h"
+#include "pages.h"
+
+struct apl_store {
+    char *name; /* the path as it was given, safe to print */
+    struct pages pages;
+    const struct entry *blocks; /* of block 0, 1, ... */
+    struct manifest manifest;
+    apl_split *splits; /* the manifest's lists in their public form */
+    apl_member *members;
+};
+
+/* The member (or, in a shuffled store, the split) that a record belongs to. */
+const char *store_member_of(const apl_store *store, uint64_t id);
+
+/* Parses block `number` (among all) and makes sure that it is the one that belongs there. The error names the
+ * block. */
+apl_status store_block(const apl_store *store, uint64_t number, struct block_view *view, apl_error *err);
+
+/* Puts store, member and block in front of the message of an error that concerns the block. */
+apl_status store_block_error(const apl_store *store, uint64_t number, apl_status status, apl_error *err);
+
+/* Finds the manifest and the blocks among a file's entries and checks that each block that must be there is.
+ */
+apl_status store_index(const struct pages *pages, struct manifest *manifest, const struct entry **blocks,
+                       apl_error *err);
+
+#endif

@@ -1,0 +1,148 @@
+/* All or nothing: see target.h. */
+#include "target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEMPORARY_PREFIX ".tmp-"
+#define TEMPORARY        TEMPORARY_PREFIX STORE_FILE
+#define SCRATCH          TEMPORARY_PREFIX "piles"
+
+struct target {
+    char *path;      /* of the directory, safe to print */
+    char *temporary; /* path of the temporary file */
+    int fd;
+    bool made, locked, published;
+};
+
+/* Removes what writers that were killed have left; only with the lock held. */
+static void clear_leftovers(struct target *t)
+{
+    int fd = dup(t->fd);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    rewinddir(dir);
+    for (struct dirent *e; (e = readdir(dir));)
+        if (strncmp(e->d_name, TEMPORARY_PREFIX, strlen(TEMPORARY_PREFIX)) == 0)
+            unlinkat(t->fd, e->d_name, 0);
+    closedir(dir);
+}
+
+static apl_status make_directory(struct target *t, const char *path, apl_error *err)
+{
+    if (mkdir(path, 0777) == 0)
+        t->made = true;
+    else if (errno != EEXIST)
+        return fail_errno(err, errno, "%s: cannot make the directory", t->path);
+    t->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (t->fd < 0 && errno == ENOTDIR)
+        return fail(err, APL_E_INVALID, "%s: is not a directory", t->path);
+    if (t->fd < 0)
+        return fail_errno(err, errno, "%s: cannot open the directory", t->path);
+    return APL_OK;
+}
+
+static apl_status lock(struct target *t, int replace, apl_error *err)
+{
+    if (flock(t->fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            return fail(err, APL_E_BUSY, "%s: another process is writing this store", t->path);
+        return fail_errno(err, errno, "%s: cannot lock the directory", t->path);
+    }
+    t->locked = true;
+    if (!replace && faccessat(t->fd, STORE_FILE, F_OK, 0) == 0)
+        return fail(err, APL_E_EXISTS, "%s: a store exists already", t->path);
+    if (faccessat(t->fd, ".", W_OK, 0) != 0)
+        return fail_errno(err, errno, "%s: cannot write in the directory", t->path);
+    clear_leftovers(t);
+    return APL_OK;
+}
+
+apl_status target_open(const char *path, int replace, struct target **target, apl_error *err)
+{
+    if (!path || !*path)
+        return fail(err, APL_E_INVALID, "a store needs a path");
+    struct target *t = calloc(1, sizeof *t);
+    size_t size = strlen(path) * 4 + 1, temporary_size = strlen(path) + sizeof "/" TEMPORARY;
+    if (!t)
+        return fail_nomem(err);
+    t->fd = -1;
+    t->path = malloc(size);
+    t->temporary = malloc(temporary_size);
+    apl_status status = t->path && t->temporary ? APL_OK : fail_nomem(err);
+    if (status == APL_OK) {
+        printable(t->path, size, path, strlen(path));
+        snprintf(t->temporary, temporary_size, "%s/%s", path, TEMPORARY);
+        status = make_directory(t, path, err);
+    }
+    if (status == APL_OK)
+        status = lock(t, replace, err);
+    if (status != APL_OK)
+        target_close(t);
+    else
+        *target = t;
+    return status;
+}
+
+const char *target_temporary(const struct target *t)
+{
+    return t->temporary;
+}
+
+apl_status target_scratch(struct target *t, int *fd, apl_error *err)
+{
+    *fd = openat(t->fd, SCRATCH, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (*fd < 0)
+        return fail_errno(err, errno, "%s: cannot create a scratch file", t->path);
+    unlinkat(t->fd, SCRATCH, 0);
+    return APL_OK;
+}
+
+apl_status target_publish(struct target *t, apl_error *err)
+{
+    int fd = openat(t->fd, TEMPORARY, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return fail_errno(err, errno, "%s: cannot open the new store", t->path);
+    apl_status status = APL_OK;
+    if (fchmod(fd, 0444) != 0 || fsync(fd) != 0)
+        status = fail_errno(err, errno, "%s: cannot sync the new store", t->path);
+    close(fd);
+    if (status == APL_OK && renameat(t->fd, TEMPORARY, t->fd, STORE_FILE) != 0)
+        status = fail_errno(err, errno, "%s: cannot put the new store in its place", t->path);
+    if (status != APL_OK)
+        return status;
+    t->published = true;
+    if (fsync(t->fd) != 0)
+        return fail_errno(err, errno, "%s: cannot sync the directory", t->path);
+    return APL_OK;
+}
+
+void target_close(struct target *t)
+{
+    if (!t)
+        return;
+    if (t->fd >= 0 && t->locked && !t->published)
+        unlinkat(t->fd, TEMPORARY, 0);
+    if (t->made && t->locked && !t->published) {
+        /* The path of the temporary file without its last part is that of the directory. */
+        *strrchr(t->temporary, '/') = 0;
+        rmdir(t->temporary);
+    }
+    if (t->fd >= 0)
+        close(t->fd);
+    free(t->path);
+    free(t->temporary);
+    free(t);
+}

@@ -1,0 +1,94 @@
+/* Verifying a store: reading all of it and comparing what is found with what the manifest says. */
+#include "parallel.h"
+#include "readback.h"
+#include "store.h"
+
+#include <stdlib.h>
+
+struct verifier {
+    const apl_verify_options *options;
+    uint64_t records;
+};
+
+static int forward_progress(void *user, uint64_t records)
+{
+    struct verifier *v = user;
+    return v->options->progress ? v->options->progress(v->options->user, records, v->records) : 0;
+}
+
+static void forward_bad(void *user, const apl_bad_block *block)
+{
+    struct verifier *v = user;
+    if (v->options->bad_block)
+        v->options->bad_block(v->options->user, block);
+}
+
+static apl_status differs(const apl_store *store, const char *field, const char *what, apl_error *err)
+{
+    return fail(err, APL_E_CORRUPT, "%s: field %s: the manifest's %s differs from what the blocks hold",
+                store->name, field, what);
+}
+
+static apl_status compare_statistics(const apl_store *store, const struct findings *found, unsigned f,
+                                     apl_error *err)
+{
+    const struct manifest *m = &store->manifest;
+    const apl_field *field = &m->schema.fields[f];
+    for (uint32_t s = 0; s < m->split_count; s++) {
+        const struct split *stored = &m->splits[s], *is = &found->splits[s];
+        if (stored->classes[f] &&
+            memcmp(stored->classes[f], is->classes[f], (size_t)field->class_count * sizeof(uint64_t)) != 0)
+            return differs(store, field->name, "class counts", err);
+        if (stored->moments[f] &&
+            memcmp(stored->moments[f], is->moments[f], field_channels(field) * sizeof(struct moments)) != 0)
+            return differs(store, field->name, "moments", err);
+    }
+    return APL_OK;
+}
+
+static apl_status compare(const apl_store *store, const struct findings *found, apl_error *err)
+{
+    const struct schema *schema = &store->manifest.schema;
+    uint8_t content[32];
+    for (unsigned f = 0; f < schema->count; f++) {
+        const apl_field *field = &schema->fields[f];
+        if (memcmp(found->digests[f], field->digest, 32) != 0)
+            return differs(store, field->name, "digest", err);
+        if (found->raw_bytes[f] != field->raw_bytes || found->stored_bytes[f] != field->stored_bytes)
+            return differs(store, field->name, "sizes", err);
+        TRY(compare_statistics(store, found, f, err));
+    }
+    TRY(manifest_content_digest(schema, content, err));
+    if (memcmp(content, store->manifest.info.content_digest, 32) != 0)
+        return fail(err, APL_E_CORRUPT, "%s: the content digest is not that of the fields", store->name);
+    return APL_OK;
+}
+
+apl_status apl_store_verify(apl_store *store, const apl_verify_options *options, apl_error *err)
+{
+    static const apl_verify_options defaults = APL_VERIFY_OPTIONS_INIT;
+    options = options ? options : &defaults;
+    if (!store || options->size < sizeof *options)
+        return fail(err, APL_E_INVALID, "apl_store_verify: start from APL_VERIFY_OPTIONS_INIT");
+    apl_error own;
+    err = err ? err : &own;
+    struct verifier v = {options, store->manifest.info.records};
+    struct readback what = {.pages = &store->pages,
+                            .entries = store->blocks,
+                            .manifest = &store->manifest,
+                            .threads = options->threads,
+                            .user = &v,
+                            .progress = forward_progress,
+                            .bad_block = forward_bad};
+    struct findings found;
+    apl_status status = readback(&what, &found, err);
+    if (status != APL_OK)
+        return fail_in(err, status, "%s", store->name);
+    if (found.bad_blocks)
+        status = fail(err, APL_E_CORRUPT, "%s: %llu of %llu blocks are damaged", store->name,
+                      (unsigned long long)found.bad_blocks, (unsigned long long)store->manifest.info.blocks);
+    else
+        status = compare(store, &found, err);
+    findings_free(&found, &store->manifest);
+    return status;
+}

@@ -1,0 +1,428 @@
+/* Writing a store: records are gathered into blocks, encoded on threads, and put by one more thread in a
+ * fixed order. */
+#include "writer.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define DEFAULT_RECORDS 128u
+#define DEFAULT_BYTES                                                                     \
+    ((size_t)8 << 20) /* records are large: fewer a block, so that blocks stay below this \
+                       */
+#define MAX_THREADS    256u
+#define POSITION_FIELD "source_position"
+
+/* ------------------------------------------------------------------------------------------------ pipeline
+ */
+
+static apl_status encode_slot(void *context, unsigned worker, unsigned slot, apl_error *err)
+{
+    apl_writer *w = context;
+    struct writer_slot *s = &w->slots[slot];
+    TRY(block_encode(&w->coders[worker], &w->schema, &s->raw, &s->coded, err));
+    s->header = hash_xxh3_128(s->coded.data, (size_t)load_le(s->coded.data + 4, 4));
+    return APL_OK;
+}
+
+static apl_status put_slot(void *context, unsigned slot, apl_error *err)
+{
+    apl_writer *w = context;
+    struct writer_slot *s = &w->slots[slot];
+    struct block_mark mark = {.segment = s->raw.segment, .header = s->header};
+    mark.block = (uint32_t)(s->raw.first / w->block_records);
+    TRY(env_put(w->env, (struct key){KEY_BLOCK, mark.segment, mark.block}, s->coded.data, s->coded.size,
+                err));
+    buffer_put(&w->marks, &mark, sizeof mark);
+    /* relaxed: a figure for progress, nothing hangs on it */
+    atomic_store_explicit(&w->stored_bytes, env_bytes(w->env), memory_order_relaxed);
+    return w->marks.failed ? fail_nomem(err) : APL_OK;
+}
+
+static apl_status start_pipeline(apl_writer *w, apl_error *err)
+{
+    struct pipeline_stages stages = {w, encode_slot, put_slot};
+    w->depth = 2 * w->threads + 2;
+    w->slots = calloc(w->depth, sizeof *w->slots);
+    w->coders = calloc(w->threads + 1, sizeof *w->coders);
+    if (!w->slots || !w->coders)
+        return fail_nomem(err);
+    for (unsigned i = 0; i <= w->threads; i++)
+        TRY(block_coder_init(&w->coders[i], err));
+    return pipeline_start(w->threads, w->depth, &stages, &w->pipeline, err);
+}
+
+/* Hands the block that is being filled to the encoders. The first one decides on the codecs. */
+static apl_status submit(apl_writer *w, apl_error *err)
+{
+    if (!w->filling)
+        return APL_OK;
+    if (!w->chosen)
+        TRY(block_choose(&w->coders[w->threads], &w->schema, &w->filling->raw, w->want_codec, w->want_level,
+                         err));
+    w->chosen = true;
+    w->filling = NULL;
+    pipeline_submit(w->pipeline);
+    return APL_OK;
+}
+
+apl_status writer_put(apl_writer *w, const apl_value *values, apl_error *err)
+{
+    if (!w->filling) {
+        unsigned slot;
+        TRY(pipeline_slot(w->pipeline, &slot, err));
+        w->filling = &w->slots[slot];
+        raw_block_clear(&w->filling->raw);
+        w->filling->raw.segment = w->segment;
+        w->filling->raw.first = w->next;
+    }
+    TRY(raw_block_append(&w->filling->raw, &w->schema, values, err));
+    w->next++;
+    return w->filling->raw.records == w->block_records ? submit(w, err) : APL_OK;
+}
+
+apl_status writer_begin_segment(apl_writer *w, uint32_t segment, apl_error *err)
+{
+    TRY(submit(w, err));
+    w->segment = segment;
+    w->next = 0;
+    return APL_OK;
+}
+
+apl_status writer_drain(apl_writer *w, apl_error *err)
+{
+    TRY(submit(w, err));
+    TRY(pipeline_flush(w->pipeline, err));
+    pipeline_stop(w->pipeline);
+    w->pipeline = NULL;
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- open and close
+ */
+
+static apl_status check_options(const apl_writer_options *o, apl_error *err)
+{
+    if (o->size < sizeof *o)
+        return fail(err, APL_E_INVALID,
+                    "apl_writer_options: size is not set: start from APL_WRITER_OPTIONS_INIT");
+    if (o->block_records > APL_MAX_BLOCK)
+        return fail(err, APL_E_INVALID, "%u records a block: at most %u", o->block_records, APL_MAX_BLOCK);
+    if (o->codec && codec_by_name(o->codec) < 0)
+        return fail(err, APL_E_INVALID, "there is no codec %.64s", o->codec);
+    if (o->level < -99 || o->level > 22)
+        return fail(err, APL_E_INVALID, "level %d: not -99 to 22", o->level);
+    if (o->tool && !name_ok(o->tool, strlen(o->tool)))
+        return fail(err, APL_E_INVALID, "the tool's name is not 1 to %d bytes of printable UTF-8",
+                    APL_MAX_NAME);
+    return APL_OK;
+}
+
+static apl_status take_options(apl_writer *w, const char *path, const apl_writer_options *o, apl_error *err)
+{
+    size_t size = strlen(path) * 4 + 1;
+    w->path = malloc(size);
+    w->tool = strdup(o->tool ? o->tool : "apldata " APL_VERSION_STRING);
+    if (!w->path || !w->tool)
+        return fail_nomem(err);
+    printable(w->path, size, path, strlen(path));
+    w->threads = o->threads ? o->threads : cores();
+    w->threads = w->threads < MAX_THREADS ? w->threads : MAX_THREADS;
+    w->block_records = o->block_records;
+    w->want_codec = o->codec ? codec_by_name(o->codec) : -1;
+    w->want_level = o->level;
+    w->shuffle = o->shuffle;
+    w->shuffle_seed = o->shuffle_seed;
+    w->scratch = -1;
+    return APL_OK;
+}
+
+apl_status apl_writer_open(const char *path, const apl_writer_options *options, apl_writer **writer,
+                           apl_error *err)
+{
+    static const apl_writer_options defaults = APL_WRITER_OPTIONS_INIT;
+    options = options ? options : &defaults;
+    if (!path || !writer)
+        return fail(err, APL_E_INVALID, "apl_writer_open: path or writer is NULL");
+    TRY(check_options(options, err));
+    apl_error own;
+    err = err ? err : &own;
+    apl_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return fail_nomem(err);
+    apl_status status = take_options(w, path, options, err);
+    if (status == APL_OK)
+        status = target_open(path, options->replace, &w->target, err);
+    if (status == APL_OK) {
+        status = env_create(target_temporary(w->target), &w->env, err);
+        if (status != APL_OK)
+            fail_in(err, status, "%s", w->path);
+    }
+    if (status == APL_OK && w->shuffle)
+        status = target_scratch(w->target, &w->scratch, err);
+    if (status == APL_OK)
+        status = start_pipeline(w, err);
+    if (status == APL_OK)
+        *writer = w;
+    else
+        apl_writer_close(w);
+    return status;
+}
+
+static void free_lists(apl_writer *w)
+{
+    size_t n;
+    struct writer_member *members = writer_members(w, &n);
+    for (size_t i = 0; i < n; i++)
+        free(members[i].name);
+    struct writer_split *splits = writer_splits(w, &n);
+    for (size_t i = 0; i < n; i++) {
+        free(splits[i].name);
+        piles_free(splits[i].piles);
+    }
+    buffer_free(&w->members);
+    buffer_free(&w->splits);
+}
+
+void apl_writer_close(apl_writer *w)
+{
+    if (!w)
+        return;
+    pipeline_stop(w->pipeline);
+    for (unsigned i = 0; w->slots && i < w->depth; i++) {
+        raw_block_free(&w->slots[i].raw);
+        buffer_free(&w->slots[i].coded);
+    }
+    for (unsigned i = 0; w->coders && i <= w->threads; i++)
+        block_coder_free(&w->coders[i]);
+    free(w->slots);
+    free(w->coders);
+    env_close(w->env);
+    if (w->scratch >= 0)
+        close(w->scratch);
+    target_close(w->target);
+    free_lists(w);
+    buffer_free(&w->marks);
+    schema_free(&w->schema);
+    free(w->path);
+    free(w->tool);
+    free(w->source_format);
+    free(w);
+}
+
+/* ---------------------------------------------------------------------------------------------- describing
+ */
+
+/* Every call begins with this: a writer that has failed stays failed. */
+static apl_status ready(const apl_writer *w, apl_error *err)
+{
+    if (!w)
+        return fail(err, APL_E_INVALID, "the writer is NULL");
+    if (w->status != APL_OK && err)
+        *err = w->error;
+    if (w->status == APL_OK && w->committed)
+        return fail(err, APL_E_INVALID, "%s: the store has been committed", w->path);
+    return w->status;
+}
+
+/* And every call that may break the writer ends with this. */
+static apl_status finish(apl_writer *w, apl_status status, const apl_error *error, apl_error *err)
+{
+    if (status == APL_OK)
+        return APL_OK;
+    w->status = status;
+    w->error = *error;
+    fail_in(&w->error, status, "%s", w->path);
+    if (err)
+        *err = w->error;
+    return status;
+}
+
+apl_status apl_writer_add_field(apl_writer *w, const char *name, apl_dtype dtype, apl_mark mark,
+                                unsigned ndim, const int64_t *shape, apl_error *err)
+{
+    TRY(ready(w, err));
+    if (w->schema_closed)
+        return fail(err, APL_E_INVALID, "%s: fields come before the first member", w->path);
+    return schema_add(&w->schema, name, name ? strlen(name) : 0, dtype, mark, ndim, shape, err);
+}
+
+apl_status apl_writer_set_classes(apl_writer *w, const char *field, const char *const *names, uint64_t count,
+                                  apl_error *err)
+{
+    TRY(ready(w, err));
+    int f = schema_find(&w->schema, field);
+    if (f < 0 || !names)
+        return fail(err, APL_E_NOTFOUND, "%s: no such field, or no names", w->path);
+    return schema_set_classes(&w->schema, (unsigned)f, names, NULL, count, err);
+}
+
+apl_status apl_writer_set_source(apl_writer *w, const char *format, const uint8_t *sha256, apl_error *err)
+{
+    TRY(ready(w, err));
+    if (format && *format && !name_ok(format, strlen(format)))
+        return fail(err, APL_E_INVALID, "%s: the source's format is not printable UTF-8", w->path);
+    free(w->source_format);
+    w->source_format = strdup(format ? format : "");
+    if (!w->source_format)
+        return fail_nomem(err);
+    w->has_source_digest = sha256 != NULL;
+    if (sha256)
+        memcpy(w->source_digest, sha256, 32);
+    return APL_OK;
+}
+
+/* The schema is complete: adds the position to it if need be, and decides how many records a block holds. */
+static apl_status close_schema(apl_writer *w, apl_error *err)
+{
+    if (w->schema_closed)
+        return APL_OK;
+    if (w->schema.count == 0)
+        return fail(err, APL_E_INVALID, "%s: a member without fields to fill", w->path);
+    w->user_fields = w->schema.count;
+    if (w->shuffle)
+        TRY(schema_add(&w->schema, POSITION_FIELD, strlen(POSITION_FIELD), APL_U64, APL_POSITION, 0, NULL,
+                       err));
+    size_t bytes = 0;
+    for (unsigned f = 0; f < w->schema.count; f++)
+        bytes += w->schema.fields[f].value_bytes;
+    if (w->block_records == 0) {
+        size_t fit = bytes ? DEFAULT_BYTES / bytes : DEFAULT_RECORDS;
+        w->block_records = fit >= DEFAULT_RECORDS ? DEFAULT_RECORDS : fit > 0 ? (uint32_t)fit : 1;
+    }
+    w->schema_closed = true;
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- members
+ */
+
+static apl_status find_split(apl_writer *w, const char *name, uint32_t *index, apl_error *err)
+{
+    size_t n;
+    struct writer_split *splits = writer_splits(w, &n);
+    for (*index = 0; *index < n; (*index)++)
+        if (strcmp(splits[*index].name, name) == 0)
+            return APL_OK;
+    struct writer_split split = {.name = strdup(name)};
+    if (!split.name)
+        return fail_nomem(err);
+    apl_status status = APL_OK;
+    if (w->shuffle)
+        status = piles_new(&w->schema, w->user_fields, random_key(w->shuffle_seed, RANDOM_STORE_ORDER),
+                           w->scratch, &w->scratch_end, &w->coders[w->threads], &split.piles, err);
+    if (status == APL_OK)
+        buffer_put(&w->splits, &split, sizeof split);
+    if (status == APL_OK && w->splits.failed)
+        status = fail_nomem(err);
+    if (status != APL_OK) {
+        free(split.name);
+        piles_free(split.piles);
+    }
+    return status;
+}
+
+static apl_status begin_member(apl_writer *w, const char *name, const char *split, uint32_t number,
+                               apl_error *err)
+{
+    struct writer_member member = {.number = number};
+    size_t n;
+    struct writer_member *members = writer_members(w, &n);
+    for (size_t i = 0; i < n; i++)
+        if (members[i].number == number)
+            return fail(err, APL_E_INVALID, "members %s and %s have the same number %u", members[i].name,
+                        name, number);
+    if (n >= MANIFEST_MAX_LIST)
+        return fail(err, APL_E_INVALID, "more than %u members", MANIFEST_MAX_LIST);
+    TRY(find_split(w, split, &member.split, err));
+    if (!w->shuffle)
+        TRY(writer_begin_segment(w, number, err));
+    member.name = strdup(name);
+    if (!member.name)
+        return fail_nomem(err);
+    buffer_put(&w->members, &member, sizeof member);
+    if (w->members.failed) {
+        free(member.name);
+        return fail_nomem(err);
+    }
+    w->member = n + 1;
+    return APL_OK;
+}
+
+apl_status apl_writer_begin_member(apl_writer *w, const char *name, const char *split, uint32_t number,
+                                   apl_error *err)
+{
+    TRY(ready(w, err));
+    if (!name || !name_ok(name, strlen(name)) || !split || !name_ok(split, strlen(split)))
+        return fail(err, APL_E_INVALID,
+                    "%s: names of member and split must be 1 to %d bytes of printable UTF-8", w->path,
+                    APL_MAX_NAME);
+    TRY(close_schema(w, err));
+    apl_error error;
+    return finish(w, begin_member(w, name, split, number, &error), &error, err);
+}
+
+/* A shuffled store's records go to the piles of their split, with a position that tells member and place;
+ * what it is among all records is known once all members are, in seal.c. */
+static apl_status pile_up(apl_writer *w, const struct writer_member *member, const apl_value *values,
+                          apl_error *err)
+{
+    apl_value with_position[APL_MAX_FIELDS];
+    size_t n;
+    uint64_t position = (uint64_t)member->number << 32 | member->count;
+    if (member->count > UINT32_MAX)
+        return fail(err, APL_E_INVALID, "member %s: more than 2^32 records", member->name);
+    memcpy(with_position, values, w->user_fields * sizeof *values);
+    with_position[w->user_fields] = (apl_value){&position, NULL};
+    return piles_add(writer_splits(w, &n)[member->split].piles, with_position, err);
+}
+
+static apl_status append(apl_writer *w, const apl_value *values, apl_error *err)
+{
+    size_t n;
+    struct writer_member *member = &writer_members(w, &n)[w->member - 1];
+    if (w->shuffle)
+        TRY(pile_up(w, member, values, err));
+    else
+        TRY(writer_put(w, values, err));
+    member->count++;
+    w->records++;
+    return APL_OK;
+}
+
+apl_status apl_writer_append(apl_writer *w, const apl_value *values, apl_error *err)
+{
+    TRY(ready(w, err));
+    if (w->member == 0 || !values)
+        return fail(err, APL_E_INVALID, "%s: a record without a member, or without values", w->path);
+    apl_error error;
+    return finish(w, append(w, values, &error), &error, err);
+}
+
+/* ------------------------------------------------------------------------------------- progress and commit
+ */
+
+void apl_writer_progress(const apl_writer *w, apl_progress *progress)
+{
+    size_t bytes = 0;
+    for (unsigned f = 0; f < w->schema.count; f++)
+        bytes += w->schema.fields[f].value_bytes;
+    progress->records = w->records;
+    progress->raw_bytes = w->records * bytes;
+    progress->stored_bytes = atomic_load_explicit(&w->stored_bytes, memory_order_relaxed);
+}
+
+void apl_writer_on_commit(apl_writer *w, int (*callback)(void *user, const apl_progress *progress),
+                          void *user)
+{
+    w->on_commit = callback;
+    w->on_commit_user = user;
+}
+
+apl_status apl_writer_commit(apl_writer *w, apl_error *err)
+{
+    TRY(ready(w, err));
+    apl_error error;
+    apl_status status = writer_seal(w, &error);
+    w->committed = status == APL_OK;
+    return finish(w, status, &error, err);
+}

@@ -1,0 +1,104 @@
+/* A writer, for the files that share it: writer.c gathers and encodes, seal.c commits. */
+#ifndef WRITER_H
+#define WRITER_H
+
+#include "block.h"
+#include "env.h"
+#include "manifest.h"
+#include "parallel.h"
+#include "piles.h"
+#include "target.h"
+
+#include <stdatomic.h>
+
+struct writer_member {
+    char *name;
+    uint32_t split, number;
+    uint64_t count;
+};
+
+struct writer_split {
+    char *name;
+    struct piles *piles; /* of a shuffled store */
+};
+
+/* What is remembered of a block that has been put: where it belongs, and the hash of its header, which holds
+ * the hashes of all that came from the source. The store is compared with this when it is read back. */
+struct block_mark {
+    uint32_t segment, block;
+    struct hash128 header;
+};
+
+/* A place in the pipeline: a block on its way from raw to coded. */
+struct writer_slot {
+    struct raw_block raw;
+    struct buffer coded;
+    struct hash128 header;
+};
+
+struct apl_writer {
+    apl_status status; /* of the first failure; nothing but close works after it */
+    apl_error error;
+    char *path; /* safe to print */
+
+    unsigned threads;
+    uint32_t block_records; /* 0 until it can be told */
+    int want_codec, want_level;
+    bool shuffle;
+    uint64_t shuffle_seed;
+    char *tool, *source_format;
+    bool has_source_digest;
+    uint8_t source_digest[32];
+
+    struct target *target;
+    struct env *env;
+    struct schema schema;
+    unsigned user_fields; /* those that the caller appends; a shuffled store has one more */
+    bool schema_closed, chosen, committed;
+
+    struct buffer members, splits; /* of struct writer_member, struct writer_split */
+    size_t member;                 /* the current one, 1 more than its index; 0: none yet */
+
+    struct pipeline *pipeline;
+    unsigned depth;
+    struct writer_slot *slots;
+    struct block_coder *coders; /* of each worker; one more for the caller's thread */
+    struct writer_slot *filling;
+    uint32_t segment; /* of the block that is being filled, */
+    uint64_t next;    /* and the number of the next record within it */
+
+    int scratch; /* file of the piles */
+    uint64_t scratch_end;
+
+    struct buffer marks; /* of struct block_mark, in the order of putting */
+    uint64_t records, raw_bytes;
+    atomic_uint_fast64_t stored_bytes;
+    int (*on_commit)(void *user, const apl_progress *progress);
+    void *on_commit_user;
+};
+
+static inline struct writer_member *writer_members(apl_writer *w, size_t *count)
+{
+    *count = w->members.size / sizeof(struct writer_member);
+    return (struct writer_member *)(void *)w->members.data;
+}
+
+static inline struct writer_split *writer_splits(apl_writer *w, size_t *count)
+{
+    *count = w->splits.size / sizeof(struct writer_split);
+    return (struct writer_split *)(void *)w->splits.data;
+}
+
+/* Appends a record to the blocks of segment w->segment. */
+apl_status writer_put(apl_writer *w, const apl_value *values, apl_error *err);
+
+/* Ends the block that is being filled and begins the segment `segment`. */
+apl_status writer_begin_segment(apl_writer *w, uint32_t segment, apl_error *err);
+
+/* Waits until all blocks have been put and ends the threads. */
+apl_status writer_drain(apl_writer *w, apl_error *err);
+
+/* Everything after the last record: seal.c. */
+apl_status writer_seal(apl_writer *w, apl_error *err);
+
+#endif
