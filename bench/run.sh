@@ -3,6 +3,10 @@
 set -eu
 BUILD=${BUILD:-build}
 MAKE=${MAKE:-make}
+case ${MAKEFLAGS-} in
+*jobserver*) ;;
+*) MAKE="$MAKE -j$(nproc)" ;;
+esac
 $MAKE --no-print-directory all benches "$BUILD/mkshapes"
 for source in bench/*.c; do
     [ -e "$source" ] || continue

@@ -215,6 +215,10 @@ tree()
 suite_litter()
 {
     local log=$logs/litter.log
+    if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+        leave_out "nothing is left behind" "not a git checkout"
+        return
+    fi
     tree | diff "$logs/.tree" - >"$log" && count "nothing is left behind" 1 0 0 "$log" && return
     count "nothing is left behind" 0 1 0 "$log"
 }

@@ -19,6 +19,10 @@ show()
 }
 
 step "Building"
+case ${MAKEFLAGS-} in
+*jobserver*) ;;
+*) MAKE="$MAKE -j$(nproc)" ;;
+esac
 $MAKE --no-print-directory all "$BUILD/mkshapes"
 
 if [ -n "$archive" ]; then
