@@ -139,7 +139,7 @@ $(OBJ)/tests/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Itests
 $(OBJ)/bench/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Ibench
 
 $(OBJ)/%_avx2.o:   ISA := -march=x86-64-v3
-$(OBJ)/%_avx512.o: ISA := -march=x86-64-v4 -mprefer-vector-width=512
+$(OBJ)/%_avx512.o: ISA := -march=x86-64-v4
 
 $(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
 	$(say) CC $<

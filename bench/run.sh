@@ -8,11 +8,26 @@ case ${MAKEFLAGS-} in
 *) MAKE="$MAKE -j$(nproc)" ;;
 esac
 $MAKE --no-print-directory all benches "$BUILD/mkshapes"
+
+# The pictures to measure on: genuine ones if there are any.
+DATA=${APL_DATA:-../shared/data}
+rows=$BUILD/bench-rows.bin
+trap 'rm -f "$rows"' EXIT
+for archive in "$DATA/cifar-10-binary-sample.tar.gz" data/cifar-10-binary.tar.gz "${CIFAR:-}"; do
+    [ -e "$archive" ] && break
+done
+if [ -e "$archive" ]; then
+    tar -xzOf "$archive" --wildcards '*_batch*.bin' >"$rows"
+else
+    archive="drawn pictures"
+    "$BUILD/mkshapes" --rows 1000 - | tar -xOf - --wildcards '*_batch*.bin' >"$rows"
+fi
+
 for source in bench/*.c; do
     [ -e "$source" ] || continue
     name=$(basename "$source" .c)
-    printf '\n== %s\n' "$name"
-    "$BUILD/release/bench/$name"
+    printf '\n== %s, %s\n' "$name" "$archive"
+    "$BUILD/release/bench/$name" "$rows"
 done
 printf '\n== ingest\n'
 BUILD=$BUILD bash bench/ingest.sh
