@@ -115,6 +115,18 @@ static bool is_lmdb(const uint8_t *bytes, size_t size)
     return size >= MAGIC_NEED && load_le(bytes + 16, 4) == 0xBEEFC0DE;
 }
 
+static enum unfilter_kind packing(const uint8_t *bytes, size_t size)
+{
+    static const uint8_t xz[6] = {0xfd, '7', 'z', 'X', 'Z', 0}, zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
+    if (size >= 6 && memcmp(bytes, xz, 6) == 0)
+        return UNFILTER_XZ;
+    if (size >= 4 && memcmp(bytes, zstd, 4) == 0)
+        return UNFILTER_ZSTD;
+    if (size >= 4 && memcmp(bytes, "BZh", 3) == 0 && bytes[3] >= '1' && bytes[3] <= '9')
+        return UNFILTER_BZIP2;
+    return UNFILTER_NONE;
+}
+
 /* Tells what an archive is packed with from its first bytes. */
 static apl_status recognise(struct input *in, apl_error *err)
 {
@@ -126,7 +138,7 @@ static apl_status recognise(struct input *in, apl_error *err)
         return fail(err, APL_E_SOURCE, "%s: is an LMDB file (an APL store?), not a source", name);
     if (in->raw_end >= 2 && in->raw[0] == 0x1f && in->raw[1] == 0x8b)
         return start_gunzip(in, err);
-    enum unfilter_kind kind = unfilter_recognise(in->raw, in->raw_end);
+    enum unfilter_kind kind = packing(in->raw, in->raw_end);
     if (kind == UNFILTER_NONE)
         return APL_OK;
     in->fill = fill_unfilter;

@@ -1,6 +1,8 @@
 /* libarchive: the filters xz, zstd and bzip2, and the tar format. Nothing else of it is switched on. */
 #include "tar.h"
 
+#include "memberpath.h"
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -22,27 +24,23 @@ struct unfilter {
     bool ended;     /* it has been told that there are no more */
     apl_error why;  /* of a read that failed */
     const uint8_t *data;
-    size_t size; /* of what it was given last */
-    bool opened; /* the first packed bytes have been looked at */
+    size_t size;      /* of what it was given last */
+    uint8_t tail[16]; /* the last bytes given before that */
+    bool opened;      /* the first packed bytes have been looked at */
 };
 
-enum unfilter_kind unfilter_recognise(const uint8_t *bytes, size_t size)
+static void keep_tail(struct unfilter *u)
 {
-    if (size >= 6 && memcmp(bytes,
-                            "\xfd"
-                            "7zXZ",
-                            6) == 0)
-        return UNFILTER_XZ;
-    if (size >= 4 && memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0)
-        return UNFILTER_ZSTD;
-    if (size >= 4 && memcmp(bytes, "BZh", 3) == 0 && bytes[3] >= '1' && bytes[3] <= '9')
-        return UNFILTER_BZIP2;
-    return UNFILTER_NONE;
+    size_t n = u->size < sizeof u->tail ? u->size : sizeof u->tail;
+    memmove(u->tail, u->tail + n, sizeof u->tail - n);
+    if (n > 0)
+        memcpy(u->tail + sizeof u->tail - n, u->data + u->size - n, n);
 }
 
 static la_ssize_t give_packed(struct archive *archive, void *user, const void **data)
 {
     struct unfilter *u = user;
+    keep_tail(u);
     if (u->read(u->user, &u->data, &u->size, &u->why) != APL_OK) {
         archive_set_error(archive, EIO, "%s", "read failed");
         return -1;
@@ -127,22 +125,34 @@ static apl_status unfilter_begin(struct unfilter *u, apl_error *err)
     return APL_OK;
 }
 
-/* The decompressor has come to its end; has the file? */
+static apl_status only_zeros(const struct unfilter *u, uint64_t start, const uint8_t *data, size_t size,
+                             apl_error *err)
+{
+    for (size_t i = 0; i < size; i++)
+        if (data[i] != 0)
+            return fail(err, APL_E_SOURCE,
+                        "%s: byte %" PRIu64 ": garbage after the end of the compressed stream", u->name,
+                        start + i);
+    return APL_OK;
+}
+
+/* The decompressor has come to its end; has the file? To see that nothing follows, libarchive may have gone
+ * on to another portion, but by fewer bytes than the tail holds. */
 static apl_status unfilter_finish(struct unfilter *u, apl_error *err)
 {
-    uint64_t used = (uint64_t)archive_filter_bytes(u->archive, -1);
-    uint64_t start = u->given - u->size;
-    size_t at = used > start ? (size_t)(used - start) : 0;
+    uint64_t used = (uint64_t)archive_filter_bytes(u->archive, -1), start = u->given - u->size;
+    if (used < start) {
+        size_t n = start - used < sizeof u->tail ? (size_t)(start - used) : sizeof u->tail;
+        TRY(only_zeros(u, start - n, u->tail + sizeof u->tail - n, n, err));
+        used = start;
+    }
     while (!u->ended) {
-        for (; at < u->size; at++)
-            if (u->data[at] != 0)
-                return fail(err, APL_E_SOURCE,
-                            "%s: byte %" PRIu64 ": garbage after the end of the compressed stream", u->name,
-                            u->given - u->size + at);
+        size_t at = (size_t)(used - start);
+        TRY(only_zeros(u, used, u->data + at, u->size - at, err));
+        used = start = u->given;
         const void *data;
         if (give_packed(u->archive, u, &data) < 0)
             return unfilter_failed(u, err);
-        at = 0;
     }
     return APL_OK;
 }
@@ -299,37 +309,6 @@ static apl_status next_header(struct tar *tar, struct archive_entry **entry, boo
     return APL_OK;
 }
 
-/* The part of a path that a member is recognised by, into tar->member; "" where there is none. */
-static apl_status take_name(struct tar *tar, const char *path, apl_error *err)
-{
-    size_t length = strlen(path);
-    while (length > 0 && path[length - 1] == '/')
-        length--;
-    size_t start = length;
-    while (start > 0 && path[start - 1] != '/')
-        start--;
-    char *name = malloc(length - start + 1);
-    if (!name)
-        return fail_nomem(err);
-    memcpy(name, path + start, length - start);
-    name[length - start] = 0;
-    free(tar->member);
-    tar->member = name;
-    return APL_OK;
-}
-
-static bool climbs(const char *path)
-{
-    if (path[0] == '/')
-        return true;
-    for (const char *p = path; p; p = strchr(p, '/')) {
-        p += *p == '/';
-        if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || p[2] == 0))
-            return true;
-    }
-    return false;
-}
-
 /* Why a wanted entry is not to be read, or NULL. */
 static const char *objection(struct archive_entry *entry, const char *path)
 {
@@ -341,7 +320,7 @@ static const char *objection(struct archive_entry *entry, const char *path)
         return "is a directory, not a regular file";
     if (archive_entry_filetype(entry) != AE_IFREG)
         return "is a device or pipe, not a regular file";
-    if (climbs(path))
+    if (path_leads_out(path))
         return "has a path that leads out of the archive";
     if (archive_entry_sparse_count(entry) > 0)
         return "is a sparse file, which is not accepted";
@@ -372,15 +351,16 @@ static apl_status accept(struct tar *tar, struct archive_entry *entry, const cha
 /* After the end mark: nothing but NUL bytes to the end of the input. */
 static apl_status drain(struct tar *tar, apl_error *err)
 {
-    uint64_t start = tar->given - tar->size;
-    size_t at = position(tar) > start ? (size_t)(position(tar) - start) : 0;
+    uint64_t used = position(tar), start = tar->given - tar->size;
+    if (tar->ended && used < start) /* half a block, where libarchive looked for the rest of the mark */
+        return tar_failed(tar, "", err);
     while (!tar->ended) {
-        for (; at < tar->size; at++)
+        for (size_t at = used > start ? (size_t)(used - start) : 0; at < tar->size; at++)
             if (tar->data[at] != 0)
                 return fail(err, APL_E_SOURCE, "%s: byte %" PRIu64 " of the tar: garbage after its end",
-                            tar->name, tar->given - tar->size + at);
+                            tar->name, start + at);
+        start = tar->given;
         TRY(pull(tar, err));
-        at = 0;
     }
     return APL_OK;
 }
@@ -399,7 +379,10 @@ apl_status tar_next(struct tar *tar, struct source_member *member, apl_error *er
             path = archive_entry_pathname_utf8(entry); /* what the C locale has no characters for */
         if (!path)
             path = "";
-        TRY(take_name(tar, path, err));
+        free(tar->member);
+        tar->member = path_basename(path);
+        if (!tar->member)
+            return fail_nomem(err);
         if (tar->wants(tar->member, tar->user)) {
             printable(tar->path, sizeof tar->path, path, strlen(path));
             TRY(accept(tar, entry, path, clean, err));

@@ -12,9 +12,6 @@
 enum unfilter_kind { UNFILTER_NONE, UNFILTER_XZ, UNFILTER_ZSTD, UNFILTER_BZIP2 };
 struct unfilter;
 
-/* What a file that begins with these bytes is packed with. */
-enum unfilter_kind unfilter_recognise(const uint8_t *bytes, size_t size);
-
 /* The next packed bytes, valid until the next call; *size == 0 at the end. */
 typedef apl_status (*unfilter_read)(void *user, const uint8_t **data, size_t *size, apl_error *err);
 

@@ -152,8 +152,10 @@ static inline void tar_finish(struct buffer *b)
 static inline char *temp_folder(void)
 {
     const char *base = getenv("TMPDIR");
-    static char path[512];
-    snprintf(path, sizeof path, "%s/apl-source-XXXXXX", base && *base ? base : "/tmp");
+    static char paths[4][512];
+    static unsigned turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, sizeof paths[0], "%s/apl-source-XXXXXX", base && *base ? base : "/tmp");
     cr_assert_not_null(mkdtemp(path));
     return path;
 }

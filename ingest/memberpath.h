@@ -1,0 +1,14 @@
+/* Paths as they stand in archives: never opened, only looked at. */
+#ifndef MEMBERPATH_H
+#define MEMBERPATH_H
+
+#include <stdbool.h>
+
+/* The last part of a path, without slashes behind it; "" where there is none. To be freed; NULL: out of
+ * memory. */
+char *path_basename(const char *path);
+
+/* Is it absolute, or does it go up somewhere? */
+bool path_leads_out(const char *path);
+
+#endif
