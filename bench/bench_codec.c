@@ -1,9 +1,9 @@
 /*
  * Sizes and speed of the picture codec:  bench_codec [FILE [RECORDS]]
  *
- * FILE holds CIFAR rows (a label byte, then 3x32x32 pixels); without it, pictures are made up. Every variant of the
- * kernels is timed within one run against bare zstd decoding of the very frames it decodes, into memory
- * touched before: absolute figures drift, their ratios do not.
+ * FILE holds CIFAR rows (a label byte, then 3x32x32 pixels); without it, pictures are made up. Every variant
+ * of the kernels is timed within one run against bare zstd decoding of the very frames it decodes, into
+ * memory touched before: absolute figures drift, their ratios do not.
  */
 #include "bytes.h"
 #include "picture.h"
@@ -76,7 +76,8 @@ static void make_rows(struct bench *b, size_t count)
     for (size_t i = 0; i < count * PICTURE_BYTES; i++) {
         noise = noise * 1664525u + 1013904223u;
         size_t record = i / PICTURE_BYTES, x = i % 32, y = i / 32 % 32, c = i / 1024 % 3;
-        b->raw[i] = (uint8_t)(x * (record % 5) + y * (record % 7) + c * 20 + (noise >> 24) % (4 + record % 24));
+        b->raw[i] =
+            (uint8_t)(x * (record % 5) + y * (record % 7) + c * 20 + (noise >> 24) % (4 + record % 24));
     }
 }
 
@@ -124,8 +125,8 @@ static double decode_all(struct bench *b, struct picture *p)
     double start = now();
     for (size_t i = 0; i < b->blocks; i++) {
         struct picture_layout layout = layout_of(b, i);
-        check(b, picture_decode(p, &layout, b->coded + b->at[i], b->at[i + 1] - b->at[i],
-                                b->rows + i * BLOCK, &b->err));
+        check(b, picture_decode(p, &layout, b->coded + b->at[i], b->at[i + 1] - b->at[i], b->rows + i * BLOCK,
+                                &b->err));
     }
     return now() - start;
 }
@@ -192,7 +193,7 @@ int main(int argc, char **argv)
     prepare(&b);
     for (int v = 0; v < CPU_VARIANTS; v++)
         if (cpu_can(v))
-            bench_variant(&b, v, PICTURE_LITERALS_LEVEL);
+            bench_variant(&b, v, ENTROPY_LITERALS);
     if (argc > 3)
         for (int i = 3; i < argc; i++)
             bench_variant(&b, cpu_variant(), atoi(argv[i]));

@@ -269,7 +269,7 @@ apl_status codec_decode_rows(struct coder *coder, enum codec_id id, const struct
 /* What is tried when nothing is asked for, the cheapest to decode first. Each takes milliseconds for a block:
  * ingest waits for the choice. */
 static const struct codec_choice candidates[] = {
-    {CODEC_RAW, 0},     {CODEC_ZSTD, 3},  {CODEC_SHUFFLE, 3}, {CODEC_PICTURE, PICTURE_LITERALS_LEVEL},
+    {CODEC_RAW, 0},     {CODEC_ZSTD, 3},  {CODEC_SHUFFLE, 3}, {CODEC_PICTURE, ENTROPY_LITERALS},
     {CODEC_PICTURE, 3}, {CODEC_DELTA, 3},
 };
 #define CANDIDATES (sizeof candidates / sizeof candidates[0])
@@ -292,7 +292,7 @@ static bool wanted(struct codec_choice *candidate, int want_id, int want_level)
         return false;
     if (want_level == 0 || candidate->id == CODEC_RAW)
         return true;
-    if (candidate->id == CODEC_PICTURE && candidate->level == PICTURE_LITERALS_LEVEL)
+    if (candidate->id == CODEC_PICTURE && candidate->level == ENTROPY_LITERALS)
         return false;
     candidate->level = (int8_t)want_level;
     return true;

@@ -54,7 +54,7 @@ static size_t set_level(struct entropy *e, int level)
         return 0;
     e->level = 0;
     ZSTD_CCtx_reset(e->encoder, ZSTD_reset_session_and_parameters);
-    int used = level < -99 ? ZSTD_minCLevel() : level;
+    int used = level == ENTROPY_LITERALS ? ZSTD_minCLevel() : level;
     size_t literals = ZSTD_CCtx_setParameter(e->encoder, LITERAL_COMPRESSION, LITERAL_COMPRESSION_ALWAYS);
     if (ZSTD_isError(literals) && level < 0)
         used = 1;

@@ -16,8 +16,11 @@ void entropy_free(struct entropy *entropy);
 /* The most bytes that a frame of `size` bytes can take; SIZE_MAX if that is more than a size_t holds. */
 size_t entropy_bound(size_t size);
 
-/* One frame with its content size and neither checksum nor dictionary. Literals are Huffman-coded at every
- * level: a negative one then hardly looks for matches, which suits bytes that have none, such as residuals.
+/* The level below all of zstd's: Huffman codes alone, no looking for matches. The few that residuals have by
+ * chance cost more than they save, and cost the decoder time. */
+#define ENTROPY_LITERALS (-128)
+
+/* One frame with its content size and neither checksum nor dictionary. Literals are coded at every level.
  * The same input gives the same frame, whatever was coded before. */
 apl_status entropy_encode(struct entropy *entropy, int level, const uint8_t *raw, size_t size, uint8_t *out,
                           size_t capacity, size_t *out_size, apl_error *err);

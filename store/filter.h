@@ -16,22 +16,27 @@
 
 #define WAYS 32
 
+#define FILTER_MIDDLE 128
+#define FILTER_CALM   12
+
 struct filter {
-    /* to[i] = a[i] - b[i] mod 256 */
+    /* to[i] = a[i] - b[i] + FILTER_MIDDLE mod 256: differences about zero must not wrap in the middle of what
+     * is compared when they are predicted. */
     void (*subtract)(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n);
 
-    /* The MED residuals of a plane; what is beyond its left and upper edges is predicted as in filter_med().
-     * Returns the activity: the sum of the residuals' absolute values, taken as signed bytes. */
+    /* The MED residuals of a plane. Returns the activity: the sum of their absolute values, taken as signed
+     * bytes, each counted as FILTER_CALM at most. */
     uint64_t (*residuals)(uint8_t *to, const uint8_t *plane, size_t width, size_t height);
 
-    /* Undoes residuals() on a group, in place. The WAYS * width bytes in front of it must be zero. */
+    /* Undoes residuals() on a group, in place. The WAYS * width bytes in front of it must be FILTER_MIDDLE.
+     */
     void (*restore)(uint8_t *group, size_t width, size_t height);
 
     /* Lays n bytes of each of WAYS records side by side. */
     void (*interleave)(uint8_t *group, const uint8_t *const from[WAYS], size_t n);
 
-    /* The way back; if `plus` is not NULL, to[w][i] = byte i of way w + plus[w][i] mod 256. Ways that nobody
-     * wants may share one place to go. */
+    /* The way back. If `plus` is not NULL, undoes subtract() too: to[w][i] = byte i of way w + plus[w][i] -
+     * FILTER_MIDDLE mod 256. Ways that nobody wants may share one place to go. */
     void (*separate)(uint8_t *const to[WAYS], const uint8_t *const *plus, const uint8_t *group, size_t n);
 };
 
@@ -41,9 +46,10 @@ const struct filter *filter_for(enum cpu_variant variant);
 extern const struct filter filter_scalar, filter_avx2, filter_avx512, filter_neon;
 
 /*
- * The prediction of LOCO-I, mod 256: the median of west, north and west + north - northwest. The first row is
- * predicted by west and the first column by north, which is what comes out when the row above the first is
- * taken as zeros, and west and northwest of the first column as north.
+ * The prediction of LOCO-I, mod 256: the median of west, north and west + north - northwest. The first pixel
+ * is predicted as FILTER_MIDDLE, the others of the first row by west, those of the first column by north:
+ * this is what comes out when every pixel of a row above the first is taken as FILTER_MIDDLE, and west and
+ * northwest of the first column as north.
  */
 static inline uint8_t filter_med(uint8_t west, uint8_t north, uint8_t northwest)
 {
@@ -51,6 +57,13 @@ static inline uint8_t filter_med(uint8_t west, uint8_t north, uint8_t northwest)
     uint8_t high = west < north ? north : west;
     uint8_t middle = northwest < low ? low : northwest > high ? high : northwest;
     return (uint8_t)(west + north - middle);
+}
+
+/* What a residual adds to the activity. */
+static inline unsigned filter_activity(uint8_t residual)
+{
+    unsigned size = residual < 128 ? residual : 256u - residual;
+    return size < FILTER_CALM ? size : FILTER_CALM;
 }
 
 #endif

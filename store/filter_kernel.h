@@ -2,22 +2,30 @@
  * The body of filter_avx2.c and its siblings, which define FILTER_TABLE and, by way of a header of vector
  * operations, for a vector of VEC_BYTES (16 or 32; of lanes of 16 each):
  *
- *   vec, vec_load, vec_store            a vector and unaligned access to it
+ *   vec, vec_load, vec_store, vec_fill  a vector, unaligned access to it, one byte in all places
  *   vec_add, vec_sub, vec_min, vec_max  of unsigned bytes, mod 256
  *   vec_zip_low, vec_zip_high           the bytes of the low (high) halves of two vectors in turns, by lanes
  *   vec_gather(from)                    lane k from from + k * 16 * WAYS
  *   vec_scatter(to, v)                  lane k to to + k * 16 * WAYS
- *   sum, sum_zero, sum_abs, sum_total   a sum of absolute values of signed bytes
+ *   vec_abs                             of signed bytes; of -128, 128
+ *   sum, sum_zero, sum_add, sum_total   a sum of unsigned bytes
  */
 #include "filter.h"
 
-static void subtract(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n)
+/* to[i] = a[i] - b[i] + plus */
+static inline void subtract_plus(uint8_t *to, const uint8_t *a, const uint8_t *b, uint8_t plus, size_t n)
 {
+    vec add = vec_fill(plus);
     size_t i = 0;
     for (; i + VEC_BYTES <= n; i += VEC_BYTES)
-        vec_store(to + i, vec_sub(vec_load(a + i), vec_load(b + i)));
+        vec_store(to + i, vec_add(vec_sub(vec_load(a + i), vec_load(b + i)), add));
     for (; i < n; i++)
-        to[i] = (uint8_t)(a[i] - b[i]);
+        to[i] = (uint8_t)(a[i] - b[i] + plus);
+}
+
+static void subtract(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n)
+{
+    subtract_plus(to, a, b, FILTER_MIDDLE, n);
 }
 
 static uint64_t activity(const uint8_t *residual, size_t n)
@@ -25,10 +33,10 @@ static uint64_t activity(const uint8_t *residual, size_t n)
     sum s = sum_zero();
     size_t i = 0;
     for (; i + VEC_BYTES <= n; i += VEC_BYTES)
-        s = sum_abs(s, vec_load(residual + i));
+        s = sum_add(s, vec_min(vec_abs(vec_load(residual + i)), vec_fill(FILTER_CALM)));
     uint64_t total = sum_total(s);
     for (; i < n; i++)
-        total += residual[i] < 128 ? residual[i] : 256u - residual[i];
+        total += filter_activity(residual[i]);
     return total;
 }
 
@@ -43,8 +51,8 @@ static inline vec vec_med(vec west, vec north, vec northwest)
 static uint64_t residuals(uint8_t *to, const uint8_t *plane, size_t width, size_t height)
 {
     size_t n = width * height, i = width + 1;
-    to[0] = plane[0];
-    subtract(to + 1, plane + 1, plane, width - 1);
+    to[0] = (uint8_t)(plane[0] - FILTER_MIDDLE);
+    subtract_plus(to + 1, plane + 1, plane, 0, width - 1);
     for (; i + VEC_BYTES <= n; i += VEC_BYTES) {
         const uint8_t *at = plane + i;
         vec med = vec_med(vec_load(at - 1), vec_load(at - width), vec_load(at - width - 1));
@@ -177,8 +185,15 @@ static inline void separate_block(uint8_t *const *to, const uint8_t *const *plus
     SIXTEEN(LOAD)
 #undef LOAD
     transpose(v);
-#define STORE(i) vec_store(to[i] + at, plus ? vec_add(v[i], vec_load(plus[i] + at)) : v[i]);
-    SIXTEEN(STORE)
+#define STORE(i)      vec_store(to[i] + at, v[i]);
+#define STORE_PLUS(i) vec_store(to[i] + at, vec_add(vec_sub(v[i], middle), vec_load(plus[i] + at)));
+    if (plus) {
+        vec middle = vec_fill(FILTER_MIDDLE);
+        SIXTEEN(STORE_PLUS)
+    } else {
+        SIXTEEN(STORE)
+    }
+#undef STORE_PLUS
 #undef STORE
 }
 
@@ -199,7 +214,7 @@ static void separate(uint8_t *const to[WAYS], const uint8_t *const *plus, const 
         at = separate_ways(to + part, plus ? plus + part : NULL, group + part, n);
     for (; at < n; at++)
         for (size_t w = 0; w < WAYS; w++)
-            to[w][at] = (uint8_t)(group[at * WAYS + w] + (plus ? plus[w][at] : 0));
+            to[w][at] = (uint8_t)(group[at * WAYS + w] + (plus ? plus[w][at] - FILTER_MIDDLE : 0));
 }
 
 const struct filter FILTER_TABLE = {subtract, residuals, restore, interleave, separate};

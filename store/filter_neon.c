@@ -19,6 +19,16 @@ static inline void vec_store(uint8_t *p, vec v)
     vst1q_u8(p, v);
 }
 
+static inline vec vec_fill(uint8_t byte)
+{
+    return vdupq_n_u8(byte);
+}
+
+static inline vec vec_abs(vec v)
+{
+    return vreinterpretq_u8_s8(vabsq_s8(vreinterpretq_s8_u8(v)));
+}
+
 static inline vec vec_add(vec a, vec b)
 {
     return vaddq_u8(a, b);
@@ -64,9 +74,9 @@ static inline sum sum_zero(void)
     return 0;
 }
 
-static inline sum sum_abs(sum s, vec v)
+static inline sum sum_add(sum s, vec v)
 {
-    return s + vaddlvq_u8(vreinterpretq_u8_s8(vabsq_s8(vreinterpretq_s8_u8(v))));
+    return s + vaddlvq_u8(v);
 }
 
 static inline uint64_t sum_total(sum s)

@@ -4,13 +4,13 @@
 static void subtract(uint8_t *to, const uint8_t *a, const uint8_t *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        to[i] = (uint8_t)(a[i] - b[i]);
+        to[i] = (uint8_t)(a[i] - b[i] + FILTER_MIDDLE);
 }
 
 static uint8_t predict(const uint8_t *at, size_t x, size_t y, size_t width)
 {
     if (x == 0)
-        return y ? at[-(ptrdiff_t)width] : 0;
+        return y ? at[-(ptrdiff_t)width] : FILTER_MIDDLE;
     if (y == 0)
         return at[-1];
     return filter_med(at[-1], at[-(ptrdiff_t)width], at[-(ptrdiff_t)width - 1]);
@@ -24,7 +24,7 @@ static uint64_t residuals(uint8_t *to, const uint8_t *plane, size_t width, size_
             size_t i = y * width + x;
             uint8_t r = (uint8_t)(plane[i] - predict(plane + i, x, y, width));
             to[i] = r;
-            activity += r < 128 ? r : 256u - r;
+            activity += filter_activity(r);
         }
     }
     return activity;
@@ -59,7 +59,7 @@ static void separate(uint8_t *const to[WAYS], const uint8_t *const *plus, const 
 {
     for (size_t w = 0; w < WAYS; w++)
         for (size_t i = 0; i < n; i++)
-            to[w][i] = (uint8_t)(group[i * WAYS + w] + (plus ? plus[w][i] : 0));
+            to[w][i] = (uint8_t)(group[i * WAYS + w] + (plus ? plus[w][i] - FILTER_MIDDLE : 0));
 }
 
 const struct filter filter_scalar = {subtract, residuals, restore, interleave, separate};

@@ -17,6 +17,16 @@ static inline void vec_store(uint8_t *p, vec v)
     _mm256_storeu_si256((__m256i *)p, v);
 }
 
+static inline vec vec_fill(uint8_t byte)
+{
+    return _mm256_set1_epi8((char)byte);
+}
+
+static inline vec vec_abs(vec v)
+{
+    return _mm256_abs_epi8(v);
+}
+
 static inline vec vec_add(vec a, vec b)
 {
     return _mm256_add_epi8(a, b);
@@ -62,9 +72,9 @@ static inline sum sum_zero(void)
     return _mm256_setzero_si256();
 }
 
-static inline sum sum_abs(sum s, vec v)
+static inline sum sum_add(sum s, vec v)
 {
-    return _mm256_add_epi64(s, _mm256_sad_epu8(_mm256_abs_epi8(v), _mm256_setzero_si256()));
+    return _mm256_add_epi64(s, _mm256_sad_epu8(v, _mm256_setzero_si256()));
 }
 
 static inline uint64_t sum_total(sum s)

@@ -220,7 +220,7 @@ struct decoding {
     const struct picture_layout *layout;
     const uint8_t *coded;
     uint8_t *const *rows;
-    uint8_t *group; /* in front of it a row of zeros, the filter's row above the first */
+    uint8_t *group; /* in front of it the filter's row above the first */
     uint8_t *waste; /* a plane for what nobody wants */
     uint8_t *seen;  /* by record: met in the order at hand? */
 };
@@ -232,7 +232,7 @@ static bool decoding_begin(struct picture *p, const struct picture_layout *l, st
     uint8_t *at = scratch_reserve(&p->scratch, row + WAYS * plane + plane + l->records);
     if (!at)
         return false;
-    memset(at, 0, row);
+    memset(at, FILTER_MIDDLE, row);
     d->group = at + row;
     d->waste = d->group + WAYS * plane;
     d->seen = d->waste + plane;

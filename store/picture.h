@@ -44,9 +44,6 @@
 #define PICTURE_MAX_CHANNELS 65536u
 #define PICTURE_MAX_RECORDS  65536u
 
-/* The level that suits residuals: zstd hardly looks for matches, of which there are none. */
-#define PICTURE_LITERALS_LEVEL (-7)
-
 /* What a column's shape means for its coding. */
 struct picture_layout {
     size_t records, channels, height, width;
