@@ -181,7 +181,7 @@ void draw_picture(uint64_t seed, uint64_t number, unsigned shape, int hue, uint8
     random = draw_random(&random);
     struct pose p = pose_of(&random, shape);
     struct light light = light_of(&random);
-    int figure[3], ground[3], mixed[3], grain = between(&random, 3, 18);
+    int figure[3], ground[3], mixed[3], grain = between(&random, 1, 7);
     pick_colour(&random, hue, figure);
     do
         pick_colour(&random, -1, ground);
