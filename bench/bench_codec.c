@@ -1,5 +1,5 @@
 /*
- * Sizes and speed of the picture codec:  bench_codec [FILE [RECORDS]]
+ * Sizes and speed of the picture codec:  bench_codec [FILE [RECORDS [LEVEL...]]]
  *
  * FILE holds CIFAR rows (a label byte, then 3x32x32 pixels); without it, pictures are made up. Every variant
  * of the kernels is timed within one run against bare zstd decoding of the very frames it decodes, into
@@ -192,7 +192,7 @@ int main(int argc, char **argv)
     }
     prepare(&b);
     for (int v = 0; v < CPU_VARIANTS; v++)
-        if (cpu_can(v))
+        if (getenv("APL_CPU") ? v == (int)cpu_variant() : cpu_can(v))
             bench_variant(&b, v, ENTROPY_LITERALS);
     if (argc > 3)
         for (int i = 3; i < argc; i++)

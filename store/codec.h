@@ -24,7 +24,7 @@ enum codec_id {
 
 struct codec_choice {
     uint8_t id;
-    int8_t level; /* of zstd */
+    int8_t level; /* of zstd; -128: Huffman codes alone */
 };
 
 /* A column before coding, or what it must be after decoding. */
@@ -56,22 +56,26 @@ size_t codec_bound(const struct column_spec *spec);
 
 /* Picks codec and level for a field by encoding one column of it with each that suits, and taking the
  * smallest (the cheaper one where the smaller saves less than 1 %). want_id < 0 and want_level 0 leave the
- * choice open. Depends on the bytes alone. */
+ * choice open; so does a codec that does not suit such columns, as one may be asked for a whole store.
+ * APL_E_INVALID for a codec or level that does not exist. Depends on the bytes alone. */
 apl_status codec_choose(struct coder *coder, const struct column_spec *spec, const uint8_t *raw, int want_id,
                         int want_level, struct codec_choice *choice, apl_error *err);
 
-/* Encodes into out[codec_bound(spec)]. Where coding does not pay the result is CODEC_RAW; *used says which it
- * was. */
+/* Encodes into out[codec_bound(spec)]. Where coding does not pay, or the codec does not suit the column, the
+ * result is CODEC_RAW; *used says which it was. The same column gives the same bytes, whatever the coder did
+ * before. */
 apl_status codec_encode(struct coder *coder, struct codec_choice choice, const struct column_spec *spec,
                         const uint8_t *raw, uint8_t *out, size_t *out_size, enum codec_id *used,
                         apl_error *err);
 
-/* Decodes into raw[spec->raw_bytes]. APL_E_CORRUPT for bytes that are no encoding of such a column. */
+/* Decodes into raw[spec->raw_bytes]. APL_E_CORRUPT for bytes that are no encoding of such a column; raw may
+ * have been written to by then. */
 apl_status codec_decode(struct coder *coder, enum codec_id id, const struct column_spec *spec,
                         const uint8_t *coded, size_t size, uint8_t *raw, apl_error *err);
 
 /* The same for a column of fixed shape, each record to a place of its own: record i to rows[i][0 ...
- * raw_bytes/records-1]. rows[i] may be NULL: that record is not wanted. */
+ * raw_bytes/records-1]. rows[i] may be NULL: that record is not wanted, and what only it needs may go
+ * unchecked. Rows that are wanted must not overlap. */
 apl_status codec_decode_rows(struct coder *coder, enum codec_id id, const struct column_spec *spec,
                              const uint8_t *coded, size_t size, uint8_t *const *rows, apl_error *err);
 

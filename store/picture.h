@@ -3,35 +3,38 @@
  *
  * Coding a column of n records:
  *
- *   1. If C is 3 or 4, channel 1 (green) is subtracted from channels 0 and 2, mod 256.
- *   2. Of each plane, pixels give way to residuals: pixel - prediction, mod 256. The first pixel is predicted
- * as 0, the others of the first row as W (the pixel to the left), the others of the first column as N (the
- *      pixel above), all others as the median of W, N and W + N - NW, which mod 256 is
- *      W + N - min(max(NW, min(W, N)), max(W, N)).
- *   3. For each plane, the records are put in ascending order of activity: the sum of |residual|, residuals
- * taken as signed bytes; equals in order of record. In this order they are cut into groups of 32; the last
- * group has what is left. The k records of a group are laid side by side: byte 0 of the residuals of each of
- * the k, then byte 1 of each, ... H*W*k bytes in all. These are one zstd frame.
+ *   1. If C is 3 or 4, channel 1 (green) is subtracted from channels 0 and 2: difference + 128,
+ *      mod 256.
+ *   2. In each plane, pixels give way to residuals: pixel - prediction, mod 256. The first pixel is
+ *      predicted as 128, the others of the first row as W (the pixel to the left), the others of the
+ *      first column as N (the pixel above), all others as the median of W, N and W + N - NW, which
+ *      mod 256 is W + N - min(max(NW, min(W, N)), max(W, N)).
+ *   3. For each plane, the records are put in ascending order of activity: the sum of
+ *      min(|residual|, 12), residuals taken as signed bytes; equals in order of record. (So records
+ *      that are alike share a Huffman table. A decoder takes any order.) In this order they are cut
+ *      into groups of 32; the last group has what is left. The k records of a group are laid side by
+ *      side: byte 0 of the residuals of each of the k, then byte 1 of each, ... H*W*k bytes in all.
+ *      These are one zstd frame.
  *
- * The coded column, with G = ceil(n / 32) and planes in coded order, which is 1, 0, 2 for C = 3 and 1, 0, 2,
- * 3 for C = 4 (what is subtracted comes before what it is subtracted from), else 0 ... C-1:
+ * The coded column, with G = ceil(n / 32), and p = 1 if n <= 256, else 2:
  *
- *   offset          size      what
- *   0               C*n*p     for each plane: the order, n record numbers of p bytes, p = 1 if n <= 256, else
- * 2 C*n*p           C*G*4     for each plane and group: the size of its frame C*n*p + C*G*4             for
- * each plane and group: its frame; the last one ends with the column
+ *   offset            size     what
+ *   0                 C*n*p    for each plane: the order, n record numbers of p bytes each
+ *   C*n*p             C*G*4    for each plane, for each group: the size of its frame
+ *   C*n*p + C*G*4     the rest for each plane, for each group: its frame
  *
- * for two planes of 40 records:
+ * Here the planes come in coded order: channels 1, 0, 2 for C = 3 and 1, 0, 2, 3 for C = 4 (what is
+ * subtracted before what it is subtracted from), else 0 ... C-1. For two planes of 40 records:
  *
- *   +------------+------------+------+------+------+------+---------+---------+---------+---------+
- *   | order of   | order of   | size | size | size | size | frame   | frame   | frame   | frame   |
- *   | plane 0    | plane 1    | 0,0  | 0,1  | 1,0  | 1,1  | plane 0 | plane 0 | plane 1 | plane 1 |
- *   | 40 bytes   | 40 bytes   | u32  | u32  | u32  | u32  | ways 32 | ways 8  | ways 32 | ways 8  |
- *   +------------+------------+------+------+------+------+---------+---------+---------+---------+
+ *   +----------+----------+------+------+------+------+----------+---------+----------+---------+
+ *   | order of | order of | size | size | size | size | frame    | frame   | frame    | frame   |
+ *   | plane 0  | plane 1  | 0,0  | 0,1  | 1,0  | 1,1  | 0,0      | 0,1     | 1,0      | 1,1     |
+ *   | 40 bytes | 40 bytes | u32  | u32  | u32  | u32  | 32 ways  | 8 ways  | 32 ways  | 8 ways  |
+ *   +----------+----------+------+------+------+------+----------+---------+----------+---------+
  *
- * Numbers are little-endian. Byte p*k + w of the frame of group g is residual p of record order[32*g + w].
- * Every order holds each of 0 ... n-1 once. Frames are single zstd frames with their content size, without
- * checksum and dictionary.
+ * Numbers are little-endian. Byte i*k + w of what the frame of group g holds is residual i of record
+ * order[32*g + w]. Every order has each of 0 ... n-1 once. Each frame is one zstd frame with its
+ * content size, without checksum and dictionary; nothing lies between or behind the frames.
  */
 #ifndef PICTURE_H
 #define PICTURE_H
