@@ -4,6 +4,7 @@
 #define ARCHIVES_H
 
 #include "bytes.h"
+#include "hash.h"
 #include "source.h"
 
 #include <archive.h>
