@@ -421,6 +421,53 @@ APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error 
 /* Frees the writer; what was not committed vanishes without a trace. */
 APL_API void apl_writer_close(apl_writer *writer);
 
+/* ------------------------------------------------------------------------------------------- transforming
+ * pictures */
+
+typedef enum apl_layout { APL_NCHW = 0, APL_NHWC = 1 } apl_layout;
+typedef enum apl_pad { APL_PAD_ZERO = 0, APL_PAD_REFLECT = 1 } apl_pad;
+typedef enum apl_flip {
+    APL_FLIP_NONE = 0,
+    APL_FLIP_RANDOM = 1,     /* left and right, with probability one half, anew each epoch */
+    APL_FLIP_ALTERNATING = 2 /* one half of the records in even epochs, the other half in odd ones */
+} apl_flip;
+typedef enum apl_scale {
+    APL_SCALE_UNIT = 0,      /* floating-point results: v / 255 */
+    APL_SCALE_NORMALISE = 1, /* (v - mean) / deviation, of each channel */
+    APL_SCALE_NONE = 2       /* v as it is */
+} apl_scale;
+
+#define APL_MAX_CHANNELS 16
+
+/*
+ * What is done to the pictures of a u8 field of shape {C, H, W} on their way into a batch, in this order: pad
+ * on all sides, crop, flip, cut out, scale, convert. Randomness is keyed by seed, epoch, record and copy: a
+ * record is augmented the same way in whatever batch, thread or rank it comes. Start from APL_TRANSFORM_INIT.
+ */
+typedef struct apl_transform {
+    size_t size;       /* sizeof(apl_transform) */
+    const char *field; /* NULL: the one field that is a picture */
+    unsigned pad;      /* pixels */
+    apl_pad pad_mode;
+    unsigned crop_height, crop_width; /* 0: as stored */
+    int crop_centre;                  /* 1: from the middle; 0: from a random place */
+    apl_flip flip;
+    unsigned cutout; /* side of a square at a random place that is set to 0 after scaling; it may stick out;
+                        0: none */
+    apl_scale scale;
+    float mean[APL_MAX_CHANNELS],
+        deviation[APL_MAX_CHANNELS]; /* in units of stored values (0 ... 255); a deviation of 0: those of
+                                        the split that is read, or of "train" if that has none */
+    apl_dtype
+        dtype; /* APL_U8, APL_F32, APL_F16 or APL_BF16; 0: APL_U8, which is neither scaled nor normalised */
+    apl_layout layout;
+} apl_transform;
+#define APL_TRANSFORM_INIT                                                                                 \
+    {                                                                                                      \
+        sizeof(apl_transform), NULL, 0, APL_PAD_ZERO, 0, 0, 0, APL_FLIP_NONE, 0, APL_SCALE_UNIT, {0}, {0}, \
+            (apl_dtype)0, APL_NCHW                                                                         \
+    }
+
 #ifdef __cplusplus
 }
 #endif
