@@ -20,7 +20,7 @@ names() # FOLDER: its headers, as a pattern
     ls "$1"/*.h 2>/dev/null | sed 's|.*/||; s|\.|\\.|' | tr '\n' '|' | sed 's/|$//'
 }
 
-for header in lmdb.h zstd.h archive.h zlib.h isa-l.h isa-l/igzip_lib.h png.h; do
+for header in lmdb.h zstd.h archive.h zlib.h isa-l.h isa-l/igzip_lib.h; do
     check "tree: one file at most includes <$header>" one_user "$header"
 done
 check "tree: store does not include ingest" no_include store "$(names ingest)"
@@ -29,4 +29,4 @@ if [ -d reader ]; then
     check "tree: ingest does not include reader" no_include ingest "$(names reader)"
     check "tree: reader does not include ingest" no_include reader "$(names ingest)"
 fi
-check "tree: no unfinished business" sh -c '! grep -nE "TODO|FIXME|XXX[^H_]" store/* ingest/* tools/* include/* tests/*.c'
+check "tree: no unfinished business" sh -c '! grep -nwE "TODO|FIXME|XXX" store/* ingest/* tools/* include/* tests/*.c'
