@@ -277,6 +277,9 @@ static const struct codec_choice candidates[] = {
 /* Of planes smaller than this, the frames' headers eat up what a picture's prediction gains. */
 #define WORTHY_PLANE 16
 
+/* Trying more than this would keep ingest waiting. */
+#define SAMPLE_BYTES (4u << 20)
+
 static bool worth_trying(struct codec_choice candidate, const struct column_spec *spec)
 {
     struct picture_layout layout;
@@ -325,6 +328,18 @@ static apl_status try_candidates(struct coder *c, const struct column_spec *spec
     return APL_OK;
 }
 
+/* The column, or as many of its first records as are enough to judge it by. */
+static struct column_spec sample_of(const struct column_spec *spec)
+{
+    struct column_spec sample = *spec;
+    if (spec->raw_bytes <= SAMPLE_BYTES || spec->records == 0 || (spec->ndim > 0 && spec->shape[0] < 0))
+        return sample;
+    size_t value_bytes = spec->raw_bytes / spec->records;
+    sample.records = value_bytes < SAMPLE_BYTES ? SAMPLE_BYTES / value_bytes : 1;
+    sample.raw_bytes = sample.records * value_bytes;
+    return sample;
+}
+
 apl_status codec_choose(struct coder *coder, const struct column_spec *spec, const uint8_t *raw, int want_id,
                         int want_level, struct codec_choice *choice, apl_error *err)
 {
@@ -335,8 +350,9 @@ apl_status codec_choose(struct coder *coder, const struct column_spec *spec, con
                     INT8_MAX);
     if (want_id >= 0 && !codec_suits((enum codec_id)want_id, spec))
         want_id = -1;
-    uint8_t *out = scratch_reserve(&coder->values, codec_bound(spec));
+    struct column_spec sample = sample_of(spec);
+    uint8_t *out = scratch_reserve(&coder->values, codec_bound(&sample));
     if (!out)
         return fail_nomem(err);
-    return try_candidates(coder, spec, raw, want_id, want_level, out, choice, err);
+    return try_candidates(coder, &sample, raw, want_id, want_level, out, choice, err);
 }
