@@ -196,7 +196,8 @@ static bool stitch_reserve(struct source *s, size_t need)
         return false;
     }
     size_t left = cursor_left(&s->cursor);
-    memcpy(stitch, s->cursor.at, left);
+    if (left > 0)
+        memcpy(stitch, s->cursor.at, left);
     show(&s->cursor, stitch, left);
     free(s->stitch);
     s->stitch = stitch;
@@ -211,7 +212,8 @@ static bool stitch(struct source *s, size_t need)
     if (!stitch_reserve(s, need))
         return false;
     size_t have = cursor_left(c);
-    memmove(s->stitch, c->at, have); /* fetching the next block takes away this one */
+    if (have > 0)
+        memmove(s->stitch, c->at, have); /* fetching the next block takes away this one */
     show(c, s->stitch, have);
     while (have < need && (s->rest_size > 0 || fetch(s))) {
         size_t n = need - have < s->rest_size ? need - have : s->rest_size;

@@ -174,7 +174,7 @@ static inline void write_file(const char *path, const void *data, size_t size)
 {
     FILE *f = fopen(path, "wb");
     cr_assert_not_null(f, "%s", path);
-    cr_assert_eq(fwrite(data, 1, size, f), size);
+    cr_assert(size == 0 || fwrite(data, 1, size, f) == size);
     cr_assert_eq(fclose(f), 0);
 }
 

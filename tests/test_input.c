@@ -166,6 +166,7 @@ Test(input, filters_with_garbage_behind)
         buffer_free(&packed);
     }
     buffer_free(&data);
+    buffer_free(&garbage);
 }
 
 /* xz and bzip2 carry a checksum; zstd as it is written here does not. */

@@ -386,3 +386,30 @@ Test(tar, too_many_bytes, .timeout = 120)
     buffer_free(&zeros);
     buffer_free(&portion);
 }
+
+/* Whatever stands in the headers, reading ends with the members or an error. */
+Test(tar, mutated_headers, .timeout = 120)
+{
+    struct buffer a, b, tar = usual(&a, &b);
+    static const size_t headers[] = {0, 512, 4096, 9728, 13312, 14848, 18432};
+    uint8_t *copy = malloc(tar.size);
+    uint32_t x = 99;
+    for (unsigned round = 0; round < 1500; round++) {
+        memcpy(copy, tar.data, tar.size);
+        uint8_t *h = copy + headers[round % 7];
+        for (unsigned i = 0; i <= round % 5; i++) {
+            x = x * 1664525u + 1013904223u;
+            h[(x >> 8) % 512] = (uint8_t)(round % 3 ? "0127SLxgK\377 /"[(x >> 20) % 12] : x >> 24);
+        }
+        if (headers[round % 7] < 18432) /* the last is the end mark */
+            tar_seal(h);
+        struct buffer mutated = {.data = copy, .size = tar.size};
+        const struct reading *r = read_bytes(folder, &mutated, 300);
+        cr_assert(r->status == APL_END || r->status == APL_E_SOURCE || r->status == APL_E_INCOMPLETE,
+                  "%d: %s", (int)r->status, r->err.message);
+    }
+    free(copy);
+    buffer_free(&tar);
+    buffer_free(&a);
+    buffer_free(&b);
+}
