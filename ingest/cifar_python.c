@@ -59,7 +59,9 @@ static apl_status add_classes(const struct pickle *p, const struct cifar_label *
 apl_status cifar_python_classes(struct pickle *p, const struct cifar_dataset *dataset, struct cursor *c,
                                 uint64_t size, struct cifar_classes *classes, apl_error *err)
 {
-    struct pickle_rules rules = {.what = "the class names of CIFAR"};
+    char what[48];
+    snprintf(what, sizeof what, "the class names of %s", dataset->title);
+    struct pickle_rules rules = {.what = what};
     for (unsigned l = 0; l < dataset->label_count; l++)
         rules.required |= 1u << dataset->labels[l].names_key;
     rules.allowed = rules.required | 1u << KEY_NUM_CASES | 1u << KEY_NUM_VIS;
