@@ -399,7 +399,8 @@ Test(tar, mutated_headers, .timeout = 120)
         uint8_t *h = copy + headers[round % 7];
         for (unsigned i = 0; i <= round % 5; i++) {
             x = x * 1664525u + 1013904223u;
-            h[(x >> 8) % 512] = (uint8_t)(round % 3 ? "0127SLxgK\377 /"[(x >> 20) % 12] : x >> 24);
+            uint8_t telling = (uint8_t) "0127SLxgK\377 /"[(x >> 20) % 12];
+            h[(x >> 8) % 512] = round % 3 ? telling : (uint8_t)(x >> 24);
         }
         if (headers[round % 7] < 18432) /* the last is the end mark */
             tar_seal(h);
