@@ -95,8 +95,8 @@ static int set_number(struct job *job, int opt, const char *text)
         job->ingest.writer.block_records = (uint32_t)n;
         return 0;
     default:
-        if (!parse_integer(text, -100, 22, &level) || level == 0)
-            return misuse("the level must be -100 to -1 or 1 to 22, not '%s'", shown(text));
+        if (!parse_integer(text, -128, 22, &level) || level == 0)
+            return misuse("the level must be -128 to -1 or 1 to 22, not '%s'", shown(text));
         job->ingest.writer.level = (int)level;
         return 0;
     }
@@ -146,21 +146,6 @@ static int set_option(struct job *job, char **argv, int opt)
     }
 }
 
-static int take_operands(struct job *job, int count, char **operands)
-{
-    if (count < 1)
-        return misuse("which SOURCE?");
-    if (count < 2)
-        return misuse("into which DB?");
-    if (count > 2)
-        return misuse("one operand too many: '%s'", shown(operands[2]));
-    if (!*operands[0] || !*operands[1])
-        return misuse("an operand is empty");
-    job->source = operands[0];
-    job->db = operands[1];
-    return 0;
-}
-
 static int on_progress(void *user, const apl_ingest_progress *p)
 {
     struct job *job = user;
@@ -195,7 +180,7 @@ static int report_failure(const struct job *job, const apl_error *err)
 {
     if (err->status == APL_E_CANCELLED)
         return EXIT_FAILURE; /* the signal speaks for itself */
-    failed("%s", err->message);
+    failed("%s%s", err->message, err->status == APL_E_EXISTS ? "; --force replaces it" : "");
     return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
 }
 
@@ -275,8 +260,12 @@ static int run(int argc, char **argv)
         if (status)
             return status;
     }
-    int status = take_operands(&job, argc - optind, argv + optind);
-    return status ? status : ingest(&job);
+    int status = take_operands(argc - optind, argv + optind, (const char *const[]){"SOURCE", "DB", NULL});
+    if (status)
+        return status;
+    job.source = argv[optind];
+    job.db = argv[optind + 1];
+    return ingest(&job);
 }
 
 int main(int argc, char **argv)

@@ -66,6 +66,18 @@ int misused_option(char **argv, int opt)
     return misuse("no such option: '%s'", shown(name));
 }
 
+int take_operands(int count, char **operands, const char *const *names)
+{
+    int wanted = 0;
+    for (; names[wanted]; wanted++) {
+        if (wanted >= count)
+            return misuse("which %s?", names[wanted]);
+        if (!*operands[wanted])
+            return misuse("%s is empty", names[wanted]);
+    }
+    return count > wanted ? misuse("one operand too many: '%s'", shown(operands[wanted])) : 0;
+}
+
 bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 {
     if (!isdigit((unsigned char)text[0]))

@@ -15,6 +15,9 @@ extern const char *command_name;
 /* "PROGRAM: reason" and where to find help, on stderr; returns EXIT_MISUSE. */
 int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Takes exactly as many operands as there are `names`, none empty: "which DB?" if one is missing. */
+int take_operands(int count, char **operands, const char *const *names);
+
 /* "PROGRAM: message" on stderr; returns EXIT_FAILURE. */
 int failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -156,21 +156,6 @@ static int set_option(struct job *job, char **argv, int opt)
     }
 }
 
-static int take_operands(struct job *job, int count, char **operands)
-{
-    if (count < 1)
-        return misuse("which DB?");
-    if (count < 2)
-        return misuse("into which OUT?");
-    if (count > 2)
-        return misuse("one operand too many: '%s'", shown(operands[2]));
-    if (!job->format)
-        return misuse("which --format?");
-    job->x.path = operands[0];
-    job->x.folder = operands[1];
-    return 0;
-}
-
 /* What reading takes, one thread does well; a machine's cores are counted as they are now. */
 static unsigned default_threads(void)
 {
@@ -198,6 +183,12 @@ int cmd_export(int argc, char **argv)
         if (status)
             return status;
     }
-    int status = take_operands(&job, argc - optind, argv + optind);
-    return status ? status : run(&job);
+    int status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", "OUT", NULL});
+    if (status)
+        return status;
+    if (!job.format)
+        return misuse("which --format?");
+    job.x.path = argv[optind];
+    job.x.folder = argv[optind + 1];
+    return run(&job);
 }

@@ -307,12 +307,11 @@ static int set_option(struct job *job, char **argv, int opt)
     }
 }
 
-static int take_operands(struct job *job, int count, char **operands)
+static int take_ids(struct job *job, int count, char **operands)
 {
-    if (count < 1)
-        return misuse("which DB?");
-    if (count < 2)
-        return misuse("which ID?");
+    int status = take_operands(count < 2 ? count : 2, operands, (const char *const[]){"DB", "ID", NULL});
+    if (status)
+        return status;
     job->path = operands[0];
     job->count = (size_t)count - 1;
     job->ids = calloc(job->count, sizeof *job->ids);
@@ -341,7 +340,7 @@ int cmd_get(int argc, char **argv)
         if (status)
             return status;
     }
-    int status = take_operands(&job, argc - optind, argv + optind);
+    int status = take_ids(&job, argc - optind, argv + optind);
     if (!status)
         status = get(&job);
     free(job.ids);

@@ -168,9 +168,8 @@ int cmd_info(int argc, char **argv)
             return misused_option(argv, opt);
         }
     }
-    if (argc - optind < 1)
-        return misuse("which DB?");
-    if (argc - optind > 1)
-        return misuse("one operand too many: '%s'", shown(argv[optind + 1]));
+    int status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
+    if (status)
+        return status;
     return info(argv[optind], json, verbose);
 }

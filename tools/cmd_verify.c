@@ -246,10 +246,9 @@ int cmd_verify(int argc, char **argv)
         if (status)
             return status;
     }
-    if (argc - optind < 1)
-        return misuse("which DB?");
-    if (argc - optind > 1)
-        return misuse("one operand too many: '%s'", shown(argv[optind + 1]));
+    int status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
+    if (status)
+        return status;
     job.path = argv[optind];
     return verify(&job);
 }

@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* "folder/name", or NULL. */
+/* "folder/name", or "name" in the current folder; NULL: out of memory. */
 static char *path_in(const char *folder, const char *name)
 {
+    if (strcmp(folder, ".") == 0)
+        return strdup(name);
     size_t size = strlen(folder) + strlen(name) + 2;
     char *path = malloc(size);
     if (path)

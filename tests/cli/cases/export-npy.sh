@@ -1,0 +1,13 @@
+apldata export "$SHARED/pstore" out --format npy
+ls -A out
+head -c 80 out/test_image.npy | tail -c 70
+echo
+tail -c +129 out/test_image.npy | head -c 3072 | cmp - <(apldata get "$SHARED/store" 750 --field image --format raw)
+python=${APL_PYTHON:-python3}
+"$python" -c 'import numpy' 2>/dev/null || skip "there is no numpy"
+"$python" - <<'P'
+import glob, numpy
+for name in sorted(glob.glob("out/*")):
+    a = numpy.load(name)
+    print(name, a.dtype, a.shape, a.flat[0])
+P

@@ -1,0 +1,7 @@
+exec 2>&1
+apldata --help
+for command in info verify get export; do
+    echo
+    apldata $command --help
+done
+run apldata -h >/dev/null

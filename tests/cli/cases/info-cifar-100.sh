@@ -1,0 +1,1 @@
+apldata info "$SHARED/store100"

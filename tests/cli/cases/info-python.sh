@@ -1,0 +1,1 @@
+apldata info -v "$SHARED/pstore"

@@ -1,0 +1,2 @@
+aplingest -q --partial "$SHARED/b.tar" db
+ls -A db

@@ -1,0 +1,1 @@
+aplingest -v --partial "$SHARED/p.tar" db

@@ -1,0 +1,31 @@
+exec 2>&1
+run apldata
+run apldata frobnicate db
+run apldata -x
+run apldata --no-such
+run apldata --help=1
+for command in info verify get export; do
+    run apldata $command
+    run apldata $command --no-such db
+    run apldata $command -x db
+done
+run apldata info a b
+run apldata info --json=1 a
+run apldata verify a b
+run apldata verify -j 0 a
+run apldata verify -j
+run apldata verify --threads=many a
+run apldata get db
+run apldata get db one
+run apldata get db -1
+run apldata get db 1 2x
+run apldata get db 18446744073709551616
+run apldata get db 1 --format jpeg
+run apldata get db 1 -o picture.jpg
+run apldata get db 1 -o ''
+run apldata get db 1 --field
+run apldata export db
+run apldata export db out
+run apldata export db out extra --format npy
+run apldata export db out --format tfrecord
+run apldata export db out --format npy -j 0

@@ -1,0 +1,2 @@
+aplingest --version
+apldata --version
