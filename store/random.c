@@ -41,9 +41,71 @@ uint64_t siphash(struct random_key key, const uint64_t *words, size_t count)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+static const struct random_key root = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
+
 struct random_key random_key(uint64_t seed, enum random_purpose purpose)
 {
-    static const struct random_key root = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
     uint64_t low[3] = {seed, purpose, 0}, high[3] = {seed, purpose, 1};
     return (struct random_key){siphash(root, low, 3), siphash(root, high, 3)};
+}
+
+struct random_key random_epoch_key(uint64_t seed, uint64_t epoch, enum random_purpose purpose)
+{
+    struct random_key key = random_key(seed, purpose);
+    uint64_t low[2] = {epoch, 0}, high[2] = {epoch, 1};
+    return (struct random_key){siphash(key, low, 2), siphash(key, high, 2)};
+}
+
+/* ------------------------------------------------------------------------------------------------- Philox */
+
+#define COUNTERS (RANDOM_AHEAD / 4)
+
+/* Word k of counter i is x[k][i], so that the compiler can take several counters at once: the rounds of one
+ * wait for each other, those of several do not. */
+static inline void rounds(uint64_t key, uint32_t (*restrict x)[COUNTERS], unsigned n)
+{
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    for (int round = 0; round < 10; round++) {
+        for (unsigned i = 0; i < n; i++) {
+            uint64_t a = (uint64_t)0xd2511f53u * x[0][i], b = (uint64_t)0xcd9e8d57u * x[2][i];
+            x[0][i] = (uint32_t)(b >> 32) ^ x[1][i] ^ k0;
+            x[1][i] = (uint32_t)b;
+            x[2][i] = (uint32_t)(a >> 32) ^ x[3][i] ^ k1;
+            x[3][i] = (uint32_t)a;
+        }
+        k0 += 0x9e3779b9u;
+        k1 += 0xbb67ae85u;
+    }
+}
+
+void philox(uint64_t key, const uint32_t counter[4], uint32_t out[4])
+{
+    uint32_t x[4][COUNTERS];
+    for (int k = 0; k < 4; k++)
+        x[k][0] = counter[k];
+    rounds(key, x, 1);
+    for (int k = 0; k < 4; k++)
+        out[k] = x[k][0];
+}
+
+void random_stream_init(struct random_stream *stream, struct random_key key)
+{
+    stream->key = key;
+    stream->counter = 0;
+    stream->used = RANDOM_AHEAD;
+}
+
+void random_stream_refill(struct random_stream *stream)
+{
+    uint32_t(*x)[COUNTERS] = (uint32_t(*)[COUNTERS])stream->ahead;
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        uint64_t c = stream->counter + i;
+        x[0][i] = (uint32_t)c;
+        x[1][i] = (uint32_t)(c >> 32);
+        x[2][i] = (uint32_t)stream->key.high;
+        x[3][i] = (uint32_t)(stream->key.high >> 32);
+    }
+    stream->counter += COUNTERS;
+    rounds(stream->key.low, x, COUNTERS);
+    stream->used = 0;
 }

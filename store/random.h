@@ -12,13 +12,64 @@ struct random_key {
 
 /* What a key is for; two purposes never share a stream of numbers. The numbers never change their meaning. */
 enum random_purpose {
-    RANDOM_STORE_ORDER = 1 /* the order of a shuffled store */
+    RANDOM_STORE_ORDER = 1, /* the order of a shuffled store */
+    RANDOM_BLOCKS = 2,      /* the order in which blocks enter in an epoch */
+    RANDOM_BINS = 3,        /* which bin a record goes to */
+    RANDOM_DRAWS = 4,       /* which record is drawn next */
+    RANDOM_AUGMENT = 5,     /* crop, flip and square of a record */
+    RANDOM_FLIP_SIDE = 6,   /* alternating flip: which epochs a record is flipped in */
+    RANDOM_RECEIPT = 7,     /* hashes of records in a receipt */
+    RANDOM_SPLIT = 8        /* which side of a split a record falls on */
 };
 
 /* SipHash-2-4 (Aumasson and Bernstein, 2012) of `count` words, taken as little-endian bytes. */
 uint64_t siphash(struct random_key key, const uint64_t *words, size_t count);
 
-/* A key for one purpose from a seed. */
+/* A key for one purpose from a seed, and from a seed and an epoch. */
 struct random_key random_key(uint64_t seed, enum random_purpose purpose);
+struct random_key random_epoch_key(uint64_t seed, uint64_t epoch, enum random_purpose purpose);
+
+/* Philox4x32-10 (Salmon et al., 2011): four numbers for each counter. */
+void philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]);
+
+/* A bijection that spreads ids evenly: for placing, where nothing hangs on being unpredictable. */
+static inline uint64_t random_mix(uint64_t key, uint64_t id)
+{
+    uint64_t x = id ^ key;
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+    return x ^ x >> 32;
+}
+
+/* Uniform numbers one after another, from a Philox counter. */
+#define RANDOM_AHEAD 64
+struct random_stream {
+    struct random_key key;
+    uint64_t counter;
+    unsigned used;
+    uint32_t ahead[RANDOM_AHEAD];
+};
+
+void random_stream_init(struct random_stream *stream, struct random_key key);
+void random_stream_refill(struct random_stream *stream);
+
+static inline uint32_t random_u32(struct random_stream *stream)
+{
+    if (stream->used == RANDOM_AHEAD)
+        random_stream_refill(stream);
+    return stream->ahead[stream->used++];
+}
+
+/* Uniform on 0 ... bound-1 without bias (Lemire, 2019); bound must not be 0. */
+static inline uint32_t random_below(struct random_stream *stream, uint32_t bound)
+{
+    uint64_t m = (uint64_t)random_u32(stream) * bound;
+    if ((uint32_t)m < bound) {
+        uint32_t least = -bound % bound;
+        while ((uint32_t)m < least)
+            m = (uint64_t)random_u32(stream) * bound;
+    }
+    return (uint32_t)(m >> 32);
+}
 
 #endif
