@@ -197,8 +197,7 @@ static inline void separate_block(uint8_t *const *to, const uint8_t *const *plus
 #undef STORE
 }
 
-/* Two blocks on end before the next ways, which fills a cache line of 16 records before it turns to others.
- */
+/* All bytes of 16 ways before the next 16: so few rows written to at a time stay in cache line by line. */
 static size_t separate_ways(uint8_t *const *to, const uint8_t *const *plus, const uint8_t *group, size_t n)
 {
     size_t at = 0;
