@@ -1,0 +1,77 @@
+#!/bin/sh
+# Holds docs/FORMAT.md against what the library writes: a reader written from that page alone reads stores of every
+# kind and compares all digests, and the page's worked example is run as it stands there.
+. tests/lib.sh
+BUILD=${BUILD:-build}
+CC=${CC:-cc}
+python=${APL_PYTHON:-python3}
+build=$(cd "$BUILD" && pwd) || exit 1
+scratch
+
+# Small archives, as stores: ROWS, further options of mkshapes, of aplingest
+cifar() # NAME ROWS "MKSHAPES OPTIONS" "APLINGEST OPTIONS"
+{
+    # shellcheck disable=SC2086
+    "$build/mkshapes" --rows "$2" $3 "$scratch/$1.tar" &&
+        "$build/aplingest" -q --partial $4 "$scratch/$1.tar" "$scratch/$1"
+}
+
+format_stores()
+{
+    $CC -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude tests/format_stores.c -o "$scratch/format_stores" \
+        -L"$build" -lapldata -Wl,-rpath,"$build" && mkdir "$scratch/made" && "$scratch/format_stores" "$scratch/made"
+}
+
+read_store() # STORE
+{
+    "$python" tests/format_reader.py "$1"
+}
+
+refused() # STORE: does the reader notice?
+{
+    cp -r "$1" "$scratch/damaged" && chmod u+w "$scratch/damaged/data.mdb" &&
+        printf '\252\125' | dd of="$scratch/damaged/data.mdb" bs=1 conv=notrunc status=none \
+            seek=$(($(wc -c <"$scratch/damaged/data.mdb") / 2)) &&
+        ! read_store "$scratch/damaged"
+}
+
+contents() # STORE...: how many content digests they have between them
+{
+    for store in "$@"; do
+        "$build/apldata" info --json "$store" | tr -d ' \n' | sed 's/.*"content_sha256":"\([0-9a-f]*\)".*/\1/'
+        echo
+    done | sort -u | grep -c .
+}
+
+# The page's own lines: sh blocks, as they stand there.
+worked_example() # STORE
+{
+    awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' docs/FORMAT.md >"$scratch/example.sh"
+    mkdir -p "$scratch/example"
+    (cd "$scratch/example" && DB=$1 sh -eu "$scratch/example.sh") >"$scratch/said" || return 1
+    cat "$scratch/said"
+    record=$(sed -n 's/^record \([0-9]*\), green.*/\1/p' "$scratch/said")
+    "$build/apldata" get "$1" "$record" --field image --format raw -o - |
+        od -An -v -tu1 -w1 -j 1024 -N 1024 | tr -d ' ' | diff - "$scratch/example/green"
+}
+
+check "format: stores of every kind can be made" format_stores
+check "format: and of archives" cifar binary 25 "" "-b 40"
+check "format: shuffled ones" cifar cifar-shuffled 20 "--cifar100 --python" "--shuffle=42"
+
+if ! "$python" -c 'import lmdb' 2>/dev/null; then
+    skip "format: a second reader" "no py-lmdb"
+elif ! have zstd; then
+    skip "format: a second reader" "no zstd command"
+else
+    for store in "$scratch"/made/* "$scratch/binary" "$scratch/cifar-shuffled"; do
+        check "format: a second reader agrees: ${store##*/}" read_store "$store"
+    done
+    check "format: a second reader notices damage" refused "$scratch/made/raw"
+fi
+check "format: one content digest for all codecs" test "$(contents "$scratch"/made/[dprz]*)" = 1
+if have mdb_dump && have zstd && have basenc; then
+    check "format: the worked example" worked_example "$scratch/binary"
+else
+    skip "format: the worked example" "needs mdb_dump, zstd and basenc"
+fi

@@ -1,0 +1,163 @@
+/* Writes stores that hold what archives of CIFAR do not: every type of element, every codec, shapes that
+ * vary, empty values, members and splits, gaps between the numbers of members, blocks of more than 256
+ * records.
+ *
+ *     format_stores DIR      makes the stores DIR/kinds, DIR/shuffled, DIR/picture, ...
+ */
+#include "apl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORDS 2100 /* three runs of a field digest */
+#define BLOCK   300
+
+static apl_error err;
+
+static void must(apl_status status)
+{
+    if (status == APL_OK)
+        return;
+    fprintf(stderr, "%s\n", err.message);
+    exit(1);
+}
+
+/* Something between noise and a constant, the same on every machine. */
+static uint32_t noise(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 24;
+}
+
+static void fill(uint8_t *to, size_t n, uint32_t record)
+{
+    uint32_t state = record;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (uint8_t)(record / 7 + i / 5 + noise(&state) % 9);
+}
+
+static apl_writer *begin(const char *dir, const char *name, apl_writer_options *options)
+{
+    char path[4096];
+    apl_writer *w;
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    options->block_records = BLOCK;
+    must(apl_writer_open(path, options, &w, &err));
+    return w;
+}
+
+static void end(apl_writer *w)
+{
+    must(apl_writer_commit(w, &err));
+    apl_writer_close(w);
+}
+
+/* A scalar of every type, a vector of floats that grows slowly, text and pictures of varying shape. */
+static void add_kinds(apl_writer *w)
+{
+    static const int64_t text[1] = {-1}, vector[1] = {5}, varying[4] = {-1, 2, -1, 3};
+    for (unsigned dtype = APL_U8; dtype <= APL_BOOL; dtype++)
+        must(apl_writer_add_field(w, apl_dtype_name((apl_dtype)dtype), (apl_dtype)dtype, APL_TARGET, 0, NULL,
+                                  &err));
+    must(apl_writer_add_field(w, "vector", APL_F32, APL_INPUT, 1, vector, &err));
+    must(apl_writer_add_field(w, "text", APL_UTF8, APL_NAME, 1, text, &err));
+    must(apl_writer_add_field(w, "varying", APL_I16, APL_INPUT, 4, varying, &err));
+    must(apl_writer_add_field(w, "bytes", APL_U8, APL_INPUT, 1, text, &err));
+}
+
+static void append_kind(apl_writer *w, uint32_t record)
+{
+    uint8_t scalars[APL_BOOL][8], bytes[6 * 2 * 5 * 3 * 2];
+    float vector[5];
+    char text[32];
+    apl_value values[APL_BOOL + 4];
+    uint64_t number = record * (uint64_t)3 + (record % 10 == 0);
+    for (unsigned i = 0; i < APL_BOOL; i++) {
+        memcpy(scalars[i], &number, 8);
+        scalars[i][0] = i + 1 == APL_BOOL ? record & 1 : scalars[i][0];
+        values[i] = (apl_value){scalars[i], NULL};
+    }
+    scalars[0][0] = (uint8_t)(record % 3); /* it has three classes */
+    for (unsigned i = 0; i < 5; i++)
+        vector[i] = (float)record + (float)i / 4;
+    int64_t length = snprintf(text, sizeof text,
+                              record % 11 ? "r\xc3\xa9"
+                                            "cord-%u.png"
+                                          : "",
+                              record);
+    int64_t shape[4] = {record % 6, 2, record / 7 % 5, 3}, count = record % 23;
+    fill(bytes, sizeof bytes, record);
+    values[APL_BOOL] = (apl_value){vector, NULL};
+    values[APL_BOOL + 1] = (apl_value){text, &length};
+    values[APL_BOOL + 2] = (apl_value){bytes, shape};
+    values[APL_BOOL + 3] = (apl_value){bytes, &count};
+    must(apl_writer_append(w, values, &err));
+}
+
+/* Members come last first, and one of them, and a whole split, are empty. */
+static void make_kinds(const char *dir, const char *name, int shuffle)
+{
+    static const char *const classes[3] = {"none", "some", "all"};
+    apl_writer_options options = APL_WRITER_OPTIONS_INIT;
+    options.shuffle = shuffle;
+    options.shuffle_seed = 0x123456789abcdef0u;
+    apl_writer *w = begin(dir, name, &options);
+    add_kinds(w);
+    must(apl_writer_set_classes(w, "u8", classes, 3, &err));
+    must(apl_writer_begin_member(w, "test", "test", shuffle ? 4 : 90, &err));
+    for (uint32_t i = 0; i < 333; i++)
+        append_kind(w, i);
+    must(apl_writer_begin_member(w, "second", "train", shuffle ? 2 : 7, &err));
+    for (uint32_t i = 333; i < RECORDS - 1; i++)
+        append_kind(w, i);
+    must(apl_writer_begin_member(w, "first", "train", 0, &err));
+    append_kind(w, RECORDS - 1);
+    must(apl_writer_begin_member(w, "nothing", "train", 1, &err));
+    must(apl_writer_begin_member(w, "unused", "val", 3 + (shuffle ? 0 : 50), &err));
+    end(w);
+}
+
+/* Pictures of one to five channels, of odd sizes, down to a single pixel; and codecs that were asked for. */
+static void make_pictures(const char *dir, const char *codec)
+{
+    static const struct {
+        const char *name;
+        unsigned ndim;
+        int64_t shape[3];
+    } fields[] = {{"gray", 2, {9, 7}},      {"one", 3, {1, 4, 4}},    {"two", 3, {2, 5, 3}},
+                  {"colour", 3, {3, 6, 5}}, {"alpha", 3, {4, 3, 11}}, {"five", 3, {5, 4, 4}},
+                  {"pixel", 2, {1, 1}},     {"row", 2, {1, 40}}};
+    enum { FIELDS = sizeof fields / sizeof *fields };
+    uint8_t bytes[FIELDS][512];
+    apl_value values[FIELDS];
+    apl_writer_options options = APL_WRITER_OPTIONS_INIT;
+    options.codec = codec;
+    options.level = strcmp(codec, "picture") == 0 ? 3 : 0;
+    apl_writer *w = begin(dir, codec, &options);
+    for (unsigned f = 0; f < FIELDS; f++) {
+        must(apl_writer_add_field(w, fields[f].name, APL_U8, APL_INPUT, fields[f].ndim, fields[f].shape,
+                                  &err));
+        values[f] = (apl_value){bytes[f], NULL};
+    }
+    must(apl_writer_begin_member(w, "drawn", "all", 0, &err));
+    for (uint32_t i = 0; i < BLOCK + 33; i++) {
+        for (unsigned f = 0; f < FIELDS; f++)
+            fill(bytes[f], sizeof bytes[f], i * 31 + f);
+        must(apl_writer_append(w, values, &err));
+    }
+    end(w);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2)
+        return 2;
+    make_kinds(argv[1], "kinds", 0);
+    make_kinds(argv[1], "shuffled", 1);
+    make_pictures(argv[1], "picture");
+    make_pictures(argv[1], "delta");
+    make_pictures(argv[1], "zstd");
+    make_pictures(argv[1], "raw");
+    return 0;
+}
