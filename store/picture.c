@@ -112,10 +112,16 @@ struct encoding {
     const uint8_t *raw;
     uint64_t *keys;     /* by record: activity, then the number of the record */
     uint8_t *less;      /* a plane less its green */
-    uint8_t *residuals; /* of a group, record after record */
+    bool keep;          /* the residuals of a plane of all records, else of one group's only */
+    uint8_t *residuals; /* of one record after another */
     size_t stride;      /* from one to the next of these: not a power of two, which would crowd cache sets */
     uint8_t *group;     /* the same side by side */
 };
+
+/* Residuals up to this size are kept from the ordering to the coding: about what a core's cache holds. Of
+ * larger columns they are taken again when their group's turn comes, so that the memory does not grow with
+ * the column. */
+#define KEEP_BYTES (1u << 20)
 
 static bool encoding_begin(struct picture *p, const struct picture_layout *l, const uint8_t *raw,
                            struct encoding *e)
@@ -123,15 +129,17 @@ static bool encoding_begin(struct picture *p, const struct picture_layout *l, co
     size_t keys = scratch_round(l->records * sizeof *e->keys);
     size_t plane = scratch_round(l->plane);
     size_t stride = plane + SCRATCH_ALIGN;
+    bool keep = l->records <= KEEP_BYTES / stride;
+    size_t residuals = (keep && l->records > WAYS ? l->records : WAYS) * stride;
     /* the planes' limit keeps this below 2^27 */
-    uint8_t *at = scratch_reserve(&p->scratch, keys + plane + WAYS * stride + WAYS * plane);
+    uint8_t *at = scratch_reserve(&p->scratch, keys + plane + residuals + WAYS * plane);
     if (!at)
         return false;
-    *e = (struct encoding){.layout = l, .raw = raw, .stride = stride};
+    *e = (struct encoding){.layout = l, .raw = raw, .keep = keep, .stride = stride};
     e->keys = (uint64_t *)(void *)at;
     e->less = at + keys;
     e->residuals = e->less + plane;
-    e->group = e->residuals + WAYS * stride;
+    e->group = e->residuals + residuals;
     return true;
 }
 
@@ -155,13 +163,14 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Puts the records in order of activity. The residuals are taken again when their group's turn comes: that is
- * cheaper than keeping those of a whole block. */
+/* Puts the records in order of activity. */
 static void order_records(const struct filter *f, struct encoding *e, size_t channel, uint8_t *order)
 {
     const struct picture_layout *l = e->layout;
-    for (size_t i = 0; i < l->records; i++)
-        e->keys[i] = plane_residuals(f, e, i, channel, e->residuals) << 16 | i;
+    for (size_t i = 0; i < l->records; i++) {
+        uint8_t *to = e->residuals + (e->keep ? i * e->stride : 0);
+        e->keys[i] = plane_residuals(f, e, i, channel, to) << 16 | i;
+    }
     qsort(e->keys, l->records, sizeof *e->keys, compare_keys);
     for (size_t i = 0; i < l->records; i++)
         store_le(order + i * l->order_bytes, e->keys[i] & 0xffff, (unsigned)l->order_bytes);
@@ -174,10 +183,11 @@ static size_t gather_group(const struct filter *f, struct encoding *e, size_t ch
     size_t ways = picture_ways(l, group);
     const uint8_t *from[WAYS];
     for (size_t w = 0; w < WAYS; w++) {
-        uint8_t *to = e->residuals + w * e->stride;
+        size_t record = w < ways ? e->keys[group * WAYS + w] & 0xffff : 0;
+        uint8_t *to = e->residuals + (e->keep ? record : w) * e->stride;
+        if (!e->keep && w < ways)
+            plane_residuals(f, e, record, channel, to);
         from[w] = to;
-        if (w < ways)
-            plane_residuals(f, e, e->keys[group * WAYS + w] & 0xffff, channel, to);
     }
     f->interleave(e->group, from, l->plane);
     for (size_t i = 1; ways < WAYS && i < l->plane; i++)

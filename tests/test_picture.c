@@ -120,6 +120,11 @@ Test(picture, there_and_back_in_all_counts)
         all_kinds_back(pictures(counts[i], 3, 9, 11));
 }
 
+Test(picture, more_residuals_than_are_kept)
+{
+    all_kinds_back(pictures(40, 3, 190, 203));
+}
+
 Test(picture, a_plane_without_channels)
 {
     struct column_spec spec = {40, 40 * 7 * 13, 1, 2, {7, 13}};
