@@ -1,0 +1,13 @@
+need mandoc
+for page in aplingest.1 apldata.1 apl.3; do
+    # Which other pages are installed does not matter.
+    mandoc -T lint "$CLI/../../docs/man/$page" | grep -v mandoc.db
+done
+# What the pages list as options is what the programs take.
+for program in aplingest apldata; do
+    page=$CLI/../../docs/man/$program.1
+    for option in $(grep -ohE '^\.It Fl .*' "$page" | grep -oE '(Fl|,) -[a-z-]+' | sed 's/.* -/--/' | sort -u); do
+        (aplingest --help && for command in info verify get export; do apldata $command --help; done) |
+            grep -q -e "$option" || echo "$program.1: $option is in no help"
+    done
+done
