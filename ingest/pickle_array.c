@@ -57,17 +57,17 @@ static apl_status read_bool(struct pickle *p, bool ints_too, bool *value)
 }
 
 /* numpy.dtype("u1", False, True), with the state it is given. */
-static apl_status build_dtype(struct pickle *p)
+static apl_status read_dtype(struct pickle *p)
 {
     bool align, copy;
+    TRY(read_this_global(p, GLOBAL_DTYPE, "a dtype"));
     TRY(read_this_text(p, "u1", "dtype 'u1' (unsigned bytes)"));
     TRY(read_bool(p, true, &align));
     TRY(read_bool(p, true, &copy));
     if (align || !copy)
         return refuse(p, "numpy.dtype(\"u1\", False, True) is expected here");
     TRY(make(p, OP_TUPLE3, "a tuple of three"));
-    TRY(expect_op(p, OP_REDUCE, "REDUCE"));
-    TRY(put_memo(p, (struct memo){.kind = MEMO_DTYPE}));
+    TRY(make(p, OP_REDUCE, "REDUCE"));
     TRY(expect_op(p, OP_MARK, "the state of the dtype"));
     TRY(read_this_int(p, 3, "version 3"));
     TRY(read_this_text(p, "|", "byte order '|'"));
@@ -77,19 +77,7 @@ static apl_status build_dtype(struct pickle *p)
     TRY(read_this_int(p, -1, "-1"));
     TRY(read_this_int(p, 0, "0"));
     TRY(make(p, OP_TUPLE, "the end of the dtype's state"));
-    TRY(expect_op(p, OP_BUILD, "BUILD"));
-    return put_memo(p, (struct memo){.kind = MEMO_DTYPE});
-}
-
-static apl_status read_dtype(struct pickle *p)
-{
-    struct memo item;
-    enum pickle_global global;
-    TRY(read_item(p, &item, "a dtype"));
-    if (item.kind == MEMO_DTYPE)
-        return APL_OK;
-    TRY(global_of_item(p, item, &global, "a dtype"));
-    return global == GLOBAL_DTYPE ? build_dtype(p) : unexpected_item(p, "a dtype");
+    return make(p, OP_BUILD, "BUILD");
 }
 
 /* The head of bytes as they are; payload->latin1 where another form begins instead. */
@@ -114,7 +102,7 @@ static apl_status open_bytes(struct pickle *p, struct payload *payload)
         payload->left = cursor_u64(p->c);
         break;
     default:
-        return unexpected(p, "the array's bytes");
+        return unexpected(p, "a string of bytes");
     }
     return cursor_ok(p->c) ? APL_OK : ended(p);
 }
@@ -123,8 +111,8 @@ static apl_status open_bytes(struct pickle *p, struct payload *payload)
 static apl_status open_encoded(struct pickle *p, struct payload *payload)
 {
     payload->latin1 = true;
-    TRY(read_this_global(p, GLOBAL_ENCODE, "the array's bytes"));
-    TRY(expect_op(p, OP_BINUNICODE, "the array's bytes"));
+    TRY(read_this_global(p, GLOBAL_ENCODE, "a string of bytes"));
+    TRY(expect_op(p, OP_BINUNICODE, "a string of bytes"));
     payload->left = cursor_u32(p->c);
     return cursor_ok(p->c) ? APL_OK : ended(p);
 }
@@ -280,7 +268,7 @@ static apl_status frombuffer(struct pickle *p)
     TRY(expect_op(p, OP_MARK, "the arguments of _frombuffer"));
     TRY(open_payload(p, &payload));
     if (payload.latin1)
-        return unexpected(p, "the array's bytes");
+        return unexpected(p, "a string of bytes");
     uint64_t rows = payload.left / PICKLE_COLUMNS;
     TRY(check_row_count(p, rows <= INT64_MAX ? (int64_t)rows : INT64_MAX));
     TRY(check_payload(p, &payload));

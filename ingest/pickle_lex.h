@@ -52,9 +52,9 @@ struct text {
     uint32_t at, size; /* in pickle.texts */
 };
 
-/* What a memo remembers. Only texts, globals and the dtype can be got back. */
+/* What a memo remembers. Only texts and globals can be got back: there is one array, hence one dtype. */
 struct memo {
-    enum { MEMO_OTHER, MEMO_TEXT, MEMO_GLOBAL, MEMO_DTYPE } kind;
+    enum { MEMO_OTHER, MEMO_TEXT, MEMO_GLOBAL } kind;
     enum pickle_global global;
     struct text text;
 };

@@ -143,8 +143,6 @@ apl_status global_of_item(struct pickle *p, struct memo item, enum pickle_global
         *global = item.global;
         return APL_OK;
     }
-    if (item.kind != MEMO_TEXT)
-        return unexpected_item(p, expected);
     struct memo second;
     TRY(read_item(p, &second, "the name of a constructor"));
     if (second.kind != MEMO_TEXT)

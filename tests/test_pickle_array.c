@@ -274,8 +274,8 @@ Test(pickle_array, something_else_for_an_array)
     refused(&m, "opcode BININT1: an array is expected here");
 }
 
-/* The dtype of the array got back from the memo; only that, and only where a dtype belongs. */
-Test(pickle_array, dtype_from_the_memo)
+/* Not everything that the memo has is a dtype. */
+Test(pickle_array, dtype_must_be_named)
 {
     struct maker m;
     begin_array(&m);
@@ -293,4 +293,37 @@ Test(pickle_array, dtype_from_the_memo)
     shape(&m, 2, PICKLE_COLUMNS);
     op_le(&m, 'h', 2, 1);
     refused(&m, "opcode BINGET: a dtype is expected here");
+}
+
+Test(pickle_array, no_text_in_a_buffer)
+{
+    struct maker m;
+    begin_array(&m);
+    global(&m, "numpy.core.numeric\n_frombuffer\n");
+    op(&m, '(');
+    global(&m, "_codecs\nencode\n");
+    op_le(&m, 'X', 3072, 4);
+    pixels(&m, 1);
+    refused(&m, "opcode BINUNICODE: a string of bytes is expected here");
+}
+
+Test(pickle_array, cut_while_rows_stream)
+{
+    struct maker m;
+    open_dict(&m);
+    filenames(&m, 2);
+    labels(&m, "labels", 2, 10);
+    text(&m, "data");
+    array(&m, 2);
+    struct got g = got_new();
+    for (size_t cut = 1; cut < 2 * PICKLE_COLUMNS; cut += 100) {
+        struct cursor c = cursor_over(m.out.data, m.out.size - cut);
+        struct pickle_rows rows = {got_begin, got_row, &g};
+        g = (struct got){.p = g.p};
+        /* The member says that it has the bytes; the source breaks off. */
+        cr_assert_eq(pickle_read(g.p, &c, m.out.size, &batch_rules, &rows, &g.err), APL_E_SOURCE);
+        cr_assert(strstr(g.err.message, "the pickle ends too early"), "%s", g.err.message);
+    }
+    buffer_free(&m.out);
+    pickle_free(g.p);
 }

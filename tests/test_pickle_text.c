@@ -171,6 +171,25 @@ Test(pickle_text, stack_global)
     refused(&m, "the name of a constructor is expected here");
 }
 
+Test(pickle_text, constructors_where_texts_belong)
+{
+    struct maker m;
+    begin_name(&m);
+    op_text(&m, 0x8c, "_codecs");
+    global(&m, "_codecs\nencode\n");
+    op(&m, 0x93);
+    refused(&m, "opcode GLOBAL: the name of a constructor is expected here");
+    begin_name(&m);
+    global(&m, "_codecs\nencode\n");
+    global(&m, "_codecs\nencode\n");
+    op(&m, 'X');
+    refused(&m, "opcode GLOBAL: a text is expected here");
+    begin_name(&m);
+    global(&m, "numpy\ndtype\n");
+    op(&m, 'X');
+    refused(&m, "opcode GLOBAL: a text is expected here");
+}
+
 Test(pickle_text, unknown_constructors)
 {
     static const char *const names[] = {"os\nsystem\n",
