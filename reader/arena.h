@@ -1,0 +1,46 @@
+/*
+ * The arena: slots of one record each, for the decoded values of fields of fixed shape. Values of one field
+ * lie side by side in memory of their own, on huge pages where they are to be had. A slot has an atomic count
+ * of the deliveries that are still to come from it; who takes it to zero gives the slot back. The arena knows
+ * no order.
+ */
+#ifndef ARENA_H
+#define ARENA_H
+
+#include "status.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct arena {
+    uint32_t slots;
+    unsigned fields;
+    size_t value_bytes[APL_MAX_FIELDS]; /* 0: the field has no place in slots */
+    uint8_t *values[APL_MAX_FIELDS];
+    atomic_uint *counts;
+    uint32_t *free; /* a stack; with the lock held */
+    uint32_t free_count;
+    pthread_mutex_t lock;
+};
+
+apl_status arena_init(struct arena *arena, uint32_t slots, unsigned fields, const size_t *value_bytes,
+                      apl_error *err);
+void arena_free(struct arena *arena);
+
+/* Bytes that an arena of so many slots takes up. */
+uint64_t arena_bytes(uint32_t slots, unsigned fields, const size_t *value_bytes);
+
+static inline uint8_t *arena_value(const struct arena *arena, unsigned field, uint32_t slot)
+{
+    return arena->values[field] + (size_t)slot * arena->value_bytes[field];
+}
+
+/* Takes `n` slots, each good for `deliveries`; false, and nothing taken, if there are not so many. */
+bool arena_take(struct arena *arena, uint32_t *slots, uint32_t n, unsigned deliveries);
+
+/* One delivery less is to come from each of these; slots that have none left are given back, all under one
+ * lock. `slots` is used as scratch. Returns how many were given back. */
+uint32_t arena_release(struct arena *arena, uint32_t *slots, uint32_t n);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * The plan: which record is delivered at which position of an epoch. A pure function of the subset, the
+ * options below and the epoch; no threads, no I/O.
+ *
+ * Blocks enter in a random order, each as soon as its records fit into the window. The records of a block are
+ * scattered over bins by a keyed hash. A draw picks a bin in proportion to what is left in it, then one of
+ * its records, uniformly: every record that stands in the window is equally likely, and with a window that
+ * covers the split the order is a uniform permutation.
+ */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include "subset.h"
+
+struct plan_options {
+    uint64_t seed;
+    uint64_t window; /* records that may stand at once; at least those of the largest block */
+    unsigned bins;   /* 1 ... PLAN_MAX_BINS */
+    unsigned reuse;  /* how often each record is delivered in an epoch */
+    bool sequential; /* in the order of ids, nothing drawn */
+};
+#define PLAN_MAX_BINS 4096u
+
+struct plan;
+
+/* The subset must outlive the plan. blocks x stride x reuse must be below 2^32. */
+apl_status plan_new(const struct plan_options *options, const struct subset *subset, struct plan **plan,
+                    apl_error *err);
+void plan_free(struct plan *plan);
+
+/* Goes to the beginning of an epoch. */
+void plan_begin(struct plan *plan, uint64_t epoch);
+
+/* The next `n` deliveries, or as many as are left in the epoch: reference x reuse + copy each. Returns how
+ * many; fewer than asked for, with *failed set, if memory for the bins cannot be had. */
+size_t plan_next(struct plan *plan, uint32_t *deliveries, size_t n, bool *failed);
+
+/* The blocks (their places in the subset) in the order in which they enter this epoch. */
+const uint32_t *plan_order(const struct plan *plan);
+
+/* How many blocks have entered by now. */
+uint32_t plan_entered(const struct plan *plan);
+
+/* Deliveries so far in this epoch, and in all of an epoch. */
+uint64_t plan_position(const struct plan *plan);
+uint64_t plan_length(const struct plan *plan);
+
+/* Bytes that a plan may come to take up. */
+size_t plan_bytes(const struct plan_options *options, const struct subset *subset);
+
+#endif
