@@ -25,9 +25,14 @@ void bins_begin(struct bins *bins, struct random_key place, struct random_key dr
  * nothing was put. */
 bool bins_put(struct bins *bins, const uint32_t *deliveries, const uint64_t *ids, uint32_t n);
 
+/* What one thread needs to draw up to `most` deliveries at once. */
+struct bins_scratch;
+struct bins_scratch *bins_scratch_new(const struct bins *bins, size_t most); /* NULL: out of memory */
+void bins_scratch_free(struct bins_scratch *scratch);
+
 /* Draws `n` deliveries at once, or all that are left if that is fewer; rows keep the order of the draws.
  * Returns how many. */
-size_t bins_draw(struct bins *bins, uint32_t *deliveries, size_t n);
+size_t bins_draw(struct bins *bins, struct bins_scratch *scratch, uint32_t *deliveries, size_t n);
 
 /* What stands now. */
 uint64_t bins_standing(struct bins *bins);
