@@ -4,7 +4,7 @@ set -u
 objects=${BUILD:-build}/coverage
 find "$objects" -name '*.gcda' -exec rm -f {} +
 for test in tests/test_*.c; do
-    "$objects/tests/$(basename "$test" .c)" --ascii >"$objects/test.log" 2>&1 || echo "fails: $test" >&2
+    "$objects/tests/$(basename "$test" .c)" --color=never >"$objects/test.log" 2>&1 || echo "fails: $test" >&2
 done
 for source in store/*.c ingest/*.c reader/*.c; do
     [ -e "$objects/${source%.c}.gcno" ] || continue

@@ -10,7 +10,7 @@ export LC_ALL=C
 logs=$BUILD/logs
 mkdir -p "$logs"
 rm -f "$logs"/*.log
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 begun=0
 jobs=$(nproc)
 case ${MAKEFLAGS-} in
 *jobserver*) build="$MAKE --no-print-directory" ;;
@@ -26,7 +26,8 @@ export APL_PYTHON
 count()
 {
     passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-    printf '%-44s %4d passed' "$1" "$2"
+    printf '%-32s %4d s %4d passed' "$1" $((SECONDS - begun)) "$2"
+    begun=$SECONDS
     [ "$4" -eq 0 ] || printf ', %d skipped' "$4"
     [ "$3" -eq 0 ] || printf ', %d FAILED' "$3"
     printf '\n'
@@ -95,7 +96,7 @@ script()
 criterion()
 {
     local name=$1 log=$logs/${1//[ \/]/-}.log line
-    timeout 600 "$2" --ascii --color=never -j"$jobs" >"$log" 2>&1
+    timeout 600 "$2" --color=never -j"$jobs" >"$log" 2>&1
     local code=$?
     line=$(grep -a 'Synthesis: Tested:' "$log" | tail -n 1)
     if [[ ! $line =~ Tested:\ ([0-9]+).*Passing:\ ([0-9]+).*Failing:\ ([0-9]+).*Crashing:\ ([0-9]+) ]]; then
@@ -106,7 +107,12 @@ criterion()
     local good=${BASH_REMATCH[2]} bad=$((BASH_REMATCH[3] + BASH_REMATCH[4])) skips
     skips=$(grep -ac '^skipped' "$log")
     [ "$skips" -le "$good" ] || skips=$good
-    [ "$bad" -eq 0 ] && [ $code -ne 0 ] && bad=1
+    # Criterion passes a test that leaks: its process reports that when it ends, so before the summary. Behind the
+    # summary the runner reports (with status 23) a leak of its own.
+    local leaks
+    leaks=$(sed '/Synthesis: Tested:/q' "$log" | grep -ac 'ERROR: LeakSanitizer')
+    bad=$((bad + leaks)) good=$((good > leaks ? good - leaks : 0))
+    [ "$bad" -eq 0 ] && [ $code -ne 0 ] && [ $code -ne 23 ] && bad=1
     count "$name" $((good - skips)) "$bad" "$skips" "$log"
 }
 
@@ -148,12 +154,13 @@ suite_cli()
 
 suite_asan()
 {
-    # vptr and leak checks run in every process of a test; the first error ends it.
-    export ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+    # The fake stacks of use-after-return checks do not align AVX-512 variables.
+    export ASAN_OPTIONS=detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1
+    export LSAN_OPTIONS=exitcode=23
     built "build with asan" FLAVOUR=asan all tests
     unit asan "asan unit"
     cli "$BUILD/asan" "asan cli"
-    unset ASAN_OPTIONS UBSAN_OPTIONS
+    unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 }
 
 suite_tsan()
