@@ -8,7 +8,7 @@ python=${APL_PYTHON:-python3}
 build=$(cd "$BUILD" && pwd) || exit 1
 scratch
 
-# Small archives, as stores: ROWS, further options of mkshapes, of aplingest
+# A small archive, and the store made of it.
 cifar() # NAME ROWS "MKSHAPES OPTIONS" "APLINGEST OPTIONS"
 {
     # shellcheck disable=SC2086
@@ -24,7 +24,7 @@ format_stores()
 
 read_store() # STORE
 {
-    "$python" tests/format_reader.py "$1"
+    "$python" -B tests/format_reader.py "$1"
 }
 
 refused() # STORE: does the reader notice?
@@ -33,6 +33,21 @@ refused() # STORE: does the reader notice?
         printf '\252\125' | dd of="$scratch/damaged/data.mdb" bs=1 conv=notrunc status=none \
             seek=$(($(wc -c <"$scratch/damaged/data.mdb") / 2)) &&
         ! read_store "$scratch/damaged"
+}
+
+# Stores that a later version might write are read, or refused in one line.
+versions() # STORE
+{
+    mkdir "$scratch/versions" && "$python" -B tests/format_versions.py "$1" "$scratch/versions" || return 1
+    for store in "$scratch"/versions/*; do
+        "$build/apldata" verify -q "$store" >"$scratch/said" 2>&1
+        code=$?
+        case ${store##*/} in
+        accepted-*) [ $code -eq 0 ] && continue ;;
+        refused-*) [ $code -eq 1 ] && [ "$(wc -l <"$scratch/said")" -eq 1 ] && continue ;;
+        esac
+        echo "${store##*/}: exit status $code: $(cat "$scratch/said")"
+    done | { ! grep .; }
 }
 
 contents() # STORE...: how many content digests they have between them
@@ -68,6 +83,7 @@ else
         check "format: a second reader agrees: ${store##*/}" read_store "$store"
     done
     check "format: a second reader notices damage" refused "$scratch/made/raw"
+    check "format: later versions" versions "$scratch/made/kinds"
 fi
 check "format: one content digest for all codecs" test "$(contents "$scratch"/made/[dprz]*)" = 1
 if have mdb_dump && have zstd && have basenc; then

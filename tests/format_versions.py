@@ -1,0 +1,66 @@
+"""Rewrites a store as later versions of the format might: see "Versions" in docs/FORMAT.md.
+
+    format_versions.py STORE OUT
+
+Makes OUT/accepted-* , which readers of today must read, and OUT/refused-*, which they must refuse.
+"""
+
+import os
+import struct
+import sys
+
+import lmdb
+
+from format_reader import Bytes, xxh3_64
+
+MANIFEST = struct.pack(">III", 1, 0, 0)
+FIELD, MEMBER = 4, 7
+
+
+def entries(manifest):
+    c = Bytes(manifest[24:])
+    while c.left():
+        tag, flags, length = c.numbers("HHI")
+        yield tag, flags, c.take(length)
+
+
+def build(parts, major=1, minor=0):
+    body = b"".join(struct.pack("<HHI", tag, flags, len(data)) + data for tag, flags, data in parts)
+    head = b"APLM" + struct.pack("<HHQQ", major, minor, len(body) + 24, xxh3_64(body))
+    return head + body
+
+
+def variants(parts):
+    """Name, manifest, further keys."""
+    longer = [(tag, flags, data + b"later") for tag, flags, data in parts if tag not in (10,)]
+    first_field = next(i for i, part in enumerate(parts) if part[0] == FIELD)
+    name = Bytes(parts[first_field][2]).text().encode()
+    codec = list(parts)
+    tag, flags, data = codec[first_field]
+    at = 2 + len(name) + 3
+    codec[first_field] = tag, flags, data[:at] + b"\x63" + data[at + 1 :]
+    later_kind = {struct.pack(">III", 3, 0, 0): b"of a later version"}
+    yield "accepted-as-it-is", build(parts), {}
+    yield "accepted-minor", build(parts, minor=9), {}
+    yield "accepted-optional-entry", build([*parts, (4000, 0, b"?")]), {}
+    yield "accepted-longer-payloads", build(longer), {}
+    yield "accepted-kind", build(parts), later_kind
+    yield "refused-major", build(parts, major=2), {}
+    yield "refused-required-entry", build([*parts, (4000, 1, b"?")]), {}
+    yield "refused-codec", build(codec), {}
+    yield "refused-without-members", build([p for p in parts if p[0] != MEMBER]), {}
+    yield "refused-two-of-a-split", build([p for part in parts for p in ([part] * (2 if part[0] == 6 else 1))]), {}
+
+
+def main(store, out):
+    with lmdb.open(store, readonly=True, lock=False) as env, env.begin() as txn:
+        values = {bytes(key): bytes(value) for key, value in txn.cursor()}
+    parts = list(entries(values[MANIFEST]))
+    for name, manifest, more in variants(parts):
+        path = os.path.join(out, name)
+        with lmdb.open(path, map_size=1 << 28, lock=False) as env, env.begin(write=True) as txn:
+            for key, value in sorted({**values, MANIFEST: manifest, **more}.items()):
+                txn.put(key, value)
+
+
+main(*sys.argv[1:])
