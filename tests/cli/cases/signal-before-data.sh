@@ -1,7 +1,7 @@
 # Blocked in the opening of a FIFO that nobody writes to.
 mkfifo fifo
 set -m
-aplingest fifo db &
+"$APLINGEST" fifo db &
 hanging=$!
 set +m
 sleep 0.3
