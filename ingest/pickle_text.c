@@ -1,6 +1,8 @@
 /* Texts of a pickle, and the names of constructors, which are made of them. */
 #include "pickle_lex.h"
 
+#include "utf8.h"
+
 #define MAX_TEXT  4096        /* bytes of one text */
 #define MAX_TEXTS (64u << 20) /* bytes of all texts */
 #define MAX_NAME  64          /* bytes in the name of a module or of what is in it */
@@ -64,7 +66,11 @@ static apl_status read_literal(struct pickle *p, struct text *text, const char *
     if (size > MAX_TEXT)
         return refuse(p, "%s is expected, but this has more than %d bytes", expected, MAX_TEXT);
     const uint8_t *data = cursor_take(p->c, (size_t)size);
-    return data ? keep_text(p, data, (size_t)size, text) : ended(p);
+    if (!data)
+        return ended(p);
+    if ((p->op == OP_BINUNICODE || p->op == OP_SHORT_BINUNICODE) && !utf8_valid(data, (size_t)size))
+        return refuse(p, "the text is not UTF-8");
+    return keep_text(p, data, (size_t)size, text);
 }
 
 /* A line of GLOBAL, without its end; false if there is none within bounds. */
