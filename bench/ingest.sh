@@ -41,7 +41,7 @@ over() # A B: A / B
 size()
 {
     local raw
-    raw=$("$BUILD/apldata" info --json "$1" | tr -d ' \n' | sed 's/.*"raw_bytes":\([0-9]*\).*/\1/')
+    raw=$("$BUILD/apldata" info --json "$1" | sed -n 's/^  "raw_bytes": *\([0-9]*\).*/\1/p')
     over "$(stat -c %s "$1/data.mdb")" "$raw"
 }
 

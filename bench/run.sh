@@ -7,7 +7,7 @@ case ${MAKEFLAGS-} in
 *jobserver*) ;;
 *) MAKE="$MAKE -j$(nproc)" ;;
 esac
-$MAKE --no-print-directory all benches "$BUILD/mkshapes"
+$MAKE -s --no-print-directory all benches "$BUILD/mkshapes"
 
 # The pictures to measure on: genuine ones if there are any.
 DATA=${APL_DATA:-../shared/data}

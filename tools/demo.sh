@@ -23,7 +23,7 @@ case ${MAKEFLAGS-} in
 *jobserver*) ;;
 *) MAKE="$MAKE -j$(nproc)" ;;
 esac
-$MAKE --no-print-directory all "$BUILD/mkshapes"
+$MAKE -s --no-print-directory all "$BUILD/mkshapes"
 
 if [ -n "$archive" ]; then
     step "Taking the archive that was given: $archive"
