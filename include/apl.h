@@ -157,6 +157,7 @@ typedef struct apl_member {
     const char *name;
     const char *split;
     uint64_t first, count;
+    uint32_t number; /* as the writer gave it: members are in the order of their numbers */
 } apl_member;
 
 /* What a store says of itself. Later versions may append members. */
@@ -329,15 +330,15 @@ typedef struct apl_writer apl_writer;
 
 /* Zeros mean defaults. Start from APL_WRITER_OPTIONS_INIT. */
 typedef struct apl_writer_options {
-    size_t size;            /* sizeof(apl_writer_options) */
-    unsigned threads;       /* threads that encode; 0: one per core */
-    uint32_t block_records; /* records a block, 1 ... APL_MAX_BLOCK; 0: 128, or fewer if they would exceed 16
-                               MiB */
-    const char *codec;      /* for input fields: "raw", "zstd", "shuffle", "delta", "picture"; NULL: tried and
-                               chosen by size */
-    int level;              /* zstd level of that codec; 0: tried and chosen by size */
-    int replace;            /* 1: replace a store that exists */
-    int shuffle;            /* 1: store the records of each split in a keyed random order */
+    size_t size;      /* sizeof(apl_writer_options) */
+    unsigned threads; /* threads that encode; 0: one per core */
+    uint32_t
+        block_records; /* records a block, 1 ... APL_MAX_BLOCK; 0: 128, or fewer if they would exceed 8 MiB */
+    const char *codec; /* for input fields: "raw", "zstd", "shuffle", "delta", "picture"; NULL: tried and
+                          chosen by size */
+    int level;         /* zstd level of that codec; 0: tried and chosen by size */
+    int replace;       /* 1: replace a store that exists */
+    int shuffle;       /* 1: store the records of each split in a keyed random order */
     uint64_t shuffle_seed;
     const char *tool; /* name and version of the program, kept in the store; NULL: the library's */
 } apl_writer_options;
@@ -355,8 +356,8 @@ APL_API APL_MUST_USE apl_status apl_writer_open(const char *path, const apl_writ
 
 /*
  * Appends a field to the schema; before the first member only. A shape of ndim dimensions, each at least 1,
- * or -1 for "varies". A field marked APL_UTF8 has the shape {-1}. Names are unique, 1 ... APL_MAX_NAME bytes
- * of UTF-8.
+ * or -1 for "varies". A field of dtype APL_UTF8 has the shape {-1}. Names are unique, 1 ... APL_MAX_NAME
+ * bytes of UTF-8.
  */
 APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const char *name, apl_dtype dtype,
                                                      apl_mark mark, unsigned ndim, const int64_t *shape,

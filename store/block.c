@@ -170,7 +170,7 @@ static apl_status parse_entry(struct cursor *c, const struct schema *schema, uns
     uint64_t most = varying ? BLOCK_MAX_RAW : least;
     if (codec >= CODEC_COUNT)
         return fail(err, APL_E_CORRUPT, "field %s: codec %u is not known", field->name, codec);
-    if (raw < least || raw > most || size > cursor_left(coded))
+    if (raw < least || raw > most || raw > BLOCK_MAX_RAW || size > cursor_left(coded))
         return fail(err, APL_E_CORRUPT, "field %s: impossible sizes", field->name);
     column->raw_bytes = (size_t)raw;
     column->coded_bytes = (size_t)size;

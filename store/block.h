@@ -26,7 +26,7 @@
 #include "hash.h"
 #include "schema.h"
 
-/* The most raw bytes a field of varying shape may have in one block: a bound for what a reader allocates. */
+/* The most raw bytes a field may have in one block: a bound for what a reader allocates. */
 #define BLOCK_MAX_RAW ((size_t)1 << 30)
 
 /* The values of one field in one block. */
@@ -53,6 +53,9 @@ size_t raw_block_bytes(const struct raw_block *block, const struct schema *schem
  */
 apl_status raw_block_append(struct raw_block *block, const struct schema *schema, const apl_value *values,
                             apl_error *err);
+
+/* Raw bytes that a value adds to a block. */
+size_t raw_value_bytes(const apl_field *field, const apl_value *value);
 
 /* Value `record` of a column. */
 const uint8_t *raw_column_value(const struct raw_column *column, const apl_field *field, uint32_t record,

@@ -16,6 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "Values lie in stores as little-endian machines have them; this machine is not one."
+#endif
+
 struct cursor {
     const uint8_t *at, *end; /* what can be read without asking for more */
     uint64_t base;           /* bytes of the stream before `at`'s buffer began; see cursor_offset */

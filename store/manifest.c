@@ -56,7 +56,8 @@ static apl_status check_cover(const struct manifest *m, apl_error *err)
     at = 0;
     for (uint32_t i = 0; i < m->member_count; at += m->members[i++].count)
         if (m->members[i].first != at || m->members[i].count > m->info.records - at ||
-            m->members[i].split >= m->split_count)
+            m->members[i].split >= m->split_count ||
+            (i > 0 && m->members[i].number <= m->members[i - 1].number))
             return bad(err, "members do not cover the records");
     if (at != m->info.records)
         return bad(err, "members do not cover the records");

@@ -41,8 +41,8 @@ struct split {
 
 struct member {
     char *name;
-    uint32_t split;
-    uint64_t first, count; /* source positions */
+    uint32_t split, number; /* the number is the writer's: members are in the order of them */
+    uint64_t first, count;  /* source positions */
 };
 
 struct manifest {

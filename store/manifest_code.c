@@ -245,12 +245,13 @@ static apl_status get_split(struct cursor *c, struct manifest *m, apl_error *err
     return APL_OK;
 }
 
-/* MEMBER, in order: name (text), split (4), first source position (8), records (8) */
+/* MEMBER, in order: name (text), split (4), number (4), first source position (8), records (8) */
 static void put_member(struct buffer *b, const struct member *member)
 {
     size_t at = entry_begin(b, TAG_MEMBER, REQUIRED);
     put_text(b, member->name);
     buffer_le(b, member->split, 4);
+    buffer_le(b, member->number, 4);
     buffer_le(b, member->first, 8);
     buffer_le(b, member->count, 8);
     entry_end(b, at);
@@ -263,6 +264,7 @@ static apl_status get_member(struct cursor *c, struct manifest *m, apl_error *er
     *member = (struct member){0};
     TRY(get_name(c, false, &member->name, err));
     member->split = cursor_u32(c);
+    member->number = cursor_u32(c);
     member->first = cursor_u64(c);
     member->count = cursor_u64(c);
     return APL_OK;

@@ -66,6 +66,15 @@ static bool append_value(struct raw_column *column, const apl_field *field, cons
     return !column->values.failed && !column->dims.failed && !column->ends.failed;
 }
 
+size_t raw_value_bytes(const apl_field *field, const apl_value *value)
+{
+    uint32_t dims[APL_MAX_DIMS];
+    size_t bytes = field->value_bytes;
+    if (bytes == 0 && value_size(field, value, dims, &bytes, NULL) != APL_OK)
+        return 0;
+    return bytes + 4 * field_varying(field);
+}
+
 apl_status raw_block_append(struct raw_block *block, const struct schema *schema, const apl_value *values,
                             apl_error *err)
 {

@@ -82,6 +82,23 @@ static apl_status check_records(struct worker *w, const struct schema *schema, c
     return APL_OK;
 }
 
+/* A writer hears of such a value when statistics are taken; here it means that the block is not one of a
+ * writer's. */
+static apl_status check_classes(const struct schema *schema, const struct raw_block *block, apl_error *err)
+{
+    for (unsigned f = 0; f < schema->count; f++) {
+        const apl_field *field = &schema->fields[f];
+        for (uint32_t i = 0; field->class_count && i < block->records; i++) {
+            size_t bytes;
+            const uint8_t *value = raw_column_value(&block->columns[f], field, i, &bytes);
+            if (load_le(value, (unsigned)bytes) >= field->class_count)
+                return fail(err, APL_E_CORRUPT, "field %s: record %u of the block has no known class",
+                            field->name, i);
+        }
+    }
+    return APL_OK;
+}
+
 static apl_status check_place(const struct job *job, uint64_t number, const struct block_view *view,
                               apl_error *err)
 {
@@ -106,6 +123,8 @@ static apl_status decode(struct job *job, struct worker *w, uint64_t number, apl
     TRY(block_parse(job->what->pages->map + e->offset, e->size, &job->m->schema, &view, err));
     TRY(check_place(job, number, &view, err));
     TRY(block_decode(&w->bc, &job->m->schema, &view, &w->block, err));
+    if (job->what->bad_block)
+        TRY(check_classes(&job->m->schema, &w->block, err));
     return check_records(w, &job->m->schema, &view, err);
 }
 

@@ -41,8 +41,11 @@ static apl_status list_members(apl_writer *w, struct manifest *m, apl_error *err
             m->splits[m->split_count] = (struct split){.name = strdup(splits[from->split].name), .first = at};
             place[from->split] = ++m->split_count;
         }
-        m->members[m->member_count++] = (struct member){
-            .name = strdup(from->name), .split = m->split_count - 1, .first = at, .count = from->count};
+        m->members[m->member_count++] = (struct member){.name = strdup(from->name),
+                                                        .split = m->split_count - 1,
+                                                        .number = from->number,
+                                                        .first = at,
+                                                        .count = from->count};
         m->splits[m->split_count - 1].count += from->count;
         at += from->count;
         if (!m->members[i].name || !m->splits[m->split_count - 1].name)
@@ -208,6 +211,7 @@ static int report_progress(void *user, uint64_t records)
     if (!w->on_commit)
         return 0;
     apl_progress progress = {.records = records, .stored_bytes = env_bytes(w->env)};
+    progress.raw_bytes = (uint64_t)((double)w->raw_bytes * (double)records / (double)w->records);
     return w->on_commit(w->on_commit_user, &progress);
 }
 

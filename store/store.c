@@ -16,7 +16,7 @@ apl_status store_index(const struct pages *pages, struct manifest *manifest, con
                        apl_error *err)
 {
     const struct entry *e = pages_find(pages, (struct key){KEY_MANIFEST, 0, 0});
-    if (!e)
+    if (!e || e != pages->entries)
         return fail(err, APL_E_CORRUPT, "it holds no manifest");
     TRY(manifest_decode(pages->map + e->offset, e->size, manifest, err));
     const struct entry *at = e + 1, *end = pages->entries + pages->count;
@@ -77,8 +77,8 @@ static apl_status publish_lists(apl_store *store, apl_error *err)
         store->splits[i] = (apl_split){m->splits[i].name, m->splits[i].first, m->splits[i].count};
     for (uint32_t i = 0; i < m->member_count; i++) {
         const struct member *member = &m->members[i];
-        store->members[i] =
-            (apl_member){member->name, m->splits[member->split].name, member->first, member->count};
+        store->members[i] = (apl_member){member->name, m->splits[member->split].name, member->first,
+                                         member->count, member->number};
     }
     return APL_OK;
 }

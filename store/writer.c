@@ -109,8 +109,8 @@ static apl_status check_options(const apl_writer_options *o, apl_error *err)
         return fail(err, APL_E_INVALID, "%u records a block: at most %u", o->block_records, APL_MAX_BLOCK);
     if (o->codec && codec_by_name(o->codec) < 0)
         return fail(err, APL_E_INVALID, "there is no codec %.64s", o->codec);
-    if (o->level < -99 || o->level > 22)
-        return fail(err, APL_E_INVALID, "level %d: not -99 to 22", o->level);
+    if (o->level < -128 || o->level > 22)
+        return fail(err, APL_E_INVALID, "level %d: not -128 to 22", o->level);
     if (o->tool && !name_ok(o->tool, strlen(o->tool)))
         return fail(err, APL_E_INVALID, "the tool's name is not 1 to %d bytes of printable UTF-8",
                     APL_MAX_NAME);
@@ -384,6 +384,9 @@ static apl_status append(apl_writer *w, const apl_value *values, apl_error *err)
         TRY(pile_up(w, member, values, err));
     else
         TRY(writer_put(w, values, err));
+    for (unsigned f = 0; f < w->user_fields; f++)
+        w->raw_bytes += raw_value_bytes(&w->schema.fields[f], &values[f]);
+    w->raw_bytes += w->shuffle ? sizeof(uint64_t) : 0; /* the position */
     member->count++;
     w->records++;
     return APL_OK;
@@ -403,11 +406,8 @@ apl_status apl_writer_append(apl_writer *w, const apl_value *values, apl_error *
 
 void apl_writer_progress(const apl_writer *w, apl_progress *progress)
 {
-    size_t bytes = 0;
-    for (unsigned f = 0; f < w->schema.count; f++)
-        bytes += w->schema.fields[f].value_bytes;
     progress->records = w->records;
-    progress->raw_bytes = w->records * bytes;
+    progress->raw_bytes = w->raw_bytes;
     progress->stored_bytes = atomic_load_explicit(&w->stored_bytes, memory_order_relaxed);
 }
 

@@ -143,7 +143,7 @@ class Manifest:
         elif tag == 6:
             self.splits.append((c.text(), *c.numbers("QQ")))
         elif tag == 7:
-            self.members.append((c.text(), *c.numbers("IQQ")))
+            self.members.append((c.text(), *c.numbers("IIQQ")))
         elif tag == 8:
             self.segments.append(c.numbers("IQQ"))
         elif tag == 9:
@@ -403,13 +403,12 @@ def siphash(k0, k1, *words):
 
 
 def check_order(manifest, positions):
-    """Members are taken to be numbered 0, 1, ... as they stand in the manifest."""
     root = 0x0706050403020100, 0x0F0E0D0C0B0A0908
     k0, k1 = (siphash(*root, manifest.seed, 1, i) for i in (0, 1))
     expected = []
     for s in range(len(manifest.splits)):
         keyed = []
-        for m, (_, split, first, count) in enumerate(manifest.members):
+        for _, split, m, first, count in manifest.members:
             if split == s:
                 keyed += [(siphash(k0, k1, m << 32 | r), m << 32 | r, first + r) for r in range(count)]
         expected += [position for _, _, position in sorted(keyed)]
