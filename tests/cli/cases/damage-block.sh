@@ -1,7 +1,7 @@
 exec 2>&1
 cp -r "$SHARED/store" db
 size=$(stat -c %s db/data.mdb)
-flip db/data.mdb $((size / 2))
+flip db/data.mdb $((size * 2 / 5))
 # Which block lies there depends on how well zstd packs.
 masked()
 {
