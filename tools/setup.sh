@@ -35,6 +35,8 @@ must     test   command:xz                xz-utils                 xz           
 must     test   command:bzip2             bzip2                    bzip2                      bzip2
 maybe    test   library:criterion         libcriterion-dev         -                          criterion
 maybe    test   command:mdb_stat          lmdb-utils               lmdb                       lmdb
+maybe    test   command:jq                jq                       jq                         jq
+maybe    test   command:mandoc            mandoc                   mandoc                     mandoc
 maybe    test   command:python3           python3                  python3                    python
 maybe    test   python:lmdb,numpy         python3-lmdb,python3-numpy python3-lmdb,python3-numpy python-lmdb,python-numpy
 maybe    test   command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu     aarch64-linux-gnu-gcc
