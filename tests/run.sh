@@ -187,9 +187,22 @@ suite_variants()
     done
 }
 
+# arm64 NAME SOURCE...: tests/arm64/NAME.c with what it tests, built and run for arm64
+arm64()
+{
+    local name=$1
+    shift
+    [ -e "tests/arm64/$name.c" ] || return
+    if ! $cross -static -O2 -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -pthread -Iinclude -Istore \
+        -Ireader -Itests "tests/arm64/$name.c" "$@" -o "$BUILD/arm64-$name" >"$logs/arm64-$name.log" 2>&1; then
+        count "arm64 build of $name" 0 1 0 "$logs/arm64-$name.log"
+        return
+    fi
+    program "arm64 $name" "$emulator" "$BUILD/arm64-$name"
+}
+
 suite_arm64()
 {
-    [ -e tests/arm64/kernels.c ] || return
     local cross=aarch64-linux-gnu-gcc emulator
     emulator=$(command -v qemu-aarch64 || command -v qemu-aarch64-static)
     [ "$(uname -m)" = aarch64 ] && emulator=env
@@ -197,13 +210,8 @@ suite_arm64()
         leave_out arm64 "needs $cross and qemu-aarch64"
         return
     fi
-    if ! $cross -static -O2 -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Iinclude -Istore \
-        tests/arm64/kernels.c store/filter_scalar.c store/filter_neon.c -o "$BUILD/arm64-kernels" \
-        >"$logs/arm64.log" 2>&1; then
-        count "arm64 build" 0 1 0 "$logs/arm64.log"
-        return
-    fi
-    program "arm64 kernels" "$emulator" "$BUILD/arm64-kernels"
+    arm64 kernels store/filter_scalar.c store/filter_neon.c
+    arm64 assembly reader/assemble.c reader/assemble_scalar.c reader/assemble_neon.c store/cpu.c
 }
 
 suite_scripts()
