@@ -1,0 +1,251 @@
+/*
+ * assemble() in vectors, for the instruction set of the file that includes this. What differs between them
+ * stands in that file: pixels, the type of RUN pixels of one channel, and floats, the type of LANES results,
+ * with what can be done to them. All of it is inlined, with type and number of channels known.
+ *
+ * The result is made in runs of RUN pixels of a row. The pixels of a run come from RUN neighbours or fewer in
+ * a row of the source, padding mirrored or not: so one table of RUN indices tells crop, padding and flip at
+ * once, and it is the same in all rows and channels of a picture.
+ */
+#include "assemble_variants.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+#define RUN     32   /* pixels */
+#define STRIP   8    /* runs worked on side by side */
+#define NOWHERE 0xff /* an index that gives 0 */
+
+/* Where the pixels of one run come from: from[index[i]], with `from` counted from a row's beginning. */
+struct run {
+    alignas(RUN) uint8_t index[RUN];
+    size_t from, to;
+};
+
+/* Where one row comes from. */
+struct line {
+    size_t from;     /* counted from a plane's beginning */
+    uint8_t nowhere; /* NOWHERE: it lies in padding of zeros */
+};
+
+/* Scale and bias of value after value. Planar: RUN times those of each channel. Interleaved: those of all
+ * channels, RUN times. */
+struct affine {
+    float scale[APL_MAX_CHANNELS * RUN], bias[APL_MAX_CHANNELS * RUN];
+};
+
+struct batch {
+    const struct assembly *a;
+    const uint8_t *const *sources;
+    const struct placement *placements;
+    size_t count;
+    uint8_t *out;
+    struct affine affine;
+};
+
+struct picture {
+    const struct assembly *a;
+    struct placement p;
+    const struct affine *affine;
+    const uint8_t *source;
+    size_t source_bytes;
+    uint8_t *out, *end;
+    struct run runs[STRIP];
+    size_t run_count;
+};
+
+INLINE int32_t clamp(int32_t value, int32_t most)
+{
+    return value < 0 ? 0 : value > most ? most : value;
+}
+
+/* The run that begins at column `to` of the result. Indices of pixels beyond the crop may be any; what they
+ * name is read, but no further than from + RUN. */
+static void find_run(struct run *run, const struct assembly *a, const struct placement *p, size_t to)
+{
+    int32_t column[RUN], width = (int32_t)a->width, least = width - 1;
+    int32_t first = p->left - (int32_t)a->pad + (int32_t)(p->flip ? a->out_width - 1 - to : to);
+    int32_t step = p->flip ? -1 : 1;
+    for (int32_t i = 0; i < RUN; i++)
+        column[i] = assemble_source(first + step * i, width, a->pad_mode);
+    for (int32_t i = 0; i < RUN; i++)
+        least = clamp(column[i], least);
+    /* RUN pixels are loaded: in a row that has as many, none beyond its end. */
+    int32_t from = width < RUN ? 0 : clamp(least, width - RUN);
+    for (int32_t i = 0; i < RUN; i++)
+        run->index[i] = column[i] < 0 || column[i] >= width ? NOWHERE : (uint8_t)(column[i] - from);
+    run->from = (size_t)from;
+    run->to = to;
+}
+
+INLINE struct line find_line(const struct assembly *a, const struct placement *p, size_t row)
+{
+    int32_t height = (int32_t)a->height;
+    int32_t at = assemble_source(p->top - (int32_t)a->pad + (int32_t)row, height, a->pad_mode);
+    int32_t inside = clamp(at, height - 1);
+    return (struct line){(size_t)inside * a->width, at == inside ? 0 : NOWHERE};
+}
+
+/* A run of one row and channel. In rows of fewer than RUN pixels the load may end beyond the row, but must
+ * not end beyond the picture. */
+INLINE pixels load_run(const struct picture *picture, const struct run *run, size_t from, uint8_t nowhere)
+{
+    const uint8_t *at = picture->source + from;
+    uint8_t last[RUN];
+    if (from + RUN > picture->source_bytes) {
+        memset(last, 0, RUN);
+        memcpy(last, at, picture->source_bytes - from);
+        at = last;
+    }
+    return pick(at, or_bytes(load_pixels(run->index), fill_pixels(nowhere)));
+}
+
+INLINE void store_run(uint8_t *to, pixels run, const float *scale, const float *bias, apl_dtype dtype)
+{
+    if (dtype == APL_U8) {
+        store_pixels(to, run);
+        return;
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < RUN / LANES; i++) {
+        floats value = scale_and_shift(widen(run, i), scale + i * LANES, bias + i * LANES);
+        if (dtype == APL_F32)
+            store_f32(to + i * LANES * 4, value);
+        else if (dtype == APL_F16)
+            store_f16(to + i * LANES * 2, value);
+        else
+            store_bf16(to + i * LANES * 2, value);
+    }
+}
+
+/* RUN pixels of each channel, one after another, to the channels of RUN pixels. */
+INLINE void interleave_any(uint8_t *to, const pixels *planes, size_t channels)
+{
+    uint8_t plane[RUN];
+    for (size_t c = 0; c < channels; c++) {
+        store_pixels(plane, planes[c]);
+        for (size_t i = 0; i < RUN; i++)
+            to[i * channels + c] = plane[i];
+    }
+}
+
+/* A run of `planes` channels from `channel` on, interleaved. */
+INLINE void make_run(const struct picture *picture, const struct run *run, struct line line, size_t channel,
+                     size_t planes, apl_dtype dtype, uint8_t *to)
+{
+    size_t plane_bytes = (size_t)picture->a->height * picture->a->width;
+    size_t from = channel * plane_bytes + line.from + run->from;
+    const float *scale = picture->affine->scale, *bias = picture->affine->bias;
+    if (planes == 1) {
+        pixels plane = load_run(picture, run, from, line.nowhere);
+        store_run(to, plane, scale + channel * RUN, bias + channel * RUN, dtype);
+        return;
+    }
+    pixels plane[APL_MAX_CHANNELS];
+    alignas(RUN) uint8_t mixed[APL_MAX_CHANNELS * RUN];
+    for (size_t c = 0; c < planes; c++)
+        plane[c] = load_run(picture, run, from + c * plane_bytes, line.nowhere);
+    if (planes == 3)
+        interleave_3(mixed, plane);
+    else
+        interleave_any(mixed, plane, planes);
+    for (size_t at = 0; at < planes * RUN; at += RUN)
+        store_run(to + at * element_bytes(dtype), load_pixels(mixed + at), scale + at, bias + at, dtype);
+}
+
+/* All rows of a strip. A result narrower than a run is written beyond its row's end, where the next row
+ * follows; at the end of the picture only as far as it goes. */
+INLINE void make_rows(const struct picture *picture, size_t channel, size_t planes, apl_dtype dtype)
+{
+    const struct assembly *a = picture->a;
+    size_t pixel = planes * element_bytes(dtype), row_bytes = pixel * a->out_width;
+    uint8_t *out = picture->out + channel * a->out_height * row_bytes;
+    alignas(RUN) uint8_t spare[APL_MAX_CHANNELS * RUN * sizeof(float)];
+    for (size_t row = 0; row < a->out_height; row++, out += row_bytes) {
+        struct line line = find_line(a, &picture->p, row);
+        for (const struct run *run = picture->runs; run < picture->runs + picture->run_count; run++) {
+            uint8_t *to = out + run->to * pixel;
+            int room = (size_t)(picture->end - to) >= RUN * pixel;
+            make_run(picture, run, line, channel, planes, dtype, room ? to : spare);
+            if (!room)
+                memcpy(to, spare, row_bytes);
+        }
+    }
+}
+
+INLINE void find_runs(struct picture *picture, size_t first)
+{
+    size_t width = picture->a->out_width, last = width < RUN ? 0 : width - RUN;
+    picture->run_count = 0;
+    for (size_t to = first; to < width && picture->run_count < STRIP; to += RUN)
+        find_run(&picture->runs[picture->run_count++], picture->a, &picture->p, to < last ? to : last);
+}
+
+INLINE void make_picture(struct picture *picture, size_t planes, apl_dtype dtype)
+{
+    for (size_t first = 0; first < picture->a->out_width; first += STRIP * RUN) {
+        find_runs(picture, first);
+        for (size_t channel = 0; channel < picture->a->channels; channel += planes)
+            make_rows(picture, channel, planes, dtype);
+    }
+}
+
+INLINE void make_pictures(const struct batch *batch, size_t planes, apl_dtype dtype)
+{
+    const struct assembly *a = batch->a;
+    size_t bytes = assemble_bytes(a);
+    struct picture picture = {
+        .a = a, .affine = &batch->affine, .source_bytes = (size_t)a->channels * a->height * a->width};
+    for (size_t i = 0; i < batch->count; i++) {
+        picture.p = assemble_placement(a, batch->placements, i);
+        picture.source = batch->sources[i];
+        picture.out = batch->out + i * bytes;
+        picture.end = picture.out + bytes;
+        make_picture(&picture, planes, dtype);
+        if (a->cutout)
+            assemble_cut(a, &picture.p, picture.out);
+    }
+}
+
+INLINE void make_batch(const struct batch *batch, apl_dtype dtype)
+{
+    size_t planes = batch->a->layout == APL_NHWC ? batch->a->channels : 1;
+    if (planes == 1)
+        make_pictures(batch, 1, dtype);
+    else if (planes == 3)
+        make_pictures(batch, 3, dtype);
+    else
+        make_pictures(batch, planes, dtype);
+}
+
+static void find_affine(struct affine *affine, const struct assembly *a)
+{
+    for (size_t i = 0; i < (size_t)a->channels * RUN; i++) {
+        size_t channel = a->layout == APL_NHWC ? i % a->channels : i / RUN;
+        affine->scale[i] = a->scale[channel];
+        affine->bias[i] = a->bias[channel];
+    }
+}
+
+void ASSEMBLE_NAME(const struct assembly *assembly, const uint8_t *const *sources,
+                   const struct placement *placements, size_t count, void *out)
+{
+    struct batch batch = {
+        .a = assembly, .sources = sources, .placements = placements, .count = count, .out = out};
+    find_affine(&batch.affine, assembly);
+    switch (assembly->dtype) {
+    case APL_F32:
+        make_batch(&batch, APL_F32);
+        break;
+    case APL_F16:
+        make_batch(&batch, APL_F16);
+        break;
+    case APL_BF16:
+        make_batch(&batch, APL_BF16);
+        break;
+    default:
+        make_batch(&batch, APL_U8);
+    }
+}

@@ -1,0 +1,68 @@
+/* The operations of assemble_kernel.h on pixels, in the 32-byte registers of x86-64. */
+#include <immintrin.h>
+#include <stdint.h>
+
+typedef __m256i pixels;
+
+static inline pixels load_pixels(const uint8_t *from)
+{
+    return _mm256_loadu_si256((const __m256i *)from);
+}
+
+static inline void store_pixels(uint8_t *to, pixels p)
+{
+    _mm256_storeu_si256((__m256i *)to, p);
+}
+
+static inline pixels fill_pixels(uint8_t value)
+{
+    return _mm256_set1_epi8((char)value);
+}
+
+static inline pixels or_bytes(pixels a, pixels b)
+{
+    return _mm256_or_si256(a, b);
+}
+
+/* The shuffle of 16 bytes takes the low four bits of an index, and gives 0 where the highest is set. */
+static inline pixels pick(const uint8_t *from, pixels index)
+{
+    pixels low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)from));
+    pixels high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(from + 16)));
+    low = _mm256_shuffle_epi8(low, _mm256_adds_epu8(index, _mm256_set1_epi8(0x70)));
+    high = _mm256_shuffle_epi8(high, _mm256_sub_epi8(index, _mm256_set1_epi8(16)));
+    return _mm256_or_si256(low, high);
+}
+
+/* Which pixel of a channel goes where in 48 bytes of three channels: [part of the result][channel]. */
+#define NO -1
+static const int8_t three[3][3][16] = {{{0, NO, NO, 1, NO, NO, 2, NO, NO, 3, NO, NO, 4, NO, NO, 5},
+                                        {NO, 0, NO, NO, 1, NO, NO, 2, NO, NO, 3, NO, NO, 4, NO, NO},
+                                        {NO, NO, 0, NO, NO, 1, NO, NO, 2, NO, NO, 3, NO, NO, 4, NO}},
+                                       {{NO, NO, 6, NO, NO, 7, NO, NO, 8, NO, NO, 9, NO, NO, 10, NO},
+                                        {5, NO, NO, 6, NO, NO, 7, NO, NO, 8, NO, NO, 9, NO, NO, 10},
+                                        {NO, 5, NO, NO, 6, NO, NO, 7, NO, NO, 8, NO, NO, 9, NO, NO}},
+                                       {{NO, 11, NO, NO, 12, NO, NO, 13, NO, NO, 14, NO, NO, 15, NO, NO},
+                                        {NO, NO, 11, NO, NO, 12, NO, NO, 13, NO, NO, 14, NO, NO, 15, NO},
+                                        {10, NO, NO, 11, NO, NO, 12, NO, NO, 13, NO, NO, 14, NO, NO, 15}}};
+#undef NO
+
+static inline pixels three_part(const pixels plane[3], const int8_t place[3][16])
+{
+    pixels part = _mm256_setzero_si256();
+    for (int c = 0; c < 3; c++) {
+        pixels index = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)place[c]));
+        part = _mm256_or_si256(part, _mm256_shuffle_epi8(plane[c], index));
+    }
+    return part;
+}
+
+/* Shuffles stay within 16 bytes: the low halves of the parts are the first 48 bytes, the high halves the
+ * rest. */
+static inline void interleave_3(uint8_t *to, const pixels plane[3])
+{
+    pixels a = three_part(plane, three[0]), b = three_part(plane, three[1]), c = three_part(plane, three[2]);
+    store_pixels(to, _mm256_permute2x128_si256(a, b, 0x20));
+    store_pixels(to + 32, _mm256_permute2x128_si256(c, a, 0x30));
+    store_pixels(to + 64, _mm256_permute2x128_si256(b, c, 0x31));
+}
