@@ -17,17 +17,14 @@
 #define RUN     32   /* pixels */
 #define STRIP   8    /* runs worked on side by side */
 #define NOWHERE 0xff /* an index that gives 0 */
+#define NO_ROW  SIZE_MAX
 
-/* Where the pixels of one run come from: from[index[i]], with `from` counted from a row's beginning. */
+/* Where the pixels of one run come from: `choice` among the RUN from `from` on, counted from a row's
+ * beginning.
+ */
 struct run {
-    alignas(RUN) uint8_t index[RUN];
+    struct choice choice;
     size_t from, to;
-};
-
-/* Where one row comes from. */
-struct line {
-    size_t from;     /* counted from a plane's beginning */
-    uint8_t nowhere; /* NOWHERE: it lies in padding of zeros */
 };
 
 /* Scale and bias of value after value. Planar: RUN times those of each channel. Interleaved: those of all
@@ -45,15 +42,16 @@ struct batch {
     struct affine affine;
 };
 
+/* One picture on its way. Loops keep a copy of their own: what is stored through pointers could change this
+ * one for all that the compiler knows. */
 struct picture {
-    const struct assembly *a;
-    struct placement p;
-    const struct affine *affine;
-    const uint8_t *source;
-    size_t source_bytes;
+    const uint8_t *source, *next; /* the one that comes after it */
+    size_t source_bytes, plane_bytes;
     uint8_t *out, *end;
-    struct run runs[STRIP];
-    size_t run_count;
+    const float *scale, *bias;
+    int32_t top, height, width; /* top: counted from the source's first row */
+    apl_pad pad_mode;
+    size_t out_height, out_width;
 };
 
 INLINE int32_t clamp(int32_t value, int32_t most)
@@ -61,13 +59,14 @@ INLINE int32_t clamp(int32_t value, int32_t most)
     return value < 0 ? 0 : value > most ? most : value;
 }
 
-/* The run that begins at column `to` of the result. Indices of pixels beyond the crop may be any; what they
- * name is read, but no further than from + RUN. */
+/* The run that begins at column `to` of the result. Pixels beyond the crop may be any; what they name is
+ * read, but no further than from + RUN. */
 static void find_run(struct run *run, const struct assembly *a, const struct placement *p, size_t to)
 {
     int32_t column[RUN], width = (int32_t)a->width, least = width - 1;
     int32_t first = p->left - (int32_t)a->pad + (int32_t)(p->flip ? a->out_width - 1 - to : to);
     int32_t step = p->flip ? -1 : 1;
+    uint8_t index[RUN];
     for (int32_t i = 0; i < RUN; i++)
         column[i] = assemble_source(first + step * i, width, a->pad_mode);
     for (int32_t i = 0; i < RUN; i++)
@@ -75,31 +74,37 @@ static void find_run(struct run *run, const struct assembly *a, const struct pla
     /* RUN pixels are loaded: in a row that has as many, none beyond its end. */
     int32_t from = width < RUN ? 0 : clamp(least, width - RUN);
     for (int32_t i = 0; i < RUN; i++)
-        run->index[i] = column[i] < 0 || column[i] >= width ? NOWHERE : (uint8_t)(column[i] - from);
+        index[i] = column[i] < 0 || column[i] >= width ? NOWHERE : (uint8_t)(column[i] - from);
+    run->choice = choose(index);
     run->from = (size_t)from;
     run->to = to;
 }
 
-INLINE struct line find_line(const struct assembly *a, const struct placement *p, size_t row)
+/* Row `row` of the result comes from here, counted from a plane's beginning; NO_ROW: from padding of zeros.
+ */
+INLINE size_t find_row(const struct picture *p, size_t row)
 {
-    int32_t height = (int32_t)a->height;
-    int32_t at = assemble_source(p->top - (int32_t)a->pad + (int32_t)row, height, a->pad_mode);
-    int32_t inside = clamp(at, height - 1);
-    return (struct line){(size_t)inside * a->width, at == inside ? 0 : NOWHERE};
+    int32_t at = assemble_source(p->top + (int32_t)row, p->height, p->pad_mode);
+    return (uint32_t)at < (uint32_t)p->height ? (size_t)at * (size_t)p->width : NO_ROW;
 }
 
 /* A run of one row and channel. In rows of fewer than RUN pixels the load may end beyond the row, but must
  * not end beyond the picture. */
-INLINE pixels load_run(const struct picture *picture, const struct run *run, size_t from, uint8_t nowhere)
+INLINE pixels load_run(const struct picture *p, const struct run *run, size_t plane, size_t row)
 {
-    const uint8_t *at = picture->source + from;
+    alignas(RUN) static const uint8_t zeros[RUN];
+    if (row == NO_ROW)
+        return load_pixels(zeros);
+    size_t from = plane + row + run->from;
+    const uint8_t *at = p->source + from;
     uint8_t last[RUN];
-    if (from + RUN > picture->source_bytes) {
+    __builtin_prefetch(p->next + from);
+    if (from + RUN > p->source_bytes) {
         memset(last, 0, RUN);
-        memcpy(last, at, picture->source_bytes - from);
+        memcpy(last, at, p->source_bytes - from);
         at = last;
     }
-    return pick(at, or_bytes(load_pixels(run->index), fill_pixels(nowhere)));
+    return pick(at, run->choice);
 }
 
 INLINE void store_run(uint8_t *to, pixels run, const float *scale, const float *bias, apl_dtype dtype)
@@ -132,80 +137,97 @@ INLINE void interleave_any(uint8_t *to, const pixels *planes, size_t channels)
 }
 
 /* A run of `planes` channels from `channel` on, interleaved. */
-INLINE void make_run(const struct picture *picture, const struct run *run, struct line line, size_t channel,
+INLINE void make_run(const struct picture *p, const struct run *run, size_t row, size_t channel,
                      size_t planes, apl_dtype dtype, uint8_t *to)
 {
-    size_t plane_bytes = (size_t)picture->a->height * picture->a->width;
-    size_t from = channel * plane_bytes + line.from + run->from;
-    const float *scale = picture->affine->scale, *bias = picture->affine->bias;
     if (planes == 1) {
-        pixels plane = load_run(picture, run, from, line.nowhere);
-        store_run(to, plane, scale + channel * RUN, bias + channel * RUN, dtype);
+        pixels plane = load_run(p, run, channel * p->plane_bytes, row);
+        store_run(to, plane, p->scale + channel * RUN, p->bias + channel * RUN, dtype);
         return;
     }
     pixels plane[APL_MAX_CHANNELS];
     alignas(RUN) uint8_t mixed[APL_MAX_CHANNELS * RUN];
     for (size_t c = 0; c < planes; c++)
-        plane[c] = load_run(picture, run, from + c * plane_bytes, line.nowhere);
+        plane[c] = load_run(p, run, c * p->plane_bytes, row);
     if (planes == 3)
         interleave_3(mixed, plane);
     else
         interleave_any(mixed, plane, planes);
     for (size_t at = 0; at < planes * RUN; at += RUN)
-        store_run(to + at * element_bytes(dtype), load_pixels(mixed + at), scale + at, bias + at, dtype);
+        store_run(to + at * element_bytes(dtype), load_pixels(mixed + at), p->scale + at, p->bias + at,
+                  dtype);
 }
 
-/* All rows of a strip. A result narrower than a run is written beyond its row's end, where the next row
+/* All rows of some runs. A result narrower than a run is written beyond its row's end, where the next row
  * follows; at the end of the picture only as far as it goes. */
-INLINE void make_rows(const struct picture *picture, size_t channel, size_t planes, apl_dtype dtype)
+INLINE void make_rows(const struct picture *picture, const struct run *runs, size_t run_count, size_t channel,
+                      size_t planes, apl_dtype dtype)
 {
-    const struct assembly *a = picture->a;
-    size_t pixel = planes * element_bytes(dtype), row_bytes = pixel * a->out_width;
-    uint8_t *out = picture->out + channel * a->out_height * row_bytes;
+    const struct picture p = *picture;
+    size_t pixel = planes * element_bytes(dtype), row_bytes = pixel * p.out_width;
+    uint8_t *out = p.out + channel * p.out_height * row_bytes;
     alignas(RUN) uint8_t spare[APL_MAX_CHANNELS * RUN * sizeof(float)];
-    for (size_t row = 0; row < a->out_height; row++, out += row_bytes) {
-        struct line line = find_line(a, &picture->p, row);
-        for (const struct run *run = picture->runs; run < picture->runs + picture->run_count; run++) {
-            uint8_t *to = out + run->to * pixel;
-            int room = (size_t)(picture->end - to) >= RUN * pixel;
-            make_run(picture, run, line, channel, planes, dtype, room ? to : spare);
+    for (size_t row = 0; row < p.out_height; row++, out += row_bytes) {
+        size_t from = find_row(&p, row);
+        for (size_t i = 0; i < run_count; i++) {
+            uint8_t *to = out + runs[i].to * pixel;
+            int room = (size_t)(p.end - to) >= RUN * pixel;
+            make_run(&p, &runs[i], from, channel, planes, dtype, room ? to : spare);
             if (!room)
                 memcpy(to, spare, row_bytes);
         }
     }
 }
 
-INLINE void find_runs(struct picture *picture, size_t first)
+INLINE size_t find_runs(struct run runs[STRIP], const struct assembly *a, const struct placement *p,
+                        size_t first)
 {
-    size_t width = picture->a->out_width, last = width < RUN ? 0 : width - RUN;
-    picture->run_count = 0;
-    for (size_t to = first; to < width && picture->run_count < STRIP; to += RUN)
-        find_run(&picture->runs[picture->run_count++], picture->a, &picture->p, to < last ? to : last);
+    size_t width = a->out_width, last = width < RUN ? 0 : width - RUN, count = 0;
+    for (size_t to = first; to < width && count < STRIP; to += RUN)
+        find_run(&runs[count++], a, p, to < last ? to : last);
+    return count;
 }
 
-INLINE void make_picture(struct picture *picture, size_t planes, apl_dtype dtype)
+INLINE void make_picture(const struct picture *picture, const struct assembly *a, const struct placement *p,
+                         size_t planes, apl_dtype dtype)
 {
-    for (size_t first = 0; first < picture->a->out_width; first += STRIP * RUN) {
-        find_runs(picture, first);
-        for (size_t channel = 0; channel < picture->a->channels; channel += planes)
-            make_rows(picture, channel, planes, dtype);
+    struct run runs[STRIP];
+    for (size_t first = 0; first < a->out_width; first += STRIP * RUN) {
+        size_t count = find_runs(runs, a, p, first);
+        for (size_t channel = 0; channel < a->channels; channel += planes) {
+            if (count == 1) {
+                struct run run = runs[0];
+                make_rows(picture, &run, 1, channel, planes, dtype);
+            } else {
+                make_rows(picture, runs, count, channel, planes, dtype);
+            }
+        }
     }
 }
 
 INLINE void make_pictures(const struct batch *batch, size_t planes, apl_dtype dtype)
 {
     const struct assembly *a = batch->a;
-    size_t bytes = assemble_bytes(a);
-    struct picture picture = {
-        .a = a, .affine = &batch->affine, .source_bytes = (size_t)a->channels * a->height * a->width};
+    size_t bytes = assemble_bytes(a), plane_bytes = (size_t)a->height * a->width;
+    struct picture picture = {.source_bytes = a->channels * plane_bytes,
+                              .plane_bytes = plane_bytes,
+                              .scale = batch->affine.scale,
+                              .bias = batch->affine.bias,
+                              .height = (int32_t)a->height,
+                              .width = (int32_t)a->width,
+                              .pad_mode = a->pad_mode,
+                              .out_height = a->out_height,
+                              .out_width = a->out_width};
     for (size_t i = 0; i < batch->count; i++) {
-        picture.p = assemble_placement(a, batch->placements, i);
+        struct placement placement = assemble_placement(a, batch->placements, i);
         picture.source = batch->sources[i];
+        picture.next = batch->sources[i + 1 < batch->count ? i + 1 : i];
         picture.out = batch->out + i * bytes;
         picture.end = picture.out + bytes;
-        make_picture(&picture, planes, dtype);
+        picture.top = placement.top - (int32_t)a->pad;
+        make_picture(&picture, a, &placement, planes, dtype);
         if (a->cutout)
-            assemble_cut(a, &picture.p, picture.out);
+            assemble_cut(a, &placement, picture.out);
     }
 }
 

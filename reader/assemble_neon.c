@@ -20,21 +20,20 @@ static inline void store_pixels(uint8_t *to, pixels p)
     vst1q_u8(to + 16, p.val[1]);
 }
 
-static inline pixels fill_pixels(uint8_t value)
+/* Which of 32 bytes go where; an index beyond them gives 0. */
+struct choice {
+    pixels index;
+};
+
+static inline struct choice choose(const uint8_t index[32])
 {
-    return (pixels){{vdupq_n_u8(value), vdupq_n_u8(value)}};
+    return (struct choice){load_pixels(index)};
 }
 
-static inline pixels or_bytes(pixels a, pixels b)
-{
-    return (pixels){{vorrq_u8(a.val[0], b.val[0]), vorrq_u8(a.val[1], b.val[1])}};
-}
-
-/* An index beyond the table gives 0. */
-static inline pixels pick(const uint8_t *from, pixels index)
+static inline pixels pick(const uint8_t *from, struct choice choice)
 {
     pixels table = load_pixels(from);
-    return (pixels){{vqtbl2q_u8(table, index.val[0]), vqtbl2q_u8(table, index.val[1])}};
+    return (pixels){{vqtbl2q_u8(table, choice.index.val[0]), vqtbl2q_u8(table, choice.index.val[1])}};
 }
 
 static inline void interleave_3(uint8_t *to, const pixels plane[3])

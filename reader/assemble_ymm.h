@@ -14,23 +14,26 @@ static inline void store_pixels(uint8_t *to, pixels p)
     _mm256_storeu_si256((__m256i *)to, p);
 }
 
-static inline pixels fill_pixels(uint8_t value)
+/* Which of 32 bytes go where. */
+struct choice {
+    pixels low, high; /* indices into the first 16 and into the last 16 */
+};
+
+/* The shuffle of 16 bytes takes the low four bits of an index, and gives 0 where the highest is set. An index
+ * of 255 gives 0. */
+static inline struct choice choose(const uint8_t index[32])
 {
-    return _mm256_set1_epi8((char)value);
+    pixels all = load_pixels(index);
+    return (struct choice){_mm256_adds_epu8(all, _mm256_set1_epi8(0x70)),
+                           _mm256_sub_epi8(all, _mm256_set1_epi8(16))};
 }
 
-static inline pixels or_bytes(pixels a, pixels b)
-{
-    return _mm256_or_si256(a, b);
-}
-
-/* The shuffle of 16 bytes takes the low four bits of an index, and gives 0 where the highest is set. */
-static inline pixels pick(const uint8_t *from, pixels index)
+static inline pixels pick(const uint8_t *from, struct choice choice)
 {
     pixels low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)from));
     pixels high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(from + 16)));
-    low = _mm256_shuffle_epi8(low, _mm256_adds_epu8(index, _mm256_set1_epi8(0x70)));
-    high = _mm256_shuffle_epi8(high, _mm256_sub_epi8(index, _mm256_set1_epi8(16)));
+    low = _mm256_shuffle_epi8(low, choice.low);
+    high = _mm256_shuffle_epi8(high, choice.high);
     return _mm256_or_si256(low, high);
 }
 
