@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define CLEARED 32 /* bytes at a time */
+
 size_t assemble_bytes(const struct assembly *assembly)
 {
     return (size_t)assembly->channels * assembly->out_height * assembly->out_width *
@@ -26,9 +28,20 @@ assemble_fn *assemble_for(enum cpu_variant variant)
     }
 }
 
+/* Are the middles of the pictures, as they are stored, the pictures themselves? */
+static int stays_as_it_is(const struct assembly *a)
+{
+    return a->dtype == APL_U8 && a->out_height == a->height && a->out_width == a->width &&
+           (a->layout == APL_NCHW || a->channels == 1);
+}
+
 void assemble(const struct assembly *assembly, const uint8_t *const *sources,
               const struct placement *placements, size_t count, void *out)
 {
+    if (!placements && stays_as_it_is(assembly)) {
+        gather(sources, assemble_bytes(assembly), count, out);
+        return;
+    }
     assemble_for(cpu_variant())(assembly, sources, placements, count, out);
 }
 
@@ -60,6 +73,18 @@ static struct span covered(int32_t at, unsigned side, unsigned size)
     return (struct span){at < 0 ? 0 : (size_t)at, end < 0 ? 0 : end < size ? (size_t)end : size};
 }
 
+/* Like memset(), for rows so short that the call would cost most. */
+static void clear(uint8_t *to, size_t bytes)
+{
+    if (bytes < CLEARED) {
+        memset(to, 0, bytes);
+        return;
+    }
+    for (size_t i = 0; i + CLEARED <= bytes; i += CLEARED)
+        memset(to + i, 0, CLEARED);
+    memset(to + bytes - CLEARED, 0, CLEARED);
+}
+
 void assemble_cut(const struct assembly *assembly, const struct placement *placement, void *picture)
 {
     struct span rows = covered(placement->cut_top, assembly->cutout, assembly->out_height);
@@ -73,7 +98,7 @@ void assemble_cut(const struct assembly *assembly, const struct placement *place
     uint8_t *at = (uint8_t *)picture + columns.begin * pixel;
     for (size_t plane = 0; plane < planes; plane++)
         for (size_t row = rows.begin; row < rows.end; row++)
-            memset(at + plane * plane_bytes + row * row_bytes, 0, (columns.end - columns.begin) * pixel);
+            clear(at + plane * plane_bytes + row * row_bytes, (columns.end - columns.begin) * pixel);
 }
 
 static inline void gather_rows(const uint8_t *const *sources, size_t bytes, size_t count, uint8_t *out)

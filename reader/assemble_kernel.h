@@ -125,37 +125,45 @@ INLINE void store_run(uint8_t *to, pixels run, const float *scale, const float *
     }
 }
 
-/* RUN pixels of each channel, one after another, to the channels of RUN pixels. */
-INLINE void interleave_any(uint8_t *to, const pixels *planes, size_t channels)
+/* A run of each of `planes` channels, interleaved: as many runs of the result. */
+INLINE void mix_any(const struct picture *p, const struct run *run, size_t row, size_t planes, uint8_t *to,
+                    apl_dtype dtype)
 {
-    uint8_t plane[RUN];
-    for (size_t c = 0; c < channels; c++) {
-        store_pixels(plane, planes[c]);
+    uint8_t plane[RUN], mixed[APL_MAX_CHANNELS * RUN];
+    for (size_t c = 0; c < planes; c++) {
+        store_pixels(plane, load_run(p, run, c * p->plane_bytes, row));
         for (size_t i = 0; i < RUN; i++)
-            to[i * channels + c] = plane[i];
+            mixed[i * planes + c] = plane[i];
     }
-}
-
-/* A run of `planes` channels from `channel` on, interleaved. */
-INLINE void make_run(const struct picture *p, const struct run *run, size_t row, size_t channel,
-                     size_t planes, apl_dtype dtype, uint8_t *to)
-{
-    if (planes == 1) {
-        pixels plane = load_run(p, run, channel * p->plane_bytes, row);
-        store_run(to, plane, p->scale + channel * RUN, p->bias + channel * RUN, dtype);
-        return;
-    }
-    pixels plane[APL_MAX_CHANNELS];
-    alignas(RUN) uint8_t mixed[APL_MAX_CHANNELS * RUN];
-    for (size_t c = 0; c < planes; c++)
-        plane[c] = load_run(p, run, c * p->plane_bytes, row);
-    if (planes == 3)
-        interleave_3(mixed, plane);
-    else
-        interleave_any(mixed, plane, planes);
     for (size_t at = 0; at < planes * RUN; at += RUN)
         store_run(to + at * element_bytes(dtype), load_pixels(mixed + at), p->scale + at, p->bias + at,
                   dtype);
+}
+
+/* The same for three channels, in registers. */
+INLINE void mix_3(const struct picture *p, const struct run *run, size_t row, uint8_t *to, apl_dtype dtype)
+{
+    size_t step = RUN * element_bytes(dtype);
+    pixels red = load_run(p, run, 0, row);
+    pixels green = load_run(p, run, p->plane_bytes, row);
+    pixels blue = load_run(p, run, 2 * p->plane_bytes, row);
+    struct mixed mixed = interleave_3(red, green, blue);
+    store_run(to, mixed.first, p->scale, p->bias, dtype);
+    store_run(to + step, mixed.second, p->scale + RUN, p->bias + RUN, dtype);
+    store_run(to + 2 * step, mixed.third, p->scale + 2 * RUN, p->bias + 2 * RUN, dtype);
+}
+
+/* A run of `planes` channels from `channel` on. */
+INLINE void make_run(const struct picture *p, const struct run *run, size_t row, size_t channel,
+                     size_t planes, apl_dtype dtype, uint8_t *to)
+{
+    if (planes == 1)
+        store_run(to, load_run(p, run, channel * p->plane_bytes, row), p->scale + channel * RUN,
+                  p->bias + channel * RUN, dtype);
+    else if (planes == 3)
+        mix_3(p, run, row, to, dtype);
+    else
+        mix_any(p, run, row, planes, to, dtype);
 }
 
 /* All rows of some runs. A result narrower than a run is written beyond its row's end, where the next row

@@ -36,12 +36,17 @@ static inline pixels pick(const uint8_t *from, struct choice choice)
     return (pixels){{vqtbl2q_u8(table, choice.index.val[0]), vqtbl2q_u8(table, choice.index.val[1])}};
 }
 
-static inline void interleave_3(uint8_t *to, const pixels plane[3])
+/* 32 pixels of three channels, interleaved. */
+struct mixed {
+    pixels first, second, third;
+};
+
+static inline struct mixed interleave_3(pixels red, pixels green, pixels blue)
 {
-    for (int half = 0; half < 2; half++) {
-        uint8x16x3_t three = {{plane[0].val[half], plane[1].val[half], plane[2].val[half]}};
-        vst3q_u8(to + 48 * half, three);
-    }
+    uint8_t bytes[96];
+    vst3q_u8(bytes, (uint8x16x3_t){{red.val[0], green.val[0], blue.val[0]}});
+    vst3q_u8(bytes + 48, (uint8x16x3_t){{red.val[1], green.val[1], blue.val[1]}});
+    return (struct mixed){load_pixels(bytes), load_pixels(bytes + 32), load_pixels(bytes + 64)};
 }
 
 /* Eight of 32 pixels: those from 8 * i on. */

@@ -50,22 +50,27 @@ static const int8_t three[3][3][16] = {{{0, NO, NO, 1, NO, NO, 2, NO, NO, 3, NO,
                                         {10, NO, NO, 11, NO, NO, 12, NO, NO, 13, NO, NO, 14, NO, NO, 15}}};
 #undef NO
 
-static inline pixels three_part(const pixels plane[3], const int8_t place[3][16])
+static inline pixels three_part(pixels red, pixels green, pixels blue, const int8_t place[3][16])
 {
-    pixels part = _mm256_setzero_si256();
-    for (int c = 0; c < 3; c++) {
-        pixels index = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)place[c]));
-        part = _mm256_or_si256(part, _mm256_shuffle_epi8(plane[c], index));
-    }
-    return part;
+    pixels from_red = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)place[0]));
+    pixels from_green = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)place[1]));
+    pixels from_blue = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)place[2]));
+    pixels two = _mm256_or_si256(_mm256_shuffle_epi8(red, from_red), _mm256_shuffle_epi8(green, from_green));
+    return _mm256_or_si256(two, _mm256_shuffle_epi8(blue, from_blue));
 }
+
+/* 32 pixels of three channels, interleaved. */
+struct mixed {
+    pixels first, second, third;
+};
 
 /* Shuffles stay within 16 bytes: the low halves of the parts are the first 48 bytes, the high halves the
  * rest. */
-static inline void interleave_3(uint8_t *to, const pixels plane[3])
+static inline struct mixed interleave_3(pixels red, pixels green, pixels blue)
 {
-    pixels a = three_part(plane, three[0]), b = three_part(plane, three[1]), c = three_part(plane, three[2]);
-    store_pixels(to, _mm256_permute2x128_si256(a, b, 0x20));
-    store_pixels(to + 32, _mm256_permute2x128_si256(c, a, 0x30));
-    store_pixels(to + 64, _mm256_permute2x128_si256(b, c, 0x31));
+    pixels a = three_part(red, green, blue, three[0]);
+    pixels b = three_part(red, green, blue, three[1]);
+    pixels c = three_part(red, green, blue, three[2]);
+    return (struct mixed){_mm256_permute2x128_si256(a, b, 0x20), _mm256_permute2x128_si256(c, a, 0x30),
+                          _mm256_permute2x128_si256(b, c, 0x31)};
 }
