@@ -224,8 +224,8 @@ static void begin_digest(const struct folder *folder, const char *name)
 {
     uint8_t size[8];
     store_le(size, folder->member_size, 8);
-    sha256_add(folder->options.sha, name, strlen(name) + 1);
-    sha256_add(folder->options.sha, size, sizeof size);
+    hasher_add(folder->options.sha, name, strlen(name) + 1);
+    hasher_add(folder->options.sha, size, sizeof size);
 }
 
 static void set_path(struct folder *folder, const char *name)

@@ -3,7 +3,7 @@
 #ifndef FOLDER_H
 #define FOLDER_H
 
-#include "hash.h"
+#include "hasher.h"
 #include "source.h"
 
 struct folder;
@@ -13,7 +13,7 @@ struct folder_options {
     source_wants wants;
     int (*poll)(void *user); /* may be NULL */
     void *user;              /* of both */
-    struct sha256 *sha;      /* takes what source_digest() says */
+    struct hasher *sha;      /* takes what source_digest() says */
 };
 
 /* Takes over `fd`, that of the directory, also when it fails. */

@@ -5,7 +5,7 @@
 #ifndef INPUT_H
 #define INPUT_H
 
-#include "hash.h"
+#include "hasher.h"
 #include "status.h"
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ struct input;
 struct input_options {
     const char *name;   /* for messages, safe to print; must live as long as the input */
     bool archive;       /* unpack it, and refuse what cannot be an archive */
-    struct sha256 *sha; /* takes the bytes as they lie in the file; the input's alone until it has ended */
+    struct hasher *sha; /* takes the bytes as they lie in the file; the input's alone until it has ended */
     int (*poll)(void *user); /* see source.h; may be NULL */
     void *user;
 };

@@ -3,7 +3,7 @@
 #ifndef RAWFILE_H
 #define RAWFILE_H
 
-#include "hash.h"
+#include "hasher.h"
 #include "status.h"
 
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 struct rawfile {
     int fd;
     const char *name;   /* for messages */
-    struct sha256 *sha; /* takes the bytes read; may be NULL */
+    struct hasher *sha; /* takes the bytes read; may be NULL */
     bool waits;         /* not a regular file: a read may wait for ever */
     _Atomic uint64_t taken;
     bool (*stopped)(void *user); /* asked while waiting */

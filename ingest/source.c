@@ -2,7 +2,6 @@
 #include "source.h"
 
 #include "folder.h"
-#include "hash.h"
 #include "input.h"
 #include "tar.h"
 
@@ -18,7 +17,7 @@ struct source {
     int (*poll)(void *user);
     source_wants wants;
     void *user;
-    struct sha256 *sha;
+    struct hasher *sha;
     uint64_t size; /* of an archive; 0: not known */
 
     /* One of: an archive, a directory. */
@@ -113,7 +112,7 @@ apl_status source_open(const char *path, source_wants wants, int (*poll)(void *u
     s->user = user;
     s->cursor = cursor_over(NULL, 0);
     apl_status status = APL_OK;
-    s->sha = sha256_new();
+    s->sha = hasher_new();
     if (!s->sha)
         GUARD(fail_nomem(err));
     GUARD(standard ? open_stdin(s, err) : open_path(s, path, err));
@@ -131,7 +130,7 @@ void source_close(struct source *s)
     folder_close(s->folder);
     input_close(s->input);
     tar_close(s->tar);
-    sha256_free(s->sha);
+    hasher_free(s->sha);
     free(s->stitch);
     free(s);
 }
@@ -270,7 +269,7 @@ apl_status source_next(struct source *s, struct source_member *member, apl_error
         s->in_member = true;
     } else if (status == APL_END) {
         s->ended = true;
-        sha256_end(s->sha, s->digest);
+        hasher_end(s->sha, s->digest);
     }
     return status == APL_END ? APL_END : failed(s, err);
 }

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <time.h>
 
-static struct sha256 *sha;
+static struct hasher *sha;
 static int polls;
 
 static int count_polls(void *user)
@@ -19,7 +19,7 @@ static int count_polls(void *user)
 static struct input *open_input(int fd, bool archive, int *cancel_at)
 {
     struct input *in = NULL;
-    sha = sha256_new();
+    sha = hasher_new();
     struct input_options options = {
         .name = "x", .archive = archive, .sha = sha, .poll = count_polls, .user = cancel_at};
     cr_assert_eq(input_open(fd, &options, &in, NULL), APL_OK);
@@ -29,7 +29,7 @@ static struct input *open_input(int fd, bool archive, int *cancel_at)
 static void done(struct input *in)
 {
     input_close(in);
-    sha256_free(sha);
+    hasher_free(sha);
 }
 
 /* A descriptor that gives these bytes. */
@@ -65,9 +65,9 @@ static void gives(const struct buffer *packed, const struct buffer *want, bool a
     same_bytes(&out, want->data, want->size);
     cr_assert_eq(input_bytes(in), packed->size);
     uint8_t got[32], expected[32];
-    sha256_end(sha, got);
-    sha256_add(sha, packed->data, packed->size);
-    sha256_end(sha, expected);
+    hasher_end(sha, got);
+    hasher_add(sha, packed->data, packed->size);
+    hasher_end(sha, expected);
     cr_assert(memcmp(got, expected, 32) == 0);
     done(in);
     buffer_free(&out);

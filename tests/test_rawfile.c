@@ -23,7 +23,7 @@ Test(rawfile, reads_counts_and_hashes)
     cr_assert_eq(pipe(ends), 0);
     cr_assert_eq(write(ends[1], "abc", 3), 3);
     close(ends[1]);
-    struct sha256 *sha = sha256_new();
+    struct hasher *sha = hasher_new();
     struct rawfile file = {.fd = ends[0], .name = "x", .sha = sha, .waits = true, .stopped = never};
     uint8_t data[10], digest[32];
     size_t got = 0;
@@ -34,9 +34,9 @@ Test(rawfile, reads_counts_and_hashes)
     cr_assert_eq(rawfile_read(&file, data, sizeof data, &got, NULL), APL_OK);
     cr_assert_eq(got, 0);
     cr_assert_eq(file.taken, 3);
-    sha256_end(sha, digest);
+    hasher_end(sha, digest);
     cr_assert(memcmp(digest, "\xba\x78\x16\xbf\x8f\x01\xcf\xea", 8) == 0);
-    sha256_free(sha);
+    hasher_free(sha);
     close(ends[0]);
 }
 

@@ -1,0 +1,20 @@
+/* SHA-256 on a thread of its own, so that who reads and inflates is not held up: hashing takes a sixth as
+ * long as inflating does. */
+#ifndef HASHER_H
+#define HASHER_H
+
+#include "status.h"
+
+struct hasher;
+
+/* NULL: out of memory. Where a thread cannot be had, hashing is done by who calls. */
+struct hasher *hasher_new(void);
+void hasher_free(struct hasher *hasher);
+
+/* Takes bytes, which are copied. One thread at a time. */
+void hasher_add(struct hasher *hasher, const void *data, size_t size);
+
+/* The digest of all bytes taken, when they have been hashed; and begins anew. */
+void hasher_end(struct hasher *hasher, uint8_t digest[32]);
+
+#endif

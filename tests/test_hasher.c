@@ -1,0 +1,46 @@
+/* The hasher gives the digest of all it has taken, in whatever pieces, again and again. */
+#include "hasher.h"
+
+#include "hash.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect_digest(struct hasher *h, const uint8_t *data, size_t size)
+{
+    uint8_t got[32], expected[32];
+    struct sha256 *sha = sha256_new();
+    sha256_add(sha, data, size);
+    sha256_end(sha, expected);
+    sha256_free(sha);
+    hasher_end(h, got);
+    cr_assert(memcmp(got, expected, 32) == 0, "%zu bytes", size);
+}
+
+Test(hasher, pieces_of_any_size)
+{
+    static uint8_t data[3 << 20];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * 2654435761u >> 24);
+    struct hasher *h = hasher_new();
+    cr_assert_not_null(h);
+    const size_t pieces[] = {1, 977, 262143, 262144, 262145, sizeof data};
+    for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
+        size_t size = pieces[p] == 1 ? 5000 : sizeof data;
+        for (size_t at = 0; at < size; at += pieces[p])
+            hasher_add(h, data + at, pieces[p] < size - at ? pieces[p] : size - at);
+        expect_digest(h, data, size);
+    }
+    expect_digest(h, data, 0);
+    hasher_free(h);
+}
+
+Test(hasher, freed_with_bytes_unhashed)
+{
+    struct hasher *h = hasher_new();
+    static const uint8_t data[300000];
+    hasher_add(h, data, sizeof data);
+    hasher_free(h);
+    hasher_free(NULL);
+}
