@@ -327,14 +327,14 @@ static unsigned blocking(void)
     return count;
 }
 
-/* Signals are for the caller's threads. */
-Test(input, its_thread_blocks_signals)
+/* Signals are for the caller's threads: the input's own, and its hasher's, block them. */
+Test(input, its_threads_block_signals)
 {
     int ends[2];
     cr_assert_eq(pipe(ends), 0);
     unsigned before = blocking();
     struct input *in = open_input(ends[0], true, NULL);
-    cr_assert_eq(blocking(), before + 1);
+    cr_assert_eq(blocking(), before + 2);
     done(in);
     cr_assert_eq(blocking(), before);
     close(ends[1]);
