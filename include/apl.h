@@ -77,7 +77,11 @@ typedef enum apl_status {
     APL_E_INCOMPLETE = 12,  /* the source of an ingest ends early, or lacks members or rows */
     APL_E_CANCELLED = 13,   /* the caller's callback asked to stop */
     APL_E_UNSUPPORTED = 14, /* understood, but not to be had in this build or on this machine */
-    APL_E_MISMATCH = 15     /* the store is not the one that was expected */
+    APL_E_MISMATCH = 15,    /* the store, or a state, is not the one that was expected */
+    APL_E_TIMEOUT = 16,     /* waited as long as was allowed */
+    APL_E_LENT = 17,        /* too many batches have not been released */
+    APL_E_FORKED = 18,      /* the reader belongs to the parent process */
+    APL_E_REENTRANT = 19    /* called from the reader's own callback */
 } apl_status;
 
 /* A status in words, such as "stored bytes are corrupt". Never NULL; static. */
@@ -330,15 +334,14 @@ typedef struct apl_writer apl_writer;
 
 /* Zeros mean defaults. Start from APL_WRITER_OPTIONS_INIT. */
 typedef struct apl_writer_options {
-    size_t size;      /* sizeof(apl_writer_options) */
-    unsigned threads; /* threads that encode; 0: one per core */
-    uint32_t
-        block_records; /* records a block, 1 ... APL_MAX_BLOCK; 0: 128, or fewer if they would exceed 8 MiB */
-    const char *codec; /* for input fields: "raw", "zstd", "shuffle", "delta", "picture"; NULL: tried and
-                          chosen by size */
-    int level;         /* zstd level of that codec; 0: tried and chosen by size */
-    int replace;       /* 1: replace a store that exists */
-    int shuffle;       /* 1: store the records of each split in a keyed random order */
+    size_t size;            /* sizeof(apl_writer_options) */
+    unsigned threads;       /* threads that encode; 0: one per core */
+    uint32_t block_records; /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer where they would exceed 8 MiB */
+    /* For input fields: "raw", "zstd", "shuffle", "delta" or "picture"; NULL: tried and chosen by size. */
+    const char *codec;
+    int level;   /* of zstd, for that codec; 0: tried and chosen by size */
+    int replace; /* 1: replace a store that exists */
+    int shuffle; /* 1: store the records of each split in a keyed random order */
     uint64_t shuffle_seed;
     const char *tool; /* name and version of the program, kept in the store; NULL: the library's */
 } apl_writer_options;
@@ -422,8 +425,7 @@ APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error 
 /* Frees the writer; what was not committed vanishes without a trace. */
 APL_API void apl_writer_close(apl_writer *writer);
 
-/* ------------------------------------------------------------------------------------------- transforming
- * pictures */
+/* ---------------------------------------------------------------------------------- transforming pictures */
 
 typedef enum apl_layout { APL_NCHW = 0, APL_NHWC = 1 } apl_layout;
 typedef enum apl_pad { APL_PAD_ZERO = 0, APL_PAD_REFLECT = 1 } apl_pad;
@@ -453,14 +455,12 @@ typedef struct apl_transform {
     unsigned crop_height, crop_width; /* 0: as stored */
     int crop_centre;                  /* 1: from the middle; 0: from a random place */
     apl_flip flip;
-    unsigned cutout; /* side of a square at a random place that is set to 0 after scaling; it may stick out;
-                        0: none */
+    unsigned cutout; /* side of a square at a random place, which may stick out, that becomes 0; 0: none */
     apl_scale scale;
-    float mean[APL_MAX_CHANNELS],
-        deviation[APL_MAX_CHANNELS]; /* in units of stored values (0 ... 255); a deviation of 0: those of
-                                        the split that is read, or of "train" if that has none */
-    apl_dtype
-        dtype; /* APL_U8, APL_F32, APL_F16 or APL_BF16; 0: APL_U8, which is neither scaled nor normalised */
+    /* For APL_SCALE_NORMALISE, in units of stored values (0 ... 255). Where the deviation is 0, those of the
+     * split "train" are taken, or of the split that is read if there is no such. */
+    float mean[APL_MAX_CHANNELS], deviation[APL_MAX_CHANNELS];
+    apl_dtype dtype; /* APL_F32, APL_F16, APL_BF16, or APL_U8 (also 0), which is not scaled */
     apl_layout layout;
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
@@ -468,6 +468,193 @@ typedef struct apl_transform {
         sizeof(apl_transform), NULL, 0, APL_PAD_ZERO, 0, 0, 0, APL_FLIP_NONE, 0, APL_SCALE_UNIT, {0}, {0}, \
             (apl_dtype)0, APL_NCHW                                                                         \
     }
+
+/* ------------------------------------------------------------------------------------- reading for training
+ */
+
+/*
+ * A reader hands out the records of a split in batches, epoch after epoch, in random order, decoded and
+ * augmented ahead of time by threads of its own:
+ *
+ *     apl_reader_options opt = APL_READER_OPTIONS_INIT;
+ *     opt.split = "train";
+ *     opt.batch_size = 512;
+ *     apl_reader *reader;
+ *     if (apl_reader_open(store, &opt, &reader, &err) != APL_OK)
+ *         die(err.message);
+ *     for (int epoch = 0; epoch < 10; epoch++) {
+ *         apl_batch *batch;
+ *         apl_status st;
+ *         while ((st = apl_reader_next(reader, &batch, &err)) == APL_OK) {
+ *             train(apl_batch_column(batch, 0)->data, apl_batch_rows(batch));
+ *             apl_batch_release(batch);
+ *         }
+ *         if (st != APL_END || apl_reader_next_epoch(reader, &err) != APL_OK)
+ *             die(err.message);
+ *     }
+ *     apl_reader_close(reader);
+ *
+ * Threads: any number of threads may call apl_reader_next(), and release batches from anywhere. Open, close
+ * and next_epoch belong to one thread at a time. Fork: in a child, every call on the parent's reader answers
+ * APL_E_FORKED, and close frees nothing that a thread of the parent could hold.
+ */
+typedef struct apl_reader apl_reader;
+
+/* How the order of an epoch comes about. Either way each record comes exactly once an epoch (`reuse` times,
+ * if asked). */
+typedef enum apl_order {
+    /* A pure function of content, split, seed, epoch, window and bins: the same on every machine, whatever the number
+     * of threads. With a window that covers the split it is a uniform permutation. */
+    APL_STRICT = 0,
+    /* Whoever is ready goes: a slow block delays nobody. Uniform among the records that stand. */
+    APL_FREE = 1
+} apl_order;
+
+/* Memory for batches that the caller provides: pinned, on huge pages, visible to a device. Called from any
+ * thread. */
+typedef struct apl_allocator {
+    void *(*allocate)(void *user, size_t bytes); /* aligned to 64 bytes, or NULL */
+    void (*deallocate)(void *user, void *memory, size_t bytes);
+    void *user;
+} apl_allocator;
+
+#define APL_NO_THREADS ((unsigned)-1)
+
+/* Zeros mean defaults. Start from APL_READER_OPTIONS_INIT. */
+typedef struct apl_reader_options {
+    size_t size;               /* sizeof(apl_reader_options) */
+    const char *split;         /* its name; NULL: the first of the store */
+    const char *const *fields; /* names of the fields wanted; NULL: all */
+    size_t field_count;
+    size_t batch_size; /* records in a batch; 0: 256 */
+    int drop_last;  /* 1: no batch at the end of an epoch that is not full; with ranks, no step that is not */
+    int sequential; /* 1: in the order of ids, nothing is shuffled: for evaluation */
+    apl_order order;
+    uint64_t seed;
+    uint64_t first_epoch;
+    /* Records that mix. 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB hold. */
+    uint64_t window;
+    unsigned bins;  /* 1 ... 4096; 0: 64 */
+    unsigned reuse; /* times that each record is delivered in an epoch; 0: 1 */
+    /* Bytes that the reader may allocate, batches and plan included. 0: what the window needs. */
+    uint64_t memory_budget;
+    /* That load and assemble. 0: the cores this process may use, but one. APL_NO_THREADS: none, the caller
+     * does the work inside apl_reader_next(). */
+    unsigned threads;
+    /* If not 0: threads that only load, and threads that only assemble, instead of `threads`. */
+    unsigned loaders, consumers;
+    unsigned queue_depth; /* finished batches that may wait; 0: 4 */
+    /* This process among how many. world 0: as the launcher says (RANK and WORLD_SIZE, or the variables of
+     * Open MPI, MPICH or Slurm), else 0 of 1. All ranks read one order between them: each record once over
+     * all of them, and equally many batches each, of which the last may be short or empty. */
+    unsigned rank, world;
+    unsigned timeout_ms; /* the longest that apl_reader_next() waits; 0: for ever */
+    /* So many records of corrupt blocks are left out before that is an error; 0: the first is one. */
+    uint64_t skip_corrupt;
+    const apl_transform *transforms; /* of picture fields, at most one each */
+    size_t transform_count;
+    const apl_allocator *allocator; /* of the memory of batches; NULL: the library's own */
+    /* Called on the library's threads with every batch before it is handed out; may write into its columns;
+     * may not call its reader (APL_E_REENTRANT). */
+    void (*on_batch)(void *user, apl_batch *batch);
+    void *on_batch_user;
+    const void *state; /* to go on where apl_reader_state() was taken; NULL: the beginning of first_epoch */
+    size_t state_size;
+} apl_reader_options;
+#define APL_READER_OPTIONS_INIT                                                                             \
+    {                                                                                                       \
+        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0                                                        \
+    }
+
+/*
+ * Opens a reader on `store`, which it keeps alive: the store may be closed first. Its threads begin at once.
+ * `options` may be NULL. Likely errors: APL_E_INVALID (the message says which option and what would do),
+ * APL_E_NOTFOUND (split or field), APL_E_NOMEM, APL_E_MISMATCH (a state for another store or order).
+ */
+APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_reader_options *options,
+                                                apl_reader **reader, apl_error *err);
+
+/*
+ * Hands out the next batch, waiting for it if need be. APL_END, to every caller, when all of the epoch has
+ * been handed out, until apl_reader_next_epoch(). A rank's batch may have no rows at the end of an epoch.
+ * Errors: APL_E_CORRUPT (the message names member and block; it stays an error, and batches before it still
+ * come), APL_E_LENT (the budget is used up by batches that were not released), APL_E_TIMEOUT (after
+ * timeout_ms; the message names the block that is waited for; the next call goes on waiting),
+ * APL_E_CANCELLED, APL_E_FORKED, APL_E_REENTRANT.
+ */
+APL_API APL_MUST_USE apl_status apl_reader_next(apl_reader *reader, apl_batch **batch, apl_error *err);
+
+/* Goes to the next epoch; in the middle of one, what is left of that is given up. Nobody may be inside
+ * apl_reader_next(). */
+APL_API APL_MUST_USE apl_status apl_reader_next_epoch(apl_reader *reader, apl_error *err);
+
+/* The epoch that is being handed out, and how many batches all of it has. */
+APL_API uint64_t apl_reader_epoch(apl_reader *reader);
+APL_API uint64_t apl_reader_batches(apl_reader *reader);
+
+/* Makes every call of apl_reader_next(), those that wait included, return APL_E_CANCELLED from now on. From
+ * any thread. */
+APL_API void apl_reader_cancel(apl_reader *reader);
+
+/* Ends the threads and frees the reader, within a second; what a thread that is stuck in a read still holds
+ * is freed when it comes back. Batches that are lent stay valid until they are released. */
+APL_API void apl_reader_close(apl_reader *reader);
+
+/* Of a reader's batch: its epoch; the position of its first row in the epoch's order; the ids of rows that
+ * were left out because their block is corrupt. */
+APL_API uint64_t apl_batch_epoch(const apl_batch *batch);
+APL_API uint64_t apl_batch_position(const apl_batch *batch);
+APL_API const uint64_t *apl_batch_skipped(const apl_batch *batch, size_t *count);
+
+/*
+ * Where the reader stands after the last batch that was handed out, in *size bytes: with `state` NULL or
+ * *size too small, only sets *size (APL_E_INVALID if too small). Another reader that is opened with it goes
+ * on with the very next batch, also with other threads, batch size, world or transforms; it refuses
+ * (APL_E_MISMATCH) a state of another store, split, seed, order, window, number of bins or reuse.
+ */
+#define APL_STATE_BYTES 96 /* of strict order; free order adds a bit for each delivery of an epoch */
+APL_API APL_MUST_USE apl_status apl_reader_state(apl_reader *reader, void *state, size_t *size,
+                                                 apl_error *err);
+
+/* What became of the deliveries first ... last-1 of an epoch. Receipts of ranks, and of parts, add up. */
+typedef struct apl_receipt {
+    uint64_t epoch;
+    uint64_t first, last;
+    uint64_t delivered; /* handed out by this reader */
+    uint64_t skipped;   /* left out because their block is corrupt */
+    uint64_t repeated;  /* handed out more often than they should be: always 0 */
+    uint64_t sum[2];    /* sum modulo 2^128 (low half, high half) of keyed hashes of (id, copy) of what was
+                           delivered */
+} apl_receipt;
+
+/* The receipt of the current epoch up to now. `size` is sizeof(apl_receipt). */
+APL_API APL_MUST_USE apl_status apl_reader_receipt(apl_reader *reader, apl_receipt *receipt, size_t size,
+                                                   apl_error *err);
+
+/* Where the time went, since the reader was opened. Times are in seconds, summed over threads unless said
+ * otherwise. */
+typedef struct apl_stats {
+    double elapsed;                                            /* since open */
+    uint64_t batches, records;                                 /* handed out */
+    uint64_t blocks;                                           /* loaded */
+    double wait;                                               /* of callers inside apl_reader_next() */
+    double wait_mean, wait_p50, wait_p99, wait_p999, wait_max; /* of one call */
+    double stall; /* wait / (elapsed x callers), of one caller: the fraction of the time that it waited */
+    double first_batch;                            /* from open until the first batch was handed out */
+    double loading, assembling, planning, blocked; /* blocked: threads that had nothing to do */
+    uint64_t bytes_read, bytes_decoded, bytes_assembled;
+    uint64_t memory, memory_budget;
+    double cpu; /* of the process, user and system */
+    unsigned queued, lent, standing_slots, slots;
+} apl_stats;
+
+/* Fills *stats. `size` is sizeof(apl_stats). */
+APL_API APL_MUST_USE apl_status apl_reader_stats(apl_reader *reader, apl_stats *stats, size_t size);
+
+/* The same as one JSON object, NUL-terminated, cut if it does not fit; returns the length that it has, as
+ * snprintf does. */
+APL_API size_t apl_stats_json(const apl_stats *stats, char *text, size_t size);
 
 #ifdef __cplusplus
 }

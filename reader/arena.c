@@ -52,11 +52,16 @@ apl_status arena_init(struct arena *arena, uint32_t slots, unsigned fields, cons
         arena_free(arena);
         return fail_nomem(err);
     }
-    /* Low numbers on top: slots are first used in the order in which they lie. */
-    for (uint32_t i = 0; i < slots; i++)
-        arena->free[i] = slots - 1 - i;
-    arena->free_count = slots;
+    arena_reset(arena);
     return APL_OK;
+}
+
+void arena_reset(struct arena *arena)
+{
+    /* Low numbers on top: slots are first used in the order in which they lie. */
+    for (uint32_t i = 0; i < arena->slots; i++)
+        arena->free[i] = arena->slots - 1 - i;
+    arena->free_count = arena->slots;
 }
 
 void arena_free(struct arena *arena)

@@ -43,4 +43,7 @@ bool arena_take(struct arena *arena, uint32_t *slots, uint32_t n, unsigned deliv
  * lock. `slots` is used as scratch. Returns how many were given back. */
 uint32_t arena_release(struct arena *arena, uint32_t *slots, uint32_t n);
 
+/* Takes all slots back; only while nobody uses any. */
+void arena_reset(struct arena *arena);
+
 #endif

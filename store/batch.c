@@ -18,6 +18,22 @@ const uint64_t *apl_batch_ids(const apl_batch *batch)
     return batch->ids;
 }
 
+uint64_t apl_batch_epoch(const apl_batch *batch)
+{
+    return batch->epoch;
+}
+
+uint64_t apl_batch_position(const apl_batch *batch)
+{
+    return batch->position;
+}
+
+const uint64_t *apl_batch_skipped(const apl_batch *batch, size_t *count)
+{
+    *count = batch->skipped_count;
+    return batch->skipped;
+}
+
 const apl_column *apl_batch_column(const apl_batch *batch, unsigned field)
 {
     return field < batch->fields && batch->columns[field].data ? &batch->columns[field] : NULL;
@@ -27,6 +43,10 @@ void apl_batch_release(apl_batch *batch)
 {
     if (!batch)
         return;
+    if (batch->release) {
+        batch->release(batch);
+        return;
+    }
     for (unsigned f = 0; f < batch->fields; f++) {
         free((void *)batch->columns[f].data);
         free((void *)batch->columns[f].offsets);

@@ -5,6 +5,12 @@
 #include "apl.h"
 
 struct apl_batch {
+    /* Gives the batch back to where it came from; NULL: the batch owns its memory. */
+    void (*release)(apl_batch *batch);
+    uint64_t epoch, position; /* of a reader's batch: where its first row stands in the epoch's order */
+    const uint32_t *copies;   /* of each row, or NULL */
+    const uint64_t *skipped;  /* ids of rows that were left out */
+    size_t skipped_count;
     size_t rows;
     uint64_t *ids;
     unsigned fields;

@@ -40,7 +40,15 @@ const char *apl_status_text(apl_status status)
     case APL_E_UNSUPPORTED:
         return "not supported here";
     case APL_E_MISMATCH:
-        return "not the store that was expected";
+        return "not what was expected";
+    case APL_E_TIMEOUT:
+        return "waited too long";
+    case APL_E_LENT:
+        return "too many batches have not been released";
+    case APL_E_FORKED:
+        return "the reader belongs to the parent process";
+    case APL_E_REENTRANT:
+        return "called from the reader's own callback";
     }
     return "unknown status";
 }

@@ -104,8 +104,11 @@ apl_status apl_store_open(const char *path, const apl_store_options *options, ap
     apl_error own; /* inner calls put their place in front of the message, and need one to put it in */
     err = err ? err : &own;
     apl_store *s = calloc(1, sizeof *s);
+    if (!s)
+        return fail_nomem(err);
+    atomic_init(&s->references, 1);
     size_t size = strlen(path) * 4 + 1;
-    apl_status status = s && (s->name = malloc(size)) ? APL_OK : fail_nomem(err);
+    apl_status status = (s->name = malloc(size)) ? APL_OK : fail_nomem(err);
     if (status == APL_OK) {
         printable(s->name, size, path, strlen(path));
         status = open_file(s, path, err);
@@ -121,9 +124,22 @@ apl_status apl_store_open(const char *path, const apl_store_options *options, ap
     return status;
 }
 
+apl_store *store_retain(apl_store *store)
+{
+    /* relaxed: who retains holds a reference already */
+    atomic_fetch_add_explicit(&store->references, 1, memory_order_relaxed);
+    return store;
+}
+
 void apl_store_close(apl_store *store)
 {
-    if (!store)
+    store_release(store);
+}
+
+void store_release(apl_store *store)
+{
+    /* acq_rel: what others did with the store must have happened before it is freed */
+    if (!store || atomic_fetch_sub_explicit(&store->references, 1, memory_order_acq_rel) > 1)
         return;
     manifest_free(&store->manifest);
     pages_close(&store->pages);

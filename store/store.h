@@ -6,14 +6,21 @@
 #include "manifest.h"
 #include "pages.h"
 
+#include <stdatomic.h>
+
 struct apl_store {
-    char *name; /* the path as it was given, safe to print */
+    atomic_uint references; /* the owner, and each reader */
+    char *name;             /* the path as it was given, safe to print */
     struct pages pages;
     const struct entry *blocks; /* of block 0, 1, ... */
     struct manifest manifest;
     apl_split *splits; /* the manifest's lists in their public form */
     apl_member *members;
 };
+
+/* A store is freed when all who hold it have let go; closing is the owner's way to. */
+apl_store *store_retain(apl_store *store);
+void store_release(apl_store *store);
 
 /* The member (or, in a shuffled store, the split) that a record belongs to. */
 const char *store_member_of(const apl_store *store, uint64_t id);

@@ -1,0 +1,100 @@
+/* From the store into slots: see load.h. */
+#include "load.h"
+
+#include <stdlib.h>
+
+static uint32_t largest_records(const apl_reader *r)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < r->subset.blocks; i++)
+        most = r->subset.block[i].records > most ? r->subset.block[i].records : most;
+    return most;
+}
+
+static bool has_partial_blocks(const apl_reader *r)
+{
+    for (uint32_t i = 0; i < r->subset.blocks; i++)
+        if (r->subset.block[i].members)
+            return true;
+    return false;
+}
+
+apl_status worker_init(struct worker *w, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    size_t n = r->options.batch_size, records = largest_records(r);
+    TRY(block_coder_init(&w->bc, err));
+    w->rows = calloc(records, sizeof *w->rows);
+    w->sources = calloc(n, sizeof *w->sources);
+    w->placements = calloc(n, sizeof *w->placements);
+    w->slots = calloc(n > records ? n : records, sizeof *w->slots);
+    bool ok = w->rows && w->sources && w->placements && w->slots;
+    for (unsigned f = 0; ok && has_partial_blocks(r) && f < r->schema->count; f++)
+        if (r->arena.value_bytes[f])
+            ok = (w->scratch[f] = malloc(records * r->arena.value_bytes[f])) != NULL;
+    return ok ? APL_OK : fail_nomem(err);
+}
+
+void worker_free(struct worker *w)
+{
+    block_coder_free(&w->bc);
+    free(w->rows);
+    free(w->sources);
+    free(w->placements);
+    free(w->slots);
+    for (unsigned f = 0; f < APL_MAX_FIELDS; f++)
+        free(w->scratch[f]);
+}
+
+/* Where each record of the block goes; those that are not in the split go to scratch memory, since checksums
+ * are over all. */
+static void place_rows(struct worker *w, unsigned f, uint32_t index, const struct resident *b)
+{
+    const apl_reader *r = w->reader;
+    const struct subset_block *block = &r->subset.block[index];
+    for (uint32_t i = 0; block->members && i < block->records; i++)
+        w->rows[i] = w->scratch[f] + i * r->arena.value_bytes[f];
+    for (uint32_t i = 0; i < block->count; i++)
+        w->rows[block->members ? block->members[i] : i] =
+            arena_value(&r->arena, f, resident_slot(r, b, index, i));
+}
+
+static apl_status load_fields(struct worker *w, uint32_t index, struct resident *b,
+                              const struct block_view *view, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    for (unsigned f = 0; f < r->schema->count; f++) {
+        if (!r->options.wanted[f])
+            continue;
+        if (field_varying(&r->schema->fields[f]) > 0) {
+            TRY(block_decode_column(&w->bc, r->schema, view, f, false, &b->ragged[f], err));
+            continue;
+        }
+        place_rows(w, f, index, b);
+        TRY(block_decode_rows(&w->bc, r->schema, view, f, w->rows, err));
+    }
+    return APL_OK;
+}
+
+apl_status load_block(struct worker *w, uint32_t index, struct resident *b, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    uint64_t number = r->subset.block[index].number;
+    struct block_view view;
+    if (r->ragged && !b->ragged && !(b->ragged = calloc(r->schema->count, sizeof *b->ragged)))
+        return fail_nomem(err);
+    TRY(store_block(r->store, number, &view, err));
+    apl_status status = load_fields(w, index, b, &view, err);
+    return status == APL_OK ? APL_OK : store_block_error(r->store, number, status, err);
+}
+
+void load_drop_ragged(const apl_reader *r, struct resident *b)
+{
+    for (unsigned f = 0; b->ragged && f < r->schema->count; f++) {
+        buffer_free(&b->ragged[f].values);
+        buffer_free(&b->ragged[f].dims);
+        buffer_free(&b->ragged[f].ends);
+    }
+    free(b->ragged);
+    b->ragged = NULL;
+}

@@ -1,0 +1,227 @@
+/* From slots into a batch: see make.h. */
+#include "make.h"
+
+#include "load.h"
+#include "options.h"
+
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------------------------------------------- rows
+ */
+
+/* Fills in ids and copies, and sorts the deliveries: those of rows first, those that are left out because
+ * their block is bad last. */
+static void list_rows(const apl_reader *r, struct job *job)
+{
+    struct batch_buffer *buffer = job->buffer;
+    apl_batch *batch = &buffer->batch;
+    const struct resident *residents = r->residents[job->epoch & 1];
+    uint32_t *copies = (uint32_t *)batch->copies;
+    size_t rows = 0, skipped = 0;
+    for (uint32_t k = 0; k < job->rows; k++) {
+        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        const struct subset_block *block = &r->subset.block[index];
+        uint64_t id = block->first_id + (block->members ? block->members[member] : member);
+        if (residents[index].stage == BLOCK_BAD) {
+            buffer->skipped[skipped++] = id;
+            buffer->delivered[job->rows - skipped] = job->deliveries[k];
+            continue;
+        }
+        batch->ids[rows] = id;
+        copies[rows] = copy;
+        buffer->delivered[rows++] = job->deliveries[k];
+    }
+    memcpy(job->deliveries, buffer->delivered, job->rows * sizeof *job->deliveries);
+    batch->skipped_count = skipped;
+    batch->rows = rows;
+    batch->epoch = job->epoch;
+    batch->position = job->position;
+}
+
+/* ---------------------------------------------------------------------------------------------------
+ * pictures */
+
+static int32_t scaled(uint32_t random, uint32_t bound)
+{
+    return (int32_t)((uint64_t)random * bound >> 32);
+}
+
+struct augment {
+    uint64_t key, side_key, epoch;
+    uint32_t height_room, width_room; /* places for the crop */
+    const apl_transform *transform;
+    unsigned field;
+};
+
+/* Crop, flip and square of a record: a function of seed, epoch, field, id and copy alone. */
+static struct placement place(const struct augment *a, uint64_t id, uint32_t copy)
+{
+    const apl_transform *t = a->transform;
+    uint32_t counter[4] = {(uint32_t)id, (uint32_t)(id >> 32), copy, a->field}, x[4];
+    struct placement p;
+    philox(a->key, counter, x);
+    p.top = t->crop_centre ? (int32_t)(a->height_room - 1) / 2 : scaled(x[0], a->height_room);
+    p.left = t->crop_centre ? (int32_t)(a->width_room - 1) / 2 : scaled(x[1], a->width_room);
+    p.flip = t->flip == APL_FLIP_RANDOM && (x[2] & 1);
+    p.cut_top = p.cut_left = 0;
+    if (t->flip == APL_FLIP_ALTERNATING) {
+        counter[3] = 0;
+        philox(a->side_key, counter, x);
+        p.flip = (x[0] ^ a->epoch) & 1;
+    }
+    if (t->cutout) { /* its middle is uniform over the result */
+        counter[3] = a->field | 1u << 31;
+        philox(a->key, counter, x);
+        p.cut_top = scaled(x[0], t->crop_height) - (int32_t)(t->cutout / 2);
+        p.cut_left = scaled(x[1], t->crop_width) - (int32_t)(t->cutout / 2);
+    }
+    return p;
+}
+
+static bool is_random(const struct augment *a)
+{
+    const apl_transform *t = a->transform;
+    return t->flip != APL_FLIP_NONE || t->cutout ||
+           (!t->crop_centre && (a->height_room > 1 || a->width_room > 1));
+}
+
+static void make_pictures(struct worker *w, const struct job *job, unsigned f,
+                          const struct assembly *assembly)
+{
+    const apl_reader *r = w->reader;
+    const apl_batch *batch = &job->buffer->batch;
+    struct augment a = {.epoch = job->epoch, .transform = &r->options.transforms[f], .field = f};
+    a.height_room = assembly->height + 2 * assembly->pad - assembly->out_height + 1;
+    a.width_room = assembly->width + 2 * assembly->pad - assembly->out_width + 1;
+    a.key = random_epoch_key(r->options.plan.seed, job->epoch, RANDOM_AUGMENT).low;
+    a.side_key = random_key(r->options.plan.seed, RANDOM_FLIP_SIDE).low;
+    bool random = is_random(&a);
+    for (size_t k = 0; random && k < batch->rows; k++)
+        w->placements[k] = place(&a, batch->ids[k], batch->copies[k]);
+    assemble(assembly, w->sources, random ? w->placements : NULL, batch->rows,
+             (void *)batch->columns[f].data);
+}
+
+/* --------------------------------------------------------------------------------------------------- columns
+ */
+
+static void describe_column(const apl_reader *r, struct job *job, unsigned f, const struct assembly *assembly)
+{
+    const apl_field *field = &r->schema->fields[f];
+    apl_column *column = &job->buffer->batch.columns[f];
+    column->dtype = field->dtype;
+    column->ndim = field->ndim;
+    memcpy(column->shape, field->shape, sizeof column->shape);
+    column->bytes = job->buffer->batch.rows * field->value_bytes;
+    if (!assembly)
+        return;
+    column->dtype = assembly->dtype;
+    bool nhwc = assembly->layout == APL_NHWC;
+    column->shape[0] = nhwc ? assembly->out_height : assembly->channels;
+    column->shape[1] = nhwc ? assembly->out_width : assembly->out_height;
+    column->shape[2] = nhwc ? assembly->channels : assembly->out_width;
+    column->bytes = job->buffer->batch.rows * assemble_bytes(assembly);
+}
+
+static void make_fixed(struct worker *w, struct job *job, unsigned f)
+{
+    const apl_reader *r = w->reader;
+    const apl_batch *batch = &job->buffer->batch;
+    const struct resident *residents = r->residents[job->epoch & 1];
+    struct assembly assembly;
+    bool transformed = options_assembly(r, f, &assembly);
+    for (size_t k = 0; k < batch->rows; k++) {
+        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        w->sources[k] = arena_value(&r->arena, f, resident_slot(r, &residents[index], index, member));
+    }
+    describe_column(r, job, f, transformed ? &assembly : NULL);
+    if (transformed)
+        make_pictures(w, job, f, &assembly);
+    else
+        gather(w->sources, r->schema->fields[f].value_bytes, batch->rows, (void *)batch->columns[f].data);
+}
+
+/* The value of one row of a field of varying shape. */
+static const uint8_t *ragged_value(const apl_reader *r, const struct job *job, unsigned f, size_t row,
+                                   size_t *bytes, const uint8_t **dims)
+{
+    const apl_field *field = &r->schema->fields[f];
+    uint32_t member, copy, index = delivery_block(r, job->deliveries[row], &member, &copy);
+    const struct raw_column *column = &r->residents[job->epoch & 1][index].ragged[f];
+    const struct subset_block *block = &r->subset.block[index];
+    uint32_t record = block->members ? block->members[member] : member;
+    *dims = column->dims.data + (size_t)record * field_varying(field) * 4;
+    return raw_column_value(column, field, record, bytes);
+}
+
+static apl_status make_ragged(struct worker *w, struct job *job, unsigned f, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    const apl_field *field = &r->schema->fields[f];
+    apl_batch *batch = &job->buffer->batch;
+    apl_column *column = &batch->columns[f];
+    size_t element = apl_dtype_size(field->dtype), bytes, n = r->options.batch_size;
+    const uint8_t *dims;
+    describe_column(r, job, f, NULL);
+    if (!column->offsets)
+        column->offsets = calloc(n + 1, sizeof *column->offsets);
+    if (!column->shapes)
+        column->shapes = calloc(n * field->ndim, sizeof *column->shapes);
+    uint64_t *offsets = (uint64_t *)column->offsets;
+    int64_t *shapes = (int64_t *)column->shapes;
+    if (!offsets || !shapes)
+        return fail_nomem(err);
+    offsets[0] = 0;
+    for (size_t k = 0; k < batch->rows; k++) {
+        ragged_value(r, job, f, k, &bytes, &dims);
+        offsets[k + 1] = offsets[k] + bytes / element;
+        for (unsigned d = 0; d < field->ndim; d++) {
+            shapes[k * field->ndim + d] = field->shape[d] < 0 ? (int64_t)load_le(dims, 4) : field->shape[d];
+            dims += field->shape[d] < 0 ? 4 : 0;
+        }
+    }
+    column->bytes = (size_t)offsets[batch->rows] * element;
+    if (!pool_grow(job->buffer, f, column->bytes + 64))
+        return fail_nomem(err);
+    for (size_t k = 0; k < batch->rows; k++) {
+        const uint8_t *value = ragged_value(r, job, f, k, &bytes, &dims);
+        if (bytes)
+            memcpy((uint8_t *)column->data + offsets[k] * element, value, bytes);
+    }
+    return APL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------
+ * receipt */
+
+static void take_tally(const apl_reader *r, struct job *job)
+{
+    const apl_batch *batch = &job->buffer->batch;
+    struct tally t = {.delivered = batch->rows, .skipped = batch->skipped_count};
+    uint64_t key = random_key(r->options.plan.seed, RANDOM_RECEIPT).low;
+    for (size_t k = 0; k < batch->rows; k++) {
+        uint32_t counter[4] = {(uint32_t)batch->ids[k], (uint32_t)(batch->ids[k] >> 32), batch->copies[k], 0},
+                 x[4];
+        philox(key, counter, x);
+        uint64_t low = (uint64_t)x[1] << 32 | x[0], high = (uint64_t)x[3] << 32 | x[2];
+        t.sum[0] += low;
+        t.sum[1] += high + (t.sum[0] < low);
+    }
+    job->buffer->tally = t;
+}
+
+apl_status make_batch(struct worker *w, struct job *job, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    list_rows(r, job);
+    for (unsigned f = 0; f < r->schema->count; f++) {
+        if (!r->options.wanted[f])
+            continue;
+        if (field_varying(&r->schema->fields[f]) > 0)
+            TRY(make_ragged(w, job, f, err));
+        else
+            make_fixed(w, job, f);
+    }
+    take_tally(r, job);
+    return APL_OK;
+}

@@ -1,0 +1,382 @@
+/* What a caller asks of a reader, checked and completed. */
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define DEFAULT_BATCH  256u
+#define DEFAULT_BINS   64u
+#define DEFAULT_DEPTH  4u
+#define DEFAULT_WINDOW ((uint64_t)4 << 30) /* bytes */
+#define MAX_BATCH      ((size_t)1 << 24)
+#define MAX_THREADS    256u
+#define SPARE_BUFFERS \
+    12u /* batches that may be lent at once under the default budget, beyond those at work */
+
+/* ---------------------------------------------------------------------------------------------------- ranks
+ */
+
+static bool from_environment(const char *rank_name, const char *world_name, unsigned *rank, unsigned *world)
+{
+    const char *r = getenv(rank_name), *w = getenv(world_name);
+    char *r_end, *w_end;
+    if (!r || !w || !*r || !*w)
+        return false;
+    errno = 0;
+    unsigned long rank_value = strtoul(r, &r_end, 10), world_value = strtoul(w, &w_end, 10);
+    if (errno || *r_end || *w_end || world_value == 0 || world_value > 1u << 20 || rank_value >= world_value)
+        return false;
+    *rank = (unsigned)rank_value;
+    *world = (unsigned)world_value;
+    return true;
+}
+
+static apl_status resolve_rank(struct reader_options *o, const apl_reader_options *asked, apl_error *err)
+{
+    /* Slurm: the number of the step's tasks, which a batch script that runs alone does not have. */
+    static const char *const launchers[][2] = {{"RANK", "WORLD_SIZE"},
+                                               {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                               {"PMI_RANK", "PMI_SIZE"},
+                                               {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
+    o->rank = asked->rank;
+    o->world = asked->world;
+    for (size_t i = 0; o->world == 0 && i < sizeof launchers / sizeof *launchers; i++)
+        from_environment(launchers[i][0], launchers[i][1], &o->rank, &o->world);
+    if (o->world == 0) {
+        o->rank = 0;
+        o->world = 1;
+    }
+    if (o->rank >= o->world || o->world > 1u << 20)
+        return fail(err, APL_E_INVALID, "rank %u of %u", o->rank, o->world);
+    return APL_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------- fields
+ */
+
+static apl_status resolve_fields(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    struct reader_options *o = &r->options;
+    for (unsigned f = 0; f < r->schema->count; f++)
+        o->wanted[f] = !asked->fields;
+    for (size_t i = 0; asked->fields && i < asked->field_count; i++) {
+        int f = schema_find(r->schema, asked->fields[i]);
+        if (f < 0)
+            return fail(err, APL_E_NOTFOUND, "%s: has no field %.64s", r->store->name,
+                        asked->fields[i] ? asked->fields[i] : "(NULL)");
+        o->wanted[f] = true;
+    }
+    bool any = false;
+    for (unsigned f = 0; f < r->schema->count; f++) {
+        any |= o->wanted[f];
+        r->ragged |= o->wanted[f] && field_varying(&r->schema->fields[f]) > 0;
+    }
+    return any ? APL_OK : fail(err, APL_E_INVALID, "no field is wanted");
+}
+
+static bool is_picture(const apl_field *f)
+{
+    return f->dtype == APL_U8 && f->ndim == 3 && field_varying(f) == 0 && f->shape[0] <= APL_MAX_CHANNELS &&
+           f->shape[1] <= 1 << 15 && f->shape[2] <= 1 << 15;
+}
+
+/* The field that a transform is for. */
+static apl_status transform_field(const apl_reader *r, const apl_transform *t, unsigned *field,
+                                  apl_error *err)
+{
+    int found = t->field ? schema_find(r->schema, t->field) : -1;
+    for (unsigned f = 0; !t->field && f < r->schema->count; f++)
+        if (r->options.wanted[f] && is_picture(&r->schema->fields[f])) {
+            if (found >= 0)
+                return fail(err, APL_E_INVALID,
+                            "a transform must name its field: there are several pictures");
+            found = (int)f;
+        }
+    if (found < 0)
+        return fail(err, APL_E_NOTFOUND, "a transform: there is no field %.64s",
+                    t->field ? t->field : "that is a picture");
+    if (!is_picture(&r->schema->fields[found]))
+        return fail(err, APL_E_INVALID, "a transform: field %s is not u8[C,H,W] with at most %d channels",
+                    r->schema->fields[found].name, APL_MAX_CHANNELS);
+    if (!r->options.wanted[found])
+        return fail(err, APL_E_INVALID, "a transform: field %s is not among the fields wanted",
+                    r->schema->fields[found].name);
+    *field = (unsigned)found;
+    return APL_OK;
+}
+
+/* Mean and deviation of the training data where none were given. */
+static apl_status complete_moments(const apl_reader *r, apl_transform *t, unsigned field, apl_error *err)
+{
+    const apl_field *f = &r->schema->fields[field];
+    int split = apl_store_find_split(r->store, "train");
+    if (split < 0)
+        split = apl_store_find_split(r->store, r->options.split);
+    for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < (unsigned)f->shape[0]; c++) {
+        double mean, deviation;
+        if (t->deviation[c] == 0) {
+            if (split < 0 ||
+                apl_store_moments(r->store, (unsigned)split, field, c, &mean, &deviation) != APL_OK)
+                return fail(err, APL_E_NOTFOUND,
+                            "field %s: the store has no mean and deviation to normalise by", f->name);
+            t->mean[c] = (float)mean;
+            t->deviation[c] = deviation > 0 ? (float)deviation : 1.0f;
+        }
+        if (!isfinite(t->mean[c]) || !isfinite(t->deviation[c]) || t->deviation[c] <= 0)
+            return fail(err, APL_E_INVALID, "field %s: mean and deviation of channel %u are no such", f->name,
+                        c);
+    }
+    return APL_OK;
+}
+
+static apl_status check_transform(const apl_reader *r, apl_transform *t, unsigned field, apl_error *err)
+{
+    const apl_field *f = &r->schema->fields[field];
+    int64_t height = f->shape[1], width = f->shape[2];
+    t->dtype = t->dtype ? t->dtype : APL_U8;
+    t->crop_height = t->crop_height ? t->crop_height : (unsigned)height;
+    t->crop_width = t->crop_width ? t->crop_width : (unsigned)width;
+    if (t->dtype != APL_U8 && t->dtype != APL_F32 && t->dtype != APL_F16 && t->dtype != APL_BF16)
+        return fail(err, APL_E_INVALID, "field %s: pictures become u8, f32, f16 or bf16, not %s", f->name,
+                    apl_dtype_name(t->dtype));
+    if (t->pad > 1u << 15 || t->crop_height > height + 2 * (int64_t)t->pad ||
+        t->crop_width > width + 2 * (int64_t)t->pad)
+        return fail(err, APL_E_INVALID, "field %s: a crop of %u x %u is larger than the padded picture",
+                    f->name, t->crop_height, t->crop_width);
+    if (t->pad_mode == APL_PAD_REFLECT && (t->pad >= height || t->pad >= width))
+        return fail(err, APL_E_INVALID, "field %s: reflecting %u pixels of a picture of %lld x %lld", f->name,
+                    t->pad, (long long)height, (long long)width);
+    if (t->cutout > 1u << 15 || (unsigned)t->flip > APL_FLIP_ALTERNATING ||
+        (unsigned)t->pad_mode > APL_PAD_REFLECT || (unsigned)t->scale > APL_SCALE_NONE ||
+        (unsigned)t->layout > APL_NHWC)
+        return fail(err, APL_E_INVALID, "field %s: a transform with an impossible value", f->name);
+    return complete_moments(r, t, field, err);
+}
+
+static apl_status resolve_transforms(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    struct reader_options *o = &r->options;
+    if (asked->transform_count && !asked->transforms)
+        return fail(err, APL_E_INVALID, "transforms is NULL");
+    for (size_t i = 0; i < asked->transform_count; i++) {
+        unsigned field = 0;
+        if (asked->transforms[i].size != sizeof(apl_transform))
+            return fail(err, APL_E_INVALID, "apl_transform: size is not set: start from APL_TRANSFORM_INIT");
+        TRY(transform_field(r, &asked->transforms[i], &field, err));
+        if (o->transforms[field].size)
+            return fail(err, APL_E_INVALID, "field %s: two transforms", r->schema->fields[field].name);
+        o->transforms[field] = asked->transforms[i];
+        TRY(check_transform(r, &o->transforms[field], field, err));
+    }
+    return APL_OK;
+}
+
+bool options_assembly(const apl_reader *r, unsigned field, struct assembly *a)
+{
+    const apl_transform *t = &r->options.transforms[field];
+    const apl_field *f = &r->schema->fields[field];
+    if (t->size == 0)
+        return false;
+    *a = (struct assembly){.channels = (unsigned)f->shape[0],
+                           .height = (unsigned)f->shape[1],
+                           .width = (unsigned)f->shape[2],
+                           .pad = t->pad,
+                           .pad_mode = t->pad_mode,
+                           .out_height = t->crop_height,
+                           .out_width = t->crop_width,
+                           .cutout = t->cutout,
+                           .dtype = t->dtype,
+                           .layout = t->layout};
+    for (unsigned c = 0; c < a->channels; c++) {
+        a->scale[c] = t->scale == APL_SCALE_UNIT        ? 1.0f / 255.0f
+                      : t->scale == APL_SCALE_NORMALISE ? 1.0f / t->deviation[c]
+                                                        : 1.0f;
+        a->bias[c] = t->scale == APL_SCALE_NORMALISE ? -t->mean[c] / t->deviation[c] : 0.0f;
+    }
+    return true;
+}
+
+void options_slot_bytes(const apl_reader *r, size_t *bytes)
+{
+    for (unsigned f = 0; f < r->schema->count; f++)
+        bytes[f] = r->options.wanted[f] ? r->schema->fields[f].value_bytes : 0;
+}
+
+void options_row_bytes(const apl_reader *r, size_t *bytes)
+{
+    options_slot_bytes(r, bytes);
+    for (unsigned f = 0; f < r->schema->count; f++) {
+        struct assembly a;
+        if (options_assembly(r, f, &a))
+            bytes[f] = assemble_bytes(&a);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- window and budget
+ */
+
+static uint32_t largest_block(const apl_reader *r)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < r->subset.blocks; i++)
+        most = r->subset.block[i].count > most ? r->subset.block[i].count : most;
+    return most;
+}
+
+/* Bytes that a record takes up decoded; of fields of varying shape, on average. */
+static uint64_t record_bytes(const apl_reader *r)
+{
+    uint64_t bytes = 0;
+    for (unsigned f = 0; f < r->schema->count; f++) {
+        const apl_field *field = &r->schema->fields[f];
+        if (r->options.wanted[f])
+            bytes +=
+                field->value_bytes ? field->value_bytes : field->raw_bytes / r->store->manifest.info.records;
+    }
+    return bytes ? bytes : 1;
+}
+
+uint64_t options_slots(const apl_reader *r, uint64_t window)
+{
+    const struct reader_options *o = &r->options;
+    if (window >= r->subset.records)
+        return r->subset.records;
+    /* Beyond the window, room for what has been drawn and not yet been copied, so that loading can run ahead.
+     */
+    uint64_t slots = window + (uint64_t)o->queue_depth * o->batch_size + 2 * (uint64_t)largest_block(r);
+    return slots < r->subset.records ? slots : r->subset.records;
+}
+
+static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buffers)
+{
+    size_t slot[APL_MAX_FIELDS], row[APL_MAX_FIELDS];
+    struct plan_options plan = r->options.plan;
+    plan.window = window;
+    options_slot_bytes(r, slot);
+    options_row_bytes(r, row);
+    uint64_t varying = 0, slots = options_slots(r, window);
+    for (unsigned f = 0; f < r->schema->count; f++)
+        if (r->options.wanted[f] && slot[f] == 0)
+            varying += slots * (r->schema->fields[f].raw_bytes / r->store->manifest.info.records + 8);
+    return arena_bytes((uint32_t)slots, r->schema->count, slot) + varying + plan_bytes(&plan, &r->subset) +
+           buffers * pool_buffer_bytes(r->options.batch_size, r->schema->count, row) +
+           (uint64_t)r->subset.blocks * 2 * (sizeof(struct resident) + sizeof(uint32_t)) +
+           r->subset.records * r->options.plan.reuse / 8;
+}
+
+static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    struct reader_options *o = &r->options;
+    uint64_t records = r->subset.records, fit = DEFAULT_WINDOW / record_bytes(r);
+    uint32_t largest = largest_block(r);
+    uint64_t window = asked->window    ? asked->window
+                      : records <= fit ? records
+                      : fit > largest  ? fit
+                                       : largest;
+    window = window < records ? window : records;
+    if (window < largest)
+        return fail(err, APL_E_INVALID, "a window of %llu records: less than a block, which has %u",
+                    (unsigned long long)window, largest);
+    if (window >= UINT32_MAX / o->plan.reuse)
+        return fail(err, APL_E_UNSUPPORTED, "a window of more than 2^32 deliveries");
+    o->plan.window = window;
+    o->kept = window == records;
+    unsigned buffers = o->queue_depth + (o->consumers ? o->consumers : 1);
+    uint64_t needed = needed_bytes(r, window, buffers);
+    o->budget =
+        asked->memory_budget ? asked->memory_budget : needed_bytes(r, window, buffers + SPARE_BUFFERS);
+    if (o->budget >= needed)
+        return APL_OK;
+    uint64_t low = 0, high = window; /* needed_bytes() grows with the window */
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (needed_bytes(r, middle, buffers) <= o->budget)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (low < largest)
+        return fail(err, APL_E_INVALID,
+                    "memory_budget: %llu bytes are too few for any window; one of %u records needs %llu",
+                    (unsigned long long)o->budget, largest,
+                    (unsigned long long)needed_bytes(r, largest, buffers));
+    return fail(err, APL_E_INVALID,
+                "memory_budget: a window of %llu records needs %llu bytes; %llu are enough for one of %llu",
+                (unsigned long long)window, (unsigned long long)needed, (unsigned long long)o->budget,
+                (unsigned long long)low);
+}
+
+/* ------------------------------------------------------------------------------------------------ the whole
+ */
+
+static apl_status resolve_threads(struct reader_options *o, const apl_reader_options *asked, apl_error *err)
+{
+    unsigned all = cores();
+    if ((asked->loaders == 0) != (asked->consumers == 0))
+        return fail(err, APL_E_INVALID, "loaders and consumers: both or none");
+    o->loaders = asked->loaders;
+    o->consumers = asked->consumers;
+    o->threads = asked->threads == APL_NO_THREADS ? 0
+                 : asked->threads                 ? asked->threads
+                 : all > 1                        ? all - 1
+                                                  : 1;
+    if (asked->loaders)
+        o->threads = 0;
+    if (o->threads > MAX_THREADS || o->loaders > MAX_THREADS || o->consumers > MAX_THREADS)
+        return fail(err, APL_E_INVALID, "more than %u threads", MAX_THREADS);
+    o->queue_depth = asked->queue_depth ? asked->queue_depth : DEFAULT_DEPTH;
+    if (o->queue_depth > 1u << 16)
+        return fail(err, APL_E_INVALID, "queue_depth %u", o->queue_depth);
+    return APL_OK;
+}
+
+static apl_status check_numbers(const apl_reader_options *asked, apl_error *err)
+{
+    if (asked->size != sizeof *asked)
+        return fail(err, APL_E_INVALID,
+                    "apl_reader_options: size is not set: start from APL_READER_OPTIONS_INIT");
+    if (asked->batch_size > MAX_BATCH)
+        return fail(err, APL_E_INVALID, "batch_size %zu: at most %zu", asked->batch_size, MAX_BATCH);
+    if (asked->bins > PLAN_MAX_BINS)
+        return fail(err, APL_E_INVALID, "%u bins: at most %u", asked->bins, PLAN_MAX_BINS);
+    if (asked->reuse > UINT16_MAX)
+        return fail(err, APL_E_INVALID, "reuse %u", asked->reuse);
+    if ((unsigned)asked->order > APL_FREE)
+        return fail(err, APL_E_INVALID, "%u is no order", (unsigned)asked->order);
+    if (asked->sequential && asked->order == APL_FREE)
+        return fail(err, APL_E_INVALID, "sequential and free order exclude each other");
+    if (asked->allocator && (!asked->allocator->allocate || !asked->allocator->deallocate))
+        return fail(err, APL_E_INVALID, "an allocator without functions");
+    return APL_OK;
+}
+
+apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    struct reader_options *o = &r->options;
+    TRY(check_numbers(asked, err));
+    TRY(subset_open(r->store, asked->split, &r->subset, err));
+    o->split = strdup(asked->split ? asked->split : r->store->splits[0].name);
+    if (!o->split)
+        return fail_nomem(err);
+    o->plan = (struct plan_options){.seed = asked->seed,
+                                    .bins = asked->bins ? asked->bins : DEFAULT_BINS,
+                                    .reuse = asked->reuse ? asked->reuse : 1,
+                                    .sequential = asked->sequential};
+    o->batch_size = asked->batch_size ? asked->batch_size : DEFAULT_BATCH;
+    o->drop_last = asked->drop_last;
+    o->free_order = asked->order == APL_FREE;
+    o->first_epoch = asked->first_epoch;
+    o->skip_corrupt = asked->skip_corrupt;
+    o->timeout_ms = asked->timeout_ms;
+    o->on_batch = asked->on_batch;
+    o->on_batch_user = asked->on_batch_user;
+    TRY(resolve_rank(o, asked, err));
+    TRY(resolve_threads(o, asked, err));
+    TRY(resolve_fields(r, asked, err));
+    TRY(resolve_transforms(r, asked, err));
+    if (o->free_order && o->world > 1)
+        return fail(err, APL_E_UNSUPPORTED,
+                    "free order is for one rank: ranks share an order only if it is strict");
+    return resolve_window(r, asked, err);
+}

@@ -1,0 +1,53 @@
+/* Memory for batches: few buffers, used again and again, so that they stay in the cache. Outlives its reader
+ * while batches are lent. */
+#ifndef POOL_H
+#define POOL_H
+
+#include "batch.h"
+#include "schema.h"
+
+#include <stdbool.h>
+
+struct pool;
+
+/* What has been delivered, for receipts. */
+struct tally {
+    uint64_t delivered, skipped;
+    uint64_t sum[2]; /* modulo 2^128, low half first */
+};
+
+/* A batch and its memory. The batch comes first: the two are one and the same to the caller. */
+struct batch_buffer {
+    apl_batch batch;
+    struct pool *pool;
+    struct batch_buffer *next;
+    size_t column_bytes[APL_MAX_FIELDS]; /* allocated for each column */
+    bool lent;
+    uint64_t *skipped;   /* ids of rows that were left out */
+    uint32_t *delivered; /* the delivery of each row; then those of rows that were left out */
+    struct tally tally;
+};
+
+/* Buffers for `rows` rows of columns of which each takes row_bytes[f] (0: none, or grown as needed). */
+struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, const apl_allocator *allocator,
+                      uint64_t most_bytes);
+
+/* A buffer that nobody uses, or a new one while most_bytes last; NULL: neither. */
+struct batch_buffer *pool_take(struct pool *pool);
+void pool_give(struct batch_buffer *buffer);
+
+/* Makes column `field` at least `bytes` large; what it held is lost. */
+bool pool_grow(struct batch_buffer *buffer, unsigned field, size_t bytes);
+
+/* Frees what is not lent, and the rest as it comes back. */
+void pool_close(struct pool *pool);
+
+/* Bytes of one buffer; bytes of all now; buffers that are lent. */
+uint64_t pool_buffer_bytes(size_t rows, unsigned fields, const size_t *row_bytes);
+uint64_t pool_bytes(struct pool *pool);
+unsigned pool_lent(struct pool *pool);
+
+/* Marks a buffer as lent to the caller: from now on apl_batch_release() gives it back. */
+void pool_lend(struct batch_buffer *buffer);
+
+#endif

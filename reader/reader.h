@@ -1,0 +1,159 @@
+/*
+ * A reader, for the files that share it. Who does what:
+ *
+ *   options.c   what was asked for, checked and completed
+ *   pool.c      memory of batches
+ *   schedule.c  what a thread does next: plan a batch, load a block, assemble a batch
+ *   load.c      a block from the store into slots
+ *   make.c      a planned batch into its buffer
+ *   reader.c    the calls of the public header
+ *   state.c     saving, resuming, receipts
+ *   stats.c     where the time went
+ *
+ * One lock guards all that is scheduled; it is taken per batch and per block, never per record.
+ */
+#ifndef READER_H
+#define READER_H
+
+#include "arena.h"
+#include "assemble.h"
+#include "batch.h"
+#include "bins.h"
+#include "parallel.h"
+#include "plan.h"
+#include "pool.h"
+
+/* What was asked for, with all defaults filled in. */
+struct reader_options {
+    struct plan_options plan;
+    bool wanted[APL_MAX_FIELDS];
+    size_t batch_size;
+    bool drop_last, free_order, kept; /* kept: the window covers the split, and slots are never given back */
+    uint64_t first_epoch, budget, skip_corrupt;
+    unsigned threads, loaders, consumers, queue_depth, rank, world, timeout_ms;
+    unsigned transform_count;
+    apl_transform transforms[APL_MAX_FIELDS]; /* of each field; size 0: none */
+    void (*on_batch)(void *user, apl_batch *batch);
+    void *on_batch_user;
+    char *split;
+};
+
+enum block_stage {
+    BLOCK_OUT,     /* not here, and nobody waits for it */
+    BLOCK_QUEUED,  /* to be loaded */
+    BLOCK_LOADING, /* a thread is at it */
+    BLOCK_IN,      /* its slots can be read */
+    BLOCK_BAD      /* it could not be loaded: see error */
+};
+
+/* A block of the split, from when it enters an epoch until its last record has been delivered; or, where
+ * slots are kept, for good. */
+struct resident {
+    enum block_stage stage;
+    bool demanded;    /* a planned batch waits for it */
+    uint32_t left;    /* deliveries to come, of this epoch */
+    uint32_t *slots;  /* of each member; NULL where slots are kept: then they are first_slot + i */
+    uint16_t *passed; /* of each member: deliveries that went to others before it was loaded; NULL: none */
+    struct raw_column *ragged; /* of each field of varying shape; NULL: none */
+    apl_error *error;          /* of a bad block */
+};
+
+enum job_stage { JOB_FREE, JOB_PLANNED, JOB_MAKING, JOB_DONE };
+
+/* A batch on its way. */
+struct job {
+    enum job_stage stage;
+    uint64_t epoch, position; /* of its first delivery in the epoch's order, over all ranks */
+    uint64_t end;             /* position of the first delivery after its step */
+    uint32_t rows;
+    uint32_t *deliveries;
+    uint32_t checked; /* so many rows are known to be here */
+    struct batch_buffer *buffer;
+    apl_status status;
+    apl_error error;
+};
+
+/* A thread's own things. */
+struct worker {
+    apl_reader *reader;
+    bool loads, makes, ready;
+    struct block_coder bc;
+    uint8_t **rows;                   /* of a block */
+    uint8_t *scratch[APL_MAX_FIELDS]; /* for records of a block that are not in the split */
+    const uint8_t **sources;          /* of a batch */
+    struct placement *placements;
+    uint32_t *slots;
+};
+
+#define WAIT_BUCKETS 96u
+
+struct reader_counters {
+    uint64_t batches, records, blocks, bytes_read, bytes_decoded, bytes_assembled;
+    uint64_t load_ns, make_ns, plan_ns, blocked_ns, wait_ns, first_batch_ns, opened_at;
+    uint64_t longest_wait_ns;
+    uint32_t waits[WAIT_BUCKETS]; /* of callers: how many took up to wait_bucket_ns(i) */
+};
+
+struct apl_reader {
+    apl_store *store;
+    const struct schema *schema;
+    struct subset subset;
+    struct reader_options options;
+    int pid;
+    bool ragged; /* a field of varying shape is wanted */
+
+    pthread_mutex_t lock; /* of all that follows */
+    pthread_cond_t work, done;
+    unsigned references; /* the owner, each thread, each caller inside next */
+    unsigned threads, active, callers;
+    bool closing, cancelled, paused;
+    apl_status status; /* of the first failure for good */
+    apl_error error;
+
+    /* planning: by one thread at a time, which then needs no lock for the plan and the bins */
+    bool planning;
+    struct plan *plan;
+    struct bins *bins[2]; /* of free order, by the parity of the epoch */
+    struct bins_scratch *bins_scratch;
+    uint32_t *step; /* deliveries of a step, over all ranks */
+    uint64_t plan_epoch, plan_position, plan_length;
+    uint32_t announced; /* blocks of the planned epoch that have been queued */
+    uint32_t inserted;  /* blocks of the planned epoch whose records have been put into its bins */
+
+    /* blocks */
+    struct resident *residents[2]; /* by the parity of the epoch; one and the same where slots are kept */
+    struct arena arena;
+    struct load_ring {
+        struct load_item {
+            uint32_t index;
+            uint32_t parity;
+        } * items;
+        uint64_t head, tail;
+        uint32_t size;
+    } queue,
+        demand; /* blocks to load: as they enter, and (where slots are kept) as planned batches need them */
+    uint32_t blocks_in; /* where slots are kept: so many are there to stay */
+    uint8_t *known_bad; /* of each block: its records are counted in skipped_records */
+    uint64_t skipped_records;
+
+    /* batches */
+    struct pool *pool;
+    uint64_t fixed_bytes; /* of arena and plan */
+    struct job **jobs;    /* a ring of `depth`, by number */
+    unsigned depth;
+    uint64_t head, tail;      /* numbers of the next batch to hand out, and to plan */
+    uint64_t epoch, position; /* that is being handed out, and how far that has come */
+    bool ended;               /* all of the epoch has been handed out */
+
+    struct worker *workers;
+    struct reader_counters counters;
+    struct tally tally;   /* of what was handed out of this epoch, */
+    uint64_t tally_first; /* and where that began */
+    uint8_t
+        *delivered;   /* a bit a delivery of this epoch: (members before its block + member) x reuse + copy */
+    uint8_t *resumed; /* free order: the bits of a state that the epoch was resumed from; NULL: none */
+    uint64_t resumed_epoch;
+    uint64_t repeated;
+};
+
+#endif

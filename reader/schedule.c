@@ -1,0 +1,543 @@
+/* What a thread does next: see schedule.h. */
+#include "schedule.h"
+
+#include "load.h"
+#include "make.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void schedule_fail(apl_reader *r, apl_status status, const apl_error *error)
+{
+    if (r->status == APL_OK) {
+        r->status = status;
+        r->error = *error;
+    }
+    pthread_cond_broadcast(&r->done);
+    pthread_cond_broadcast(&r->work);
+}
+
+uint64_t delivery_number(const apl_reader *r, uint32_t delivery)
+{
+    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
+    return (r->subset.block[index].first + member) * r->options.plan.reuse + copy;
+}
+
+static bool bit(const uint8_t *bits, uint64_t i)
+{
+    return bits[i / 8] >> i % 8 & 1;
+}
+
+/* ---------------------------------------------------------------------------------------------------- rings
+ */
+
+static void ring_push(struct load_ring *ring, uint32_t index, uint32_t parity)
+{
+    ring->items[ring->tail++ % ring->size] = (struct load_item){index, parity};
+}
+
+/* The first block of the ring that still waits to be loaded. */
+static struct resident *ring_first(apl_reader *r, struct load_ring *ring, struct load_item *item)
+{
+    for (; ring->head != ring->tail; ring->head++) {
+        *item = ring->items[ring->head % ring->size];
+        struct resident *b = &r->residents[item->parity][item->index];
+        if (b->stage == BLOCK_QUEUED && b->left > 0)
+            return b;
+        if (b->stage == BLOCK_QUEUED) /* all of it went to others before it was loaded */
+            b->stage = BLOCK_OUT;
+    }
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------- free order
+ */
+
+/* Puts a block's records into the bins of its epoch, but for those that a resumed epoch has had. */
+static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
+{
+    const struct subset_block *block = &r->subset.block[index];
+    unsigned reuse = r->options.plan.reuse;
+    uint32_t n = 0, most = block->count * reuse;
+    uint32_t *deliveries = malloc((size_t)most * sizeof *deliveries);
+    uint64_t *ids = malloc((size_t)most * sizeof *ids);
+    const uint8_t *had = r->resumed && r->resumed_epoch == r->plan_epoch ? r->resumed : NULL;
+    bool ok = deliveries && ids;
+    for (uint32_t i = 0; ok && i < most; i++) {
+        uint32_t delivery = index * r->subset.stride * reuse + i;
+        if (had && bit(had, delivery_number(r, delivery)))
+            continue;
+        deliveries[n] = delivery;
+        ids[n++] = block->first_id + (block->members ? block->members[i / reuse] : i / reuse);
+    }
+    ok = ok && bins_put(r->bins[parity], deliveries, ids, n);
+    free(deliveries);
+    free(ids);
+    r->inserted++;
+    return ok ? APL_OK : APL_E_NOMEM;
+}
+
+/* -------------------------------------------------------------------------------------------------- loading
+ */
+
+/* Takes back slots of members whose deliveries went to others before the block was there. */
+static void give_passed(apl_reader *r, struct resident *b, uint32_t index)
+{
+    uint32_t count = r->subset.block[index].count;
+    for (uint32_t i = 0; b->passed && b->slots && i < count; i++)
+        for (uint16_t k = 0; k < b->passed[i]; k++) {
+            uint32_t slot = b->slots[i];
+            arena_release(&r->arena, &slot, 1);
+        }
+    free(b->passed);
+    b->passed = NULL;
+}
+
+static void mark_bad(apl_reader *r, struct resident *b, uint32_t index, const apl_error *error)
+{
+    b->stage = BLOCK_BAD;
+    free(b->error);
+    b->error = malloc(sizeof *b->error);
+    if (b->error)
+        *b->error = *error;
+    if (!r->known_bad[index])
+        r->skipped_records += r->subset.block[index].count;
+    r->known_bad[index] = 1;
+}
+
+static void loaded(apl_reader *r, struct load_item item, apl_status status, const apl_error *error)
+{
+    struct resident *b = &r->residents[item.parity][item.index];
+    if (status == APL_OK)
+        b->stage = BLOCK_IN;
+    else if (status == APL_E_CORRUPT)
+        mark_bad(r, b, item.index, error);
+    else
+        schedule_fail(r, status, error);
+    if (r->options.kept && b->stage == BLOCK_IN)
+        r->blocks_in++;
+    give_passed(r, b, item.index);
+    if (r->options.free_order && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) &&
+        insert(r, item.index, item.parity) != APL_OK) {
+        apl_error nomem;
+        schedule_fail(r, fail_nomem(&nomem), &nomem);
+    }
+    r->counters.blocks++;
+    pthread_cond_broadcast(&r->work);
+}
+
+/* Takes a block to load, with slots for it; false if there is none, or no room. */
+static bool take_block(apl_reader *r, struct load_item *item)
+{
+    struct resident *b = NULL;
+    if (r->options.kept) {
+        b = ring_first(r, &r->demand, item);
+        b = b ? b : ring_first(r, &r->queue, item);
+    } else if ((b = ring_first(r, &r->queue, item))) {
+        uint32_t count = r->subset.block[item->index].count;
+        b->slots = malloc(count * sizeof *b->slots);
+        if (!b->slots || !arena_take(&r->arena, b->slots, count, r->options.plan.reuse)) {
+            free(b->slots);
+            b->slots = NULL;
+            return false;
+        }
+    }
+    if (b)
+        b->stage = BLOCK_LOADING;
+    return b != NULL;
+}
+
+/* Decoded, of fields of fixed shape. */
+static uint64_t block_bytes(const apl_reader *r, uint32_t index)
+{
+    uint64_t bytes = 0;
+    for (unsigned f = 0; f < r->schema->count; f++)
+        bytes += r->arena.value_bytes[f];
+    return bytes * r->subset.block[index].records;
+}
+
+static bool step_load(struct worker *w)
+{
+    apl_reader *r = w->reader;
+    struct load_item item;
+    if (!w->loads || !take_block(r, &item))
+        return false;
+    r->active++;
+    pthread_mutex_unlock(&r->lock);
+    apl_error error;
+    uint64_t begin = now_ns();
+    apl_status status = load_block(w, item.index, &r->residents[item.parity][item.index], &error);
+    uint64_t end = now_ns();
+    pthread_mutex_lock(&r->lock);
+    r->active--;
+    r->counters.load_ns += end - begin;
+    r->counters.bytes_decoded += block_bytes(r, item.index);
+    r->counters.bytes_read += r->store->blocks[r->subset.block[item.index].number].size;
+    loaded(r, item, status, &error);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- planning
+ */
+
+/* Queues the blocks that have entered since the last time. */
+static void announce(apl_reader *r)
+{
+    uint32_t parity = r->plan_epoch & 1,
+             to = r->options.free_order ? r->subset.blocks : plan_entered(r->plan);
+    const uint32_t *order = plan_order(r->plan);
+    for (; r->announced < to; r->announced++) {
+        uint32_t index = order[r->announced];
+        struct resident *b = &r->residents[parity][index];
+        b->left = r->subset.block[index].count * r->options.plan.reuse;
+        if (b->stage == BLOCK_OUT) {
+            b->stage = BLOCK_QUEUED;
+            ring_push(&r->queue, index, parity);
+        } else if (r->options.free_order && insert(r, index, parity) != APL_OK) {
+            apl_error nomem;
+            schedule_fail(r, fail_nomem(&nomem), &nomem);
+        }
+    }
+}
+
+/* A delivery of a block is done with, or goes to another rank; with the last one, a block that is not kept
+ * goes. */
+static void less(apl_reader *r, struct resident *b)
+{
+    if (r->options.kept || --b->left > 0 || (b->stage != BLOCK_IN && b->stage != BLOCK_BAD))
+        return;
+    free(b->slots);
+    free(b->error);
+    b->slots = NULL;
+    b->error = NULL;
+    load_drop_ragged(r, b);
+    b->stage = BLOCK_OUT;
+}
+
+/* A delivery that this reader will not make: another rank does, or it has been made before the reader was
+ * opened. */
+static void pass(apl_reader *r, uint32_t delivery)
+{
+    if (r->options.kept)
+        return;
+    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
+    struct resident *b = &r->residents[r->plan_epoch & 1][index];
+    if (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) {
+        uint32_t slot = b->slots[member];
+        arena_release(&r->arena, &slot, 1);
+    } else {
+        if (!b->passed && !(b->passed = calloc(r->subset.block[index].count, sizeof *b->passed))) {
+            apl_error nomem;
+            schedule_fail(r, fail_nomem(&nomem), &nomem);
+            return;
+        }
+        b->passed[member]++;
+    }
+    less(r, b);
+}
+
+static void pass_all(apl_reader *r, const uint32_t *deliveries, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        pass(r, deliveries[i]);
+}
+
+/* How many deliveries the next step of the planned epoch has; 0: the epoch is over. */
+static size_t step_size(const apl_reader *r)
+{
+    uint64_t whole = (uint64_t)r->options.world * r->options.batch_size,
+             left = r->plan_length - r->plan_position;
+    if (left < whole && r->options.drop_last)
+        return 0;
+    return (size_t)(left < whole ? left : whole);
+}
+
+/* Draws n deliveries of the planned epoch without the lock; the caller is the one that plans. */
+static size_t draw(apl_reader *r, uint32_t *deliveries, size_t n)
+{
+    bool failed = false;
+    pthread_mutex_unlock(&r->lock);
+    uint64_t begin = now_ns();
+    size_t drawn = r->options.free_order
+                       ? bins_draw(r->bins[r->plan_epoch & 1], r->bins_scratch, deliveries, n)
+                       : plan_next(r->plan, deliveries, n, &failed);
+    uint64_t end = now_ns();
+    pthread_mutex_lock(&r->lock);
+    r->counters.plan_ns += end - begin;
+    if (failed) {
+        apl_error nomem;
+        schedule_fail(r, fail_nomem(&nomem), &nomem);
+    }
+    r->plan_position += drawn;
+    announce(r);
+    return drawn;
+}
+
+static void begin_epoch(apl_reader *r, uint64_t epoch)
+{
+    uint64_t seed = r->options.plan.seed;
+    r->plan_epoch = epoch;
+    r->plan_position = 0;
+    r->announced = r->inserted = 0;
+    plan_begin(r->plan, epoch);
+    if (r->options.free_order) {
+        bins_begin(r->bins[epoch & 1], random_epoch_key(seed, epoch, RANDOM_BINS),
+                   random_epoch_key(seed, epoch, RANDOM_DRAWS));
+        announce(r);
+    }
+}
+
+/* What drop_last leaves over must not keep its slots. */
+static void drop_rest(apl_reader *r)
+{
+    while (r->plan_position < r->plan_length && r->status == APL_OK) {
+        size_t n = (size_t)(r->plan_length - r->plan_position);
+        n = draw(r, r->step, n < r->options.batch_size ? n : r->options.batch_size);
+        pass_all(r, r->step, n);
+        if (n == 0)
+            return; /* free order: to be gone on with when more is there */
+    }
+}
+
+static void demand(apl_reader *r, const struct job *job)
+{
+    if (!r->options.kept || r->blocks_in == r->subset.blocks)
+        return;
+    for (uint32_t k = 0; k < job->rows; k++) {
+        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        struct resident *b = &r->residents[0][index];
+        if (b->stage == BLOCK_QUEUED && !b->demanded) {
+            b->demanded = true;
+            ring_push(&r->demand, index, 0);
+        }
+    }
+}
+
+/* Fills in a job with this rank's share of a step of `n` deliveries. */
+static void plan_job(apl_reader *r, struct job *job, struct batch_buffer *buffer, size_t n)
+{
+    const struct reader_options *o = &r->options;
+    bool alone = o->world == 1;
+    job->epoch = r->plan_epoch;
+    job->position = r->plan_position;
+    size_t drawn = draw(r, alone ? job->deliveries : r->step, n), whole = (size_t)o->world * o->batch_size;
+    size_t from = alone ? 0 : drawn == whole ? o->rank * o->batch_size : drawn * o->rank / o->world;
+    size_t to = alone ? drawn : drawn == whole ? from + o->batch_size : drawn * (o->rank + 1) / o->world;
+    if (!alone) {
+        memcpy(job->deliveries, r->step + from, (to - from) * sizeof *job->deliveries);
+        pass_all(r, r->step, from);
+        pass_all(r, r->step + to, drawn - to);
+        job->position += from;
+    }
+    job->end = r->plan_position;
+    job->rows = (uint32_t)(to - from);
+    job->checked = 0;
+    job->status = APL_OK;
+    job->buffer = buffer;
+    demand(r, job);
+    job->stage = JOB_PLANNED;
+    r->tail++;
+}
+
+/* Free order draws a batch when enough stands, or all that is left does. */
+static bool enough_stands(apl_reader *r, size_t n)
+{
+    return !r->options.free_order || r->inserted == r->subset.blocks ||
+           bins_standing(r->bins[r->plan_epoch & 1]) >= n;
+}
+
+static bool step_plan(struct worker *w)
+{
+    apl_reader *r = w->reader;
+    if (r->planning || r->tail - r->head >= r->depth || r->status != APL_OK)
+        return false;
+    size_t n = step_size(r);
+    if (n == 0 &&
+        r->plan_epoch > r->epoch) /* at most one epoch ahead: two epochs' blocks are kept apart by parity */
+        return false;
+    if (!enough_stands(r, n ? n : 1))
+        return false;
+    struct batch_buffer *buffer = n ? pool_take(r->pool) : NULL;
+    if (n && !buffer)
+        return false;
+    r->planning = true;
+    r->active++;
+    if (n) {
+        plan_job(r, r->jobs[r->tail % r->depth], buffer, n);
+    } else {
+        drop_rest(r);
+        if (r->plan_position == r->plan_length)
+            begin_epoch(r, r->plan_epoch + 1);
+    }
+    r->active--;
+    r->planning = false;
+    pthread_cond_broadcast(&r->work);
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------------------- making
+ */
+
+/* The error that a batch with a bad block ends in, unless such rows are to be left out. */
+static bool tolerated(apl_reader *r, struct job *job, const struct resident *b)
+{
+    if (r->options.skip_corrupt && r->skipped_records <= r->options.skip_corrupt)
+        return true;
+    job->status = APL_E_CORRUPT;
+    if (b->error)
+        job->error = *b->error;
+    else
+        fail_nomem(&job->error);
+    return false;
+}
+
+/* Are all blocks of a batch there? Also if it cannot be made for one that never will. */
+static bool is_ready(apl_reader *r, struct job *job)
+{
+    const struct resident *residents = r->residents[job->epoch & 1];
+    if (r->options.kept && r->blocks_in == r->subset.blocks)
+        return true;
+    for (; job->checked < job->rows; job->checked++) {
+        uint32_t member, copy, index = delivery_block(r, job->deliveries[job->checked], &member, &copy);
+        const struct resident *b = &residents[index];
+        if (b->stage != BLOCK_IN && b->stage != BLOCK_BAD)
+            return false;
+        if (b->stage == BLOCK_BAD && !tolerated(r, job, b))
+            return true;
+    }
+    return true;
+}
+
+static struct job *ready_job(apl_reader *r)
+{
+    for (uint64_t i = r->head; i < r->tail; i++) {
+        struct job *job = r->jobs[i % r->depth];
+        if (job->stage == JOB_PLANNED && is_ready(r, job))
+            return job;
+    }
+    return NULL;
+}
+
+/* Gives back what a batch has taken from slots that are not kept. */
+static void release_rows(struct worker *w, const struct job *job)
+{
+    apl_reader *r = w->reader;
+    const struct resident *residents = r->residents[job->epoch & 1];
+    for (uint32_t k = 0; k < job->rows; k++) {
+        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        w->slots[k] = resident_slot(r, &residents[index], index, member);
+    }
+    arena_release(&r->arena, w->slots, job->rows);
+}
+
+static _Thread_local const apl_reader *calling_back;
+
+bool schedule_in_callback(const apl_reader *r)
+{
+    return calling_back == r;
+}
+
+static apl_status make(struct worker *w, struct job *job)
+{
+    const struct reader_options *o = &w->reader->options;
+    TRY(make_batch(w, job, &job->error));
+    if (!o->kept)
+        release_rows(w, job);
+    if (o->on_batch) {
+        calling_back = w->reader;
+        o->on_batch(o->on_batch_user, &job->buffer->batch);
+        calling_back = NULL;
+    }
+    return APL_OK;
+}
+
+static bool step_make(struct worker *w)
+{
+    apl_reader *r = w->reader;
+    struct job *job = w->makes ? ready_job(r) : NULL;
+    if (!job)
+        return false;
+    if (job->status == APL_OK) {
+        job->stage = JOB_MAKING;
+        r->active++;
+        pthread_mutex_unlock(&r->lock);
+        uint64_t begin = now_ns();
+        apl_status status = make(w, job);
+        uint64_t end = now_ns();
+        pthread_mutex_lock(&r->lock);
+        r->active--;
+        job->status = status;
+        r->counters.make_ns += end - begin;
+        for (uint32_t k = 0; !r->options.kept && k < job->rows; k++) {
+            uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+            less(r, &r->residents[job->epoch & 1][index]);
+        }
+    }
+    job->stage = JOB_DONE;
+    pthread_cond_broadcast(&r->done);
+    if (!r->options.kept)
+        pthread_cond_broadcast(&r->work); /* there is room again */
+    return true;
+}
+
+bool schedule_step(struct worker *w)
+{
+    if (w->reader->paused)
+        return false;
+    return step_make(w) || step_plan(w) || step_load(w);
+}
+
+/* --------------------------------------------------------------------------------------- beginning and
+ * clearing */
+
+void schedule_clear(apl_reader *r)
+{
+    for (; r->head < r->tail; r->head++) {
+        struct job *job = r->jobs[r->head % r->depth];
+        if (job->buffer)
+            pool_give(job->buffer);
+        job->buffer = NULL;
+        job->stage = JOB_FREE;
+    }
+    r->queue.head = r->queue.tail = r->demand.head = r->demand.tail = 0;
+    for (unsigned parity = 0; parity < (r->options.kept ? 1u : 2u); parity++)
+        for (uint32_t i = 0; i < r->subset.blocks; i++) {
+            struct resident *b = &r->residents[parity][i];
+            b->demanded = false;
+            if (r->options.kept && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD))
+                continue;
+            free(b->slots);
+            free(b->passed);
+            free(b->error);
+            load_drop_ragged(r, b);
+            *b = (struct resident){0};
+        }
+    if (!r->options.kept)
+        arena_reset(&r->arena);
+}
+
+apl_status schedule_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_error *err)
+{
+    r->epoch = epoch;
+    r->position = position;
+    begin_epoch(r, epoch);
+    if (r->options.free_order) {
+        r->plan_position = position; /* what has been delivered is not put into the bins */
+        return APL_OK;
+    }
+    while (r->plan_position < position && r->status == APL_OK) {
+        uint64_t left = position - r->plan_position;
+        size_t n = draw(r, r->step, left < r->options.batch_size ? (size_t)left : r->options.batch_size);
+        pass_all(r, r->step, n);
+    }
+    if (r->status != APL_OK)
+        *err = r->error;
+    return r->status;
+}

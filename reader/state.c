@@ -1,0 +1,159 @@
+/*
+ * The state of a reader, little-endian:
+ *
+ *     offset  bytes
+ *          0      4  magic "APLS"
+ *          4      4  version, 1
+ *          8     32  content digest of the store
+ *         40     16  XXH3-128 of what shapes the order
+ *         56      8  seed
+ *         64      8  epoch
+ *         72      8  position: deliveries of the epoch that have been handed out, over all ranks
+ *         80      8  bytes of the whole state
+ *         88      8  XXH3-64 of the bytes 0 ... 87 and 96 ...
+ *         96         free order: a bit for each delivery of the epoch that has been handed out
+ */
+#include "state.h"
+
+#include "hash.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define STATE_MAGIC   0x534c5041u /* "APLS" */
+#define STATE_VERSION 1u
+
+/* Split, order, window, bins, reuse, and where blocks begin and end: not batch size, threads, budget, world
+ * or transforms. */
+static struct hash128 order_digest(const apl_reader *r)
+{
+    const struct reader_options *o = &r->options;
+    struct buffer b = {0};
+    buffer_put(&b, o->split, strlen(o->split) + 1);
+    buffer_le(&b, o->free_order, 1);
+    buffer_le(&b, o->plan.sequential, 1);
+    buffer_le(&b, o->plan.window, 8);
+    buffer_le(&b, o->plan.bins, 4);
+    buffer_le(&b, o->plan.reuse, 4);
+    for (uint32_t i = 0; i < r->subset.blocks; i++) {
+        const struct subset_block *block = &r->subset.block[i];
+        buffer_le(&b, block->first_id, 8);
+        buffer_le(&b, block->count, 4);
+        for (uint32_t k = 0; block->members && k < block->count; k++)
+            buffer_le(&b, block->members[k], 2);
+    }
+    struct hash128 digest = b.failed ? (struct hash128){0} : hash_xxh3_128(b.data, b.size);
+    buffer_free(&b);
+    return digest;
+}
+
+static uint64_t checksum(const uint8_t *state, size_t size)
+{
+    uint64_t parts[2] = {hash_xxh3_64(state, 88),
+                         hash_xxh3_64(state + APL_STATE_BYTES, size - APL_STATE_BYTES)};
+    return hash_xxh3_64(parts, sizeof parts);
+}
+
+static size_t state_bytes(const apl_reader *r)
+{
+    return APL_STATE_BYTES + (r->options.free_order ? (size_t)(r->plan_length + 7) / 8 : 0);
+}
+
+apl_status apl_reader_state(apl_reader *r, void *state, size_t *size, apl_error *err)
+{
+    if (!r || !size)
+        return fail(err, APL_E_INVALID, "apl_reader_state: reader or size is NULL");
+    if (r->pid != (int)getpid())
+        return fail(err, APL_E_FORKED, "the reader belongs to the parent process");
+    size_t room = *size, needed = state_bytes(r);
+    *size = needed;
+    if (!state)
+        return APL_OK;
+    if (room < needed)
+        return fail(err, APL_E_INVALID, "a state takes %zu bytes, not %zu", needed, room);
+    uint8_t *p = state;
+    struct hash128 order = order_digest(r);
+    store_le(p, STATE_MAGIC, 4);
+    store_le(p + 4, STATE_VERSION, 4);
+    memcpy(p + 8, r->store->manifest.info.content_digest, 32);
+    store_le(p + 40, order.low, 8);
+    store_le(p + 48, order.high, 8);
+    store_le(p + 56, r->options.plan.seed, 8);
+    pthread_mutex_lock(&r->lock);
+    store_le(p + 64, r->epoch, 8);
+    store_le(p + 72, r->position, 8);
+    if (r->options.free_order)
+        memcpy(p + APL_STATE_BYTES, r->delivered, needed - APL_STATE_BYTES);
+    pthread_mutex_unlock(&r->lock);
+    store_le(p + 80, needed, 8);
+    store_le(p + 88, checksum(p, needed), 8);
+    return APL_OK;
+}
+
+/* Free order: what the bits say must be what the position says. */
+static apl_status resume_bits(apl_reader *r, const uint8_t *bits, size_t bytes, uint64_t epoch,
+                              uint64_t position, apl_error *err)
+{
+    uint64_t set = 0;
+    for (uint64_t i = 0; i < bytes * (uint64_t)8; i++)
+        set += bits[i / 8] >> i % 8 & 1 ? i < r->plan_length ? 1 : r->plan_length + 1 : 0;
+    if (set != position)
+        return fail(err, APL_E_INVALID, "the state contradicts itself");
+    r->resumed = malloc(bytes + 1);
+    if (!r->resumed)
+        return fail_nomem(err);
+    memcpy(r->resumed, bits, bytes);
+    memcpy(r->delivered, bits, bytes);
+    r->resumed_epoch = epoch;
+    return APL_OK;
+}
+
+apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,
+                        apl_error *err)
+{
+    *epoch = r->options.first_epoch;
+    *position = 0;
+    if (!state)
+        return APL_OK;
+    const uint8_t *p = state;
+    if (size < APL_STATE_BYTES || load_le(p, 4) != STATE_MAGIC || load_le(p + 80, 8) != size ||
+        load_le(p + 88, 8) != checksum(p, size))
+        return fail(err, APL_E_INVALID, "the state is damaged, or none");
+    if (load_le(p + 4, 4) != STATE_VERSION)
+        return fail(err, APL_E_VERSION, "a state of version %llu; this library knows version %u",
+                    (unsigned long long)load_le(p + 4, 4), STATE_VERSION);
+    if (memcmp(p + 8, r->store->manifest.info.content_digest, 32) != 0)
+        return fail(err, APL_E_MISMATCH, "the state is of a store with another content");
+    struct hash128 order = order_digest(r);
+    if (load_le(p + 56, 8) != r->options.plan.seed)
+        return fail(err, APL_E_MISMATCH, "the state is of seed %llu", (unsigned long long)load_le(p + 56, 8));
+    if (load_le(p + 40, 8) != order.low || load_le(p + 48, 8) != order.high || size != state_bytes(r))
+        return fail(err, APL_E_MISMATCH,
+                    "the state is of another order: split, shuffling, order, window, bins or reuse differ");
+    *epoch = load_le(p + 64, 8);
+    *position = load_le(p + 72, 8);
+    if (*position > r->plan_length)
+        return fail(err, APL_E_INVALID, "the state is past the end of its epoch");
+    return r->options.free_order
+               ? resume_bits(r, p + APL_STATE_BYTES, size - APL_STATE_BYTES, *epoch, *position, err)
+               : APL_OK;
+}
+
+apl_status apl_reader_receipt(apl_reader *r, apl_receipt *receipt, size_t size, apl_error *err)
+{
+    if (!r || !receipt || size != sizeof *receipt)
+        return fail(err, APL_E_INVALID,
+                    "apl_reader_receipt: reader or receipt is NULL, or size is not its size");
+    if (r->pid != (int)getpid())
+        return fail(err, APL_E_FORKED, "the reader belongs to the parent process");
+    pthread_mutex_lock(&r->lock);
+    *receipt = (apl_receipt){.epoch = r->epoch,
+                             .first = r->tally_first,
+                             .last = r->position,
+                             .delivered = r->tally.delivered,
+                             .skipped = r->tally.skipped,
+                             .repeated = r->repeated,
+                             .sum = {r->tally.sum[0], r->tally.sum[1]}};
+    pthread_mutex_unlock(&r->lock);
+    return APL_OK;
+}

@@ -1,0 +1,12 @@
+/* Saving where a reader stands, and going on there. */
+#ifndef STATE_H
+#define STATE_H
+
+#include "reader.h"
+
+/* Where a reader begins: as the state says (checked against the reader's store and options), or at the first
+ * epoch if there is none. */
+apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,
+                        apl_error *err);
+
+#endif

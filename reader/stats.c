@@ -1,0 +1,111 @@
+/* Where the time went. */
+#include "reader.h"
+#include "schedule.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns * 1e-9;
+}
+
+/* The time below which the fraction `q` of the waits stayed, to within a quarter of itself. */
+static double quantile(const struct reader_counters *c, double q)
+{
+    uint64_t all = 0, seen = 0;
+    for (unsigned i = 0; i < WAIT_BUCKETS; i++)
+        all += c->waits[i];
+    if (all == 0)
+        return 0;
+    for (unsigned i = 0; i < WAIT_BUCKETS; i++) {
+        seen += c->waits[i];
+        if ((double)seen >= q * (double)all) {
+            double top = seconds(wait_bucket_ns(i));
+            return top < seconds(c->longest_wait_ns) ? top : seconds(c->longest_wait_ns);
+        }
+    }
+    return seconds(c->longest_wait_ns);
+}
+
+uint64_t wait_bucket_ns(unsigned i)
+{
+    uint64_t power = (uint64_t)1 << (i / 2);
+    return i & 1 ? power + power / 2 : power;
+}
+
+static double cpu_seconds(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+           ((double)u.ru_utime.tv_usec + (double)u.ru_stime.tv_usec) * 1e-6;
+}
+
+static void fill(apl_reader *r, apl_stats *s)
+{
+    const struct reader_counters *c = &r->counters;
+    uint64_t waits = 0;
+    for (unsigned i = 0; i < WAIT_BUCKETS; i++)
+        waits += c->waits[i];
+    s->elapsed = seconds(now_ns() - c->opened_at);
+    s->batches = c->batches;
+    s->records = c->records;
+    s->blocks = c->blocks;
+    s->wait = seconds(c->wait_ns);
+    s->wait_mean = waits ? s->wait / (double)waits : 0;
+    s->wait_p50 = quantile(c, 0.5);
+    s->wait_p99 = quantile(c, 0.99);
+    s->wait_p999 = quantile(c, 0.999);
+    s->wait_max = seconds(c->longest_wait_ns);
+    s->stall = s->elapsed > 0 ? s->wait / s->elapsed : 0;
+    s->first_batch = seconds(c->first_batch_ns);
+    s->loading = seconds(c->load_ns);
+    s->assembling = seconds(c->make_ns);
+    s->planning = seconds(c->plan_ns);
+    s->blocked = seconds(c->blocked_ns);
+    s->bytes_read = c->bytes_read;
+    s->bytes_decoded = c->bytes_decoded;
+    s->bytes_assembled = c->bytes_assembled;
+    s->memory = r->fixed_bytes + pool_bytes(r->pool);
+    s->memory_budget = r->options.budget;
+    for (uint64_t i = r->head; i < r->tail; i++)
+        s->queued += r->jobs[i % r->depth]->stage == JOB_DONE;
+    s->lent = pool_lent(r->pool);
+    s->slots = r->arena.slots;
+    s->standing_slots = r->options.kept ? r->arena.slots : r->arena.slots - r->arena.free_count;
+}
+
+apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)
+{
+    if (!r || !stats || size != sizeof *stats)
+        return APL_E_INVALID;
+    if (r->pid != (int)getpid())
+        return APL_E_FORKED;
+    memset(stats, 0, sizeof *stats);
+    pthread_mutex_lock(&r->lock);
+    fill(r, stats);
+    pthread_mutex_unlock(&r->lock);
+    stats->cpu = cpu_seconds();
+    return APL_OK;
+}
+
+size_t apl_stats_json(const apl_stats *s, char *text, size_t size)
+{
+    int n = snprintf(
+        text, size,
+        "{\"elapsed\": %.6f, \"batches\": %" PRIu64 ", \"records\": %" PRIu64 ", \"blocks\": %" PRIu64 ", "
+        "\"wait\": {\"total\": %.9f, \"mean\": %.9f, \"p50\": %.9f, \"p99\": %.9f, \"p999\": %.9f, "
+        "\"max\": %.9f}, \"stall\": %.6f, \"first_batch\": %.6f, \"loading\": %.6f, \"assembling\": %.6f, "
+        "\"planning\": %.6f, \"blocked\": %.6f, \"bytes\": {\"read\": %" PRIu64 ", \"decoded\": %" PRIu64
+        ", \"assembled\": %" PRIu64 "}, \"memory\": %" PRIu64 ", \"memory_budget\": %" PRIu64
+        ", \"cpu\": %.6f, \"queued\": %u, \"lent\": %u, \"standing_slots\": %u, \"slots\": %u}",
+        s->elapsed, s->batches, s->records, s->blocks, s->wait, s->wait_mean, s->wait_p50, s->wait_p99,
+        s->wait_p999, s->wait_max, s->stall, s->first_batch, s->loading, s->assembling, s->planning,
+        s->blocked, s->bytes_read, s->bytes_decoded, s->bytes_assembled, s->memory, s->memory_budget, s->cpu,
+        s->queued, s->lent, s->standing_slots, s->slots);
+    return n < 0 ? 0 : (size_t)n;
+}
