@@ -157,6 +157,8 @@ static apl_status open_writer(struct ingest *in, apl_error *err)
     if (in->writer)
         return APL_OK;
     in->not_the_source = true;
+    if (!in->options.writer.tool)
+        in->options.writer.tool = "aplingest " APL_VERSION_STRING;
     TRY(apl_writer_open(in->db, &in->options.writer, &in->writer, err));
     in->not_the_source = false;
     return APL_OK;
