@@ -20,7 +20,7 @@ struct assembly {
     apl_dtype dtype;                /* of the result: APL_U8, APL_F32, APL_F16, APL_BF16 */
     apl_layout layout;
     /* Results that are floats: v * scale + bias, the product rounded to f32 before the sum is taken; halves
-     * then rounded to nearest even. APL_U8: v as it is. */
+     * then rounded to nearest even, to infinity where they are too large. Both finite. APL_U8: v as it is. */
     float scale[APL_MAX_CHANNELS], bias[APL_MAX_CHANNELS];
 };
 
@@ -37,7 +37,9 @@ size_t assemble_bytes(const struct assembly *assembly);
 
 /* Writes `count` results one after another to `out`, aligned to 64 bytes. `placements` may be NULL: the crop
  * in the middle (rounded to the top left), no flip, no square. The caller has checked that all of it fits:
- * pad < height and width for APL_PAD_REFLECT, and crops no larger than the padded source. */
+ * pad < height and width for APL_PAD_REFLECT, crops no larger than the padded source, and that no longer or
+ * wider than INT32_MAX. Of memory, sources and results are touched and not a byte around them: threads may
+ * write neighbouring results. */
 void assemble(const struct assembly *assembly, const uint8_t *const *sources,
               const struct placement *placements, size_t count, void *out);
 

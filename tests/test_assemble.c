@@ -236,6 +236,25 @@ Test(assemble, by_hand_middle_and_layout)
     cr_assert_arr_eq(out, ((uint8_t[]){1, 11, 2, 12}), 4);
 }
 
+Test(assemble, pictures_that_stay_as_they_are)
+{
+    const uint8_t first[8] = {1, 2, 3, 4, 5, 6, 7, 8}, second[8] = {11, 12, 13, 14, 15, 16, 17, 18};
+    const uint8_t *sources[2] = {second, first};
+    struct assembly a = {.channels = 2, .height = 2, .width = 2, .out_height = 2, .out_width = 2};
+    uint8_t out[16];
+    a.dtype = APL_U8;
+    a.cutout = 2; /* without places there are no squares */
+    assemble(&a, sources, NULL, 2, out);
+    cr_assert_arr_eq(out, second, 8);
+    cr_assert_arr_eq(out + 8, first, 8);
+    a.layout = APL_NHWC;
+    assemble(&a, sources, NULL, 2, out);
+    cr_assert_arr_eq(out + 8, ((uint8_t[]){1, 5, 2, 6, 3, 7, 4, 8}), 8);
+    a.channels = 1;
+    assemble(&a, sources, NULL, 2, out);
+    cr_assert_arr_eq(out, ((uint8_t[]){11, 12, 13, 14, 1, 2, 3, 4}), 8);
+}
+
 /* The square is set after scaling; a pixel of the padding is scaled like any other. */
 Test(assemble, by_hand_cutout_and_scale)
 {
