@@ -122,8 +122,14 @@ __attribute__((target("avx2"))) static void plain_avx2(const uint8_t *const *fro
     plain_floats(from, a, to);
 }
 
-__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512"))) static void
-plain_avx512(const uint8_t *const *from, const struct assembly *a, void *to)
+#if defined(__clang__)
+#define V4 "avx512f,avx512bw,avx512vl,avx512dq"
+#else
+#define V4 "avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512"
+#endif
+
+__attribute__((target(V4))) static void plain_avx512(const uint8_t *const *from, const struct assembly *a,
+                                                     void *to)
 {
     plain_floats(from, a, to);
 }
@@ -162,7 +168,7 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    {"u8 as it is", APL_U8, APL_NCHW, 0, APL_PAD_ZERO, 0},
+    {"u8 whole pictures", APL_U8, APL_NCHW, 0, APL_PAD_ZERO, 0},
     {"u8 crop flip", APL_U8, APL_NCHW, 4, APL_PAD_ZERO, 0},
     {"u8 crop flip NHWC", APL_U8, APL_NHWC, 4, APL_PAD_ZERO, 0},
     {"f32 normalise", APL_F32, APL_NCHW, 0, APL_PAD_ZERO, 0},
