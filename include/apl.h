@@ -548,6 +548,10 @@ typedef struct apl_reader_options {
      * Open MPI, MPICH or Slurm), else 0 of 1. All ranks read one order between them: each record once over
      * all of them, and equally many batches each, of which the last may be short or empty. */
     unsigned rank, world;
+    /* Parts that blocks are dealt to, anew each epoch; 0: 1, the order of a single reader. A multiple of world: positions go
+     * round the lanes, and a rank decodes its own lanes' blocks alone (but for a few at the end of an epoch), where with one
+     * lane each decodes nearly all. Uniform within a lane, with a share of the window for each. */
+    unsigned lanes;
     unsigned timeout_ms; /* the longest that apl_reader_next() waits; 0: for ever */
     /* So many records of corrupt blocks are left out before that is an error; 0: the first is one. */
     uint64_t skip_corrupt;
@@ -564,7 +568,7 @@ typedef struct apl_reader_options {
 #define APL_READER_OPTIONS_INIT                                                                             \
     {                                                                                                       \
         sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0                                                        \
+            0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0                                                     \
     }
 
 /*

@@ -265,18 +265,33 @@ static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buff
            r->subset.records * r->options.plan.reuse / 8;
 }
 
+static apl_status check_lanes(const apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    const struct reader_options *o = &r->options;
+    if (o->plan.lanes == 1)
+        return APL_OK;
+    if (o->free_order || asked->sequential)
+        return fail(err, APL_E_INVALID, "lanes are for strict order");
+    if (o->plan.lanes % o->world != 0 || o->plan.lanes > UINT16_MAX || o->plan.lanes > r->subset.blocks)
+        return fail(err, APL_E_INVALID,
+                    "%u lanes: not a multiple of world, which is %u, or more than the %u blocks of the split",
+                    o->plan.lanes, o->world, r->subset.blocks);
+    return APL_OK;
+}
+
 static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
     struct reader_options *o = &r->options;
     uint64_t records = r->subset.records, fit = DEFAULT_WINDOW / record_bytes(r);
     uint32_t largest = largest_block(r);
-    uint64_t window = asked->window    ? asked->window
-                      : records <= fit ? records
-                      : fit > largest  ? fit
-                                       : largest;
+    uint64_t window = asked->window                             ? asked->window
+                      : records <= fit                          ? records
+                      : fit > (uint64_t)largest * o->plan.lanes ? fit
+                                                                : (uint64_t)largest * o->plan.lanes;
     window = window < records ? window : records;
-    if (window < largest)
-        return fail(err, APL_E_INVALID, "a window of %llu records: less than a block, which has %u",
+    if (window < records && window / o->plan.lanes < largest)
+        return fail(err, APL_E_INVALID,
+                    "a window of %llu records: a lane's share is less than a block, which has %u",
                     (unsigned long long)window, largest);
     if (window >= UINT32_MAX / o->plan.reuse)
         return fail(err, APL_E_UNSUPPORTED, "a window of more than 2^32 deliveries");
@@ -296,11 +311,11 @@ static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked,
         else
             high = middle;
     }
-    if (low < largest)
+    if (low < (uint64_t)largest * o->plan.lanes)
         return fail(err, APL_E_INVALID,
                     "memory_budget: %llu bytes are too few for any window; one of %u records needs %llu",
-                    (unsigned long long)o->budget, largest,
-                    (unsigned long long)needed_bytes(r, largest, buffers));
+                    (unsigned long long)o->budget, largest * o->plan.lanes,
+                    (unsigned long long)needed_bytes(r, (uint64_t)largest * o->plan.lanes, buffers));
     return fail(err, APL_E_INVALID,
                 "memory_budget: a window of %llu records needs %llu bytes; %llu are enough for one of %llu",
                 (unsigned long long)window, (unsigned long long)needed, (unsigned long long)o->budget,
@@ -362,6 +377,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     o->plan = (struct plan_options){.seed = asked->seed,
                                     .bins = asked->bins ? asked->bins : DEFAULT_BINS,
                                     .reuse = asked->reuse ? asked->reuse : 1,
+                                    .lanes = asked->lanes ? asked->lanes : 1,
                                     .sequential = asked->sequential};
     o->batch_size = asked->batch_size ? asked->batch_size : DEFAULT_BATCH;
     o->drop_last = asked->drop_last;
@@ -378,5 +394,6 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     if (o->free_order && o->world > 1)
         return fail(err, APL_E_UNSUPPORTED,
                     "free order is for one rank: ranks share an order only if it is strict");
+    TRY(check_lanes(r, asked, err));
     return resolve_window(r, asked, err);
 }

@@ -5,48 +5,71 @@
 
 #include <stdlib.h>
 
-/* Bins stand in rows of ROW, so that finding the bin of a number takes a few comparisons of running sums and
- * no branches. */
-#define ROW      8u
-#define MAX_ROWS (PLAN_MAX_BINS / ROW)
+/* Bins stand in rows of ROW, so that finding the bin of a number takes a few comparisons of running sums and no branches. */
+#define ROW 8u
 
 struct bin {
     uint32_t *deliveries;
     uint32_t count, capacity;
 };
 
+struct row {
+    uint32_t sums[ROW]; /* running sums of the bins' counts */
+    struct bin bins[ROW];
+};
+
+struct lane {
+    uint32_t next;           /* its next block's place in the order */
+    uint64_t standing, left; /* deliveries in the bins, and in all that has not been drawn */
+    struct random_stream draws;
+    uint32_t *row_sums; /* running sums of the rows' counts */
+    struct row *rows;
+};
+
 struct plan {
     struct plan_options options;
     const struct subset *subset;
-    uint32_t *order;
-    uint32_t entered;
-    uint64_t position, standing;
-    uint64_t bin_key;
-    struct random_stream draws;
-    unsigned rows;
-    uint32_t row_sums[MAX_ROWS];      /* running sums of the rows' counts */
-    uint32_t bin_sums[MAX_ROWS][ROW]; /* running sums of the bins' counts within each row */
-    struct bin bins[PLAN_MAX_BINS];
+    uint32_t *order, *entered;
+    uint16_t *lane_of; /* each block's lane; NULL: there is one */
+    uint32_t entered_count;
+    unsigned rows, lane; /* of each lane; the lane that is drawn from next */
+    uint64_t position, bin_key;
+    struct lane lanes[];
 };
 
 /* ---------------------------------------------------------------------------------------------- beginning */
+
+static bool allocate(struct plan *p)
+{
+    bool ok = p->order && p->entered && (p->lane_of || p->options.lanes == 1);
+    for (unsigned l = 0; ok && l < p->options.lanes; l++) {
+        p->lanes[l].row_sums = calloc(p->rows, sizeof *p->lanes[l].row_sums);
+        p->lanes[l].rows = calloc(p->rows, sizeof *p->lanes[l].rows);
+        ok = p->lanes[l].row_sums && p->lanes[l].rows;
+    }
+    return ok;
+}
 
 apl_status plan_new(const struct plan_options *options, const struct subset *subset, struct plan **plan,
                     apl_error *err)
 {
     if ((uint64_t)subset->blocks * subset->stride > UINT32_MAX / options->reuse)
         return fail(err, APL_E_UNSUPPORTED, "more than 2^32 deliveries an epoch");
-    struct plan *p = calloc(1, sizeof *p);
-    uint32_t *order = calloc(subset->blocks, sizeof *order);
-    if (!p || !order) {
-        free(p);
-        free(order);
+    unsigned lanes = options->lanes ? options->lanes : 1;
+    struct plan *p = calloc(1, sizeof *p + lanes * sizeof p->lanes[0]);
+    if (!p)
+        return fail_nomem(err);
+    p->options = *options;
+    p->options.lanes = lanes;
+    p->subset = subset;
+    p->rows = (options->bins + ROW - 1) / ROW;
+    p->order = calloc(subset->blocks, sizeof *p->order);
+    p->entered = calloc(subset->blocks, sizeof *p->entered);
+    p->lane_of = lanes > 1 ? calloc(subset->blocks, sizeof *p->lane_of) : NULL;
+    if (!allocate(p)) {
+        plan_free(p);
         return fail_nomem(err);
     }
-    p->options = *options;
-    p->subset = subset;
-    p->order = order;
-    p->rows = (options->bins + ROW - 1) / ROW;
     *plan = p;
     plan_begin(p, 0);
     return APL_OK;
@@ -56,9 +79,15 @@ void plan_free(struct plan *p)
 {
     if (!p)
         return;
-    for (unsigned b = 0; b < PLAN_MAX_BINS; b++)
-        free(p->bins[b].deliveries);
+    for (unsigned l = 0; l < p->options.lanes; l++) {
+        for (unsigned b = 0; p->lanes[l].rows && b < p->rows * ROW; b++)
+            free(p->lanes[l].rows[b / ROW].bins[b % ROW].deliveries);
+        free(p->lanes[l].rows);
+        free(p->lanes[l].row_sums);
+    }
     free(p->order);
+    free(p->entered);
+    free(p->lane_of);
     free(p);
 }
 
@@ -73,21 +102,46 @@ static void shuffle_blocks(struct plan *p, uint64_t epoch)
     }
 }
 
+/* The key of a lane's draws: lane 0 has the one that a plan without lanes has. */
+static struct random_key lane_key(const struct plan *p, uint64_t epoch, unsigned lane)
+{
+    struct random_key key = random_epoch_key(p->options.seed, epoch, RANDOM_DRAWS);
+    if (lane == 0)
+        return key;
+    uint64_t low[2] = {lane, 0}, high[2] = {lane, 1};
+    return (struct random_key){siphash(key, low, 2), siphash(key, high, 2)};
+}
+
+static void begin_lane(struct plan *p, uint64_t epoch, unsigned l)
+{
+    struct lane *lane = &p->lanes[l];
+    lane->next = l;
+    lane->standing = lane->left = 0;
+    for (uint32_t i = l; i < p->subset->blocks; i += p->options.lanes) {
+        lane->left += (uint64_t)p->subset->block[p->order[i]].count * p->options.reuse;
+        if (p->lane_of)
+            p->lane_of[p->order[i]] = (uint16_t)l;
+    }
+    random_stream_init(&lane->draws, lane_key(p, epoch, l));
+    memset(lane->row_sums, 0, p->rows * sizeof *lane->row_sums);
+    for (unsigned r = 0; r < p->rows; r++)
+        for (unsigned i = 0; i < ROW; i++)
+            lane->rows[r].sums[i] = lane->rows[r].bins[i].count = 0;
+}
+
 void plan_begin(struct plan *p, uint64_t epoch)
 {
-    p->entered = 0;
-    p->position = p->standing = 0;
+    p->entered_count = 0;
+    p->position = 0;
+    p->lane = 0;
     for (uint32_t i = 0; i < p->subset->blocks; i++)
         p->order[i] = i;
     if (p->options.sequential)
         return;
     shuffle_blocks(p, epoch);
     p->bin_key = random_epoch_key(p->options.seed, epoch, RANDOM_BINS).low;
-    random_stream_init(&p->draws, random_epoch_key(p->options.seed, epoch, RANDOM_DRAWS));
-    for (unsigned b = 0; b < p->options.bins; b++)
-        p->bins[b].count = 0;
-    memset(p->row_sums, 0, sizeof p->row_sums);
-    memset(p->bin_sums, 0, sizeof p->bin_sums);
+    for (unsigned l = 0; l < p->options.lanes; l++)
+        begin_lane(p, epoch, l);
 }
 
 /* ----------------------------------------------------------------------------------------------- entering */
@@ -106,106 +160,125 @@ static bool bin_put(struct bin *bin, uint32_t delivery)
     return true;
 }
 
-static void take_sums(struct plan *p)
+static void take_sums(const struct plan *p, struct lane *lane)
 {
     uint32_t all = 0;
     for (unsigned r = 0; r < p->rows; r++) {
         uint32_t row = 0;
         for (unsigned i = 0; i < ROW; i++)
-            p->bin_sums[r][i] = row += p->bins[r * ROW + i].count;
-        p->row_sums[r] = all += row;
+            lane->rows[r].sums[i] = row += lane->rows[r].bins[i].count;
+        lane->row_sums[r] = all += row;
     }
 }
 
-/* Scatters the records of the next block over the bins. */
-static bool enter(struct plan *p)
+/* Scatters the records of a lane's next block over its bins. */
+static bool enter(struct plan *p, struct lane *lane)
 {
-    uint32_t number = p->order[p->entered++];
+    uint32_t number = p->order[lane->next];
+    lane->next += p->options.lanes;
+    p->entered[p->entered_count++] = number;
     const struct subset_block *block = &p->subset->block[number];
     uint32_t reference = number * p->subset->stride;
     for (uint32_t i = 0; i < block->count; i++, reference++) {
         uint64_t id = block->first_id + (block->members ? block->members[i] : i);
         unsigned b = (unsigned)((random_mix(p->bin_key, id) >> 32) * p->options.bins >> 32);
         for (unsigned copy = 0; copy < p->options.reuse; copy++)
-            if (!bin_put(&p->bins[b], reference * p->options.reuse + copy))
+            if (!bin_put(&lane->rows[b / ROW].bins[b % ROW], reference * p->options.reuse + copy))
                 return false;
     }
-    p->standing += (uint64_t)block->count * p->options.reuse;
+    lane->standing += (uint64_t)block->count * p->options.reuse;
     return true;
 }
 
-static bool fits(const struct plan *p)
+static bool fits(const struct plan *p, const struct lane *lane)
 {
-    return p->entered < p->subset->blocks &&
-           p->standing + (uint64_t)p->subset->block[p->order[p->entered]].count * p->options.reuse <=
-               p->options.window * p->options.reuse;
+    uint64_t window = p->options.window / p->options.lanes * p->options.reuse;
+    if (p->options.window >= p->subset->records)
+        window =
+            UINT64_MAX; /* lanes are not equally large: a window that covers the split covers each of them */
+    return lane->next < p->subset->blocks &&
+           lane->standing + (uint64_t)p->subset->block[p->order[lane->next]].count * p->options.reuse <=
+               window;
 }
 
-/* Lets in every block that the window has room for. */
-static bool refill(struct plan *p)
+/* Lets in every block of the lane that its window has room for. */
+static bool refill(struct plan *p, struct lane *lane)
 {
-    if (!fits(p))
+    if (!fits(p, lane))
         return true;
     do {
-        if (!enter(p))
+        if (!enter(p, lane))
             return false;
-    } while (fits(p));
-    take_sums(p);
+    } while (fits(p, lane));
+    take_sums(p, lane);
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- drawing
- */
+/* ------------------------------------------------------------------------------------------------- drawing */
 
-/* Takes one delivery out of the bins: bin and place in it from one uniform number below what stands. */
-static uint32_t draw(struct plan *p)
+/* Takes one delivery out of a lane's bins: bin and place in it from one uniform number below what stands. */
+static uint32_t draw(struct plan *p, struct lane *lane)
 {
-    uint32_t r = random_below(&p->draws, (uint32_t)p->standing);
-    unsigned row = 0, i = 0;
+    uint32_t r = random_below(&lane->draws, (uint32_t)lane->standing);
+    unsigned number = 0, i = 0;
     for (unsigned k = 0; k < p->rows; k++)
-        row += p->row_sums[k] <= r;
-    r -= row ? p->row_sums[row - 1] : 0;
-    uint32_t *sums = p->bin_sums[row];
+        number += lane->row_sums[k] <= r;
+    r -= number ? lane->row_sums[number - 1] : 0;
+    struct row *row = &lane->rows[number];
     for (unsigned k = 0; k < ROW; k++)
-        i += sums[k] <= r;
-    r -= i ? sums[i - 1] : 0;
-    struct bin *bin = &p->bins[row * ROW + i];
+        i += row->sums[k] <= r;
+    r -= i ? row->sums[i - 1] : 0;
+    struct bin *bin = &row->bins[i];
     uint32_t delivery = bin->deliveries[r];
     bin->deliveries[r] = bin->deliveries[--bin->count]; /* its order within the bin means nothing */
     for (unsigned k = 0; k < p->rows; k++)
-        p->row_sums[k] -= k >= row;
+        lane->row_sums[k] -= k >= number;
     for (unsigned k = 0; k < ROW; k++)
-        sums[k] -= k >= i;
-    p->standing--;
+        row->sums[k] -= k >= i;
+    lane->standing--;
+    lane->left--;
     return delivery;
+}
+
+/* The lane of the current position: the next in turn that has something left. */
+static struct lane *next_lane(struct plan *p)
+{
+    if (p->options.lanes == 1)
+        return &p->lanes[0];
+    while (p->lanes[p->lane].left == 0)
+        p->lane = (p->lane + 1) % p->options.lanes;
+    struct lane *lane = &p->lanes[p->lane];
+    p->lane = (p->lane + 1) % p->options.lanes;
+    return lane;
 }
 
 /* The delivery at the current position when nothing is drawn: blocks enter one by one. */
 static uint32_t next_in_order(struct plan *p)
 {
-    const struct subset_block *block = p->entered ? &p->subset->block[p->entered - 1] : NULL;
     unsigned reuse = p->options.reuse;
+    const struct subset_block *block = p->entered_count ? &p->subset->block[p->entered_count - 1] : NULL;
     if (!block || p->position == (block->first + block->count) * reuse) {
-        p->entered++;
-        block = &p->subset->block[p->entered - 1];
+        p->entered[p->entered_count] = p->entered_count;
+        block = &p->subset->block[p->entered_count++];
     }
     uint64_t within = p->position - block->first * reuse;
-    return (p->entered - 1) * p->subset->stride * reuse + (uint32_t)within;
+    return (p->entered_count - 1) * p->subset->stride * reuse + (uint32_t)within;
 }
 
 size_t plan_next(struct plan *p, uint32_t *deliveries, size_t n, bool *failed)
 {
     uint64_t left = plan_length(p) - p->position;
     size_t k = 0;
-    *failed = false;
     n = n < left ? n : (size_t)left;
     for (; k < n; k++, p->position++) {
-        if (p->options.sequential)
+        if (p->options.sequential) {
             deliveries[k] = next_in_order(p);
-        else if (refill(p))
-            deliveries[k] = draw(p);
-        else
+            continue;
+        }
+        struct lane *lane = next_lane(p);
+        if (!refill(p, lane))
             break;
+        deliveries[k] = draw(p, lane);
     }
     *failed = k < n;
     return k;
@@ -218,9 +291,15 @@ const uint32_t *plan_order(const struct plan *p)
     return p->order;
 }
 
-uint32_t plan_entered(const struct plan *p)
+const uint32_t *plan_entered(const struct plan *p, uint32_t *count)
 {
+    *count = p->entered_count;
     return p->entered;
+}
+
+unsigned plan_lane(const struct plan *p, uint32_t block)
+{
+    return p->lane_of ? p->lane_of[block] : 0;
 }
 
 uint64_t plan_position(const struct plan *p)
@@ -236,9 +315,10 @@ uint64_t plan_length(const struct plan *p)
 size_t plan_bytes(const struct plan_options *o, const struct subset *subset)
 {
     uint64_t standing = (o->window < subset->records ? o->window : subset->records) * o->reuse;
-    size_t bytes = sizeof(struct plan) + subset->blocks * sizeof(uint32_t);
+    uint64_t bins = (uint64_t)o->bins * o->lanes;
+    size_t bytes = sizeof(struct plan) + o->lanes * sizeof(struct lane) +
+                   subset->blocks * 2 * sizeof(uint32_t) +
+                   (size_t)bins * (sizeof(struct row) / ROW + sizeof(uint32_t));
     /* Bins differ in size, grow by halves, and are copied while they grow. */
-    return o->sequential
-               ? bytes
-               : bytes + (size_t)(standing + standing / 2 + 256 * (uint64_t)o->bins) * sizeof(uint32_t);
+    return o->sequential ? bytes : bytes + (size_t)(standing + standing / 2 + 256 * bins) * sizeof(uint32_t);
 }

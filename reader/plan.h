@@ -6,6 +6,9 @@
  * scattered over bins by a keyed hash. A draw picks a bin in proportion to what is left in it, then one of
  * its records, uniformly: every record that stands in the window is equally likely, and with a window that
  * covers the split the order is a uniform permutation.
+ *
+ * With lanes, the blocks are dealt to them anew each epoch, each lane has bins and a share of the window of its own, and
+ * positions go round the lanes that have records left: uniform within a lane.
  */
 #ifndef PLAN_H
 #define PLAN_H
@@ -14,8 +17,10 @@
 
 struct plan_options {
     uint64_t seed;
-    uint64_t window; /* records that may stand at once; at least those of the largest block */
-    unsigned bins;   /* 1 ... PLAN_MAX_BINS */
+    uint64_t
+        window; /* records that may stand at once, over all lanes; of each lane at least those of the largest block */
+    unsigned bins;   /* of each lane, 1 ... PLAN_MAX_BINS */
+    unsigned lanes;  /* 1 ... the number of blocks; 0: 1 */
     unsigned reuse;  /* how often each record is delivered in an epoch */
     bool sequential; /* in the order of ids, nothing drawn */
 };
@@ -35,11 +40,14 @@ void plan_begin(struct plan *plan, uint64_t epoch);
  * many; fewer than asked for, with *failed set, if memory for the bins cannot be had. */
 size_t plan_next(struct plan *plan, uint32_t *deliveries, size_t n, bool *failed);
 
-/* The blocks (their places in the subset) in the order in which they enter this epoch. */
+/* The blocks of the subset (their places in it) in random order, as they are dealt to the lanes, which take them in turn. */
 const uint32_t *plan_order(const struct plan *plan);
 
-/* How many blocks have entered by now. */
-uint32_t plan_entered(const struct plan *plan);
+/* The blocks that have entered by now, in the order in which they have, and how many they are. */
+const uint32_t *plan_entered(const struct plan *plan, uint32_t *count);
+
+/* The lane that a block that has entered belongs to. */
+unsigned plan_lane(const struct plan *plan, uint32_t block);
 
 /* Deliveries so far in this epoch, and in all of an epoch. */
 uint64_t plan_position(const struct plan *plan);

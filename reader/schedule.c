@@ -51,8 +51,11 @@ static struct resident *ring_first(apl_reader *r, struct load_ring *ring, struct
         struct resident *b = &r->residents[item->parity][item->index];
         if (b->stage == BLOCK_QUEUED && b->left > 0)
             return b;
-        if (b->stage == BLOCK_QUEUED) /* all of it went to others before it was loaded */
+        if (b->stage == BLOCK_QUEUED) { /* all of it went to others before it was loaded */
+            free(b->passed);
+            b->passed = NULL;
             b->stage = BLOCK_OUT;
+        }
     }
     return NULL;
 }
@@ -86,6 +89,26 @@ static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
 
 /* -------------------------------------------------------------------------------------------------- loading
  */
+
+/* Lets go of a block whose deliveries have all been made, by this reader or by others. */
+static void let_go(apl_reader *r, struct resident *b)
+{
+    free(b->slots);
+    free(b->error);
+    free(b->passed);
+    b->slots = NULL;
+    b->error = NULL;
+    b->passed = NULL;
+    load_drop_ragged(r, b);
+    b->stage = BLOCK_OUT;
+}
+
+/* A delivery of a block is done with, or goes to another rank. A block that is being loaded or waits for it is let go there. */
+static void less(apl_reader *r, struct resident *b)
+{
+    if (!r->options.kept && --b->left == 0 && b->stage != BLOCK_LOADING && b->stage != BLOCK_QUEUED)
+        let_go(r, b);
+}
 
 /* Takes back slots of members whose deliveries went to others before the block was there. */
 static void give_passed(apl_reader *r, struct resident *b, uint32_t index)
@@ -124,6 +147,8 @@ static void loaded(apl_reader *r, struct load_item item, apl_status status, cons
     if (r->options.kept && b->stage == BLOCK_IN)
         r->blocks_in++;
     give_passed(r, b, item.index);
+    if (!r->options.kept && b->left == 0)
+        let_go(r, b); /* the last of it went to others meanwhile */
     if (r->options.free_order && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) &&
         insert(r, item.index, item.parity) != APL_OK) {
         apl_error nomem;
@@ -187,17 +212,29 @@ static bool step_load(struct worker *w)
 /* ------------------------------------------------------------------------------------------------- planning
  */
 
+/* Is the block of a lane that other ranks read? Then it is loaded only if a batch of this one comes to need it. */
+static bool is_foreign(const apl_reader *r, uint32_t index)
+{
+    const struct reader_options *o = &r->options;
+    return o->plan.lanes > 1 && plan_lane(r->plan, index) % o->world != o->rank;
+}
+
 /* Queues the blocks that have entered since the last time. */
 static void announce(apl_reader *r)
 {
-    uint32_t parity = r->plan_epoch & 1,
-             to = r->options.free_order ? r->subset.blocks : plan_entered(r->plan);
-    const uint32_t *order = plan_order(r->plan);
+    uint32_t parity = r->plan_epoch & 1, to;
+    const uint32_t *list = plan_entered(r->plan, &to);
+    if (r->options.free_order) {
+        list = plan_order(r->plan);
+        to = r->subset.blocks;
+    }
     for (; r->announced < to; r->announced++) {
-        uint32_t index = order[r->announced];
+        uint32_t index = list[r->announced];
         struct resident *b = &r->residents[parity][index];
         b->left = r->subset.block[index].count * r->options.plan.reuse;
         if (b->stage == BLOCK_OUT) {
+            if (is_foreign(r, index))
+                continue;
             b->stage = BLOCK_QUEUED;
             ring_push(&r->queue, index, parity);
         } else if (r->options.free_order && insert(r, index, parity) != APL_OK) {
@@ -205,20 +242,6 @@ static void announce(apl_reader *r)
             schedule_fail(r, fail_nomem(&nomem), &nomem);
         }
     }
-}
-
-/* A delivery of a block is done with, or goes to another rank; with the last one, a block that is not kept
- * goes. */
-static void less(apl_reader *r, struct resident *b)
-{
-    if (r->options.kept || --b->left > 0 || (b->stage != BLOCK_IN && b->stage != BLOCK_BAD))
-        return;
-    free(b->slots);
-    free(b->error);
-    b->slots = NULL;
-    b->error = NULL;
-    load_drop_ragged(r, b);
-    b->stage = BLOCK_OUT;
 }
 
 /* A delivery that this reader will not make: another rank does, or it has been made before the reader was
@@ -308,36 +331,51 @@ static void drop_rest(apl_reader *r)
 
 static void demand(apl_reader *r, const struct job *job)
 {
-    if (!r->options.kept || r->blocks_in == r->subset.blocks)
+    uint32_t parity = job->epoch & 1;
+    if (r->options.kept ? r->blocks_in == r->subset.blocks : r->options.plan.lanes == 1)
         return;
     for (uint32_t k = 0; k < job->rows; k++) {
         uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
-        struct resident *b = &r->residents[0][index];
-        if (b->stage == BLOCK_QUEUED && !b->demanded) {
-            b->demanded = true;
-            ring_push(&r->demand, index, 0);
-        }
+        struct resident *b = &r->residents[parity][index];
+        bool foreign = b->stage == BLOCK_OUT; /* not queued when it entered */
+        if (b->demanded || !(foreign || (r->options.kept && b->stage == BLOCK_QUEUED)))
+            continue;
+        b->demanded = r->options.kept;
+        b->stage = BLOCK_QUEUED;
+        ring_push(r->options.kept ? &r->demand : &r->queue, index, parity);
     }
+}
+
+/* This rank's share of a step of n deliveries, first..: with lanes every world-th position, so that full rounds bring a rank its own
+ * lanes; else a run of them. The rest is passed. */
+static size_t take_share(apl_reader *r, uint64_t position, size_t n, uint32_t *share, uint64_t *first)
+{
+    const struct reader_options *o = &r->options;
+    bool full = n == (size_t)o->world * o->batch_size;
+    size_t from = full ? o->rank * o->batch_size : n * o->rank / o->world, taken = 0;
+    size_t to = full ? from + o->batch_size : n * (o->rank + 1) / o->world;
+    for (size_t k = 0; k < n; k++) {
+        bool mine = o->plan.lanes > 1 ? (position + k) % o->world == o->rank : k >= from && k < to;
+        if (!mine) {
+            pass(r, r->step[k]);
+            continue;
+        }
+        *first = taken ? *first : position + k;
+        share[taken++] = r->step[k];
+    }
+    return taken;
 }
 
 /* Fills in a job with this rank's share of a step of `n` deliveries. */
 static void plan_job(apl_reader *r, struct job *job, struct batch_buffer *buffer, size_t n)
 {
-    const struct reader_options *o = &r->options;
-    bool alone = o->world == 1;
+    bool alone = r->options.world == 1;
+    uint64_t position = r->plan_position;
     job->epoch = r->plan_epoch;
-    job->position = r->plan_position;
-    size_t drawn = draw(r, alone ? job->deliveries : r->step, n), whole = (size_t)o->world * o->batch_size;
-    size_t from = alone ? 0 : drawn == whole ? o->rank * o->batch_size : drawn * o->rank / o->world;
-    size_t to = alone ? drawn : drawn == whole ? from + o->batch_size : drawn * (o->rank + 1) / o->world;
-    if (!alone) {
-        memcpy(job->deliveries, r->step + from, (to - from) * sizeof *job->deliveries);
-        pass_all(r, r->step, from);
-        pass_all(r, r->step + to, drawn - to);
-        job->position += from;
-    }
+    job->position = position;
+    size_t drawn = draw(r, alone ? job->deliveries : r->step, n);
+    job->rows = (uint32_t)(alone ? drawn : take_share(r, position, drawn, job->deliveries, &job->position));
     job->end = r->plan_position;
-    job->rows = (uint32_t)(to - from);
     job->checked = 0;
     job->status = APL_OK;
     job->buffer = buffer;

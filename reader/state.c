@@ -23,7 +23,7 @@
 #define STATE_MAGIC   0x534c5041u /* "APLS" */
 #define STATE_VERSION 1u
 
-/* Split, order, window, bins, reuse, and where blocks begin and end: not batch size, threads, budget, world
+/* Split, order, window, bins, lanes, reuse, and where blocks begin and end: not batch size, threads, budget, world
  * or transforms. */
 static struct hash128 order_digest(const apl_reader *r)
 {
@@ -34,6 +34,7 @@ static struct hash128 order_digest(const apl_reader *r)
     buffer_le(&b, o->plan.sequential, 1);
     buffer_le(&b, o->plan.window, 8);
     buffer_le(&b, o->plan.bins, 4);
+    buffer_le(&b, o->plan.lanes, 4);
     buffer_le(&b, o->plan.reuse, 4);
     for (uint32_t i = 0; i < r->subset.blocks; i++) {
         const struct subset_block *block = &r->subset.block[i];
@@ -128,8 +129,9 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
     if (load_le(p + 56, 8) != r->options.plan.seed)
         return fail(err, APL_E_MISMATCH, "the state is of seed %llu", (unsigned long long)load_le(p + 56, 8));
     if (load_le(p + 40, 8) != order.low || load_le(p + 48, 8) != order.high || size != state_bytes(r))
-        return fail(err, APL_E_MISMATCH,
-                    "the state is of another order: split, shuffling, order, window, bins or reuse differ");
+        return fail(
+            err, APL_E_MISMATCH,
+            "the state is of another order: split, shuffling, order, window, bins, lanes or reuse differ");
     *epoch = load_le(p + 64, 8);
     *position = load_le(p + 72, 8);
     if (*position > r->plan_length)
