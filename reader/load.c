@@ -1,7 +1,16 @@
 /* From the store into slots: see load.h. */
 #include "load.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+
+static _Atomic(const struct load_hook *) load_hook;
+
+void load_set_hook(const struct load_hook *hook)
+{
+    /* release, with the acquire below: who sees the hook sees what it points at */
+    atomic_store_explicit(&load_hook, hook, memory_order_release);
+}
 
 static uint32_t largest_records(const apl_reader *r)
 {
@@ -81,6 +90,9 @@ apl_status load_block(struct worker *w, uint32_t index, struct resident *b, apl_
     const apl_reader *r = w->reader;
     uint64_t number = r->subset.block[index].number;
     struct block_view view;
+    const struct load_hook *hook = atomic_load_explicit(&load_hook, memory_order_acquire);
+    if (hook)
+        TRY(hook->before(hook->user, number, err));
     if (r->ragged && !b->ragged && !(b->ragged = calloc(r->schema->count, sizeof *b->ragged)))
         return fail_nomem(err);
     TRY(store_block(r->store, number, &view, err));

@@ -12,6 +12,14 @@ void worker_free(struct worker *w);
  * the reader's lock: the block is in stage BLOCK_LOADING, and so this thread's alone. */
 apl_status load_block(struct worker *w, uint32_t index, struct resident *b, apl_error *err);
 
+/* For tests: called before each block is loaded, in the thread that loads it, with the block's number in the store; may
+ * take its time, or fail the load. NULL: nothing is called. */
+struct load_hook {
+    apl_status (*before)(void *user, uint64_t number, apl_error *err);
+    void *user;
+};
+void load_set_hook(const struct load_hook *hook);
+
 /* Frees the values of varying shape of a block. */
 void load_drop_ragged(const apl_reader *r, struct resident *b);
 
