@@ -365,11 +365,24 @@ static apl_status wait_done(apl_reader *r, uint64_t deadline, apl_error *err)
     return pthread_cond_timedwait(&r->done, &r->lock, &until) == ETIMEDOUT ? timed_out(r, err) : APL_OK;
 }
 
+/* Where there are no threads, a caller does one thing of what is to be done. One caller at a time: there is one
+ * worker's worth of memory. */
+static bool work(apl_reader *r)
+{
+    if (r->options.threads + r->options.loaders + r->options.consumers > 0 || r->working)
+        return false;
+    r->working = true;
+    bool worked = schedule_step(&r->workers[0]);
+    r->working = false;
+    if (worked)
+        pthread_cond_broadcast(&r->done); /* for callers that wait for a batch, or to take over */
+    return worked;
+}
+
 /* Waits for the next batch; with the lock held. */
 static apl_status next(apl_reader *r, apl_batch **batch, apl_error *err)
 {
     uint64_t deadline = r->options.timeout_ms ? now_ns() + r->options.timeout_ms * (uint64_t)1000000 : 0;
-    bool threads = r->options.threads + r->options.loaders + r->options.consumers > 0;
     for (;;) {
         if (r->cancelled || r->closing)
             return fail(err, APL_E_CANCELLED, "cancelled");
@@ -382,7 +395,7 @@ static apl_status next(apl_reader *r, apl_batch **batch, apl_error *err)
             *err = r->error;
             return r->status;
         }
-        if (!threads && schedule_step(&r->workers[0]))
+        if (work(r))
             continue;
         if (all_lent(r))
             return fail(err, APL_E_LENT,

@@ -107,6 +107,7 @@ struct apl_reader {
     unsigned references; /* the owner, each thread, each caller inside next */
     unsigned threads, active, callers;
     bool closing, cancelled, paused;
+    bool working; /* a caller is, where there are no threads */
     apl_status status; /* of the first failure for good */
     apl_error error;
 
