@@ -21,6 +21,8 @@ static const char help[] = "Usage: apldata COMMAND [OPTION]... DB [...]\n"
                            "  verify   decode and check every byte of it\n"
                            "  get      the fields of some records\n"
                            "  export   all of it, as files that others read\n"
+                           "  bench    how fast it can be read for training\n"
+                           "  stream   batches as they come, for another program\n"
                            "\n"
                            "  -h, --help       print this help; 'apldata COMMAND --help' that of a command\n"
                            "      --version    print the version\n";
@@ -29,10 +31,8 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"info", cmd_info},
-    {"verify", cmd_verify},
-    {"get", cmd_get},
-    {"export", cmd_export},
+    {"info", cmd_info},     {"verify", cmd_verify}, {"get", cmd_get},
+    {"export", cmd_export}, {"bench", cmd_bench},   {"stream", cmd_stream},
 };
 
 static int print_version(void)

@@ -1,6 +1,6 @@
 exec 2>&1
 apldata --help
-for command in info verify get export; do
+for command in info verify get export bench stream; do
     echo
     apldata $command --help
 done

@@ -1,0 +1,251 @@
+/* apldata bench: how fast a store can be read for training. */
+#include "args.h"
+#include "cmd.h"
+#include "reader_args.h"
+#include "reader_help.h"
+#include "report.h"
+#include "run_reader.h"
+#include "table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: apldata bench [OPTION]... DB\n"
+    "Read the store DB as training would, and say how fast that goes.\n"
+    "\n"
+    "      --epochs N            default: 3\n"
+    "      --seconds S           for so long, instead\n"
+    "      --callers N           threads that take batches (1)\n"
+    "      --demand RATE         take no more than so many records a second, as training would, and say\n"
+    "                            for what part of its time it would have waited\n"
+    "      --json                one JSON object\n"
+    "  -h, --help                print this help\n"
+    "\n" READER_HELP "\n"
+    "Values may be lists: --threads none,1,2 --batch-size 128,512 makes six runs, a row each.\n";
+
+#define MOST_RUNS 10000u
+
+struct bench {
+    const char *path;
+    bool json;
+    struct reader_args args;
+    apl_store *store;
+    json_t *rows;
+    struct table table; /* of a sweep */
+};
+
+/* ---------------------------------------------------------------------------------------------- for people
+ */
+
+static const char *wait_text(double seconds)
+{
+    if (seconds < 1e-3)
+        return number_text("%.1f µs", seconds * 1e6);
+    return seconds < 1 ? number_text("%.2f ms", seconds * 1e3) : number_text("%.2f s", seconds);
+}
+
+static const char *per_second(const struct run_figures *f)
+{
+    return count_text(f->seconds > 0 ? (uint64_t)((double)f->records / f->seconds + 0.5) : 0);
+}
+
+static const char *cpu_text(const struct run_figures *f)
+{
+    return f->records ? number_text("%.2f s", f->cpu * 1e6 / (double)f->records) : "-";
+}
+
+static void add_cells(struct table *table, const char *const *cells)
+{
+    for (; *cells; cells++)
+        table_add(table, *cells);
+}
+#define ADD(table, ...) add_cells((table), (const char *const[]){__VA_ARGS__, NULL})
+
+static void add_figures(struct table *table, const struct run_figures *f)
+{
+    ADD(table, per_second(f), cpu_text(f), rate_text(f->bytes, f->seconds), wait_text(f->wait_mean),
+        wait_text(f->wait_p50), wait_text(f->wait_p99), wait_text(f->wait_p999), wait_text(f->wait_max),
+        number_text("%.2f %%", f->stall * 100));
+}
+
+#define FIGURES "records/s", "CPU/million", "data", "wait", "p50", "p99", "p99.9", "longest", "stall"
+
+static void print_memory(const struct run_result *r)
+{
+    printf("first batch  after %s\n", wait_text(r->first_batch));
+    printf("memory       %s of a budget of %s; the process at most %s, not counting files\n",
+           size_text(r->stats.memory), size_text(r->stats.memory_budget), size_text(r->peak_anonymous));
+}
+
+static void print_demand(const struct run_result *r, double demand)
+{
+    if (r->step == 0)
+        return;
+    printf("demand       %s records/s, a step of %s: waited %.2f %% of the time, p99.9 %.2f of a step\n",
+           count_text((uint64_t)(demand + 0.5)), wait_text(r->step), r->all.stall * 100,
+           r->all.wait_p999 / r->step);
+}
+
+/* One run: a row an epoch. */
+static int print_run(const struct bench *b, const struct reader_choice *choice, const struct run_result *r)
+{
+    const apl_split *first = apl_store_split(b->store, 0);
+    const char *split = choice->options.split ? choice->options.split : first ? first->name : "";
+    size_t batch = choice->options.batch_size ? choice->options.batch_size : 256;
+    printf("%s: %s records of %s in batches of %s\n\n", shown(b->path), count_text(r->epochs[0].records),
+           shown(split), count_text(batch));
+    struct table table = TABLE("lrrrrrrrrrr");
+    ADD(&table, "epoch", "records", FIGURES);
+    for (size_t i = 0; i < r->count; i++) {
+        ADD(&table, number_text("%.0f", (double)r->epochs[i].epoch), count_text(r->epochs[i].records));
+        add_figures(&table, &r->epochs[i]);
+    }
+    ADD(&table, "all", count_text(r->all.records));
+    add_figures(&table, &r->all);
+    int status = table_print(&table);
+    putchar('\n');
+    print_memory(r);
+    print_demand(r, choice->demand);
+    return status;
+}
+
+/* One run of a sweep: a row. */
+static void add_run(struct bench *b, size_t i, const struct run_result *r)
+{
+    if (b->table.count == 0)
+        ADD(&b->table, "run", FIGURES, "first", "last epoch/s", "memory", "p99.9/step");
+    table_add(&b->table, reader_args_label(&b->args, i));
+    add_figures(&b->table, &r->all);
+    ADD(&b->table, wait_text(r->first_batch), per_second(&r->epochs[r->count - 1]),
+        size_text(r->peak_anonymous), r->step > 0 ? number_text("%.2f", r->all.wait_p999 / r->step) : "-");
+}
+
+/* -------------------------------------------------------------------------------------------- for programs
+ */
+
+static json_t *figures_json(const struct run_figures *f)
+{
+    double records = f->records ? (double)f->records : 1, seconds = f->seconds > 0 ? f->seconds : 1;
+    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f}", "epoch", json_count(f->epoch),
+                               "batches", json_count(f->batches), "records", json_count(f->records), "bytes",
+                               json_count(f->bytes), "seconds", f->seconds, "records_per_second",
+                               (double)f->records / seconds, "bytes_per_second", (double)f->bytes / seconds,
+                               "cpu_seconds", f->cpu, "cpu_seconds_per_million", f->cpu * 1e6 / records);
+    json_t *waits =
+        json_pack("{s:{s:f, s:f, s:f, s:f, s:f}, s:f}", "wait", "mean", f->wait_mean, "p50", f->wait_p50,
+                  "p99", f->wait_p99, "p999", f->wait_p999, "max", f->wait_max, "stall", f->stall);
+    if (object && waits)
+        json_object_update(object, waits);
+    json_decref(waits);
+    return object;
+}
+
+static json_t *stats_json(const apl_stats *stats)
+{
+    char text[2048];
+    if (apl_stats_json(stats, text, sizeof text) >= sizeof text)
+        return json_null();
+    json_t *object = json_loads(text, 0, NULL);
+    return object ? object : json_null();
+}
+
+static json_t *run_json(const struct bench *b, size_t i, const struct run_result *r)
+{
+    json_t *epochs = json_array(), *all = figures_json(&r->all);
+    for (size_t k = 0; k < r->count; k++)
+        json_array_append_new(epochs, figures_json(&r->epochs[k]));
+    json_object_del(all, "epoch");
+    return json_pack("{s:o, s:o, s:o, s:f, s:o, s:o, s:o, s:o, s:o}", "options",
+                     reader_args_json(&b->args, i), "all", all, "epochs", epochs, "first_batch",
+                     r->first_batch, "step", r->step > 0 ? json_real(r->step) : json_null(), "memory",
+                     json_count(r->stats.memory), "memory_budget", json_count(r->stats.memory_budget),
+                     "peak_anonymous", json_count(r->peak_anonymous), "stats", stats_json(&r->stats));
+}
+
+/* ------------------------------------------------------------------------------------------------- running
+ */
+
+static int run_choice(struct bench *b, size_t i, apl_error *err)
+{
+    struct reader_choice choice;
+    struct run_result result;
+    int status = EXIT_SUCCESS;
+    reader_args_choose(&b->args, i, &choice);
+    if (run_reader(b->store, &choice, &result, err) != APL_OK)
+        status = failed("%s", err->message);
+    else if (b->json)
+        json_array_append_new(b->rows, run_json(b, i, &result));
+    else if (reader_args_choices(&b->args) > 1)
+        add_run(b, i, &result);
+    else
+        status = print_run(b, &choice, &result);
+    run_result_free(&result);
+    return status;
+}
+
+static int finish(struct bench *b, int status, const apl_error *err)
+{
+    if (b->json && status)
+        return print_json(json_failure(err), status);
+    if (b->json)
+        return print_json(json_pack("{s:b, s:o, s:o, s:O}", "ok", 1, "db", json_text(b->path), "cores",
+                                    json_count((uint64_t)sysconf(_SC_NPROCESSORS_ONLN)), "rows", b->rows),
+                          status);
+    int printed = table_print(&b->table);
+    return status ? status : printed;
+}
+
+static int bench(struct bench *b)
+{
+    apl_error err;
+    int status = EXIT_SUCCESS;
+    size_t runs = reader_args_choices(&b->args);
+    if (runs > MOST_RUNS)
+        return misuse("more than %u runs", MOST_RUNS);
+    b->rows = json_array();
+    if (apl_store_open(b->path, NULL, &b->store, &err) != APL_OK)
+        status = failed("%s", err.message);
+    for (size_t i = 0; i < runs && !status; i++)
+        status = run_choice(b, i, &err);
+    status = finish(b, status, &err);
+    json_decref(b->rows);
+    apl_store_close(b->store);
+    return status;
+}
+
+static int read_options(struct bench *b, int argc, char **argv, bool *help_wanted)
+{
+    struct option options[READER_ARGS_MAX + 3] = {
+        {"json", no_argument, NULL, 'J'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int opt, status = 0;
+    reader_args_getopt(FOR_BENCH, options);
+    while (!status && (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (opt >= READER_ARGS_OPT)
+            status = reader_args_take(&b->args, opt, optarg);
+        else if (opt == 'J')
+            b->json = true;
+        else if (opt == 'h')
+            return *help_wanted = true, 0;
+        else
+            status = misused_option(argv, opt);
+    }
+    return status ? status : take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    struct bench b = {.args = {.who = FOR_BENCH}, .table = TABLE("lrrrrrrrrrrrrr")};
+    bool help_wanted = false;
+    int status = read_options(&b, argc, argv, &help_wanted);
+    if (help_wanted) {
+        fputs(help, stdout);
+    } else if (!status) {
+        b.path = argv[optind];
+        status = bench(&b);
+    }
+    reader_args_free(&b.args);
+    return status;
+}

@@ -1,0 +1,221 @@
+/* apldata stream: batches as they come, for another program. */
+#include "args.h"
+#include "cmd.h"
+#include "npy.h"
+#include "outfile.h"
+#include "reader_args.h"
+#include "reader_help.h"
+#include "report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: apldata stream [OPTION]... DB\n"
+    "Read the store DB as training would, and write the batches to standard output.\n"
+    "\n"
+    "      --format raw          the bytes of the batch's columns, one column after another (default)\n"
+    "      --format npy          each column as an array of NumPy, one after another\n"
+    "      --ids                 the ids of the rows first, as u64\n"
+    "      --epochs N            default: 1; 0: without end\n"
+    "  -h, --help                print this help\n"
+    "\n" READER_HELP "\n"
+    "Columns come in the order of --fields; without it, all fields of fixed shape in that of the store.\n";
+
+struct stream {
+    const char *path;
+    bool npy, ids;
+    struct reader_args args;
+    apl_store *store;
+    unsigned fields[APL_MAX_FIELDS]; /* in the order in which they are written */
+    const char *names[APL_MAX_FIELDS];
+    size_t count;
+};
+
+/* What became of a write. */
+enum written { WRITTEN, ENOUGH, FAILED };
+
+/* Whoever reads may go away when it has enough: that is no failure. */
+static enum written put(const void *data, size_t size)
+{
+    if (write_all(STDOUT_FILENO, data, size))
+        return WRITTEN;
+    if (errno == EPIPE)
+        return ENOUGH;
+    failed_errno(errno, "standard output");
+    return FAILED;
+}
+
+static enum written put_array(const struct stream *s, apl_dtype dtype, size_t rows, unsigned ndim,
+                              const int64_t *shape, const void *data, size_t bytes)
+{
+    char header[NPY_HEADER_MAX];
+    enum written w = WRITTEN;
+    if (s->npy)
+        w = put(header, npy_header(header, npy_type(dtype), rows, ndim, shape));
+    return w == WRITTEN ? put(data, bytes) : w;
+}
+
+static enum written put_batch(const struct stream *s, const apl_batch *batch)
+{
+    size_t rows = apl_batch_rows(batch);
+    enum written w = WRITTEN;
+    if (s->ids)
+        w = put_array(s, APL_U64, rows, 0, NULL, apl_batch_ids(batch), rows * sizeof(uint64_t));
+    for (size_t i = 0; i < s->count && w == WRITTEN; i++) {
+        const apl_column *c = apl_batch_column(batch, s->fields[i]);
+        w = put_array(s, c->dtype, rows, c->ndim, c->shape, c->data, c->bytes);
+    }
+    return w;
+}
+
+/* ------------------------------------------------------------------------------------------------- reading
+ */
+
+static enum written put_epoch(const struct stream *s, apl_reader *reader)
+{
+    apl_batch *batch;
+    apl_error err;
+    apl_status status;
+    while ((status = apl_reader_next(reader, &batch, &err)) == APL_OK) {
+        enum written w = put_batch(s, batch);
+        apl_batch_release(batch);
+        if (w != WRITTEN)
+            return w;
+    }
+    if (status == APL_END)
+        return WRITTEN;
+    failed("%s", err.message);
+    return FAILED;
+}
+
+static int put_epochs(const struct stream *s, const struct reader_choice *choice, apl_reader *reader)
+{
+    uint64_t epochs = reader_args_given(&s->args, "epochs") ? choice->epochs : 1;
+    apl_error err;
+    for (uint64_t i = 0;;) {
+        enum written w = put_epoch(s, reader);
+        if (w != WRITTEN)
+            return w == FAILED ? EXIT_FAILURE : EXIT_SUCCESS;
+        if (++i == epochs)
+            return EXIT_SUCCESS;
+        if (apl_reader_next_epoch(reader, &err) != APL_OK)
+            return failed("%s", err.message);
+    }
+}
+
+static bool fits(const apl_field *field)
+{
+    for (unsigned d = 0; d < field->ndim; d++)
+        if (field->shape[d] < 0)
+            return false;
+    return field->dtype != APL_UTF8;
+}
+
+static bool already(const struct stream *s, unsigned field)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->fields[i] == field)
+            return true;
+    return false;
+}
+
+static void add_field(struct stream *s, unsigned field)
+{
+    s->names[s->count] = apl_store_field(s->store, field)->name;
+    s->fields[s->count++] = field;
+}
+
+static int pick_fields(struct stream *s, const apl_reader_options *asked)
+{
+    for (unsigned f = 0; !asked->fields && f < apl_store_info(s->store)->fields; f++)
+        if (fits(apl_store_field(s->store, f)))
+            add_field(s, f);
+    for (size_t i = 0; asked->fields && i < asked->field_count; i++) {
+        int f = apl_store_find_field(s->store, asked->fields[i]);
+        if (f < 0)
+            return failed("%s: no field '%s'", shown(s->path), shown(asked->fields[i]));
+        if (!fits(apl_store_field(s->store, (unsigned)f)))
+            return failed("%s: field '%s' varies in shape: only fixed shapes can be streamed", shown(s->path),
+                          shown(asked->fields[i]));
+        if (!already(s, (unsigned)f))
+            add_field(s, (unsigned)f);
+    }
+    return s->count ? 0 : failed("%s: no field has a fixed shape", shown(s->path));
+}
+
+static int stream(struct stream *s)
+{
+    struct reader_choice choice;
+    apl_reader *reader = NULL;
+    apl_error err;
+    if (isatty(STDOUT_FILENO))
+        return failed("binary data not written to a terminal");
+    signal(SIGPIPE, SIG_IGN); /* so that write() tells */
+    if (apl_store_open(s->path, NULL, &s->store, &err) != APL_OK)
+        return failed("%s", err.message);
+    reader_args_choose(&s->args, 0, &choice);
+    int status = pick_fields(s, &choice.options);
+    if (!status) {
+        choice.options.fields = s->names;
+        choice.options.field_count = s->count;
+        if (apl_reader_open(s->store, &choice.options, &reader, &err) != APL_OK)
+            status = failed("%s", err.message);
+        else
+            status = put_epochs(s, &choice, reader);
+    }
+    apl_reader_close(reader);
+    apl_store_close(s->store);
+    return status;
+}
+
+static int set_option(struct stream *s, char **argv, int opt)
+{
+    if (opt >= READER_ARGS_OPT)
+        return reader_args_take(&s->args, opt, optarg);
+    if (opt == 'I') {
+        s->ids = true;
+        return 0;
+    }
+    if (opt != 'T')
+        return misused_option(argv, opt);
+    s->npy = strcmp(optarg, "npy") == 0;
+    return s->npy || strcmp(optarg, "raw") == 0
+               ? 0
+               : misuse("no such format: '%s'; known are raw and npy", shown(optarg));
+}
+
+static int read_options(struct stream *s, int argc, char **argv, bool *help_wanted)
+{
+    struct option options[READER_ARGS_MAX + 4] = {{"format", required_argument, NULL, 'T'},
+                                                  {"ids", no_argument, NULL, 'I'},
+                                                  {"help", no_argument, NULL, 'h'},
+                                                  {NULL, 0, NULL, 0}};
+    int opt, status = 0;
+    reader_args_getopt(FOR_STREAM, options);
+    while (!status && (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (opt == 'h')
+            return *help_wanted = true, 0;
+        status = set_option(s, argv, opt);
+    }
+    return status ? status : take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
+}
+
+int cmd_stream(int argc, char **argv)
+{
+    struct stream s = {.args = {.who = FOR_STREAM}};
+    bool help_wanted = false;
+    int status = read_options(&s, argc, argv, &help_wanted);
+    if (help_wanted) {
+        fputs(help, stdout);
+    } else if (!status) {
+        s.path = argv[optind];
+        status = stream(&s);
+    }
+    reader_args_free(&s.args);
+    return status;
+}
