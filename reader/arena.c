@@ -87,6 +87,13 @@ bool arena_take(struct arena *arena, uint32_t *slots, uint32_t n, unsigned deliv
     return enough;
 }
 
+void arena_add(struct arena *arena, const uint32_t *slots, uint32_t n, unsigned deliveries)
+{
+    /* relaxed: the lock under which blocks are announced orders this before the deliveries that it allows */
+    for (uint32_t i = 0; i < n; i++)
+        atomic_fetch_add_explicit(&arena->counts[slots[i]], deliveries, memory_order_relaxed);
+}
+
 uint32_t arena_release(struct arena *arena, uint32_t *slots, uint32_t n)
 {
     uint32_t done = 0;

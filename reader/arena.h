@@ -39,6 +39,9 @@ static inline uint8_t *arena_value(const struct arena *arena, unsigned field, ui
 /* Takes `n` slots, each good for `deliveries`; false, and nothing taken, if there are not so many. */
 bool arena_take(struct arena *arena, uint32_t *slots, uint32_t n, unsigned deliveries);
 
+/* So many deliveries more are to come from each of these; only where at least one still is. */
+void arena_add(struct arena *arena, const uint32_t *slots, uint32_t n, unsigned deliveries);
+
 /* One delivery less is to come from each of these; slots that have none left are given back, all under one
  * lock. `slots` is used as scratch. Returns how many were given back. */
 uint32_t arena_release(struct arena *arena, uint32_t *slots, uint32_t n);

@@ -279,6 +279,20 @@ static apl_status check_lanes(const apl_reader *r, const apl_reader_options *ask
     return APL_OK;
 }
 
+/* Slots for decoded blocks that stay for the next epoch, out of what the budget leaves over. */
+static uint32_t spare_slots(const apl_reader *r, uint64_t needed)
+{
+    const struct reader_options *o = &r->options;
+    size_t slot[APL_MAX_FIELDS];
+    if (o->kept || r->ragged || o->plan.lanes > 1 || o->budget <= needed)
+        return 0;
+    options_slot_bytes(r, slot);
+    uint64_t base = arena_bytes(0, r->schema->count, slot),
+             one = (arena_bytes(1u << 20, r->schema->count, slot) >> 20) + 1;
+    uint64_t left = o->budget - needed, fit = left > base ? (left - base) / one : 0;
+    return (uint32_t)(fit < r->subset.records ? fit : r->subset.records);
+}
+
 static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
     struct reader_options *o = &r->options;
@@ -301,8 +315,10 @@ static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked,
     uint64_t needed = needed_bytes(r, window, buffers);
     o->budget =
         asked->memory_budget ? asked->memory_budget : needed_bytes(r, window, buffers + SPARE_BUFFERS);
-    if (o->budget >= needed)
+    if (o->budget >= needed) {
+        o->spare_slots = spare_slots(r, needed_bytes(r, window, buffers + SPARE_BUFFERS));
         return APL_OK;
+    }
     uint64_t low = 0, high = window; /* needed_bytes() grows with the window */
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;

@@ -91,14 +91,18 @@ void plan_free(struct plan *p)
     free(p);
 }
 
-static void shuffle_blocks(struct plan *p, uint64_t epoch)
+void plan_peek(const struct plan *p, uint64_t epoch, uint32_t *order)
 {
     struct random_stream stream;
+    for (uint32_t i = 0; i < p->subset->blocks; i++)
+        order[i] = i;
+    if (p->options.sequential)
+        return;
     random_stream_init(&stream, random_epoch_key(p->options.seed, epoch, RANDOM_BLOCKS));
     for (uint32_t i = p->subset->blocks; i > 1; i--) { /* Fisher and Yates, in Durstenfeld's form */
-        uint32_t k = random_below(&stream, i), t = p->order[k];
-        p->order[k] = p->order[i - 1];
-        p->order[i - 1] = t;
+        uint32_t k = random_below(&stream, i), t = order[k];
+        order[k] = order[i - 1];
+        order[i - 1] = t;
     }
 }
 
@@ -134,11 +138,9 @@ void plan_begin(struct plan *p, uint64_t epoch)
     p->entered_count = 0;
     p->position = 0;
     p->lane = 0;
-    for (uint32_t i = 0; i < p->subset->blocks; i++)
-        p->order[i] = i;
+    plan_peek(p, epoch, p->order);
     if (p->options.sequential)
         return;
-    shuffle_blocks(p, epoch);
     p->bin_key = random_epoch_key(p->options.seed, epoch, RANDOM_BINS).low;
     for (unsigned l = 0; l < p->options.lanes; l++)
         begin_lane(p, epoch, l);

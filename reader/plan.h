@@ -43,6 +43,9 @@ size_t plan_next(struct plan *plan, uint32_t *deliveries, size_t n, bool *failed
 /* The blocks of the subset (their places in it) in random order, as they are dealt to the lanes, which take them in turn. */
 const uint32_t *plan_order(const struct plan *plan);
 
+/* What plan_order() will be in another epoch, into order[blocks]. */
+void plan_peek(const struct plan *plan, uint64_t epoch, uint32_t *order);
+
 /* The blocks that have entered by now, in the order in which they have, and how many they are. */
 const uint32_t *plan_entered(const struct plan *plan, uint32_t *count);
 

@@ -54,6 +54,8 @@ static void destroy(apl_reader *r)
     free(r->queue.items);
     free(r->demand.items);
     free(r->known_bad);
+    free(r->stay);
+    free(r->peeked);
     free(r->delivered);
     free(r->resumed);
     free(r->workers);
@@ -170,6 +172,12 @@ static apl_status make_blocks(apl_reader *r, apl_error *err)
     r->delivered = calloc((size_t)(r->plan_length / 8 + 1), 1);
     if (!r->residents[0] || !r->residents[1] || !r->known_bad || !r->delivered)
         return fail_nomem(err);
+    if (r->options.spare_slots) {
+        r->stay = calloc(n, 1);
+        r->peeked = calloc(n, sizeof *r->peeked);
+        if (!r->stay || !r->peeked)
+            return fail_nomem(err);
+    }
     TRY(make_ring(&r->queue, 2 * n + 1, err));
     return make_ring(&r->demand, n + 1, err);
 }
@@ -191,7 +199,7 @@ static apl_status make_memory(apl_reader *r, const apl_allocator *allocator, apl
 {
     size_t slot[APL_MAX_FIELDS], row[APL_MAX_FIELDS];
     unsigned fields = r->schema->count;
-    uint32_t slots = (uint32_t)options_slots(r, r->options.plan.window);
+    uint32_t slots = (uint32_t)options_slots(r, r->options.plan.window) + r->options.spare_slots;
     options_slot_bytes(r, slot);
     options_row_bytes(r, row);
     TRY(arena_init(&r->arena, slots, fields, slot, err));

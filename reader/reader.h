@@ -30,6 +30,7 @@ struct reader_options {
     size_t batch_size;
     bool drop_last, free_order, kept; /* kept: the window covers the split, and slots are never given back */
     uint64_t first_epoch, budget, skip_corrupt;
+    uint32_t spare_slots; /* that the budget leaves over: for blocks that the next epoch needs first */
     unsigned threads, loaders, consumers, queue_depth, rank, world, timeout_ms;
     unsigned transform_count;
     apl_transform transforms[APL_MAX_FIELDS]; /* of each field; size 0: none */
@@ -50,6 +51,7 @@ enum block_stage {
  * slots are kept, for good. */
 struct resident {
     enum block_stage stage;
+    bool stays;       /* its slots are kept for the next epoch, which needs it early */
     bool demanded;    /* a planned batch waits for it */
     uint32_t left;    /* deliveries to come, of this epoch */
     uint32_t *slots;  /* of each member; NULL where slots are kept: then they are first_slot + i */
@@ -107,7 +109,7 @@ struct apl_reader {
     unsigned references; /* the owner, each thread, each caller inside next */
     unsigned threads, active, callers;
     bool closing, cancelled, paused;
-    bool working; /* a caller is, where there are no threads */
+    bool working;      /* a caller is, where there are no threads */
     apl_status status; /* of the first failure for good */
     apl_error error;
 
@@ -133,6 +135,8 @@ struct apl_reader {
         uint32_t size;
     } queue,
         demand; /* blocks to load: as they enter, and (where slots are kept) as planned batches need them */
+    uint8_t *stay;      /* of each block: the next epoch needs it early; NULL: there is no room to spare */
+    uint32_t *peeked;   /* scratch: the order of the next epoch */
     uint32_t blocks_in; /* where slots are kept: so many are there to stay */
     uint8_t *known_bad; /* of each block: its records are counted in skipped_records */
     uint64_t skipped_records;

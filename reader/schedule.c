@@ -93,6 +93,7 @@ static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
 /* Lets go of a block whose deliveries have all been made, by this reader or by others. */
 static void let_go(apl_reader *r, struct resident *b)
 {
+    b->stays = false;
     free(b->slots);
     free(b->error);
     free(b->passed);
@@ -106,7 +107,8 @@ static void let_go(apl_reader *r, struct resident *b)
 /* A delivery of a block is done with, or goes to another rank. A block that is being loaded or waits for it is let go there. */
 static void less(apl_reader *r, struct resident *b)
 {
-    if (!r->options.kept && --b->left == 0 && b->stage != BLOCK_LOADING && b->stage != BLOCK_QUEUED)
+    if (!r->options.kept && --b->left == 0 && b->stage != BLOCK_LOADING && b->stage != BLOCK_QUEUED &&
+        !b->stays)
         let_go(r, b);
 }
 
@@ -135,6 +137,13 @@ static void mark_bad(apl_reader *r, struct resident *b, uint32_t index, const ap
     r->known_bad[index] = 1;
 }
 
+/* Keeps a block's slots beyond its last delivery, by one more that is to come from each. */
+static void stay(apl_reader *r, struct resident *b, uint32_t index)
+{
+    arena_add(&r->arena, b->slots, r->subset.block[index].count, 1);
+    b->stays = true;
+}
+
 static void loaded(apl_reader *r, struct load_item item, apl_status status, const apl_error *error)
 {
     struct resident *b = &r->residents[item.parity][item.index];
@@ -146,8 +155,10 @@ static void loaded(apl_reader *r, struct load_item item, apl_status status, cons
         schedule_fail(r, status, error);
     if (r->options.kept && b->stage == BLOCK_IN)
         r->blocks_in++;
+    if (b->stage == BLOCK_IN && r->stay && r->stay[item.index] && item.parity == (r->plan_epoch & 1))
+        stay(r, b, item.index);
     give_passed(r, b, item.index);
-    if (!r->options.kept && b->left == 0)
+    if (!r->options.kept && b->left == 0 && !b->stays)
         let_go(r, b); /* the last of it went to others meanwhile */
     if (r->options.free_order && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) &&
         insert(r, item.index, item.parity) != APL_OK) {
@@ -219,6 +230,46 @@ static bool is_foreign(const apl_reader *r, uint32_t index)
     return o->plan.lanes > 1 && plan_lane(r->plan, index) % o->world != o->rank;
 }
 
+/* Takes over a block that has stayed from the epoch before. Its slots may still be read for that one's last batches, and so are
+ * listed twice. False: it has not stayed. */
+static bool take_over(apl_reader *r, uint32_t index, uint32_t parity)
+{
+    struct resident *before = &r->residents[!parity][index], *b = &r->residents[parity][index];
+    uint32_t count = r->subset.block[index].count;
+    if (!before->stays)
+        return false;
+    before->stays = false;
+    b->slots = malloc(count * sizeof *b->slots);
+    if (b->slots) {
+        memcpy(b->slots, before->slots, count * sizeof *b->slots);
+        arena_add(&r->arena, b->slots, count, r->options.plan.reuse - (r->stay[index] ? 0 : 1));
+        b->stays = r->stay[index];
+        b->stage = BLOCK_IN;
+    } else {
+        arena_release(&r->arena, before->slots, count);
+    }
+    if (before->left == 0)
+        let_go(r, before);
+    return b->slots != NULL;
+}
+
+/* Chooses the blocks that are to stay for the epoch after this: those that it needs first, as many as there is room for. */
+static void choose_stay(apl_reader *r)
+{
+    uint64_t room = r->options.spare_slots;
+    if (!r->stay)
+        return;
+    memset(r->stay, 0, r->subset.blocks);
+    plan_peek(r->plan, r->plan_epoch + 1, r->peeked);
+    for (uint32_t i = 0; i < r->subset.blocks; i++) {
+        uint32_t count = r->subset.block[r->peeked[i]].count;
+        if (count > room)
+            break;
+        room -= count;
+        r->stay[r->peeked[i]] = 1;
+    }
+}
+
 /* Queues the blocks that have entered since the last time. */
 static void announce(apl_reader *r)
 {
@@ -232,7 +283,7 @@ static void announce(apl_reader *r)
         uint32_t index = list[r->announced];
         struct resident *b = &r->residents[parity][index];
         b->left = r->subset.block[index].count * r->options.plan.reuse;
-        if (b->stage == BLOCK_OUT) {
+        if (b->stage == BLOCK_OUT && !(r->stay && take_over(r, index, parity))) {
             if (is_foreign(r, index))
                 continue;
             b->stage = BLOCK_QUEUED;
@@ -310,6 +361,7 @@ static void begin_epoch(apl_reader *r, uint64_t epoch)
     r->plan_position = 0;
     r->announced = r->inserted = 0;
     plan_begin(r->plan, epoch);
+    choose_stay(r);
     if (r->options.free_order) {
         bins_begin(r->bins[epoch & 1], random_epoch_key(seed, epoch, RANDOM_BINS),
                    random_epoch_key(seed, epoch, RANDOM_DRAWS));
