@@ -94,9 +94,17 @@ static bool set_column(struct pool *p, struct batch_buffer *b, unsigned f, size_
     return column->data != NULL;
 }
 
+/* What the caller does. A second time, the batch is idle or on its way again, and nothing is done. */
 static void release(apl_batch *batch)
 {
-    pool_give((struct batch_buffer *)batch);
+    struct batch_buffer *b = (struct batch_buffer *)batch;
+    pthread_mutex_lock(&b->pool->lock);
+    bool lent = b->lent;
+    b->lent = false;
+    b->pool->lent -= lent;
+    pthread_mutex_unlock(&b->pool->lock);
+    if (lent)
+        pool_give(b);
 }
 
 static struct batch_buffer *buffer_create(struct pool *p)

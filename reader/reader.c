@@ -336,6 +336,8 @@ static apl_status hand_out(apl_reader *r, struct job *job, apl_batch **batch, ap
     r->ended = is_end(r, r->position);
     r->head++;
     pthread_cond_broadcast(&r->work);
+    if (r->callers > 1)
+        pthread_cond_broadcast(&r->done); /* the epoch may be over for them, or all batches lent */
     return APL_OK;
 }
 
@@ -345,8 +347,10 @@ static bool all_lent(apl_reader *r)
     if (r->head != r->tail || r->planning || pool_lent(r->pool) == 0 || r->plan_epoch != r->epoch)
         return false;
     struct batch_buffer *buffer = pool_take(r->pool);
-    if (buffer)
+    if (buffer) {
         pool_give(buffer);
+        pthread_cond_broadcast(&r->work); /* released since a thread last looked for one */
+    }
     return !buffer;
 }
 
@@ -471,8 +475,10 @@ apl_status apl_reader_next_epoch(apl_reader *r, apl_error *err)
     apl_status status = APL_OK;
     pthread_mutex_lock(&r->lock);
     if (r->callers > 0) {
-        status = fail(err, APL_E_INVALID, "apl_reader_next_epoch: a thread is inside apl_reader_next()");
-    } else if (r->ended && (r->plan_epoch > r->epoch || r->head == r->tail)) {
+        pthread_mutex_unlock(&r->lock);
+        return fail(err, APL_E_INVALID, "apl_reader_next_epoch: a thread is inside apl_reader_next()");
+    }
+    if (r->ended && (r->plan_epoch > r->epoch || r->head == r->tail)) {
         r->epoch++;
         r->position = 0;
         r->ended = is_end(r, 0);
@@ -491,6 +497,8 @@ apl_status apl_reader_next_epoch(apl_reader *r, apl_error *err)
 
 uint64_t apl_reader_epoch(apl_reader *r)
 {
+    if (r->pid != (int)getpid())
+        return r->epoch; /* the lock may be held for ever by a thread that is not here */
     pthread_mutex_lock(&r->lock);
     uint64_t epoch = r->epoch;
     pthread_mutex_unlock(&r->lock);

@@ -63,7 +63,19 @@ static struct resident *ring_first(apl_reader *r, struct load_ring *ring, struct
 /* ----------------------------------------------------------------------------------------------- free order
  */
 
-/* Puts a block's records into the bins of its epoch, but for those that a resumed epoch has had. */
+/* How many deliveries of a block a resumed epoch has had. */
+static uint32_t count_had(const apl_reader *r, uint32_t index)
+{
+    const struct subset_block *block = &r->subset.block[index];
+    uint64_t first = block->first * r->options.plan.reuse;
+    uint32_t had = 0;
+    for (uint32_t i = 0;
+         r->resumed && r->resumed_epoch == r->plan_epoch && i < block->count * r->options.plan.reuse; i++)
+        had += bit(r->resumed, first + i);
+    return had;
+}
+
+/* Puts a block's records into the bins of its epoch, but for those that a resumed epoch has had: their slots are given back. */
 static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
 {
     const struct subset_block *block = &r->subset.block[index];
@@ -75,8 +87,11 @@ static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
     bool ok = deliveries && ids;
     for (uint32_t i = 0; ok && i < most; i++) {
         uint32_t delivery = index * r->subset.stride * reuse + i;
-        if (had && bit(had, delivery_number(r, delivery)))
+        if (had && bit(had, delivery_number(r, delivery))) {
+            if (!r->options.kept)
+                arena_release(&r->arena, &(uint32_t){r->residents[parity][index].slots[i / reuse]}, 1);
             continue;
+        }
         deliveries[n] = delivery;
         ids[n++] = block->first_id + (block->members ? block->members[i / reuse] : i / reuse);
     }
@@ -172,11 +187,11 @@ static void loaded(apl_reader *r, struct load_item item, apl_status status, cons
 /* Takes a block to load, with slots for it; false if there is none, or no room. */
 static bool take_block(apl_reader *r, struct load_item *item)
 {
-    struct resident *b = NULL;
-    if (r->options.kept) {
-        b = ring_first(r, &r->demand, item);
-        b = b ? b : ring_first(r, &r->queue, item);
-    } else if ((b = ring_first(r, &r->queue, item))) {
+    struct load_ring *ring = &r->demand; /* of which nothing is in if slots are not kept */
+    struct resident *b = ring_first(r, ring, item);
+    if (!b)
+        b = ring_first(r, ring = &r->queue, item);
+    if (b && !r->options.kept) {
         uint32_t count = r->subset.block[item->index].count;
         b->slots = malloc(count * sizeof *b->slots);
         if (!b->slots || !arena_take(&r->arena, b->slots, count, r->options.plan.reuse)) {
@@ -185,9 +200,11 @@ static bool take_block(apl_reader *r, struct load_item *item)
             return false;
         }
     }
-    if (b)
-        b->stage = BLOCK_LOADING;
-    return b != NULL;
+    if (!b)
+        return false;
+    b->stage = BLOCK_LOADING;
+    ring->head++;
+    return true;
 }
 
 /* Decoded, of fields of fixed shape. */
@@ -282,7 +299,11 @@ static void announce(apl_reader *r)
     for (; r->announced < to; r->announced++) {
         uint32_t index = list[r->announced];
         struct resident *b = &r->residents[parity][index];
-        b->left = r->subset.block[index].count * r->options.plan.reuse;
+        b->left = r->subset.block[index].count * r->options.plan.reuse - count_had(r, index);
+        if (b->left == 0) { /* nothing of it is to come any more */
+            r->inserted++;
+            continue;
+        }
         if (b->stage == BLOCK_OUT && !(r->stay && take_over(r, index, parity))) {
             if (is_foreign(r, index))
                 continue;
@@ -360,6 +381,10 @@ static void begin_epoch(apl_reader *r, uint64_t epoch)
     r->plan_epoch = epoch;
     r->plan_position = 0;
     r->announced = r->inserted = 0;
+    /* What is left in front of the queue is of the epoch before the last, and went to others: it must not be taken
+     * for the blocks of the same number that this epoch queues. */
+    struct load_item item;
+    ring_first(r, &r->queue, &item);
     plan_begin(r->plan, epoch);
     choose_stay(r);
     if (r->options.free_order) {
