@@ -192,10 +192,13 @@ typedef struct apl_store_options {
     size_t size; /* sizeof(apl_store_options) */
     const uint8_t
         *expected_content; /* 32 bytes: refuse (APL_E_MISMATCH) a store with another content digest */
+    /* Where files of splits are looked for and made (see apl_split_make()), such as for a store on a read-only
+     * disk. NULL: the store's own directory. */
+    const char *split_directory;
 } apl_store_options;
-#define APL_STORE_OPTIONS_INIT          \
-    {                                   \
-        sizeof(apl_store_options), NULL \
+#define APL_STORE_OPTIONS_INIT                \
+    {                                         \
+        sizeof(apl_store_options), NULL, NULL \
     }
 
 /*
@@ -424,6 +427,101 @@ APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error 
 
 /* Frees the writer; what was not committed vanishes without a trace. */
 APL_API void apl_writer_close(apl_writer *writer);
+
+/* ------------------------------------------------------------------------------------------------- splits
+ */
+
+/*
+ * Beside the splits that its source brought, a store can be given others, at any time; it is not changed by
+ * that. Making the split "val" of the parent "train" writes a file db/val.split, which divides the records of
+ * "train" in two:
+ *
+ *     val          the part: about `ratio` of train
+ *     train-val    the rest: train without val ("PARENT-NAME")
+ *
+ * A reader, and a further split's `parent`, can name either, as they name the source's own. Training that
+ * holds out a tenth reads "train-val", and is checked on "val"; a second split "dev" of "train-val" gives
+ * "dev" and "train-val-dev". Where a name could mean several things, the source's own split comes first, then
+ * the file of that name, then a rest.
+ *
+ * Which side a record falls on depends on the record's input fields, the ratio, the seed and how many splits
+ * stand between this one and the source's: a hash of the inputs, keyed by the latter two, is compared with
+ * the ratio. So equal inputs are never on two sides, whatever their labels
+ * and names; the sides are the same on every machine and in whatever order a store holds its records; and in a
+ * store that has grown, the records that were there before stay on their sides. The number of records is
+ * about that asked for: n records give ratio x n, give or take sqrt(n ratio (1 - ratio)), or more where many
+ * are equal.
+ *
+ * With `stratify`, the records of each class are divided by themselves, and exactly: records with equal
+ * inputs form a group, and each class gives whole groups, in the order of their hashes, as long as they do not
+ * exceed ratio x (records of the class), rounded to the nearest number. So a class falls short by less than
+ * one group, which for inputs that are all different means not at all. A group with several labels counts as
+ * one of its lowest. When a store grows, a few records may change sides.
+ *
+ * A split file belongs to the content of one store: the store refuses it (APL_E_MISMATCH) when other data has
+ * been put in its place. It can be removed like any file, also while it is in use.
+ */
+typedef struct apl_split_options {
+    size_t size;          /* sizeof(apl_split_options) */
+    const char *name;     /* 1 ... 200 bytes that a file can be called by: no '/', no '.' in front */
+    double ratio;         /* between 0 and 1, without these */
+    const char *parent;   /* NULL: "train", or the first split of the store if it has none of that name */
+    const char *stratify; /* a target field of one whole number a record; NULL: by hash alone */
+    uint64_t seed;        /* another seed is another split */
+    unsigned threads;     /* 0: one per core */
+    int replace;          /* 1: replace a split file that exists */
+} apl_split_options;
+#define APL_SPLIT_OPTIONS_INIT                                  \
+    {                                                           \
+        sizeof(apl_split_options), NULL, 0, NULL, NULL, 0, 0, 0 \
+    }
+
+/*
+ * Makes a split and writes its file, in one step: there is what was before, or all of it. Takes the lock that
+ * writers take. Either side may come out empty. Likely errors: APL_E_INVALID (the name is taken, or cannot be
+ * one), APL_E_NOTFOUND (parent or field), APL_E_EXISTS, APL_E_BUSY (a store is being written there),
+ * APL_E_MISMATCH (the store has been replaced since it was opened), APL_E_IO, APL_E_CORRUPT (a block).
+ */
+APL_API APL_MUST_USE apl_status apl_split_make(apl_store *store, const apl_split_options *options,
+                                               apl_error *err);
+
+/* A split file. Later versions may append members. */
+typedef struct apl_split_file {
+    const char *name;     /* of the part, and without ".split" of the file */
+    const char *rest;     /* the rest's; NULL, as are those below, if the file cannot be used */
+    const char *parent;   /* as it was named when the split was made */
+    const char *source;   /* the split of the source that all of it comes from */
+    const char *stratify; /* the field; NULL: by hash alone */
+    double ratio;
+    uint64_t seed;
+    uint64_t records, rest_records;
+    apl_status status;   /* APL_OK, or why the file cannot be used: APL_E_CORRUPT, APL_E_MISMATCH, ... */
+    const char *message; /* the same in words; "" */
+} apl_split_file;
+
+typedef struct apl_split_list apl_split_list;
+
+/* Lists the split files that the store's directory holds now, by name; those that cannot be used too. */
+APL_API APL_MUST_USE apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_error *err);
+APL_API void apl_split_list_close(apl_split_list *list);
+
+/* File `i` of the list; NULL if there is none. It lives as long as the list. */
+APL_API const apl_split_file *apl_split_list_file(const apl_split_list *list, size_t i);
+
+/* The ids of any split, by its name, ascending: *count of them, into ids[0 ... *count-1]. With `ids` NULL or
+ * *count too small, only sets *count (APL_E_INVALID if too small). */
+APL_API APL_MUST_USE apl_status apl_split_ids(apl_store *store, const char *name, uint64_t *ids,
+                                              uint64_t *count, apl_error *err);
+
+/* How many records of any split, by its name, have each class of a field: counts[0 ... class_count-1].
+ * APL_E_INVALID where the field has no classes. */
+APL_API APL_MUST_USE apl_status apl_split_class_counts(apl_store *store, const char *name, unsigned field,
+                                                       uint64_t *counts, apl_error *err);
+
+/* Divides the records anew by the rule that the file of the split `name` states, and compares: APL_E_CORRUPT
+ * if a record is on the wrong side. */
+APL_API APL_MUST_USE apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads,
+                                                 apl_error *err);
 
 /* ---------------------------------------------------------------------------------- transforming pictures */
 

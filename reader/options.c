@@ -112,12 +112,11 @@ static apl_status complete_moments(const apl_reader *r, apl_transform *t, unsign
     const apl_field *f = &r->schema->fields[field];
     int split = apl_store_find_split(r->store, "train");
     if (split < 0)
-        split = apl_store_find_split(r->store, r->options.split);
+        split = (int)r->subset.source;
     for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < (unsigned)f->shape[0]; c++) {
         double mean, deviation;
         if (t->deviation[c] == 0) {
-            if (split < 0 ||
-                apl_store_moments(r->store, (unsigned)split, field, c, &mean, &deviation) != APL_OK)
+            if (apl_store_moments(r->store, (unsigned)split, field, c, &mean, &deviation) != APL_OK)
                 return fail(err, APL_E_NOTFOUND,
                             "field %s: the store has no mean and deviation to normalise by", f->name);
             t->mean[c] = (float)mean;

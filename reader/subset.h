@@ -19,11 +19,12 @@ struct subset_block {
  */
 struct subset {
     uint64_t records;
+    unsigned source; /* number of the source's split that all of them are of */
     uint32_t blocks, stride;
     struct subset_block *block;
 };
 
-/* The split of that name in the store (NULL: the first). */
+/* The split of that name: the store's own or that of a split file (NULL: the store's first). */
 apl_status subset_open(const apl_store *store, const char *split, struct subset *subset, apl_error *err);
 void subset_close(struct subset *subset);
 

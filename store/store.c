@@ -1,4 +1,5 @@
 /* Opening and describing stores. */
+#define _GNU_SOURCE /* O_PATH */
 #include "store.h"
 
 #include "target.h"
@@ -6,8 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ----------------------------------------------------------------------------------------------- opening */
@@ -43,26 +44,63 @@ apl_status store_index(const struct pages *pages, struct manifest *manifest, con
     return APL_OK;
 }
 
-static apl_status open_file(apl_store *store, const char *path, apl_error *err)
+/* A path as it was given, safe to print. */
+static char *shown_path(const char *path)
 {
-    size_t size = strlen(path) + sizeof "/" STORE_FILE;
-    char *file = malloc(size);
-    if (!file)
-        return fail_nomem(err);
-    snprintf(file, size, "%s/%s", path, STORE_FILE);
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
-    int error = errno;
-    free(file);
-    if (fd < 0 && (error == ENOENT || error == ENOTDIR))
+    size_t size = strlen(path) * 4 + 1;
+    char *shown = malloc(size);
+    return shown ? printable(shown, size, path, strlen(path)) : NULL;
+}
+
+static apl_status open_pages(apl_store *store, int directory, apl_error *err)
+{
+    struct stat st;
+    int fd = openat(directory, STORE_FILE, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
         return fail(err, APL_E_NOTFOUND, "%s: is not a store (there is no %s in it)", store->name,
                     STORE_FILE);
     if (fd < 0)
-        return fail_errno(err, error, "%s: cannot open %s", store->name, STORE_FILE);
-    apl_status status = pages_open(fd, &store->pages, err);
+        return fail_errno(err, errno, "%s: cannot open %s", store->name, STORE_FILE);
+    apl_status status = fstat(fd, &st) == 0 ? pages_open(fd, &store->pages, err)
+                                            : fail_errno(err, errno, "cannot look at it");
     close(fd);
-    if (status == APL_OK)
+    if (status == APL_OK) {
+        store->device = st.st_dev;
+        store->inode = st.st_ino;
         status = store_index(&store->pages, &store->manifest, &store->blocks, err);
+    }
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->name, STORE_FILE);
+}
+
+static apl_status open_file(apl_store *store, const char *path, apl_error *err)
+{
+    /* O_PATH: no permission to list the directory is needed */
+    store->directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (store->directory < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return fail(err, APL_E_NOTFOUND, "%s: is not a store (there is no %s in it)", store->name,
+                    STORE_FILE);
+    if (store->directory < 0)
+        return fail_errno(err, errno, "%s: cannot open %s", store->name, STORE_FILE);
+    store->directory_name = shown_path(path);
+    if (!store->directory_name)
+        return fail_nomem(err);
+    return open_pages(store, store->directory, err);
+}
+
+/* Split files are elsewhere. */
+static apl_status open_splits(apl_store *store, const char *path, apl_error *err)
+{
+    char *name = shown_path(path);
+    if (!name)
+        return fail_nomem(err);
+    free(store->directory_name);
+    store->directory_name = name;
+    close(store->directory);
+    store->directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    store->splits_apart = true;
+    if (store->directory < 0)
+        return fail_errno(err, errno, "%s: cannot open the directory for splits", name);
+    return APL_OK;
 }
 
 /* The manifest's lists as the public header has them. */
@@ -107,16 +145,15 @@ apl_status apl_store_open(const char *path, const apl_store_options *options, ap
     if (!s)
         return fail_nomem(err);
     atomic_init(&s->references, 1);
-    size_t size = strlen(path) * 4 + 1;
-    apl_status status = (s->name = malloc(size)) ? APL_OK : fail_nomem(err);
-    if (status == APL_OK) {
-        printable(s->name, size, path, strlen(path));
-        status = open_file(s, path, err);
-    }
+    s->directory = -1;
+    s->name = shown_path(path);
+    apl_status status = s->name ? open_file(s, path, err) : fail_nomem(err);
     if (status == APL_OK)
         status = publish_lists(s, err);
     if (status == APL_OK)
         status = check_expected(s, options, err);
+    if (status == APL_OK && options && options->split_directory)
+        status = open_splits(s, options->split_directory, err);
     if (status == APL_OK)
         *store = s;
     else
@@ -145,6 +182,9 @@ void store_release(apl_store *store)
     pages_close(&store->pages);
     free(store->splits);
     free(store->members);
+    if (store->directory >= 0)
+        close(store->directory);
+    free(store->directory_name);
     free(store->name);
     free(store);
 }

@@ -7,10 +7,18 @@
 #include "pages.h"
 
 #include <stdatomic.h>
+#include <sys/types.h>
 
 struct apl_store {
     atomic_uint references; /* the owner, and each reader */
     char *name;             /* the path as it was given, safe to print */
+    dev_t device;           /* of data.mdb */
+    ino_t inode;
+    /* Where split files are: the store's own directory unless the caller has named another. Kept open, so that
+     * it stays the same one whatever is renamed; good for openat() only. */
+    int directory;
+    char *directory_name; /* safe to print */
+    bool splits_apart;    /* the caller has named another */
     struct pages pages;
     const struct entry *blocks; /* of block 0, 1, ... */
     struct manifest manifest;

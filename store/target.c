@@ -12,9 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEMPORARY_PREFIX ".tmp-"
-#define TEMPORARY        TEMPORARY_PREFIX STORE_FILE
-#define SCRATCH          TEMPORARY_PREFIX "piles"
+#define TEMPORARY TEMPORARY_PREFIX STORE_FILE
+#define SCRATCH   TEMPORARY_PREFIX "piles"
 
 struct target {
     char *path;      /* of the directory, safe to print */

@@ -5,7 +5,8 @@
 
 #include "status.h"
 
-#define STORE_FILE "data.mdb"
+#define STORE_FILE       "data.mdb"
+#define TEMPORARY_PREFIX ".tmp-" /* of files that are not there yet; who holds the lock may remove them */
 
 struct target;
 

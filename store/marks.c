@@ -1,0 +1,64 @@
+#include "marks.h"
+
+static uint64_t word_count(uint64_t count)
+{
+    return count / 64 + (count % 64 != 0);
+}
+
+apl_status marks_init(struct marks *m, uint64_t count, apl_error *err)
+{
+    *m = (struct marks){.count = count};
+    if (count / 8 >= SIZE_MAX / 2)
+        return fail_nomem(err);
+    m->words = calloc((size_t)word_count(count) + 1, sizeof *m->words);
+    return m->words ? APL_OK : fail_nomem(err);
+}
+
+void marks_free(struct marks *m)
+{
+    free((void *)m->words);
+    *m = (struct marks){0};
+}
+
+static uint64_t word(const struct marks *m, uint64_t w)
+{
+    return atomic_load_explicit(&m->words[w], memory_order_relaxed);
+}
+
+static unsigned bits_of(uint64_t w)
+{
+    unsigned n = 0;
+    for (; w; w &= w - 1)
+        n++;
+    return n;
+}
+
+uint64_t marks_total(const struct marks *m)
+{
+    return marks_shared(m, m);
+}
+
+uint64_t marks_shared(const struct marks *a, const struct marks *b)
+{
+    uint64_t n = 0;
+    for (uint64_t w = 0; w < word_count(a->count); w++)
+        n += bits_of(word(a, w) & word(b, w));
+    return n;
+}
+
+void marks_store(const struct marks *m, uint8_t *bytes)
+{
+    for (size_t i = 0, n = marks_bytes(m->count); i < n; i++)
+        bytes[i] = (uint8_t)(word(m, i / 8) >> 8 * (i % 8));
+}
+
+bool marks_load(struct marks *m, const uint8_t *bytes)
+{
+    size_t n = marks_bytes(m->count);
+    for (uint64_t w = 0; w < word_count(m->count); w++) {
+        size_t left = n - (size_t)w * 8;
+        atomic_store_explicit(&m->words[w], load_le(bytes + w * 8, left < 8 ? (unsigned)left : 8),
+                              memory_order_relaxed);
+    }
+    return m->count % 8 == 0 || bytes[n - 1] >> m->count % 8 == 0;
+}

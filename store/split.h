@@ -1,0 +1,43 @@
+/*
+ * Splits by their names: the source's own, the parts that split files hold, and the rests (PARENT-NAME) that
+ * these leave of their parents.
+ */
+#ifndef SPLIT_H
+#define SPLIT_H
+
+#include "split_file.h"
+
+/* Some records of one split of the source. */
+struct selection {
+    unsigned source;       /* number of the source's split */
+    uint64_t first, count; /* the ids of all of that split */
+    uint64_t records;      /* of these, selected */
+    uint32_t generation;   /* that a split of these records has: see split_file.h */
+    struct marks marks;    /* which they are: id `first` is record 0; no table: all of them */
+};
+
+/* The records of the split of that name; NULL: the store's first. APL_E_NOTFOUND if there is none. */
+apl_status selection_open(const apl_store *store, const char *name, struct selection *selection,
+                          apl_error *err);
+void selection_close(struct selection *selection);
+
+/* `id` must be one of the source's split. */
+static inline bool selection_has(const struct selection *s, uint64_t id)
+{
+    return !s->marks.words || marks_test(&s->marks, id - s->first);
+}
+
+/* Finds the file whose rest has that name; APL_E_NOTFOUND if there is none. `but` is not looked at (NULL: all
+ * are). */
+apl_status split_find_rest(const apl_store *store, const char *name, const char *but, struct split_file *file,
+                           apl_error *err);
+
+/* Divides the records of `parent` by the rule that `file` states, into its tables, which must be empty, and
+ * counts both sides. */
+apl_status split_divide(const apl_store *store, const struct selection *parent, unsigned threads,
+                        struct split_file *file, apl_error *err);
+
+/* The integer field by which to stratify; its number. */
+apl_status split_field(const apl_store *store, const char *name, unsigned *field, apl_error *err);
+
+#endif

@@ -1,0 +1,199 @@
+/* The bytes of split files: see split_file.h. */
+#include "entropy.h"
+#include "hash.h"
+#include "split_file.h"
+
+#define MAGIC     "APLP"
+#define SUM_BYTES 8
+#define LEVEL     3
+
+enum coding { CODING_RAW = 0, CODING_ZSTD = 1 };
+
+void split_file_free(struct split_file *f)
+{
+    free(f->name);
+    free(f->parent);
+    free(f->source);
+    free(f->stratify);
+    marks_free(&f->tables[SPLIT_PART]);
+    marks_free(&f->tables[SPLIT_REST]);
+    *f = (struct split_file){0};
+}
+
+/* ----------------------------------------------------------------------------------------------- encoding */
+
+static void put_text(struct buffer *b, const char *text)
+{
+    size_t n = strlen(text);
+    buffer_le(b, n, 2);
+    buffer_put(b, text, n);
+}
+
+static apl_status put_table(struct buffer *out, const struct marks *marks, struct entropy *entropy,
+                            apl_error *err)
+{
+    size_t size = marks_bytes(marks->count), bound = entropy_bound(size), coded_size = 0;
+    uint8_t *raw = malloc(size + 1), *coded = malloc(bound + 1);
+    apl_status status = raw && coded ? APL_OK : fail_nomem(err);
+    if (status == APL_OK) {
+        marks_store(marks, raw);
+        status = entropy_encode(entropy, LEVEL, raw, size, coded, bound, &coded_size, err);
+    }
+    if (status == APL_OK) {
+        bool pays = coded_size < size;
+        buffer_le(out, pays ? CODING_ZSTD : CODING_RAW, 1);
+        buffer_le(out, pays ? coded_size : size, 8);
+        buffer_put(out, pays ? coded : raw, pays ? coded_size : size);
+    }
+    free(raw);
+    free(coded);
+    return status;
+}
+
+static void put_head(struct buffer *out, const struct split_file *f)
+{
+    buffer_put(out, MAGIC, 4);
+    buffer_le(out, SPLIT_MAJOR, 2);
+    buffer_le(out, SPLIT_MINOR, 2);
+    buffer_le(out, 0, 8); /* the size, when it is known */
+    buffer_put(out, f->content, sizeof f->content);
+    buffer_le(out, f->rule, 4);
+    buffer_le(out, f->generation, 4);
+    buffer_le(out, f->ratio, 8);
+    buffer_le(out, f->seed, 8);
+    buffer_le(out, f->first, 8);
+    buffer_le(out, f->tables[SPLIT_PART].count, 8);
+    buffer_le(out, f->records[SPLIT_PART], 8);
+    buffer_le(out, f->records[SPLIT_REST], 8);
+    put_text(out, f->name);
+    put_text(out, f->parent);
+    put_text(out, f->source);
+    put_text(out, f->stratify);
+}
+
+apl_status split_file_encode(const struct split_file *f, struct buffer *out, apl_error *err)
+{
+    struct entropy *entropy = entropy_new();
+    apl_status status = entropy ? APL_OK : fail_nomem(err);
+    put_head(out, f);
+    for (unsigned side = 0; side < 2 && status == APL_OK; side++)
+        status = put_table(out, &f->tables[side], entropy, err);
+    entropy_free(entropy);
+    if (status == APL_OK && out->failed)
+        status = fail_nomem(err);
+    if (status != APL_OK)
+        return status;
+    store_le(out->data + 8, out->size + SUM_BYTES, 8);
+    buffer_le(out, hash_xxh3_64(out->data, out->size), SUM_BYTES);
+    return out->failed ? fail_nomem(err) : APL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- decoding */
+
+static apl_status bad(apl_error *err, const char *what)
+{
+    return fail(err, APL_E_CORRUPT, "%s", what);
+}
+
+/* A copy of a text that must be a name (or empty, if that is allowed). */
+static apl_status get_text(struct cursor *c, bool may_be_empty, char **text, apl_error *err)
+{
+    size_t length = cursor_u16(c);
+    const char *bytes = (const char *)cursor_take(c, length);
+    if (!bytes || !(name_ok(bytes, length) || (may_be_empty && length == 0)))
+        return bad(err, "a name is not printable UTF-8");
+    *text = strndup(bytes, length);
+    return *text ? APL_OK : fail_nomem(err);
+}
+
+/* The store that the file is of, and the split of its source that the tables are of. */
+static apl_status check_store(const struct split_file *f, uint64_t count, const struct manifest *m,
+                              apl_error *err)
+{
+    if (memcmp(f->content, m->info.content_digest, sizeof f->content) != 0)
+        return fail(err, APL_E_MISMATCH, "it was made for a store with another content");
+    for (uint32_t s = 0; s < m->split_count; s++)
+        if (strcmp(m->splits[s].name, f->source) == 0 && m->splits[s].first == f->first &&
+            m->splits[s].count == count)
+            return APL_OK;
+    return fail(err, APL_E_MISMATCH, "it was made for a store with other splits of the source");
+}
+
+static apl_status get_table(struct cursor *c, uint64_t count, struct marks *marks, apl_error *err)
+{
+    uint8_t coding = cursor_u8(c);
+    uint64_t bytes = cursor_u64(c);
+    const uint8_t *data = bytes <= cursor_left(c) ? cursor_take(c, (size_t)bytes) : NULL;
+    size_t size = marks_bytes(count);
+    if (!data || coding > CODING_ZSTD || (coding == CODING_RAW && bytes != size))
+        return bad(err, "a table of marks is not as long as it should be");
+    TRY(marks_init(marks, count, err));
+    struct entropy *entropy = entropy_new();
+    uint8_t *raw = malloc(size + 1);
+    apl_status status = entropy && raw ? APL_OK : fail_nomem(err);
+    if (status == APL_OK && coding == CODING_ZSTD)
+        status = entropy_decode(entropy, data, (size_t)bytes, raw, size, err);
+    if (status == APL_OK && !marks_load(marks, coding == CODING_ZSTD ? raw : data))
+        status = bad(err, "marks stand behind the last record");
+    entropy_free(entropy);
+    free(raw);
+    return status;
+}
+
+static apl_status get_tables(struct cursor *c, uint64_t count, struct split_file *f, apl_error *err)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        TRY(get_table(c, count, &f->tables[side], err));
+        if (marks_total(&f->tables[side]) != f->records[side])
+            return bad(err, "the marks are not as many as the head says");
+    }
+    if (marks_shared(&f->tables[SPLIT_PART], &f->tables[SPLIT_REST]))
+        return bad(err, "a record is marked in both tables");
+    return APL_OK;
+}
+
+static apl_status get_file(struct cursor *c, const struct manifest *m, struct split_file *f, apl_error *err)
+{
+    const uint8_t *content = cursor_take(c, sizeof f->content);
+    if (content)
+        memcpy(f->content, content, sizeof f->content);
+    f->rule = (enum split_rule)cursor_u8(c);
+    cursor_take(c, 3);
+    f->generation = cursor_u32(c);
+    f->ratio = cursor_u64(c);
+    f->seed = cursor_u64(c);
+    f->first = cursor_u64(c);
+    uint64_t count = cursor_u64(c);
+    f->records[SPLIT_PART] = cursor_u64(c);
+    f->records[SPLIT_REST] = cursor_u64(c);
+    TRY(get_text(c, false, &f->name, err));
+    TRY(get_text(c, false, &f->parent, err));
+    TRY(get_text(c, false, &f->source, err));
+    TRY(get_text(c, true, &f->stratify, err));
+    if (f->rule != SPLIT_HASH && f->rule != SPLIT_STRATIFIED)
+        return fail(err, APL_E_VERSION, "it follows a rule that this library does not know");
+    if ((f->rule == SPLIT_STRATIFIED) != (*f->stratify != 0))
+        return bad(err, "rule and field contradict each other");
+    TRY(check_store(f, count, m, err));
+    return get_tables(c, count, f, err);
+}
+
+apl_status split_file_decode(const uint8_t *bytes, size_t size, const struct manifest *m,
+                             struct split_file *f, apl_error *err)
+{
+    *f = (struct split_file){0};
+    if (size < 16 + SUM_BYTES || memcmp(bytes, MAGIC, 4) != 0)
+        return bad(err, "it is not a split file");
+    if (load_le(bytes + 4, 2) != SPLIT_MAJOR)
+        return fail(err, APL_E_VERSION, "a split file of version %llu; this library knows version %u",
+                    (unsigned long long)load_le(bytes + 4, 2), SPLIT_MAJOR);
+    if (load_le(bytes + 8, 8) != size)
+        return bad(err, "it is not as long as it should be");
+    if (load_le(bytes + size - SUM_BYTES, SUM_BYTES) != hash_xxh3_64(bytes, size - SUM_BYTES))
+        return bad(err, "its checksum is wrong");
+    struct cursor c = cursor_over(bytes + 16, size - 16 - SUM_BYTES);
+    apl_status status = get_file(&c, m, f, err);
+    if (status != APL_OK)
+        split_file_free(f);
+    return status;
+}

@@ -1,0 +1,76 @@
+/*
+ * Split files: NAME.split, a split of the records of one store that its source did not bring.
+ *
+ *     offset  bytes
+ *          0      4  magic "APLP"
+ *          4      2  version of the format of split files, major
+ *          6      2  minor
+ *          8      8  bytes of the whole file
+ *         16     32  content digest of the store
+ *         48      1  rule: 1 by hash, 2 stratified
+ *         49      3  zero
+ *         52      4  generation: splits between this one and the source's
+ *         56      8  ratio x 2^64, rounded down
+ *         64      8  seed
+ *         72      8  first id of the source's split
+ *         80      8  records n of the source's split
+ *         88      8  records of the part
+ *         96      8  records of the rest
+ *        104         name (text), parent (text), source's split (text), field to stratify by (text)
+ *                    the table of the part, the table of the rest: coding (1), bytes (8), the table
+ *   size - 8      8  XXH3-64 of all bytes before
+ *
+ * A table is a bit for each of the n records, in the order of their ids. A record of the parent is marked in
+ * one of the two tables; others are marked in none. So a file can be read without its parent.
+ */
+#ifndef SPLIT_FILE_H
+#define SPLIT_FILE_H
+
+#include "marks.h"
+#include "store.h"
+
+#define SPLIT_MAJOR  1
+#define SPLIT_MINOR  0
+#define SPLIT_SUFFIX ".split"
+
+/* The longest name of a split with a file: with suffix, and the prefix of a temporary file, it has to fit
+ * where file systems allow 255 bytes. */
+#define SPLIT_MAX_NAME 200
+
+enum split_rule { SPLIT_HASH = 1, SPLIT_STRATIFIED = 2 };
+enum split_side { SPLIT_PART = 0, SPLIT_REST = 1 };
+
+struct split_file {
+    char *name, *parent, *source;
+    char *stratify; /* empty, if the rule is SPLIT_HASH */
+    enum split_rule rule;
+    uint64_t ratio, seed;
+    uint32_t generation; /* 0: the parent is the source's; else one more than the parent's */
+    uint64_t first;      /* id of the first record of the source's split */
+    uint64_t records[2];
+    struct marks tables[2];
+    uint8_t content[32];
+};
+
+void split_file_free(struct split_file *file);
+
+/* The name of the rest, PARENT-NAME; the caller frees it. NULL: out of memory. */
+char *split_rest_name(const struct split_file *file);
+
+apl_status split_file_encode(const struct split_file *file, struct buffer *out, apl_error *err);
+
+/* Believes nothing. APL_E_MISMATCH if the file is not of this store. */
+apl_status split_file_decode(const uint8_t *bytes, size_t size, const struct manifest *manifest,
+                             struct split_file *file, apl_error *err);
+
+/* May a split file be called so? */
+bool split_name_ok(const char *name);
+
+/* Reads NAME.split; APL_E_NOTFOUND if there is none. Messages name the file. */
+apl_status split_file_read(const apl_store *store, const char *name, struct split_file *file, apl_error *err);
+
+/* Writes NAME.split in one step: there is what was before, or all of it. */
+apl_status split_file_write(const apl_store *store, const struct split_file *file, bool replace,
+                            apl_error *err);
+
+#endif

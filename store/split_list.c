@@ -1,0 +1,220 @@
+/* Telling of splits: which files there are, and which records they hold. */
+#include "split.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------------------------------------- listing
+ */
+
+struct listed {
+    apl_split_file file;
+    char *name, *rest, *parent, *source, *stratify;
+    apl_error error;
+};
+
+struct apl_split_list {
+    struct listed *files;
+    size_t count;
+};
+
+static char *take(char **text)
+{
+    char *taken = *text;
+    *text = NULL;
+    return taken;
+}
+
+/* Tells what the file is; or, if it cannot be used, why. */
+static apl_status fill(const apl_store *store, struct listed *l, apl_error *err)
+{
+    struct split_file f;
+    l->error.message[0] = 0;
+    l->file = (apl_split_file){.name = l->name, .message = ""};
+    l->file.status = split_file_read(store, l->name, &f, &l->error);
+    if (l->file.status == APL_E_NOMEM)
+        return fail_nomem(err);
+    if (l->file.status != APL_OK)
+        return APL_OK;
+    l->rest = split_rest_name(&f);
+    l->parent = take(&f.parent);
+    l->source = take(&f.source);
+    l->stratify = take(&f.stratify);
+    l->file.rest = l->rest;
+    l->file.parent = l->parent;
+    l->file.source = l->source;
+    l->file.stratify = f.rule == SPLIT_STRATIFIED ? l->stratify : NULL;
+    l->file.ratio = ldexp((double)f.ratio, -64);
+    l->file.seed = f.seed;
+    l->file.records = f.records[SPLIT_PART];
+    l->file.rest_records = f.records[SPLIT_REST];
+    split_file_free(&f);
+    return l->rest ? APL_OK : fail_nomem(err);
+}
+
+static apl_status add(apl_split_list *list, const char *file, apl_error *err)
+{
+    struct listed *files = realloc(list->files, (list->count + 1) * sizeof *files);
+    if (!files)
+        return fail_nomem(err);
+    list->files = files;
+    files[list->count] = (struct listed){.name = strndup(file, strlen(file) - strlen(SPLIT_SUFFIX))};
+    return files[list->count++].name ? APL_OK : fail_nomem(err);
+}
+
+static bool is_split_file(const char *file)
+{
+    char name[SPLIT_MAX_NAME + 1];
+    size_t n = strlen(file), suffix = strlen(SPLIT_SUFFIX);
+    if (n <= suffix || n - suffix >= sizeof name || strcmp(file + n - suffix, SPLIT_SUFFIX) != 0)
+        return false;
+    memcpy(name, file, n - suffix);
+    name[n - suffix] = 0;
+    return split_name_ok(name);
+}
+
+static apl_status scan(const apl_store *store, apl_split_list *list, apl_error *err)
+{
+    int fd = openat(store->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    apl_status status = APL_OK;
+    if (!dir) {
+        status = fail_errno(err, errno, "%s: cannot list the directory", store->directory_name);
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    for (struct dirent *e; status == APL_OK && (e = readdir(dir));)
+        if (is_split_file(e->d_name))
+            status = add(list, e->d_name, err);
+    closedir(dir);
+    return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct listed *)a)->name, ((const struct listed *)b)->name);
+}
+
+apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_error *err)
+{
+    if (!store || !list)
+        return fail(err, APL_E_INVALID, "apl_split_list_open: store or list is NULL");
+    apl_split_list *l = calloc(1, sizeof *l);
+    apl_status status = l ? scan(store, l, err) : fail_nomem(err);
+    if (status == APL_OK && l->count)
+        qsort(l->files, l->count, sizeof *l->files, by_name);
+    for (size_t i = 0; status == APL_OK && i < l->count; i++) {
+        status = fill(store, &l->files[i], err);
+        if (l->files[i].file.status != APL_OK)
+            l->files[i].file.message = l->files[i].error.message;
+    }
+    if (status == APL_OK)
+        *list = l;
+    else
+        apl_split_list_close(l);
+    return status;
+}
+
+void apl_split_list_close(apl_split_list *list)
+{
+    for (size_t i = 0; list && i < list->count; i++) {
+        struct listed *l = &list->files[i];
+        free(l->name);
+        free(l->rest);
+        free(l->parent);
+        free(l->source);
+        free(l->stratify);
+    }
+    if (list)
+        free(list->files);
+    free(list);
+}
+
+const apl_split_file *apl_split_list_file(const apl_split_list *list, size_t i)
+{
+    return i < list->count ? &list->files[i].file : NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------- records
+ */
+
+apl_status apl_split_ids(apl_store *store, const char *name, uint64_t *ids, uint64_t *count, apl_error *err)
+{
+    apl_error own;
+    err = err ? err : &own;
+    if (!store || !count)
+        return fail(err, APL_E_INVALID, "apl_split_ids: store or count is NULL");
+    struct selection s;
+    TRY(selection_open(store, name, &s, err));
+    uint64_t room = *count, n = 0;
+    apl_status status = APL_OK;
+    *count = s.records;
+    if (ids && room < s.records)
+        status = fail(err, APL_E_INVALID, "the split has %llu records, not %llu",
+                      (unsigned long long)s.records, (unsigned long long)room);
+    else
+        for (uint64_t i = 0; ids && i < s.count; i++)
+            if (selection_has(&s, s.first + i))
+                ids[n++] = s.first + i;
+    selection_close(&s);
+    return status;
+}
+
+/* Adds up the classes of the records of one block that are selected. */
+static apl_status count_block(const apl_store *store, struct block_coder *bc, const struct selection *s,
+                              uint64_t number, unsigned field, uint64_t *counts, apl_error *err)
+{
+    const struct schema *schema = &store->manifest.schema;
+    const apl_field *f = &schema->fields[field];
+    struct raw_column column = {0};
+    struct block_view view;
+    uint64_t first;
+    uint32_t count;
+    TRY(store_block(store, number, &view, err));
+    manifest_block_ids(&store->manifest, number, &first, &count);
+    apl_status status = block_decode_column(bc, schema, &view, field, false, &column, err);
+    for (uint32_t i = 0; status == APL_OK && i < count; i++) {
+        uint64_t cls = load_le(column.values.data + i * f->value_bytes, (unsigned)f->value_bytes);
+        if (!selection_has(s, first + i))
+            continue;
+        if (cls < f->class_count)
+            counts[cls]++;
+        else
+            status = fail(err, APL_E_CORRUPT, "record %llu has no class of field %s",
+                          (unsigned long long)(first + i), f->name);
+    }
+    buffer_free(&column.values);
+    buffer_free(&column.dims);
+    buffer_free(&column.ends);
+    return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}
+
+apl_status apl_split_class_counts(apl_store *store, const char *name, unsigned field, uint64_t *counts,
+                                  apl_error *err)
+{
+    apl_error own;
+    err = err ? err : &own;
+    if (!store || !counts)
+        return fail(err, APL_E_INVALID, "apl_split_class_counts: store or counts is NULL");
+    const apl_field *f = apl_store_field(store, field);
+    if (!f || f->class_count == 0)
+        return fail(err, APL_E_INVALID, "%s: field %u has no classes", store->name, field);
+    struct selection s;
+    TRY(selection_open(store, name, &s, err));
+    struct block_coder bc = {0};
+    apl_status status = block_coder_init(&bc, err);
+    memset(counts, 0, (size_t)f->class_count * sizeof *counts);
+    if (s.count && status == APL_OK) {
+        uint64_t from = manifest_block_of(&store->manifest, s.first),
+                 to = manifest_block_of(&store->manifest, s.first + s.count - 1);
+        for (uint64_t b = from; b <= to && status == APL_OK; b++)
+            status = count_block(store, &bc, &s, b, field, counts, err);
+    }
+    block_coder_free(&bc);
+    selection_close(&s);
+    return status;
+}
