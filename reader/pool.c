@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
@@ -13,12 +14,13 @@ struct pool {
     size_t rows;
     unsigned fields;
     size_t row_bytes[APL_MAX_FIELDS];
-    apl_allocator allocator;
+    apl_allocator allocator; /* called without the lock: it may take its time */
+    int pid;
     pthread_mutex_t lock; /* of what follows */
     struct batch_buffer *idle;
     unsigned count, lent;
     uint64_t bytes, most_bytes;
-    bool closed;
+    bool closed, refused; /* refused: memory for the last new buffer could not be had */
 };
 
 /* ---------------------------------------------------------------------------------- the library's own memory
@@ -54,6 +56,7 @@ struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, con
     memcpy(p->row_bytes, row_bytes, fields * sizeof *row_bytes);
     p->allocator = allocator ? *allocator : (apl_allocator){own_allocate, own_deallocate, NULL};
     p->most_bytes = most_bytes;
+    p->pid = (int)getpid();
     pthread_mutex_init(&p->lock, NULL);
     return p;
 }
@@ -94,17 +97,14 @@ static bool set_column(struct pool *p, struct batch_buffer *b, unsigned f, size_
     return column->data != NULL;
 }
 
-/* What the caller does. A second time, the batch is idle or on its way again, and nothing is done. */
+static void give(struct batch_buffer *b, bool lent);
+
+/* In a child, the lock may have been held at the fork: the batch stays where it is. */
 static void release(apl_batch *batch)
 {
     struct batch_buffer *b = (struct batch_buffer *)batch;
-    pthread_mutex_lock(&b->pool->lock);
-    bool lent = b->lent;
-    b->lent = false;
-    b->pool->lent -= lent;
-    pthread_mutex_unlock(&b->pool->lock);
-    if (lent)
-        pool_give(b);
+    if (b->pool->pid == (int)getpid())
+        give(b, true);
 }
 
 static struct batch_buffer *buffer_create(struct pool *p)
@@ -128,20 +128,47 @@ static struct batch_buffer *buffer_create(struct pool *p)
     return NULL;
 }
 
+/* With the lock held. */
+static bool may_create(const struct pool *p, uint64_t bytes)
+{
+    return p->bytes + bytes <= p->most_bytes || p->count == 0;
+}
+
 struct batch_buffer *pool_take(struct pool *p)
 {
     uint64_t bytes = pool_buffer_bytes(p->rows, p->fields, p->row_bytes);
     pthread_mutex_lock(&p->lock);
     struct batch_buffer *b = p->idle;
-    if (b) {
+    bool create = !b && may_create(p, bytes);
+    if (b)
         p->idle = b->next;
-    } else if (p->bytes + bytes <= p->most_bytes || p->count == 0) {
-        b = buffer_create(p);
-        p->bytes += b ? bytes : 0;
-        p->count += b != NULL;
-    }
+    p->bytes += create ? bytes : 0;
+    p->count += create;
     pthread_mutex_unlock(&p->lock);
-    return b;
+    if (!create || (b = buffer_create(p)))
+        return b;
+    pthread_mutex_lock(&p->lock);
+    p->bytes -= bytes;
+    p->count--;
+    p->refused = true;
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+bool pool_can_take(struct pool *p)
+{
+    pthread_mutex_lock(&p->lock);
+    bool can = p->idle || (!p->refused && may_create(p, pool_buffer_bytes(p->rows, p->fields, p->row_bytes)));
+    pthread_mutex_unlock(&p->lock);
+    return can;
+}
+
+bool pool_is_bare(struct pool *p)
+{
+    pthread_mutex_lock(&p->lock);
+    bool bare = p->count == 0;
+    pthread_mutex_unlock(&p->lock);
+    return bare;
 }
 
 static void pool_free(struct pool *p)
@@ -150,30 +177,36 @@ static void pool_free(struct pool *p)
     free(p);
 }
 
-void pool_give(struct batch_buffer *b)
+/* Gives back a buffer, lent or not; what is released twice is not lent the second time, and stays. */
+static void give(struct batch_buffer *b, bool lent)
 {
     struct pool *p = b->pool;
     pthread_mutex_lock(&p->lock);
-    bool was_lent = b->lent, idle = false;
-    for (struct batch_buffer *i = p->idle; i && !was_lent; i = i->next)
-        idle |= i == b;
-    if (idle) { /* released twice: the second time does nothing */
+    if (b->lent != lent) {
         pthread_mutex_unlock(&p->lock);
         return;
     }
+    bool closed = p->closed;
     b->lent = false;
-    p->lent -= was_lent;
-    if (p->closed) {
-        buffer_destroy(p, b);
-        p->count--;
-    } else {
+    p->lent -= lent;
+    if (!closed) {
         b->next = p->idle;
         p->idle = b;
     }
-    bool over = p->closed && p->count == 0;
+    pthread_mutex_unlock(&p->lock);
+    if (!closed)
+        return;
+    buffer_destroy(p, b);
+    pthread_mutex_lock(&p->lock);
+    bool over = --p->count == 0;
     pthread_mutex_unlock(&p->lock);
     if (over)
         pool_free(p);
+}
+
+void pool_give(struct batch_buffer *b)
+{
+    give(b, false);
 }
 
 void pool_lend(struct batch_buffer *b)
@@ -201,14 +234,18 @@ void pool_close(struct pool *p)
     if (!p)
         return;
     pthread_mutex_lock(&p->lock);
+    struct batch_buffer *idle = p->idle;
     p->closed = true;
-    while (p->idle) {
-        struct batch_buffer *b = p->idle;
-        p->idle = b->next;
-        buffer_destroy(p, b);
-        p->count--;
+    p->idle = NULL;
+    p->count++; /* for this thread, so that the pool outlasts the loop below */
+    pthread_mutex_unlock(&p->lock);
+    unsigned gone = 1;
+    for (struct batch_buffer *next; idle; idle = next, gone++) {
+        next = idle->next;
+        buffer_destroy(p, idle);
     }
-    bool over = p->count == 0;
+    pthread_mutex_lock(&p->lock);
+    bool over = (p->count -= gone) == 0;
     pthread_mutex_unlock(&p->lock);
     if (over)
         pool_free(p);

@@ -34,7 +34,14 @@ struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, con
 
 /* A buffer that nobody uses, or a new one while most_bytes last; NULL: neither. */
 struct batch_buffer *pool_take(struct pool *pool);
+
+/* Gives back a buffer that is not lent. */
 void pool_give(struct batch_buffer *buffer);
+
+/* Is there a buffer to take, or room for a new one (as far as is known: memory may be refused, and is not asked for again then)?
+ * Is there no buffer at all? */
+bool pool_can_take(struct pool *pool);
+bool pool_is_bare(struct pool *pool);
 
 /* Makes column `field` at least `bytes` large; what it held is lost. */
 bool pool_grow(struct batch_buffer *buffer, unsigned field, size_t bytes);

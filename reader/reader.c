@@ -91,8 +91,8 @@ static void *run_worker(void *argument)
         if (schedule_step(w))
             continue;
         uint64_t begin = now_ns();
-        if (r->active == 0)
-            pthread_cond_broadcast(&r->done); /* somebody may wait for quiet */
+        if (r->paused && r->active == 0)
+            pthread_cond_broadcast(&r->done); /* somebody waits for quiet */
         pthread_cond_wait(&r->work, &r->lock);
         r->counters.blocked_ns += now_ns() - begin;
     }
@@ -344,26 +344,18 @@ static apl_status hand_out(apl_reader *r, struct job *job, apl_batch **batch, ap
 /* Nothing can come any more until the caller releases a batch. */
 static bool all_lent(apl_reader *r)
 {
-    if (r->head != r->tail || r->planning || pool_lent(r->pool) == 0 || r->plan_epoch != r->epoch)
-        return false;
-    struct batch_buffer *buffer = pool_take(r->pool);
-    if (buffer) {
-        pool_give(buffer);
-        pthread_cond_broadcast(&r->work); /* released since a thread last looked for one */
-    }
-    return !buffer;
+    return r->head == r->tail && !r->planning && r->plan_epoch == r->epoch && pool_lent(r->pool) > 0 &&
+           !pool_can_take(r->pool);
 }
 
 /* Names the block that the next batch waits for. */
 static apl_status timed_out(apl_reader *r, apl_error *err)
 {
-    struct job *job = r->head < r->tail ? r->jobs[r->head % r->depth] : NULL;
+    uint32_t index;
     fail(err, APL_E_TIMEOUT, "waited %u ms for a batch", r->options.timeout_ms);
-    if (job && job->stage == JOB_PLANNED && job->checked < job->rows) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[job->checked], &member, &copy);
-        return store_block_error(r->store, r->subset.block[index].number, APL_E_TIMEOUT, err);
-    }
-    return APL_E_TIMEOUT;
+    if (!schedule_waits_for(r, &index))
+        return APL_E_TIMEOUT;
+    return store_block_error(r->store, r->subset.block[index].number, APL_E_TIMEOUT, err);
 }
 
 static apl_status wait_done(apl_reader *r, uint64_t deadline, apl_error *err)
@@ -375,6 +367,11 @@ static apl_status wait_done(apl_reader *r, uint64_t deadline, apl_error *err)
     struct timespec until = {.tv_sec = (time_t)(deadline / 1000000000u),
                              .tv_nsec = (long)(deadline % 1000000000u)};
     return pthread_cond_timedwait(&r->done, &r->lock, &until) == ETIMEDOUT ? timed_out(r, err) : APL_OK;
+}
+
+static uint64_t deadline_of(const apl_reader *r)
+{
+    return r->options.timeout_ms ? now_ns() + r->options.timeout_ms * (uint64_t)1000000 : 0;
 }
 
 /* Where there are no threads, a caller does one thing of what is to be done. One caller at a time: there is one
@@ -394,7 +391,7 @@ static bool work(apl_reader *r)
 /* Waits for the next batch; with the lock held. */
 static apl_status next(apl_reader *r, apl_batch **batch, apl_error *err)
 {
-    uint64_t deadline = r->options.timeout_ms ? now_ns() + r->options.timeout_ms * (uint64_t)1000000 : 0;
+    uint64_t deadline = deadline_of(r);
     for (;;) {
         if (r->cancelled || r->closing)
             return fail(err, APL_E_CANCELLED, "cancelled");
@@ -413,6 +410,9 @@ static apl_status next(apl_reader *r, apl_batch **batch, apl_error *err)
             return fail(err, APL_E_LENT,
                         "%u batches have not been released, and the memory budget allows no more",
                         pool_lent(r->pool));
+        if (r->head == r->tail)
+            pthread_cond_broadcast(
+                &r->work); /* batches are released without the lock: there may be one to fill */
         TRY(wait_done(r, deadline, err));
     }
 }
@@ -442,7 +442,7 @@ apl_status apl_reader_next(apl_reader *r, apl_batch **batch, apl_error *err)
     if (status == APL_OK)
         count_wait(r, now_ns() - begin);
     r->callers--;
-    if (r->closing)
+    if (r->closing || r->threads == 0) /* where there are no threads, another caller takes over */
         pthread_cond_broadcast(&r->done);
     unreference(r);
     return status;
@@ -451,12 +451,28 @@ apl_status apl_reader_next(apl_reader *r, apl_batch **batch, apl_error *err)
 /* -------------------------------------------------------------------------------------------------- epochs
  */
 
-/* Waits until no thread is at work. */
-static void quiet(apl_reader *r)
+/* Waits until no thread is at work, and lets none begin; as patient as apl_reader_next(). */
+static apl_status quiet(apl_reader *r, apl_error *err)
 {
+    uint64_t deadline = deadline_of(r);
+    apl_status status = APL_OK;
     r->paused = true;
-    while (r->active > 0)
-        pthread_cond_wait(&r->done, &r->lock);
+    while (r->active > 0 && status == APL_OK)
+        status = r->cancelled ? fail(err, APL_E_CANCELLED, "cancelled") : wait_done(r, deadline, err);
+    if (status != APL_OK)
+        r->paused = false;
+    return status;
+}
+
+/* Gives up what is left of the epoch; with the lock held. */
+static apl_status skip_rest(apl_reader *r, apl_error *err)
+{
+    TRY(quiet(r, err));
+    schedule_clear(r);
+    apl_status status = schedule_begin(r, r->epoch + 1, 0, err);
+    r->ended = is_end(r, 0);
+    r->paused = false;
+    return status;
 }
 
 static void clear_receipt(apl_reader *r, uint64_t position)
@@ -474,6 +490,7 @@ apl_status apl_reader_next_epoch(apl_reader *r, apl_error *err)
     TRY(check_caller(r, err));
     apl_status status = APL_OK;
     pthread_mutex_lock(&r->lock);
+    uint64_t before = r->epoch;
     if (r->callers > 0) {
         pthread_mutex_unlock(&r->lock);
         return fail(err, APL_E_INVALID, "apl_reader_next_epoch: a thread is inside apl_reader_next()");
@@ -483,13 +500,10 @@ apl_status apl_reader_next_epoch(apl_reader *r, apl_error *err)
         r->position = 0;
         r->ended = is_end(r, 0);
     } else {
-        quiet(r);
-        schedule_clear(r);
-        status = schedule_begin(r, r->epoch + 1, 0, err);
-        r->ended = is_end(r, 0);
-        r->paused = false;
+        status = skip_rest(r, err);
     }
-    clear_receipt(r, 0);
+    if (r->epoch != before)
+        clear_receipt(r, 0);
     pthread_cond_broadcast(&r->work);
     pthread_mutex_unlock(&r->lock);
     return status;

@@ -193,8 +193,12 @@ static bool take_block(apl_reader *r, struct load_item *item)
         b = ring_first(r, ring = &r->queue, item);
     if (b && !r->options.kept) {
         uint32_t count = r->subset.block[item->index].count;
-        b->slots = malloc(count * sizeof *b->slots);
-        if (!b->slots || !arena_take(&r->arena, b->slots, count, r->options.plan.reuse)) {
+        if (!(b->slots = malloc(count * sizeof *b->slots))) {
+            apl_error nomem;
+            schedule_fail(r, fail_nomem(&nomem), &nomem);
+            return false;
+        }
+        if (!arena_take(&r->arena, b->slots, count, r->options.plan.reuse)) {
             free(b->slots);
             b->slots = NULL;
             return false;
@@ -468,31 +472,64 @@ static bool enough_stands(apl_reader *r, size_t n)
            bins_standing(r->bins[r->plan_epoch & 1]) >= n;
 }
 
-static bool step_plan(struct worker *w)
+static _Thread_local const apl_reader *calling_back;
+
+bool schedule_in_callback(const apl_reader *r)
 {
-    apl_reader *r = w->reader;
+    return calling_back == r;
+}
+
+/* A buffer for a batch; without the lock, since the caller's allocator may take its time. */
+static struct batch_buffer *take_buffer(apl_reader *r)
+{
+    const apl_reader *before = calling_back;
+    pthread_mutex_unlock(&r->lock);
+    calling_back = r;
+    struct batch_buffer *buffer = pool_take(r->pool);
+    calling_back = before;
+    pthread_mutex_lock(&r->lock);
+    if (!buffer && pool_is_bare(r->pool)) {
+        apl_error nomem;
+        schedule_fail(r, fail_nomem(&nomem), &nomem);
+    }
+    return buffer;
+}
+
+/* Is there something to plan, of n deliveries, or (n is 0) an epoch to begin? */
+static bool may_plan(apl_reader *r, size_t n)
+{
     if (r->planning || r->tail - r->head >= r->depth || r->status != APL_OK)
         return false;
-    size_t n = step_size(r);
     if (n == 0 &&
         r->plan_epoch > r->epoch) /* at most one epoch ahead: two epochs' blocks are kept apart by parity */
         return false;
-    if (!enough_stands(r, n ? n : 1))
+    return enough_stands(r, n ? n : 1);
+}
+
+static bool step_plan(struct worker *w)
+{
+    apl_reader *r = w->reader;
+    size_t n = step_size(r);
+    if (!may_plan(r, n))
         return false;
-    struct batch_buffer *buffer = n ? pool_take(r->pool) : NULL;
-    if (n && !buffer)
-        return false;
+    bool room = n == 0 || pool_can_take(r->pool);
+    struct batch_buffer *buffer = NULL;
     r->planning = true;
     r->active++;
-    if (n) {
+    if (n && room && (buffer = take_buffer(r))) {
         plan_job(r, r->jobs[r->tail % r->depth], buffer, n);
-    } else {
+    } else if (n == 0) {
         drop_rest(r);
         if (r->plan_position == r->plan_length)
             begin_epoch(r, r->plan_epoch + 1);
     }
     r->active--;
     r->planning = false;
+    if (n && !buffer) { /* a caller that waits may have to be told that all are lent */
+        if (r->head == r->tail)
+            pthread_cond_broadcast(&r->done);
+        return false;
+    }
     pthread_cond_broadcast(&r->work);
     return true;
 }
@@ -530,6 +567,22 @@ static bool is_ready(apl_reader *r, struct job *job)
     return true;
 }
 
+/* The block that the batch to come waits for: that of its first row that is not here, or any that is being loaded. */
+bool schedule_waits_for(apl_reader *r, uint32_t *index)
+{
+    struct job *job = r->head < r->tail ? r->jobs[r->head % r->depth] : NULL;
+    if (job && job->stage == JOB_PLANNED && !is_ready(r, job)) {
+        uint32_t member, copy;
+        *index = delivery_block(r, job->deliveries[job->checked], &member, &copy);
+        return true;
+    }
+    for (unsigned parity = 0; parity < (r->options.kept ? 1u : 2u); parity++)
+        for (*index = 0; *index < r->subset.blocks; ++*index)
+            if (r->residents[parity][*index].stage == BLOCK_LOADING)
+                return true;
+    return false;
+}
+
 static struct job *ready_job(apl_reader *r)
 {
     for (uint64_t i = r->head; i < r->tail; i++) {
@@ -552,13 +605,6 @@ static void release_rows(struct worker *w, const struct job *job)
     arena_release(&r->arena, w->slots, job->rows);
 }
 
-static _Thread_local const apl_reader *calling_back;
-
-bool schedule_in_callback(const apl_reader *r)
-{
-    return calling_back == r;
-}
-
 static apl_status make(struct worker *w, struct job *job)
 {
     const struct reader_options *o = &w->reader->options;
@@ -566,9 +612,10 @@ static apl_status make(struct worker *w, struct job *job)
     if (!o->kept)
         release_rows(w, job);
     if (o->on_batch) {
+        const apl_reader *before = calling_back; /* the callback of a reader that asks this one */
         calling_back = w->reader;
         o->on_batch(o->on_batch_user, &job->buffer->batch);
-        calling_back = NULL;
+        calling_back = before;
     }
     return APL_OK;
 }

@@ -20,6 +20,9 @@ void schedule_clear(apl_reader *r);
 /* Makes the reader fail for good. */
 void schedule_fail(apl_reader *r, apl_status status, const apl_error *error);
 
+/* Which block (its place in the subset) the next batch waits for; false: for none. */
+bool schedule_waits_for(apl_reader *r, uint32_t *index);
+
 /* The place of a delivery among all of its epoch: where its bit is. */
 uint64_t delivery_number(const apl_reader *r, uint32_t delivery);
 
