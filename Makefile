@@ -80,6 +80,8 @@ TEST_SRC   := $(sort $(wildcard tests/test_*.c))
 STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
 SHAPES_SRC := $(sort $(wildcard tests/shapes/*.c))
 BENCH_SRC  := $(sort $(wildcard bench/*.c))
+EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
+NET_SRC    := $(filter-out %/read.c %/minimal.c %/train.c,$(EXAMPLE_SRC))
 
 # What libaplingest keeps copies of, so that libapldata exports its public calls only.
 BOTTOM_SRC := $(filter $(foreach f,status hash cpu xxh3_% parallel,store/$(f).c),$(STORE_SRC))
@@ -92,7 +94,8 @@ objects = $(1:%.c=$(OBJ)/%.o)
 STORE_OBJ  := $(call objects,$(STORE_SRC))
 INGEST_OBJ := $(call objects,$(INGEST_SRC))
 TOOLS_OBJ  := $(call objects,$(TOOLS_SRC))
-ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(TEST_SRC) $(STRESS_SRC) $(BENCH_SRC) $(SHAPES_SRC)
+ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(TEST_SRC) $(STRESS_SRC) $(BENCH_SRC) $(SHAPES_SRC) \
+              $(EXAMPLE_SRC)
 
 PROGRAMS := $(foreach p,aplingest apldata,$(if $(wildcard tools/$(p).c),$(OUT)/$(p)))
 STATIC   := $(OUT)/libapldata.a $(OUT)/libaplingest.a
@@ -101,6 +104,7 @@ PCFILES  := $(OUT)/apldata.pc $(OUT)/aplingest.pc
 TESTS    := $(TEST_SRC:tests/%.c=$(OBJ)/tests/%)
 STRESS   := $(STRESS_SRC:tests/%.c=$(OBJ)/tests/%)
 BENCHES  := $(BENCH_SRC:%.c=$(OBJ)/%)
+EXAMPLES := $(foreach p,read minimal train,$(OUT)/examples/$(p))
 
 Q   := $(if $(V),,@)
 say  = $(if $(V),@:,@printf '  %-8s %s\n')
@@ -113,7 +117,14 @@ all: $(PROGRAMS) $(STATIC) $(if $(filter release,$(FLAVOUR)),$(SHARED))
 ## objs: compile everything, link nothing
 objs: $(STORE_OBJ) $(INGEST_OBJ) $(TOOLS_OBJ)
 
-.PHONY: all objs tests stress benches check demo setup setup-test bench install uninstall format lint coverage \
+# Examples are for the machine that they are built on.
+NATIVE         := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
+EXAMPLE_CFLAGS ?= -O3 -ffp-contract=fast $(NATIVE)
+
+## examples: build the programs in examples/
+examples: $(EXAMPLES)
+
+.PHONY: all examples objs tests stress benches check demo setup setup-test bench install uninstall format lint coverage \
         clean list help missing FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -136,8 +147,10 @@ $(OBJ)/ingest/%.o: INCLUDES := -Iinclude -Istore -Iingest
 $(OBJ)/tools/%.o:  INCLUDES := -Iinclude -Itools
 $(OBJ)/tests/shapes/%.o: INCLUDES :=
 $(OBJ)/tests/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Itests
+$(OBJ)/examples/%.o: INCLUDES := -Iinclude
 $(OBJ)/bench/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Ibench
 
+$(OBJ)/examples/%.o: ISA := $(EXAMPLE_CFLAGS)
 $(OBJ)/%_avx2.o:   ISA := -march=x86-64-v3
 $(OBJ)/%_avx512.o: ISA := -march=x86-64-v4
 
@@ -184,6 +197,12 @@ $(OUT)/aplingest $(OUT)/apldata:
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(if $(filter %/aplingest,$@),$(INGEST_LIBS)) $(STORE_LIBS) $(TOOLS_LIBS)
 
+$(OUT)/examples/train: $(call objects,$(NET_SRC))
+$(EXAMPLES): $(OUT)/examples/%: $(OBJ)/examples/%.o $(OUT)/libapldata.a
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(STORE_LIBS)
+
 # ----------------------------------------------------------------------------------------------- testing
 
 # Tests see the insides: they link with the plain objects, of which they take what they need.
@@ -191,6 +210,7 @@ $(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcDT $@ $^
 
+$(OBJ)/tests/test_net: $(call objects,$(NET_SRC))
 $(OBJ)/tests/test_%: $(OBJ)/tests/test_%.o $(OBJ)/insides.a
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(INGEST_LIBS) $(STORE_LIBS)
@@ -260,7 +280,7 @@ uninstall:
 
 # ------------------------------------------------------------------------------------------------ upkeep
 
-C_FILES = $(wildcard include/*.h $(foreach d,store reader ingest tools tests tests/* bench,$(d)/*.c $(d)/*.h))
+C_FILES = $(wildcard include/*.h $(foreach d,store reader ingest tools tests tests/* bench examples,$(d)/*.c $(d)/*.h))
 
 ## format: put all C files into the tree's form
 format:
