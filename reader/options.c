@@ -241,9 +241,10 @@ uint64_t options_slots(const apl_reader *r, uint64_t window)
     const struct reader_options *o = &r->options;
     if (window >= r->subset.records)
         return r->subset.records;
-    /* Beyond the window, room for what has been drawn and not yet been copied, so that loading can run ahead.
-     */
-    uint64_t slots = window + (uint64_t)o->queue_depth * o->batch_size + 2 * (uint64_t)largest_block(r);
+    /* A record of which one copy is left stands in a slot like any other, and counts for one part of `reuse` in
+     * the window. Beyond that, room for what has been drawn and not yet been copied, so that loading can run
+     * ahead. */
+    uint64_t slots = window * o->plan.reuse + (uint64_t)o->queue_depth * o->batch_size + 2 * (uint64_t)largest_block(r);
     return slots < r->subset.records ? slots : r->subset.records;
 }
 
