@@ -231,7 +231,7 @@ benches: $(BENCHES)
 check: setup-test
 	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh $(SUITES)
 
-## demo: install what is missing, build, ingest CIFAR-10 (CIFAR=archive, or downloaded, or drawn), check it
+## demo: install what is missing, build, ingest CIFAR-10 (CIFAR=archive, or downloaded, or drawn), train from it
 demo:
 	@BUILD='$(BUILD)' sh tools/setup.sh build demo
 	+@BUILD='$(BUILD)' MAKE='$(MAKE)' CIFAR='$(CIFAR)' sh tools/demo.sh
