@@ -194,18 +194,31 @@ static apl_status make_ragged(struct worker *w, struct job *job, unsigned f, apl
 /* ----------------------------------------------------------------------------------------------------
  * receipt */
 
+/* Adds the hashes of the rows from ... from+n-1, at most PHILOX_LANES. */
+static void add_hashes(struct tally *t, uint64_t key, const apl_batch *batch, size_t from, size_t n)
+{
+    uint32_t x[4][PHILOX_LANES] = {{0}};
+    for (size_t i = 0; i < n; i++) {
+        x[0][i] = (uint32_t)batch->ids[from + i];
+        x[1][i] = (uint32_t)(batch->ids[from + i] >> 32);
+        x[2][i] = batch->copies[from + i];
+    }
+    philox_lanes(key, x);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t low = (uint64_t)x[1][i] << 32 | x[0][i], high = (uint64_t)x[3][i] << 32 | x[2][i];
+        t->sum[0] += low;
+        t->sum[1] += high + (t->sum[0] < low);
+    }
+}
+
 static void take_tally(const apl_reader *r, struct job *job)
 {
     const apl_batch *batch = &job->buffer->batch;
     struct tally t = {.delivered = batch->rows, .skipped = batch->skipped_count};
     uint64_t key = random_key(r->options.plan.seed, RANDOM_RECEIPT).low;
-    for (size_t k = 0; k < batch->rows; k++) {
-        uint32_t counter[4] = {(uint32_t)batch->ids[k], (uint32_t)(batch->ids[k] >> 32), batch->copies[k], 0},
-                 x[4];
-        philox(key, counter, x);
-        uint64_t low = (uint64_t)x[1] << 32 | x[0], high = (uint64_t)x[3] << 32 | x[2];
-        t.sum[0] += low;
-        t.sum[1] += high + (t.sum[0] < low);
+    for (size_t k = 0; k < batch->rows; k += PHILOX_LANES) {
+        size_t left = batch->rows - k;
+        add_hashes(&t, key, batch, k, left < PHILOX_LANES ? left : PHILOX_LANES);
     }
     job->buffer->tally = t;
 }

@@ -1,6 +1,9 @@
 /* SipHash-2-4, and keys made with it. */
 #include "random.h"
 
+#include "cpu.h"
+#include "random_rounds.h"
+
 static uint64_t rotate(uint64_t x, int bits)
 {
     return x << bits | x >> (64 - bits);
@@ -58,34 +61,25 @@ struct random_key random_epoch_key(uint64_t seed, uint64_t epoch, enum random_pu
 
 /* ------------------------------------------------------------------------------------------------- Philox */
 
-#define COUNTERS (RANDOM_AHEAD / 4)
-
-/* Word k of counter i is x[k][i], so that the compiler can take several counters at once: the rounds of one
- * wait for each other, those of several do not. */
-static inline void rounds(uint64_t key, uint32_t (*restrict x)[COUNTERS], unsigned n)
-{
-    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-    for (int round = 0; round < 10; round++) {
-        for (unsigned i = 0; i < n; i++) {
-            uint64_t a = (uint64_t)0xd2511f53u * x[0][i], b = (uint64_t)0xcd9e8d57u * x[2][i];
-            x[0][i] = (uint32_t)(b >> 32) ^ x[1][i] ^ k0;
-            x[1][i] = (uint32_t)b;
-            x[2][i] = (uint32_t)(a >> 32) ^ x[3][i] ^ k1;
-            x[3][i] = (uint32_t)a;
-        }
-        k0 += 0x9e3779b9u;
-        k1 += 0xbb67ae85u;
-    }
-}
-
 void philox(uint64_t key, const uint32_t counter[4], uint32_t out[4])
 {
-    uint32_t x[4][COUNTERS];
+    uint32_t x[4][PHILOX_LANES];
     for (int k = 0; k < 4; k++)
         x[k][0] = counter[k];
-    rounds(key, x, 1);
+    philox_rounds(key, x, 1);
     for (int k = 0; k < 4; k++)
         out[k] = x[k][0];
+}
+
+void philox_lanes(uint64_t key, uint32_t (*x)[PHILOX_LANES])
+{
+#if defined(__x86_64__)
+    if (cpu_variant() == CPU_AVX2 || cpu_variant() == CPU_AVX512) {
+        philox_lanes_avx2(key, x);
+        return;
+    }
+#endif
+    philox_rounds(key, x, PHILOX_LANES);
 }
 
 void random_stream_init(struct random_stream *stream, struct random_key key)
@@ -97,15 +91,15 @@ void random_stream_init(struct random_stream *stream, struct random_key key)
 
 void random_stream_refill(struct random_stream *stream)
 {
-    uint32_t(*x)[COUNTERS] = (uint32_t(*)[COUNTERS])stream->ahead;
-    for (unsigned i = 0; i < COUNTERS; i++) {
+    uint32_t(*x)[PHILOX_LANES] = (uint32_t(*)[PHILOX_LANES])stream->ahead;
+    for (unsigned i = 0; i < PHILOX_LANES; i++) {
         uint64_t c = stream->counter + i;
         x[0][i] = (uint32_t)c;
         x[1][i] = (uint32_t)(c >> 32);
         x[2][i] = (uint32_t)stream->key.high;
         x[3][i] = (uint32_t)(stream->key.high >> 32);
     }
-    stream->counter += COUNTERS;
-    rounds(stream->key.low, x, COUNTERS);
+    stream->counter += PHILOX_LANES;
+    philox_lanes(stream->key.low, x);
     stream->used = 0;
 }

@@ -32,6 +32,10 @@ struct random_key random_epoch_key(uint64_t seed, uint64_t epoch, enum random_pu
 /* Philox4x32-10 (Salmon et al., 2011): four numbers for each counter. */
 void philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]);
 
+/* The same for 16 counters at once, in place: word k of counter i is x[k][i]. */
+#define PHILOX_LANES 16
+void philox_lanes(uint64_t key, uint32_t (*x)[PHILOX_LANES]);
+
 /* A bijection that spreads ids evenly: for placing, where nothing hangs on being unpredictable. */
 static inline uint64_t random_mix(uint64_t key, uint64_t id)
 {
@@ -42,7 +46,7 @@ static inline uint64_t random_mix(uint64_t key, uint64_t id)
 }
 
 /* Uniform numbers one after another, from a Philox counter. */
-#define RANDOM_AHEAD 64
+#define RANDOM_AHEAD (4 * PHILOX_LANES)
 struct random_stream {
     struct random_key key;
     uint64_t counter;
