@@ -1,5 +1,7 @@
 /*
- * Speed of the reader beside plain loops that do the same work without it:  bench_reader DB [ROUNDS]
+ * Speed of the reader beside plain loops that do the same work without it:
+ *
+ *     bench_reader DB [ROUNDS [memory|cold|streaming|u8|f32|demand]...]
  *
  * DB is a store with u8 pictures. The plain loops know the order beforehand, use one thread, and use the same
  * kernels. Reader and loop take turns, and the best of each counts: absolute figures drift from machine to
@@ -8,6 +10,7 @@
 #include "arena.h"
 #include "assemble.h"
 #include "measure.h"
+#include "parallel.h"
 #include "plan.h"
 #include "pool.h"
 #include "random.h"
@@ -37,6 +40,7 @@ struct bench {
     struct placement *placements;
     struct assembly assembly;
     apl_transform transform;
+    bool augment;
     apl_error err;
 };
 
@@ -180,6 +184,33 @@ static double plain_batches(struct bench *b, bool augment)
     return now() - begin;
 }
 
+/* What a second core is worth at this moment: two threads, each a gathering loop of its own. */
+static void *gather_alone(void *argument)
+{
+    struct bench own = *(struct bench *)argument;
+    own.sources = must_have(calloc(BATCH, sizeof *own.sources));
+    for (unsigned i = 0; i < BUFFERS; i++)
+        own.buffers[i] = must_have(pool_take(own.pool));
+    plain_batches(&own, own.augment);
+    for (unsigned i = 0; i < BUFFERS; i++)
+        pool_give(own.buffers[i]);
+    free(own.sources);
+    return NULL;
+}
+
+/* Seconds for a record. */
+static double plain_in_two(struct bench *b, bool augment)
+{
+    pthread_t threads[2];
+    double begin = now();
+    b->augment = augment;
+    for (int i = 0; i < 2; i++)
+        must(thread_start(&threads[i], gather_alone, b, &b->err), &b->err);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return (now() - begin) / (2 * (double)b->subset.records);
+}
+
 static double plain_cold(struct bench *b)
 {
     double begin = now();
@@ -267,7 +298,7 @@ static double reader_cold(struct bench *b, unsigned threads, double *first)
 #define READERS 3
 static const unsigned thread_counts[READERS] = {1, 2, APL_NO_THREADS};
 
-static double cold_rows(struct bench *b)
+static void cold_rows(struct bench *b)
 {
     double plain = 1e9, cold[READERS] = {1e9, 1e9, 1e9}, first[READERS] = {1e9, 1e9, 1e9};
     for (unsigned i = 0; i < b->rounds; i++) {
@@ -282,12 +313,11 @@ static double cold_rows(struct bench *b)
     tell("cold epoch, two threads over one", cold[0] / cold[1], "", AT_LEAST, 1.8);
     tell("first batch after open, two threads", first[1] * 1e3, "ms", AT_MOST, 60);
     tell("first batch after open, one thread", first[0] * 1e3, "ms", NO_BAR, 0);
-    return cold[0] / records;
 }
 
 static void warm_rows(struct bench *b, bool augment)
 {
-    double plain = 1e9, warm[READERS] = {1e9, 1e9, 1e9}, records = (double)b->subset.records;
+    double plain = 1e9, two = 1e9, warm[READERS] = {1e9, 1e9, 1e9}, records = (double)b->subset.records;
     const char *kind = augment ? "f32, crop, flip, normalise" : "u8";
     char what[80];
     apl_reader *readers[READERS];
@@ -299,8 +329,9 @@ static void warm_rows(struct bench *b, bool augment)
     }
     for (unsigned i = 0; i < b->rounds; i++) {
         plain = least(plain, plain_batches(b, augment) / records);
+        two = least(two, plain_in_two(b, augment));
         for (int k = 0; k < READERS; k++)
-            warm[k] = least(warm[k], reader_steady(b, readers[k], 2));
+            warm[k] = least(warm[k], reader_steady(b, readers[k], 1));
     }
     for (int k = 0; k < READERS; k++)
         apl_reader_close(readers[k]);
@@ -311,14 +342,16 @@ static void warm_rows(struct bench *b, bool augment)
     tell(what, plain / warm[0], "", AT_LEAST, 0.85);
     snprintf(what, sizeof what, "warm %s, in the caller alone", kind);
     tell(what, plain / warm[2], "", AT_LEAST, 0.85);
+    snprintf(what, sizeof what, "warm %s, plain loop, two threads over one", kind);
+    tell(what, plain / two, "", NO_BAR, 0);
     snprintf(what, sizeof what, "warm %s, two threads over one", kind);
     tell(what, warm[0] / warm[1], "", AT_LEAST, 1.8);
 }
 
 /* With what the window needs and no more: nothing is kept from epoch to epoch. */
-static void streaming_row(struct bench *b, double cold)
+static void streaming_row(struct bench *b)
 {
-    double best[2] = {1e9, 1e9}, again = cold, first = 1e9;
+    double best[2] = {1e9, 1e9}, cold = 1e9, first = 1e9;
     apl_reader *readers[2];
     for (int k = 0; k < 2; k++) {
         apl_reader_options o = options_of(b, thread_counts[k], false);
@@ -327,13 +360,13 @@ static void streaming_row(struct bench *b, double cold)
         take_epoch(b, readers[k]);
     }
     for (unsigned i = 0; i < b->rounds; i++) {
-        again = least(again, reader_cold(b, 1, &first) / (double)b->subset.records);
+        cold = least(cold, reader_cold(b, 1, &first) / (double)b->subset.records);
         for (int k = 0; k < 2; k++)
             best[k] = least(best[k], reader_steady(b, readers[k], 1));
     }
     for (int k = 0; k < 2; k++)
         apl_reader_close(readers[k]);
-    tell("streaming, window of a tenth, one thread, of the cold rate", again / best[0], "", AT_LEAST, 0.85);
+    tell("streaming, window of a tenth, one thread, of the cold rate", cold / best[0], "", AT_LEAST, 0.85);
     tell("streaming, two threads over one", best[0] / best[1], "", AT_LEAST, 1.8);
 }
 
@@ -411,24 +444,45 @@ static void memory_row(struct bench *b, const char *what, uint64_t window, unsig
     tell(what, (most - before - (double)stats.memory_budget) / MIB, "MiB", AT_MOST, 32);
 }
 
+static bool wanted(int argc, char **argv, const char *part)
+{
+    for (int i = 3; i < argc; i++)
+        if (strcmp(argv[i], part) == 0)
+            return true;
+    return argc <= 3;
+}
+
+static void run_parts(struct bench *b, int argc, char **argv)
+{
+    if (wanted(argc, argv, "memory")) {
+        memory_row(b, "peak memory over the budget, window of a tenth", b->subset.records / 10, 2);
+        memory_row(b, "peak memory over the budget, full window", 0, 2);
+    }
+    if (wanted(argc, argv, "cold"))
+        cold_rows(b);
+    if (wanted(argc, argv, "streaming"))
+        streaming_row(b);
+    if (wanted(argc, argv, "u8"))
+        warm_rows(b, false);
+    if (wanted(argc, argv, "f32"))
+        warm_rows(b, true);
+    if (wanted(argc, argv, "demand")) {
+        demand_rows(b, false);
+        demand_rows(b, true);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct bench b = {.rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 5};
     if (argc < 2) {
-        fprintf(stderr, "usage: bench_reader DB [ROUNDS]\n");
+        fprintf(stderr, "usage: bench_reader DB [ROUNDS [PART]...]\n");
         return 2;
     }
     prepare(&b, argv[1]);
     printf("%s: %llu records of %s in batches of %u, best of %u\n", argv[1],
            (unsigned long long)b.subset.records, apl_store_split(b.store, 0)->name, BATCH, b.rounds);
-    memory_row(&b, "peak memory over the budget, window of a tenth", b.subset.records / 10, 2);
-    memory_row(&b, "peak memory over the budget, full window", 0, 2);
-    double cold = cold_rows(&b);
-    streaming_row(&b, cold);
-    warm_rows(&b, false);
-    warm_rows(&b, true);
-    demand_rows(&b, false);
-    demand_rows(&b, true);
+    run_parts(&b, argc, argv);
     for (unsigned i = 0; i < BUFFERS; i++)
         pool_give(b.buffers[i]);
     pool_close(b.pool);
