@@ -82,16 +82,19 @@ unsigned field_channels(const apl_field *field)
 bool field_value_bytes(const apl_field *field, const uint32_t *dims, size_t *bytes)
 {
     uint64_t n = apl_dtype_size(field->dtype);
-    bool fits = true;
+    bool fits = true, empty = false;
     for (unsigned i = 0; i < field->ndim; i++) {
         uint64_t d = field->shape[i] < 0 ? *dims++ : (uint64_t)field->shape[i];
-        /* A zero makes the value empty whatever the others are: they must not be let overflow before it
-         * comes. */
-        fits = fits && (d == 0 || n <= APL_MAX_VALUE / d);
-        n = fits ? n * d : 0;
+        /* A zero makes the value empty whatever the others are, before it or behind it. */
+        if (d == 0)
+            empty = true;
+        else if (n > APL_MAX_VALUE / d)
+            fits = false;
+        else
+            n *= d;
     }
-    *bytes = (size_t)n;
-    return fits;
+    *bytes = empty || !fits ? 0 : (size_t)n;
+    return empty || fits;
 }
 
 static apl_status check_field(const struct schema *schema, const apl_field *f, apl_error *err)

@@ -155,12 +155,12 @@ static size_t printable_char(const unsigned char *text, size_t length)
 char *printable(char *out, size_t size, const char *text, size_t length)
 {
     const unsigned char *at = (const unsigned char *)text;
-    size_t used = 0;
+    size_t used = 0, cut = 0; /* cut: the most of what is there that leaves room for "..." */
     for (size_t i = 0; i < length;) {
         size_t n = printable_char(at + i, length - i);
         size_t width = n ? n : 4;
-        size_t room = i + (n ? n : 1) < length ? 4 : 1; /* for "..." and the NUL */
-        if (used + width + room > size) {
+        if (used + width + 1 > size) {
+            used = cut;
             if (size > used + 3)
                 used += (size_t)snprintf(out + used, size - used, "...");
             break;
@@ -171,6 +171,8 @@ char *printable(char *out, size_t size, const char *text, size_t length)
             snprintf(out + used, 5, "\\x%02x", at[i]);
         used += width;
         i += n ? n : 1;
+        if (used + 4 <= size)
+            cut = used;
     }
     out[used < size ? used : size - 1] = 0;
     return out;
