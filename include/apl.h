@@ -634,7 +634,8 @@ typedef struct apl_reader_options {
     uint64_t window;
     unsigned bins;  /* 1 ... 4096; 0: 64 */
     unsigned reuse; /* times that each record is delivered in an epoch; 0: 1 */
-    /* Bytes that the reader may allocate, batches and plan included. 0: what the window needs. */
+    /* Bytes that the reader may allocate, batches and plan included; 0: what the window needs. What it leaves over keeps decoded
+     * blocks for the next epoch, those that it needs first. */
     uint64_t memory_budget;
     /* That load and assemble. 0: the cores this process may use, but one. APL_NO_THREADS: none, the caller
      * does the work inside apl_reader_next(). */
@@ -713,21 +714,26 @@ APL_API const uint64_t *apl_batch_skipped(const apl_batch *batch, size_t *count)
  * Where the reader stands after the last batch that was handed out, in *size bytes: with `state` NULL or
  * *size too small, only sets *size (APL_E_INVALID if too small). Another reader that is opened with it goes
  * on with the very next batch, also with other threads, batch size, world or transforms; it refuses
- * (APL_E_MISMATCH) a state of another store, split, seed, order, window, number of bins or reuse.
+ * (APL_E_MISMATCH) a state of another store, split, seed, order, window, number of bins, lanes or reuse.
  */
 #define APL_STATE_BYTES 96 /* of strict order; free order adds a bit for each delivery of an epoch */
 APL_API APL_MUST_USE apl_status apl_reader_state(apl_reader *reader, void *state, size_t *size,
                                                  apl_error *err);
 
-/* What became of the deliveries first ... last-1 of an epoch. Receipts of ranks, and of parts, add up. */
+/*
+ * What became of the deliveries first ... last-1 of an epoch. Receipts of all ranks, and of parts that follow each other, add
+ * up: delivered + skipped over all of them is last - first, or else something is missing or repeated.
+ */
 typedef struct apl_receipt {
     uint64_t epoch;
     uint64_t first, last;
     uint64_t delivered; /* handed out by this reader */
-    uint64_t skipped;   /* left out because their block is corrupt */
+    uint64_t skipped;   /* left out of its batches because their block is corrupt */
+    uint64_t dropped;   /* after last, left over because of drop_last; all ranks see the same */
+    uint64_t missing;   /* of this reader's share, neither delivered nor skipped: always 0 */
     uint64_t repeated;  /* handed out more often than they should be: always 0 */
-    uint64_t sum[2];    /* sum modulo 2^128 (low half, high half) of keyed hashes of (id, copy) of what was
-                           delivered */
+    uint64_t sum
+        [2]; /* sum modulo 2^128 (low half, high half) of keyed hashes of (id, copy) of what was delivered */
 } apl_receipt;
 
 /* The receipt of the current epoch up to now. `size` is sizeof(apl_receipt). */

@@ -306,10 +306,11 @@ static void account(apl_reader *r, const struct job *job)
     const struct tally *t = &buffer->tally;
     r->tally.delivered += t->delivered;
     r->tally.skipped += t->skipped;
+    r->shared += job->rows;
     r->tally.sum[0] += t->sum[0];
     r->tally.sum[1] += t->sum[1] + (r->tally.sum[0] < t->sum[0]);
     for (uint32_t k = 0; k < job->rows; k++) {
-        uint64_t n = delivery_number(r, buffer->delivered[k]);
+        uint32_t n = buffer->numbers[k];
         r->repeated += r->delivered[n / 8] >> n % 8 & 1;
         r->delivered[n / 8] |= (uint8_t)(1u << n % 8);
     }
@@ -480,7 +481,7 @@ static void clear_receipt(apl_reader *r, uint64_t position)
     memset(r->delivered, 0, (size_t)(r->plan_length / 8 + 1));
     r->tally = (struct tally){0};
     r->tally_first = position;
-    r->repeated = 0;
+    r->shared = r->repeated = 0;
 }
 
 apl_status apl_reader_next_epoch(apl_reader *r, apl_error *err)

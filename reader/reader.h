@@ -158,7 +158,7 @@ struct apl_reader {
         *delivered;   /* a bit a delivery of this epoch: (members before its block + member) x reuse + copy */
     uint8_t *resumed; /* free order: the bits of a state that the epoch was resumed from; NULL: none */
     uint64_t resumed_epoch;
-    uint64_t repeated;
+    uint64_t shared, repeated; /* this reader's share of what was handed out; bits that were set already */
 };
 
 #endif

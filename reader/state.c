@@ -141,6 +141,15 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
                : APL_OK;
 }
 
+/* Deliveries of this epoch whose bit is set, beyond those that a state brought along. */
+static uint64_t marked(const apl_reader *r)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < r->plan_length / 8 + 1; i++)
+        n += (uint64_t)__builtin_popcount(r->delivered[i]);
+    return n - (r->resumed && r->resumed_epoch == r->epoch ? r->tally_first : 0);
+}
+
 apl_status apl_reader_receipt(apl_reader *r, apl_receipt *receipt, size_t size, apl_error *err)
 {
     if (!r || !receipt || size != sizeof *receipt)
@@ -154,6 +163,8 @@ apl_status apl_reader_receipt(apl_reader *r, apl_receipt *receipt, size_t size, 
                              .last = r->position,
                              .delivered = r->tally.delivered,
                              .skipped = r->tally.skipped,
+                             .dropped = r->ended ? r->plan_length - r->position : 0,
+                             .missing = r->shared - r->repeated - marked(r),
                              .repeated = r->repeated,
                              .sum = {r->tally.sum[0], r->tally.sum[1]}};
     pthread_mutex_unlock(&r->lock);
