@@ -630,7 +630,8 @@ typedef struct apl_reader_options {
     apl_order order;
     uint64_t seed;
     uint64_t first_epoch;
-    /* Records that mix. 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB hold. */
+    /* Records that mix. 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB hold. With `reuse`, a
+     * window that does not cover the split takes up to `reuse` times its memory, which the default allows for. */
     uint64_t window;
     unsigned bins;  /* 1 ... 4096; 0: 64 */
     unsigned reuse; /* times that each record is delivered in an epoch; 0: 1 */

@@ -298,10 +298,8 @@ static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked,
     struct reader_options *o = &r->options;
     uint64_t records = r->subset.records, fit = DEFAULT_WINDOW / record_bytes(r);
     uint32_t largest = largest_block(r);
-    uint64_t window = asked->window                             ? asked->window
-                      : records <= fit                          ? records
-                      : fit > (uint64_t)largest * o->plan.lanes ? fit
-                                                                : (uint64_t)largest * o->plan.lanes;
+    uint64_t least = (uint64_t)largest * o->plan.lanes, most = fit / o->plan.reuse;
+    uint64_t window = asked->window ? asked->window : records <= fit ? records : most > least ? most : least;
     window = window < records ? window : records;
     if (window < records && window / o->plan.lanes < largest)
         return fail(err, APL_E_INVALID,
