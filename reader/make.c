@@ -22,13 +22,16 @@ static void list_rows(const apl_reader *r, struct job *job)
         uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
         const struct subset_block *block = &r->subset.block[index];
         uint64_t id = block->first_id + (block->members ? block->members[member] : member);
+        uint32_t number = (uint32_t)((block->first + member) * r->options.plan.reuse + copy);
         if (residents[index].stage == BLOCK_BAD) {
             buffer->skipped[skipped++] = id;
             buffer->delivered[job->rows - skipped] = job->deliveries[k];
+            buffer->numbers[job->rows - skipped] = number;
             continue;
         }
         batch->ids[rows] = id;
         copies[rows] = copy;
+        buffer->numbers[rows] = number;
         buffer->delivered[rows++] = job->deliveries[k];
     }
     memcpy(job->deliveries, buffer->delivered, job->rows * sizeof *job->deliveries);

@@ -63,7 +63,7 @@ struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, con
 
 uint64_t pool_buffer_bytes(size_t rows, unsigned fields, const size_t *row_bytes)
 {
-    uint64_t bytes = sizeof(struct batch_buffer) + rows * 2 * (sizeof(uint64_t) + sizeof(uint32_t));
+    uint64_t bytes = sizeof(struct batch_buffer) + rows * (2 * sizeof(uint64_t) + 3 * sizeof(uint32_t));
     for (unsigned f = 0; f < fields; f++)
         bytes += row_bytes[f] ? (uint64_t)rows * row_bytes[f] + 64 : 0;
     return bytes;
@@ -84,6 +84,7 @@ static void buffer_destroy(struct pool *p, struct batch_buffer *b)
     free((void *)b->batch.copies);
     free(b->skipped);
     free(b->delivered);
+    free(b->numbers);
     free(b);
 }
 
@@ -119,7 +120,8 @@ static struct batch_buffer *buffer_create(struct pool *p)
     b->batch.copies = malloc(p->rows * sizeof *b->batch.copies);
     b->batch.skipped = b->skipped = malloc(p->rows * sizeof *b->skipped);
     b->delivered = malloc(p->rows * sizeof *b->delivered);
-    bool ok = b->delivered && b->batch.ids && b->batch.copies && b->skipped;
+    b->numbers = malloc(p->rows * sizeof *b->numbers);
+    bool ok = b->delivered && b->numbers && b->batch.ids && b->batch.copies && b->skipped;
     for (unsigned f = 0; ok && f < p->fields; f++)
         ok = p->row_bytes[f] == 0 || set_column(p, b, f, p->rows * p->row_bytes[f] + 64);
     if (ok)

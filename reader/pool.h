@@ -25,6 +25,7 @@ struct batch_buffer {
     bool lent;
     uint64_t *skipped;   /* ids of rows that were left out */
     uint32_t *delivered; /* the delivery of each row; then those of rows that were left out */
+    uint32_t *numbers;   /* of these, their places among all of the epoch */
     struct tally tally;
 };
 
