@@ -56,6 +56,14 @@ apl_status arena_init(struct arena *arena, uint32_t slots, unsigned fields, cons
     return APL_OK;
 }
 
+uint32_t arena_standing(struct arena *arena)
+{
+    pthread_mutex_lock(&arena->lock);
+    uint32_t standing = arena->slots - arena->free_count;
+    pthread_mutex_unlock(&arena->lock);
+    return standing;
+}
+
 void arena_reset(struct arena *arena)
 {
     /* Low numbers on top: slots are first used in the order in which they lie. */

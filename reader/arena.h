@@ -46,6 +46,9 @@ void arena_add(struct arena *arena, const uint32_t *slots, uint32_t n, unsigned 
  * lock. `slots` is used as scratch. Returns how many were given back. */
 uint32_t arena_release(struct arena *arena, uint32_t *slots, uint32_t n);
 
+/* Slots that are taken now. */
+uint32_t arena_standing(struct arena *arena);
+
 /* Takes all slots back; only while nobody uses any. */
 void arena_reset(struct arena *arena);
 

@@ -76,7 +76,7 @@ static void fill(apl_reader *r, apl_stats *s)
         s->queued += r->jobs[i % r->depth]->stage == JOB_DONE;
     s->lent = pool_lent(r->pool);
     s->slots = r->arena.slots;
-    s->standing_slots = r->options.kept ? r->arena.slots : r->arena.slots - r->arena.free_count;
+    s->standing_slots = r->options.kept ? r->arena.slots : arena_standing(&r->arena);
 }
 
 apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)
