@@ -145,7 +145,7 @@ static apl_status take_directory(const apl_store *store, int directory, apl_erro
 static apl_status publish(const apl_store *store, int directory, const char *path, const struct buffer *bytes,
                           bool replace, apl_error *err)
 {
-    char temporary[FILE_NAME_BYTES];
+    char temporary[FILE_NAME_BYTES + sizeof TEMPORARY_PREFIX];
     snprintf(temporary, sizeof temporary, TEMPORARY_PREFIX "%s", path);
     TRY(take_directory(store, directory, err));
     if (!replace && faccessat(directory, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
