@@ -9,6 +9,7 @@
     "      --batch-size N        records in a batch (256)\n"                                         \
     "      --drop-last           no batch that is not full\n"                                        \
     "      --rank R, --world W   as process R of W\n"                                                \
+    "      --lanes N             deal blocks to N lanes, a multiple of W: a rank decodes its own\n"  \
     "      --skip-corrupt N      leave out up to N records of bad blocks\n"                          \
     "\n"                                                                                             \
     "In which order:\n"                                                                              \
