@@ -1,0 +1,281 @@
+/* A store comes into being all at once or not at all: one writer at a time, nothing left of those that fail. */
+#include "target.h"
+
+#include "store_fixture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/file.h>
+
+TestSuite(target, .init = fx_set_up, .fini = fx_tear_down);
+
+static const char *db;
+
+static struct target *begin(int replace)
+{
+    struct target *t = NULL;
+    db = fx_path("db");
+    OK(target_open(db, replace, &t, &fx_err));
+    return t;
+}
+
+static void fill(struct target *t, const char *text)
+{
+    cr_assert(!fx_exists(target_temporary(t)));
+    fx_write(target_temporary(t), text, strlen(text));
+}
+
+static void make(const char *text)
+{
+    struct target *t = begin(1);
+    fill(t, text);
+    OK(target_publish(t, &fx_err));
+    target_close(t);
+}
+
+static void expect_store(const char *text)
+{
+    char path[300];
+    size_t size;
+    snprintf(path, sizeof path, "%s/data.mdb", db);
+    uint8_t *data = fx_read(path, &size);
+    cr_assert(size == strlen(text) && memcmp(data, text, size) == 0);
+    free(data);
+    struct stat st;
+    cr_assert(stat(path, &st) == 0 && (st.st_mode & 0777) == 0444);
+    cr_assert_str_eq(fx_list(db), "data.mdb ");
+}
+
+Test(target, published)
+{
+    struct target *t = begin(0);
+    fill(t, "one");
+    cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ");
+    OK(target_publish(t, &fx_err));
+    expect_store("one");
+    target_close(t);
+    expect_store("one");
+}
+
+Test(target, abandoned)
+{
+    struct target *t = begin(0);
+    fill(t, "one");
+    target_close(t);
+    cr_assert(!fx_exists(db), "the directory that was made goes too");
+    cr_assert_eq(mkdir(db, 0755), 0);
+    t = begin(0);
+    target_close(t); /* without a temporary file, too */
+    t = begin(0);
+    fill(t, "one");
+    target_close(t);
+    cr_assert_str_eq(fx_list(db), "", "a directory that was there stays");
+    target_close(NULL);
+}
+
+/* What others put into a directory that was made is not ours to remove. */
+Test(target, abandoned_with_company)
+{
+    struct target *t = begin(0);
+    fill(t, "one");
+    fx_shell("touch '%s/%s'", db, "notes");
+    target_close(t);
+    cr_assert_str_eq(fx_list(db), "notes ");
+}
+
+Test(target, a_path_with_a_slash_at_its_end)
+{
+    struct target *t = NULL;
+    OK(target_open(fx_path("slash/"), 0, &t, &fx_err));
+    fill(t, "one");
+    target_close(t);
+    cr_assert(!fx_exists(fx_path("slash")));
+}
+
+Test(target, replaced)
+{
+    struct target *t = NULL;
+    make("one");
+    FAILS(APL_E_EXISTS, target_open(db, 0, &t, &fx_err));
+    SAYS(db);
+    expect_store("one");
+    t = begin(1);
+    fill(t, "two");
+    target_close(t);
+    expect_store("one");
+    t = begin(1);
+    fill(t, "two");
+    char path[300];
+    snprintf(path, sizeof path, "%s/data.mdb", db);
+    int old = open(path, O_RDONLY);
+    OK(target_publish(t, &fx_err));
+    target_close(t);
+    expect_store("two");
+    char text[4] = {0};
+    cr_assert(read(old, text, 3) == 3 && strcmp(text, "one") == 0, "who has it open keeps the old one");
+    close(old);
+}
+
+Test(target, published_without_a_file)
+{
+    make("one");
+    struct target *t = begin(1);
+    FAILS(APL_E_NOTFOUND, target_publish(t, &fx_err));
+    target_close(t);
+    expect_store("one");
+}
+
+/* ------------------------------------------------------------------------------------------------ one writer */
+
+Test(target, busy_in_one_process)
+{
+    struct target *t = begin(0), *other = NULL;
+    fill(t, "one");
+    FAILS(APL_E_BUSY, target_open(db, 0, &other, &fx_err));
+    FAILS(APL_E_BUSY, target_open(db, 1, &other, &fx_err));
+    SAYS(db);
+    cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ", "the other writer's file is left alone");
+    OK(target_publish(t, &fx_err));
+    target_close(t);
+    expect_store("one");
+}
+
+static int open_while_busy(void)
+{
+    struct target *t = NULL;
+    return target_open(fx_path("db"), 1, &t, NULL) == APL_E_BUSY ? 0 : 1;
+}
+
+static void in_child(int (*child)(void))
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(child());
+    int status;
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+Test(target, busy_in_another_process)
+{
+    struct target *t = begin(0);
+    fill(t, "one");
+    in_child(open_while_busy);
+    cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ");
+    target_close(t);
+    cr_assert(!fx_exists(db));
+    make("two");
+    expect_store("two");
+}
+
+/* A writer that is killed in the middle leaves its files, and the lock goes with it. */
+Test(target, killed)
+{
+    int ready[2];
+    cr_assert_eq(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct target *t = begin(0);
+        fill(t, "half a st");
+        (void)!write(ready[1], "x", 1);
+        for (;;)
+            pause();
+    }
+    char c;
+    cr_assert_eq(read(ready[0], &c, 1), 1);
+    cr_assert_eq(kill(pid, SIGKILL), 0);
+    cr_assert_eq(waitpid(pid, NULL, 0), pid);
+    db = fx_path("db");
+    cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ");
+    make("one");
+    expect_store("one");
+}
+
+Test(target, leftovers_are_cleared)
+{
+    make("one");
+    fx_shell("touch '%s'/.tmp-data.mdb '%s'/.tmp-piles", db, db);
+    fx_shell("touch '%s'/.tmp-x-train.split; touch '%s'/keep.split", db, db);
+    struct target *t = begin(1);
+    cr_assert_str_eq(fx_list(db), "data.mdb keep.split ");
+    target_close(t);
+    cr_assert_str_eq(fx_list(db), "data.mdb keep.split ");
+}
+
+/* A link in the place of the file to be written must not lead elsewhere. */
+Test(target, links_are_not_followed)
+{
+    fx_write(fx_path("victim"), "precious", 8);
+    struct target *t = begin(0);
+    cr_assert_eq(symlink("../victim", target_temporary(t)), 0);
+    FAILS(APL_E_IO, target_publish(t, &fx_err));
+    target_close(t);
+    struct stat st;
+    cr_assert(stat(fx_path("victim"), &st) == 0 && st.st_size == 8 && (st.st_mode & 0777) != 0444);
+}
+
+/* -------------------------------------------------------------------------------------------- the scratch file */
+
+Test(target, scratch_has_no_name)
+{
+    struct target *t = begin(0);
+    int fd = -1, second = -1;
+    char text[4] = {0};
+    OK(target_scratch(t, &fd, &fx_err));
+    OK(target_scratch(t, &second, &fx_err));
+    cr_assert_str_eq(fx_list(db), "");
+    cr_assert(pwrite(fd, "abc", 3, 0) == 3 && pread(fd, text, 3, 0) == 3 && strcmp(text, "abc") == 0);
+    cr_assert_eq(pread(second, text, 3, 0), 0);
+    cr_assert(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    close(fd);
+    close(second);
+    target_close(t);
+    cr_assert(!fx_exists(db));
+}
+
+/* ---------------------------------------------------------------------------------------------- bad places */
+
+Test(target, places_that_cannot_be)
+{
+    struct target *t = NULL;
+    FAILS(APL_E_INVALID, target_open(NULL, 0, &t, &fx_err));
+    FAILS(APL_E_INVALID, target_open("", 0, &t, &fx_err));
+    FAILS(APL_E_NOTFOUND, target_open(fx_path("no/such/place"), 0, &t, &fx_err));
+    SAYS("no/such/place");
+    fx_write(fx_path("file"), "x", 1);
+    FAILS(APL_E_INVALID, target_open(fx_path("file"), 1, &t, &fx_err));
+    SAYS("not a directory");
+    cr_assert(fx_exists(fx_path("file")));
+    FAILS(APL_E_NOTFOUND, target_open(fx_path("file/db"), 1, &t, &fx_err));
+    cr_assert_eq(symlink("nowhere", fx_path("dangling")), 0);
+    FAILS(APL_E_NOTFOUND, target_open(fx_path("dangling"), 0, &t, &fx_err));
+    cr_assert_null(t);
+}
+
+Test(target, names_are_printed_safely)
+{
+    struct target *t = NULL;
+    FAILS(APL_E_NOTFOUND, target_open(fx_path("bell\a/\033[2J"), 0, &t, &fx_err));
+    SAYS("bell\\x07");
+    SAYS("\\x1b");
+}
+
+static int open_read_only(void)
+{
+    struct target *t = NULL;
+    apl_error err;
+    if (target_open(fx_path("db"), 1, &t, &err) != APL_E_IO || err.sys_errno != EACCES)
+        return 1;
+    return target_open(fx_path("db/new"), 0, &t, &err) == APL_E_IO && err.sys_errno == EACCES ? 0 : 2;
+}
+
+Test(target, read_only_directory)
+{
+    make("one");
+    cr_assert_eq(chmod(fx_place, 0755), 0);
+    cr_assert_eq(chmod(db, 0555), 0);
+    fx_as_nobody(open_read_only);
+    expect_store("one");
+    cr_assert_eq(chmod(db, 0755), 0);
+}
