@@ -149,18 +149,10 @@ apl_status schema_add(struct schema *schema, const char *name, size_t name_lengt
     return APL_OK;
 }
 
-apl_status schema_set_classes(struct schema *schema, unsigned field, const char *const *names,
-                              const size_t *lengths, uint64_t count, apl_error *err)
+/* Copies class names into `f`, which has none; those that were copied before a failure are left in it. */
+static apl_status copy_classes(apl_field *f, const char *const *names, const size_t *lengths, uint64_t count,
+                               apl_error *err)
 {
-    apl_field *f = &schema->fields[field];
-    size_t element = apl_dtype_size(f->dtype);
-    if (f->mark != APL_TARGET || f->ndim != 0 ||
-        (f->dtype != APL_U8 && f->dtype != APL_U16 && f->dtype != APL_U32))
-        return fail(err, APL_E_INVALID, "field %s: only scalar targets of type u8, u16 or u32 have classes",
-                    f->name);
-    if (count == 0 || count > 1u << 20 || count > (uint64_t)1 << (8 * element))
-        return fail(err, APL_E_INVALID, "field %s: %llu classes", f->name, (unsigned long long)count);
-    free_classes(f);
     char **classes = calloc((size_t)count, sizeof *classes);
     if (!classes)
         return fail_nomem(err);
@@ -176,5 +168,28 @@ apl_status schema_set_classes(struct schema *schema, unsigned field, const char 
         if (!classes[f->class_count])
             return fail_nomem(err);
     }
+    return APL_OK;
+}
+
+apl_status schema_set_classes(struct schema *schema, unsigned field, const char *const *names,
+                              const size_t *lengths, uint64_t count, apl_error *err)
+{
+    apl_field *f = &schema->fields[field];
+    size_t element = apl_dtype_size(f->dtype);
+    if (f->mark != APL_TARGET || f->ndim != 0 ||
+        (f->dtype != APL_U8 && f->dtype != APL_U16 && f->dtype != APL_U32))
+        return fail(err, APL_E_INVALID, "field %s: only scalar targets of type u8, u16 or u32 have classes",
+                    f->name);
+    if (count == 0 || count > 1u << 20 || count > (uint64_t)1 << (8 * element))
+        return fail(err, APL_E_INVALID, "field %s: %llu classes", f->name, (unsigned long long)count);
+    apl_field fresh = {.name = f->name}; /* so that a failure leaves the field as it was */
+    apl_status status = copy_classes(&fresh, names, lengths, count, err);
+    if (status != APL_OK) {
+        free_classes(&fresh);
+        return status;
+    }
+    free_classes(f);
+    f->classes = fresh.classes;
+    f->class_count = count;
     return APL_OK;
 }

@@ -200,6 +200,7 @@ Test(schema, classes)
     const char *bad[] = {"cat", "d\tg"};
     cr_assert_eq(schema_set_classes(&s, 0, bad, NULL, 2, &err), APL_E_INVALID);
     cr_assert_not_null(strstr(err.message, "class 1"));
+    cr_assert(s.fields[0].class_count == 2 && strcmp(s.fields[0].classes[1], "dog") == 0, "as it was");
     const char *none[] = {NULL};
     cr_assert_eq(schema_set_classes(&s, 0, none, NULL, 1, &err), APL_E_INVALID);
     cr_assert_eq(schema_set_classes(&s, 0, names, NULL, 0, &err), APL_E_INVALID);
