@@ -26,8 +26,13 @@ fi
 for source in bench/*.c; do
     [ -e "$source" ] || continue
     name=$(basename "$source" .c)
+    case $name in
+    bench_reader | bench_plan | bench_growth) continue ;; # by reader.sh
+    esac
     printf '\n== %s, %s\n' "$name" "$archive"
     "$BUILD/release/bench/$name" "$rows"
 done
 printf '\n== ingest\n'
 BUILD=$BUILD bash bench/ingest.sh
+printf '\n== reader\n'
+BUILD=$BUILD bash bench/reader.sh
