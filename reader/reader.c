@@ -405,7 +405,7 @@ static apl_status next(apl_reader *r, apl_batch **batch, apl_error *err)
             *err = r->error;
             return r->status;
         }
-        if (work(r))
+        if (work(r) || r->status != APL_OK)
             continue;
         if (all_lent(r))
             return fail(err, APL_E_LENT,

@@ -138,7 +138,7 @@ struct apl_reader {
     uint8_t *stay;      /* of each block: the next epoch needs it early; NULL: there is no room to spare */
     uint32_t *peeked;   /* scratch: the order of the next epoch */
     uint32_t blocks_in; /* where slots are kept: so many are there to stay */
-    uint8_t *known_bad; /* of each block: its records are counted in skipped_records */
+    uint8_t *known_bad; /* of each block: a batch has met it, and its records are counted in skipped_records */
     uint64_t skipped_records;
 
     /* batches */

@@ -140,16 +140,13 @@ static void give_passed(apl_reader *r, struct resident *b, uint32_t index)
     b->passed = NULL;
 }
 
-static void mark_bad(apl_reader *r, struct resident *b, uint32_t index, const apl_error *error)
+static void mark_bad(struct resident *b, const apl_error *error)
 {
     b->stage = BLOCK_BAD;
     free(b->error);
     b->error = malloc(sizeof *b->error);
     if (b->error)
         *b->error = *error;
-    if (!r->known_bad[index])
-        r->skipped_records += r->subset.block[index].count;
-    r->known_bad[index] = 1;
 }
 
 /* Keeps a block's slots beyond its last delivery, by one more that is to come from each. */
@@ -165,7 +162,7 @@ static void loaded(apl_reader *r, struct load_item item, apl_status status, cons
     if (status == APL_OK)
         b->stage = BLOCK_IN;
     else if (status == APL_E_CORRUPT)
-        mark_bad(r, b, item.index, error);
+        mark_bad(b, error);
     else
         schedule_fail(r, status, error);
     if (r->options.kept && b->stage == BLOCK_IN)
@@ -538,8 +535,12 @@ static bool step_plan(struct worker *w)
  */
 
 /* The error that a batch with a bad block ends in, unless such rows are to be left out. */
-static bool tolerated(apl_reader *r, struct job *job, const struct resident *b)
+static bool tolerated(apl_reader *r, struct job *job, uint32_t index)
 {
+    const struct resident *b = &r->residents[job->epoch & 1][index];
+    if (!r->known_bad[index])
+        r->skipped_records += r->subset.block[index].count;
+    r->known_bad[index] = 1;
     if (r->options.skip_corrupt && r->skipped_records <= r->options.skip_corrupt)
         return true;
     job->status = APL_E_CORRUPT;
@@ -548,6 +549,18 @@ static bool tolerated(apl_reader *r, struct job *job, const struct resident *b)
     else
         fail_nomem(&job->error);
     return false;
+}
+
+/* Have all batches before this one all that they need, or an error? Bad blocks count in the order of batches, so that in
+ * strict order the limit is exceeded at the same place whoever loads. */
+static bool is_first_unchecked(const apl_reader *r, const struct job *job)
+{
+    for (uint64_t i = r->head; r->jobs[i % r->depth] != job; i++) {
+        const struct job *before = r->jobs[i % r->depth];
+        if (before->stage == JOB_PLANNED && before->checked < before->rows)
+            return false;
+    }
+    return true;
 }
 
 /* Are all blocks of a batch there? Also if it cannot be made for one that never will. */
@@ -561,7 +574,9 @@ static bool is_ready(apl_reader *r, struct job *job)
         const struct resident *b = &residents[index];
         if (b->stage != BLOCK_IN && b->stage != BLOCK_BAD)
             return false;
-        if (b->stage == BLOCK_BAD && !tolerated(r, job, b))
+        if (b->stage == BLOCK_BAD && !r->known_bad[index] && !is_first_unchecked(r, job))
+            return false;
+        if (b->stage == BLOCK_BAD && !tolerated(r, job, index))
             return true;
     }
     return true;
