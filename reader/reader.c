@@ -117,12 +117,12 @@ static apl_status start_threads(apl_reader *r, apl_error *err)
         TRY(worker_init(w, err));
     }
     for (unsigned i = 0; i < n; i++) {
-        pthread_t thread;
+        struct worker *w = &r->workers[i];
         pthread_mutex_lock(&r->lock);
         r->references++;
         r->threads++;
         pthread_mutex_unlock(&r->lock);
-        apl_status status = thread_start(&thread, run_worker, &r->workers[i], err);
+        apl_status status = thread_start(&w->thread, run_worker, w, err);
         if (status != APL_OK) {
             pthread_mutex_lock(&r->lock);
             r->references--;
@@ -130,7 +130,7 @@ static apl_status start_threads(apl_reader *r, apl_error *err)
             pthread_mutex_unlock(&r->lock);
             return status;
         }
-        pthread_detach(thread);
+        w->started = true;
     }
     return APL_OK;
 }
@@ -538,6 +538,17 @@ void apl_reader_cancel(apl_reader *r)
     pthread_mutex_unlock(&r->lock);
 }
 
+/* Joins the threads that are over, or leaves them to themselves. */
+static void let_threads_go(apl_reader *r, bool over)
+{
+    unsigned n = r->options.threads + r->options.loaders + r->options.consumers;
+    for (unsigned i = 0; r->workers && i < n; i++)
+        if (r->workers[i].started && over)
+            pthread_join(r->workers[i].thread, NULL);
+        else if (r->workers[i].started)
+            pthread_detach(r->workers[i].thread);
+}
+
 void apl_reader_close(apl_reader *r)
 {
     /* In a child, threads of the parent may have held the lock at the fork: nothing can be touched. */
@@ -549,8 +560,12 @@ void apl_reader_close(apl_reader *r)
     r->closing = true;
     pthread_cond_broadcast(&r->work);
     pthread_cond_broadcast(&r->done);
-    while (r->threads + r->callers > 0)
-        if (pthread_cond_timedwait(&r->done, &r->lock, &limit) == ETIMEDOUT)
-            break;
+    bool patient = !schedule_in_callback(r); /* which could only wait for itself */
+    while (patient && r->threads + r->callers > 0)
+        patient = pthread_cond_timedwait(&r->done, &r->lock, &limit) != ETIMEDOUT;
+    bool over = r->threads == 0;
+    pthread_mutex_unlock(&r->lock);
+    let_threads_go(r, over);
+    pthread_mutex_lock(&r->lock);
     unreference(r);
 }

@@ -78,7 +78,8 @@ struct job {
 /* A thread's own things. */
 struct worker {
     apl_reader *reader;
-    bool loads, makes, ready;
+    pthread_t thread;
+    bool started, loads, makes, ready;
     struct block_coder bc;
     uint8_t **rows;                   /* of a block */
     uint8_t *scratch[APL_MAX_FIELDS]; /* for records of a block that are not in the split */
