@@ -54,6 +54,35 @@ int main()
 END
 }
 
+# pkg-config as it will answer once the tree is in its final place, for command lines as users type them.
+write_pkg_config()
+{
+    mkdir -p "$scratch/bin"
+    cat >"$scratch/bin/pkg-config" <<END
+#!/bin/sh
+exec $(command -v pkg-config) --define-variable=libdir="$root$prefix/lib" \\
+    --define-variable=includedir="$root$prefix/include" "\$@"
+END
+    chmod +x "$scratch/bin/pkg-config"
+}
+
+# The lines of the README that compile examples, as they stand there; each makes a program.
+readme_compiles()
+{
+    write_pkg_config
+    ln -s "$PWD/examples" "$scratch/examples"
+    awk '/^    \$ cc / { on = 1; sub(/^    \$ /, "") } on; !/\\$/ { on = 0 }' README.md >"$scratch/lines"
+    cat "$scratch/lines"
+    [ "$(grep -c '^cc ' "$scratch/lines")" = 3 ] && (cd "$scratch" && PATH="$scratch/bin:$PATH" sh -e lines)
+}
+
+readme_runs() # EXAMPLE: it finds the library; all that it complains of is that there is no store
+{
+    ! LD_LIBRARY_PATH="$root$prefix/lib" "$scratch/$1" "$scratch/no.db" 2>"$scratch/said" || return 1
+    cat "$scratch/said"
+    grep -q 'no.db: is not a store' "$scratch/said"
+}
+
 check "install: make install" make_it install
 for file in bin/aplingest bin/apldata include/apl.h include/apl_ingest.h lib/libapldata.a lib/libapldata.so \
     lib/libapldata.so.0 lib/libaplingest.a lib/libaplingest.so lib/libaplingest.so.0 lib/pkgconfig/apldata.pc \
@@ -73,5 +102,9 @@ if have "$CXX"; then
 else
     skip "install: C++ programs" "no C++ compiler"
 fi
+check "install: the README's lines compile the examples" readme_compiles
+for example in read minimal train; do
+    check "install: $example runs with the installed library" readme_runs $example
+done
 check "install: make uninstall" make_it uninstall
 check "install: nothing is left" test -z "$(find "$root" ! -type d)"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Holds README.md and the man pages against the tree: the program it shows is the one in examples/, which is compiled and
+# Holds README.md and the man pages against the tree: the programs it shows are those in examples/, which are compiled and
 # run; files it names are there; options are those that --help tells of.
 . tests/lib.sh
 BUILD=${BUILD:-build}
@@ -7,16 +7,19 @@ CC=${CC:-cc}
 build=$(cd "$BUILD" && pwd) || exit 1
 scratch
 
-quoted() # is the one C block of the README the example, byte for byte?
+quoted() # NAME...: are the C blocks of the README these examples, byte for byte?
 {
-    awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' README.md | diff - examples/read.c
+    for name in "$@"; do cat "examples/$name.c"; done >"$scratch/examples"
+    awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' README.md | diff - "$scratch/examples"
 }
 
-compiled() # warns of nothing, and uses nothing but the installed header
+compiled() # OUT SOURCE...: warns of nothing, and uses nothing but the installed header
 {
+    out=$1
+    shift
     cp include/apl.h "$scratch" &&
-        $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$scratch" examples/read.c -o "$scratch/read" -L"$build" \
-            -lapldata -Wl,-rpath,"$build"
+        $CC -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra -Wpedantic -Werror -I"$scratch" "$@" \
+            -o "$scratch/$out" -L"$build" -lapldata -Wl,-rpath,"$build" -lm -pthread
 }
 
 runs() # on a store of CIFAR's shape: a line for each record asked for, and the classes that `get` tells
@@ -29,9 +32,35 @@ runs() # on a store of CIFAR's shape: a line for each record asked for, and the 
         [ "$(head -n 1 "$scratch/said")" = "$(tail -n 1 "$scratch/said")" ]
 }
 
-fails() # politely where there is no store
+goes_round() # every picture of the split, twice
 {
-    ! "$scratch/read" "$scratch/nothing" >"$scratch/out" 2>"$scratch/err" &&
+    "$scratch/minimal" "$scratch/db" >"$scratch/said" && cat "$scratch/said" &&
+        [ "$(grep -c '^epoch [01]: 100 pictures, mean -*[0-9]\.[0-9]*$' "$scratch/said")" = 2 ] &&
+        [ "$(wc -l <"$scratch/said")" = 2 ]
+}
+
+learns() # drawn pictures: the loss falls, and those of the test are classified far better than by guessing
+{
+    "$build/mkshapes" --rows 400 "$scratch/more.tar" &&
+        "$build/aplingest" -q --partial "$scratch/more.tar" "$scratch/more" &&
+        "$scratch/train" --epochs 6 --threads 2 --batch-size 64 "$scratch/more" >"$scratch/said" &&
+        cat "$scratch/said" &&
+        awk 'NR == 3 { first = $2 } NR > 2 { loss = $2; test = $5; stall = $8 }
+            END { exit !(NR == 8 && loss < 0.8 * first && test > 40 && stall < 100) }' "$scratch/said"
+}
+
+refuses() # what is no option
+{
+    for wrong in "--epochs 0" "--epochs x" "--nothing 1" "--seed" "a b"; do
+        # shellcheck disable=SC2086
+        "$scratch/train" $wrong >"$scratch/out" 2>&1 && return 1
+        grep -q '^usage: ' "$scratch/out" || return 1
+    done
+}
+
+fails() # EXAMPLE: politely where there is no store
+{
+    ! "$scratch/$1" "$scratch/nothing" >"$scratch/out" 2>"$scratch/err" &&
         [ ! -s "$scratch/out" ] && [ "$(wc -l <"$scratch/err")" = 1 ]
 }
 
@@ -64,7 +93,7 @@ help_of() # COMMAND: all that it and its subcommands say of themselves
 
 readme_options() # none that no command has, but those of other programs' lines
 {
-    { help_of aplingest && help_of apldata; } | options >"$scratch/known"
+    { help_of aplingest && help_of apldata && ! "$scratch/train" --help 2>&1; } | options >"$scratch/known"
     grep -v 'pkg-config' README.md | options | comm -23 - "$scratch/known" | { ! grep .; }
 }
 
@@ -74,10 +103,17 @@ man_options() # COMMAND: the same options in its man page and in its help
     options <"docs/man/$1.1" | diff "$scratch/helped" -
 }
 
-check "readme: its program is examples/read.c" quoted
-check "readme: the example compiles" compiled
-check "readme: the example runs" runs
-check "readme: the example tells of failure" fails
+check "readme: its programs are those in examples/" quoted read minimal
+check "readme: read.c compiles" compiled read examples/read.c
+check "readme: minimal.c compiles" compiled minimal examples/minimal.c
+check "readme: train.c compiles" compiled train examples/train.c examples/net.c examples/layers.c examples/matmul.c
+check "readme: read.c runs" runs
+check "readme: minimal.c runs" goes_round
+check "readme: train.c learns" learns
+check "readme: train.c refuses wrong use" refuses
+for example in read minimal train; do
+    check "readme: $example.c tells of failure" fails $example
+done
 check "readme: links lead somewhere" links
 check "readme: options are those of the commands" readme_options
 for command in aplingest apldata; do
