@@ -218,8 +218,14 @@ static bool refill(struct plan *p, struct lane *lane)
 
 /* ------------------------------------------------------------------------------------------------- drawing */
 
-/* Takes one delivery out of a lane's bins: bin and place in it from one uniform number below what stands. */
-static uint32_t draw(struct plan *p, struct lane *lane)
+/* A draw: the delivery at this place of a bin, where the one at its end comes instead. */
+struct pick {
+    struct bin *bin;
+    uint32_t place, end;
+};
+
+/* Draws from a lane's bins: bin and place in it from one uniform number below what stands. */
+static struct pick draw(struct plan *p, struct lane *lane)
 {
     uint32_t r = random_below(&lane->draws, (uint32_t)lane->standing);
     unsigned number = 0, i = 0;
@@ -231,14 +237,22 @@ static uint32_t draw(struct plan *p, struct lane *lane)
         i += row->sums[k] <= r;
     r -= i ? row->sums[i - 1] : 0;
     struct bin *bin = &row->bins[i];
-    uint32_t delivery = bin->deliveries[r];
-    bin->deliveries[r] = bin->deliveries[--bin->count]; /* its order within the bin means nothing */
+    struct pick pick = {bin, r, --bin->count};
+    __builtin_prefetch(&bin->deliveries[r], 1);
     for (unsigned k = 0; k < p->rows; k++)
         lane->row_sums[k] -= k >= number;
     for (unsigned k = 0; k < ROW; k++)
         row->sums[k] -= k >= i;
     lane->standing--;
     lane->left--;
+    return pick;
+}
+
+/* Takes what was drawn out of its bin; in the order of the draws. */
+static uint32_t take(const struct pick *pick)
+{
+    uint32_t *deliveries = pick->bin->deliveries, delivery = deliveries[pick->place];
+    deliveries[pick->place] = deliveries[pick->end]; /* its order within the bin means nothing */
     return delivery;
 }
 
@@ -267,21 +281,42 @@ static uint32_t next_in_order(struct plan *p)
     return (p->entered_count - 1) * p->subset->stride * reuse + (uint32_t)within;
 }
 
+/* Draws that wait to be taken, so that memory has time to bring what they are about. */
+#define AHEAD 16u
+
+static size_t next_drawn(struct plan *p, uint32_t *deliveries, size_t n)
+{
+    struct pick ahead[AHEAD];
+    size_t drawn = 0, taken = 0;
+    for (; drawn < n; drawn++, p->position++) {
+        struct lane *lane = next_lane(p);
+        if (fits(p, lane)) {
+            for (; taken < drawn; taken++)
+                deliveries[taken] = take(&ahead[taken % AHEAD]); /* before its bin gets more */
+            if (!refill(p, lane))
+                break;
+        }
+        if (drawn - taken == AHEAD) {
+            deliveries[taken] = take(&ahead[taken % AHEAD]);
+            taken++;
+        }
+        ahead[drawn % AHEAD] = draw(p, lane);
+    }
+    for (; taken < drawn; taken++)
+        deliveries[taken] = take(&ahead[taken % AHEAD]);
+    return drawn;
+}
+
 size_t plan_next(struct plan *p, uint32_t *deliveries, size_t n, bool *failed)
 {
     uint64_t left = plan_length(p) - p->position;
     size_t k = 0;
     n = n < left ? n : (size_t)left;
-    for (; k < n; k++, p->position++) {
-        if (p->options.sequential) {
+    if (p->options.sequential)
+        for (; k < n; k++, p->position++)
             deliveries[k] = next_in_order(p);
-            continue;
-        }
-        struct lane *lane = next_lane(p);
-        if (!refill(p, lane))
-            break;
-        deliveries[k] = draw(p, lane);
-    }
+    else
+        k = next_drawn(p, deliveries, n);
     *failed = k < n;
     return k;
 }
