@@ -519,7 +519,8 @@ APL_API APL_MUST_USE apl_status apl_split_class_counts(apl_store *store, const c
                                                        uint64_t *counts, apl_error *err);
 
 /* Divides the records anew by the rule that the file of the split `name` states, and compares: APL_E_CORRUPT
- * if a record is on the wrong side. */
+ * if a record is on the wrong side. APL_E_MISMATCH if the parent has been made anew since, and so holds other
+ * records than those that the split divides; a parent that has been removed is no matter. */
 APL_API APL_MUST_USE apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads,
                                                  apl_error *err);
 

@@ -128,6 +128,23 @@ static apl_status both_sides(const apl_store *store, const struct split_file *fi
     return APL_OK;
 }
 
+/* Does the parent, if it is still there, hold what it held? */
+static apl_status check_parent(const apl_store *store, const struct split_file *file,
+                               const struct selection *sides, apl_error *err)
+{
+    struct selection parent;
+    apl_status status = selection_open(store, file->parent, &parent, err);
+    if (status != APL_OK)
+        return status == APL_E_NOTFOUND ? APL_OK : status;
+    bool same = parent.first == sides->first && parent.records == sides->records;
+    for (uint64_t i = 0; same && i < sides->count; i++)
+        same = marks_test(&sides->marks, i) == selection_has(&parent, sides->first + i);
+    selection_close(&parent);
+    return same ? APL_OK
+                : fail(err, APL_E_MISMATCH, "%s/%s%s: its parent has been made anew since",
+                       store->directory_name, file->name, SPLIT_SUFFIX);
+}
+
 static apl_status compare(const apl_store *store, const struct split_file *is, const struct split_file *due,
                           apl_error *err)
 {
@@ -157,6 +174,7 @@ apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads
     GUARD(both_sides(store, &is, &parent, err));
     GUARD(split_divide(store, &parent, threads, &due, err));
     GUARD(compare(store, &is, &due, err));
+    GUARD(check_parent(store, &is, &parent, err));
 out:
     due.stratify = NULL;
     split_file_free(&due);

@@ -21,6 +21,7 @@ static const char help[] = "Usage: apldata COMMAND [OPTION]... DB [...]\n"
                            "  verify   decode and check every byte of it\n"
                            "  get      the fields of some records\n"
                            "  export   all of it, as files that others read\n"
+                           "  split    divide the records of a split in two\n"
                            "  bench    how fast it can be read for training\n"
                            "  stream   batches as they come, for another program\n"
                            "\n"
@@ -31,8 +32,8 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"info", cmd_info},     {"verify", cmd_verify}, {"get", cmd_get},
-    {"export", cmd_export}, {"bench", cmd_bench},   {"stream", cmd_stream},
+    {"info", cmd_info},   {"verify", cmd_verify}, {"get", cmd_get},       {"export", cmd_export},
+    {"split", cmd_split}, {"bench", cmd_bench},   {"stream", cmd_stream},
 };
 
 static int print_version(void)

@@ -5,6 +5,7 @@
 #include "interrupt.h"
 #include "progress.h"
 #include "report.h"
+#include "splits.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -23,6 +24,9 @@ static const char help[] =
     "  -l, --level LEVEL        compression level of zstd (default: tried and chosen)\n"
     "      --codec NAME         raw, zstd, shuffle, delta or picture (default: tried and chosen)\n"
     "      --shuffle[=SEED]     store the records in a keyed random order (default seed: 0)\n"
+    "      --split SPLIT        then divide a split in two; SPLIT is NAME=RATIO or NAME=RATIO@PARENT\n"
+    "                           (default parent: train); may be given several times\n"
+    "      --stratify FIELD     these splits have so much of each class, exactly\n"
     "      --force              replace a store that exists\n"
     "      --partial            accept a source that lacks members or rows\n"
     "      --json               print one JSON object instead of the summary\n"
@@ -32,15 +36,30 @@ static const char help[] =
     "  -h, --help               print this help\n"
     "      --version            print the version\n";
 
+#define MAX_SPLITS 64
+
 struct job {
     apl_ingest_options ingest;
     const char *source, *db;
     bool json, quiet, verbose, no_progress;
+    struct split_spec splits[MAX_SPLITS];
+    unsigned split_count;
+    const char *stratify;
     struct progress progress;
     uint64_t records; /* seen while reading: how many there are to check */
 };
 
-enum { OPT_CODEC = 256, OPT_SHUFFLE, OPT_FORCE, OPT_PARTIAL, OPT_JSON, OPT_NO_PROGRESS, OPT_VERSION };
+enum {
+    OPT_CODEC = 256,
+    OPT_SHUFFLE,
+    OPT_SPLIT,
+    OPT_STRATIFY,
+    OPT_FORCE,
+    OPT_PARTIAL,
+    OPT_JSON,
+    OPT_NO_PROGRESS,
+    OPT_VERSION
+};
 
 static const struct option options[] = {
     {"threads", required_argument, NULL, 'j'},
@@ -48,6 +67,8 @@ static const struct option options[] = {
     {"level", required_argument, NULL, 'l'},
     {"codec", required_argument, NULL, OPT_CODEC},
     {"shuffle", optional_argument, NULL, OPT_SHUFFLE},
+    {"split", required_argument, NULL, OPT_SPLIT},
+    {"stratify", required_argument, NULL, OPT_STRATIFY},
     {"force", no_argument, NULL, OPT_FORCE},
     {"partial", no_argument, NULL, OPT_PARTIAL},
     {"json", no_argument, NULL, OPT_JSON},
@@ -77,6 +98,13 @@ static int set_shuffle(struct job *job, const char *seed)
     if (seed && !parse_number(seed, 0, UINT64_MAX, &job->ingest.writer.shuffle_seed))
         return misuse("the seed must be a number from 0 to 18446744073709551615, not '%s'", shown(seed));
     return 0;
+}
+
+static int add_split(struct job *job, const char *text)
+{
+    if (job->split_count == MAX_SPLITS)
+        return misuse("more than %d splits", MAX_SPLITS);
+    return split_parse(text, &job->splits[job->split_count++]);
 }
 
 static int set_number(struct job *job, int opt, const char *text)
@@ -138,6 +166,11 @@ static int set_option(struct job *job, char **argv, int opt)
         return set_codec(job, optarg);
     case OPT_SHUFFLE:
         return set_shuffle(job, optarg);
+    case OPT_SPLIT:
+        return add_split(job, optarg);
+    case OPT_STRATIFY:
+        job->stratify = optarg;
+        return *optarg ? 0 : misuse("FIELD is empty");
     case '?':
     case ':':
         return misused_option(argv, opt);
@@ -184,27 +217,45 @@ static int report_failure(const struct job *job, const apl_error *err)
     return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
 }
 
+/* The splits that were made. */
+static json_t *splits_json(const struct job *job)
+{
+    apl_store *store;
+    json_t *list = json_array();
+    if (job->split_count == 0 || apl_store_open(job->db, NULL, &store, NULL) != APL_OK)
+        return list;
+    for (unsigned i = 0; i < job->split_count; i++)
+        json_array_append_new(list, split_named_json(store, job->splits[i].name));
+    apl_store_close(store);
+    return list;
+}
+
 static int report_json(const struct job *job, const apl_ingest_summary *sum, double seconds)
 {
-    json_t *object =
-        json_pack("{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o}", "ok", 1, "source",
-                  json_text(job->source), "db", json_text(job->db), "format", sum->format, "records",
-                  json_count(sum->records), "raw_bytes", json_count(sum->raw_bytes), "source_bytes",
-                  json_count(sum->source_bytes), "file_bytes", json_count(sum->file_bytes), "ratio",
-                  json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds",
-                  seconds, "source_sha256", json_digest(sum->source_digest));
+    json_t *object = json_pack(
+        "{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o}", "ok", 1, "source",
+        json_text(job->source), "db", json_text(job->db), "format", sum->format, "records",
+        json_count(sum->records), "raw_bytes", json_count(sum->raw_bytes), "source_bytes",
+        json_count(sum->source_bytes), "file_bytes", json_count(sum->file_bytes), "ratio",
+        json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds", seconds,
+        "source_sha256", json_digest(sum->source_digest), "named_splits", splits_json(job));
     return print_json(object, EXIT_SUCCESS);
 }
 
-/* What -v adds: how the fields are stored, as `apldata info` says it. */
-static int report_fields(const struct job *job)
+/* The splits; and what -v adds: how the fields are stored, as `apldata info` says it. */
+static int report_store(const struct job *job)
 {
     apl_store *store;
     apl_error err;
+    int status = EXIT_SUCCESS;
     if (apl_store_open(job->db, NULL, &store, &err) != APL_OK)
         return failed("%s", err.message);
-    int status = describe_fields(store);
-    printf("content sha256 %s\n", digest_text(apl_store_info(store)->content_digest));
+    for (unsigned i = 0; i < job->split_count && !status; i++)
+        status = split_tell(job->db, store, job->splits[i].name);
+    if (job->verbose && !status) {
+        status = describe_fields(store);
+        printf("content sha256 %s\n", digest_text(apl_store_info(store)->content_digest));
+    }
     apl_store_close(store);
     return status;
 }
@@ -218,11 +269,34 @@ static int report_success(const struct job *job, const apl_ingest_summary *sum, 
     printf("%s: %s records, %s -> %s (%s), %s, %s\n", shown(job->db), count_text(sum->records),
            size_text(sum->raw_bytes), size_text(sum->file_bytes), ratio_text(sum->file_bytes, sum->raw_bytes),
            duration_text(seconds), rate_text(sum->raw_bytes, seconds));
-    if (!job->verbose)
-        return EXIT_SUCCESS;
-    printf("source sha256 %s, %s, %s\n", digest_text(sum->source_digest), sum->format,
-           size_text(sum->source_bytes));
-    return report_fields(job);
+    if (job->verbose)
+        printf("source sha256 %s, %s, %s\n", digest_text(sum->source_digest), sum->format,
+               size_text(sum->source_bytes));
+    return job->verbose || job->split_count ? report_store(job) : EXIT_SUCCESS;
+}
+
+/* Makes the splits of a store that is there; it stays, whatever comes of them. */
+static apl_status make_splits(const struct job *job, apl_error *err)
+{
+    apl_store *store;
+    apl_split_options asked = APL_SPLIT_OPTIONS_INIT;
+    asked.stratify = job->stratify;
+    asked.threads = job->ingest.writer.threads;
+    asked.replace = job->ingest.writer.replace;
+    apl_status status = apl_store_open(job->db, NULL, &store, err);
+    if (status != APL_OK)
+        return status;
+    for (unsigned i = 0; i < job->split_count && status == APL_OK; i++)
+        status = split_make(store, &job->splits[i], &asked, err);
+    apl_store_close(store);
+    return status;
+}
+
+static int report_split_failure(const struct job *job, const apl_error *err)
+{
+    failed("%s%s", err->message, err->status == APL_E_EXISTS ? "; --force replaces it" : "");
+    failed("%s: the store has been made, but not all of its splits", shown(job->db));
+    return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
 }
 
 static int ingest(struct job *job)
@@ -239,14 +313,15 @@ static int ingest(struct job *job)
     progress_clear(&job->progress);
     if (status != APL_OK)
         return report_failure(job, &err);
+    if (job->split_count && make_splits(job, &err) != APL_OK)
+        return report_split_failure(job, &err);
     return report_success(job, &sum, now_seconds() - began);
 }
 
-static int run(int argc, char **argv)
+/* Reads the command line and does what it says. */
+static int run_job(struct job *job, int argc, char **argv)
 {
-    struct job job = {.ingest = APL_INGEST_OPTIONS_INIT};
     int opt;
-    opterr = 0;
     while ((opt = getopt_long(argc, argv, ":j:b:l:qvh", options, NULL)) != -1) {
         if (opt == 'h') {
             fputs(help, stdout);
@@ -256,16 +331,28 @@ static int run(int argc, char **argv)
             printf("aplingest %s (libapldata %s)\n", APL_VERSION_STRING, apl_version());
             return EXIT_SUCCESS;
         }
-        int status = set_option(&job, argv, opt);
+        int status = set_option(job, argv, opt);
         if (status)
             return status;
     }
+    if (job->stratify && !job->split_count)
+        return misuse("--stratify is for --split, of which there is none");
     int status = take_operands(argc - optind, argv + optind, (const char *const[]){"SOURCE", "DB", NULL});
     if (status)
         return status;
-    job.source = argv[optind];
-    job.db = argv[optind + 1];
-    return ingest(&job);
+    job->source = argv[optind];
+    job->db = argv[optind + 1];
+    return ingest(job);
+}
+
+static int run(int argc, char **argv)
+{
+    struct job job = {.ingest = APL_INGEST_OPTIONS_INIT};
+    opterr = 0;
+    int status = run_job(&job, argc, argv);
+    for (unsigned i = 0; i < job.split_count; i++)
+        split_spec_free(&job.splits[i]);
+    return status;
 }
 
 int main(int argc, char **argv)

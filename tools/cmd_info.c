@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include "describe.h"
 #include "report.h"
+#include "splits.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -110,7 +111,16 @@ static json_t *seed_json(const apl_info *info)
     return json_string(seed);
 }
 
-static json_t *store_json(const char *path, const apl_store *store)
+static json_t *split_files_json(apl_store *store, const apl_split_list *list)
+{
+    json_t *files = json_array();
+    const apl_split_file *f;
+    for (size_t i = 0; (f = apl_split_list_file(list, i)); i++)
+        json_array_append_new(files, split_file_json(store, f, true));
+    return files;
+}
+
+static json_t *store_json(const char *path, apl_store *store, const apl_split_list *list)
 {
     const apl_info *info = apl_store_info(store);
     json_t *source = info->has_source_digest ? json_digest(info->source_digest) : json_null();
@@ -122,13 +132,27 @@ static json_t *store_json(const char *path, const apl_store *store)
                   json_count(info->raw_bytes), "file_bytes", json_count(info->file_bytes), "source_format",
                   json_text(info->source_format), "source_sha256", source, "content_sha256",
                   json_digest(info->content_digest), "shuffle_seed", seed_json(info));
-    json_t *lists = json_pack("{s:o, s:o, s:o}", "fields", list_json(store, info->fields, field_json),
-                              "splits", list_json(store, info->splits, split_json), "members",
-                              list_json(store, info->members, member_json));
+    json_t *lists =
+        json_pack("{s:o, s:o, s:o, s:o}", "fields", list_json(store, info->fields, field_json), "splits",
+                  list_json(store, info->splits, split_json), "named_splits", split_files_json(store, list),
+                  "members", list_json(store, info->members, member_json));
     if (head && lists)
         json_object_update(head, lists);
     json_decref(lists);
     return head;
+}
+
+static int info_json(const char *path, apl_store *store)
+{
+    apl_split_list *list;
+    apl_error err;
+    if (apl_split_list_open(store, &list, &err) != APL_OK) {
+        failed("%s", err.message);
+        return print_json(json_failure(&err), EXIT_FAILURE);
+    }
+    int status = print_json(store_json(path, store, list), EXIT_SUCCESS);
+    apl_split_list_close(list);
+    return status;
 }
 
 static int info(const char *path, bool json, bool verbose)
@@ -139,8 +163,7 @@ static int info(const char *path, bool json, bool verbose)
         failed("%s", err.message);
         return json ? print_json(json_failure(&err), EXIT_FAILURE) : EXIT_FAILURE;
     }
-    int status =
-        json ? print_json(store_json(path, store), EXIT_SUCCESS) : describe_store(path, store, verbose);
+    int status = json ? info_json(path, store) : describe_store(path, store, verbose);
     apl_store_close(store);
     return status;
 }

@@ -36,7 +36,33 @@ struct job {
     size_t count;
     uint64_t bad_records, blocks, records, raw_bytes;
     bool out_of_memory;
+    size_t splits;
+    int split_status; /* an exit status */
+    json_t *split_list;
 };
+
+/* Checks the split files; each that is not as it should be is told on stderr. */
+static int verify_splits(struct job *job, apl_store *store)
+{
+    apl_split_list *list;
+    const apl_split_file *f;
+    apl_error err;
+    int status = EXIT_SUCCESS;
+    if (apl_split_list_open(store, &list, &err) != APL_OK)
+        return failed("%s", err.message);
+    for (; (f = apl_split_list_file(list, job->splits)); job->splits++) {
+        bool ok = apl_split_verify(store, f->name, job->threads, &err) == APL_OK;
+        if (!ok)
+            status = failed("%s", err.message);
+        if (job->json)
+            json_array_append_new(job->split_list,
+                                  ok ? json_pack("{s:b, s:o}", "ok", 1, "name", json_text(f->name))
+                                     : json_pack("{s:b, s:o, s:o}", "ok", 0, "name", json_text(f->name),
+                                                 "error", json_text(err.message)));
+    }
+    apl_split_list_close(list);
+    return status;
+}
 
 /* The ids as pairs of first and last. */
 static uint64_t *ranges_of(const uint64_t *ids, size_t n, size_t *count)
@@ -140,15 +166,17 @@ static int report_json(const struct job *job, const apl_error *err, double secon
     json_t *list = json_array();
     for (size_t i = 0; i < job->count; i++)
         json_array_append_new(list, finding_json(&job->findings[i]));
-    json_t *object = err->status == APL_OK ? json_pack("{s:b}", "ok", 1) : json_failure(err);
-    json_t *rest = json_pack("{s:o, s:o, s:o, s:o, s:f, s:o, s:o}", "db", json_text(job->path), "records",
-                             json_count(job->records), "blocks", json_count(job->blocks), "raw_bytes",
-                             json_count(job->raw_bytes), "seconds", seconds, "bad_records",
-                             json_count(job->bad_records), "bad_blocks", list);
+    bool ok = err->status == APL_OK && job->split_status == EXIT_SUCCESS;
+    json_t *object = err->status == APL_OK ? json_pack("{s:b}", "ok", ok) : json_failure(err);
+    json_t *rest =
+        json_pack("{s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:O}", "db", json_text(job->path), "records",
+                  json_count(job->records), "blocks", json_count(job->blocks), "raw_bytes",
+                  json_count(job->raw_bytes), "seconds", seconds, "bad_records", json_count(job->bad_records),
+                  "bad_blocks", list, "named_splits", job->split_list);
     if (object && rest)
         json_object_update(object, rest);
     json_decref(rest);
-    return print_json(object, err->status == APL_OK ? EXIT_SUCCESS : EXIT_FAILURE);
+    return print_json(object, ok ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 static int report(const struct job *job, const apl_error *err, double seconds)
@@ -171,7 +199,10 @@ static int report(const struct job *job, const apl_error *err, double seconds)
         printf("%s: %s records in %s blocks are as they were written, %s, %s\n", shown(job->path),
                count_text(job->records), count_text(job->blocks), duration_text(seconds),
                rate_text(job->raw_bytes, seconds));
-    return EXIT_SUCCESS;
+    if (!job->quiet && job->splits && job->split_status == EXIT_SUCCESS)
+        printf("%s: %s split%s as the rule says\n", shown(job->path), count_text(job->splits),
+               job->splits > 1 ? "s are" : " is");
+    return job->split_status;
 }
 
 static int verify(struct job *job)
@@ -196,9 +227,14 @@ static int verify(struct job *job)
     double began = now_seconds();
     err.status = apl_store_verify(store, &options, &err);
     progress_clear(&job->progress);
+    double seconds = now_seconds() - began;
+    job->split_list = json_array();
+    if (err.status != APL_E_CANCELLED)
+        job->split_status = verify_splits(job, store);
     if (job->count)
         qsort(job->findings, job->count, sizeof *job->findings, by_place);
-    int status = report(job, &err, now_seconds() - began);
+    int status = report(job, &err, seconds);
+    json_decref(job->split_list);
     for (size_t i = 0; i < job->count; i++)
         free_finding(&job->findings[i]);
     free(job->findings);

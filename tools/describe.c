@@ -1,13 +1,17 @@
 #include "describe.h"
 
 #include "report.h"
+#include "splits.h"
 #include "table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* More classes than this are summed up in one line. */
 #define CLASSES_LISTED 20
+/* More splits than this do not fit in a line; the JSON has all. */
+#define COLUMNS_LISTED 12
 
 const char *type_text(const apl_field *field)
 {
@@ -119,49 +123,58 @@ static int describe_members(const apl_store *store)
 }
 
 /* One row a class, one column a split. */
-static int list_classes(const apl_store *store, unsigned field)
+static int list_classes(apl_store *store, unsigned field, const struct split_names *splits)
 {
     const apl_field *f = apl_store_field(store, field);
-    unsigned splits = apl_store_info(store)->splits;
-    char columns[16] = "l";
-    if (splits > 12)
-        splits = 12; /* what a line can hold; the JSON has all */
-    memset(columns + 1, 'r', splits);
+    size_t n = splits->count < COLUMNS_LISTED ? splits->count : COLUMNS_LISTED;
+    uint64_t *counts[COLUMNS_LISTED];
+    char columns[COLUMNS_LISTED + 2] = "l";
+    memset(columns + 1, 'r', n);
     struct table table = TABLE(columns);
     table_add(&table, shown(f->name));
-    for (unsigned s = 0; s < splits; s++)
-        table_add(&table, shown(apl_store_split(store, s)->name));
+    for (size_t s = 0; s < n; s++) {
+        counts[s] = split_counts(store, splits->names[s], field);
+        table_add(&table, shown(splits->names[s]));
+    }
     for (uint64_t c = 0; c < f->class_count; c++) {
         table_add(&table, shown(f->classes[c]));
-        for (unsigned s = 0; s < splits; s++)
-            table_add(&table, count_text(apl_store_class_count(store, s, field, c)));
+        for (size_t s = 0; s < n; s++)
+            table_add(&table, counts[s] ? count_text(counts[s][c]) : "?");
     }
+    for (size_t s = 0; s < n; s++)
+        free(counts[s]);
     return table_print(&table);
 }
 
+/* "; 500 records each in train" or ", 90 to 110 in test" */
+static void sum_up_split(apl_store *store, unsigned field, const char *name, const char *before)
+{
+    const apl_field *f = apl_store_field(store, field);
+    uint64_t least = UINT64_MAX, most = 0, *counts = split_counts(store, name, field);
+    for (uint64_t c = 0; counts && c < f->class_count; c++) {
+        least = counts[c] < least ? counts[c] : least;
+        most = counts[c] > most ? counts[c] : most;
+    }
+    if (!counts)
+        printf("%s ? in %s", before, shown(name));
+    else if (least == most)
+        printf("%s %s records each in %s", before, count_text(most), shown(name));
+    else
+        printf("%s %s to %s in %s", before, count_text(least), count_text(most), shown(name));
+    free(counts);
+}
+
 /* "fine_label: 100 classes; 500 records each in train, 90 to 110 in test" */
-static void sum_up_classes(const apl_store *store, unsigned field)
+static void sum_up_classes(apl_store *store, unsigned field, const struct split_names *splits)
 {
     const apl_field *f = apl_store_field(store, field);
     printf("%s: %s classes", shown(f->name), count_text(f->class_count));
-    for (unsigned s = 0; s < apl_store_info(store)->splits; s++) {
-        uint64_t least = UINT64_MAX, most = 0;
-        for (uint64_t c = 0; c < f->class_count; c++) {
-            uint64_t n = apl_store_class_count(store, s, field, c);
-            least = n < least ? n : least;
-            most = n > most ? n : most;
-        }
-        const char *before = s ? "," : ";";
-        const char *split = shown(apl_store_split(store, s)->name);
-        if (least == most)
-            printf("%s %s records each in %s", before, count_text(most), split);
-        else
-            printf("%s %s to %s in %s", before, count_text(least), count_text(most), split);
-    }
+    for (size_t s = 0; s < splits->count; s++)
+        sum_up_split(store, field, splits->names[s], s ? "," : ";");
     putchar('\n');
 }
 
-static int describe_classes(const apl_store *store, bool verbose)
+static int describe_classes(apl_store *store, const struct split_names *splits, bool verbose)
 {
     for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
         const apl_field *f = apl_store_field(store, i);
@@ -169,11 +182,11 @@ static int describe_classes(const apl_store *store, bool verbose)
             continue;
         putchar('\n');
         if (verbose || f->class_count <= CLASSES_LISTED) {
-            int status = list_classes(store, i);
+            int status = list_classes(store, i, splits);
             if (status)
                 return status;
         } else {
-            sum_up_classes(store, i);
+            sum_up_classes(store, i, splits);
         }
     }
     return 0;
@@ -217,17 +230,23 @@ static int describe_digests(const apl_store *store)
     return table_print(&table);
 }
 
-int describe_store(const char *path, const apl_store *store, bool verbose)
+int describe_store(const char *path, apl_store *store, bool verbose)
 {
+    struct split_names splits;
+    int status = split_names_open(store, &splits);
+    if (status)
+        return status;
     describe_head(path, store);
-    int status = describe_fields(store);
+    status = describe_fields(store);
     putchar('\n');
     status |= describe_splits(store);
-    status |= describe_classes(store, verbose);
+    status |= split_describe(splits.list);
+    status |= describe_classes(store, &splits, verbose);
     status |= describe_moments(store);
     putchar('\n');
     status |= describe_members(store);
     if (verbose)
         status |= describe_digests(store);
+    split_names_close(&splits);
     return status;
 }

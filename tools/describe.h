@@ -15,6 +15,6 @@ const char *mark_text(apl_mark mark);
 int describe_fields(const apl_store *store);
 
 /* All of it; `verbose`: every class and every field's digest too. */
-int describe_store(const char *path, const apl_store *store, bool verbose);
+int describe_store(const char *path, apl_store *store, bool verbose);
 
 #endif

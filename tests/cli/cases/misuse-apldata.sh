@@ -4,7 +4,7 @@ run apldata frobnicate db
 run apldata -x
 run apldata --no-such
 run apldata --help=1
-for command in info verify get export bench stream; do
+for command in info verify get export split bench stream; do
     run apldata $command
     run apldata $command --no-such db
     run apldata $command -x db
@@ -24,6 +24,17 @@ run apldata get db 1 --format jpeg
 run apldata get db 1 -o picture.jpg
 run apldata get db 1 -o ''
 run apldata get db 1 --field
+run apldata split db
+run apldata split db val
+run apldata split db =0.1
+run apldata split db val=0.1@
+run apldata split db val=1
+run apldata split db val=-0.1
+run apldata split db val=10%
+run apldata split db val=0.1 extra
+run apldata split db val=0.1 --seed x
+run apldata split db val=0.1 --stratify ''
+run apldata split db val=0.1 -j 0
 run apldata export db
 run apldata export db out
 run apldata export db out extra --format npy

@@ -31,3 +31,6 @@ run aplingest -qx a b
 run aplingest "$(printf -- '--evil\033[31m')" a b
 run aplingest a b -- --help
 [ ! -e b ]
+run aplingest a db --split val
+run aplingest a db --split val=2
+run aplingest a db --stratify label

@@ -1,0 +1,49 @@
+/* Named splits: how they are asked for on a command line, and how they are told of. */
+#ifndef SPLITS_H
+#define SPLITS_H
+
+#include "apl.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* NAME=RATIO[@PARENT], taken apart; points into a copy that it owns. */
+struct split_spec {
+    char *name;
+    const char *parent; /* NULL: not told */
+    double ratio;
+};
+
+/* Returns 0 or, after saying what is wrong, an exit status. */
+int split_parse(const char *text, struct split_spec *spec);
+void split_spec_free(struct split_spec *spec);
+
+/* Makes the split; parent, ratio and name are those of `spec`, all else as in `options`. */
+apl_status split_make(apl_store *store, const struct split_spec *spec, const apl_split_options *options,
+                      apl_error *err);
+
+/* "DB: val has 5,013 records, train-val 44,987" */
+int split_tell(const char *db, apl_store *store, const char *name);
+
+/* What is told of a split in JSON: also of a file that cannot be used. `classes`: counts by class too. */
+json_t *split_file_json(apl_store *store, const apl_split_file *file, bool classes);
+json_t *split_named_json(apl_store *store, const char *name);
+
+/* The names of all splits: the source's, then of each file that can be used the part and the rest. */
+struct split_names {
+    const char **names;
+    size_t count;
+    apl_split_list *list;
+};
+
+/* Returns 0, or an exit status after saying what went wrong. */
+int split_names_open(apl_store *store, struct split_names *names);
+void split_names_close(struct split_names *names);
+
+/* How many records of a split, by its name, have each class; the caller frees it. NULL if that cannot be told. */
+uint64_t *split_counts(apl_store *store, const char *name, unsigned field);
+
+/* A table of the files, and lines on those that cannot be used; nothing if there are none. */
+int split_describe(const apl_split_list *list);
+
+#endif
