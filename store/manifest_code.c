@@ -207,7 +207,8 @@ static void put_classes(struct buffer *b, const struct schema *schema, unsigned 
 static apl_status get_classes(struct cursor *c, struct manifest *m, apl_error *err)
 {
     uint32_t f = cursor_u32(c), count = cursor_u32(c);
-    if (f >= m->schema.count || count == 0 || count > cursor_left(c) / 2)
+    /* A second list could be longer than the counts of classes, which have been made room for by then. */
+    if (f >= m->schema.count || m->schema.fields[f].class_count || count == 0 || count > cursor_left(c) / 2)
         return bad(err, "class names");
     const char **names = calloc(count, sizeof *names);
     size_t *lengths = calloc(count, sizeof *lengths);
@@ -338,7 +339,7 @@ static void put_class_counts(struct buffer *b, const struct manifest *m, uint32_
 static apl_status get_class_counts(struct cursor *c, struct manifest *m, apl_error *err)
 {
     uint32_t s = cursor_u32(c), f = cursor_u32(c);
-    if (s >= m->split_count || f >= m->schema.count || m->schema.fields[f].class_count != cursor_left(c) / 8)
+    if (s >= m->split_count || f >= m->schema.count || m->schema.fields[f].class_count > cursor_left(c) / 8)
         return bad(err, "class counts");
     TRY(manifest_new_statistics(m, s, f, err));
     for (uint64_t i = 0; i < m->schema.fields[f].class_count; i++)
