@@ -1,0 +1,133 @@
+/* What a reader refuses to be, and that it says what would do. */
+#include "reader_fixture.h"
+
+#include <math.h>
+
+#define TRAIN 70
+#define BLOCK 8
+
+static void set_up(void)
+{
+    fixture_make(TRAIN, 5, BLOCK);
+}
+
+TestSuite(reader_options, .init = set_up, .fini = fixture_free, .timeout = 60);
+
+#define REFUSED(status, word, change)                                      \
+    do {                                                                   \
+        apl_reader_options o = fixture_options();                          \
+        change;                                                            \
+        const char *message = fixture_refused(&o, status);                 \
+        cr_expect(strstr(message, word) != NULL, "%s: %s", word, message); \
+    } while (0)
+
+Test(reader_options, refuses_numbers_that_cannot_be)
+{
+    REFUSED(APL_E_INVALID, "size", o.size = 0);
+    REFUSED(APL_E_INVALID, "size", o.size = sizeof o - 1);
+    REFUSED(APL_E_INVALID, "batch_size", o.batch_size = SIZE_MAX);
+    REFUSED(APL_E_INVALID, "bins", o.bins = 4097);
+    REFUSED(APL_E_INVALID, "reuse", o.reuse = 65536);
+    REFUSED(APL_E_INVALID, "order", o.order = (apl_order)2);
+    REFUSED(APL_E_INVALID, "order", (o.order = APL_FREE, o.sequential = 1));
+    REFUSED(APL_E_INVALID, "window", o.window = BLOCK - 1);
+    REFUSED(APL_E_INVALID, "both", o.loaders = 1);
+    REFUSED(APL_E_INVALID, "both", o.consumers = 1);
+    REFUSED(APL_E_INVALID, "threads", o.threads = 1000);
+    REFUSED(APL_E_INVALID, "threads", (o.loaders = 1000, o.consumers = 1));
+    REFUSED(APL_E_INVALID, "queue_depth", o.queue_depth = 1u << 30);
+    REFUSED(APL_E_INVALID, "memory_budget", o.memory_budget = 1);
+    apl_allocator none = {NULL, NULL, NULL};
+    REFUSED(APL_E_INVALID, "allocator", o.allocator = &none);
+}
+
+Test(reader_options, refuses_splits_and_fields_that_are_not_there)
+{
+    static const char *const fields[] = {"label", "colour"}, *const holes[] = {NULL};
+    REFUSED(APL_E_NOTFOUND, "dev", o.split = "dev");
+    REFUSED(APL_E_NOTFOUND, "colour", (o.fields = fields, o.field_count = 2));
+    REFUSED(APL_E_NOTFOUND, "NULL", (o.fields = holes, o.field_count = 1));
+    REFUSED(APL_E_INVALID, "no field", (o.fields = fields, o.field_count = 0));
+}
+
+#define TRANSFORM(status, word, change)                                    \
+    do {                                                                   \
+        apl_transform t = APL_TRANSFORM_INIT;                              \
+        change;                                                            \
+        REFUSED(status, word, (o.transforms = &t, o.transform_count = 1)); \
+    } while (0)
+
+Test(reader_options, refuses_transforms_that_cannot_be)
+{
+    TRANSFORM(APL_E_INVALID, "size", t.size = 1);
+    TRANSFORM(APL_E_NOTFOUND, "colour", t.field = "colour");
+    TRANSFORM(APL_E_INVALID, "label", t.field = "label");
+    TRANSFORM(APL_E_INVALID, "track", t.field = "track");
+    TRANSFORM(APL_E_INVALID, "crop", t.crop_height = SIDE + 1);
+    TRANSFORM(APL_E_INVALID, "crop", (t.crop_width = SIDE + 5, t.pad = 2));
+    TRANSFORM(APL_E_INVALID, "crop", t.pad = UINT32_MAX);
+    TRANSFORM(APL_E_INVALID, "reflect", (t.pad = SIDE, t.pad_mode = APL_PAD_REFLECT));
+    TRANSFORM(APL_E_INVALID, "u8, f32", t.dtype = APL_F64);
+    TRANSFORM(APL_E_INVALID, "impossible", t.flip = (apl_flip)3);
+    TRANSFORM(APL_E_INVALID, "impossible", t.pad_mode = (apl_pad)2);
+    TRANSFORM(APL_E_INVALID, "impossible", t.scale = (apl_scale)3);
+    TRANSFORM(APL_E_INVALID, "impossible", t.layout = (apl_layout)2);
+    TRANSFORM(APL_E_INVALID, "impossible", t.cutout = 1u << 20);
+    TRANSFORM(APL_E_INVALID, "deviation",
+              (t.dtype = APL_F32, t.scale = APL_SCALE_NORMALISE, t.deviation[0] = -1));
+    TRANSFORM(APL_E_INVALID, "deviation",
+              (t.dtype = APL_F32, t.scale = APL_SCALE_NORMALISE, t.deviation[0] = 1, t.mean[0] = NAN));
+    apl_transform two[2] = {APL_TRANSFORM_INIT, APL_TRANSFORM_INIT};
+    REFUSED(APL_E_INVALID, "two transforms", (o.transforms = two, o.transform_count = 2));
+    REFUSED(APL_E_INVALID, "NULL", (o.transforms = NULL, o.transform_count = 1));
+    static const char *const label[] = {"label"};
+    two[0].field = "image";
+    REFUSED(APL_E_INVALID, "wanted",
+            (o.transforms = two, o.transform_count = 1, o.fields = label, o.field_count = 1));
+}
+
+/* Without numbers of its own, normalising takes those of the training data. */
+Test(reader_options, normalises_by_the_moments_of_train)
+{
+    apl_transform t = APL_TRANSFORM_INIT;
+    apl_reader_options o = fixture_options();
+    int split = apl_store_find_split(fx.store, "train");
+    t.dtype = APL_F32;
+    t.scale = APL_SCALE_NORMALISE;
+    o.split = "test";
+    o.transforms = &t;
+    o.transform_count = 1;
+    apl_reader *r = fixture_reader(&o);
+    apl_batch *b = fixture_next(r);
+    const float *out = apl_batch_column(b, FIELD_IMAGE)->data;
+    for (size_t i = 0; i < apl_batch_rows(b); i++) {
+        uint8_t image[IMAGE_BYTES];
+        fixture_image(apl_batch_ids(b)[i], image);
+        for (unsigned k = 0; k < IMAGE_BYTES; k++) {
+            double mean, deviation;
+            cr_assert_eq(apl_store_moments(fx.store, (unsigned)split, FIELD_IMAGE, k / (SIDE * SIDE), &mean,
+                                           &deviation),
+                         APL_OK);
+            cr_assert_float_eq(out[i * IMAGE_BYTES + k], (image[k] - mean) / deviation, 1e-5);
+        }
+    }
+    apl_batch_release(b);
+    apl_reader_close(r);
+}
+
+Test(reader_options, a_window_may_be_larger_than_the_split)
+{
+    apl_reader_options o = fixture_options();
+    struct sequence a = {0}, b = {0};
+    o.window = UINT64_MAX;
+    apl_reader *r = fixture_reader(&o);
+    read_epoch(r, &a);
+    apl_reader_close(r);
+    o.window = TRAIN;
+    r = fixture_reader(&o);
+    read_epoch(r, &b);
+    apl_reader_close(r);
+    check_same(&a, &b);
+    sequence_free(&a);
+    sequence_free(&b);
+}
