@@ -1,0 +1,107 @@
+/* Where the time went: numbers that agree with what was done. */
+#include "reader_fixture.h"
+
+#define TRAIN 120
+#define BLOCK 8
+
+static void set_up(void)
+{
+    fixture_make(TRAIN, 0, BLOCK);
+}
+
+TestSuite(reader_stats, .init = set_up, .fini = fixture_free, .timeout = 60);
+
+static apl_stats stats_of(apl_reader *r)
+{
+    apl_stats s;
+    memset(&s, 0xff, sizeof s);
+    cr_assert_eq(apl_reader_stats(r, &s, sizeof s), APL_OK);
+    return s;
+}
+
+Test(reader_stats, count_what_was_done)
+{
+    for (unsigned k = 0; k < 4; k++) {
+        apl_reader_options o = fixture_options();
+        struct sequence seen = {0};
+        o.threads = k & 1 ? 2 : APL_NO_THREADS;
+        o.window = k & 2 ? 24 : 0;
+        apl_reader *r = fixture_reader(&o);
+        apl_batch *held = fixture_next(r);
+        apl_stats s = stats_of(r);
+        cr_assert(s.batches == 1 && s.records == 16 && s.lent == 1);
+        cr_assert(s.first_batch > 0 && s.first_batch <= s.elapsed);
+        sequence_add(&seen, held);
+        apl_batch_release(held);
+        read_epoch(r, &seen);
+        s = stats_of(r);
+        cr_assert(s.batches == 8 && s.records == TRAIN && s.lent == 0);
+        cr_assert_geq(s.blocks, 16); /* members of 67 and 53: 9 and 7 blocks */
+        cr_assert_geq(s.bytes_decoded, TRAIN * (IMAGE_BYTES + 1));
+        cr_assert_geq(s.bytes_assembled, TRAIN * (IMAGE_BYTES + 1));
+        cr_assert_gt(s.bytes_read, TRAIN * IMAGE_BYTES / 2);
+        cr_assert_leq(s.memory, s.memory_budget);
+        cr_assert(s.memory > 0 && s.slots > 0 && s.standing_slots <= s.slots && s.queued <= 8);
+        cr_assert(s.wait_p50 <= s.wait_p99 && s.wait_p99 <= s.wait_p999 && s.wait_p999 <= s.wait_max);
+        cr_assert(s.wait_mean <= s.wait_max && s.wait_max <= s.wait && s.wait <= s.elapsed);
+        cr_assert(s.stall >= 0 && s.stall <= 1 && s.loading > 0 && s.assembling > 0 && s.cpu > 0);
+        apl_reader_close(r);
+        sequence_free(&seen);
+    }
+}
+
+/* In the caller's own time, what is not kept is loaded in every epoch, what is kept once. */
+Test(reader_stats, kept_blocks_are_loaded_once)
+{
+    for (unsigned k = 0; k < 2; k++) {
+        apl_reader_options o = fixture_options();
+        struct sequence seen = {0};
+        o.window = k ? 24 : 0;
+        apl_reader *r = fixture_reader(&o);
+        for (unsigned epoch = 0; epoch < 3; epoch++) {
+            read_epoch(r, &seen);
+            fixture_next_epoch(r);
+        }
+        uint64_t blocks = stats_of(r).blocks;
+        cr_assert(k ? blocks >= 48 : blocks == 16, "%llu", (unsigned long long)blocks);
+        apl_reader_close(r);
+        sequence_free(&seen);
+    }
+}
+
+Test(reader_stats, are_json)
+{
+    apl_reader_options o = fixture_options();
+    apl_reader *r = fixture_reader(&o);
+    char text[4096], cut[20];
+    apl_batch_release(fixture_next(r));
+    apl_stats s = stats_of(r);
+    size_t n = apl_stats_json(&s, text, sizeof text);
+    cr_assert_eq(n, strlen(text));
+    int depth = 0, quotes = 0;
+    for (size_t i = 0; i < n; i++) {
+        depth += (text[i] == '{') - (text[i] == '}');
+        quotes += text[i] == '"';
+        cr_assert(depth > 0 || i == n - 1);
+    }
+    cr_assert(depth == 0 && quotes % 2 == 0, "%s", text);
+    cr_assert_not_null(strstr(text, "\"records\": 16,"), "%s", text);
+    cr_assert_not_null(strstr(text, "\"batches\": 1,"));
+    cr_assert_not_null(strstr(text, "\"p999\": "));
+    cr_assert_null(strstr(text, "nan"));
+    cr_assert_eq(apl_stats_json(&s, cut, sizeof cut), n);
+    cr_assert_eq(strlen(cut), sizeof cut - 1);
+    cr_assert_eq(apl_stats_json(&s, NULL, 0), n);
+    apl_reader_close(r);
+}
+
+Test(reader_stats, refuse_what_is_no_struct)
+{
+    apl_reader_options o = fixture_options();
+    apl_reader *r = fixture_reader(&o);
+    apl_stats s;
+    cr_assert_eq(apl_reader_stats(r, &s, sizeof s - 8), APL_E_INVALID);
+    cr_assert_eq(apl_reader_stats(r, NULL, sizeof s), APL_E_INVALID);
+    cr_assert_eq(apl_reader_stats(NULL, &s, sizeof s), APL_E_INVALID);
+    apl_reader_close(r);
+}
