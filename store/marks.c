@@ -8,8 +8,6 @@ static uint64_t word_count(uint64_t count)
 apl_status marks_init(struct marks *m, uint64_t count, apl_error *err)
 {
     *m = (struct marks){.count = count};
-    if (count / 8 >= SIZE_MAX / 2)
-        return fail_nomem(err);
     m->words = calloc((size_t)word_count(count) + 1, sizeof *m->words);
     return m->words ? APL_OK : fail_nomem(err);
 }

@@ -35,6 +35,18 @@ refused() # STORE: does the reader notice?
         ! read_store "$scratch/damaged"
 }
 
+# Splits of both rules, one of them of a rest, in a store as its source has it and in a shuffled one.
+read_splits()
+{
+    for order in "" --shuffle=5; do
+        "$build/aplingest" -q --partial --force --split val=0.2 --split dev=0.3@train-val $order "$scratch/binary.tar" \
+            "$scratch/splits" &&
+            "$build/apldata" split -q --force --stratify label --seed 18446744073709551615 "$scratch/splits" \
+                some=0.37@train-val-dev &&
+            "$python" -B tests/format_splits.py "$scratch/splits" || return 1
+    done
+}
+
 # Stores that a later version might write are read, or refused in one line.
 versions() # STORE
 {
@@ -83,6 +95,7 @@ else
         check "format: a second reader agrees: ${store##*/}" read_store "$store"
     done
     check "format: a second reader notices damage" refused "$scratch/made/raw"
+    check "format: a second reader divides records alike" read_splits
     check "format: later versions" versions "$scratch/made/kinds"
 fi
 check "format: one content digest for all codecs" test "$(contents "$scratch"/made/[dprz]*)" = 1

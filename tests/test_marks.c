@@ -45,9 +45,3 @@ Test(marks, none_behind_the_last_record)
     }
     marks_free(&m);
 }
-
-Test(marks, too_many)
-{
-    struct marks m;
-    cr_assert_eq(marks_init(&m, UINT64_MAX, NULL), APL_E_NOMEM);
-}
