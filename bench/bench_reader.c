@@ -40,7 +40,7 @@ struct bench {
     struct placement *placements;
     struct assembly assembly;
     apl_transform transform;
-    bool augment;
+    int loop;
     apl_error err;
 };
 
@@ -184,33 +184,6 @@ static double plain_batches(struct bench *b, bool augment)
     return now() - begin;
 }
 
-/* What a second core is worth at this moment: two threads, each a gathering loop of its own. */
-static void *gather_alone(void *argument)
-{
-    struct bench own = *(struct bench *)argument;
-    own.sources = must_have(calloc(BATCH, sizeof *own.sources));
-    for (unsigned i = 0; i < BUFFERS; i++)
-        own.buffers[i] = must_have(pool_take(own.pool));
-    plain_batches(&own, own.augment);
-    for (unsigned i = 0; i < BUFFERS; i++)
-        pool_give(own.buffers[i]);
-    free(own.sources);
-    return NULL;
-}
-
-/* Seconds for a record. */
-static double plain_in_two(struct bench *b, bool augment)
-{
-    pthread_t threads[2];
-    double begin = now();
-    b->augment = augment;
-    for (int i = 0; i < 2; i++)
-        must(thread_start(&threads[i], gather_alone, b, &b->err), &b->err);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    return (now() - begin) / (2 * (double)b->subset.records);
-}
-
 static double plain_cold(struct bench *b)
 {
     double begin = now();
@@ -219,6 +192,51 @@ static double plain_cold(struct bench *b)
     double took = now() - begin;
     arena_free(&b->arena);
     return took;
+}
+
+/* What a second core is worth at this moment: two threads, each with a loop of its own. */
+enum loop { GATHER, ASSEMBLE, DECODE };
+
+static void *loop_alone(void *argument)
+{
+    struct bench own = *(struct bench *)argument;
+    own.sources = must_have(calloc(BATCH, sizeof *own.sources));
+    own.rows = must_have(calloc(own.subset.stride, sizeof *own.rows));
+    must(block_coder_init(&own.bc, &own.err), &own.err);
+    for (unsigned i = 0; i < BUFFERS; i++)
+        own.buffers[i] = must_have(pool_take(own.pool));
+    if (own.loop == DECODE)
+        plain_cold(&own);
+    else
+        plain_batches(&own, own.loop == ASSEMBLE);
+    for (unsigned i = 0; i < BUFFERS; i++)
+        pool_give(own.buffers[i]);
+    block_coder_free(&own.bc);
+    free(own.rows);
+    free(own.sources);
+    return NULL;
+}
+
+/* Seconds for a record. */
+static double plain_in_two(struct bench *b, enum loop loop)
+{
+    pthread_t threads[2];
+    double begin = now();
+    b->loop = loop;
+    for (int i = 0; i < 2; i++)
+        must(thread_start(&threads[i], loop_alone, b, &b->err), &b->err);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return (now() - begin) / (2 * (double)b->subset.records);
+}
+
+/* Two threads are to be 1.8 times as fast as one, or nearly as much faster as the plain loops are: memory, or
+ * whatever else runs on this machine, may allow no more. */
+static void tell_two(const char *what, double ours, double plain)
+{
+    char text[96];
+    snprintf(text, sizeof text, "%s, two threads over one (plain loops %.2f)", what, plain);
+    tell(text, ours, "", AT_LEAST, least(1.8, 0.95 * plain));
 }
 
 /* ------------------------------------------------------------------------------------------------ readers */
@@ -300,9 +318,10 @@ static const unsigned thread_counts[READERS] = {1, 2, APL_NO_THREADS};
 
 static void cold_rows(struct bench *b)
 {
-    double plain = 1e9, cold[READERS] = {1e9, 1e9, 1e9}, first[READERS] = {1e9, 1e9, 1e9};
+    double plain = 1e9, two = 1e9, cold[READERS] = {1e9, 1e9, 1e9}, first[READERS] = {1e9, 1e9, 1e9};
     for (unsigned i = 0; i < b->rounds; i++) {
         plain = least(plain, plain_cold(b));
+        two = least(two, plain_in_two(b, DECODE));
         for (int k = 0; k < READERS; k++)
             cold[k] = least(cold[k], reader_cold(b, thread_counts[k], &first[k]));
     }
@@ -310,7 +329,7 @@ static void cold_rows(struct bench *b)
     tell("cold epoch, plain loop: records/s", records / plain, "", NO_BAR, 0);
     tell("cold epoch, one thread, of the plain loop", plain / cold[0], "", AT_LEAST, 0.85);
     tell("cold epoch, in the caller alone, of the plain loop", plain / cold[2], "", AT_LEAST, 0.85);
-    tell("cold epoch, two threads over one", cold[0] / cold[1], "", AT_LEAST, 1.8);
+    tell_two("cold epoch", cold[0] / cold[1], plain / records / two);
     tell("first batch after open, two threads", first[1] * 1e3, "ms", AT_MOST, 60);
     tell("first batch after open, one thread", first[0] * 1e3, "ms", NO_BAR, 0);
 }
@@ -329,7 +348,7 @@ static void warm_rows(struct bench *b, bool augment)
     }
     for (unsigned i = 0; i < b->rounds; i++) {
         plain = least(plain, plain_batches(b, augment) / records);
-        two = least(two, plain_in_two(b, augment));
+        two = least(two, plain_in_two(b, augment ? ASSEMBLE : GATHER));
         for (int k = 0; k < READERS; k++)
             warm[k] = least(warm[k], reader_steady(b, readers[k], 1));
     }
@@ -342,16 +361,14 @@ static void warm_rows(struct bench *b, bool augment)
     tell(what, plain / warm[0], "", AT_LEAST, 0.85);
     snprintf(what, sizeof what, "warm %s, in the caller alone", kind);
     tell(what, plain / warm[2], "", AT_LEAST, 0.85);
-    snprintf(what, sizeof what, "warm %s, plain loop, two threads over one", kind);
-    tell(what, plain / two, "", NO_BAR, 0);
-    snprintf(what, sizeof what, "warm %s, two threads over one", kind);
-    tell(what, warm[0] / warm[1], "", AT_LEAST, 1.8);
+    snprintf(what, sizeof what, "warm %s", augment ? "f32" : kind);
+    tell_two(what, warm[0] / warm[1], plain / two);
 }
 
 /* With what the window needs and no more: nothing is kept from epoch to epoch. */
 static void streaming_row(struct bench *b)
 {
-    double best[2] = {1e9, 1e9}, cold = 1e9, first = 1e9;
+    double best[2] = {1e9, 1e9}, cold = 1e9, first = 1e9, alone = 1e9, two = 1e9;
     apl_reader *readers[2];
     for (int k = 0; k < 2; k++) {
         apl_reader_options o = options_of(b, thread_counts[k], false);
@@ -361,13 +378,15 @@ static void streaming_row(struct bench *b)
     }
     for (unsigned i = 0; i < b->rounds; i++) {
         cold = least(cold, reader_cold(b, 1, &first) / (double)b->subset.records);
+        alone = least(alone, plain_cold(b) / (double)b->subset.records);
+        two = least(two, plain_in_two(b, DECODE));
         for (int k = 0; k < 2; k++)
             best[k] = least(best[k], reader_steady(b, readers[k], 1));
     }
     for (int k = 0; k < 2; k++)
         apl_reader_close(readers[k]);
     tell("streaming, window of a tenth, one thread, of the cold rate", cold / best[0], "", AT_LEAST, 0.85);
-    tell("streaming, two threads over one", best[0] / best[1], "", AT_LEAST, 1.8);
+    tell_two("streaming", best[0] / best[1], alone / two);
 }
 
 static int by_size(const void *a, const void *b)

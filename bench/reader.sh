@@ -1,6 +1,6 @@
 #!/bin/bash
 # The reader beside plain loops that do the same work without it, on a store of full size; what planning costs;
-# and, with GROWTH=1 (a minute or two, 6 GB of memory), whether a record costs the same in large stores.
+# and, with GROWTH=1 (a minute or two, 8 GB of memory), whether a record costs the same in large stores.
 #
 #   CIFAR=ARCHIVE.tar.gz ROUNDS=9 bench/reader.sh
 set -euo pipefail
