@@ -1,6 +1,9 @@
 /* Readers from the outside: each record once, with its own values, in the same order whoever reads it. */
 #include "hash.h"
+#include "load.h"
 #include "reader_fixture.h"
+
+#include <time.h>
 
 #define TRAIN 131
 #define TEST  21
@@ -90,6 +93,25 @@ Test(reader, each_record_once_in_any_mix)
 {
     for (uint32_t seed = 0; seed < 250; seed++)
         check_mix(seed);
+}
+
+/* Some blocks come at once, some late: a function of the block, so that a failure can be repeated. */
+static apl_status delay(void *user, uint64_t number, apl_error *err)
+{
+    static const long ns[] = {0, 0, 0, 20000, 0, 100000, 0, 400000};
+    (void)user;
+    (void)err;
+    nanosleep(&(struct timespec){0, ns[number * 5 % 8]}, NULL);
+    return APL_OK;
+}
+
+Test(reader, each_record_once_when_blocks_come_late)
+{
+    static const struct load_hook late = {delay, NULL};
+    load_set_hook(&late);
+    for (uint32_t seed = 5000; seed < 5060; seed++)
+        check_mix(seed);
+    load_set_hook(NULL);
 }
 
 Test(reader, each_record_once_under_the_smallest_budget)

@@ -1,5 +1,8 @@
 /* Many readers in one process, each a rank: together they read what one does. */
+#include "load.h"
 #include "reader_fixture.h"
+
+#include <time.h>
 
 #define TRAIN     101
 #define BLOCK     4
@@ -153,6 +156,31 @@ Test(reader_ranks, share_one_order_with_threads_and_small_windows)
             o.drop_last = world % 2;
             check_world(&o, world);
         }
+}
+
+static apl_status dawdle(void *user, uint64_t number, apl_error *err)
+{
+    (void)user;
+    (void)err;
+    nanosleep(&(struct timespec){0, number % 3 ? 300000 : 0}, NULL);
+    return APL_OK;
+}
+
+/* Planning gets far ahead of loading: whole blocks are passed over while they are being loaded. */
+Test(reader_ranks, share_one_order_when_loading_is_slow)
+{
+    static const struct load_hook slow = {dawdle, NULL};
+    load_set_hook(&slow);
+    for (unsigned i = 0; i < 4; i++) {
+        apl_reader_options o = fixture_options();
+        o.batch_size = 1 + i % 2;
+        o.window = i < 2 ? BLOCK : 12;
+        o.threads = 3;
+        o.queue_depth = 8;
+        o.seed = i;
+        check_world(&o, MOST);
+    }
+    load_set_hook(NULL);
 }
 
 Test(reader_ranks, batches_may_be_empty_at_the_end)
