@@ -246,7 +246,7 @@ static void invert_labels(void *user, apl_batch *b)
 Test(reader_batches, a_callback_sees_them_first_and_may_change_them)
 {
     for (unsigned i = 0; i < 8; i++) {
-        struct watcher w = {0};
+        struct watcher w = {.batches = 0};
         apl_reader_options o = fixture_options();
         size_t rows = 0, batches = 0;
         apl_batch *b;
@@ -287,7 +287,7 @@ static void call_reader(void *user, apl_batch *batch)
 Test(reader_batches, a_callback_cannot_call_its_reader)
 {
     for (unsigned i = 0; i < 4; i++) {
-        struct watcher w = {0};
+        struct watcher w = {.batches = 0};
         struct sequence s = {0};
         apl_reader_options o = fixture_options();
         o.on_batch = call_reader;
