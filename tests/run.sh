@@ -2,7 +2,7 @@
 # Builds and runs every test; the last line says how many passed and failed. Logs are kept in build/logs; of
 # suites that fail they are shown.
 #
-#   tests/run.sh [SUITE...]      all suites, or those named: unit cli asan tsan variants arm64 scripts litter
+#   tests/run.sh [SUITE...]      all suites, or those named: unit cli stress asan tsan variants arm64 scripts litter
 
 set -u
 export BUILD=${BUILD:-build} MAKE=${MAKE:-make} CC=${CC:-cc} CXX=${CXX:-c++}
@@ -160,18 +160,33 @@ suite_asan()
     built "build with asan" FLAVOUR=asan all tests
     unit asan "asan unit"
     cli "$BUILD/asan" "asan cli"
+    stress asan
     unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
+}
+
+# stress FLAVOUR: every stress test of a flavour
+stress()
+{
+    ls tests/stress/*.c >/dev/null 2>&1 || return
+    built "build stress with $1" FLAVOUR="$1" stress
+    for source in tests/stress/*.c; do
+        local test
+        test=$(basename "$source" .c)
+        program "$1 $test" "$BUILD/$1/tests/stress/$test"
+    done
+}
+
+# Without a sanitizer, memory is measured too.
+suite_stress()
+{
+    stress release
 }
 
 suite_tsan()
 {
-    ls tests/stress/*.c >/dev/null 2>&1 || return
-    built "build with tsan" FLAVOUR=tsan stress
-    for source in tests/stress/*.c; do
-        local test
-        test=$(basename "$source" .c)
-        TSAN_OPTIONS=halt_on_error=1 program "tsan $test" "$BUILD/tsan/tests/stress/$test"
-    done
+    export TSAN_OPTIONS=halt_on_error=1
+    stress tsan
+    unset TSAN_OPTIONS
 }
 
 # The best variant has run already; these are the others that this machine can run.
@@ -240,7 +255,7 @@ suite_litter()
 
 tree >"$logs/.tree"
 built build all tests
-for suite in ${*:-unit cli asan tsan variants arm64 scripts litter}; do
+for suite in ${*:-unit cli stress asan tsan variants arm64 scripts litter}; do
     suite_"$suite"
 done
 
