@@ -750,8 +750,8 @@ typedef struct apl_stats {
     uint64_t blocks;                                           /* loaded */
     double wait;                                               /* of callers inside apl_reader_next() */
     double wait_mean, wait_p50, wait_p99, wait_p999, wait_max; /* of one call */
-    double stall; /* wait / (elapsed x callers), of one caller: the fraction of the time that it waited */
-    double first_batch;                            /* from open until the first batch was handed out */
+    double stall;       /* wait / elapsed: of one caller, the fraction of the time that it waited */
+    double first_batch; /* from open until the first batch was handed out */
     double loading, assembling, planning, blocked; /* blocked: threads that had nothing to do */
     uint64_t bytes_read, bytes_decoded, bytes_assembled;
     uint64_t memory, memory_budget;

@@ -17,19 +17,23 @@
 /* ---------------------------------------------------------------------------------------------------- ranks
  */
 
-static bool from_environment(const char *rank_name, const char *world_name, unsigned *rank, unsigned *world)
+/* What a launcher says in two variables; world stays 0 where they are not set. A launcher that contradicts itself is an error: to read
+ * everything in every process would be a silent one. */
+static apl_status from_environment(const char *rank_name, const char *world_name, unsigned *rank,
+                                   unsigned *world, apl_error *err)
 {
     const char *r = getenv(rank_name), *w = getenv(world_name);
     char *r_end, *w_end;
     if (!r || !w || !*r || !*w)
-        return false;
+        return APL_OK;
     errno = 0;
     unsigned long rank_value = strtoul(r, &r_end, 10), world_value = strtoul(w, &w_end, 10);
     if (errno || *r_end || *w_end || world_value == 0 || world_value > 1u << 20 || rank_value >= world_value)
-        return false;
+        return fail(err, APL_E_INVALID, "the environment says %s=%.32s and %s=%.32s", rank_name, r,
+                    world_name, w);
     *rank = (unsigned)rank_value;
     *world = (unsigned)world_value;
-    return true;
+    return APL_OK;
 }
 
 static apl_status resolve_rank(struct reader_options *o, const apl_reader_options *asked, apl_error *err)
@@ -42,7 +46,7 @@ static apl_status resolve_rank(struct reader_options *o, const apl_reader_option
     o->rank = asked->rank;
     o->world = asked->world;
     for (size_t i = 0; o->world == 0 && i < sizeof launchers / sizeof *launchers; i++)
-        from_environment(launchers[i][0], launchers[i][1], &o->rank, &o->world);
+        TRY(from_environment(launchers[i][0], launchers[i][1], &o->rank, &o->world, err));
     if (o->world == 0) {
         o->rank = 0;
         o->world = 1;
@@ -244,7 +248,8 @@ uint64_t options_slots(const apl_reader *r, uint64_t window)
     /* A record of which one copy is left stands in a slot like any other, and counts for one part of `reuse` in
      * the window. Beyond that, room for what has been drawn and not yet been copied, so that loading can run
      * ahead. */
-    uint64_t slots = window * o->plan.reuse + (uint64_t)o->queue_depth * o->batch_size + 2 * (uint64_t)largest_block(r);
+    uint64_t slots =
+        window * o->plan.reuse + (uint64_t)o->queue_depth * o->batch_size + 2 * (uint64_t)largest_block(r);
     return slots < r->subset.records ? slots : r->subset.records;
 }
 

@@ -263,3 +263,16 @@ Test(reader_ranks, impossible_ranks_are_refused)
     o.order = APL_FREE;
     cr_assert(strstr(fixture_refused(&o, APL_E_UNSUPPORTED), "strict") != NULL);
 }
+
+/* Not to be taken for a process that is alone, which would read everything. */
+Test(reader_ranks, a_launcher_that_contradicts_itself)
+{
+    static const char *const pairs[][2] = {{"5", "4"}, {"4", "4"},  {"0", "0"},
+                                           {"x", "2"}, {"1", "2x"}, {"-1", "2"}};
+    apl_reader_options o = fixture_options();
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        setenv("RANK", pairs[i][0], 1);
+        setenv("WORLD_SIZE", pairs[i][1], 1);
+        cr_assert(strstr(fixture_refused(&o, APL_E_INVALID), "WORLD_SIZE") != NULL);
+    }
+}
