@@ -66,7 +66,6 @@ static const struct reader_option table[] = {
     {"rank", NUMBER, BOTH, PLACE(options.rank), UP_TO(1u << 20)},
     {"world", NUMBER, BOTH, PLACE(options.world), 1, 1u << 20, NULL},
     {"lanes", NUMBER, BOTH, PLACE(options.lanes), 1, UINT16_MAX, NULL},
-    {"lanes", NUMBER, BOTH, PLACE(options.lanes), 1, 1u << 20, NULL},
     {"timeout", NUMBER, BOTH, PLACE(options.timeout_ms), UP_TO(UINT32_MAX)},
     {"skip-corrupt", NUMBER, BOTH, PLACE(options.skip_corrupt), UP_TO(UINT64_MAX)},
     {"pad", NUMBER, BOTH, PLACE(transform.pad), UP_TO(1u << 15)},

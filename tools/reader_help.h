@@ -10,8 +10,6 @@
     "      --drop-last           no batch that is not full\n"                                        \
     "      --rank R, --world W   as process R of W\n"                                                \
     "      --lanes N             deal blocks to N lanes, a multiple of W: a rank decodes its own\n"  \
-    "      --lanes N             each process decodes only its lanes' blocks (1: the order of one "  \
-    "process)\n"                                                                                     \
     "      --skip-corrupt N      leave out up to N records of bad blocks\n"                          \
     "\n"                                                                                             \
     "In which order:\n"                                                                              \
