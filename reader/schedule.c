@@ -525,7 +525,7 @@ static bool step_plan(struct worker *w)
     if (n && !buffer) { /* a caller that waits may have to be told that all are lent */
         if (r->head == r->tail)
             pthread_cond_broadcast(&r->done);
-        return false;
+        return room; /* then the lock was let go of meanwhile: look again before waiting, or a wake-up is missed */
     }
     pthread_cond_broadcast(&r->work);
     return true;

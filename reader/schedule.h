@@ -7,7 +7,8 @@
 
 #include "reader.h"
 
-/* Does one thing - assemble a batch, plan one, load a block - if there is one to do; false: there is none. */
+/* Does one thing - assemble a batch, plan one, load a block - if there is one to do; false: there is none, and the lock has been
+ * held throughout, so that a thread may go to sleep on that. */
 bool schedule_step(struct worker *w);
 
 /* Starts at this place of this epoch's order, as if nothing had been planned yet; only while no thread is at
