@@ -93,7 +93,7 @@ static void prepare(struct bench *b, const char *path)
     }
 }
 
-/* ------------------------------------------------------------------------------------------- plain loops */
+/* ----------------------------------------------------------------------------------------- plain loops */
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -156,7 +156,7 @@ static plain_fn *plain_for(enum cpu_variant variant, apl_dtype dtype)
     return plain_base;
 }
 
-/* ------------------------------------------------------------------------------------------------- timing */
+/* ---------------------------------------------------------------------------------------------- timing */
 
 struct kind {
     const char *name;

@@ -30,7 +30,7 @@ static double cpu(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ------------------------------------------------------------------------------------------------- stores */
+/* ---------------------------------------------------------------------------------------------- stores */
 
 static void remove_store(const char *folder, const char *name)
 {
@@ -66,7 +66,7 @@ static apl_store *make_store(const char *folder, const char *name, uint64_t reco
     return store;
 }
 
-/* ------------------------------------------------------------------------------------------------ readers */
+/* --------------------------------------------------------------------------------------------- readers */
 
 static apl_reader *open_reader(apl_store *store, uint64_t window)
 {
@@ -136,7 +136,7 @@ static struct arena fill_arena(uint64_t records, size_t bytes)
     return arena;
 }
 
-/* -------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------ rows */
 
 struct growth {
     const char *name;

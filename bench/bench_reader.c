@@ -13,7 +13,7 @@
 #define DEMAND  200000.0
 #define MIB     1048576.0
 
-/* ------------------------------------------------------------------------------------------------ readers */
+/* --------------------------------------------------------------------------------------------- readers */
 
 static apl_reader_options options_of(const struct bench *b, unsigned threads, bool augment)
 {
@@ -85,7 +85,7 @@ static double reader_cold(struct bench *b, unsigned threads, double *first)
     return took;
 }
 
-/* --------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------ rows */
 
 #define READERS 3
 static const unsigned thread_counts[READERS] = {1, 2, APL_NO_THREADS};

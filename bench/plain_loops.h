@@ -36,7 +36,7 @@ struct bench {
     apl_error err;
 };
 
-/* --------------------------------------------------------------------------------------------- preparing */
+/* ------------------------------------------------------------------------------------------- preparing */
 
 static bool is_picture(const apl_field *f)
 {
@@ -125,7 +125,7 @@ static void prepare(struct bench *b, const char *path)
     b->rows = must_have(calloc(b->subset.stride, sizeof *b->rows));
 }
 
-/* ------------------------------------------------------------------------------------------- plain loops */
+/* ----------------------------------------------------------------------------------------- plain loops */
 
 /* Decodes every block to where its records belong. */
 static void plain_decode(struct bench *b)

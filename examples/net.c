@@ -38,7 +38,7 @@ struct net {
     worker *workers;
 };
 
-/* ----------------------------------------------------------------------------------------- the dense layer */
+/* ------------------------------------------------------------------------------------- the dense layer */
 
 static void dense_forward(const net *n, const float *features, float *outputs)
 {
@@ -64,7 +64,7 @@ static void dense_backward(const net *n, const float *features, float *d, float 
     }
 }
 
-/* ------------------------------------------------------------------------------------------- one picture */
+/* ----------------------------------------------------------------------------------------- one picture */
 
 /* Where the output of block `i` goes: into the next one's input, which has a border, or to the features. */
 static float *output_of(worker *w, size_t i)
@@ -200,7 +200,7 @@ const float *net_gradients(const net *n)
     return n->gradient;
 }
 
-/* ------------------------------------------------------------------------------------ making and freeing */
+/* ---------------------------------------------------------------------------------- making and freeing */
 
 static float *floats(size_t count)
 {

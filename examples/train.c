@@ -34,7 +34,7 @@ typedef struct result {
 
 static apl_error err;
 
-/* ---------------------------------------------------------------------------------------------- helpers */
+/* --------------------------------------------------------------------------------------------- helpers */
 
 static void die(const char *message)
 {
@@ -55,7 +55,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---------------------------------------------------------------------------------------------- reading */
+/* --------------------------------------------------------------------------------------------- reading */
 
 /* The first square coloured u8 field, and the first u8 field that has classes. */
 static fields find_fields(const apl_store *store)
@@ -112,7 +112,7 @@ static double waited(apl_reader *reader)
     return stats.wait;
 }
 
-/* --------------------------------------------------------------------------------------------- training */
+/* -------------------------------------------------------------------------------------------- training */
 
 /* How far training has come: its learning rate, which rises for a fifth of the way and falls for the rest. */
 typedef struct course {
@@ -203,7 +203,7 @@ static void train(apl_store *store, const settings *s)
     net_free(n);
 }
 
-/* ------------------------------------------------------------------------------------------ command line */
+/* ---------------------------------------------------------------------------------------- command line */
 
 static void usage(void)
 {

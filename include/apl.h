@@ -58,7 +58,7 @@ extern "C" {
 /* The version of the library that runs, as "major.minor.patch". APL_VERSION_STRING is that of this header. */
 APL_API const char *apl_version(void);
 
-/* ------------------------------------------------------------------------------------------------ errors */
+/* ---------------------------------------------------------------------------------------------- errors */
 
 /* What came of a call. The numbers never change their meaning. */
 typedef enum apl_status {
@@ -94,7 +94,7 @@ typedef struct apl_error {
     char message[504];
 } apl_error;
 
-/* ------------------------------------------------------------------------------------------------ schema */
+/* ---------------------------------------------------------------------------------------------- schema */
 
 #define APL_MAX_FIELDS 64          /* fields a schema may have */
 #define APL_MAX_DIMS   8           /* dimensions a field may have */
@@ -183,7 +183,7 @@ typedef struct apl_info {
     uint64_t shuffle_seed;
 } apl_info;
 
-/* ------------------------------------------------------------------------------------------------ stores */
+/* ---------------------------------------------------------------------------------------------- stores */
 
 typedef struct apl_store apl_store;
 
@@ -236,7 +236,7 @@ APL_API uint64_t apl_store_class_count(const apl_store *store, unsigned split, u
 APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field,
                                                   unsigned channel, double *mean, double *deviation);
 
-/* ------------------------------------------------------------------------------------------------ batches */
+/* --------------------------------------------------------------------------------------------- batches */
 
 /* Some records, field by field; lent to the caller until released. */
 typedef struct apl_batch apl_batch;
@@ -297,8 +297,7 @@ APL_API APL_MUST_USE apl_status apl_store_get_batch(apl_store *store, const uint
                                                     const apl_get_options *options, apl_batch **batch,
                                                     apl_error *err);
 
-/* ------------------------------------------------------------------------------------------------ verifying
- */
+/* ------------------------------------------------------------------------------------------- verifying */
 
 /* A block that is not as it was written. */
 typedef struct apl_bad_block {
@@ -331,7 +330,7 @@ typedef struct apl_verify_options {
 APL_API APL_MUST_USE apl_status apl_store_verify(apl_store *store, const apl_verify_options *options,
                                                  apl_error *err);
 
-/* ------------------------------------------------------------------------------------------------ writing */
+/* --------------------------------------------------------------------------------------------- writing */
 
 typedef struct apl_writer apl_writer;
 
@@ -428,8 +427,7 @@ APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error 
 /* Frees the writer; what was not committed vanishes without a trace. */
 APL_API void apl_writer_close(apl_writer *writer);
 
-/* ------------------------------------------------------------------------------------------------- splits
- */
+/* ---------------------------------------------------------------------------------------------- splits */
 
 /*
  * Beside the splits that its source brought, a store can be given others, at any time; it is not changed by
@@ -524,7 +522,7 @@ APL_API APL_MUST_USE apl_status apl_split_class_counts(apl_store *store, const c
 APL_API APL_MUST_USE apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads,
                                                  apl_error *err);
 
-/* ---------------------------------------------------------------------------------- transforming pictures */
+/* ------------------------------------------------------------------------------- transforming pictures */
 
 typedef enum apl_layout { APL_NCHW = 0, APL_NHWC = 1 } apl_layout;
 typedef enum apl_pad { APL_PAD_ZERO = 0, APL_PAD_REFLECT = 1 } apl_pad;
@@ -568,8 +566,7 @@ typedef struct apl_transform {
             (apl_dtype)0, APL_NCHW                                                                         \
     }
 
-/* ------------------------------------------------------------------------------------- reading for training
- */
+/* -------------------------------------------------------------------------------- reading for training */
 
 /*
  * A reader hands out the records of a split in batches, epoch after epoch, in random order, decoded and

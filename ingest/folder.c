@@ -31,7 +31,7 @@ struct folder {
     char path[256];
 };
 
-/* ---------------------------------------------------------------------------------------------- listing */
+/* --------------------------------------------------------------------------------------------- listing */
 
 static void names_free(struct names *names)
 {
@@ -196,7 +196,7 @@ void folder_close(struct folder *folder)
     free(folder);
 }
 
-/* ---------------------------------------------------------------------------------------------- reading */
+/* --------------------------------------------------------------------------------------------- reading */
 
 /* Opens a file without following links and without waiting for the other end of a pipe. */
 static apl_status open_file(struct folder *folder, const char *name, int *fd, apl_error *err)

@@ -27,7 +27,7 @@ struct ingest {
     apl_ingest_progress progress;
 };
 
-/* ---------------------------------------------------------------------------------- talking to the caller */
+/* ------------------------------------------------------------------------------- talking to the caller */
 
 static int report(struct ingest *in)
 {
@@ -71,8 +71,7 @@ static void notice(struct ingest *in, const char *name, const char *text)
     in->options.notice(in->options.user, line);
 }
 
-/* ------------------------------------------------------------------------------------------ rows to records
- */
+/* ------------------------------------------------------------------------------------- rows to records */
 
 static apl_status add_fields(struct ingest *in, apl_error *err)
 {
@@ -126,8 +125,7 @@ static apl_status append_row(void *user, const struct cifar_row *row, apl_error 
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------- member by member
- */
+/* ------------------------------------------------------------------------------------ member by member */
 
 static bool wanted(const char *name, void *user)
 {
@@ -237,8 +235,7 @@ static apl_status read_source(struct ingest *in, apl_error *err)
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- was that all?
- */
+/* --------------------------------------------------------------------------------------- was that all? */
 
 /* A list of names in one line. */
 struct names {
@@ -302,8 +299,7 @@ static apl_status set_classes(struct ingest *in, unsigned l, apl_error *err)
     return apl_writer_set_classes(in->writer, label->field, names, classes->count, err);
 }
 
-/* ---------------------------------------------------------------------------------------------- the driver
- */
+/* ------------------------------------------------------------------------------------------ the driver */
 
 static apl_status describe(struct ingest *in, apl_ingest_summary *sum, apl_error *err)
 {

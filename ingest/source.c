@@ -37,7 +37,7 @@ struct source {
     apl_error failure; /* the first one; nothing is read after it */
 };
 
-/* ---------------------------------------------------------------------------------------------- opening */
+/* --------------------------------------------------------------------------------------------- opening */
 
 /* Refuses what is neither a file nor a directory before it is opened: opening a device may do things. */
 static apl_status check_kind(const struct source *s, const char *path, struct stat *st, apl_error *err)
@@ -135,7 +135,7 @@ void source_close(struct source *s)
     free(s);
 }
 
-/* -------------------------------------------------------------------------------------------- the cursor */
+/* ------------------------------------------------------------------------------------------ the cursor */
 
 /* Keeps the first failure, so that every later call gives it again. */
 static apl_status keep(struct source *s, apl_status status, const apl_error *why)
@@ -250,7 +250,7 @@ apl_status source_failure(struct source *s, apl_error *err)
     return failed(s, err);
 }
 
-/* ------------------------------------------------------------------------------------------- the members */
+/* ----------------------------------------------------------------------------------------- the members */
 
 apl_status source_next(struct source *s, struct source_member *member, apl_error *err)
 {

@@ -13,7 +13,7 @@
 #define ENTRIES_MAX 100000               /* members in a tar, wanted or not */
 #define HEADERS_MAX (4u << 20) /* bytes of headers for one member, with long names, maps of holes, ... */
 
-/* ---------------------------------------------------------------------------------------------- unfilter */
+/* -------------------------------------------------------------------------------------------- unfilter */
 
 struct unfilter {
     struct archive *archive;
@@ -176,7 +176,7 @@ apl_status unfilter_fill(struct unfilter *u, uint8_t *out, size_t room, size_t *
     return APL_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------- tar */
+/* ------------------------------------------------------------------------------------------------- tar */
 
 struct tar {
     struct archive *archive;

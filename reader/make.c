@@ -6,8 +6,7 @@
 
 #include <stdlib.h>
 
-/* ---------------------------------------------------------------------------------------------------- rows
- */
+/* ------------------------------------------------------------------------------------------------ rows */
 
 /* Fills in ids and copies, and sorts the deliveries: those of rows first, those that are left out because
  * their block is bad last. */
@@ -105,8 +104,7 @@ static void make_pictures(struct worker *w, const struct job *job, unsigned f,
              (void *)batch->columns[f].data);
 }
 
-/* --------------------------------------------------------------------------------------------------- columns
- */
+/* --------------------------------------------------------------------------------------------- columns */
 
 static void describe_column(const apl_reader *r, struct job *job, unsigned f, const struct assembly *assembly)
 {

@@ -14,8 +14,7 @@
 #define SPARE_BUFFERS \
     12u /* batches that may be lent at once under the default budget, beyond those at work */
 
-/* ---------------------------------------------------------------------------------------------------- ranks
- */
+/* ----------------------------------------------------------------------------------------------- ranks */
 
 /* What a launcher says in two variables; world stays 0 where they are not set. A launcher that contradicts itself is an error: to read
  * everything in every process would be a silent one. */
@@ -56,8 +55,7 @@ static apl_status resolve_rank(struct reader_options *o, const apl_reader_option
     return APL_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------- fields
- */
+/* ---------------------------------------------------------------------------------------------- fields */
 
 static apl_status resolve_fields(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
@@ -216,8 +214,7 @@ void options_row_bytes(const apl_reader *r, size_t *bytes)
     }
 }
 
-/* ---------------------------------------------------------------------------------------- window and budget
- */
+/* ----------------------------------------------------------------------------------- window and budget */
 
 static uint32_t largest_block(const apl_reader *r)
 {
@@ -341,8 +338,7 @@ static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked,
                 (unsigned long long)low);
 }
 
-/* ------------------------------------------------------------------------------------------------ the whole
- */
+/* ------------------------------------------------------------------------------------------- the whole */
 
 static apl_status resolve_threads(struct reader_options *o, const apl_reader_options *asked, apl_error *err)
 {

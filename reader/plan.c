@@ -37,7 +37,7 @@ struct plan {
     struct lane lanes[];
 };
 
-/* ---------------------------------------------------------------------------------------------- beginning */
+/* ------------------------------------------------------------------------------------------- beginning */
 
 static bool allocate(struct plan *p)
 {
@@ -146,7 +146,7 @@ void plan_begin(struct plan *p, uint64_t epoch)
         begin_lane(p, epoch, l);
 }
 
-/* ----------------------------------------------------------------------------------------------- entering */
+/* -------------------------------------------------------------------------------------------- entering */
 
 static bool bin_put(struct bin *bin, uint32_t delivery)
 {
@@ -216,7 +216,7 @@ static bool refill(struct plan *p, struct lane *lane)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- drawing */
+/* --------------------------------------------------------------------------------------------- drawing */
 
 /* A draw: the delivery at this place of a bin, where the one at its end comes instead. */
 struct pick {
@@ -321,7 +321,7 @@ size_t plan_next(struct plan *p, uint32_t *deliveries, size_t n, bool *failed)
     return k;
 }
 
-/* ------------------------------------------------------------------------------------------------- asking */
+/* ---------------------------------------------------------------------------------------------- asking */
 
 const uint32_t *plan_order(const struct plan *p)
 {

@@ -23,8 +23,7 @@ struct pool {
     bool closed, refused; /* refused: memory for the last new buffer could not be had */
 };
 
-/* ---------------------------------------------------------------------------------- the library's own memory
- */
+/* ---------------------------------------------------------------------------- the library's own memory */
 
 static void *own_allocate(void *user, size_t bytes)
 {
@@ -69,8 +68,7 @@ uint64_t pool_buffer_bytes(size_t rows, unsigned fields, const size_t *row_bytes
     return bytes;
 }
 
-/* ------------------------------------------------------------------------------------------------- buffers
- */
+/* --------------------------------------------------------------------------------------------- buffers */
 
 static void buffer_destroy(struct pool *p, struct batch_buffer *b)
 {

@@ -14,8 +14,7 @@
 
 #define CLOSE_WAIT_NS 900000000u /* how long close waits for threads before it leaves them to themselves */
 
-/* ------------------------------------------------------------------------------------------------- freeing
- */
+/* --------------------------------------------------------------------------------------------- freeing */
 
 static void free_residents(apl_reader *r)
 {
@@ -79,8 +78,7 @@ static void unreference(apl_reader *r)
         destroy(r);
 }
 
-/* ------------------------------------------------------------------------------------------------- threads
- */
+/* --------------------------------------------------------------------------------------------- threads */
 
 static void *run_worker(void *argument)
 {
@@ -135,8 +133,7 @@ static apl_status start_threads(apl_reader *r, apl_error *err)
     return APL_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------- opening
- */
+/* --------------------------------------------------------------------------------------------- opening */
 
 static apl_status make_ring(struct load_ring *ring, uint32_t size, apl_error *err)
 {
@@ -270,8 +267,7 @@ apl_status apl_reader_open(apl_store *store, const apl_reader_options *options, 
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------- handing out
- */
+/* ----------------------------------------------------------------------------------------- handing out */
 
 static apl_status check_caller(const apl_reader *r, apl_error *err)
 {
@@ -449,8 +445,7 @@ apl_status apl_reader_next(apl_reader *r, apl_batch **batch, apl_error *err)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------- epochs
- */
+/* ---------------------------------------------------------------------------------------------- epochs */
 
 /* Waits until no thread is at work, and lets none begin; as patient as apl_reader_next(). */
 static apl_status quiet(apl_reader *r, apl_error *err)
@@ -526,7 +521,7 @@ uint64_t apl_reader_batches(apl_reader *r)
     return r->options.drop_last ? r->plan_length / whole : (r->plan_length + whole - 1) / whole;
 }
 
-/* ------------------------------------------------------------------------------------------ ending */
+/* ---------------------------------------------------------------------------------------------- ending */
 
 void apl_reader_cancel(apl_reader *r)
 {

@@ -4,6 +4,7 @@
  *   options.c   what was asked for, checked and completed
  *   pool.c      memory of batches
  *   schedule.c  what a thread does next: plan a batch, load a block, assemble a batch
+ *   residents.c which blocks are in memory, on their way, or to be let go
  *   load.c      a block from the store into slots
  *   make.c      a planned batch into its buffer
  *   reader.c    the calls of the public header
@@ -139,7 +140,8 @@ struct apl_reader {
     uint8_t *stay;      /* of each block: the next epoch needs it early; NULL: there is no room to spare */
     uint32_t *peeked;   /* scratch: the order of the next epoch */
     uint32_t blocks_in; /* where slots are kept: so many are there to stay */
-    uint8_t *known_bad; /* of each block: a batch has met it, and its records are counted in skipped_records */
+    uint8_t
+        *known_bad; /* of each block: a batch has met it, and its records are counted in skipped_records */
     uint64_t skipped_records;
 
     /* batches */

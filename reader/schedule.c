@@ -3,6 +3,7 @@
 
 #include "load.h"
 #include "make.h"
+#include "residents.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -30,183 +31,7 @@ uint64_t delivery_number(const apl_reader *r, uint32_t delivery)
     return (r->subset.block[index].first + member) * r->options.plan.reuse + copy;
 }
 
-static bool bit(const uint8_t *bits, uint64_t i)
-{
-    return bits[i / 8] >> i % 8 & 1;
-}
-
-/* ---------------------------------------------------------------------------------------------------- rings
- */
-
-static void ring_push(struct load_ring *ring, uint32_t index, uint32_t parity)
-{
-    ring->items[ring->tail++ % ring->size] = (struct load_item){index, parity};
-}
-
-/* The first block of the ring that still waits to be loaded. */
-static struct resident *ring_first(apl_reader *r, struct load_ring *ring, struct load_item *item)
-{
-    for (; ring->head != ring->tail; ring->head++) {
-        *item = ring->items[ring->head % ring->size];
-        struct resident *b = &r->residents[item->parity][item->index];
-        if (b->stage == BLOCK_QUEUED && b->left > 0)
-            return b;
-        if (b->stage == BLOCK_QUEUED) { /* all of it went to others before it was loaded */
-            free(b->passed);
-            b->passed = NULL;
-            b->stage = BLOCK_OUT;
-        }
-    }
-    return NULL;
-}
-
-/* ----------------------------------------------------------------------------------------------- free order
- */
-
-/* How many deliveries of a block a resumed epoch has had. */
-static uint32_t count_had(const apl_reader *r, uint32_t index)
-{
-    const struct subset_block *block = &r->subset.block[index];
-    uint64_t first = block->first * r->options.plan.reuse;
-    uint32_t had = 0;
-    for (uint32_t i = 0;
-         r->resumed && r->resumed_epoch == r->plan_epoch && i < block->count * r->options.plan.reuse; i++)
-        had += bit(r->resumed, first + i);
-    return had;
-}
-
-/* Puts a block's records into the bins of its epoch, but for those that a resumed epoch has had: their slots are given back. */
-static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
-{
-    const struct subset_block *block = &r->subset.block[index];
-    unsigned reuse = r->options.plan.reuse;
-    uint32_t n = 0, most = block->count * reuse;
-    uint32_t *deliveries = malloc((size_t)most * sizeof *deliveries);
-    uint64_t *ids = malloc((size_t)most * sizeof *ids);
-    const uint8_t *had = r->resumed && r->resumed_epoch == r->plan_epoch ? r->resumed : NULL;
-    bool ok = deliveries && ids;
-    for (uint32_t i = 0; ok && i < most; i++) {
-        uint32_t delivery = index * r->subset.stride * reuse + i;
-        if (had && bit(had, delivery_number(r, delivery))) {
-            if (!r->options.kept)
-                arena_release(&r->arena, &(uint32_t){r->residents[parity][index].slots[i / reuse]}, 1);
-            continue;
-        }
-        deliveries[n] = delivery;
-        ids[n++] = block->first_id + (block->members ? block->members[i / reuse] : i / reuse);
-    }
-    ok = ok && bins_put(r->bins[parity], deliveries, ids, n);
-    free(deliveries);
-    free(ids);
-    r->inserted++;
-    return ok ? APL_OK : APL_E_NOMEM;
-}
-
-/* -------------------------------------------------------------------------------------------------- loading
- */
-
-/* Lets go of a block whose deliveries have all been made, by this reader or by others. */
-static void let_go(apl_reader *r, struct resident *b)
-{
-    b->stays = false;
-    free(b->slots);
-    free(b->error);
-    free(b->passed);
-    b->slots = NULL;
-    b->error = NULL;
-    b->passed = NULL;
-    load_drop_ragged(r, b);
-    b->stage = BLOCK_OUT;
-}
-
-/* A delivery of a block is done with, or goes to another rank. A block that is being loaded or waits for it is let go there. */
-static void less(apl_reader *r, struct resident *b)
-{
-    if (!r->options.kept && --b->left == 0 && b->stage != BLOCK_LOADING && b->stage != BLOCK_QUEUED &&
-        !b->stays)
-        let_go(r, b);
-}
-
-/* Takes back slots of members whose deliveries went to others before the block was there. */
-static void give_passed(apl_reader *r, struct resident *b, uint32_t index)
-{
-    uint32_t count = r->subset.block[index].count;
-    for (uint32_t i = 0; b->passed && b->slots && i < count; i++)
-        for (uint16_t k = 0; k < b->passed[i]; k++) {
-            uint32_t slot = b->slots[i];
-            arena_release(&r->arena, &slot, 1);
-        }
-    free(b->passed);
-    b->passed = NULL;
-}
-
-static void mark_bad(struct resident *b, const apl_error *error)
-{
-    b->stage = BLOCK_BAD;
-    free(b->error);
-    b->error = malloc(sizeof *b->error);
-    if (b->error)
-        *b->error = *error;
-}
-
-/* Keeps a block's slots beyond its last delivery, by one more that is to come from each. */
-static void stay(apl_reader *r, struct resident *b, uint32_t index)
-{
-    arena_add(&r->arena, b->slots, r->subset.block[index].count, 1);
-    b->stays = true;
-}
-
-static void loaded(apl_reader *r, struct load_item item, apl_status status, const apl_error *error)
-{
-    struct resident *b = &r->residents[item.parity][item.index];
-    if (status == APL_OK)
-        b->stage = BLOCK_IN;
-    else if (status == APL_E_CORRUPT)
-        mark_bad(b, error);
-    else
-        schedule_fail(r, status, error);
-    if (r->options.kept && b->stage == BLOCK_IN)
-        r->blocks_in++;
-    if (b->stage == BLOCK_IN && r->stay && r->stay[item.index] && item.parity == (r->plan_epoch & 1))
-        stay(r, b, item.index);
-    give_passed(r, b, item.index);
-    if (!r->options.kept && b->left == 0 && !b->stays)
-        let_go(r, b); /* the last of it went to others meanwhile */
-    if (r->options.free_order && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) &&
-        insert(r, item.index, item.parity) != APL_OK) {
-        apl_error nomem;
-        schedule_fail(r, fail_nomem(&nomem), &nomem);
-    }
-    r->counters.blocks++;
-    pthread_cond_broadcast(&r->work);
-}
-
-/* Takes a block to load, with slots for it; false if there is none, or no room. */
-static bool take_block(apl_reader *r, struct load_item *item)
-{
-    struct load_ring *ring = &r->demand; /* of which nothing is in if slots are not kept */
-    struct resident *b = ring_first(r, ring, item);
-    if (!b)
-        b = ring_first(r, ring = &r->queue, item);
-    if (b && !r->options.kept) {
-        uint32_t count = r->subset.block[item->index].count;
-        if (!(b->slots = malloc(count * sizeof *b->slots))) {
-            apl_error nomem;
-            schedule_fail(r, fail_nomem(&nomem), &nomem);
-            return false;
-        }
-        if (!arena_take(&r->arena, b->slots, count, r->options.plan.reuse)) {
-            free(b->slots);
-            b->slots = NULL;
-            return false;
-        }
-    }
-    if (!b)
-        return false;
-    b->stage = BLOCK_LOADING;
-    ring->head++;
-    return true;
-}
+/* --------------------------------------------------------------------------------------------- loading */
 
 /* Decoded, of fields of fixed shape. */
 static uint64_t block_bytes(const apl_reader *r, uint32_t index)
@@ -221,7 +46,7 @@ static bool step_load(struct worker *w)
 {
     apl_reader *r = w->reader;
     struct load_item item;
-    if (!w->loads || !take_block(r, &item))
+    if (!w->loads || !residents_take(r, &item))
         return false;
     r->active++;
     pthread_mutex_unlock(&r->lock);
@@ -234,116 +59,11 @@ static bool step_load(struct worker *w)
     r->counters.load_ns += end - begin;
     r->counters.bytes_decoded += block_bytes(r, item.index);
     r->counters.bytes_read += r->store->blocks[r->subset.block[item.index].number].size;
-    loaded(r, item, status, &error);
+    residents_loaded(r, item, status, &error);
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- planning
- */
-
-/* Is the block of a lane that other ranks read? Then it is loaded only if a batch of this one comes to need it. */
-static bool is_foreign(const apl_reader *r, uint32_t index)
-{
-    const struct reader_options *o = &r->options;
-    return o->plan.lanes > 1 && plan_lane(r->plan, index) % o->world != o->rank;
-}
-
-/* Takes over a block that has stayed from the epoch before. Its slots may still be read for that one's last batches, and so are
- * listed twice. False: it has not stayed. */
-static bool take_over(apl_reader *r, uint32_t index, uint32_t parity)
-{
-    struct resident *before = &r->residents[!parity][index], *b = &r->residents[parity][index];
-    uint32_t count = r->subset.block[index].count;
-    if (!before->stays)
-        return false;
-    before->stays = false;
-    b->slots = malloc(count * sizeof *b->slots);
-    if (b->slots) {
-        memcpy(b->slots, before->slots, count * sizeof *b->slots);
-        arena_add(&r->arena, b->slots, count, r->options.plan.reuse - (r->stay[index] ? 0 : 1));
-        b->stays = r->stay[index];
-        b->stage = BLOCK_IN;
-    } else {
-        arena_release(&r->arena, before->slots, count);
-    }
-    if (before->left == 0)
-        let_go(r, before);
-    return b->slots != NULL;
-}
-
-/* Chooses the blocks that are to stay for the epoch after this: those that it needs first, as many as there is room for. */
-static void choose_stay(apl_reader *r)
-{
-    uint64_t room = r->options.spare_slots;
-    if (!r->stay)
-        return;
-    memset(r->stay, 0, r->subset.blocks);
-    plan_peek(r->plan, r->plan_epoch + 1, r->peeked);
-    for (uint32_t i = 0; i < r->subset.blocks; i++) {
-        uint32_t count = r->subset.block[r->peeked[i]].count;
-        if (count > room)
-            break;
-        room -= count;
-        r->stay[r->peeked[i]] = 1;
-    }
-}
-
-/* Queues the blocks that have entered since the last time. */
-static void announce(apl_reader *r)
-{
-    uint32_t parity = r->plan_epoch & 1, to;
-    const uint32_t *list = plan_entered(r->plan, &to);
-    if (r->options.free_order) {
-        list = plan_order(r->plan);
-        to = r->subset.blocks;
-    }
-    for (; r->announced < to; r->announced++) {
-        uint32_t index = list[r->announced];
-        struct resident *b = &r->residents[parity][index];
-        b->left = r->subset.block[index].count * r->options.plan.reuse - count_had(r, index);
-        if (b->left == 0) { /* nothing of it is to come any more */
-            r->inserted++;
-            continue;
-        }
-        if (b->stage == BLOCK_OUT && !(r->stay && take_over(r, index, parity))) {
-            if (is_foreign(r, index))
-                continue;
-            b->stage = BLOCK_QUEUED;
-            ring_push(&r->queue, index, parity);
-        } else if (r->options.free_order && insert(r, index, parity) != APL_OK) {
-            apl_error nomem;
-            schedule_fail(r, fail_nomem(&nomem), &nomem);
-        }
-    }
-}
-
-/* A delivery that this reader will not make: another rank does, or it has been made before the reader was
- * opened. */
-static void pass(apl_reader *r, uint32_t delivery)
-{
-    if (r->options.kept)
-        return;
-    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
-    struct resident *b = &r->residents[r->plan_epoch & 1][index];
-    if (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) {
-        uint32_t slot = b->slots[member];
-        arena_release(&r->arena, &slot, 1);
-    } else {
-        if (!b->passed && !(b->passed = calloc(r->subset.block[index].count, sizeof *b->passed))) {
-            apl_error nomem;
-            schedule_fail(r, fail_nomem(&nomem), &nomem);
-            return;
-        }
-        b->passed[member]++;
-    }
-    less(r, b);
-}
-
-static void pass_all(apl_reader *r, const uint32_t *deliveries, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        pass(r, deliveries[i]);
-}
+/* -------------------------------------------------------------------------------------------- planning */
 
 /* How many deliveries the next step of the planned epoch has; 0: the epoch is over. */
 static size_t step_size(const apl_reader *r)
@@ -372,7 +92,7 @@ static size_t draw(apl_reader *r, uint32_t *deliveries, size_t n)
         schedule_fail(r, fail_nomem(&nomem), &nomem);
     }
     r->plan_position += drawn;
-    announce(r);
+    residents_announce(r);
     return drawn;
 }
 
@@ -384,14 +104,13 @@ static void begin_epoch(apl_reader *r, uint64_t epoch)
     r->announced = r->inserted = 0;
     /* What is left in front of the queue is of the epoch before the last, and went to others: it must not be taken
      * for the blocks of the same number that this epoch queues. */
-    struct load_item item;
-    ring_first(r, &r->queue, &item);
+    residents_trim(r);
     plan_begin(r->plan, epoch);
-    choose_stay(r);
+    residents_choose_stay(r);
     if (r->options.free_order) {
         bins_begin(r->bins[epoch & 1], random_epoch_key(seed, epoch, RANDOM_BINS),
                    random_epoch_key(seed, epoch, RANDOM_DRAWS));
-        announce(r);
+        residents_announce(r);
     }
 }
 
@@ -401,26 +120,9 @@ static void drop_rest(apl_reader *r)
     while (r->plan_position < r->plan_length && r->status == APL_OK) {
         size_t n = (size_t)(r->plan_length - r->plan_position);
         n = draw(r, r->step, n < r->options.batch_size ? n : r->options.batch_size);
-        pass_all(r, r->step, n);
+        residents_pass(r, r->step, n);
         if (n == 0)
             return; /* free order: to be gone on with when more is there */
-    }
-}
-
-static void demand(apl_reader *r, const struct job *job)
-{
-    uint32_t parity = job->epoch & 1;
-    if (r->options.kept ? r->blocks_in == r->subset.blocks : r->options.plan.lanes == 1)
-        return;
-    for (uint32_t k = 0; k < job->rows; k++) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
-        struct resident *b = &r->residents[parity][index];
-        bool foreign = b->stage == BLOCK_OUT; /* not queued when it entered */
-        if (b->demanded || !(foreign || (r->options.kept && b->stage == BLOCK_QUEUED)))
-            continue;
-        b->demanded = r->options.kept;
-        b->stage = BLOCK_QUEUED;
-        ring_push(r->options.kept ? &r->demand : &r->queue, index, parity);
     }
 }
 
@@ -435,7 +137,7 @@ static size_t take_share(apl_reader *r, uint64_t position, size_t n, uint32_t *s
     for (size_t k = 0; k < n; k++) {
         bool mine = o->plan.lanes > 1 ? (position + k) % o->world == o->rank : k >= from && k < to;
         if (!mine) {
-            pass(r, r->step[k]);
+            residents_pass(r, &r->step[k], 1);
             continue;
         }
         *first = taken ? *first : position + k;
@@ -457,7 +159,7 @@ static void plan_job(apl_reader *r, struct job *job, struct batch_buffer *buffer
     job->checked = 0;
     job->status = APL_OK;
     job->buffer = buffer;
-    demand(r, job);
+    residents_demand(r, job);
     job->stage = JOB_PLANNED;
     r->tail++;
 }
@@ -531,8 +233,7 @@ static bool step_plan(struct worker *w)
     return true;
 }
 
-/* --------------------------------------------------------------------------------------------------- making
- */
+/* ---------------------------------------------------------------------------------------------- making */
 
 /* The error that a batch with a bad block ends in, unless such rows are to be left out. */
 static bool tolerated(apl_reader *r, struct job *job, uint32_t index)
@@ -654,7 +355,7 @@ static bool step_make(struct worker *w)
         r->counters.make_ns += end - begin;
         for (uint32_t k = 0; !r->options.kept && k < job->rows; k++) {
             uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
-            less(r, &r->residents[job->epoch & 1][index]);
+            residents_less(r, &r->residents[job->epoch & 1][index]);
         }
     }
     job->stage = JOB_DONE;
@@ -671,8 +372,7 @@ bool schedule_step(struct worker *w)
     return step_make(w) || step_plan(w) || step_load(w);
 }
 
-/* --------------------------------------------------------------------------------------- beginning and
- * clearing */
+/* ------------------------------------------------------------------------------ beginning and clearing */
 
 void schedule_clear(apl_reader *r)
 {
@@ -683,21 +383,7 @@ void schedule_clear(apl_reader *r)
         job->buffer = NULL;
         job->stage = JOB_FREE;
     }
-    r->queue.head = r->queue.tail = r->demand.head = r->demand.tail = 0;
-    for (unsigned parity = 0; parity < (r->options.kept ? 1u : 2u); parity++)
-        for (uint32_t i = 0; i < r->subset.blocks; i++) {
-            struct resident *b = &r->residents[parity][i];
-            b->demanded = false;
-            if (r->options.kept && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD))
-                continue;
-            free(b->slots);
-            free(b->passed);
-            free(b->error);
-            load_drop_ragged(r, b);
-            *b = (struct resident){0};
-        }
-    if (!r->options.kept)
-        arena_reset(&r->arena);
+    residents_clear(r);
 }
 
 apl_status schedule_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_error *err)
@@ -712,7 +398,7 @@ apl_status schedule_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_
     while (r->plan_position < position && r->status == APL_OK) {
         uint64_t left = position - r->plan_position;
         size_t n = draw(r, r->step, left < r->options.batch_size ? (size_t)left : r->options.batch_size);
-        pass_all(r, r->step, n);
+        residents_pass(r, r->step, n);
     }
     if (r->status != APL_OK)
         *err = r->error;

@@ -43,7 +43,7 @@ void coder_free(struct coder *coder)
     free(coder);
 }
 
-/* ------------------------------------------------------------------------------------------------ names */
+/* ----------------------------------------------------------------------------------------------- names */
 
 static const char *const names[CODEC_COUNT] = {"raw", "zstd", "shuffle", "delta", "picture"};
 
@@ -60,8 +60,7 @@ const char *codec_name(unsigned id)
     return id < CODEC_COUNT ? names[id] : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------ what suits
- */
+/* ------------------------------------------------------------------------------------------ what suits */
 
 /* Whole numbers of a fixed shape? */
 static bool has_elements(const struct column_spec *spec)
@@ -100,8 +99,7 @@ size_t codec_bound(const struct column_spec *spec)
     return pictures > bound ? pictures : bound;
 }
 
-/* ------------------------------------------------------------------------------------------------ encoding
- */
+/* -------------------------------------------------------------------------------------------- encoding */
 
 /* CODEC_SHUFFLE and CODEC_DELTA: the transform, then one frame. */
 static apl_status encode_elements(struct coder *c, struct codec_choice choice, const struct column_spec *spec,
@@ -167,8 +165,7 @@ apl_status codec_encode(struct coder *coder, struct codec_choice choice, const s
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ decoding
- */
+/* -------------------------------------------------------------------------------------------- decoding */
 
 static apl_status decode_raw(const struct column_spec *spec, const uint8_t *coded, size_t size, uint8_t *raw,
                              apl_error *err)
@@ -263,8 +260,7 @@ apl_status codec_decode_rows(struct coder *coder, enum codec_id id, const struct
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ choosing
- */
+/* -------------------------------------------------------------------------------------------- choosing */
 
 /* What is tried when nothing is asked for, the cheapest to decode first. Each takes milliseconds for a block:
  * ingest waits for the choice. */

@@ -37,8 +37,7 @@ struct get {
     struct get_worker *workers;
 };
 
-/* ------------------------------------------------------------------------------------------------ planning
- */
+/* -------------------------------------------------------------------------------------------- planning */
 
 static int compare_wants(const void *a, const void *b)
 {
@@ -123,8 +122,7 @@ static apl_status make_batch(struct get *get, const uint64_t *ids, size_t n, apl
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ decoding
- */
+/* -------------------------------------------------------------------------------------------- decoding */
 
 static void copy_fixed(struct get *get, unsigned f, const struct raw_column *column, size_t from, size_t to)
 {
@@ -176,8 +174,7 @@ static apl_status get_block(void *context, unsigned worker, size_t task, apl_err
     return APL_OK;
 }
 
-/* -------------------------------------------------------------------------------------------- varying shapes
- */
+/* -------------------------------------------------------------------------------------- varying shapes */
 
 /* Elements and shape of every row, and with them the offsets. */
 static void measure(struct get *get, unsigned f, uint64_t *offsets, int64_t *shapes)
@@ -230,8 +227,7 @@ static apl_status assemble_varying(struct get *get, unsigned f, apl_error *err)
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- the calls
- */
+/* ------------------------------------------------------------------------------------------- the calls */
 
 static void get_free(struct get *get, unsigned threads)
 {

@@ -27,7 +27,7 @@ static apl_status bad(apl_error *err, const char *what)
     return fail(err, APL_E_CORRUPT, "the manifest is damaged: %s", what);
 }
 
-/* ------------------------------------------------------------------------------------------------- pieces */
+/* ---------------------------------------------------------------------------------------------- pieces */
 
 static size_t entry_begin(struct buffer *b, enum tag tag, unsigned flags)
 {
@@ -83,7 +83,7 @@ static apl_status grow(void *list_at, uint32_t count, size_t size, apl_error *er
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ entries */
+/* --------------------------------------------------------------------------------------------- entries */
 
 /* STORE: records (8), records a block (4), flags (4; bit 0: shuffled), seed of the shuffle (8), content
  * digest (32) */
@@ -347,8 +347,7 @@ static apl_status get_class_counts(struct cursor *c, struct manifest *m, apl_err
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ the whole
- */
+/* ------------------------------------------------------------------------------------------- the whole */
 
 static void put_entries(struct buffer *b, const struct manifest *m)
 {

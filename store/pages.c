@@ -46,7 +46,7 @@ static apl_status bad(struct walk *w, uint64_t page, const char *what)
     return fail(w->err, APL_E_CORRUPT, "page %llu of the file: %s", (unsigned long long)page, what);
 }
 
-/* ------------------------------------------------------------------------------------------------ pages */
+/* ----------------------------------------------------------------------------------------------- pages */
 
 /* The page `number`, if it lies in the file, has not been seen, and has exactly the type `type`. */
 static apl_status get_page(struct walk *w, uint64_t number, unsigned type, const uint8_t **page)
@@ -105,7 +105,7 @@ static int compare_keys(const struct key *a, const struct key *b)
     return a->block < b->block ? -1 : a->block > b->block;
 }
 
-/* ------------------------------------------------------------------------------------------------ leaves */
+/* ---------------------------------------------------------------------------------------------- leaves */
 
 /* A value that has pages of its own: their run must lie in the file and be just long enough. */
 static apl_status overflow_value(struct walk *w, struct cursor *node, uint64_t size, uint64_t number,
@@ -177,7 +177,7 @@ static apl_status walk_leaf(struct walk *w, uint64_t number)
     return APL_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------- branches */
+/* -------------------------------------------------------------------------------------------- branches */
 
 /* Walks the subtree of `number`, which is `depth` pages high; recursion is bounded by MAX_DEPTH. */
 static apl_status walk_tree(struct walk *w, uint64_t number, unsigned depth)
@@ -208,7 +208,7 @@ static apl_status walk_tree(struct walk *w, uint64_t number, unsigned depth)
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- metas */
+/* ----------------------------------------------------------------------------------------------- metas */
 
 struct meta {
     uint64_t transaction, last_page, root, entries;
@@ -255,7 +255,7 @@ static apl_status choose_meta(struct walk *w, struct meta *meta)
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ opening */
+/* --------------------------------------------------------------------------------------------- opening */
 
 static apl_status walk(struct pages *pages, apl_error *err)
 {

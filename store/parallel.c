@@ -26,8 +26,7 @@ apl_status thread_start(pthread_t *thread, void *(*run)(void *), void *argument,
     return error ? fail_errno(err, error, "cannot start a thread") : APL_OK;
 }
 
-/* ---------------------------------------------------------------------------------------- the parallel loop
- */
+/* ----------------------------------------------------------------------------------- the parallel loop */
 
 struct loop {
     parallel_work work;
@@ -80,7 +79,7 @@ apl_status parallel_for(unsigned threads, size_t tasks, parallel_work work, void
     return loop.status;
 }
 
-/* ------------------------------------------------------------------------------------------- the pipeline */
+/* ---------------------------------------------------------------------------------------- the pipeline */
 
 struct pipeline {
     struct pipeline_stages stages;

@@ -32,7 +32,7 @@ void picture_free(struct picture *picture)
     free(picture);
 }
 
-/* ------------------------------------------------------------------------------------------------ layout */
+/* ---------------------------------------------------------------------------------------------- layout */
 
 bool picture_layout_of(const struct column_spec *spec, struct picture_layout *layout)
 {
@@ -103,8 +103,7 @@ size_t picture_bound(const struct picture_layout *layout)
     return add_sizes(layout->frames, multiply_sizes(add_sizes(full, last), layout->channels));
 }
 
-/* ------------------------------------------------------------------------------------------------ encoding
- */
+/* -------------------------------------------------------------------------------------------- encoding */
 
 /* An encoding under way, and where its working memory lies. */
 struct encoding {
@@ -222,8 +221,7 @@ apl_status picture_encode(struct picture *picture, int level, const struct pictu
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ decoding
- */
+/* -------------------------------------------------------------------------------------------- decoding */
 
 /* A decoding under way, and where its working memory lies. */
 struct decoding {

@@ -128,7 +128,7 @@ apl_status piles_add(struct piles *p, const apl_value *values, apl_error *err)
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- taking */
+/* ---------------------------------------------------------------------------------------------- taking */
 
 /* Calls `each` for every record of a pile, in the order they came. */
 static apl_status for_each(struct piles *p, struct pile *pile,

@@ -59,7 +59,7 @@ struct random_key random_epoch_key(uint64_t seed, uint64_t epoch, enum random_pu
     return (struct random_key){siphash(key, low, 2), siphash(key, high, 2)};
 }
 
-/* ------------------------------------------------------------------------------------------------- Philox */
+/* ---------------------------------------------------------------------------------------------- Philox */
 
 void philox(uint64_t key, const uint32_t counter[4], uint32_t out[4])
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define RUN 1024u /* records under one leaf of a field's digest: part of the format */
-#define TASK_RUNS                                                                             \
+#define TASK_RUNS \
     4u /* runs that one thread takes at a time; a block that two tasks share is decoded twice \
         */
 #define NO_BLOCK UINT64_MAX
@@ -33,7 +33,7 @@ struct job {
     pthread_mutex_t report;
 };
 
-/* --------------------------------------------------------------------------------------------- statistics */
+/* ------------------------------------------------------------------------------------------ statistics */
 
 static void free_splits(struct split *splits, const struct manifest *m)
 {
@@ -67,8 +67,7 @@ void findings_free(struct findings *found, const struct manifest *manifest)
     found->splits = NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------ one block
- */
+/* ------------------------------------------------------------------------------------------- one block */
 
 static apl_status check_records(struct worker *w, const struct schema *schema, const struct block_view *view,
                                 apl_error *err)
@@ -221,8 +220,7 @@ static apl_status use_block(struct job *job, struct worker *w, uint64_t number, 
     return report(job, w, number, why.message, err);
 }
 
-/* -------------------------------------------------------------------------------------------------- one run
- */
+/* --------------------------------------------------------------------------------------------- one run */
 
 static void hash_slice(struct sha256 *sha, const apl_field *field, const struct raw_column *column,
                        uint32_t from, uint32_t to)
@@ -308,8 +306,7 @@ static apl_status read_task(void *context, unsigned worker, size_t task, apl_err
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- the whole
- */
+/* ------------------------------------------------------------------------------------------- the whole */
 
 static apl_status conclude(struct job *job, unsigned threads, struct findings *found, apl_error *err)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------------------------------ the manifest */
+/* ---------------------------------------------------------------------------------------- the manifest */
 
 static int by_number(const void *a, const void *b)
 {
@@ -119,8 +119,7 @@ static apl_status fill_manifest(struct manifest *m, const struct findings *found
     return manifest_content_digest(&m->schema, m->info.content_digest, err);
 }
 
-/* ------------------------------------------------------------------------------------------------- shuffled
- */
+/* -------------------------------------------------------------------------------------------- shuffled */
 
 struct unpile {
     apl_writer *writer;
@@ -176,8 +175,7 @@ out:
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------- read-back
- */
+/* ------------------------------------------------------------------------------------------- read-back */
 
 static int by_place(const void *a, const void *b)
 {

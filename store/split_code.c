@@ -20,7 +20,7 @@ void split_file_free(struct split_file *f)
     *f = (struct split_file){0};
 }
 
-/* ----------------------------------------------------------------------------------------------- encoding */
+/* -------------------------------------------------------------------------------------------- encoding */
 
 static void put_text(struct buffer *b, const char *text)
 {
@@ -88,7 +88,7 @@ apl_status split_file_encode(const struct split_file *f, struct buffer *out, apl
     return out->failed ? fail_nomem(err) : APL_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------- decoding */
+/* -------------------------------------------------------------------------------------------- decoding */
 
 static apl_status bad(apl_error *err, const char *what)
 {

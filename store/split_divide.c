@@ -35,8 +35,7 @@ static void put_on(struct divider *d, enum split_side side, uint64_t record)
     marks_set(&d->file->tables[side], record);
 }
 
-/* ------------------------------------------------------------------------------------------------- by hash
- */
+/* --------------------------------------------------------------------------------------------- by hash */
 
 static uint64_t keyed(const struct divider *d, struct hash128 inputs)
 {
@@ -60,7 +59,7 @@ static apl_status hash_block(void *context, unsigned worker, size_t task, apl_er
     return APL_OK;
 }
 
-/* --------------------------------------------------------------------------------------------- stratified */
+/* ------------------------------------------------------------------------------------------ stratified */
 
 static apl_status list_block(void *context, unsigned worker, size_t task, apl_error *err)
 {
@@ -199,8 +198,7 @@ static apl_status stratify(struct divider *d, unsigned threads, size_t blocks, a
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ the whole
- */
+/* ------------------------------------------------------------------------------------------- the whole */
 
 apl_status split_divide(const apl_store *store, const struct selection *parent, unsigned threads,
                         struct split_file *file, apl_error *err)

@@ -30,7 +30,7 @@ char *split_rest_name(const struct split_file *f)
     return rest;
 }
 
-/* ------------------------------------------------------------------------------------------------ reading */
+/* --------------------------------------------------------------------------------------------- reading */
 
 static apl_status read_all(int fd, uint8_t *bytes, size_t size, apl_error *err)
 {
@@ -101,7 +101,7 @@ apl_status split_file_read(const apl_store *store, const char *name, struct spli
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->directory_name, shown);
 }
 
-/* ------------------------------------------------------------------------------------------------ writing */
+/* --------------------------------------------------------------------------------------------- writing */
 
 static apl_status write_all(int fd, const uint8_t *bytes, size_t size, apl_error *err)
 {

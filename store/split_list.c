@@ -7,8 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------------------------------------- listing
- */
+/* --------------------------------------------------------------------------------------------- listing */
 
 struct listed {
     apl_split_file file;
@@ -139,8 +138,7 @@ const apl_split_file *apl_split_list_file(const apl_split_list *list, size_t i)
     return i < list->count ? &list->files[i].file : NULL;
 }
 
-/* -------------------------------------------------------------------------------------------------- records
- */
+/* --------------------------------------------------------------------------------------------- records */
 
 apl_status apl_split_ids(apl_store *store, const char *name, uint64_t *ids, uint64_t *count, apl_error *err)
 {

@@ -113,7 +113,7 @@ out:
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------- verifying */
+/* ------------------------------------------------------------------------------------------- verifying */
 
 /* The records that the file divides: both its tables. */
 static apl_status both_sides(const apl_store *store, const struct split_file *file, struct selection *parent,

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ----------------------------------------------------------------------------------------------- opening */
+/* --------------------------------------------------------------------------------------------- opening */
 
 apl_status store_index(const struct pages *pages, struct manifest *manifest, const struct entry **blocks,
                        apl_error *err)
@@ -189,7 +189,7 @@ void store_release(apl_store *store)
     free(store);
 }
 
-/* -------------------------------------------------------------------------------------------- describing */
+/* ------------------------------------------------------------------------------------------ describing */
 
 const apl_info *apl_store_info(const apl_store *store)
 {

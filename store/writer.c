@@ -6,14 +6,13 @@
 #include <unistd.h>
 
 #define DEFAULT_RECORDS 128u
-#define DEFAULT_BYTES                                                                     \
+#define DEFAULT_BYTES \
     ((size_t)8 << 20) /* records are large: fewer a block, so that blocks stay below this \
                        */
 #define MAX_THREADS    256u
 #define POSITION_FIELD "source_position"
 
-/* ------------------------------------------------------------------------------------------------ pipeline
- */
+/* -------------------------------------------------------------------------------------------- pipeline */
 
 static apl_status encode_slot(void *context, unsigned worker, unsigned slot, apl_error *err)
 {
@@ -97,8 +96,7 @@ apl_status writer_drain(apl_writer *w, apl_error *err)
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- open and close
- */
+/* -------------------------------------------------------------------------------------- open and close */
 
 static apl_status check_options(const apl_writer_options *o, apl_error *err)
 {
@@ -209,8 +207,7 @@ void apl_writer_close(apl_writer *w)
     free(w);
 }
 
-/* ---------------------------------------------------------------------------------------------- describing
- */
+/* ------------------------------------------------------------------------------------------ describing */
 
 /* Every call begins with this: a writer that has failed stays failed. */
 static apl_status ready(const apl_writer *w, apl_error *err)
@@ -293,8 +290,7 @@ static apl_status close_schema(apl_writer *w, apl_error *err)
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- members
- */
+/* --------------------------------------------------------------------------------------------- members */
 
 static apl_status find_split(apl_writer *w, const char *name, uint32_t *index, apl_error *err)
 {
@@ -401,8 +397,7 @@ apl_status apl_writer_append(apl_writer *w, const apl_value *values, apl_error *
     return finish(w, append(w, values, &error), &error, err);
 }
 
-/* ------------------------------------------------------------------------------------- progress and commit
- */
+/* --------------------------------------------------------------------------------- progress and commit */
 
 void apl_writer_progress(const apl_writer *w, apl_progress *progress)
 {

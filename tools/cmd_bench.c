@@ -37,8 +37,7 @@ struct bench {
     struct table table; /* of a sweep */
 };
 
-/* ---------------------------------------------------------------------------------------------- for people
- */
+/* ------------------------------------------------------------------------------------------ for people */
 
 static const char *wait_text(double seconds)
 {
@@ -123,8 +122,7 @@ static void add_run(struct bench *b, size_t i, const struct run_result *r)
         size_text(r->peak_anonymous), r->step > 0 ? number_text("%.2f", r->all.wait_p999 / r->step) : "-");
 }
 
-/* -------------------------------------------------------------------------------------------- for programs
- */
+/* ---------------------------------------------------------------------------------------- for programs */
 
 static json_t *figures_json(const struct run_figures *f)
 {
@@ -165,8 +163,7 @@ static json_t *run_json(const struct bench *b, size_t i, const struct run_result
                      "peak_anonymous", json_count(r->peak_anonymous), "stats", stats_json(&r->stats));
 }
 
-/* ------------------------------------------------------------------------------------------------- running
- */
+/* --------------------------------------------------------------------------------------------- running */
 
 static int run_choice(struct bench *b, size_t i, apl_error *err)
 {

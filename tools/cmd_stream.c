@@ -73,8 +73,7 @@ static enum written put_batch(const struct stream *s, const apl_batch *batch)
     return w;
 }
 
-/* ------------------------------------------------------------------------------------------------- reading
- */
+/* --------------------------------------------------------------------------------------------- reading */
 
 static enum written put_epoch(const struct stream *s, apl_reader *reader)
 {

@@ -92,8 +92,7 @@ void reader_args_getopt(unsigned who, struct option *out)
     *out = (struct option){0};
 }
 
-/* ------------------------------------------------------------------------------------------------- values
- */
+/* ---------------------------------------------------------------------------------------------- values */
 
 static void put_number(void *to, size_t bytes, uint64_t value)
 {
@@ -200,8 +199,7 @@ static bool set(const struct reader_option *o, const char *text, struct reader_c
     return ok;
 }
 
-/* -------------------------------------------------------------------------------------------- what to tell
- */
+/* ---------------------------------------------------------------------------------------- what to tell */
 
 static const char *words_text(const struct word *words)
 {
@@ -242,8 +240,7 @@ static int complain(const struct reader_option *o, const char *item)
     return misuse("--%s is a number from %llu to %llu, not '%s'", name, min, max, shown(item));
 }
 
-/* ------------------------------------------------------------------------------------------------- taking
- */
+/* ---------------------------------------------------------------------------------------------- taking */
 
 static void forget(struct reader_args *args, size_t i)
 {
@@ -295,8 +292,7 @@ bool reader_args_given(const struct reader_args *args, const char *name)
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------------ choices
- */
+/* --------------------------------------------------------------------------------------------- choices */
 
 /* How many values of the option are to be tried. */
 static size_t tries(const struct reader_args *args, size_t i)

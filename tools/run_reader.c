@@ -44,7 +44,7 @@ struct run {
     uint64_t peak;
 };
 
-/* --------------------------------------------------------------------------------------------- measuring */
+/* ------------------------------------------------------------------------------------------- measuring */
 
 static void note(struct waits *w, double seconds)
 {
@@ -111,7 +111,7 @@ static void sample_memory(struct run *run)
     run->sampled = now_seconds();
 }
 
-/* ------------------------------------------------------------------------------------------------- taking */
+/* ---------------------------------------------------------------------------------------------- taking */
 
 /* What a device would do with the batch: nothing that this process sees, until then. */
 static void train(struct caller *c, double until)
@@ -176,7 +176,7 @@ static apl_status take_epoch(struct run *run, apl_error *err)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ epochs */
+/* ---------------------------------------------------------------------------------------------- epochs */
 
 static struct run_figures since(const apl_stats *now, const apl_stats *before)
 {

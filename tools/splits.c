@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------- asking */
+/* ---------------------------------------------------------------------------------------------- asking */
 
 /* Digits with a point among them, between 0 and 1. */
 static bool parse_ratio(const char *text, double *ratio)
@@ -56,8 +56,7 @@ apl_status split_make(apl_store *store, const struct split_spec *spec, const apl
     return apl_split_make(store, &o, err);
 }
 
-/* ------------------------------------------------------------------------------------------------- telling
- */
+/* --------------------------------------------------------------------------------------------- telling */
 
 static const apl_split_file *find(const apl_split_list *list, const char *name)
 {
@@ -148,8 +147,7 @@ json_t *split_named_json(apl_store *store, const char *name)
     return object;
 }
 
-/* --------------------------------------------------------------------------------------------------- names
- */
+/* ----------------------------------------------------------------------------------------------- names */
 
 static size_t usable(const apl_split_list *list)
 {
@@ -191,8 +189,7 @@ void split_names_close(struct split_names *s)
     *s = (struct split_names){0};
 }
 
-/* -------------------------------------------------------------------------------------------------- a table
- */
+/* --------------------------------------------------------------------------------------------- a table */
 
 static void add_row(struct table *table, const char *const *cells)
 {

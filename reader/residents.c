@@ -1,0 +1,333 @@
+/* Which blocks are in memory, on their way, or to be let go: see residents.h. */
+#include "residents.h"
+
+#include "load.h"
+#include "make.h"
+#include "schedule.h"
+
+#include <stdlib.h>
+
+/* ----------------------------------------------------------------------------------------------- rings */
+
+static void ring_push(struct load_ring *ring, uint32_t index, uint32_t parity)
+{
+    ring->items[ring->tail++ % ring->size] = (struct load_item){index, parity};
+}
+
+/* The first block of the ring that still waits to be loaded. */
+static struct resident *ring_first(apl_reader *r, struct load_ring *ring, struct load_item *item)
+{
+    for (; ring->head != ring->tail; ring->head++) {
+        *item = ring->items[ring->head % ring->size];
+        struct resident *b = &r->residents[item->parity][item->index];
+        if (b->stage == BLOCK_QUEUED && b->left > 0)
+            return b;
+        if (b->stage == BLOCK_QUEUED) { /* all of it went to others before it was loaded */
+            free(b->passed);
+            b->passed = NULL;
+            b->stage = BLOCK_OUT;
+        }
+    }
+    return NULL;
+}
+
+void residents_trim(apl_reader *r)
+{
+    struct load_item item;
+    ring_first(r, &r->queue, &item);
+}
+
+/* ------------------------------------------------------------------------------------------ free order */
+
+static bool bit(const uint8_t *bits, uint64_t i)
+{
+    return bits[i / 8] >> i % 8 & 1;
+}
+
+/* How many deliveries of a block a resumed epoch has had. */
+static uint32_t count_had(const apl_reader *r, uint32_t index)
+{
+    const struct subset_block *block = &r->subset.block[index];
+    uint64_t first = block->first * r->options.plan.reuse;
+    uint32_t had = 0;
+    for (uint32_t i = 0;
+         r->resumed && r->resumed_epoch == r->plan_epoch && i < block->count * r->options.plan.reuse; i++)
+        had += bit(r->resumed, first + i);
+    return had;
+}
+
+/* Puts a block's records into the bins of its epoch, but for those that a resumed epoch has had: their slots are given back. */
+static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
+{
+    const struct subset_block *block = &r->subset.block[index];
+    unsigned reuse = r->options.plan.reuse;
+    uint32_t n = 0, most = block->count * reuse;
+    uint32_t *deliveries = malloc((size_t)most * sizeof *deliveries);
+    uint64_t *ids = malloc((size_t)most * sizeof *ids);
+    const uint8_t *had = r->resumed && r->resumed_epoch == r->plan_epoch ? r->resumed : NULL;
+    bool ok = deliveries && ids;
+    for (uint32_t i = 0; ok && i < most; i++) {
+        uint32_t delivery = index * r->subset.stride * reuse + i;
+        if (had && bit(had, delivery_number(r, delivery))) {
+            if (!r->options.kept)
+                arena_release(&r->arena, &(uint32_t){r->residents[parity][index].slots[i / reuse]}, 1);
+            continue;
+        }
+        deliveries[n] = delivery;
+        ids[n++] = block->first_id + (block->members ? block->members[i / reuse] : i / reuse);
+    }
+    ok = ok && bins_put(r->bins[parity], deliveries, ids, n);
+    free(deliveries);
+    free(ids);
+    r->inserted++;
+    return ok ? APL_OK : APL_E_NOMEM;
+}
+
+/* --------------------------------------------------------------------------------------------- loading */
+
+/* Lets go of a block whose deliveries have all been made, by this reader or by others. */
+static void let_go(apl_reader *r, struct resident *b)
+{
+    b->stays = false;
+    free(b->slots);
+    free(b->error);
+    free(b->passed);
+    b->slots = NULL;
+    b->error = NULL;
+    b->passed = NULL;
+    load_drop_ragged(r, b);
+    b->stage = BLOCK_OUT;
+}
+
+/* A delivery of a block is done with, or goes to another rank. A block that is being loaded or waits for it is let go there. */
+void residents_less(apl_reader *r, struct resident *b)
+{
+    if (!r->options.kept && --b->left == 0 && b->stage != BLOCK_LOADING && b->stage != BLOCK_QUEUED &&
+        !b->stays)
+        let_go(r, b);
+}
+
+/* Takes back slots of members whose deliveries went to others before the block was there. */
+static void give_passed(apl_reader *r, struct resident *b, uint32_t index)
+{
+    uint32_t count = r->subset.block[index].count;
+    for (uint32_t i = 0; b->passed && b->slots && i < count; i++)
+        for (uint16_t k = 0; k < b->passed[i]; k++) {
+            uint32_t slot = b->slots[i];
+            arena_release(&r->arena, &slot, 1);
+        }
+    free(b->passed);
+    b->passed = NULL;
+}
+
+static void mark_bad(struct resident *b, const apl_error *error)
+{
+    b->stage = BLOCK_BAD;
+    free(b->error);
+    b->error = malloc(sizeof *b->error);
+    if (b->error)
+        *b->error = *error;
+}
+
+/* Keeps a block's slots beyond its last delivery, by one more that is to come from each. */
+static void stay(apl_reader *r, struct resident *b, uint32_t index)
+{
+    arena_add(&r->arena, b->slots, r->subset.block[index].count, 1);
+    b->stays = true;
+}
+
+void residents_loaded(apl_reader *r, struct load_item item, apl_status status, const apl_error *error)
+{
+    struct resident *b = &r->residents[item.parity][item.index];
+    if (status == APL_OK)
+        b->stage = BLOCK_IN;
+    else if (status == APL_E_CORRUPT)
+        mark_bad(b, error);
+    else
+        schedule_fail(r, status, error);
+    if (r->options.kept && b->stage == BLOCK_IN)
+        r->blocks_in++;
+    if (b->stage == BLOCK_IN && r->stay && r->stay[item.index] && item.parity == (r->plan_epoch & 1))
+        stay(r, b, item.index);
+    give_passed(r, b, item.index);
+    if (!r->options.kept && b->left == 0 && !b->stays)
+        let_go(r, b); /* the last of it went to others meanwhile */
+    if (r->options.free_order && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) &&
+        insert(r, item.index, item.parity) != APL_OK) {
+        apl_error nomem;
+        schedule_fail(r, fail_nomem(&nomem), &nomem);
+    }
+    r->counters.blocks++;
+    pthread_cond_broadcast(&r->work);
+}
+
+/* Takes a block to load, with slots for it; false if there is none, or no room. */
+bool residents_take(apl_reader *r, struct load_item *item)
+{
+    struct load_ring *ring = &r->demand; /* of which nothing is in if slots are not kept */
+    struct resident *b = ring_first(r, ring, item);
+    if (!b)
+        b = ring_first(r, ring = &r->queue, item);
+    if (b && !r->options.kept) {
+        uint32_t count = r->subset.block[item->index].count;
+        if (!(b->slots = malloc(count * sizeof *b->slots))) {
+            apl_error nomem;
+            schedule_fail(r, fail_nomem(&nomem), &nomem);
+            return false;
+        }
+        if (!arena_take(&r->arena, b->slots, count, r->options.plan.reuse)) {
+            free(b->slots);
+            b->slots = NULL;
+            return false;
+        }
+    }
+    if (!b)
+        return false;
+    b->stage = BLOCK_LOADING;
+    ring->head++;
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------- entering */
+
+/* Is the block of a lane that other ranks read? Then it is loaded only if a batch of this one comes to need it. */
+static bool is_foreign(const apl_reader *r, uint32_t index)
+{
+    const struct reader_options *o = &r->options;
+    return o->plan.lanes > 1 && plan_lane(r->plan, index) % o->world != o->rank;
+}
+
+/* Takes over a block that has stayed from the epoch before. Its slots may still be read for that one's last batches, and so are
+ * listed twice. False: it has not stayed. */
+static bool take_over(apl_reader *r, uint32_t index, uint32_t parity)
+{
+    struct resident *before = &r->residents[!parity][index], *b = &r->residents[parity][index];
+    uint32_t count = r->subset.block[index].count;
+    if (!before->stays)
+        return false;
+    before->stays = false;
+    b->slots = malloc(count * sizeof *b->slots);
+    if (b->slots) {
+        memcpy(b->slots, before->slots, count * sizeof *b->slots);
+        arena_add(&r->arena, b->slots, count, r->options.plan.reuse - (r->stay[index] ? 0 : 1));
+        b->stays = r->stay[index];
+        b->stage = BLOCK_IN;
+    } else {
+        arena_release(&r->arena, before->slots, count);
+    }
+    if (before->left == 0)
+        let_go(r, before);
+    return b->slots != NULL;
+}
+
+/* Chooses the blocks that are to stay for the epoch after this: those that it needs first, as many as there is room for. */
+void residents_choose_stay(apl_reader *r)
+{
+    uint64_t room = r->options.spare_slots;
+    if (!r->stay)
+        return;
+    memset(r->stay, 0, r->subset.blocks);
+    plan_peek(r->plan, r->plan_epoch + 1, r->peeked);
+    for (uint32_t i = 0; i < r->subset.blocks; i++) {
+        uint32_t count = r->subset.block[r->peeked[i]].count;
+        if (count > room)
+            break;
+        room -= count;
+        r->stay[r->peeked[i]] = 1;
+    }
+}
+
+/* Queues the blocks that have entered since the last time. */
+void residents_announce(apl_reader *r)
+{
+    uint32_t parity = r->plan_epoch & 1, to;
+    const uint32_t *list = plan_entered(r->plan, &to);
+    if (r->options.free_order) {
+        list = plan_order(r->plan);
+        to = r->subset.blocks;
+    }
+    for (; r->announced < to; r->announced++) {
+        uint32_t index = list[r->announced];
+        struct resident *b = &r->residents[parity][index];
+        b->left = r->subset.block[index].count * r->options.plan.reuse - count_had(r, index);
+        if (b->left == 0) { /* nothing of it is to come any more */
+            r->inserted++;
+            continue;
+        }
+        if (b->stage == BLOCK_OUT && !(r->stay && take_over(r, index, parity))) {
+            if (is_foreign(r, index))
+                continue;
+            b->stage = BLOCK_QUEUED;
+            ring_push(&r->queue, index, parity);
+        } else if (r->options.free_order && insert(r, index, parity) != APL_OK) {
+            apl_error nomem;
+            schedule_fail(r, fail_nomem(&nomem), &nomem);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------ needed, and not needed */
+
+/* A delivery that this reader will not make: another rank does, or it has been made before the reader was
+ * opened. */
+static void pass(apl_reader *r, uint32_t delivery)
+{
+    if (r->options.kept)
+        return;
+    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
+    struct resident *b = &r->residents[r->plan_epoch & 1][index];
+    if (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) {
+        uint32_t slot = b->slots[member];
+        arena_release(&r->arena, &slot, 1);
+    } else {
+        if (!b->passed && !(b->passed = calloc(r->subset.block[index].count, sizeof *b->passed))) {
+            apl_error nomem;
+            schedule_fail(r, fail_nomem(&nomem), &nomem);
+            return;
+        }
+        b->passed[member]++;
+    }
+    residents_less(r, b);
+}
+
+void residents_pass(apl_reader *r, const uint32_t *deliveries, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        pass(r, deliveries[i]);
+}
+
+void residents_demand(apl_reader *r, const struct job *job)
+{
+    uint32_t parity = job->epoch & 1;
+    if (r->options.kept ? r->blocks_in == r->subset.blocks : r->options.plan.lanes == 1)
+        return;
+    for (uint32_t k = 0; k < job->rows; k++) {
+        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        struct resident *b = &r->residents[parity][index];
+        bool foreign = b->stage == BLOCK_OUT; /* not queued when it entered */
+        if (b->demanded || !(foreign || (r->options.kept && b->stage == BLOCK_QUEUED)))
+            continue;
+        b->demanded = r->options.kept;
+        b->stage = BLOCK_QUEUED;
+        ring_push(r->options.kept ? &r->demand : &r->queue, index, parity);
+    }
+}
+
+void residents_clear(apl_reader *r)
+{
+    r->queue.head = r->queue.tail = r->demand.head = r->demand.tail = 0;
+    for (unsigned parity = 0; parity < (r->options.kept ? 1u : 2u); parity++)
+        for (uint32_t i = 0; i < r->subset.blocks; i++) {
+            struct resident *b = &r->residents[parity][i];
+            b->demanded = false;
+            if (r->options.kept && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD))
+                continue;
+            free(b->slots);
+            free(b->passed);
+            free(b->error);
+            load_drop_ragged(r, b);
+            *b = (struct resident){0};
+        }
+    if (!r->options.kept)
+        arena_reset(&r->arena);
+}
