@@ -1,0 +1,102 @@
+/* Walking LMDB files that are as LMDB writes them. */
+#include "env_file.h"
+
+#include <fcntl.h>
+
+static struct key nth_key(uint32_t i)
+{
+    return (struct key){KEY_BLOCK, i >> 10, i & 1023};
+}
+
+/* Puts `count` values, in an order that is stride apart, and finds them all again, in the order of their keys. */
+static void expect_walk(uint32_t count, uint32_t stride, size_t (*size_of)(uint32_t), unsigned depth)
+{
+    struct place p;
+    struct pages pages;
+    apl_error err;
+    place_make(&p);
+    struct env *env = new_env(p.file);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t n = (uint32_t)((uint64_t)i * stride % count);
+        put_value(env, nth_key(n), size_of(n));
+    }
+    finish_env(env);
+    int fd = open(p.file, O_RDONLY);
+    cr_assert_eq(pages_open(fd, &pages, &err), APL_OK, "%s", err.message);
+    close(fd);
+    cr_assert_eq(pages.count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct key *key = &pages.entries[i].key, is = nth_key(i);
+        cr_assert(key->kind == is.kind && key->segment == is.segment && key->block == is.block);
+        expect_value(&pages, is, size_of(i));
+    }
+    cr_assert_null(pages_find(&pages, (struct key){KEY_BLOCK, 0, 5000}));
+    cr_assert_null(pages_find(&pages, (struct key){KEY_BLOCK + 1, 0, 0}));
+    cr_assert_null(pages_find(&pages, (struct key){KEY_BLOCK, UINT32_MAX, 0}));
+    uint64_t a = load_le(pages.map + 144, 8), b = load_le(pages.map + 4096 + 144, 8);
+    cr_assert_eq(load_le(pages.map + (b > a ? 4096 : 0) + 88 + 6, 2), depth, "the tree has another depth");
+    pages_close(&pages);
+    cr_assert(!pages.map && !pages.entries && !pages.count);
+    pages_close(&pages);
+    place_remove(&p);
+}
+
+static size_t tiny(uint32_t i)
+{
+    return 1 + i % 3;
+}
+
+/* Around the size from which on a value has pages of its own, and the sizes that fill those. */
+static size_t around(uint32_t i)
+{
+    static const size_t sizes[] = {1,    2000, 2020, 2022, 2023, 2024, 2025, 2026, 2030, 2040,  2048,
+                                   4078, 4079, 4080, 4081, 4095, 4096, 4097, 8176, 8177, 12272, 12273};
+    return sizes[i % (sizeof sizes / sizeof *sizes)];
+}
+
+static size_t big(uint32_t i)
+{
+    return 100000 + 77777 * i;
+}
+
+Test(pages, one_value)
+{
+    expect_walk(1, 1, tiny, 1);
+}
+
+Test(pages, one_page)
+{
+    expect_walk(50, 17, tiny, 1);
+}
+
+Test(pages, three_levels)
+{
+    expect_walk(40000, 1, tiny, 3);
+    expect_walk(40000, 7919, tiny, 3);
+}
+
+Test(pages, values_around_a_page)
+{
+    expect_walk(220, 1, around, 2);
+    expect_walk(220, 101, around, 2);
+}
+
+Test(pages, big_values)
+{
+    expect_walk(12, 5, big, 1);
+}
+
+Test(pages, what_is_no_file)
+{
+    struct pages pages;
+    apl_error err;
+    int fd = open("/", O_RDONLY);
+    cr_assert_eq(pages_open(fd, &pages, &err), APL_E_CORRUPT);
+    cr_assert_str_eq(err.message, "it is no regular file");
+    close(fd);
+    cr_assert_eq(pages_open(fd, &pages, &err), APL_E_IO, "a descriptor that is closed");
+    FILE *empty = tmpfile();
+    cr_assert_eq(pages_open(fileno(empty), &pages, &err), APL_E_CORRUPT);
+    cr_assert_str_eq(err.message, "it is empty");
+    fclose(empty);
+}
