@@ -104,12 +104,15 @@ apl_status manifest_finish(struct manifest *m, apl_error *err)
     return APL_OK;
 }
 
-uint32_t manifest_split_of(const struct manifest *m, uint64_t id)
+/* Of `count` structs of `size` bytes each, ascending by the uint64_t at `offset` in each: the last whose number is at most `value`. */
+static uint32_t last_at_most(const void *list, uint32_t count, size_t size, size_t offset, uint64_t value)
 {
-    uint32_t low = 0, high = m->split_count;
+    uint32_t low = 0, high = count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (m->splits[middle].first <= id)
+        uint64_t number;
+        memcpy(&number, (const char *)list + middle * size + offset, sizeof number);
+        if (number <= value)
             low = middle;
         else
             high = middle;
@@ -117,17 +120,15 @@ uint32_t manifest_split_of(const struct manifest *m, uint64_t id)
     return low;
 }
 
+uint32_t manifest_split_of(const struct manifest *m, uint64_t id)
+{
+    return last_at_most(m->splits, m->split_count, sizeof *m->splits, offsetof(struct split, first), id);
+}
+
 const struct segment *manifest_segment_of(const struct manifest *m, uint64_t id)
 {
-    uint32_t low = 0, high = m->segment_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->segments[middle].first_id <= id)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &m->segments[low];
+    return &m->segments[last_at_most(m->segments, m->segment_count, sizeof *m->segments,
+                                     offsetof(struct segment, first_id), id)];
 }
 
 uint64_t manifest_block_of(const struct manifest *m, uint64_t id)
@@ -139,15 +140,8 @@ uint64_t manifest_block_of(const struct manifest *m, uint64_t id)
 const struct segment *manifest_block_ids(const struct manifest *m, uint64_t block, uint64_t *first,
                                          uint32_t *count)
 {
-    uint32_t low = 0, high = m->segment_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->segments[middle].first_block <= block)
-            low = middle;
-        else
-            high = middle;
-    }
-    const struct segment *s = &m->segments[low];
+    const struct segment *s = &m->segments[last_at_most(m->segments, m->segment_count, sizeof *m->segments,
+                                                        offsetof(struct segment, first_block), block)];
     uint64_t offset = (block - s->first_block) * m->info.block_records;
     uint64_t left = s->count - offset;
     *first = s->first_id + offset;
