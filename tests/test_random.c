@@ -3,6 +3,8 @@
 
 #include "order_case.h"
 
+#include <stdbool.h>
+
 Test(random, philox_is_philox)
 {
     /* Philox4x32-10 of counters and keys that are all zeros, all ones, and digits of pi: the known answers that
@@ -30,11 +32,16 @@ Test(random, philox_is_philox)
 
 Test(random, siphash_is_siphash)
 {
-    /* Of the bytes 0 ... 7 under the key 0 ... 15: from the authors' table. */
+    /* Of the bytes 0, 1, 2, ... under the key 0 ... 15: from the authors' table. */
+    static const uint64_t known[] = {0x726fdb47dd0e0e31u, 0x93f5f5799a932462u, 0x3f2acc7f57c29bdbu,
+                                     0xb8ad50c6f649af94u, 0x7127512f72f27cceu};
     struct random_key key = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
-    uint64_t word = 0x0706050403020100u;
-    cr_expect_eq(siphash(key, &word, 1), 0x93f5f5799a932462u, "0x%016llx",
-                 (unsigned long long)siphash(key, &word, 1));
+    uint64_t words[4];
+    for (unsigned i = 0; i < 4; i++)
+        words[i] = 0x0706050403020100u + i * 0x0808080808080808u;
+    for (size_t n = 0; n <= 4; n++)
+        cr_expect_eq(siphash(key, words, n), known[n], "%zu words: 0x%016llx", n,
+                     (unsigned long long)siphash(key, words, n));
 }
 
 /* A stream is the counters of its key one after another, in whatever order it lays them out. */
@@ -107,6 +114,37 @@ Test(random, large_bounds_bring_no_bias)
     }
     cr_expect_lt(chi_square(counts, 3, 10000), CHI_5);
     cr_expect_eq(random_below(&stream, 1), 0);
+}
+
+/* Is `x`, drawn from the stream, taken at once, and as `k`? */
+static bool drawn_as(uint32_t bound, uint32_t x, uint32_t k)
+{
+    struct random_stream stream;
+    random_stream_init(&stream, random_key(1, RANDOM_DRAWS));
+    for (unsigned i = 1; i < RANDOM_AHEAD; i++)
+        stream.ahead[i] = UINT32_MAX; /* which every bound takes */
+    stream.ahead[0] = x;
+    stream.used = 0;
+    uint32_t got = random_below(&stream, bound);
+    return stream.used == 1 && got == k;
+}
+
+/* Without bias: of the 2^32 numbers that can be drawn, each result takes equally many, as many as there are. */
+Test(random, bounds_are_exact)
+{
+    static const uint32_t bounds[] = {UINT32_MAX, UINT32_MAX - 1, 3u << 30,       (1u << 31) + 1,
+                                      1u << 31,   (1u << 31) - 1, (1u << 30) + 7, 1000000007};
+    struct random_stream stream;
+    random_stream_init(&stream, random_key(11, RANDOM_DRAWS));
+    for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++)
+        for (unsigned round = 0; round < 2000; round++) {
+            uint32_t bound = bounds[b], taken = 0;
+            uint32_t k = round == 0 ? 0 : round == 1 ? bound - 1 : random_below(&stream, bound);
+            uint64_t first = ((uint64_t)k << 32) / bound, last = ((uint64_t)(k + 1ull) << 32) / bound + 2;
+            for (uint64_t x = first; x <= last && x <= UINT32_MAX; x++)
+                taken += drawn_as(bound, (uint32_t)x, k);
+            cr_assert_eq(taken, ((uint64_t)1 << 32) / bound, "%u below %u", k, bound);
+        }
 }
 
 /* Small bounds of neighbouring ids fill bins evenly. */
