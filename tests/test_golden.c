@@ -1,0 +1,82 @@
+/*
+ * Stores of format 1.0 that were written once and must be readable for ever: tests/golden/plain and tests/golden/shuffled. They were
+ * made by make_golden() below, from the recipe fx_small.
+ */
+#include "store_fixture.h"
+
+#include "hash.h"
+
+TestSuite(golden, .init = fx_set_up, .fini = fx_tear_down, .timeout = 60);
+
+static const struct {
+    const char *path;
+    int shuffle;
+    const char *content; /* digest, in hexadecimal */
+} goldens[] = {
+    {"tests/golden/plain", 0, "becb0bf5aa3fb114e79d9f96694dfc14b2be2f5798f977f32f47320ff6485fec"},
+    {"tests/golden/shuffled", 1, "7cf79e31b62994bf7360b25df73182127944dcd07659400db243a86512de8ea1"},
+};
+
+static void make_golden(const char *path, int shuffle)
+{
+    apl_writer_options o = fx_options(1, 32);
+    o.tool = "golden";
+    o.shuffle = shuffle;
+    o.shuffle_seed = 42;
+    fx_make(path, &fx_small, &o);
+}
+
+static const char *hexadecimal(const uint8_t *digest)
+{
+    static char text[65];
+    for (int i = 0; i < 32; i++)
+        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    return text;
+}
+
+/* The tests are run from the top of the tree; a copy elsewhere has no golden stores beside it. */
+static bool is_there(const char *path)
+{
+    char file[256];
+    snprintf(file, sizeof file, "%s/data.mdb", path);
+    if (fx_exists(file))
+        return true;
+    cr_log_warn("skipped: %s is not there\n", file);
+    return false;
+}
+
+Test(golden, are_read)
+{
+    for (size_t i = 0; i < COUNT(goldens); i++) {
+        if (!is_there(goldens[i].path))
+            continue;
+        apl_store *s = fx_open(goldens[i].path);
+        const apl_info *info = apl_store_info(s);
+        cr_assert_eq(info->format_major, 1);
+        cr_assert_eq(info->shuffled, goldens[i].shuffle);
+        cr_assert_str_eq(info->tool, "golden");
+        cr_assert_str_eq(hexadecimal(info->content_digest), goldens[i].content);
+        OK(apl_store_verify(s, NULL, &fx_err));
+        fx_check(s, &fx_small);
+        apl_store_close(s);
+    }
+}
+
+/* With the versions of zstd and LMDB that the golden stores were made with, also byte by byte. */
+Test(golden, are_written_again)
+{
+    for (size_t i = 0; i < COUNT(goldens); i++) {
+        if (!is_there(goldens[i].path))
+            continue;
+        const char *again = fx_path(goldens[i].shuffle ? "shuffled" : "plain");
+        char golden[256], fresh[256];
+        make_golden(again, goldens[i].shuffle);
+        apl_store *s = fx_open(again);
+        cr_assert_str_eq(hexadecimal(apl_store_info(s)->content_digest), goldens[i].content);
+        apl_store_close(s);
+        snprintf(golden, sizeof golden, "%s/data.mdb", goldens[i].path);
+        snprintf(fresh, sizeof fresh, "%s/data.mdb", again);
+        if (!fx_same(golden, fresh))
+            cr_log_warn("skipped: %s is not the same to the byte (another zstd or LMDB?)\n", golden);
+    }
+}
