@@ -1,6 +1,6 @@
 /*
- * Stores of format 1.0 that were written once and must be readable for ever: tests/golden/plain and tests/golden/shuffled. They were
- * made by make_golden() below, from the recipe fx_small.
+ * Stores of format 1.0 that were written once and must be readable for ever: tests/golden/plain and shuffled, made by make_golden()
+ * below from the recipe fx_small, and tests/golden/pictures, made by make_pictures(), whose codec is that for pictures.
  */
 #include "store_fixture.h"
 
@@ -79,4 +79,60 @@ Test(golden, are_written_again)
         if (!fx_same(golden, fresh))
             cr_log_warn("skipped: %s is not the same to the byte (another zstd or LMDB?)\n", golden);
     }
+}
+
+#define PICTURES 150 /* in blocks of 70: groups of 32, of 6, and of 10 */
+
+/* Smooth, with a little noise: the codec for pictures pays. */
+static void draw_picture(unsigned i, uint8_t *pixels)
+{
+    for (unsigned c = 0; c < 3; c++)
+        for (unsigned y = 0; y < 12; y++)
+            for (unsigned x = 0; x < 12; x++)
+                pixels[(c * 12 + y) * 12 + x] = (uint8_t)(i * 5 + x * (3 + i % 4) + y * 2 + c * 9 +
+                                                          ((x * 7 + y * 13 + i * 31) * 2654435761u >> 30));
+}
+
+static void make_pictures(const char *path)
+{
+    static const int64_t shape[3] = {3, 12, 12};
+    apl_writer_options o = fx_options(1, 70);
+    apl_writer *w = NULL;
+    o.tool = "golden";
+    OK(apl_writer_open(path, &o, &w, &fx_err));
+    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, shape, &fx_err));
+    OK(apl_writer_begin_member(w, "drawn", "train", 0, &fx_err));
+    for (unsigned i = 0; i < PICTURES; i++) {
+        uint8_t pixels[3 * 12 * 12];
+        draw_picture(i, pixels);
+        OK(apl_writer_append(w, &(apl_value){pixels, NULL}, &fx_err));
+    }
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+}
+
+static void check_pictures(const char *path)
+{
+    apl_store *s = fx_open(path);
+    cr_assert_str_eq(apl_store_field(s, 0)->codec, "picture");
+    cr_assert_lt(apl_store_field(s, 0)->stored_bytes, apl_store_field(s, 0)->raw_bytes / 2);
+    OK(apl_store_verify(s, NULL, &fx_err));
+    apl_batch *all = fx_get_all(s);
+    cr_assert_eq(apl_batch_rows(all), PICTURES);
+    for (unsigned i = 0; i < PICTURES; i++) {
+        uint8_t pixels[3 * 12 * 12];
+        draw_picture(i, pixels);
+        cr_assert(memcmp((const uint8_t *)apl_batch_column(all, 0)->data + i * sizeof pixels, pixels,
+                         sizeof pixels) == 0);
+    }
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+Test(golden, pictures)
+{
+    make_pictures(fx_path("pictures"));
+    check_pictures(fx_path("pictures"));
+    if (is_there("tests/golden/pictures"))
+        check_pictures("tests/golden/pictures");
 }
