@@ -99,6 +99,7 @@ static void make_pictures(const char *path)
     apl_writer_options o = fx_options(1, 70);
     apl_writer *w = NULL;
     o.tool = "golden";
+    o.codec = "picture";
     OK(apl_writer_open(path, &o, &w, &fx_err));
     OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, shape, &fx_err));
     OK(apl_writer_begin_member(w, "drawn", "train", 0, &fx_err));
