@@ -339,7 +339,8 @@ typedef struct apl_writer_options {
     size_t size;            /* sizeof(apl_writer_options) */
     unsigned threads;       /* threads that encode; 0: one per core */
     uint32_t block_records; /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer where they would exceed 8 MiB */
-    /* For input fields: "raw", "zstd", "shuffle", "delta" or "picture"; NULL: tried and chosen by size. */
+    /* For the input fields that it suits, which must be one at least: "raw", "zstd", "shuffle", "delta" or "picture";
+     * NULL: tried and chosen by size. */
     const char *codec;
     int level;   /* of zstd, for that codec; 0: tried and chosen by size */
     int replace; /* 1: replace a store that exists */

@@ -81,9 +81,18 @@ static const uint8_t *raw_bytes(struct block_coder *bc, const struct raw_column 
     return bc->scratch.failed ? NULL : bc->scratch.data;
 }
 
+/* The codec that was asked for, for an input that it suits; else the choice is open. */
+static int wanted_codec(const apl_field *field, const struct column_spec *spec, int want_id)
+{
+    return want_id >= 0 && field->mark == APL_INPUT && codec_suits((enum codec_id)want_id, spec) ? want_id
+                                                                                                 : -1;
+}
+
 apl_status block_choose(struct block_coder *bc, struct schema *schema, const struct raw_block *block,
                         int want_id, int want_level, apl_error *err)
 {
+    const apl_field *unsuitable = NULL;
+    bool suits_any = false;
     for (unsigned f = 0; f < schema->count; f++) {
         apl_field *field = &schema->fields[f];
         size_t size;
@@ -91,14 +100,17 @@ apl_status block_choose(struct block_coder *bc, struct schema *schema, const str
         if (!raw && size)
             return fail_nomem(err);
         struct column_spec spec = column_spec(field, block->records, size);
-        bool wanted = want_id >= 0 && field->mark == APL_INPUT && codec_suits(want_id, &spec);
-        if (want_id >= 0 && field->mark == APL_INPUT && !wanted)
-            return fail(err, APL_E_INVALID, "field %s: codec %s does not suit its type or shape", field->name,
-                        codec_name((unsigned)want_id));
-        TRY(codec_choose(bc->coder, &spec, raw, wanted ? want_id : -1, want_level, &schema->choices[f], err));
+        int wanted = wanted_codec(field, &spec, want_id);
+        suits_any |= wanted >= 0;
+        if (wanted < 0 && field->mark == APL_INPUT && !unsuitable)
+            unsuitable = field;
+        TRY(codec_choose(bc->coder, &spec, raw, wanted, want_level, &schema->choices[f], err));
         field->codec = codec_name(schema->choices[f].id);
         field->level = schema->choices[f].level;
     }
+    if (want_id >= 0 && !suits_any && unsuitable)
+        return fail(err, APL_E_INVALID, "field %s: codec %s does not suit its type or shape",
+                    unsuitable->name, codec_name((unsigned)want_id));
     return APL_OK;
 }
 

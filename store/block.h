@@ -80,8 +80,8 @@ void block_coder_free(struct block_coder *bc);
 struct hash128 block_record_hash(struct block_coder *bc, const struct schema *schema,
                                  const struct raw_block *block, uint32_t record);
 
-/* Picks codec and level of every field by trying them on this block; want_id < 0 and want_level 0 leave it
- * open. */
+/* Picks codec and level of every field by trying them on this block; want_id < 0 and want_level 0 leave it open. A codec that is
+ * wanted must suit one input at least; for others the choice is open. */
 apl_status block_choose(struct block_coder *bc, struct schema *schema, const struct raw_block *block,
                         int want_id, int want_level, apl_error *err);
 

@@ -13,6 +13,26 @@
 
 /* --------------------------------------------------------------------------------------------- opening */
 
+/* Each block that the manifest knows must be there, in its place, and no other. */
+static apl_status check_blocks(const struct entry *at, const struct entry *end,
+                               const struct manifest *manifest, apl_error *err)
+{
+    for (uint32_t s = 0; s < manifest->segment_count; s++) {
+        const struct segment *segment = &manifest->segments[s];
+        uint64_t n = (segment->count - 1) / manifest->info.block_records + 1;
+        for (uint64_t b = 0; b < n; b++, at++)
+            if (at == end || at->key.kind != KEY_BLOCK || at->key.segment != segment->number ||
+                at->key.block != b)
+                return fail(err, APL_E_CORRUPT, "block %llu of segment %u is missing", (unsigned long long)b,
+                            segment->number);
+    }
+    /* Other kinds of entries are for later versions, as long as they are no blocks. */
+    for (; at != end; at++)
+        if (at->key.kind <= KEY_BLOCK)
+            return fail(err, APL_E_CORRUPT, "it holds blocks that the manifest does not know");
+    return APL_OK;
+}
+
 apl_status store_index(const struct pages *pages, struct manifest *manifest, const struct entry **blocks,
                        apl_error *err)
 {
@@ -20,26 +40,12 @@ apl_status store_index(const struct pages *pages, struct manifest *manifest, con
     if (!e || e != pages->entries)
         return fail(err, APL_E_CORRUPT, "it holds no manifest");
     TRY(manifest_decode(pages->map + e->offset, e->size, manifest, err));
-    const struct entry *at = e + 1, *end = pages->entries + pages->count;
-    *blocks = at;
-    for (uint32_t s = 0; s < manifest->segment_count; s++) {
-        const struct segment *segment = &manifest->segments[s];
-        uint64_t n = (segment->count - 1) / manifest->info.block_records + 1;
-        for (uint64_t b = 0; b < n; b++, at++)
-            if (at == end || at->key.kind != KEY_BLOCK || at->key.segment != segment->number ||
-                at->key.block != b) {
-                manifest_free(manifest);
-                return fail(err, APL_E_CORRUPT, "block %llu of segment %u is missing", (unsigned long long)b,
-                            segment->number);
-            }
+    apl_status status = check_blocks(e + 1, pages->entries + pages->count, manifest, err);
+    if (status != APL_OK) {
+        manifest_free(manifest);
+        return status;
     }
-    if (at != end) { /* other kinds of entries are for later versions, as long as they are no blocks */
-        for (; at != end; at++)
-            if (at->key.kind <= KEY_BLOCK) {
-                manifest_free(manifest);
-                return fail(err, APL_E_CORRUPT, "it holds blocks that the manifest does not know");
-            }
-    }
+    *blocks = e + 1;
     manifest->info.file_bytes = pages->size;
     return APL_OK;
 }
