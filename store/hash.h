@@ -25,7 +25,7 @@ struct hash128 hash_stream_128(struct hash_stream *stream);
 
 /* SHA-256 of bytes that come in pieces. */
 struct sha256;
-struct sha256 *sha256_new(void); /* NULL: out of memory, or no SHA-256 in libcrypto */
+struct sha256 *sha256_new(void); /* NULL: out of memory */
 void sha256_free(struct sha256 *sha);
 void sha256_add(struct sha256 *sha, const void *data, size_t size);
 void sha256_end(struct sha256 *sha, uint8_t digest[32]); /* and begins anew */
