@@ -6,29 +6,43 @@
  * store's schema: a picture, a label, a name. Records are kept in blocks, which are compressed and checked; a
  * byte of a store is never handed out before its checksum has been verified.
  *
- * Reading:                                          Writing:
+ * Reading:
  *
- *     apl_store *store;                                 apl_writer *w;
- *     apl_error err;                                    apl_writer_open("db", NULL, &w, &err);
- *     if (apl_store_open("db", NULL, &store, &err))     int64_t shape[3] = {3, 32, 32};
- *         die(err.message);                             apl_writer_add_field(w, "image", APL_U8, APL_INPUT,
- * 3, shape, &err); apl_batch *one;                                   apl_writer_add_field(w, "label", APL_U8,
- * APL_TARGET, 0, NULL, &err); apl_store_get(store, 17, &one, &err);             apl_writer_begin_member(w,
- * "mine", "train", 0, &err);
- *     ... apl_batch_column(one, 0)->data ...            for (...) {
- *     apl_batch_release(one);                               apl_value values[2] = {{pixels, NULL}, {&label,
- * NULL}}; apl_store_close(store);                               apl_writer_append(w, values, &err);
- *                                                       }
- *                                                       apl_writer_commit(w, &err);   -- or nothing at all is
- * kept apl_writer_close(w);
+ *     apl_error err;
+ *     apl_store *store;
+ *     if (apl_store_open("db", NULL, &store, &err) != APL_OK)
+ *         die(err.message);
+ *     apl_batch *one;
+ *     if (apl_store_get(store, 17, &one, &err) != APL_OK)
+ *         die(err.message);
+ *     show(apl_batch_column(one, 0)->data);
+ *     apl_batch_release(one);
+ *     apl_store_close(store);
+ *
+ * For training there is the reader: shuffled, augmented batches, made ahead of time (see apl_reader below).
+ *
+ * Writing, where every call is checked as above:
+ *
+ *     apl_writer *writer;
+ *     int64_t shape[3] = {3, 32, 32};
+ *     apl_writer_open("db", NULL, &writer, &err);
+ *     apl_writer_add_field(writer, "image", APL_U8, APL_INPUT, 3, shape, &err);
+ *     apl_writer_add_field(writer, "label", APL_U8, APL_TARGET, 0, NULL, &err);
+ *     apl_writer_begin_member(writer, "mine", "train", 0, &err);
+ *     while (more(&pixels, &label)) {
+ *         apl_value values[2] = {{pixels, NULL}, {&label, NULL}};
+ *         apl_writer_append(writer, values, &err);
+ *     }
+ *     apl_writer_commit(writer, &err);    (until this has come back with APL_OK there is no store)
+ *     apl_writer_close(writer);
  *
  * Rules that hold everywhere:
  *
  *   - Every call that can fail returns an apl_status; APL_OK is 0. It also fills the apl_error that the
- * caller passes, which may be NULL. On failure, results are left as they were.
+ *     caller passes, which may be NULL. On failure, results are left as they were.
  *   - What a call hands out as `const ... *` belongs to the handle it was asked of and lives as long as that.
  *   - A store and its batches may be used by any number of threads at once. A writer belongs to one thread at
- * a time. Neither may be used in a child after fork().
+ *     a time. Neither may be used in a child after fork().
  *   - Numbers are in the byte order of the machine. Sizes are in bytes unless another unit is named.
  *   - close, release and free functions accept NULL.
  */
@@ -126,8 +140,8 @@ APL_API size_t apl_dtype_size(apl_dtype dtype);
 /* "u8", "f32", "utf8", ...; "?" for a number that is no dtype. Static. */
 APL_API const char *apl_dtype_name(apl_dtype dtype);
 
-/* What a field is for. Digests and splits by content look at inputs (and digests at targets), never at names.
- */
+/* What a field is for. Digests and splits by content look at inputs (and digests at targets), never at
+ * names. */
 typedef enum apl_mark { APL_INPUT = 1, APL_TARGET = 2, APL_NAME = 3, APL_POSITION = 4 } apl_mark;
 
 /* A field of a store. Fields are in the order of the schema. Later versions may append members. */
@@ -176,9 +190,9 @@ typedef struct apl_info {
     const char *tool;          /* what wrote the store, such as "apldata 0.1.0" */
     const char *source_format; /* such as "cifar-10-binary"; "" if the writer did not say */
     int has_source_digest;
-    uint8_t source_digest[32];  /* SHA-256 of the source as it was read */
-    uint8_t content_digest[32]; /* of the input and target fields: independent of codec, block size and source
-                                   format */
+    uint8_t source_digest[32]; /* SHA-256 of the source as it was read */
+    /* Of the input and target fields: independent of codec, block size and source format. */
+    uint8_t content_digest[32];
     int shuffled; /* 1: ids are in a keyed random order, and a field marked APL_POSITION tells the way back */
     uint64_t shuffle_seed;
 } apl_info;
@@ -190,10 +204,10 @@ typedef struct apl_store apl_store;
 /* Zeros mean defaults. Start from APL_STORE_OPTIONS_INIT. */
 typedef struct apl_store_options {
     size_t size; /* sizeof(apl_store_options) */
-    const uint8_t
-        *expected_content; /* 32 bytes: refuse (APL_E_MISMATCH) a store with another content digest */
-    /* Where files of splits are looked for and made (see apl_split_make()), such as for a store on a read-only
-     * disk. NULL: the store's own directory. */
+    /* 32 bytes: refuse (APL_E_MISMATCH) a store with another content digest. NULL: take any. */
+    const uint8_t *expected_content;
+    /* Where files of splits are looked for and made (see apl_split_make()), such as for a store on a
+     * read-only disk. NULL: the store's own directory. */
     const char *split_directory;
 } apl_store_options;
 #define APL_STORE_OPTIONS_INIT                \
@@ -339,8 +353,8 @@ typedef struct apl_writer_options {
     size_t size;            /* sizeof(apl_writer_options) */
     unsigned threads;       /* threads that encode; 0: one per core */
     uint32_t block_records; /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer where they would exceed 8 MiB */
-    /* For the input fields that it suits, which must be one at least: "raw", "zstd", "shuffle", "delta" or "picture";
-     * NULL: tried and chosen by size. */
+    /* For the input fields that it suits, which must be one at least: "raw", "zstd", "shuffle", "delta" or
+     * "picture"; NULL: tried and chosen by size. */
     const char *codec;
     int level;   /* of zstd, for that codec; 0: tried and chosen by size */
     int replace; /* 1: replace a store that exists */
@@ -445,17 +459,16 @@ APL_API void apl_writer_close(apl_writer *writer);
  *
  * Which side a record falls on depends on the record's input fields, the ratio, the seed and how many splits
  * stand between this one and the source's: a hash of the inputs, keyed by the latter two, is compared with
- * the ratio. So equal inputs are never on two sides, whatever their labels
- * and names; the sides are the same on every machine and in whatever order a store holds its records; and in a
- * store that has grown, the records that were there before stay on their sides. The number of records is
- * about that asked for: n records give ratio x n, give or take sqrt(n ratio (1 - ratio)), or more where many
- * are equal.
+ * the ratio. So equal inputs are never on two sides, whatever their labels and names; the sides are the same
+ * on every machine and in whatever order a store holds its records; and in a store that has grown, the
+ * records that were there before stay on their sides. The number of records is about that asked for: n
+ * records give ratio x n, give or take sqrt(n ratio (1 - ratio)), or more where many are equal.
  *
  * With `stratify`, the records of each class are divided by themselves, and exactly: records with equal
- * inputs form a group, and each class gives whole groups, in the order of their hashes, as long as they do not
- * exceed ratio x (records of the class), rounded to the nearest number. So a class falls short by less than
- * one group, which for inputs that are all different means not at all. A group with several labels counts as
- * one of its lowest. When a store grows, a few records may change sides.
+ * inputs form a group, and each class gives whole groups, in the order of their hashes, as long as they do
+ * not exceed ratio x (records of the class), rounded to the nearest number. So a class falls short by less
+ * than one group, which for inputs that are all different means not at all. A group with several labels
+ * counts as one of its lowest. When a store grows, a few records may change sides.
  *
  * A split file belongs to the content of one store: the store refuses it (APL_E_MISMATCH) when other data has
  * been put in its place. It can be removed like any file, also while it is in use.
@@ -600,8 +613,8 @@ typedef struct apl_reader apl_reader;
 /* How the order of an epoch comes about. Either way each record comes exactly once an epoch (`reuse` times,
  * if asked). */
 typedef enum apl_order {
-    /* A pure function of content, split, seed, epoch, window and bins: the same on every machine, whatever the number
-     * of threads. With a window that covers the split it is a uniform permutation. */
+    /* A pure function of content, split, seed, epoch, window and bins: the same on every machine, whatever
+     * the number of threads. With a window that covers the split it is a uniform permutation. */
     APL_STRICT = 0,
     /* Whoever is ready goes: a slow block delays nobody. Uniform among the records that stand. */
     APL_FREE = 1
@@ -629,13 +642,14 @@ typedef struct apl_reader_options {
     apl_order order;
     uint64_t seed;
     uint64_t first_epoch;
-    /* Records that mix. 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB hold. With `reuse`, a
-     * window that does not cover the split takes up to `reuse` times its memory, which the default allows for. */
+    /* Records that mix. 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB hold. With
+     * `reuse`, a window that does not cover the split takes up to `reuse` times its memory, which the default
+     * allows for. */
     uint64_t window;
     unsigned bins;  /* 1 ... 4096; 0: 64 */
     unsigned reuse; /* times that each record is delivered in an epoch; 0: 1 */
-    /* Bytes that the reader may allocate, batches and plan included; 0: what the window needs. What it leaves over keeps decoded
-     * blocks for the next epoch, those that it needs first. */
+    /* Bytes that the reader may allocate, batches and plan included; 0: what the window needs. What it leaves
+     * over keeps decoded blocks for the next epoch, those that it needs first. */
     uint64_t memory_budget;
     /* That load and assemble. 0: the cores this process may use, but one. APL_NO_THREADS: none, the caller
      * does the work inside apl_reader_next(). */
@@ -647,9 +661,10 @@ typedef struct apl_reader_options {
      * Open MPI, MPICH or Slurm), else 0 of 1. All ranks read one order between them: each record once over
      * all of them, and equally many batches each, of which the last may be short or empty. */
     unsigned rank, world;
-    /* Parts that blocks are dealt to, anew each epoch; 0: 1, the order of a single reader. A multiple of world: positions go
-     * round the lanes, and a rank decodes its own lanes' blocks alone (but for a few at the end of an epoch), where with one
-     * lane each decodes nearly all. Uniform within a lane, with a share of the window for each. */
+    /* Parts that blocks are dealt to, anew each epoch; 0: 1, the order of a single reader. A multiple of
+     * world: positions go round the lanes, and a rank decodes its own lanes' blocks alone (but for a few at
+     * the end of an epoch), where with one lane each decodes nearly all. Uniform within a lane, with a share
+     * of the window for each. */
     unsigned lanes;
     unsigned timeout_ms; /* the longest that apl_reader_next() waits; 0: for ever */
     /* So many records of corrupt blocks are left out before that is an error; 0: the first is one. */
@@ -721,8 +736,9 @@ APL_API APL_MUST_USE apl_status apl_reader_state(apl_reader *reader, void *state
                                                  apl_error *err);
 
 /*
- * What became of the deliveries first ... last-1 of an epoch. Receipts of all ranks, and of parts that follow each other, add
- * up: delivered + skipped over all of them is last - first, or else something is missing or repeated.
+ * What became of the deliveries first ... last-1 of an epoch. Receipts of all ranks, and of parts that follow
+ * each other, add up: delivered + skipped over all of them is last - first, or else something is missing or
+ * repeated.
  */
 typedef struct apl_receipt {
     uint64_t epoch;
@@ -732,8 +748,8 @@ typedef struct apl_receipt {
     uint64_t dropped;   /* after last, left over because of drop_last; all ranks see the same */
     uint64_t missing;   /* of this reader's share, neither delivered nor skipped: always 0 */
     uint64_t repeated;  /* handed out more often than they should be: always 0 */
-    uint64_t sum
-        [2]; /* sum modulo 2^128 (low half, high half) of keyed hashes of (id, copy) of what was delivered */
+    /* Sum modulo 2^128 (low half, high half) of keyed hashes of (id, copy) of what was delivered. */
+    uint64_t sum[2];
 } apl_receipt;
 
 /* The receipt of the current epoch up to now. `size` is sizeof(apl_receipt). */
