@@ -233,6 +233,7 @@ static apl_status build(apl_reader *r, const apl_reader_options *asked, apl_erro
     TRY(make_jobs(r, err));
     TRY(make_blocks(r, err));
     TRY(make_memory(r, asked->allocator, err));
+    TRY(state_digest_order(r, err));
     TRY(state_resume(r, asked->state, asked->state_size, &epoch, &position, err));
     pthread_mutex_lock(&r->lock); /* nobody is there yet; the functions below expect it */
     r->tally_first = position;

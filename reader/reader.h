@@ -20,6 +20,7 @@
 #include "assemble.h"
 #include "batch.h"
 #include "bins.h"
+#include "hash.h"
 #include "parallel.h"
 #include "plan.h"
 #include "pool.h"
@@ -103,6 +104,7 @@ struct apl_reader {
     const struct schema *schema;
     struct subset subset;
     struct reader_options options;
+    struct hash128 order; /* digest of what shapes the order: see state.c */
     int pid;
     bool ragged; /* a field of varying shape is wanted */
 

@@ -23,9 +23,9 @@
 #define STATE_MAGIC   0x534c5041u /* "APLS" */
 #define STATE_VERSION 1u
 
-/* Split, order, window, bins, lanes, reuse, and where blocks begin and end: not batch size, threads, budget, world
- * or transforms. */
-static struct hash128 order_digest(const apl_reader *r)
+/* Split, order, window, bins, lanes, reuse, and where blocks begin and end: not batch size, threads, budget,
+ * world, fields or transforms. */
+apl_status state_digest_order(apl_reader *r, apl_error *err)
 {
     const struct reader_options *o = &r->options;
     struct buffer b = {0};
@@ -43,9 +43,11 @@ static struct hash128 order_digest(const apl_reader *r)
         for (uint32_t k = 0; block->members && k < block->count; k++)
             buffer_le(&b, block->members[k], 2);
     }
-    struct hash128 digest = b.failed ? (struct hash128){0} : hash_xxh3_128(b.data, b.size);
+    bool failed = b.failed;
+    if (!failed)
+        r->order = hash_xxh3_128(b.data, b.size);
     buffer_free(&b);
-    return digest;
+    return failed ? fail_nomem(err) : APL_OK;
 }
 
 static uint64_t checksum(const uint8_t *state, size_t size)
@@ -73,12 +75,11 @@ apl_status apl_reader_state(apl_reader *r, void *state, size_t *size, apl_error 
     if (room < needed)
         return fail(err, APL_E_INVALID, "a state takes %zu bytes, not %zu", needed, room);
     uint8_t *p = state;
-    struct hash128 order = order_digest(r);
     store_le(p, STATE_MAGIC, 4);
     store_le(p + 4, STATE_VERSION, 4);
     memcpy(p + 8, r->store->manifest.info.content_digest, 32);
-    store_le(p + 40, order.low, 8);
-    store_le(p + 48, order.high, 8);
+    store_le(p + 40, r->order.low, 8);
+    store_le(p + 48, r->order.high, 8);
     store_le(p + 56, r->options.plan.seed, 8);
     pthread_mutex_lock(&r->lock);
     store_le(p + 64, r->epoch, 8);
@@ -125,10 +126,9 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
                     (unsigned long long)load_le(p + 4, 4), STATE_VERSION);
     if (memcmp(p + 8, r->store->manifest.info.content_digest, 32) != 0)
         return fail(err, APL_E_MISMATCH, "the state is of a store with another content");
-    struct hash128 order = order_digest(r);
     if (load_le(p + 56, 8) != r->options.plan.seed)
         return fail(err, APL_E_MISMATCH, "the state is of seed %llu", (unsigned long long)load_le(p + 56, 8));
-    if (load_le(p + 40, 8) != order.low || load_le(p + 48, 8) != order.high || size != state_bytes(r))
+    if (load_le(p + 40, 8) != r->order.low || load_le(p + 48, 8) != r->order.high || size != state_bytes(r))
         return fail(
             err, APL_E_MISMATCH,
             "the state is of another order: split, shuffling, order, window, bins, lanes or reuse differ");

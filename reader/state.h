@@ -4,6 +4,9 @@
 
 #include "reader.h"
 
+/* Fills r->order: the digest of what shapes the order, so that taking a state costs nothing. */
+apl_status state_digest_order(apl_reader *r, apl_error *err);
+
 /* Where a reader begins: as the state says (checked against the reader's store and options), or at the first
  * epoch if there is none. */
 apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,
