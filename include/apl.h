@@ -101,11 +101,17 @@ typedef enum apl_status {
 /* A status in words, such as "stored bytes are corrupt". Never NULL; static. */
 APL_API const char *apl_status_text(apl_status status);
 
-/* Detail on a failure, in memory of the caller's; needs no initialisation. One line, without a newline. */
+/*
+ * Detail on a failure, in memory of the caller's; needs no initialisation. The records it concerns are the ids
+ * first_record ... first_record+records-1: those of a block that is corrupt or is waited for (of several, the
+ * first; apl_store_verify() reports each), or the one that is not there. What cannot be told by ids, such as a
+ * file that cannot be opened, has records 0.
+ */
 typedef struct apl_error {
     apl_status status;
     int sys_errno; /* errno of the system call that failed, or 0 */
-    char message[504];
+    uint64_t first_record, records;
+    char message[488]; /* one line, without a newline */
 } apl_error;
 
 /* ---------------------------------------------------------------------------------------------- schema */

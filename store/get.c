@@ -12,8 +12,7 @@ struct want {
     size_t row;      /* of the batch */
 };
 
-/* The values of one block's wanted rows, in fields of varying shape: kept until the sizes of all are known.
- */
+/* The values of one block's wanted rows, in fields of varying shape: kept until all sizes are known. */
 struct pieces {
     struct raw_column columns[APL_MAX_FIELDS];
 };
@@ -74,8 +73,11 @@ static apl_status plan(struct get *get, const uint64_t *ids, size_t n, apl_error
     bool sorted = true;
     for (size_t i = 0; i < n; i++) {
         if (ids[i] >= m->info.records)
-            return fail(err, APL_E_NOTFOUND, "%s: there is no record %llu: it has %llu", get->store->name,
-                        (unsigned long long)ids[i], (unsigned long long)m->info.records);
+            return fail_records(err,
+                                fail(err, APL_E_NOTFOUND, "%s: there is no record %llu: it has %llu",
+                                     get->store->name, (unsigned long long)ids[i],
+                                     (unsigned long long)m->info.records),
+                                ids[i], 1);
         const struct segment *s = manifest_segment_of(m, ids[i]);
         uint64_t offset = ids[i] - s->first_id;
         get->wants[i] = (struct want){s->first_block + offset / m->info.block_records,

@@ -196,6 +196,16 @@ static apl_status report(struct job *job, struct worker *w, uint64_t number, con
     return APL_OK;
 }
 
+static apl_status named_error(const struct manifest *manifest, uint64_t number, apl_status status,
+                              const char *why, apl_error *err)
+{
+    uint64_t first;
+    uint32_t count;
+    manifest_block_ids(manifest, number, &first, &count);
+    fail(err, status, "block %llu: %s", (unsigned long long)number, why);
+    return fail_records(err, status, first, count);
+}
+
 /* Makes block `number` the worker's current one; w->bad if it could not be decoded and that was reported. */
 static apl_status use_block(struct job *job, struct worker *w, uint64_t number, bool first_met,
                             apl_error *err)
@@ -212,7 +222,7 @@ static apl_status use_block(struct job *job, struct worker *w, uint64_t number, 
         return APL_OK;
     if (status != APL_E_CORRUPT || !job->what->bad_block) {
         w->number = NO_BLOCK;
-        return fail(err, status, "block %llu: %s", (unsigned long long)number, why.message);
+        return named_error(job->what->manifest, number, status, why.message, err);
     }
     if (!first_met)
         return APL_OK;

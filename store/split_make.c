@@ -150,8 +150,11 @@ static apl_status compare(const apl_store *store, const struct split_file *is, c
 {
     for (uint64_t i = 0; i < is->tables[SPLIT_PART].count; i++)
         if (marks_test(&is->tables[SPLIT_PART], i) != marks_test(&due->tables[SPLIT_PART], i))
-            return fail(err, APL_E_CORRUPT, "%s/%s%s: record %llu is on the wrong side",
-                        store->directory_name, is->name, SPLIT_SUFFIX, (unsigned long long)(is->first + i));
+            return fail_records(err,
+                                fail(err, APL_E_CORRUPT, "%s/%s%s: record %llu is on the wrong side",
+                                     store->directory_name, is->name, SPLIT_SUFFIX,
+                                     (unsigned long long)(is->first + i)),
+                                is->first + i, 1);
     return APL_OK;
 }
 

@@ -62,6 +62,7 @@ static void set(apl_error *err, apl_status status, int sys_errno, const char *fo
 {
     err->status = status;
     err->sys_errno = sys_errno;
+    err->first_record = err->records = 0;
     vsnprintf(err->message, sizeof err->message, format, args);
 }
 
@@ -115,6 +116,15 @@ apl_status fail_nomem(apl_error *err)
     return fail(err, APL_E_NOMEM, "out of memory");
 }
 
+apl_status fail_records(apl_error *err, apl_status status, uint64_t first_record, uint64_t records)
+{
+    if (err) {
+        err->first_record = first_record;
+        err->records = records;
+    }
+    return status;
+}
+
 apl_status fail_in(apl_error *err, apl_status status, const char *format, ...)
 {
     if (!err)
@@ -130,8 +140,7 @@ apl_status fail_in(apl_error *err, apl_status status, const char *format, ...)
     return status;
 }
 
-/* Bytes of the well-formed UTF-8 character at text[0 ... length-1] that may go to a terminal as it is, or 0.
- */
+/* Bytes of the well-formed UTF-8 character at text[0 ... length-1] that may go to a terminal, or 0. */
 static size_t printable_char(const unsigned char *text, size_t length)
 {
     unsigned char c = text[0];

@@ -4,18 +4,19 @@
 
 #include "apl.h"
 
-/* Fills *err (if not NULL) and returns `status`:  return fail(err, APL_E_CORRUPT, "%s: block %u: ...", ...);
- */
+/* Fills *err (if not NULL) and returns `status`:  return fail(err, APL_E_CORRUPT, "%s: no page %u", ...); */
 apl_status fail(apl_error *err, apl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for a failed system call: picks the status from `sys_errno` and appends its text to the message.
- */
+/* The same for a failed system call: picks the status from `sys_errno` and appends its text. */
 apl_status fail_errno(apl_error *err, int sys_errno, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The same for memory that could not be had. */
 apl_status fail_nomem(apl_error *err);
+
+/* Says which records an error concerns; returns `status`:  return fail_records(err, fail(err, ...), id, 1); */
+apl_status fail_records(apl_error *err, apl_status status, uint64_t first_record, uint64_t records);
 
 /* Puts "prefix: " in front of the message of an error that is passed on; returns `status`. */
 apl_status fail_in(apl_error *err, apl_status status, const char *format, ...)

@@ -13,6 +13,16 @@
 
 /* --------------------------------------------------------------------------------------------- opening */
 
+static apl_status missing_block(const struct segment *segment, uint64_t block, uint32_t block_records,
+                                apl_error *err)
+{
+    uint64_t first = block * block_records, left = segment->count - first;
+    fail(err, APL_E_CORRUPT, "block %llu of segment %u is missing", (unsigned long long)block,
+         segment->number);
+    return fail_records(err, APL_E_CORRUPT, segment->first_id + first,
+                        left < block_records ? left : block_records);
+}
+
 /* Each block that the manifest knows must be there, in its place, and no other. */
 static apl_status check_blocks(const struct entry *at, const struct entry *end,
                                const struct manifest *manifest, apl_error *err)
@@ -23,8 +33,7 @@ static apl_status check_blocks(const struct entry *at, const struct entry *end,
         for (uint64_t b = 0; b < n; b++, at++)
             if (at == end || at->key.kind != KEY_BLOCK || at->key.segment != segment->number ||
                 at->key.block != b)
-                return fail(err, APL_E_CORRUPT, "block %llu of segment %u is missing", (unsigned long long)b,
-                            segment->number);
+                return missing_block(segment, b, manifest->info.block_records, err);
     }
     /* Other kinds of entries are for later versions, as long as they are no blocks. */
     for (; at != end; at++)
@@ -272,9 +281,10 @@ apl_status store_block_error(const apl_store *store, uint64_t number, apl_status
     uint64_t first;
     uint32_t count;
     const struct segment *s = manifest_block_ids(&store->manifest, number, &first, &count);
-    return fail_in(err, status, "%s: %s: block %llu (records %llu to %llu)", store->name,
-                   store_member_of(store, first), (unsigned long long)(number - s->first_block),
-                   (unsigned long long)first, (unsigned long long)(first + count - 1));
+    fail_in(err, status, "%s: %s: block %llu (records %llu to %llu)", store->name,
+            store_member_of(store, first), (unsigned long long)(number - s->first_block),
+            (unsigned long long)first, (unsigned long long)(first + count - 1));
+    return fail_records(err, status, first, count);
 }
 
 apl_status store_block(const apl_store *store, uint64_t number, struct block_view *view, apl_error *err)

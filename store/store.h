@@ -37,11 +37,11 @@ const char *store_member_of(const apl_store *store, uint64_t id);
  * block. */
 apl_status store_block(const apl_store *store, uint64_t number, struct block_view *view, apl_error *err);
 
-/* Puts store, member and block in front of the message of an error that concerns the block. */
+/* Puts store, member and block in front of the message of an error that concerns the block, and says that it
+ * concerns the block's records. */
 apl_status store_block_error(const apl_store *store, uint64_t number, apl_status status, apl_error *err);
 
-/* Finds the manifest and the blocks among a file's entries and checks that each block that must be there is.
- */
+/* Finds the manifest and the blocks among a file's entries and checks that each block that must be is there. */
 apl_status store_index(const struct pages *pages, struct manifest *manifest, const struct entry **blocks,
                        apl_error *err);
 

@@ -8,6 +8,7 @@
 struct verifier {
     const apl_verify_options *options;
     uint64_t records;
+    uint64_t bad_first, bad_count; /* records of the first bad block; 0 of them: none yet */
 };
 
 static int forward_progress(void *user, uint64_t records)
@@ -19,6 +20,10 @@ static int forward_progress(void *user, uint64_t records)
 static void forward_bad(void *user, const apl_bad_block *block)
 {
     struct verifier *v = user;
+    if (v->bad_count == 0 || block->first < v->bad_first) {
+        v->bad_first = block->first;
+        v->bad_count = block->count;
+    }
     if (v->options->bad_block)
         v->options->bad_block(v->options->user, block);
 }
@@ -72,7 +77,7 @@ apl_status apl_store_verify(apl_store *store, const apl_verify_options *options,
         return fail(err, APL_E_INVALID, "apl_store_verify: start from APL_VERIFY_OPTIONS_INIT");
     apl_error own;
     err = err ? err : &own;
-    struct verifier v = {options, store->manifest.info.records};
+    struct verifier v = {.options = options, .records = store->manifest.info.records};
     struct readback what = {.pages = &store->pages,
                             .entries = store->blocks,
                             .manifest = &store->manifest,
@@ -85,8 +90,11 @@ apl_status apl_store_verify(apl_store *store, const apl_verify_options *options,
     if (status != APL_OK)
         return fail_in(err, status, "%s", store->name);
     if (found.bad_blocks)
-        status = fail(err, APL_E_CORRUPT, "%s: %llu of %llu blocks are damaged", store->name,
-                      (unsigned long long)found.bad_blocks, (unsigned long long)store->manifest.info.blocks);
+        status = fail_records(err,
+                              fail(err, APL_E_CORRUPT, "%s: %llu of %llu blocks are damaged", store->name,
+                                   (unsigned long long)found.bad_blocks,
+                                   (unsigned long long)store->manifest.info.blocks),
+                              v.bad_first, v.bad_count);
     else
         status = compare(store, &found, err);
     findings_free(&found, &store->manifest);

@@ -103,6 +103,7 @@ Test(get, nothing_and_wrong)
     b = NULL;
     FAILS(APL_E_NOTFOUND, apl_store_get(s, RECORDS, &b, &fx_err));
     SAYS("510");
+    cr_assert(fx_err.first_record == RECORDS && fx_err.records == 1);
     FAILS(APL_E_NOTFOUND, apl_store_get(s, UINT64_MAX, &b, &fx_err));
     FAILS(APL_E_NOTFOUND, apl_store_get_batch(s, beyond, 2, NULL, &b, &fx_err));
     FAILS(APL_E_INVALID, apl_store_get_batch(s, NULL, 1, NULL, &b, &fx_err));
@@ -112,6 +113,7 @@ Test(get, nothing_and_wrong)
     o.field_count = 1;
     FAILS(APL_E_NOTFOUND, apl_store_get_batch(s, beyond, 1, &o, &b, &fx_err));
     SAYS("colour");
+    cr_assert_eq(fx_err.records, 0);
     o.size = 1;
     FAILS(APL_E_INVALID, apl_store_get_batch(s, beyond, 1, &o, &b, &fx_err));
     cr_assert_eq(apl_store_get(s, RECORDS, &b, NULL), APL_E_NOTFOUND); /* an error need not be asked for */

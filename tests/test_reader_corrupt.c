@@ -111,6 +111,21 @@ static size_t good_batches(apl_reader_options o)
     return n;
 }
 
+Test(reader_corrupt, errors_say_which_records_they_concern)
+{
+    uint64_t bad[] = {90, BAD_ID};
+    apl_batch *b;
+    apl_error err;
+    corrupt(bad, 2);
+    for (uint64_t id = BAD_FIRST; id < BAD_FIRST + BLOCK; id++) {
+        memset(&err, -1, sizeof err);
+        cr_assert_eq(apl_store_get(fx.store, id, &b, &err), APL_E_CORRUPT);
+        cr_assert(err.first_record == BAD_FIRST && err.records == BLOCK);
+    }
+    cr_assert_eq(apl_store_verify(fx.store, NULL, &err), APL_E_CORRUPT);
+    cr_assert(err.first_record == BAD_FIRST && err.records == BLOCK, "the first of them");
+}
+
 Test(reader_corrupt, is_an_error_that_names_the_block_and_stays)
 {
     uint64_t bad[] = {BAD_ID};
@@ -124,6 +139,7 @@ Test(reader_corrupt, is_an_error_that_names_the_block_and_stays)
             cr_assert_eq(read_until(r, &s, &err), APL_E_CORRUPT);
             cr_assert_eq(err.status, APL_E_CORRUPT);
             cr_assert(strstr(err.message, "second") && strstr(err.message, "block 0"), "%s", err.message);
+            cr_assert(err.first_record == BAD_FIRST && err.records == BLOCK);
         }
         check_once(&s, 0, TRAIN, 1, true);
         for (size_t k = 0; k < s.count; k++)

@@ -21,11 +21,12 @@ Test(status, every_status_has_a_text)
 
 Test(status, fail_fills_the_error)
 {
-    apl_error err = {APL_OK, 5, "old"};
+    apl_error err = {APL_OK, 5, 6, 7, "old"};
     cr_assert_eq(fail(&err, APL_E_CORRUPT, "%s: block %u", "db", 7u), APL_E_CORRUPT);
     cr_assert_eq(err.status, APL_E_CORRUPT);
     cr_assert_eq(err.sys_errno, 0);
     cr_assert_str_eq(err.message, "db: block 7");
+    cr_assert(err.first_record == 0 && err.records == 0);
     cr_assert_eq(fail_nomem(&err), APL_E_NOMEM);
     cr_assert_eq(err.status, APL_E_NOMEM);
 }
@@ -69,6 +70,23 @@ Test(status, fail_in_puts_a_prefix)
     cr_assert_str_eq(err.message + 10, inner);
     cr_assert_eq(err.status, APL_E_NOTFOUND);
     cr_assert_eq(err.sys_errno, ENOENT);
+}
+
+Test(status, records_stay_until_another_error)
+{
+    apl_error err;
+    cr_assert_eq(sizeof err, 512);
+    fail(&err, APL_E_CORRUPT, "inner");
+    cr_assert_eq(fail_records(&err, APL_E_CORRUPT, 8, 4), APL_E_CORRUPT);
+    cr_assert_eq(fail_records(NULL, APL_E_BUSY, 8, 4), APL_E_BUSY);
+    fail_in(&err, APL_E_CORRUPT, "outer");
+    cr_assert(err.first_record == 8 && err.records == 4);
+    cr_assert_str_eq(err.message, "outer: inner");
+    fail_nomem(&err);
+    cr_assert(err.first_record == 0 && err.records == 0);
+    fail_records(&err, APL_E_CORRUPT, 8, 4);
+    fail_errno(&err, EIO, "another");
+    cr_assert(err.first_record == 0 && err.records == 0);
 }
 
 Test(status, messages_are_cut_not_overrun)

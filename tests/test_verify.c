@@ -174,6 +174,7 @@ Test(verify, names_the_records_that_are_hurt)
         fx_write(file_of(db), bytes, size);
         FAILS(APL_E_CORRUPT, verify(db, 3, &t));
         SAYS("1 of 4 blocks");
+        cr_assert(fx_err.first_record == record / 16 * 16 && fx_err.records == (record < 32 ? 16 : 8));
         cr_assert_eq(t.blocks, 1);
         cr_assert_str_eq(t.member, "a");
         cr_assert_eq(t.block, record / 16);

@@ -91,6 +91,7 @@ static void strict_order(uint64_t window, unsigned threads)
     n = 0;
     CHECK(read_ids(reader, ids, &n, &err) == APL_E_TIMEOUT);
     CHECK(strstr(err.message, "second: block 4 (records 320 to 383)"));
+    CHECK(err.first_record == 320 && err.records == 64);
     before = n;
     double begin = seconds_now();
     CHECK(read_ids(reader, ids, &n, &err) == APL_E_TIMEOUT && n == before);
