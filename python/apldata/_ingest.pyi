@@ -1,0 +1,28 @@
+"""The C library libaplingest. Use apldata.ingest instead."""
+
+import os
+from collections.abc import Callable
+
+def ingest(
+    source: str | bytes | os.PathLike[str],
+    db: str | bytes | os.PathLike[str],
+    codec: str | None,
+    level: int,
+    threads: int,
+    block_records: int,
+    shuffle: bool,
+    seed: int,
+    force: bool,
+    partial: bool,
+    tool: str | None,
+    progress: Callable[[int, int, int, int, int, int], object] | None,
+    notice: Callable[[str], object] | None,
+    /,
+) -> tuple[str, int, int, int, int, bytes]:
+    """apl_ingest().
+
+    progress gets (phase, records, source_bytes, source_size, raw_bytes, stored_bytes), at most ten times a
+    second and at each change of phase; notice gets one line. What they raise cancels and is raised.
+
+    Returns (format, records, raw_bytes, source_bytes, file_bytes, source_digest: 32 bytes).
+    """

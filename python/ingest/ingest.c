@@ -1,0 +1,196 @@
+/*
+ * apldata._ingest: apl_ingest() as one Python function. It stands in an extension of its own, so that the package works
+ * where the libraries that only archives need are missing.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "apl_ingest.h"
+
+#include <string.h>
+#include <time.h>
+
+#define SECONDS_BETWEEN 0.1 /* two calls of the progress function; the GIL is not asked for more often */
+
+struct job {
+    apl_ingest_options options;
+    PyObject *source, *db;       /* bytes */
+    PyObject *progress, *notice; /* callables or None */
+    PyThreadState *thread;       /* this thread's, while it does without the GIL */
+    apl_ingest_phase phase;      /* last told */
+    double next;                 /* the earliest moment of the next call */
+    int raised;                  /* a Python exception is set */
+};
+
+static double now_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Calls `function`, unless it is None, with the arguments, whose reference is taken over. */
+static int call(PyObject *function, PyObject *arguments)
+{
+    PyObject *result = NULL;
+    if (arguments && function == Py_None)
+        result = Py_NewRef(Py_None);
+    else if (arguments)
+        result = PyObject_CallObject(function, arguments);
+    Py_XDECREF(arguments);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+static PyObject *progress_values(const apl_ingest_progress *p)
+{
+    return Py_BuildValue("(iKKKKK)", (int)p->phase, (unsigned long long)p->records,
+                         (unsigned long long)p->source_bytes, (unsigned long long)p->source_size,
+                         (unsigned long long)p->raw_bytes, (unsigned long long)p->stored_bytes);
+}
+
+/* Signal handlers run here too. At the end they do not: the store is there, and cannot be cancelled any more. */
+static int on_progress(void *user, const apl_ingest_progress *p)
+{
+    struct job *job = user;
+    double now = now_seconds();
+    if (job->raised || (p->phase == job->phase && now < job->next))
+        return job->raised;
+    job->phase = p->phase;
+    job->next = now + SECONDS_BETWEEN;
+    PyEval_RestoreThread(job->thread);
+    job->raised = (p->phase != APL_INGEST_DONE && PyErr_CheckSignals() != 0) ||
+                  call(job->progress, progress_values(p)) != 0;
+    job->thread = PyEval_SaveThread();
+    return job->raised;
+}
+
+/* A notice cannot stop the work at once; if it raises, as a warning may that is made an error, the next report does. */
+static void on_notice(void *user, const char *message)
+{
+    struct job *job = user;
+    if (job->raised)
+        return;
+    PyEval_RestoreThread(job->thread);
+    PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "surrogateescape");
+    job->raised = call(job->notice, text ? Py_BuildValue("(N)", text) : NULL) != 0;
+    job->thread = PyEval_SaveThread();
+}
+
+/* Raises what apldata._errors.make() makes of a failure. */
+static PyObject *raise_error(const apl_error *err)
+{
+    PyObject *errors = PyImport_ImportModule("apldata._errors");
+    PyObject *text = PyUnicode_DecodeUTF8(err->message, (Py_ssize_t)strlen(err->message), "surrogateescape");
+    PyObject *error = NULL;
+    if (errors && text)
+        error = PyObject_CallMethod(errors, "make", "iOiii", (int)err->status, text, err->sys_errno, -1, 0);
+    if (error)
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(errors);
+    Py_XDECREF(text);
+    Py_XDECREF(error);
+    return NULL;
+}
+
+static PyObject *summary_values(const apl_ingest_summary *sum)
+{
+    return Py_BuildValue("(sKKKKy#)", sum->format, (unsigned long long)sum->records,
+                         (unsigned long long)sum->raw_bytes, (unsigned long long)sum->source_bytes,
+                         (unsigned long long)sum->file_bytes, sum->source_digest,
+                         (Py_ssize_t)sizeof sum->source_digest);
+}
+
+static PyObject *run(struct job *job)
+{
+    const char *source = PyBytes_AsString(job->source), *db = PyBytes_AsString(job->db);
+    apl_ingest_summary sum = {0};
+    apl_error err;
+    job->options.user = job;
+    job->options.progress = on_progress;
+    job->options.notice = on_notice;
+    job->thread = PyEval_SaveThread();
+    apl_status status = apl_ingest(source, db, &job->options, &sum, &err);
+    PyEval_RestoreThread(job->thread);
+    if (job->raised)
+        return NULL;
+    return status == APL_OK ? summary_values(&sum) : raise_error(&err);
+}
+
+/* For "O&": an int that fits; a bool where a seed may be left out stays out of this. */
+static int to_u64(PyObject *object, void *out)
+{
+    unsigned long long value = PyLong_AsUnsignedLongLong(object);
+    if (PyErr_Occurred())
+        return 0;
+    *(uint64_t *)out = value;
+    return 1;
+}
+
+static int to_u32(PyObject *object, void *out)
+{
+    uint64_t value;
+    if (!to_u64(object, &value))
+        return 0;
+    if (value > UINT32_MAX) {
+        PyErr_SetString(PyExc_OverflowError, "a number is above 4294967295");
+        return 0;
+    }
+    *(uint32_t *)out = (uint32_t)value;
+    return 1;
+}
+
+static PyObject *ingest(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    struct job job = {.options = APL_INGEST_OPTIONS_INIT, .phase = APL_INGEST_DONE};
+    apl_writer_options *w = &job.options.writer;
+    uint32_t threads = 0;
+    PyObject *result = NULL;
+    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzOO:ingest", PyUnicode_FSConverter, &job.source,
+                         PyUnicode_FSConverter, &job.db, &w->codec, &w->level, to_u32, &threads, to_u32,
+                         &w->block_records, &w->shuffle, to_u64, &w->shuffle_seed, &w->replace,
+                         &job.options.partial, &w->tool, &job.progress, &job.notice)) {
+        w->threads = threads;
+        result = run(&job);
+    }
+    Py_XDECREF(job.source);
+    Py_XDECREF(job.db);
+    return result;
+}
+
+PyDoc_STRVAR(
+    ingest_doc,
+    "ingest(source, db, codec, level, threads, block_records, shuffle, seed, force, partial, tool, "
+    "progress, notice)\n\n"
+    "apl_ingest(). progress is None or called with (phase, records, source_bytes, source_size, raw_bytes, "
+    "stored_bytes), at most ten times a second and at each change of phase; notice is None or called with a "
+    "str. What they raise cancels and is raised.\n"
+    "Returns (format, records, raw_bytes, source_bytes, file_bytes, source_digest: 32 bytes).");
+
+static PyMethodDef functions[] = {
+    {"ingest", ingest, METH_VARARGS, ingest_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot slots[] = {
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "apldata._ingest",
+    .m_doc = "The C library libaplingest. Use apldata.ingest instead.",
+    .m_methods = functions,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__ingest(void);
+
+PyMODINIT_FUNC PyInit__ingest(void)
+{
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,285 @@
+"""Builds the C libraries with make, then the extensions, the commands and what of other libraries goes along.
+
+What extensions and commands need of other libraries is linked in from static archives, hidden. Of a library
+that has no archive fit for that, the shared one goes into the wheel; where even this cannot be, it must be
+installed.
+
+Environment: CC, CFLAGS, LDFLAGS and MAKE as usual; WERROR=-Werror makes warnings errors; APL_BUILD is the
+folder to build in, if not build/setuptools.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:  # setuptools before 70.1
+    from wheel.bdist_wheel import bdist_wheel
+
+ROOT = Path(__file__).resolve().parent
+BUILD = os.environ.get("APL_BUILD", "build/setuptools")
+MAKE = os.environ.get("MAKE", "make")
+CC = shlex.split(os.environ.get("CC", "cc"))
+LDFLAGS = shlex.split(os.environ.get("LDFLAGS", ""))
+WERROR = shlex.split(os.environ.get("WERROR", ""))
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
+STORE = ["lmdb", "zstd", "crypto"]
+INGEST = ["archive", "lzma", "bz2", "z", "isal"]
+COMMANDS = ["jansson", "png"]
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wpointer-arith", *WERROR]
+COMPILE = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-pthread", *WARNINGS]
+# Nothing of an archive is to be seen from outside. Those streams: python/link/stdio.c.
+HIDDEN = ["-Wl,--exclude-libs,ALL", *(f"-Wl,--wrap={stream}" for stream in ("stdin", "stdout", "stderr"))]
+# What every Linux has; a wheel that needs nothing else may bear a manylinux tag.
+SYSTEM = re.compile(r"(lib(c|m|dl|rt|pthread)\.so\.\d+|ld-linux.*)")
+
+
+def say(text: str) -> None:
+    print(f"apldata: {text}", flush=True)
+
+
+def version() -> str:
+    header = (ROOT / "include/apl.h").read_text()
+    return re.search(r'^#define APL_VERSION_STRING "(.*)"', header, re.MULTILINE).group(1)
+
+
+def run(*command: str) -> None:
+    """Runs a command, whose output tells what is wrong if it fails."""
+    done = subprocess.run(command, cwd=ROOT, check=False)
+    if done.returncode:
+        sys.exit(f"apldata: this failed: {shlex.join(command)}")
+
+
+def output(*command: str | Path) -> str:
+    """What a command prints; nothing where there is no such command."""
+    try:
+        return subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True).stdout.strip()
+    except FileNotFoundError:
+        return ""
+
+
+def require_libraries() -> None:
+    """Ends the build with one line where the compiler or a C library is missing."""
+    if not shutil.which(MAKE):
+        sys.exit("apldata: make is missing. Install it, for instance: apt-get install -y make gcc")
+    told = subprocess.run(
+        ["sh", "tools/setup.sh", "--tell", "build"],
+        cwd=ROOT,
+        env=os.environ | {"CC": shlex.join(CC)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if told.returncode:
+        sys.exit(told.stderr.strip())
+    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
+        sys.exit("apldata: Python.h is missing. Install it, for instance: apt-get install -y python3-dev")
+
+
+class Libraries:
+    """How the system's libraries are linked: as archives where these are fit, else shared."""
+
+    def __init__(self, scratch: Path, package: Path):
+        self.scratch, self.beside, self.notices = scratch, package / "lib", package / "licenses"
+        scratch.mkdir(parents=True, exist_ok=True)
+
+    def file(self, name: str) -> Path | None:
+        """What the compiler takes for `name`; None if it knows no such file."""
+        path = output(*CC, f"-print-file-name={name}")
+        return Path(path).resolve() if "/" in path else None
+
+    def fit(self, archive: Path) -> bool:
+        """Can its code stand in a shared object? Some distributions compile some archives without -fPIC."""
+        source, out = ROOT / "python/link/stdio.c", self.scratch / "fit.so"
+        whole = ["-Wl,--whole-archive", archive, "-Wl,--no-whole-archive"]
+        command = [*CC, "-shared", "-fPIC", "-fvisibility=hidden", "-o", out, source, *whole, *HIDDEN]
+        return subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+    def flags(self, names: list[str], position_independent: bool) -> list[str]:
+        """Linker flags for libraries, in the order in which they use each other."""
+        flags = []
+        for name in names:
+            archive = self.file(f"lib{name}.a")
+            if archive and (not position_independent or self.fit(archive)):
+                flags.append(str(archive))
+                self.add_notice(name, archive)
+            elif self.file(f"lib{name}.so"):
+                flags.append(f"-l{name}")
+                self.take_along(name)
+        return flags
+
+    def take_along(self, name: str) -> None:
+        """Copies a shared library into the package, if it needs nothing but the system's own."""
+        shared = self.file(f"lib{name}.so")
+        found = re.search(r"SONAME.*\[(.*)\]", output("readelf", "-d", shared))
+        if not found or not all(SYSTEM.fullmatch(n) for n in needed(shared)):
+            say(f"lib{name}.a is missing: the wheel needs lib{name} installed")
+            return
+        target = self.beside / found.group(1)
+        if not target.exists():
+            say(f"lib{name}.a is missing or not fit: {target.name} goes into the wheel")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(shared, target)
+            self.add_notice(name, shared)
+
+    def prune(self) -> None:
+        """Takes away the shared libraries that turned out not to be needed."""
+        users = [f for f in self.beside.parent.rglob("*") if is_elf(f)]
+        for shared in self.beside.glob("*"):
+            if not any(shared.name in needed(f) for f in users):
+                shared.unlink()
+
+    def add_notice(self, name: str, file: Path) -> None:
+        """Copies what Debian's package of a library says of its licence, where there is such a package."""
+        notice = Path("/usr/share/doc", output("dpkg", "-S", file).split(":")[0] or "-", "copyright")
+        if notice.is_file():
+            self.notices.mkdir(parents=True, exist_ok=True)
+            shutil.copy(notice, self.notices / f"{name}.txt")
+
+
+def is_elf(path: Path) -> bool:
+    return path.is_file() and path.read_bytes()[:4] == b"\x7fELF"
+
+
+def needed(elf: Path) -> list[str]:
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", elf))
+
+
+def glibc(elf: Path) -> list[tuple[int, int]]:
+    """The versions of glibc whose symbols a file uses."""
+    return [(int(a), int(b)) for a, b in re.findall(r"GLIBC_(\d+)\.(\d+)", output("readelf", "-V", elf))]
+
+
+class BuildPy(build_py):
+    def run(self) -> None:
+        """What an earlier build left is not to get into the wheel."""
+        require_libraries()
+        if not self.editable_mode:
+            shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
+
+
+class BuildExt(build_ext):
+    """make for the libraries and the commands, then the extensions."""
+
+    def run(self) -> None:
+        require_libraries()
+        self.native = Path(self.build_temp).resolve() / "native"
+        self.folder = Path(self.get_ext_fullpath("apldata._core")).resolve().parent
+        self.system = Libraries(self.native / "scratch", self.folder)
+        self.system.add_notice("xxhash", Path("/usr/include/xxhash.h"))
+        self.make()
+        self.copy_commands()
+        super().run()
+        self.system.prune()
+
+    def make(self) -> None:
+        flags = {
+            "STORE_LIBS": [*self.link(STORE), "-lm"],
+            "INGEST_LIBS": self.link(INGEST),
+            "TOOLS_LIBS": self.link([*COMMANDS, "z"]),
+            "LDFLAGS": [*LDFLAGS, "-Wl,-rpath,$$ORIGIN/../lib"],
+        }
+        say("building the C libraries and the commands")
+        run(
+            MAKE,
+            "--no-print-directory",
+            f"-j{os.cpu_count() or 1}",
+            f"BUILD={self.native}",
+            f"CC={shlex.join(CC)}",
+            f"WERROR={shlex.join(WERROR)}",
+            "FLAVOUR=release",
+            *(f"{k}={quoted(v)}" for k, v in flags.items()),
+            *(f"{self.native}/{t}" for t in ("libapldata.a", "libaplingest.a", "apldata", "aplingest")),
+        )
+
+    def link(self, names: list[str]) -> list[str]:
+        return self.system.flags(names, position_independent=False)
+
+    def copy_commands(self) -> None:
+        target = self.folder / "bin"
+        target.mkdir(parents=True, exist_ok=True)
+        for command in ("apldata", "aplingest"):
+            shutil.copy(self.native / command, target / command)
+            run("strip", str(target / command))
+
+    def build_extensions(self) -> None:
+        """Links plainly: Python's own flags may name folders of the machine on which it was built."""
+        self.compiler.set_executable("linker_so", [*CC, "-shared", *LDFLAGS])
+        super().build_extensions()
+
+    def build_extension(self, ext: Extension) -> None:
+        libraries = STORE if ext.name.endswith("_core") else [*INGEST, *STORE]
+        archives = ["libapldata.a"] if ext.name.endswith("_core") else ["libaplingest.a", "libapldata.a"]
+        ext.extra_link_args += [
+            *(str(self.native / a) for a in archives),
+            *self.system.flags(libraries, position_independent=True),
+            "-lm",
+            "-pthread",
+            *HIDDEN,
+            "-Wl,--as-needed",
+            "-Wl,-z,relro,-z,now",
+            "-Wl,-rpath,$ORIGIN/lib",
+            *([] if self.debug else ["-Wl,-s"]),
+        ]
+        super().build_extension(ext)
+
+
+def quoted(flags: list[str]) -> str:
+    """Flags as the shell that make starts wants to have them."""
+    return " ".join(f"'{f}'" if re.search(r"[^\w/.,=+@:-]", f) else f for f in flags)
+
+
+class BdistWheel(bdist_wheel):
+    """The oldest manylinux tag that is true; none if a library is needed that not every Linux has."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        python, abi, platform = super().get_tag()
+        files = [f for f in Path(self.bdist_dir).rglob("*") if is_elf(f)]
+        inside = {f.name for f in files}
+        foreign = {n for f in files for n in needed(f) if n not in inside and not SYSTEM.fullmatch(n)}
+        versions = [v for f in files for v in glibc(f)]
+        if foreign or not versions or not platform.startswith("linux_"):
+            return python, abi, platform
+        major, minor = max(versions)
+        return python, abi, platform.replace("linux_", f"manylinux_{major}_{minor}_", 1)
+
+
+def files(folder: str, pattern: str) -> list[str]:
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / folder).glob(pattern))
+
+
+def extension(name: str) -> Extension:
+    return Extension(
+        f"apldata.{name}",
+        sources=[*files(f"python/{name[1:]}", "*.c"), "python/link/stdio.c"],
+        depends=[*files(f"python/{name[1:]}", "*.h"), *files("include", "*.h")],
+        include_dirs=["include"],
+        define_macros=[] if FREE_THREADED else [("Py_LIMITED_API", "0x030b0000")],
+        py_limited_api=not FREE_THREADED,
+        extra_compile_args=COMPILE,
+    )
+
+
+os.makedirs(ROOT / BUILD, exist_ok=True)
+setup(
+    version=version(),
+    ext_modules=[extension("_core"), extension("_ingest")],
+    cmdclass={"build_py": BuildPy, "build_ext": BuildExt, "bdist_wheel": BdistWheel},
+    options={
+        "build": {"build_base": BUILD},
+        "egg_info": {"egg_base": BUILD},
+        "bdist_wheel": {} if FREE_THREADED else {"py_limited_api": "cp311"},
+    },
+)
