@@ -638,9 +638,12 @@ typedef struct apl_allocator {
 
 /* Zeros mean defaults. Start from APL_READER_OPTIONS_INIT. */
 typedef struct apl_reader_options {
-    size_t size;               /* sizeof(apl_reader_options) */
-    const char *split;         /* its name; NULL: the first of the store */
-    const char *const *fields; /* names of the fields wanted; NULL: all */
+    size_t size;       /* sizeof(apl_reader_options) */
+    const char *split; /* its name; NULL: the first of the store */
+    /* Names of the fields wanted; NULL: all. field_count 0 with fields not NULL: no values, only ids and
+     * positions: nothing is read or decoded, so no block is found corrupt either. The order, and with it the
+     * state and the receipt, is that of a reader of all fields. */
+    const char *const *fields;
     size_t field_count;
     size_t batch_size; /* records in a batch; 0: 256 */
     int drop_last;  /* 1: no batch at the end of an epoch that is not full; with ranks, no step that is not */

@@ -32,7 +32,8 @@ apl_status worker_init(struct worker *w, apl_error *err)
 {
     const apl_reader *r = w->reader;
     size_t n = r->options.batch_size, records = largest_records(r);
-    TRY(block_coder_init(&w->bc, err));
+    if (!r->ids_only)
+        TRY(block_coder_init(&w->bc, err));
     w->rows = calloc(records, sizeof *w->rows);
     w->sources = calloc(n, sizeof *w->sources);
     w->placements = calloc(n, sizeof *w->placements);
@@ -90,6 +91,8 @@ apl_status load_block(struct worker *w, uint32_t index, struct resident *b, apl_
     const apl_reader *r = w->reader;
     uint64_t number = r->subset.block[index].number;
     struct block_view view;
+    if (r->ids_only)
+        return APL_OK;
     const struct load_hook *hook = atomic_load_explicit(&load_hook, memory_order_acquire);
     if (hook)
         TRY(hook->before(hook->user, number, err));

@@ -57,6 +57,7 @@ static apl_status resolve_rank(struct reader_options *o, const apl_reader_option
 
 /* ---------------------------------------------------------------------------------------------- fields */
 
+/* Which fields are wanted; that may be none. */
 static apl_status resolve_fields(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
     struct reader_options *o = &r->options;
@@ -74,7 +75,8 @@ static apl_status resolve_fields(apl_reader *r, const apl_reader_options *asked,
         any |= o->wanted[f];
         r->ragged |= o->wanted[f] && field_varying(&r->schema->fields[f]) > 0;
     }
-    return any ? APL_OK : fail(err, APL_E_INVALID, "no field is wanted");
+    r->ids_only = !any;
+    return APL_OK;
 }
 
 static bool is_picture(const apl_field *f)
@@ -224,13 +226,14 @@ static uint32_t largest_block(const apl_reader *r)
     return most;
 }
 
-/* Bytes that a record takes up decoded; of fields of varying shape, on average. */
+/* Bytes that a record takes up decoded; of fields of varying shape, on average. Where no field is wanted, of
+ * all: then the window, and with it the order, is the one of a reader of all. */
 static uint64_t record_bytes(const apl_reader *r)
 {
     uint64_t bytes = 0;
     for (unsigned f = 0; f < r->schema->count; f++) {
         const apl_field *field = &r->schema->fields[f];
-        if (r->options.wanted[f])
+        if (r->options.wanted[f] || r->ids_only)
             bytes +=
                 field->value_bytes ? field->value_bytes : field->raw_bytes / r->store->manifest.info.records;
     }
@@ -286,7 +289,7 @@ static uint32_t spare_slots(const apl_reader *r, uint64_t needed)
 {
     const struct reader_options *o = &r->options;
     size_t slot[APL_MAX_FIELDS];
-    if (o->kept || r->ragged || o->plan.lanes > 1 || o->budget <= needed)
+    if (o->kept || r->ragged || r->ids_only || o->plan.lanes > 1 || o->budget <= needed)
         return 0;
     options_slot_bytes(r, slot);
     uint64_t base = arena_bytes(0, r->schema->count, slot),

@@ -106,7 +106,8 @@ struct apl_reader {
     struct reader_options options;
     struct hash128 order; /* digest of what shapes the order: see state.c */
     int pid;
-    bool ragged; /* a field of varying shape is wanted */
+    bool ragged;   /* a field of varying shape is wanted */
+    bool ids_only; /* no field is wanted: blocks are planned as ever, but never read */
 
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t work, done;

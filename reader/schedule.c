@@ -58,7 +58,8 @@ static bool step_load(struct worker *w)
     r->active--;
     r->counters.load_ns += end - begin;
     r->counters.bytes_decoded += block_bytes(r, item.index);
-    r->counters.bytes_read += r->store->blocks[r->subset.block[item.index].number].size;
+    if (!r->ids_only)
+        r->counters.bytes_read += r->store->blocks[r->subset.block[item.index].number].size;
     residents_loaded(r, item, status, &error);
     return true;
 }
