@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from apldata.ingesting import load_extension
+
 _COMMANDS = Path(__file__).resolve().parent / "bin"
 
 
@@ -24,15 +26,24 @@ def apldata() -> NoReturn:
     _become("apldata", sys.argv[1:])
 
 
+def _ingest(arguments: list[str]) -> NoReturn:
+    """Becomes aplingest, which needs the same libraries as the extension: one line says which is missing."""
+    try:
+        load_extension()
+    except ImportError as error:
+        sys.exit(str(error))
+    _become("aplingest", arguments)
+
+
 def aplingest() -> NoReturn:
     """The command `aplingest`."""
-    _become("aplingest", sys.argv[1:])
+    _ingest(sys.argv[1:])
 
 
 def main() -> NoReturn:
     """`python -m apldata`: aplingest if the first word is `ingest`, else apldata."""
     if sys.argv[1:2] == ["ingest"]:
-        _become("aplingest", sys.argv[2:])
+        _ingest(sys.argv[2:])
     apldata()
 
 

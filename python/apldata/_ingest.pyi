@@ -14,7 +14,6 @@ def ingest(
     seed: int,
     force: bool,
     partial: bool,
-    tool: str | None,
     progress: Callable[[int, int, int, int, int, int], object] | None,
     notice: Callable[[str], object] | None,
     /,

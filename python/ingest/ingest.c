@@ -84,7 +84,8 @@ static PyObject *raise_error(const apl_error *err)
     PyObject *text = PyUnicode_DecodeUTF8(err->message, (Py_ssize_t)strlen(err->message), "surrogateescape");
     PyObject *error = NULL;
     if (errors && text)
-        error = PyObject_CallMethod(errors, "make", "iOiii", (int)err->status, text, err->sys_errno, -1, 0);
+        error = PyObject_CallMethod(errors, "make", "iOiKK", (int)err->status, text, err->sys_errno,
+                                    (unsigned long long)err->first_record, (unsigned long long)err->records);
     if (error)
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
     Py_XDECREF(errors);
@@ -117,7 +118,7 @@ static PyObject *run(struct job *job)
     return status == APL_OK ? summary_values(&sum) : raise_error(&err);
 }
 
-/* For "O&": an int that fits; a bool where a seed may be left out stays out of this. */
+/* For "O&": an int that fits. */
 static int to_u64(PyObject *object, void *out)
 {
     unsigned long long value = PyLong_AsUnsignedLongLong(object);
@@ -147,10 +148,10 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
     apl_writer_options *w = &job.options.writer;
     uint32_t threads = 0;
     PyObject *result = NULL;
-    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzOO:ingest", PyUnicode_FSConverter, &job.source,
+    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppOO:ingest", PyUnicode_FSConverter, &job.source,
                          PyUnicode_FSConverter, &job.db, &w->codec, &w->level, to_u32, &threads, to_u32,
                          &w->block_records, &w->shuffle, to_u64, &w->shuffle_seed, &w->replace,
-                         &job.options.partial, &w->tool, &job.progress, &job.notice)) {
+                         &job.options.partial, &job.progress, &job.notice)) {
         w->threads = threads;
         result = run(&job);
     }
@@ -161,7 +162,7 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
 
 PyDoc_STRVAR(
     ingest_doc,
-    "ingest(source, db, codec, level, threads, block_records, shuffle, seed, force, partial, tool, "
+    "ingest(source, db, codec, level, threads, block_records, shuffle, seed, force, partial, "
     "progress, notice)\n\n"
     "apl_ingest(). progress is None or called with (phase, records, source_bytes, source_size, raw_bytes, "
     "stored_bytes), at most ten times a second and at each change of phase; notice is None or called with a "

@@ -1,0 +1,168 @@
+"""apldata.ingest: a dataset archive becomes a store."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from types import ModuleType
+
+from apldata._progress import Bar, Progress
+from apldata._store import Store
+
+_PHASES = ("reading", "checking", "done")
+_INSTALL = {
+    "apt-get": "apt-get install -y libarchive-dev libisal-dev",
+    "dnf": "dnf install -y libarchive isa-l",
+    "pacman": "pacman -S --needed libarchive isa-l",
+}
+
+
+class IngestWarning(UserWarning):
+    """Something worth knowing that is no error, such as rows that a source lacks."""
+
+
+@dataclass(frozen=True)
+class IngestSummary:
+    """What an ingest has done."""
+
+    db: str
+    """The store's directory."""
+    format: str
+    """What the source is, such as ``"cifar-10-binary"``."""
+    records: int
+    raw_bytes: int
+    """Of all values."""
+    source_bytes: int
+    """Size of the source, as it lies there."""
+    file_bytes: int
+    """Size of the store."""
+    source_digest: str
+    """SHA-256 of the source, in hex; of a directory, over its members."""
+    seconds: float
+    """How long it took, splits included."""
+
+    @property
+    def ratio(self) -> float:
+        """Size of the store, in parts of the raw size."""
+        return self.file_bytes / max(self.raw_bytes, 1)
+
+    def __repr__(self) -> str:
+        return (
+            f"<IngestSummary {self.db}: {self.format}, {self.records:,} records, "
+            f"{self.raw_bytes / 1e6:,.1f} MB -> {self.file_bytes / 1e6:,.1f} MB ({100 * self.ratio:.1f} %), "
+            f"{self.seconds:.2f} s, source sha256 {self.source_digest[:12]}...>"
+        )
+
+
+def load_extension() -> ModuleType:
+    """The extension that reads archives; where a library is missing, the error says what to install."""
+    try:
+        from apldata import _ingest
+    except ImportError as error:
+        line = next((v for k, v in _INSTALL.items() if shutil.which(k)), "install libarchive and ISA-L")
+        raise ImportError(f"apldata.ingest: {error}; to have it: {line}", name="apldata._ingest") from error
+    return _ingest
+
+
+def _split_requests(
+    split: Mapping[str, float | tuple[float, str]] | None,
+) -> list[tuple[str, float, str | None]]:
+    """(name, ratio, parent) of each split, so that what is no number is refused before anything is done."""
+    requests = []
+    for name, value in (split or {}).items():
+        ratio, parent = value if isinstance(value, tuple) else (value, None)
+        if not 0 < float(ratio) < 1:
+            raise ValueError(f"split {name!r}: the ratio must be above 0 and below 1, not {ratio!r}")
+        requests.append((name, float(ratio), parent))
+    return requests
+
+
+def _progress_function(
+    progress: bool | Callable[[Progress], object], stack: ExitStack
+) -> Callable[..., object] | None:
+    """What the extension is to call, for what the caller wants to have called or shown."""
+    if not progress:
+        return None
+    tell = stack.enter_context(Bar()) if progress is True else progress
+    return lambda phase, *numbers: tell(Progress(_PHASES[phase], *numbers))
+
+
+def _notice(message: str) -> None:
+    # The frames of ingest() and of this function are not what the user wants to see named.
+    warnings.warn(message, IngestWarning, stacklevel=3)
+
+
+def ingest(
+    source: str | os.PathLike[str],
+    db: str | os.PathLike[str],
+    *,
+    progress: bool | Callable[[Progress], object] = False,
+    shuffle: int | None = None,
+    force: bool = False,
+    partial: bool = False,
+    threads: int = 0,
+    codec: str | None = None,
+    level: int = 0,
+    block_records: int = 0,
+    split: Mapping[str, float | tuple[float, str]] | None = None,
+    stratify: str | None = None,
+) -> IngestSummary:
+    """Turns a dataset archive into a store.
+
+    Nothing is extracted to disk, and nothing in the source is ever executed. On failure nothing of the new
+    store is left behind, and an older one is untouched. Other Python threads run meanwhile.
+
+    Args:
+        source: CIFAR-10 or CIFAR-100 in the binary or the python layout, as .tar, .tar.gz, .tar.zst, .tar.xz,
+            .tar.bz2 or an unpacked directory; what it is, is told from its bytes. ``"-"`` is standard input.
+        db: the store, a directory that is made.
+        progress: True shows a bar on stderr (tqdm's, if it is installed; where stderr is no terminal, one
+            line at the end). A function is called with a :class:`Progress`, at most ten times a second and at
+            each change of phase; what it raises cancels and is raised here.
+        shuffle: a seed: the records of each split are stored in a keyed random order.
+        force: replace a store that exists, and split files.
+        partial: accept a source that lacks members or rows. Damage is never accepted.
+        threads: that encode; 0: one per core.
+        codec: ``"raw"``, ``"zstd"``, ``"shuffle"``, ``"delta"`` or ``"picture"``; None: tried and chosen.
+        level: of zstd, for that codec, -128 ... 22; 0: tried and chosen.
+        block_records: records in a block, 1 ... 65536; 0: 128.
+        split: splits to make then: ``{"val": 0.1}`` puts a tenth of ``train`` into ``val`` and the rest into
+            ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. They are made in this order.
+        stratify: a field: these splits have so much of each of its classes, exactly.
+
+    Returns:
+        What has been done.
+
+    Raises:
+        SourceError: the source is damaged or not what it should be.
+        IncompleteError: the source ends early, or lacks members or rows.
+        ExistsError: there is a store already, and not `force`.
+        BusyError: another process is writing it.
+        NoSpaceError, IOError: the system could not read or write.
+        KeyboardInterrupt: Ctrl-C; nothing is left behind.
+        ImportError: a library that reads archives is missing; the message says how to install it.
+
+    Warns:
+        IngestWarning: things worth knowing, such as members that `partial` has let pass.
+    """
+    extension = load_extension()
+    requests = _split_requests(split)
+    shuffled = shuffle is not None and shuffle is not False
+    seed = 0 if shuffle is True or not shuffled else shuffle
+    began = time.monotonic()
+    with ExitStack() as stack:
+        values = extension.ingest(
+            source, db, codec, level, threads, block_records, shuffled, seed, force, partial,
+            _progress_function(progress, stack), _notice,
+        )  # fmt: skip
+    if requests:
+        store = Store(db)
+        for name, ratio, parent in requests:
+            store.split(name, ratio, parent, stratify=stratify, replace=force)
+    *told, digest = values
+    return IngestSummary(os.fsdecode(db), *told, digest.hex(), time.monotonic() - began)
