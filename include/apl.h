@@ -102,10 +102,10 @@ typedef enum apl_status {
 APL_API const char *apl_status_text(apl_status status);
 
 /*
- * Detail on a failure, in memory of the caller's; needs no initialisation. The records it concerns are the ids
- * first_record ... first_record+records-1: those of a block that is corrupt or is waited for (of several, the
- * first; apl_store_verify() reports each), or the one that is not there. What cannot be told by ids, such as a
- * file that cannot be opened, has records 0.
+ * Detail on a failure, in memory of the caller's; needs no initialisation. The records it concerns are the
+ * ids first_record ... first_record+records-1: those of a block that is corrupt or is waited for (of several,
+ * the first; apl_store_verify() reports each), or the one that is not there. What cannot be told by ids, such
+ * as a file that cannot be opened, has records 0.
  */
 typedef struct apl_error {
     apl_status status;
@@ -586,6 +586,15 @@ typedef struct apl_transform {
             (apl_dtype)0, APL_NCHW                                                                         \
     }
 
+/*
+ * Fills in what was left to defaults, as apl_reader_open() does for a reader of `split` (NULL: the first of
+ * the store): the field's name, which belongs to the store; the sizes of the crop; the dtype; mean and
+ * deviation, if they are needed. Likely errors: APL_E_INVALID (the message says what cannot be),
+ * APL_E_NOTFOUND (field or split, or the store has no mean and deviation).
+ */
+APL_API APL_MUST_USE apl_status apl_transform_complete(apl_store *store, const char *split,
+                                                       apl_transform *transform, apl_error *err);
+
 /* -------------------------------------------------------------------------------- reading for training */
 
 /*
@@ -729,10 +738,38 @@ APL_API void apl_reader_cancel(apl_reader *reader);
 APL_API void apl_reader_close(apl_reader *reader);
 
 /* Of a reader's batch: its epoch; the position of its first row in the epoch's order; the ids of rows that
- * were left out because their block is corrupt. */
+ * were left out because their block is corrupt; which of its `reuse` copies, from 0, each row is (NULL for a
+ * batch of another origin). */
 APL_API uint64_t apl_batch_epoch(const apl_batch *batch);
 APL_API uint64_t apl_batch_position(const apl_batch *batch);
 APL_API const uint64_t *apl_batch_skipped(const apl_batch *batch, size_t *count);
+APL_API const uint32_t *apl_batch_copies(const apl_batch *batch);
+
+/* Where crop, flip and square of one record fall. */
+typedef struct apl_placement {
+    int32_t top, left;         /* of the crop in the padded picture */
+    int32_t flip;              /* 1: left and right of the crop change places */
+    int32_t cut_top, cut_left; /* of the square in the result; it may stick out on any side */
+} apl_placement;
+
+/*
+ * What a reader of this seed does to the rows of its batch by the transform, so that other code (on a device,
+ * where the pictures lie) can do the same: placements[0 ... rows-1]. The batch need not hold the pictures.
+ * Done like this, the results are equal to those of the reader, bit by bit:
+ *
+ *   - pad all sides with 0, or with reflections that do not repeat the edge; take the crop; flip it;
+ *   - u8: the values are the result. f32: v * a + b, in float, rounded after either step; a is 1/255 and b is
+ *     0 (APL_SCALE_UNIT), or a is 1/deviation and b is -mean/deviation (APL_SCALE_NORMALISE), or a is 1 and b
+ *     is 0. f16 and bf16: that, rounded to nearest even;
+ *   - set to 0 what the square of side `cutout` covers in the result.
+ *
+ * What is not random has its fixed place: the crop in the middle (rounded to the top left), no flip, and
+ * without cutout a square outside. Likely errors: APL_E_INVALID (no batch of a reader, or as
+ * apl_reader_open() says of a transform), APL_E_NOTFOUND (the field).
+ */
+APL_API APL_MUST_USE apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform,
+                                                     uint64_t seed, const apl_batch *batch,
+                                                     apl_placement *placements, apl_error *err);
 
 /*
  * Where the reader stands after the last batch that was handed out, in *size bytes: with `state` NULL or

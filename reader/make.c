@@ -1,6 +1,7 @@
 /* From slots into a batch: see make.h. */
 #include "make.h"
 
+#include "augment.h"
 #include "load.h"
 #include "options.h"
 
@@ -40,66 +41,18 @@ static void list_rows(const apl_reader *r, struct job *job)
     batch->position = job->position;
 }
 
-/* ---------------------------------------------------------------------------------------------------
- * pictures */
-
-static int32_t scaled(uint32_t random, uint32_t bound)
-{
-    return (int32_t)((uint64_t)random * bound >> 32);
-}
-
-struct augment {
-    uint64_t key, side_key, epoch;
-    uint32_t height_room, width_room; /* places for the crop */
-    const apl_transform *transform;
-    unsigned field;
-};
-
-/* Crop, flip and square of a record: a function of seed, epoch, field, id and copy alone. */
-static struct placement place(const struct augment *a, uint64_t id, uint32_t copy)
-{
-    const apl_transform *t = a->transform;
-    uint32_t counter[4] = {(uint32_t)id, (uint32_t)(id >> 32), copy, a->field}, x[4];
-    struct placement p;
-    philox(a->key, counter, x);
-    p.top = t->crop_centre ? (int32_t)(a->height_room - 1) / 2 : scaled(x[0], a->height_room);
-    p.left = t->crop_centre ? (int32_t)(a->width_room - 1) / 2 : scaled(x[1], a->width_room);
-    p.flip = t->flip == APL_FLIP_RANDOM && (x[2] & 1);
-    p.cut_top = p.cut_left = 0;
-    if (t->flip == APL_FLIP_ALTERNATING) {
-        counter[3] = 0;
-        philox(a->side_key, counter, x);
-        p.flip = (x[0] ^ a->epoch) & 1;
-    }
-    if (t->cutout) { /* its middle is uniform over the result */
-        counter[3] = a->field | 1u << 31;
-        philox(a->key, counter, x);
-        p.cut_top = scaled(x[0], t->crop_height) - (int32_t)(t->cutout / 2);
-        p.cut_left = scaled(x[1], t->crop_width) - (int32_t)(t->cutout / 2);
-    }
-    return p;
-}
-
-static bool is_random(const struct augment *a)
-{
-    const apl_transform *t = a->transform;
-    return t->flip != APL_FLIP_NONE || t->cutout ||
-           (!t->crop_centre && (a->height_room > 1 || a->width_room > 1));
-}
+/* -------------------------------------------------------------------------------------------- pictures */
 
 static void make_pictures(struct worker *w, const struct job *job, unsigned f,
                           const struct assembly *assembly)
 {
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
-    struct augment a = {.epoch = job->epoch, .transform = &r->options.transforms[f], .field = f};
-    a.height_room = assembly->height + 2 * assembly->pad - assembly->out_height + 1;
-    a.width_room = assembly->width + 2 * assembly->pad - assembly->out_width + 1;
-    a.key = random_epoch_key(r->options.plan.seed, job->epoch, RANDOM_AUGMENT).low;
-    a.side_key = random_key(r->options.plan.seed, RANDOM_FLIP_SIDE).low;
-    bool random = is_random(&a);
-    for (size_t k = 0; random && k < batch->rows; k++)
-        w->placements[k] = place(&a, batch->ids[k], batch->copies[k]);
+    struct augment a;
+    augment_init(&a, &r->schema->fields[f], f, &r->options.transforms[f], r->options.plan.seed, job->epoch);
+    bool random = augment_is_random(&a);
+    if (random)
+        augment_draw(&a, batch->ids, batch->copies, batch->rows, w->placements);
     assemble(assembly, w->sources, random ? w->placements : NULL, batch->rows,
              (void *)batch->columns[f].data);
 }
@@ -192,8 +145,7 @@ static apl_status make_ragged(struct worker *w, struct job *job, unsigned f, apl
     return APL_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------
- * receipt */
+/* --------------------------------------------------------------------------------------------- receipt */
 
 /* Adds the hashes of the rows from ... from+n-1, at most PHILOX_LANES. */
 static void add_hashes(struct tally *t, uint64_t key, const apl_batch *batch, size_t from, size_t n)

@@ -1,8 +1,9 @@
 /* What a caller asks of a reader, checked and completed. */
 #include "options.h"
 
+#include "transform.h"
+
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #define DEFAULT_BATCH  256u
@@ -79,98 +80,19 @@ static apl_status resolve_fields(apl_reader *r, const apl_reader_options *asked,
     return APL_OK;
 }
 
-static bool is_picture(const apl_field *f)
-{
-    return f->dtype == APL_U8 && f->ndim == 3 && field_varying(f) == 0 && f->shape[0] <= APL_MAX_CHANNELS &&
-           f->shape[1] <= 1 << 15 && f->shape[2] <= 1 << 15;
-}
-
-/* The field that a transform is for. */
-static apl_status transform_field(const apl_reader *r, const apl_transform *t, unsigned *field,
-                                  apl_error *err)
-{
-    int found = t->field ? schema_find(r->schema, t->field) : -1;
-    for (unsigned f = 0; !t->field && f < r->schema->count; f++)
-        if (r->options.wanted[f] && is_picture(&r->schema->fields[f])) {
-            if (found >= 0)
-                return fail(err, APL_E_INVALID,
-                            "a transform must name its field: there are several pictures");
-            found = (int)f;
-        }
-    if (found < 0)
-        return fail(err, APL_E_NOTFOUND, "a transform: there is no field %.64s",
-                    t->field ? t->field : "that is a picture");
-    if (!is_picture(&r->schema->fields[found]))
-        return fail(err, APL_E_INVALID, "a transform: field %s is not u8[C,H,W] with at most %d channels",
-                    r->schema->fields[found].name, APL_MAX_CHANNELS);
-    if (!r->options.wanted[found])
-        return fail(err, APL_E_INVALID, "a transform: field %s is not among the fields wanted",
-                    r->schema->fields[found].name);
-    *field = (unsigned)found;
-    return APL_OK;
-}
-
-/* Mean and deviation of the training data where none were given. */
-static apl_status complete_moments(const apl_reader *r, apl_transform *t, unsigned field, apl_error *err)
-{
-    const apl_field *f = &r->schema->fields[field];
-    int split = apl_store_find_split(r->store, "train");
-    if (split < 0)
-        split = (int)r->subset.source;
-    for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < (unsigned)f->shape[0]; c++) {
-        double mean, deviation;
-        if (t->deviation[c] == 0) {
-            if (apl_store_moments(r->store, (unsigned)split, field, c, &mean, &deviation) != APL_OK)
-                return fail(err, APL_E_NOTFOUND,
-                            "field %s: the store has no mean and deviation to normalise by", f->name);
-            t->mean[c] = (float)mean;
-            t->deviation[c] = deviation > 0 ? (float)deviation : 1.0f;
-        }
-        if (!isfinite(t->mean[c]) || !isfinite(t->deviation[c]) || t->deviation[c] <= 0)
-            return fail(err, APL_E_INVALID, "field %s: mean and deviation of channel %u are no such", f->name,
-                        c);
-    }
-    return APL_OK;
-}
-
-static apl_status check_transform(const apl_reader *r, apl_transform *t, unsigned field, apl_error *err)
-{
-    const apl_field *f = &r->schema->fields[field];
-    int64_t height = f->shape[1], width = f->shape[2];
-    t->dtype = t->dtype ? t->dtype : APL_U8;
-    t->crop_height = t->crop_height ? t->crop_height : (unsigned)height;
-    t->crop_width = t->crop_width ? t->crop_width : (unsigned)width;
-    if (t->dtype != APL_U8 && t->dtype != APL_F32 && t->dtype != APL_F16 && t->dtype != APL_BF16)
-        return fail(err, APL_E_INVALID, "field %s: pictures become u8, f32, f16 or bf16, not %s", f->name,
-                    apl_dtype_name(t->dtype));
-    if (t->pad > 1u << 15 || t->crop_height > height + 2 * (int64_t)t->pad ||
-        t->crop_width > width + 2 * (int64_t)t->pad)
-        return fail(err, APL_E_INVALID, "field %s: a crop of %u x %u is larger than the padded picture",
-                    f->name, t->crop_height, t->crop_width);
-    if (t->pad_mode == APL_PAD_REFLECT && (t->pad >= height || t->pad >= width))
-        return fail(err, APL_E_INVALID, "field %s: reflecting %u pixels of a picture of %lld x %lld", f->name,
-                    t->pad, (long long)height, (long long)width);
-    if (t->cutout > 1u << 15 || (unsigned)t->flip > APL_FLIP_ALTERNATING ||
-        (unsigned)t->pad_mode > APL_PAD_REFLECT || (unsigned)t->scale > APL_SCALE_NONE ||
-        (unsigned)t->layout > APL_NHWC)
-        return fail(err, APL_E_INVALID, "field %s: a transform with an impossible value", f->name);
-    return complete_moments(r, t, field, err);
-}
-
 static apl_status resolve_transforms(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
     struct reader_options *o = &r->options;
     if (asked->transform_count && !asked->transforms)
         return fail(err, APL_E_INVALID, "transforms is NULL");
     for (size_t i = 0; i < asked->transform_count; i++) {
+        apl_transform t = asked->transforms[i];
         unsigned field = 0;
-        if (asked->transforms[i].size != sizeof(apl_transform))
-            return fail(err, APL_E_INVALID, "apl_transform: size is not set: start from APL_TRANSFORM_INIT");
-        TRY(transform_field(r, &asked->transforms[i], &field, err));
+        TRY(transform_geometry(r->store, o->wanted, &t, &field, err));
+        TRY(transform_moments(r->store, r->subset.source, &t, field, err));
         if (o->transforms[field].size)
             return fail(err, APL_E_INVALID, "field %s: two transforms", r->schema->fields[field].name);
-        o->transforms[field] = asked->transforms[i];
-        TRY(check_transform(r, &o->transforms[field], field, err));
+        o->transforms[field] = t;
     }
     return APL_OK;
 }

@@ -2,11 +2,13 @@
  * A reader, for the files that share it. Who does what:
  *
  *   options.c   what was asked for, checked and completed
+ *   transform.c what is to be done to pictures, likewise
  *   pool.c      memory of batches
  *   schedule.c  what a thread does next: plan a batch, load a block, assemble a batch
  *   residents.c which blocks are in memory, on their way, or to be let go
  *   load.c      a block from the store into slots
  *   make.c      a planned batch into its buffer
+ *   augment.c   where crop, flip and square of a record fall
  *   reader.c    the calls of the public header
  *   state.c     saving, resuming, receipts
  *   stats.c     where the time went

@@ -18,6 +18,11 @@ const uint64_t *apl_batch_ids(const apl_batch *batch)
     return batch->ids;
 }
 
+const uint32_t *apl_batch_copies(const apl_batch *batch)
+{
+    return batch->copies;
+}
+
 uint64_t apl_batch_epoch(const apl_batch *batch)
 {
     return batch->epoch;

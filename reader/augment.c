@@ -1,0 +1,81 @@
+/* Where crop, flip and square of a record fall: see augment.h. */
+#include "augment.h"
+
+#include "batch.h"
+#include "random.h"
+#include "transform.h"
+
+void augment_init(struct augment *a, const apl_field *of, unsigned field, const apl_transform *transform,
+                  uint64_t seed, uint64_t epoch)
+{
+    *a = (struct augment){.key = random_epoch_key(seed, epoch, RANDOM_AUGMENT).low,
+                          .side_key = random_key(seed, RANDOM_FLIP_SIDE).low,
+                          .epoch = epoch,
+                          .transform = transform,
+                          .field = field};
+    a->height_room = (uint32_t)of->shape[1] + 2 * transform->pad - transform->crop_height + 1;
+    a->width_room = (uint32_t)of->shape[2] + 2 * transform->pad - transform->crop_width + 1;
+}
+
+bool augment_is_random(const struct augment *a)
+{
+    const apl_transform *t = a->transform;
+    return t->flip != APL_FLIP_NONE || t->cutout ||
+           (!t->crop_centre && (a->height_room > 1 || a->width_room > 1));
+}
+
+static int32_t scaled(uint32_t random, uint32_t bound)
+{
+    return (int32_t)((uint64_t)random * bound >> 32);
+}
+
+static struct placement place(const struct augment *a, uint64_t id, uint32_t copy)
+{
+    const apl_transform *t = a->transform;
+    uint32_t counter[4] = {(uint32_t)id, (uint32_t)(id >> 32), copy, a->field}, x[4];
+    struct placement p;
+    philox(a->key, counter, x);
+    p.top = t->crop_centre ? (int32_t)(a->height_room - 1) / 2 : scaled(x[0], a->height_room);
+    p.left = t->crop_centre ? (int32_t)(a->width_room - 1) / 2 : scaled(x[1], a->width_room);
+    p.flip = t->flip == APL_FLIP_RANDOM && (x[2] & 1);
+    p.cut_top = (int32_t)t->crop_height; /* no square: it lies outside */
+    p.cut_left = (int32_t)t->crop_width;
+    if (t->flip == APL_FLIP_ALTERNATING) {
+        counter[3] = 0;
+        philox(a->side_key, counter, x);
+        p.flip = (x[0] ^ a->epoch) & 1;
+    }
+    if (t->cutout) { /* its middle is uniform over the result */
+        counter[3] = a->field | 1u << 31;
+        philox(a->key, counter, x);
+        p.cut_top = scaled(x[0], t->crop_height) - (int32_t)(t->cutout / 2);
+        p.cut_left = scaled(x[1], t->crop_width) - (int32_t)(t->cutout / 2);
+    }
+    return p;
+}
+
+void augment_draw(const struct augment *a, const uint64_t *ids, const uint32_t *copies, size_t n,
+                  struct placement *placements)
+{
+    for (size_t i = 0; i < n; i++)
+        placements[i] = place(a, ids[i], copies[i]);
+}
+
+apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform, uint64_t seed,
+                                const apl_batch *batch, apl_placement *placements, apl_error *err)
+{
+    if (!store || !transform || !batch || !placements)
+        return fail(err, APL_E_INVALID, "apl_batch_placements: an argument is NULL");
+    if (!batch->copies)
+        return fail(err, APL_E_INVALID, "apl_batch_placements: the batch is not one of a reader");
+    apl_transform t = *transform;
+    unsigned field = 0;
+    struct augment a;
+    TRY(transform_geometry(store, NULL, &t, &field, err));
+    augment_init(&a, &store->manifest.schema.fields[field], field, &t, seed, batch->epoch);
+    for (size_t i = 0; i < batch->rows; i++) {
+        struct placement p = place(&a, batch->ids[i], batch->copies[i]);
+        placements[i] = (apl_placement){p.top, p.left, p.flip, p.cut_top, p.cut_left};
+    }
+    return APL_OK;
+}

@@ -1,0 +1,110 @@
+/* What is to be done to pictures, checked and completed: see transform.h. */
+#include "transform.h"
+
+#include "subset.h"
+
+#include <math.h>
+
+static bool is_picture(const apl_field *f)
+{
+    return f->dtype == APL_U8 && f->ndim == 3 && field_varying(f) == 0 && f->shape[0] <= APL_MAX_CHANNELS &&
+           f->shape[1] <= 1 << 15 && f->shape[2] <= 1 << 15;
+}
+
+/* The field that a transform is for. */
+static apl_status find_field(const struct schema *schema, const bool *wanted, const apl_transform *t,
+                             unsigned *field, apl_error *err)
+{
+    int found = t->field ? schema_find(schema, t->field) : -1;
+    for (unsigned f = 0; !t->field && f < schema->count; f++)
+        if ((!wanted || wanted[f]) && is_picture(&schema->fields[f])) {
+            if (found >= 0)
+                return fail(err, APL_E_INVALID,
+                            "a transform must name its field: there are several pictures");
+            found = (int)f;
+        }
+    if (found < 0)
+        return fail(err, APL_E_NOTFOUND, "a transform: there is no field %.64s",
+                    t->field ? t->field : "that is a picture");
+    if (!is_picture(&schema->fields[found]))
+        return fail(err, APL_E_INVALID, "a transform: field %s is not u8[C,H,W] with at most %d channels",
+                    schema->fields[found].name, APL_MAX_CHANNELS);
+    if (wanted && !wanted[found])
+        return fail(err, APL_E_INVALID, "a transform: field %s is not among the fields wanted",
+                    schema->fields[found].name);
+    *field = (unsigned)found;
+    return APL_OK;
+}
+
+static apl_status check(const apl_field *f, apl_transform *t, apl_error *err)
+{
+    int64_t height = f->shape[1], width = f->shape[2];
+    t->dtype = t->dtype ? t->dtype : APL_U8;
+    t->crop_height = t->crop_height ? t->crop_height : (unsigned)height;
+    t->crop_width = t->crop_width ? t->crop_width : (unsigned)width;
+    if (t->dtype != APL_U8 && t->dtype != APL_F32 && t->dtype != APL_F16 && t->dtype != APL_BF16)
+        return fail(err, APL_E_INVALID, "field %s: pictures become u8, f32, f16 or bf16, not %s", f->name,
+                    apl_dtype_name(t->dtype));
+    if (t->pad > 1u << 15 || t->crop_height > height + 2 * (int64_t)t->pad ||
+        t->crop_width > width + 2 * (int64_t)t->pad)
+        return fail(err, APL_E_INVALID, "field %s: a crop of %u x %u is larger than the padded picture",
+                    f->name, t->crop_height, t->crop_width);
+    if (t->pad_mode == APL_PAD_REFLECT && (t->pad >= height || t->pad >= width))
+        return fail(err, APL_E_INVALID, "field %s: reflecting %u pixels of a picture of %lld x %lld", f->name,
+                    t->pad, (long long)height, (long long)width);
+    if (t->cutout > 1u << 15 || (unsigned)t->flip > APL_FLIP_ALTERNATING ||
+        (unsigned)t->pad_mode > APL_PAD_REFLECT || (unsigned)t->scale > APL_SCALE_NONE ||
+        (unsigned)t->layout > APL_NHWC)
+        return fail(err, APL_E_INVALID, "field %s: a transform with an impossible value", f->name);
+    return APL_OK;
+}
+
+apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_transform *t, unsigned *field,
+                              apl_error *err)
+{
+    const struct schema *schema = &store->manifest.schema;
+    if (t->size != sizeof *t)
+        return fail(err, APL_E_INVALID, "apl_transform: size is not set: start from APL_TRANSFORM_INIT");
+    TRY(find_field(schema, wanted, t, field, err));
+    t->field = schema->fields[*field].name;
+    return check(&schema->fields[*field], t, err);
+}
+
+apl_status transform_moments(const apl_store *store, unsigned source, apl_transform *t, unsigned field,
+                             apl_error *err)
+{
+    const apl_field *f = &store->manifest.schema.fields[field];
+    int train = apl_store_find_split(store, "train");
+    unsigned split = train < 0 ? source : (unsigned)train;
+    for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < (unsigned)f->shape[0]; c++) {
+        double mean, deviation;
+        if (t->deviation[c] == 0) {
+            if (apl_store_moments(store, split, field, c, &mean, &deviation) != APL_OK)
+                return fail(err, APL_E_NOTFOUND,
+                            "field %s: the store has no mean and deviation to normalise by", f->name);
+            t->mean[c] = (float)mean;
+            t->deviation[c] = deviation > 0 ? (float)deviation : 1.0f;
+        }
+        if (!isfinite(t->mean[c]) || !isfinite(t->deviation[c]) || t->deviation[c] <= 0)
+            return fail(err, APL_E_INVALID, "field %s: mean and deviation of channel %u are no such", f->name,
+                        c);
+    }
+    return APL_OK;
+}
+
+apl_status apl_transform_complete(apl_store *store, const char *split, apl_transform *transform,
+                                  apl_error *err)
+{
+    if (!store || !transform)
+        return fail(err, APL_E_INVALID, "apl_transform_complete: store or transform is NULL");
+    apl_transform t = *transform;
+    struct subset subset;
+    unsigned field = 0;
+    TRY(transform_geometry(store, NULL, &t, &field, err));
+    TRY(subset_open(store, split, &subset, err));
+    apl_status status = transform_moments(store, subset.source, &t, field, err);
+    subset_close(&subset);
+    if (status == APL_OK)
+        *transform = t;
+    return status;
+}
