@@ -1,0 +1,69 @@
+"""apldata keeps a training set in one sealed, compressed, checked store, and feeds it to training code.
+
+    import apldata
+    from apldata import Normalize, RandomCrop, RandomFlip, ToFloat16
+
+    apldata.ingest("cifar-10-python.tar.gz", "db")
+    loader = apldata.Loader("db", split="train", batch_size=512, seed=1,
+                            transforms=[RandomCrop(32, padding=4), RandomFlip(), Normalize(), ToFloat16()])
+    for batch in loader:
+        images, labels = batch["image"], batch["label"]
+
+`apldata.torch`, `apldata.jax` and `apldata.tf` serve the frameworks.
+"""
+
+from __future__ import annotations
+
+from . import transforms
+from ._arrays import numpy_dtype
+from ._core import Batch, View
+from ._core import version as _version
+from ._errors import (
+    BusyError,
+    CancelledError,
+    CorruptError,
+    Error,
+    ExistsError,
+    ForkedError,
+    IncompleteError,
+    InvalidError,
+    IOError,
+    LentError,
+    MismatchError,
+    NoMemoryError,
+    NoSpaceError,
+    NotFoundError,
+    ReentrantError,
+    SourceError,
+    TimeoutError,
+    UnsupportedError,
+    VersionError,
+)
+from ._loader import Loader
+from ._store import Store
+from ._writer import Writer
+from .ingesting import ingest
+from .schema import BadBlock, Field, Member, Schema, Split
+from .transforms import (
+    AlternatingFlip,
+    CenterCrop,
+    ChannelsLast,
+    Cutout,
+    Normalize,
+    PerPicture,
+    RandomCrop,
+    RandomFlip,
+    ToBFloat16,
+    ToFloat16,
+    ToFloat32,
+)
+
+__version__ = _version()
+
+__all__ = [
+    "AlternatingFlip", "BadBlock", "Batch", "BusyError", "CancelledError", "CenterCrop", "ChannelsLast", "CorruptError", "Cutout",
+    "Error", "ExistsError", "Field", "ForkedError", "IOError", "IncompleteError", "InvalidError", "LentError", "Loader", "Member",
+    "MismatchError", "NoMemoryError", "NoSpaceError", "Normalize", "NotFoundError", "PerPicture", "RandomCrop", "RandomFlip",
+    "ReentrantError", "Schema", "SourceError", "Split", "Store", "TimeoutError", "ToBFloat16", "ToFloat16", "ToFloat32",
+    "UnsupportedError", "VersionError", "View", "Writer", "ingest", "numpy_dtype", "transforms",
+]  # fmt: skip

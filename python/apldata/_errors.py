@@ -1,0 +1,167 @@
+"""What can go wrong, as exceptions. All can be pickled, and carry what the library told."""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """A call of the library failed.
+
+    ``str(error)`` is one line that names file, place and cause.
+
+    Attributes:
+        status: the library's number for the kind of failure (``apl_status`` of ``apl.h``).
+        errno: of the system call that failed, or None.
+        records: the ids of the records that it concerns, as a ``range``; None if it is about none in particular.
+    """
+
+    status = 0
+
+    def __init__(self, message: str, errno: int = 0, first: int = 0, count: int = 0) -> None:
+        super().__init__(message)
+        self.errno: int | None = errno or None
+        self.records: range | None = range(first, first + count) if count else None
+
+    def __reduce__(self):
+        records = self.records or range(0)
+        return type(self), (str(self), self.errno or 0, records.start, len(records))
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class InvalidError(Error, ValueError):
+    """An argument is wrong, or the call came at the wrong time."""
+
+    status = 2
+
+
+class NoMemoryError(Error, MemoryError):
+    """Memory could not be had."""
+
+    status = 3
+
+
+class IOError(Error, OSError):  # noqa: A001 (it is apldata.IOError)
+    """The system could not open, read or write; ``errno`` tells more."""
+
+    status = 4
+
+
+class NoSpaceError(IOError):
+    """The file system is full, or a quota is."""
+
+    status = 5
+
+
+class ExistsError(Error, FileExistsError):
+    """There is a store already, and replacing it was not asked for."""
+
+    status = 6
+
+
+class NotFoundError(Error, LookupError):
+    """No such store, record, field, split or member."""
+
+    status = 7
+
+
+class BusyError(Error):
+    """Another process is writing this store."""
+
+    status = 8
+
+
+class CorruptError(Error):
+    """Stored bytes are not what was written; ``records`` tells whose."""
+
+    status = 9
+
+
+class VersionError(Error):
+    """The store has a format that this version does not know."""
+
+    status = 10
+
+
+class SourceError(Error):
+    """The source of an ingest is damaged, or not what it should be."""
+
+    status = 11
+
+
+class IncompleteError(SourceError):
+    """The source of an ingest ends early, or lacks members or rows."""
+
+    status = 12
+
+
+class CancelledError(Error):
+    """It was asked to stop."""
+
+    status = 13
+
+
+class UnsupportedError(Error):
+    """Understood, but not to be had in this build or on this machine."""
+
+    status = 14
+
+
+class MismatchError(Error):
+    """The store, or a state, is not the one that was expected."""
+
+    status = 15
+
+
+class TimeoutError(Error, TimeoutError):  # noqa: A001
+    """Waited as long as was allowed."""
+
+    status = 16
+
+
+class LentError(Error):
+    """Too many batches are still held, and the memory budget allows no more."""
+
+    status = 17
+
+
+class ForkedError(Error):
+    """The loader belongs to the parent process: make one in the child."""
+
+    status = 18
+
+
+class ReentrantError(Error):
+    """Called from the loader's own callback."""
+
+    status = 19
+
+
+_KINDS = {
+    kind.status: kind
+    for kind in (
+        InvalidError,
+        NoMemoryError,
+        IOError,
+        NoSpaceError,
+        ExistsError,
+        NotFoundError,
+        BusyError,
+        CorruptError,
+        VersionError,
+        SourceError,
+        IncompleteError,
+        CancelledError,
+        UnsupportedError,
+        MismatchError,
+        TimeoutError,
+        LentError,
+        ForkedError,
+        ReentrantError,
+    )
+}
+
+
+def make(status: int, message: str, errno: int = 0, first: int = 0, count: int = 0) -> Error:
+    """The exception for a failure of the library; called by the extensions."""
+    return _KINDS.get(status, Error)(message, errno, first, count)

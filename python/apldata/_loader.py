@@ -1,0 +1,287 @@
+"""The loader: batches of a split, epoch after epoch, in random order, decoded and augmented ahead of time."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from . import _core
+from ._ahead import END, Ahead
+from ._errors import InvalidError
+from ._store import Store
+from .transforms import split_transforms
+
+_NO_THREADS = 0xFFFFFFFF
+_ORDERS = {"strict": 0, "free": 1}
+_AHEAD = 2  # batches that functions in Python may be ahead of the loop
+_open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
+
+
+class Loader:
+    """Batches of a split of a store.
+
+    Iterating hands out one epoch: each record once (`reuse` times), as `Batch` es whose arrays lie in the library's own
+    memory. The order is a function of content, split, seed and epoch alone: the same on every machine, for any number of
+    threads. `iter()` starts the next epoch, also after a `break`; after `load_state_dict()` it goes on where the state was.
+    `len()` is the number of batches in an epoch.
+
+    A loader may be used by several threads, and belongs to the process that made it: make one in each child.
+
+    Args:
+        db: a `Store`, or its directory.
+        split: its name ("train", "val", "train-val", ...); None: the first of the store.
+        batch_size: records in a batch. The last of an epoch may have fewer.
+        seed: another seed is another order, and other augmentation.
+        transforms: what is done to pictures, of `apldata.transforms`; after those, functions over a whole batch, which are
+            called with the `Batch` on a Python thread ahead of the loop, may write into its arrays or replace them
+            (``batch["image"] = ...``), and may return something else to be handed out instead.
+        fields: names of the fields wanted; None: all. Others are not decoded.
+        shuffle: False: in the order of ids, for evaluation.
+        drop_last: no batch that is not full (with ranks: no step that is not).
+        threads: that load and assemble; None: the cores this process may use, but one; 0: none, the work is done in `next()`.
+        loaders, consumers: threads that only load, and only assemble, instead of `threads`.
+        queue_depth: finished batches that may wait; 0: 4.
+        order: "strict", or "free": whoever is ready goes, so that a slow block delays nobody, and the order is not repeatable.
+        window: records that mix; 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB hold.
+        bins, reuse, lanes: see ``apl_reader_options`` in ``apl.h``.
+        memory_budget: bytes that the loader may allocate; 0: what the window needs.
+        rank, world: this process among how many, which share an epoch; None: as torchrun, MPI or Slurm say.
+        first_epoch: the number of the first epoch.
+        timeout: seconds that a batch may take; None: for ever.
+        skip_corrupt: so many records of corrupt blocks are left out (`batch.skipped` lists them) before that is an error.
+        pin: two functions of (address, bytes), called with memory for batches before it is used and before it is freed.
+
+    Raises:
+        NotFoundError: no such store, split or field.
+        InvalidError: an option is wrong; the message says which, and what would do.
+        CorruptError: while iterating: a block is not what was written; `error.records` tells whose.
+        LentError: while iterating: too many batches are still held.
+    """
+
+    def __init__(
+        self,
+        db: Store | str | os.PathLike[str],
+        split: str | None = None,
+        batch_size: int = 256,
+        *,
+        seed: int = 0,
+        transforms: Iterable[Any] = (),
+        fields: Iterable[str] | None = None,
+        shuffle: bool = True,
+        drop_last: bool = False,
+        threads: int | None = None,
+        loaders: int = 0,
+        consumers: int = 0,
+        queue_depth: int = 0,
+        order: str = "strict",
+        window: int = 0,
+        bins: int = 0,
+        reuse: int = 1,
+        lanes: int = 0,
+        memory_budget: int = 0,
+        rank: int | None = None,
+        world: int | None = None,
+        first_epoch: int = 0,
+        timeout: float | None = None,
+        skip_corrupt: int = 0,
+        pin: tuple[Callable[[int, int], object], Callable[[int, int], object]] | None = None,
+    ) -> None:
+        if order not in _ORDERS:
+            raise InvalidError(f"order {order!r}: it is 'strict' or 'free'")
+        if batch_size < 1:
+            raise InvalidError(f"batch_size {batch_size}: at least 1")
+        if (rank is None) != (world is None):
+            raise InvalidError("rank and world: both or none")
+        in_c, self._functions = split_transforms(transforms)
+        self.store = db if isinstance(db, Store) else Store(db)
+        self.batch_size, self.seed = batch_size, seed
+        self.split = split if split is not None else next(iter(self.store._splits()))[0]
+        self._timeout = timeout or 0
+        self._options: dict[str, Any] = {
+            "split": self.split, "batch_size": batch_size, "seed": seed, "transforms": in_c,
+            "fields": None if fields is None else list(fields), "sequential": int(not shuffle), "drop_last": int(drop_last),
+            "threads": 0 if threads is None else threads or _NO_THREADS, "loaders": loaders, "consumers": consumers,
+            "queue_depth": queue_depth, "order": _ORDERS[order], "window": window, "bins": bins, "reuse": reuse, "lanes": lanes,
+            "memory_budget": memory_budget, "rank": rank or 0, "world": world or 0, "skip_corrupt": skip_corrupt, "pin": pin,
+        }  # fmt: skip
+        self._ahead: Ahead | None = None
+        self._open(first_epoch=first_epoch)
+        _open_loaders.add(self)
+
+    # ------------------------------------------------------------------------------------------- epochs
+
+    def _open(self, **where: Any) -> None:
+        self._reader = _core.Reader(self.store, {**self._options, **where})
+        self._resumed = "state" in where
+        self._begun = False  # has anything of the current epoch been handed out?
+        self._serial = 0  # of the iterator that is valid
+        self._state: bytes | None = None  # after the last batch that the caller has; None: the reader knows
+
+    def _reopen(self, **where: Any) -> None:
+        self._stop_ahead()
+        self._reader.close()
+        self._open(**where)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._begun:
+            self._stop_ahead()
+            self._reader.next_epoch()
+            self._begun = self._resumed = False
+            self._state = None
+        self._serial += 1
+        return _Epoch(self, self._serial)
+
+    def _next_batch(self) -> _core.Batch | None:
+        batch = self._reader.next(self._timeout)
+        if batch is None and self._resumed:  # the state was that of an epoch's end
+            self._resumed = False
+            self._reader.next_epoch()
+            batch = self._reader.next(self._timeout)
+        if batch is not None:
+            self._resumed = False
+        return batch
+
+    def _produce(self) -> Any:
+        """The next batch, with the user's functions applied, and the state after it; for the thread ahead."""
+        item: Any = self._next_batch()
+        if item is None:
+            return END
+        state = self._reader.state()
+        for function in self._functions:
+            result = function(item)
+            item = item if result is None else result
+        return item, state
+
+    def _take(self, serial: int) -> Any:
+        if serial != self._serial:
+            raise InvalidError("this iterator is over: its loader has been started anew")
+        if not self._functions:
+            batch = self._next_batch()
+            self._begun = True
+            if batch is None:
+                raise StopIteration
+            return self._convert(batch)
+        if self._ahead is None:
+            self._state = self._reader.state()
+            self._ahead = Ahead(self._produce, _AHEAD)
+        taken = self._ahead.take()
+        self._begun = True
+        if taken is END:
+            self._state = None
+            raise StopIteration
+        item, self._state = taken
+        return self._convert(item)
+
+    def _convert(self, batch: Any) -> Any:
+        """What is handed out for a batch; for subclasses."""
+        return batch
+
+    def _stop_ahead(self) -> None:
+        if self._ahead is not None:
+            self._ahead.stop()
+            self._ahead = None
+
+    def __len__(self) -> int:
+        return self._reader.batches
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that is being handed out, or will be by the next iteration if that has not begun."""
+        return self._reader.epoch
+
+    def set_epoch(self, epoch: int) -> None:
+        """Makes the next iteration that of epoch `epoch`, from its beginning. Needed only to leave the sequence: `iter()` goes
+        from epoch to epoch by itself."""
+        if self._begun and epoch == self._reader.epoch + 1:
+            return  # that is where iter() will go
+        if self._begun or self._resumed or epoch != self._reader.epoch:
+            self._reopen(first_epoch=epoch)
+
+    # -------------------------------------------------------------------------------------------- state
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loader stands after the last batch that it handed out: a small dict of str and int, fit for JSON, pickle
+        and `torch.save`. Also within an epoch, and at its end."""
+        state = self._state or self._reader.state()
+        epoch, position = (int.from_bytes(state[at : at + 8], "little") for at in (64, 72))
+        return {"apldata": 1, "epoch": epoch, "position": position, "state": state.hex()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Makes the next iteration go on with the very batch that would have followed when `state` was taken: by this or another
+        loader, with whatever threads, batch size, world and transforms.
+
+        Raises:
+            MismatchError: the state is of another store, split, seed, order, window, number of bins, lanes or reuse.
+            InvalidError: it is damaged, or none.
+        """
+        try:
+            where = bytes.fromhex(state["state"])
+        except (KeyError, TypeError, ValueError):
+            raise InvalidError("the state is damaged, or none of apldata's") from None
+        self._reopen(state=where)
+
+    # ---------------------------------------------------------------------------------------- telling
+
+    def receipt(self) -> dict[str, Any]:
+        """What became of the deliveries of the current epoch up to now: first and last position, delivered, skipped, dropped,
+        missing, repeated, and the sum of keyed hashes of what was delivered. Receipts of all ranks, and of parts that follow
+        each other, add up. Functions in Python work ahead, and what they have taken counts."""
+        receipt = self._reader.receipt()
+        low, high = receipt["sum"]
+        return {**receipt, "sum": f"{high << 64 | low:032x}"}
+
+    def stats(self) -> dict[str, Any]:
+        """Where the time went since the loader was opened, in seconds: see ``apl_stats`` in ``apl.h``. ``stall`` is the part of
+        the time that the caller waited."""
+        return json.loads(self._reader.stats())
+
+    def cancel(self) -> None:
+        """Makes `next()` raise `CancelledError` in every thread, from now on. From any thread, or a signal's handler."""
+        self._reader.cancel()
+
+    def close(self) -> None:
+        """Ends the threads. Batches that are held stay valid. Also by ``with loader:``, and when the loader is gone."""
+        self._reader.cancel()
+        self._stop_ahead()
+        self._reader.close()
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("a loader has threads and memory of its own and cannot be pickled: make one in each process, and carry state_dict()")
+
+    def __repr__(self) -> str:
+        from . import _display
+
+        return _display.loader_repr(self)
+
+
+class _Epoch:
+    """The iterator over one epoch of a loader."""
+
+    def __init__(self, loader: Loader, serial: int) -> None:
+        self._loader, self._serial = loader, serial
+
+    def __iter__(self) -> _Epoch:
+        return self
+
+    def __next__(self) -> Any:
+        return self._loader._take(self._serial)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
+@atexit.register
+def _close_all() -> None:
+    """Threads of ours must not outlive the interpreter."""
+    for loader in list(_open_loaders):
+        loader.close()

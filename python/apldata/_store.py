@@ -1,0 +1,232 @@
+"""Stores: opening, describing, reading single records and sets of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._errors import CorruptError, NotFoundError
+from .schema import BadBlock, Field, Member, Schema, Split
+
+Ids = int | slice | Iterable[int] | np.ndarray
+
+
+class Store(_core.Store):
+    """A store: the directory that `aplingest`, `apldata.ingest()` or `apldata.Writer` made.
+
+    Opening writes nothing and takes no lock. A store may be used by any number of threads. It can be pickled (the copy opens
+    the same directory, and refuses another content), and used in child processes, which open it anew.
+
+    Args:
+        path: the directory.
+        expected_content: refuse (`MismatchError`) a store with another content digest: 32 bytes, or hexadecimal.
+        split_directory: where files of splits are looked for and made; None: in the store's own directory.
+
+    Raises:
+        NotFoundError, CorruptError, VersionError, MismatchError, IOError.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        expected_content: bytes | str | None = None,
+        split_directory: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if isinstance(expected_content, str):
+            expected_content = bytes.fromhex(expected_content)
+        super().__init__(path, expected_content, split_directory)
+
+    def __reduce__(self):
+        return type(self), (os.path.abspath(self.path), self.content_digest, self.split_directory)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # ---------------------------------------------------------------------------------------- describing
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """What the store says of itself: records, blocks, sizes, digests, who wrote it."""
+        return self._info()
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Its fields, in order; also by name."""
+
+        def field(given: dict[str, Any]) -> Field:
+            given = {**given, "digest": given["digest"].hex()}
+            del given["value_bytes"]
+            return Field(**given)
+
+        return Schema(field(given) for given in self._fields())
+
+    @property
+    def splits(self) -> dict[str, Split]:
+        """Its splits by name: those of the source, then those in files, as they are now (and their rests). Files that cannot
+        be used are left out."""
+        splits = {name: Split(name, count, first) for name, first, count in self._splits()}
+        for file in self._split_files():
+            if file["status"] != 0:
+                continue
+            made = {key: file[key] for key in ("rest", "parent", "ratio", "seed", "stratify")}
+            splits.setdefault(file["name"], Split(file["name"], file["records"], **made))
+            splits.setdefault(file["rest"], Split(file["rest"], file["rest_records"], parent=file["parent"]))
+        return splits
+
+    @cached_property
+    def members(self) -> list[Member]:
+        """The parts of its source."""
+        return [Member(*member) for member in self._members()]
+
+    @cached_property
+    def content_digest(self) -> str:
+        """SHA-256 over input and target fields, in hexadecimal: the same for the same data, however it is stored."""
+        return self.info["content_digest"].hex()
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Names of the classes of the first target that has some, or None."""
+        return next((f.classes for f in self.schema if f.classes), None)
+
+    def moments(self, split: str = "train", field: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of each channel of a u8 field over a split of the source: two float64[channels], in
+        units of the stored values (0 ... 255). `field`: the one that is a picture, if None."""
+        name = field or self.picture
+        found = self._moments(split, name)
+        if not found:
+            raise NotFoundError(f"{self.path}: there are no mean and deviation of field {name} over split {split}")
+        mean, deviation = np.array(found).T
+        return mean.copy(), deviation.copy()
+
+    def class_counts(self, split: str, field: str | None = None) -> dict[str, int]:
+        """How many records of a split have each class of a target (None: the first that has classes)."""
+        name = field or next((f.name for f in self.schema if f.classes), None)
+        if name is None or not self.schema[name].classes:
+            raise NotFoundError(f"{self.path}: there is no field with classes" + (f" called {field}" if field else ""))
+        return dict(zip(self.schema[name].classes, self._class_counts(split, name), strict=True))
+
+    @property
+    def picture(self) -> str:
+        """The name of the one field that is a picture: u8[channels, height, width]."""
+        names = [f.name for f in self.schema if f.is_picture]
+        if len(names) != 1:
+            raise NotFoundError(f"{self.path}: {len(names)} fields are pictures; one must be named")
+        return names[0]
+
+    # ------------------------------------------------------------------------------------------- reading
+
+    def _ids(self, ids: Ids) -> np.ndarray:
+        if isinstance(ids, slice):
+            return np.arange(*ids.indices(len(self)), dtype=np.uint64)
+        given = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids))
+        if given.size == 0:
+            return np.zeros(0, np.uint64)
+        if given.dtype.kind not in "iu" or given.ndim != 1:
+            raise TypeError("ids are whole numbers, in one row")
+        wrong = (given < -len(self)) | (given >= len(self)) if given.dtype.kind == "i" else given >= len(self)
+        if wrong.any():
+            first = int(given[wrong][0])
+            raise NotFoundError(f"{self.path}: there is no record {first}: it has {len(self)}", 0, first, 1 if first >= 0 else 0)
+        if given.dtype.kind == "i" and (given < 0).any():
+            given = np.where(given < 0, given + len(self), given)
+        return np.ascontiguousarray(given, np.uint64)
+
+    def get(self, ids: Ids, fields: Iterable[str] | None = None, threads: int = 0) -> _core.Batch:
+        """The records `ids`, in that order, repeats allowed; negative ones count from the end.
+
+        Every block is decoded once, however many of its records are asked for; fields that are not asked for are not
+        decoded. `threads` decode (0: the caller alone). The batch owns its memory.
+
+        Raises:
+            NotFoundError: no such id or field.
+            CorruptError: a block is not what was written; `error.records` tells whose it is.
+        """
+        return self._get(self._ids(ids), None if fields is None else list(fields), threads)
+
+    def __getitem__(self, key: Ids) -> Any:
+        """``store[17]``: one record, as a dict of values; ``store[3:9]``, ``store[[3, 1, 4]]``: a `Batch`."""
+        if not isinstance(key, (int, np.integer)):
+            return self.get(key)
+        if not -len(self) <= key < len(self):
+            raise IndexError(f"{self.path}: there is no record {key}: it has {len(self)}")
+        batch = self._get(np.array([key % len(self)], np.uint64))
+        return {name: batch[name][0] for name in batch}
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """One record after another, in the order of ids. Training reads through a `Loader`."""
+        step = 1024
+        for first in range(0, len(self), step):
+            batch = self.get(slice(first, first + step))
+            columns = [(name, batch[name]) for name in batch]
+            for row in range(len(batch)):
+                yield {name: column[row] for name, column in columns}
+
+    def split_ids(self, split: str) -> np.ndarray:
+        """The ids of a split, ascending: uint64[n]."""
+        return np.frombuffer(self._split_ids(split), np.uint64)
+
+    def to_numpy(self, split: str | None = None, fields: Iterable[str] | None = None, threads: int | None = None) -> dict[str, Any]:
+        """All records of a split (None: of the store), in the order of ids: one array for each field, by its name; lists for
+        fields of varying shape. All cores decode, unless `threads` says how many."""
+        ids = np.arange(len(self), dtype=np.uint64) if split is None else self.split_ids(split)
+        workers = len(os.sched_getaffinity(0)) if threads is None else threads
+        batch = self._get(ids, None if fields is None else list(fields), workers)
+        return {name: batch[name] for name in batch}
+
+    # -------------------------------------------------------------------------------- splits and checking
+
+    def split(
+        self,
+        name: str,
+        ratio: float,
+        parent: str | None = None,
+        *,
+        stratify: str | None = None,
+        seed: int = 0,
+        replace: bool = False,
+    ) -> Split:
+        """Divides the split `parent` (None: "train") by a hash of the records' inputs: about `ratio` of it is the split `name`
+        from now on, and the rest is called ``f"{parent}-{name}"``. Equal inputs are never on two sides; with `stratify`, a
+        target, each class is divided exactly. Writes the file NAME.split beside the store.
+
+        Raises:
+            ExistsError: there is such a split, and `replace` is False.
+        """
+        self._split_make(name, ratio, parent, stratify, seed, 0, replace)
+        return self.splits[name]
+
+    def verify(
+        self, threads: int = 0, progress: Callable[[int, int], object] | None = None, *, raises: bool = True
+    ) -> list[BadBlock]:
+        """Decodes and checks every byte: checksums, hashes of records, digests of fields, statistics.
+
+        Returns the blocks that are not as they were written: none of them, or, with `raises`, a `CorruptError` that names the
+        first. ``progress(records, of)`` is called meanwhile, from any thread."""
+        bad = [BadBlock(*block[:4], tuple(block[4]), block[5]) for block in self._verify(threads, progress)]
+        if bad and raises:
+            more = f" (and {len(bad) - 1} more blocks)" if len(bad) > 1 else ""
+            first = min(bad, key=lambda block: block.first)
+            raise CorruptError(first.message + more, 0, first.first, first.records)
+        return sorted(bad, key=lambda block: block.first)
+
+    # ------------------------------------------------------------------------------------------- showing
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<apldata.Store {self.path!r}, closed>"
+        from . import _display
+
+        return _display.store_repr(self)
+
+    def _repr_html_(self) -> str:
+        from . import _display
+
+        return _display.store_html(self)

@@ -1,0 +1,110 @@
+"""What a store says of its records: fields, splits, members."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Field:
+    """A named, typed column of the records.
+
+    Attributes:
+        name: its name.
+        dtype: "u8", "f32", "utf8", ...: see `numpy_dtype()`. ("u8" is one byte, as in the store; NumPy calls that "u1".)
+        shape: of one value; () for a scalar; -1 for a dimension that varies from record to record.
+        mark: "input", "target", "name", or "position" (its place in the source, in a shuffled store).
+        classes: names of the values 0, 1, ... of a target, or None.
+        codec: how it is stored, with `level`; chosen when the store was made.
+        raw_bytes, stored_bytes: of all values, decoded and as stored.
+        digest: SHA-256 over all values in the order of ids, in hexadecimal.
+    """
+
+    name: str
+    dtype: Any
+    shape: tuple[int, ...] = ()
+    mark: str = "input"
+    classes: tuple[str, ...] | None = None
+    codec: str = ""
+    level: int = 0
+    raw_bytes: int = 0
+    stored_bytes: int = 0
+    digest: str = ""
+
+    @property
+    def is_picture(self) -> bool:
+        """Is it a picture that transforms can be applied to: u8, of the shape (channels, height, width)?"""
+        return self.dtype == "u8" and len(self.shape) == 3 and -1 not in self.shape
+
+    @property
+    def type(self) -> str:
+        """Dtype and shape in one word: "u8[3,32,32]"."""
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]" if self.shape else str(self.dtype)
+
+    def __repr__(self) -> str:
+        classes = f", {len(self.classes)} classes" if self.classes else ""
+        return f"Field({self.name!r}: {self.type}, {self.mark}{classes})"
+
+
+class Schema(tuple[Field, ...]):
+    """The fields of a store, in their order; also by name: ``store.schema["label"].classes``."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        for field in self:
+            if field.name == key:
+                return field
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.names if isinstance(key, str) else super().__contains__(key)
+
+    @property
+    def names(self) -> list[str]:
+        return [field.name for field in self]
+
+    def __repr__(self) -> str:
+        return f"Schema({', '.join(f'{field.name}: {field.type}' for field in self)})"
+
+
+@dataclass(frozen=True)
+class Split:
+    """A named subset of the records: `records` of them. One that the source brought is made of the ids `first` ...
+    `first` + `records` - 1; of one from a file, `first` is None, and `rest`, `parent`, `ratio`, `seed` and `stratify`
+    tell how it was made."""
+
+    name: str
+    records: int
+    first: int | None = None
+    rest: str | None = None
+    parent: str | None = None
+    ratio: float | None = None
+    seed: int | None = None
+    stratify: str | None = None
+
+
+@dataclass(frozen=True)
+class Member:
+    """A part of the source, such as a file of an archive; its records came from the source positions `first` ...
+    `first` + `records` - 1, which are the ids of an unshuffled store."""
+
+    name: str
+    split: str
+    first: int
+    records: int
+    number: int
+
+
+@dataclass(frozen=True)
+class BadBlock:
+    """A block that is not as it was written: `block` of `member` has the records `first` ... `first` + `records` - 1, of
+    which those in `bad` cannot be vouched for."""
+
+    member: str
+    block: int
+    first: int
+    records: int
+    bad: tuple[int, ...]
+    message: str

@@ -1,0 +1,46 @@
+/* Between Python's values and C's; errors. */
+#include "core.h"
+
+#include <string.h>
+
+PyObject *core_raise(struct core_state *state, const apl_error *err)
+{
+    PyObject *error =
+        PyObject_CallFunction(state->make_error, "isiKK", (int)err->status, err->message, err->sys_errno,
+                              (unsigned long long)err->first_record, (unsigned long long)err->records);
+    if (error)
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    return NULL;
+}
+
+int dict_take(PyObject *dict, const char *key, PyObject *value)
+{
+    int done = value ? PyDict_SetItemString(dict, key, value) : -1;
+    Py_XDECREF(value);
+    return done;
+}
+
+PyObject *text_or_none(const char *text)
+{
+    if (!text)
+        Py_RETURN_NONE;
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
+}
+
+int text_from(PyObject *object, const char **text, PyObject **owner)
+{
+    *text = NULL;
+    *owner = NULL;
+    if (object == NULL || object == Py_None)
+        return 0;
+    *owner = PyBytes_Check(object) ? Py_NewRef(object)
+                                   : PyUnicode_AsEncodedString(object, "utf-8", "surrogateescape");
+    char *bytes;
+    if (!*owner || PyBytes_AsStringAndSize(*owner, &bytes, NULL) < 0) { /* without a length: refuses NULs */
+        Py_CLEAR(*owner);
+        return -1;
+    }
+    *text = bytes;
+    return 0;
+}

@@ -1,0 +1,45 @@
+/*
+ * apldata._core: the C library as a few Python types, one to one. What users see is made of these in Python.
+ *
+ * Rules: a call into the library is made without the GIL whenever it may wait, read or copy. Nothing here relies on the
+ * GIL to be safe: what a thread may close while another uses it stands behind a handle, batches behind a lease. So the
+ * same code serves free-threaded Python.
+ */
+#ifndef CORE_H
+#define CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "apl.h"
+
+#include <stdbool.h>
+
+/* What the module owns. */
+struct core_state {
+    PyTypeObject *store, *batch, *view, *reader, *writer;
+    PyObject *make_error; /* apldata._errors.make */
+    PyObject *as_array;   /* apldata._arrays.as_array */
+};
+
+extern struct PyModuleDef core_module;
+
+/* The module's state, from an object of one of its types or a subclass. Never NULL: types cannot outlive their module. */
+struct core_state *core_state_of(void *object);
+
+/* Raises the Python exception for a failure of the library; returns NULL. */
+PyObject *core_raise(struct core_state *state, const apl_error *err);
+
+/* Sets item `key` of `dict` to `value`, whose reference is taken over; NULL (an error is set) is passed on. */
+int dict_take(PyObject *dict, const char *key, PyObject *value);
+
+/* A Python string from foreign bytes: what is not UTF-8 becomes surrogates. NULL: None. */
+PyObject *text_or_none(const char *text);
+
+/* UTF-8 of a str (or bytes, or None: *text = NULL), which lives as long as *owner, a new reference. A NUL inside is
+ * refused. -1: an error is set. */
+int text_from(PyObject *object, const char **text, PyObject **owner);
+
+extern PyType_Spec store_spec, batch_spec, view_spec, reader_spec, writer_spec;
+
+#endif

@@ -1,0 +1,104 @@
+/* The module: its types, its state. */
+#include "core.h"
+
+struct core_state *core_state_of(void *object)
+{
+    /* Subclasses made in Python have no module state of their own: theirs is that of a base. */
+    for (PyTypeObject *t = Py_TYPE((PyObject *)object); t; t = PyType_GetSlot(t, Py_tp_base)) {
+        PyObject *module = PyType_GetFlags(t) & Py_TPFLAGS_HEAPTYPE ? PyType_GetModule(t) : NULL;
+        if (module && PyModule_GetDef(module) == &core_module)
+            return PyModule_GetState(module);
+        PyErr_Clear();
+    }
+    Py_FatalError("apldata._core: a type without its module");
+}
+
+static PyObject *version(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyUnicode_FromString(apl_version());
+}
+
+static int add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type)
+{
+    *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+    return *type ? PyModule_AddType(module, *type) : -1;
+}
+
+static PyObject *import_name(const char *module_name, const char *name)
+{
+    PyObject *module = PyImport_ImportModule(module_name);
+    PyObject *found = module ? PyObject_GetAttrString(module, name) : NULL;
+    Py_XDECREF(module);
+    return found;
+}
+
+static int exec_module(PyObject *module)
+{
+    struct core_state *s = PyModule_GetState(module);
+    if (add_type(module, &store_spec, &s->store) < 0 || add_type(module, &batch_spec, &s->batch) < 0 ||
+        add_type(module, &view_spec, &s->view) < 0 || add_type(module, &reader_spec, &s->reader) < 0 ||
+        add_type(module, &writer_spec, &s->writer) < 0)
+        return -1;
+    s->make_error = import_name("apldata._errors", "make");
+    s->as_array = s->make_error ? import_name("apldata._arrays", "as_array") : NULL;
+    return s->as_array ? 0 : -1;
+}
+
+static int traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct core_state *s = PyModule_GetState(module);
+    Py_VISIT(s->store);
+    Py_VISIT(s->batch);
+    Py_VISIT(s->view);
+    Py_VISIT(s->reader);
+    Py_VISIT(s->writer);
+    Py_VISIT(s->make_error);
+    Py_VISIT(s->as_array);
+    return 0;
+}
+
+static int clear(PyObject *module)
+{
+    struct core_state *s = PyModule_GetState(module);
+    Py_CLEAR(s->store);
+    Py_CLEAR(s->batch);
+    Py_CLEAR(s->view);
+    Py_CLEAR(s->reader);
+    Py_CLEAR(s->writer);
+    Py_CLEAR(s->make_error);
+    Py_CLEAR(s->as_array);
+    return 0;
+}
+
+static PyMethodDef functions[] = {
+    {"version", version, METH_NOARGS, "The version of libapldata that is linked in."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, exec_module},
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+struct PyModuleDef core_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "apldata._core",
+    .m_doc = "The C library libapldata. Use the package apldata instead.",
+    .m_size = sizeof(struct core_state),
+    .m_methods = functions,
+    .m_slots = slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+
+PyMODINIT_FUNC PyInit__core(void)
+{
+    return PyModuleDef_Init(&core_module);
+}

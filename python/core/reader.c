@@ -1,0 +1,330 @@
+/* A reader as a Python object. */
+#include "reader.h"
+
+#include "batch.h"
+#include "handle.h"
+#include "store.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* The library takes the reader's lock in every call, and may hold it while it waits for the GIL in an allocator of ours
+ * (pin.h): so no call on a reader is made with the GIL held. */
+struct py_reader {
+    PyObject_HEAD struct handle handle;
+    struct pin *pin;
+    PyObject *names; /* tuple: of the fields */
+};
+
+static void close_reader(void *it)
+{
+    apl_reader_close(it);
+}
+
+static int open_reader(struct py_reader *self, struct py_store *store, struct reader_call *call)
+{
+    apl_store *opened = store_use(store);
+    apl_reader *reader = NULL;
+    apl_error err;
+    apl_status status;
+    if (!opened)
+        return -1;
+    Py_BEGIN_ALLOW_THREADS status = apl_reader_open(opened, &call->options, &reader, &err);
+    Py_END_ALLOW_THREADS store_done(store);
+    if (status != APL_OK) {
+        core_raise(core_state_of(self), &err);
+        return -1;
+    }
+    handle_init(&self->handle, reader, close_reader);
+    self->names = Py_NewRef(store->names);
+    self->pin = call->pin;
+    call->pin = NULL;
+    return 0;
+}
+
+static int init(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"store", "options", NULL};
+    struct reader_call call;
+    PyObject *store, *options;
+    if (((struct py_reader *)self)->names) {
+        PyErr_SetString(PyExc_TypeError, "the reader is open already");
+        return -1;
+    }
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!:Reader", names, core_state_of(self)->store, &store,
+                                     &PyDict_Type, &options))
+        return -1;
+    int done = reader_call_from(&call, options);
+    if (done == 0)
+        done = open_reader((struct py_reader *)self, (struct py_store *)store, &call);
+    reader_call_free(&call);
+    return done;
+}
+
+static apl_reader *reader_use(struct py_reader *r)
+{
+    apl_reader *reader = handle_use(&r->handle);
+    if (!reader)
+        PyErr_SetString(PyExc_ValueError, "the loader is closed");
+    return reader;
+}
+
+static void reader_done(struct py_reader *r)
+{
+    Py_BEGIN_ALLOW_THREADS handle_done(&r->handle);
+    Py_END_ALLOW_THREADS
+}
+
+static void close_it(struct py_reader *r)
+{
+    /* Whoever waits in next() comes back, so that the last of them can close. */
+    apl_reader *reader = handle_use(&r->handle);
+    if (!reader)
+        return;
+    Py_BEGIN_ALLOW_THREADS apl_reader_cancel(reader);
+    handle_close(&r->handle);
+    handle_done(&r->handle);
+    Py_END_ALLOW_THREADS
+}
+
+static PyObject *close_method(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    close_it((struct py_reader *)self);
+    Py_RETURN_NONE;
+}
+
+static void dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = PyType_GetSlot(type, Py_tp_free);
+    struct py_reader *r = (struct py_reader *)self;
+    PyObject_GC_UnTrack(self);
+    close_it(r);
+    pin_free(r->pin);
+    Py_CLEAR(r->names);
+    release(self);
+    Py_DECREF(type);
+}
+
+static int traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((struct py_reader *)self)->names);
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+/* -------------------------------------------------------------------------------------------- batches */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Waits in slices, between which signals are looked at. -1: a signal's handler has raised. */
+static int wait_next(apl_reader *reader, double timeout, apl_batch **batch, apl_status *status,
+                     apl_error *err)
+{
+    double until = timeout > 0 ? seconds() + timeout : INFINITY;
+    for (;;) {
+        Py_BEGIN_ALLOW_THREADS *status = apl_reader_next(reader, batch, err);
+        Py_END_ALLOW_THREADS if (*status != APL_E_TIMEOUT) return 0;
+        if (PyErr_CheckSignals() < 0)
+            return -1;
+        if (seconds() >= until)
+            return 0;
+    }
+}
+
+static PyObject *next(PyObject *self, PyObject *args)
+{
+    struct py_reader *r = (struct py_reader *)self;
+    struct core_state *state = core_state_of(self);
+    double timeout = 0;
+    apl_batch *batch = NULL;
+    apl_status status;
+    apl_error err;
+    if (!PyArg_ParseTuple(args, "|d:next", &timeout))
+        return NULL;
+    apl_reader *reader = reader_use(r);
+    if (!reader)
+        return NULL;
+    int waited = wait_next(reader, timeout, &batch, &status, &err);
+    reader_done(r);
+    if (waited < 0)
+        return NULL;
+    if (status == APL_END)
+        Py_RETURN_NONE;
+    return status == APL_OK ? batch_object(state, batch, r->names) : core_raise(state, &err);
+}
+
+static PyObject *next_epoch(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    struct py_reader *r = (struct py_reader *)self;
+    apl_reader *reader = reader_use(r);
+    apl_status status;
+    apl_error err;
+    if (!reader)
+        return NULL;
+    int interrupted = 0;
+    do {
+        Py_BEGIN_ALLOW_THREADS status = apl_reader_next_epoch(reader, &err);
+        Py_END_ALLOW_THREADS
+    } while (status == APL_E_TIMEOUT && (interrupted = PyErr_CheckSignals()) == 0);
+    reader_done(r);
+    if (interrupted < 0)
+        return NULL;
+    if (status != APL_OK)
+        return core_raise(core_state_of(self), &err);
+    Py_RETURN_NONE;
+}
+
+static PyObject *cancel(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    struct py_reader *r = (struct py_reader *)self;
+    apl_reader *reader = handle_use(&r->handle);
+    if (!reader)
+        Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS apl_reader_cancel(reader);
+    Py_END_ALLOW_THREADS reader_done(r);
+    Py_RETURN_NONE;
+}
+
+/* --------------------------------------------------------------------------------- state, receipt, stats */
+
+static PyObject *state_bytes(apl_reader *reader, struct core_state *state)
+{
+    apl_error err;
+    size_t size = 0;
+    apl_status status;
+    Py_BEGIN_ALLOW_THREADS status = apl_reader_state(reader, NULL, &size, &err);
+    Py_END_ALLOW_THREADS PyObject *bytes =
+        status == APL_OK ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size) : core_raise(state, &err);
+    if (!bytes)
+        return NULL;
+    char *to = PyBytes_AsString(bytes);
+    Py_BEGIN_ALLOW_THREADS status = apl_reader_state(reader, to, &size, &err);
+    Py_END_ALLOW_THREADS if (status == APL_OK) return bytes;
+    Py_DECREF(bytes);
+    return core_raise(state, &err);
+}
+
+static PyObject *state_method(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    struct py_reader *r = (struct py_reader *)self;
+    apl_reader *reader = reader_use(r);
+    if (!reader)
+        return NULL;
+    PyObject *bytes = state_bytes(reader, core_state_of(self));
+    reader_done(r);
+    return bytes;
+}
+
+static PyObject *receipt(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    struct py_reader *r = (struct py_reader *)self;
+    apl_receipt t;
+    apl_error err;
+    apl_reader *reader = reader_use(r);
+    if (!reader)
+        return NULL;
+    apl_status status;
+    Py_BEGIN_ALLOW_THREADS status = apl_reader_receipt(reader, &t, sizeof t, &err);
+    Py_END_ALLOW_THREADS reader_done(r);
+    if (status != APL_OK)
+        return core_raise(core_state_of(self), &err);
+    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:(KK)}", "epoch", t.epoch, "first", t.first,
+                         "last", t.last, "delivered", t.delivered, "skipped", t.skipped, "dropped", t.dropped,
+                         "missing", t.missing, "repeated", t.repeated, "sum", t.sum[0], t.sum[1]);
+}
+
+/* As the library's own JSON, so that there is one list of what is told. */
+static PyObject *stats(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    struct py_reader *r = (struct py_reader *)self;
+    apl_stats s;
+    char text[4096];
+    apl_reader *reader = reader_use(r);
+    if (!reader)
+        return NULL;
+    apl_status status;
+    Py_BEGIN_ALLOW_THREADS status = apl_reader_stats(reader, &s, sizeof s);
+    Py_END_ALLOW_THREADS reader_done(r);
+    size_t length = status == APL_OK ? apl_stats_json(&s, text, sizeof text) : 0;
+    if (status != APL_OK || length >= sizeof text) {
+        PyErr_SetString(PyExc_RuntimeError, "no statistics of this reader can be had here");
+        return NULL;
+    }
+    return PyUnicode_FromStringAndSize(text, (Py_ssize_t)length);
+}
+
+/* ------------------------------------------------------------------------------------------ attributes */
+
+typedef uint64_t number_fn(apl_reader *reader);
+
+static PyObject *number(PyObject *self, number_fn *of)
+{
+    struct py_reader *r = (struct py_reader *)self;
+    apl_reader *reader = reader_use(r);
+    if (!reader)
+        return NULL;
+    uint64_t n;
+    Py_BEGIN_ALLOW_THREADS n = of(reader);
+    Py_END_ALLOW_THREADS reader_done(r);
+    return PyLong_FromUnsignedLongLong(n);
+}
+
+static PyObject *get_epoch(PyObject *self, void *unused)
+{
+    (void)unused;
+    return number(self, apl_reader_epoch);
+}
+
+static PyObject *get_batches(PyObject *self, void *unused)
+{
+    (void)unused;
+    return number(self, apl_reader_batches);
+}
+
+static PyGetSetDef attributes[] = {
+    {"epoch", get_epoch, NULL, "The epoch that is being handed out.", NULL},
+    {"batches", get_batches, NULL, "How many batches all of it has.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef methods[] = {
+    {"next", next, METH_VARARGS,
+     "next(timeout=0) -> the next Batch, or None at the end of the epoch. Seconds; 0: for ever."},
+    {"next_epoch", next_epoch, METH_NOARGS, "Goes to the next epoch, giving up what is left of this one."},
+    {"state", state_method, METH_NOARGS, "Where it stands after the last batch that was handed out: bytes."},
+    {"receipt", receipt, METH_NOARGS, "What became of the epoch's deliveries up to now: a dict."},
+    {"stats", stats, METH_NOARGS, "Where the time went: JSON."},
+    {"cancel", cancel, METH_NOARGS, "Makes next() raise CancelledError in every thread, from now on."},
+    {"close", close_method, METH_NOARGS, "Ends the threads. Batches stay valid."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "A reader of the library; apldata.Loader is made of it."},
+    {Py_tp_init, init},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_traverse, traverse},
+    {Py_tp_getset, attributes},
+    {Py_tp_methods, methods},
+    {0, NULL},
+};
+
+PyType_Spec reader_spec = {
+    .name = "apldata._core.Reader",
+    .basicsize = sizeof(struct py_reader),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = slots,
+};

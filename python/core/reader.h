@@ -1,0 +1,23 @@
+/* A reader as a Python object. */
+#ifndef PY_READER_H
+#define PY_READER_H
+
+#include "core.h"
+#include "pin.h"
+
+/* Options of a reader and what they point to. */
+struct reader_call {
+    apl_reader_options options;
+    apl_transform transforms[APL_MAX_FIELDS];
+    const char *fields[APL_MAX_FIELDS];
+    PyObject *owners; /* list: what the strings lie in */
+    apl_allocator allocator;
+    struct pin *pin;
+};
+
+/* Fills `call` from a dict whose keys are the names of apl_reader_options' members. -1: an error is set. Free it in
+ * either case. */
+int reader_call_from(struct reader_call *call, PyObject *options);
+void reader_call_free(struct reader_call *call);
+
+#endif

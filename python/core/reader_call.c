@@ -1,0 +1,265 @@
+/* A reader's options, from a dict. */
+#include "reader.h"
+
+#include <string.h>
+
+#define SLICE_MS 100u /* how long a wait goes on before signals are looked at */
+
+struct item {
+    const char *name;
+    size_t at;
+    enum { NUMBER_INT, NUMBER_UNSIGNED, NUMBER_SIZE, NUMBER_U64, NUMBER_ENUM, NUMBER_FLAG } kind;
+    unsigned long long most;
+};
+
+static int set_number(char *to, const struct item *item, PyObject *value)
+{
+    PyObject *whole = PyNumber_Index(value); /* also NumPy's integers; no floats */
+    unsigned long long n = whole ? PyLong_AsUnsignedLongLong(whole) : 0;
+    Py_XDECREF(whole);
+    if (PyErr_Occurred() || n > item->most) {
+        PyObject *type =
+            PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_TypeError) ? PyExc_TypeError : PyExc_ValueError;
+        PyErr_Format(type, "%s: a whole number from 0 to %llu is needed, not %R", item->name, item->most,
+                     value);
+        return -1;
+    }
+    switch (item->kind) {
+    case NUMBER_SIZE:
+        *(size_t *)(void *)to = (size_t)n;
+        break;
+    case NUMBER_U64:
+        *(uint64_t *)(void *)to = n;
+        break;
+    default:
+        *(unsigned *)(void *)to = (unsigned)n; /* int, unsigned and enumerations alike */
+    }
+    return 0;
+}
+
+/* Sets those of the items that the dict has; removes them from it. */
+static int set_numbers(void *to, const struct item *items, size_t count, PyObject *dict)
+{
+    for (size_t i = 0; i < count; i++) {
+        PyObject *value = PyDict_GetItemString(dict, items[i].name);
+        if (!value)
+            continue;
+        if (set_number((char *)to + items[i].at, &items[i], value) < 0 ||
+            PyDict_DelItemString(dict, items[i].name) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What is left in a dict has a name that nothing has. */
+static int check_empty(PyObject *dict, const char *what)
+{
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    if (!PyDict_Next(dict, &at, &key, &value))
+        return 0;
+    PyErr_Format(PyExc_TypeError, "%s: there is no %R", what, key);
+    return -1;
+}
+
+static int take_text(struct reader_call *call, PyObject *dict, const char *name, const char **text)
+{
+    PyObject *value = PyDict_GetItemString(dict, name), *owner;
+    if (!value)
+        return 0;
+    if (text_from(value, text, &owner) < 0)
+        return -1;
+    int done = owner ? PyList_Append(call->owners, owner) : 0;
+    Py_XDECREF(owner);
+    return done < 0 ? -1 : PyDict_DelItemString(dict, name);
+}
+
+/* ------------------------------------------------------------------------------------------ transforms */
+
+static int take_floats(PyObject *dict, const char *name, float *to)
+{
+    PyObject *value = PyDict_GetItemString(dict, name);
+    Py_ssize_t n = value ? PySequence_Size(value) : 0;
+    if (n < 0 || n > APL_MAX_CHANNELS) {
+        if (n > 0)
+            PyErr_Format(PyExc_ValueError, "%s: of at most %d channels", name, APL_MAX_CHANNELS);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PySequence_GetItem(value, i);
+        to[i] = item ? (float)PyFloat_AsDouble(item) : 0;
+        Py_XDECREF(item);
+    }
+    if (PyErr_Occurred())
+        return -1;
+    return value ? PyDict_DelItemString(dict, name) : 0;
+}
+
+static int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
+{
+#define ITEM(member, kind, most)                             \
+    {                                                        \
+#member, offsetof(apl_transform, member), kind, most \
+    }
+    static const struct item items[] = {
+        ITEM(pad, NUMBER_UNSIGNED, 1u << 15),
+        ITEM(pad_mode, NUMBER_ENUM, APL_PAD_REFLECT),
+        ITEM(crop_height, NUMBER_UNSIGNED, 1u << 20),
+        ITEM(crop_width, NUMBER_UNSIGNED, 1u << 20),
+        ITEM(crop_centre, NUMBER_FLAG, 1),
+        ITEM(flip, NUMBER_ENUM, APL_FLIP_ALTERNATING),
+        ITEM(cutout, NUMBER_UNSIGNED, 1u << 15),
+        ITEM(scale, NUMBER_ENUM, APL_SCALE_NONE),
+        ITEM(dtype, NUMBER_ENUM, APL_UTF8),
+        ITEM(layout, NUMBER_ENUM, APL_NHWC),
+    };
+#undef ITEM
+    PyObject *dict = PyDict_Copy(given);
+    if (!dict)
+        return -1;
+    *t = (apl_transform)APL_TRANSFORM_INIT;
+    int done = take_text(call, dict, "field", &t->field);
+    if (done == 0)
+        done = set_numbers(t, items, sizeof items / sizeof *items, dict);
+    if (done == 0)
+        done = take_floats(dict, "mean", t->mean);
+    if (done == 0)
+        done = take_floats(dict, "deviation", t->deviation);
+    if (done == 0)
+        done = check_empty(dict, "a transform");
+    Py_DECREF(dict);
+    return done;
+}
+
+static int take_transforms(struct reader_call *call, PyObject *dict)
+{
+    PyObject *list = PyDict_GetItemString(dict, "transforms");
+    Py_ssize_t n = list ? PySequence_Size(list) : 0;
+    if (n < 0 || n > APL_MAX_FIELDS) {
+        if (n > 0)
+            PyErr_SetString(PyExc_ValueError, "transforms: at most one for each field");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *one = PySequence_GetItem(list, i);
+        int done = one ? transform_from(call, one, &call->transforms[i]) : -1;
+        Py_XDECREF(one);
+        if (done < 0)
+            return -1;
+    }
+    call->options.transforms = call->transforms;
+    call->options.transform_count = (size_t)n;
+    return list ? PyDict_DelItemString(dict, "transforms") : 0;
+}
+
+/* ----------------------------------------------------------------------------------------- the others */
+
+static int take_fields(struct reader_call *call, PyObject *dict)
+{
+    PyObject *list = PyDict_GetItemString(dict, "fields");
+    if (!list)
+        return 0;
+    Py_ssize_t n = list == Py_None ? 0 : PySequence_Size(list);
+    if (n < 0 || n > APL_MAX_FIELDS) {
+        if (n > 0)
+            PyErr_Format(PyExc_ValueError, "fields: a store has at most %d", APL_MAX_FIELDS);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *name = PySequence_GetItem(list, i), *owner = NULL;
+        int done = name ? text_from(name, &call->fields[i], &owner) : -1;
+        Py_XDECREF(name);
+        if (done < 0 || !owner || PyList_Append(call->owners, owner) < 0) {
+            Py_XDECREF(owner);
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_TypeError, "fields: names are needed");
+            return -1;
+        }
+        Py_DECREF(owner);
+    }
+    call->options.fields = list == Py_None ? NULL : call->fields;
+    call->options.field_count = (size_t)n;
+    return PyDict_DelItemString(dict, "fields");
+}
+
+static int take_state(struct reader_call *call, PyObject *dict)
+{
+    PyObject *state = PyDict_GetItemString(dict, "state");
+    char *bytes;
+    Py_ssize_t size;
+    if (!state || state == Py_None)
+        return state ? PyDict_DelItemString(dict, "state") : 0;
+    if (PyBytes_AsStringAndSize(state, &bytes, &size) < 0 || PyList_Append(call->owners, state) < 0)
+        return -1;
+    call->options.state = bytes;
+    call->options.state_size = (size_t)size;
+    return PyDict_DelItemString(dict, "state");
+}
+
+static int take_pin(struct reader_call *call, PyObject *dict)
+{
+    PyObject *pair = PyDict_GetItemString(dict, "pin"), *pin, *unpin;
+    if (!pair || pair == Py_None)
+        return pair ? PyDict_DelItemString(dict, "pin") : 0;
+    if (!PyArg_ParseTuple(pair, "OO:pin", &pin, &unpin))
+        return -1;
+    call->pin = pin_new(pin, unpin);
+    if (!call->pin)
+        return -1;
+    call->allocator = pin_allocator(call->pin);
+    call->options.allocator = &call->allocator;
+    return PyDict_DelItemString(dict, "pin");
+}
+
+static int take_all(struct reader_call *call, PyObject *dict)
+{
+#define ITEM(member, kind, most)                                  \
+    {                                                             \
+#member, offsetof(apl_reader_options, member), kind, most \
+    }
+    static const struct item items[] = {
+        ITEM(batch_size, NUMBER_SIZE, SIZE_MAX),
+        ITEM(drop_last, NUMBER_FLAG, 1),
+        ITEM(sequential, NUMBER_FLAG, 1),
+        ITEM(order, NUMBER_ENUM, APL_FREE),
+        ITEM(seed, NUMBER_U64, UINT64_MAX),
+        ITEM(first_epoch, NUMBER_U64, UINT64_MAX),
+        ITEM(window, NUMBER_U64, UINT64_MAX),
+        ITEM(bins, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM(reuse, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM(memory_budget, NUMBER_U64, UINT64_MAX),
+        ITEM(threads, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM(loaders, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM(consumers, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM(queue_depth, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM(rank, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM(world, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM(lanes, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM(skip_corrupt, NUMBER_U64, UINT64_MAX),
+    };
+#undef ITEM
+    if (take_text(call, dict, "split", &call->options.split) < 0 || take_fields(call, dict) < 0 ||
+        take_transforms(call, dict) < 0 || take_state(call, dict) < 0 || take_pin(call, dict) < 0 ||
+        set_numbers(&call->options, items, sizeof items / sizeof *items, dict) < 0)
+        return -1;
+    return check_empty(dict, "options of a reader");
+}
+
+int reader_call_from(struct reader_call *call, PyObject *options)
+{
+    memset(call, 0, sizeof *call);
+    call->options = (apl_reader_options)APL_READER_OPTIONS_INIT;
+    call->options.timeout_ms = SLICE_MS;
+    call->owners = PyList_New(0);
+    PyObject *dict = call->owners ? PyDict_Copy(options) : NULL;
+    int done = dict ? take_all(call, dict) : -1;
+    Py_XDECREF(dict);
+    return done;
+}
+
+void reader_call_free(struct reader_call *call)
+{
+    Py_CLEAR(call->owners);
+    pin_free(call->pin);
+    call->pin = NULL;
+}
