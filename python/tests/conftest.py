@@ -1,0 +1,87 @@
+"""What the tests share: a small drawn store, and genuine pictures where they are to be had."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import apldata
+
+ROOT = Path(__file__).resolve().parents[2]
+CLASSES = ("plane", "car", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+TRAIN, TEST = 1000, 300
+
+
+def draw(records: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pictures u8 (records, 3, 32, 32), each with some structure, and labels u8 (records,)."""
+    random = np.random.default_rng(seed)
+    ramp = np.arange(32, dtype=np.float64)
+    slopes = random.uniform(-3, 3, (2, records, 3, 1, 1))
+    plain = slopes[0] * ramp[:, None] + slopes[1] * ramp + random.uniform(60, 190, (records, 3, 1, 1))
+    pictures = np.clip(plain + random.normal(0, 4, plain.shape), 0, 255).astype(np.uint8)
+    return pictures, random.integers(0, len(CLASSES), records, dtype=np.uint8)
+
+
+def data_file(name: str) -> Path:
+    """A file of the genuine data, in $APL_DATA or ../shared/data; skips the test where it is not to be had."""
+    path = Path(os.environ.get("APL_DATA", ROOT.parent / "shared/data"), name)
+    if not path.is_file():
+        pytest.skip(f"no genuine data at {path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def drawn() -> dict[str, dict[str, np.ndarray]]:
+    """What `store_path` holds: of each split the arrays image u8 (n, 3, 32, 32) and label u8 (n,)."""
+    splits = {}
+    for split, records, seed in (("train", TRAIN, 1), ("test", TEST, 2)):
+        image, label = draw(records, seed)
+        splits[split] = {"image": image, "label": label}
+    return splits
+
+
+@pytest.fixture(scope="session")
+def store_path(drawn: dict[str, dict[str, np.ndarray]], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store of 1,000 records in "train" and 300 in "test", with class names, in blocks of 64."""
+    path = str(tmp_path_factory.mktemp("stores") / "drawn")
+    fields = [
+        apldata.Field("image", "u8", (3, 32, 32)),
+        apldata.Field("label", "u8", (), "target", classes=CLASSES),
+    ]
+    with apldata.Writer(path, fields, block_records=64) as writer:
+        writer.extend(**drawn["train"])
+        writer.begin("test")
+        writer.extend(**drawn["test"])
+    return path
+
+
+@pytest.fixture
+def store(store_path: str) -> apldata.Store:
+    """The small store, opened."""
+    return apldata.Store(store_path)
+
+
+@pytest.fixture(scope="session")
+def genuine_archive() -> Path:
+    """A sample of CIFAR-10, in its published binary layout, with fewer rows."""
+    return data_file("cifar-10-binary-sample.tar.gz")
+
+
+@pytest.fixture(scope="session")
+def genuine_path(genuine_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store of the sample: genuine pictures."""
+    path = str(tmp_path_factory.mktemp("stores") / "genuine")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        apldata.ingest(genuine_archive, path, partial=True)
+    return path
+
+
+@pytest.fixture(scope="session")
+def truncated_archive() -> Path:
+    """An archive that ends early."""
+    return data_file("cifar-10-python-truncated.tar.gz")
