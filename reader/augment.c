@@ -64,7 +64,7 @@ void augment_draw(const struct augment *a, const uint64_t *ids, const uint32_t *
 apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform, uint64_t seed,
                                 const apl_batch *batch, apl_placement *placements, apl_error *err)
 {
-    if (!store || !transform || !batch || !placements)
+    if (!store || !transform || !batch || (batch->rows && !placements))
         return fail(err, APL_E_INVALID, "apl_batch_placements: an argument is NULL");
     if (!batch->copies)
         return fail(err, APL_E_INVALID, "apl_batch_placements: the batch is not one of a reader");
