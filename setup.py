@@ -55,8 +55,10 @@ def version() -> str:
 
 
 def run(*command: str) -> None:
-    """Runs a command, whose output tells what is wrong if it fails."""
-    done = subprocess.run(command, cwd=ROOT, check=False)
+    """Runs a command, whose output tells what is wrong if it fails. It is no part of a make that runs this."""
+    outer = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+    environment = {k: v for k, v in os.environ.items() if k not in outer}
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
     if done.returncode:
         sys.exit(f"apldata: this failed: {shlex.join(command)}")
 

@@ -40,9 +40,10 @@ from ._errors import (
     VersionError,
 )
 from ._loader import Loader
+from ._progress import Progress
 from ._store import Store
 from ._writer import Writer
-from .ingesting import ingest
+from .ingesting import IngestSummary, IngestWarning, ingest
 from .schema import BadBlock, Field, Member, Schema, Split
 from .transforms import (
     AlternatingFlip,
@@ -61,9 +62,11 @@ from .transforms import (
 __version__ = _version()
 
 __all__ = [
-    "AlternatingFlip", "BadBlock", "Batch", "BusyError", "CancelledError", "CenterCrop", "ChannelsLast", "CorruptError", "Cutout",
-    "Error", "ExistsError", "Field", "ForkedError", "IOError", "IncompleteError", "InvalidError", "LentError", "Loader", "Member",
-    "MismatchError", "NoMemoryError", "NoSpaceError", "Normalize", "NotFoundError", "PerPicture", "RandomCrop", "RandomFlip",
-    "ReentrantError", "Schema", "SourceError", "Split", "Store", "TimeoutError", "ToBFloat16", "ToFloat16", "ToFloat32",
-    "UnsupportedError", "VersionError", "View", "Writer", "ingest", "numpy_dtype", "transforms",
+    "AlternatingFlip", "BadBlock", "Batch", "BusyError", "CancelledError", "CenterCrop", "ChannelsLast",
+    "CorruptError", "Cutout", "Error", "ExistsError", "Field", "ForkedError", "IOError", "IncompleteError",
+    "IngestSummary", "IngestWarning", "InvalidError", "LentError", "Loader", "Member", "MismatchError",
+    "NoMemoryError", "NoSpaceError", "Normalize", "NotFoundError", "PerPicture", "Progress", "RandomCrop",
+    "RandomFlip", "ReentrantError", "Schema", "SourceError", "Split", "Store", "TimeoutError", "ToBFloat16",
+    "ToFloat16", "ToFloat32", "UnsupportedError", "VersionError", "View", "Writer", "ingest", "numpy_dtype",
+    "transforms",
 ]  # fmt: skip

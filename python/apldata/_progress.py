@@ -98,6 +98,7 @@ class Bar:
     def __call__(self, p: Progress) -> None:
         if p.phase == "done":
             self._display.close()
+            self._display = _Quiet()
             self._tell_end(p)
             return
         part = -1.0

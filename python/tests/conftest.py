@@ -27,7 +27,7 @@ def draw(records: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def data_file(name: str) -> Path:
-    """A file of the genuine data, in $APL_DATA or ../shared/data; skips the test where it is not to be had."""
+    """A file of the genuine data, in $APL_DATA or ../shared/data; where it is missing the test is skipped."""
     path = Path(os.environ.get("APL_DATA", ROOT.parent / "shared/data"), name)
     if not path.is_file():
         pytest.skip(f"no genuine data at {path}")
