@@ -808,7 +808,7 @@ typedef struct apl_stats {
     double elapsed;                                            /* since open */
     uint64_t batches, records;                                 /* handed out */
     uint64_t blocks;                                           /* loaded */
-    double wait;                                               /* of callers inside apl_reader_next() */
+    double wait;                                               /* of callers inside apl_reader_next(), those that timed out included */
     double wait_mean, wait_p50, wait_p99, wait_p999, wait_max; /* of one call */
     double stall;       /* wait / elapsed: of one caller, the fraction of the time that it waited */
     double first_batch; /* from open until the first batch was handed out */

@@ -437,7 +437,7 @@ apl_status apl_reader_next(apl_reader *r, apl_batch **batch, apl_error *err)
     r->references++;
     r->callers++;
     apl_status status = next(r, batch, err);
-    if (status == APL_OK)
+    if (status == APL_OK || status == APL_E_TIMEOUT)
         count_wait(r, now_ns() - begin);
     r->callers--;
     if (r->closing || r->threads == 0) /* where there are no threads, another caller takes over */

@@ -1,6 +1,10 @@
 /* Where the time went: numbers that agree with what was done. */
 #include "reader_fixture.h"
 
+#include "load.h"
+
+#include <time.h>
+
 #define TRAIN 120
 #define BLOCK 8
 
@@ -104,4 +108,32 @@ Test(reader_stats, refuse_what_is_no_struct)
     cr_assert_eq(apl_reader_stats(r, NULL, sizeof s), APL_E_INVALID);
     cr_assert_eq(apl_reader_stats(NULL, &s, sizeof s), APL_E_INVALID);
     apl_reader_close(r);
+}
+
+static apl_status dawdle(void *user, uint64_t number, apl_error *err)
+{
+    (void)user;
+    (void)err;
+    nanosleep(&(struct timespec){.tv_nsec = number == 0 ? 80000000 : 0}, NULL);
+    return APL_OK;
+}
+
+/* A caller that waits in small portions, to look at signals between them, has waited all the same. */
+Test(reader_stats, waits_that_time_out_are_counted)
+{
+    load_set_hook(&(struct load_hook){dawdle, NULL});
+    apl_reader_options o = fixture_options();
+    o.threads = 1;
+    o.sequential = 1;
+    o.timeout_ms = 5;
+    apl_reader *r = fixture_reader(&o);
+    apl_batch *batch = NULL;
+    unsigned portions = 0;
+    while (apl_reader_next(r, &batch, NULL) == APL_E_TIMEOUT)
+        portions++;
+    cr_assert_gt(portions, 0);
+    cr_assert_gt(stats_of(r).wait, portions * 0.005);
+    apl_batch_release(batch);
+    apl_reader_close(r);
+    load_set_hook(NULL);
 }
