@@ -805,10 +805,10 @@ APL_API APL_MUST_USE apl_status apl_reader_receipt(apl_reader *reader, apl_recei
 /* Where the time went, since the reader was opened. Times are in seconds, summed over threads unless said
  * otherwise. */
 typedef struct apl_stats {
-    double elapsed;                                            /* since open */
-    uint64_t batches, records;                                 /* handed out */
-    uint64_t blocks;                                           /* loaded */
-    double wait;                                               /* of callers inside apl_reader_next(), those that timed out included */
+    double elapsed;            /* since open */
+    uint64_t batches, records; /* handed out */
+    uint64_t blocks;           /* loaded */
+    double wait;               /* of callers in apl_reader_next(), also in vain */
     double wait_mean, wait_p50, wait_p99, wait_p999, wait_max; /* of one call */
     double stall;       /* wait / elapsed: of one caller, the fraction of the time that it waited */
     double first_batch; /* from open until the first batch was handed out */
