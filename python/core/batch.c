@@ -68,6 +68,16 @@ static apl_batch *lent(struct batch *b)
     return b->lease ? lease_batch(b->lease) : NULL;
 }
 
+struct lease *batch_lease(struct core_state *state, PyObject *object)
+{
+    struct batch *b = (struct batch *)object;
+    if (!PyObject_TypeCheck(object, state->batch)) {
+        PyErr_SetString(PyExc_TypeError, "a Batch is needed");
+        return NULL;
+    }
+    return lent(b) ? lease_share(b->lease) : NULL;
+}
+
 /* The number of the field called `name`, whose column is in the batch; -1: a KeyError is set. */
 static Py_ssize_t find(struct batch *b, PyObject *name)
 {
@@ -177,11 +187,11 @@ static PyObject *release(PyObject *self, PyObject *unused)
 
 /* ------------------------------------------------------------------------------------------ attributes */
 
-static PyObject *array_of(struct batch *b, const void *data, size_t n)
+static PyObject *array_of(struct batch *b, const void *data, apl_dtype dtype, size_t n)
 {
     struct core_state *state = core_state_of(b);
     const Py_ssize_t shape[1] = {(Py_ssize_t)n};
-    PyObject *view = view_of_array(state, b->lease, data, APL_U64, 1, shape);
+    PyObject *view = view_of_array(state, b->lease, data, dtype, 1, shape);
     PyObject *array = view ? PyObject_CallFunctionObjArgs(state->as_array, view, NULL) : NULL;
     Py_XDECREF(view);
     return array;
@@ -192,7 +202,7 @@ static PyObject *get_ids(PyObject *self, void *unused)
     (void)unused;
     struct batch *b = (struct batch *)self;
     apl_batch *batch = lent(b);
-    return batch ? array_of(b, apl_batch_ids(batch), b->rows) : NULL;
+    return batch ? array_of(b, apl_batch_ids(batch), APL_U64, b->rows) : NULL;
 }
 
 static PyObject *get_skipped(PyObject *self, void *unused)
@@ -202,7 +212,18 @@ static PyObject *get_skipped(PyObject *self, void *unused)
     struct batch *b = (struct batch *)self;
     apl_batch *batch = lent(b);
     const uint64_t *ids = batch ? apl_batch_skipped(batch, &n) : NULL;
-    return batch ? array_of(b, ids, ids ? n : 0) : NULL;
+    return batch ? array_of(b, ids, APL_U64, ids ? n : 0) : NULL;
+}
+
+static PyObject *get_copies(PyObject *self, void *unused)
+{
+    (void)unused;
+    struct batch *b = (struct batch *)self;
+    apl_batch *batch = lent(b);
+    const uint32_t *copies = batch ? apl_batch_copies(batch) : NULL;
+    if (batch && !copies)
+        Py_RETURN_NONE;
+    return batch ? array_of(b, copies, APL_U32, b->rows) : NULL;
 }
 
 static PyObject *get_epoch(PyObject *self, void *unused)
@@ -262,6 +283,9 @@ static PyGetSetDef attributes[] = {
     {"ids", get_ids, NULL, "Ids of the rows: uint64[rows], read-only.", NULL},
     {"skipped", get_skipped, NULL,
      "Ids of records that were left out because their block is corrupt: uint64[n].", NULL},
+    {"copies", get_copies, NULL,
+     "Which of its copies each row is, from 0 to the loader's `reuse` - 1: uint32[rows]; None: of no loader.",
+     NULL},
     {"epoch", get_epoch, NULL, "The epoch that it belongs to.", NULL},
     {"position", get_position, NULL, "Where its first row stands in the epoch's order.", NULL},
     {NULL, NULL, NULL, NULL, NULL},

@@ -7,4 +7,8 @@
 /* A Batch that takes `batch` over, also where it fails. `names`: a tuple with the name of every field of the schema. */
 PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *names);
 
+/* The library's batch in a Batch, which lives as long as the lease that is returned and must be ended; NULL: an error is
+ * set. */
+struct lease *batch_lease(struct core_state *state, PyObject *object);
+
 #endif

@@ -20,4 +20,8 @@ struct reader_call {
 int reader_call_from(struct reader_call *call, PyObject *options);
 void reader_call_free(struct reader_call *call);
 
+/* A transform, from a dict whose keys are the names of apl_transform's members. Its name lies in what is appended to
+ * call->owners, a list. -1: an error is set. */
+int transform_from(struct reader_call *call, PyObject *given, apl_transform *t);
+
 #endif

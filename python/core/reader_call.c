@@ -95,7 +95,7 @@ static int take_floats(PyObject *dict, const char *name, float *to)
     return value ? PyDict_DelItemString(dict, name) : 0;
 }
 
-static int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
+int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
 {
 #define ITEM(member, kind, most)                             \
     {                                                        \

@@ -33,6 +33,10 @@ PyObject *store_split_files(PyObject *self, PyObject *unused);
 PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *store_split_verify(PyObject *self, PyObject *args);
 
+/* place.c */
+PyObject *store_transform(PyObject *self, PyObject *args);
+PyObject *store_placements(PyObject *self, PyObject *args);
+
 /* verify.c */
 PyObject *store_verify(PyObject *self, PyObject *args);
 
