@@ -124,7 +124,7 @@ EXAMPLE_CFLAGS ?= -O3 -ffp-contract=fast $(NATIVE)
 ## examples: build the programs in examples/
 examples: $(EXAMPLES)
 
-.PHONY: all examples objs tests stress benches check demo setup setup-test bench install uninstall format lint coverage \
+.PHONY: all examples objs tests stress benches check check-frameworks python wheel demo setup setup-test bench install uninstall format lint coverage \
         clean list help missing FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -231,6 +231,10 @@ benches: $(BENCHES)
 check: setup-test
 	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh $(SUITES)
 
+## check-frameworks: run the Python tests that need JAX and TensorFlow too
+check-frameworks: setup-test
+	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh frameworks
+
 ## demo: install what is missing, build, ingest CIFAR-10 (CIFAR=archive, or downloaded, or drawn), train from it
 demo:
 	@BUILD='$(BUILD)' sh tools/setup.sh build demo
@@ -246,7 +250,26 @@ setup:
 
 ## setup-test: install what the tests need too
 setup-test:
-	@BUILD='$(BUILD)' sh tools/setup.sh build test
+	@BUILD='$(BUILD)' sh tools/setup.sh build test python
+
+# ------------------------------------------------------------------------------------------------ Python
+
+PYTHON  ?= python3
+SETUP    = CC='$(CC)' WERROR='$(WERROR)' MAKE='$(MAKE)' APL_BUILD='$(abspath $(BUILD))/setuptools'
+PACKAGE := $(abspath $(BUILD))/python/apldata
+
+## wheel: the Python package with all that it needs, in build/dist/
+wheel: | $(NEEDS)
+	@rm -f $(BUILD)/dist/*.whl
+	$(Q)$(SETUP) $(PYTHON) -m pip -q --disable-pip-version-check wheel --no-deps --wheel-dir $(BUILD)/dist $(PIP_FLAGS) .
+	@ls -l $(BUILD)/dist/*.whl
+
+## python: the Python package for work on it: PYTHONPATH=build/python sees the tree's own .py files
+python: | $(NEEDS)
+	@$(PYTHON) -c 'import setuptools.command.bdist_wheel' 2>/dev/null || { echo "make python needs setuptools 77 or" \
+	    "later, such as by PYTHON=$(BUILD)/venv-python/bin/python, which make check makes" >&2; exit 1; }
+	$(Q)$(SETUP) $(PYTHON) setup.py -q build_ext --debug --build-lib $(BUILD)/python
+	@ln -sf $(CURDIR)/python/apldata/* $(PACKAGE)/
 
 # -------------------------------------------------------------------------------------------- installing
 
@@ -280,7 +303,7 @@ uninstall:
 
 # ------------------------------------------------------------------------------------------------ upkeep
 
-C_FILES = $(wildcard include/*.h $(foreach d,store reader ingest tools tests tests/* bench examples,$(d)/*.c $(d)/*.h))
+C_FILES = $(wildcard include/*.h $(foreach d,store reader ingest tools tests tests/* bench examples python/*,$(d)/*.c $(d)/*.h))
 
 ## format: put all C files into the tree's form
 format:
@@ -300,10 +323,10 @@ coverage:
 
 ## clean: remove what was built
 clean:
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) python/apldata.egg-info
 
 ## list: this list
 list help:
-	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-11s %s\n", $$1, $$2 }'
+	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
 -include $(ALL_SRC:%.c=$(OBJ)/%.d)

@@ -18,13 +18,9 @@ import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
-
-try:
-    from setuptools.command.bdist_wheel import bdist_wheel
-except ImportError:  # setuptools before 70.1
-    from wheel.bdist_wheel import bdist_wheel
 
 ROOT = Path(__file__).resolve().parent
 BUILD = os.environ.get("APL_BUILD", "build/setuptools")
@@ -55,7 +51,7 @@ def version() -> str:
 
 
 def run(*command: str) -> None:
-    """Runs a command, whose output tells what is wrong if it fails. It is no part of a make that runs this."""
+    """Runs a command, whose output tells what is wrong if it fails. No outer make has a say in it."""
     outer = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
     environment = {k: v for k, v in os.environ.items() if k not in outer}
     done = subprocess.run(command, cwd=ROOT, env=environment, check=False)

@@ -2,7 +2,8 @@
 # Builds and runs every test; the last line says how many passed and failed. Logs are kept in build/logs; of
 # suites that fail they are shown.
 #
-#   tests/run.sh [SUITE...]      all suites, or those named: unit cli stress asan tsan variants arm64 scripts litter
+#   tests/run.sh [SUITE...]      all suites, or those named: unit cli stress asan tsan variants arm64 scripts python
+#                                litter; `frameworks` runs when it is named
 
 set -u
 export BUILD=${BUILD:-build} MAKE=${MAKE:-make} CC=${CC:-cc} CXX=${CXX:-c++}
@@ -237,6 +238,25 @@ suite_scripts()
     done
 }
 
+python_tests() # NAME KIND (of tests/python.sh)
+{
+    if timeout 3600 sh tests/python.sh prepare "$2" >"$logs/$1-setup.log" 2>&1; then
+        script "$1" sh tests/python.sh run "$2"
+    else
+        leave_out "$1" "$(tail -n 1 "$logs/$1-setup.log")"
+    fi
+}
+
+suite_python()
+{
+    python_tests python python
+}
+
+suite_frameworks()
+{
+    python_tests frameworks frameworks
+}
+
 tree()
 {
     git status --porcelain --untracked-files=all 2>/dev/null | grep '^??'
@@ -255,7 +275,7 @@ suite_litter()
 
 tree >"$logs/.tree"
 built build all tests
-for suite in ${*:-unit cli stress asan tsan variants arm64 scripts litter}; do
+for suite in ${*:-unit cli stress asan tsan variants arm64 scripts python litter}; do
     suite_"$suite"
 done
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Finds what is missing of what a build or the tests need, and installs it. Quick and silent when all is there.
 #
-#   setup.sh build [test]        install (as root, or by sudo where it asks for no password)
+#   setup.sh build [test] [python]   install (as root, or by sudo where it asks for no password)
 #   setup.sh --tell build        only say in one line what is missing; exit 1 if something is
 #
 # A package whose first column says "maybe" is left out where it cannot be had.
@@ -39,6 +39,9 @@ maybe    test   command:jq                jq                       jq           
 maybe    test   command:mandoc            mandoc                   mandoc                     mandoc
 maybe    test   command:python3           python3                  python3                    python
 maybe    test   python:lmdb,numpy         python3-lmdb,python3-numpy python3-lmdb,python3-numpy python-lmdb,python-numpy
+maybe    python command:python3          python3                  python3                    python
+maybe    python venv:python3             python3-venv             python3                    python
+maybe    python python.h:python3         python3-dev              python3-devel              python
 maybe    test   command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu     aarch64-linux-gnu-gcc
 maybe    test   file:/usr/aarch64-linux-gnu/include/stdio.h libc6-dev-arm64-cross -           aarch64-linux-gnu-glibc
 maybe    test   command:qemu-aarch64|qemu-aarch64-static qemu-user qemu-user                  qemu-user
@@ -61,6 +64,8 @@ present()
     library:*) "$PKG_CONFIG" --exists "$name" 2>/dev/null ;;
     header:*) echo "#include <$name>" | ${CC:-cc} -E - >/dev/null 2>&1 ;;
     python:*) python_has "$name" ;;
+    venv:*) "$name" -c 'import ensurepip, venv' 2>/dev/null ;;
+    python.h:*) [ -e "$("$name" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)/Python.h" ] ;;
     file:*) [ -e "$name" ] ;;
     esac
 }

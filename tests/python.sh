@@ -1,0 +1,89 @@
+#!/bin/sh
+# The Python package: the wheel is built, installed into a virtual environment, and tested there.
+#
+#   tests/python.sh prepare KIND    makes the environment, which is kept; the last line says why not, if it fails
+#   tests/python.sh run KIND        prints `ok ...`, `FAIL ...` and `skipped ...`
+#
+# KIND: python, with NumPy and PyTorch; or frameworks, with JAX and TensorFlow: their tests, and an installation from
+# a clean copy of the tree.
+
+. tests/lib.sh
+BUILD=${BUILD:-build}
+MAKE=${MAKE:-make}
+PYTHON=${PYTHON:-python3}
+kind=${2:-python}
+venv=$BUILD/venv-$kind
+
+case $kind in
+python)
+    packages="torch==2.13.0+cpu"
+    # PyTorch without gigabytes for GPUs.
+    index="--extra-index-url https://download.pytorch.org/whl/cpu"
+    ;;
+frameworks)
+    packages="jax tensorflow"
+    index=
+    ;;
+esac
+
+cannot()
+{
+    echo "$1"
+    exit 1
+}
+
+install()
+{
+    # shellcheck disable=SC2086
+    "$venv/bin/python" -m pip -q --disable-pip-version-check install --retries 1 $index "$@"
+}
+
+prepare()
+{
+    "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || cannot "needs Python 3.11 or later"
+    "$PYTHON" -c 'import ensurepip, venv' || cannot "needs python3-venv"
+    header=$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h
+    [ -e "$header" ] || cannot "needs python3-dev: there is no $header"
+    wanted="$("$PYTHON" -VV) $packages"
+    [ "$(cat "$venv/made" 2>/dev/null)" = "$wanted" ] && exit 0
+    rm -rf "$venv"
+    "$PYTHON" -m venv "$venv" || cannot "no virtual environment could be made"
+    install "setuptools>=77" numpy pytest tqdm || cannot "NumPy, pytest and setuptools could not be installed"
+    for package in $packages; do
+        install "$package" || echo "going on without $package, whose tests are skipped"
+    done
+    echo "$wanted" >"$venv/made"
+}
+
+wheel()
+{
+    $MAKE --no-print-directory wheel BUILD="$BUILD" PYTHON="$venv/bin/python" PIP_FLAGS=--no-build-isolation
+}
+
+# pytest's summary in the words of tests/lib.sh; what it says of failures is kept.
+run_pytest()
+{
+    "$venv/bin/python" -m pytest -q -rpfEs -o cache_dir="$BUILD/pytest" --color=no "$@" 2>&1 |
+        sed -e 's/^PASSED /ok /' -e 's/^FAILED /FAIL /' -e 's/^ERROR /FAIL /' -e 's/^SKIPPED /skipped /'
+}
+
+run()
+{
+    check "python: the wheel is built, without a warning" wheel
+    APL_WHEEL=$(cd "$BUILD/dist" && ls "$PWD"/*.whl) || exit 1
+    export APL_WHEEL
+    check "python: it can be installed" install --force-reinstall --no-deps "$APL_WHEEL"
+    if [ "$kind" = frameworks ]; then
+        # shellcheck disable=SC2046
+        APL_CLEAN_COPY=1 run_pytest python/tests/test_wheel.py \
+            $(ls python/tests/test_jax*.py python/tests/test_tf*.py 2>/dev/null)
+    else
+        run_pytest python/tests --deselect python/tests/test_wheel.py::test_clean_copy_can_be_installed
+    fi
+}
+
+case ${1-} in
+prepare) prepare ;;
+run) run ;;
+*) cannot "usage: tests/python.sh prepare|run python|frameworks" ;;
+esac
