@@ -1,0 +1,49 @@
+"""APL: its own loader, and its PyTorch DataLoader; crop, flip and scaling are the library's."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from common import BATCH, PAD, Batches, Job
+
+import apldata
+from apldata import Normalize, RandomCrop, RandomFlip, ToFloat32
+
+
+def ingest(archive: Path, folder: Path) -> None:
+    apldata.ingest(str(archive), str(folder / "db"))
+
+
+def transforms(job: Job) -> list[Any]:
+    return [RandomCrop(32, padding=PAD), RandomFlip(), Normalize(), ToFloat32()] if job.augmented else []
+
+
+def arrays(loader: Any) -> Iterator[Batches]:
+    """An epoch after the other, of NumPy views of the library's memory."""
+    while True:
+        yield ((batch["image"], batch["label"]) for batch in loader)
+
+
+def epochs(path: Path, job: Job) -> Iterator[Batches]:
+    """Variants `loader` and `torch`."""
+    store = str(path.parent / "db")
+    if job.variant == "loader":
+        loader = apldata.Loader(
+            store, split="train", batch_size=BATCH, seed=1, threads=job.threads, transforms=transforms(job)
+        )
+        return arrays(loader)
+    from apldata.torch import DataLoader
+
+    return itertools.repeat(
+        DataLoader(
+            store,
+            split="train",
+            batch_size=BATCH,
+            shuffle=True,
+            num_workers=job.threads,
+            transforms=transforms(job),
+        )
+    )
