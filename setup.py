@@ -220,6 +220,7 @@ class BuildExt(build_ext):
     def build_extension(self, ext: Extension) -> None:
         libraries = STORE if ext.name.endswith("_core") else [*INGEST, *STORE]
         archives = ["libapldata.a"] if ext.name.endswith("_core") else ["libaplingest.a", "libapldata.a"]
+        ext.depends += [str(self.native / a) for a in archives]
         ext.extra_link_args += [
             *(str(self.native / a) for a in archives),
             *self.system.flags(libraries, position_independent=True),
