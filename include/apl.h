@@ -207,6 +207,15 @@ typedef struct apl_info {
 
 typedef struct apl_store apl_store;
 
+/* How a store's file is read. A map is fastest; but where a file is cut, or the disk or the network under it fails, the map
+ * kills the process (SIGBUS), and a file that is read gives an error. */
+typedef enum apl_io {
+    APL_IO_AUTO =
+        0, /* mapped, but read on network file systems and FUSE; APL_IO=read or map in the environment overrules */
+    APL_IO_MAP = 1,
+    APL_IO_READ = 2
+} apl_io;
+
 /* Zeros mean defaults. Start from APL_STORE_OPTIONS_INIT. */
 typedef struct apl_store_options {
     size_t size; /* sizeof(apl_store_options) */
@@ -215,10 +224,11 @@ typedef struct apl_store_options {
     /* Where files of splits are looked for and made (see apl_split_make()), such as for a store on a
      * read-only disk. NULL: the store's own directory. */
     const char *split_directory;
+    apl_io io; /* how the file is read */
 } apl_store_options;
-#define APL_STORE_OPTIONS_INIT                \
-    {                                         \
-        sizeof(apl_store_options), NULL, NULL \
+#define APL_STORE_OPTIONS_INIT                             \
+    {                                                      \
+        sizeof(apl_store_options), NULL, NULL, APL_IO_AUTO \
     }
 
 /*

@@ -98,7 +98,7 @@ apl_status load_block(struct worker *w, uint32_t index, struct resident *b, apl_
         TRY(hook->before(hook->user, number, err));
     if (r->ragged && !b->ragged && !(b->ragged = calloc(r->schema->count, sizeof *b->ragged)))
         return fail_nomem(err);
-    TRY(store_block(r->store, number, &view, err));
+    TRY(store_block(r->store, number, &w->bc.file, &view, err));
     apl_status status = load_fields(w, index, b, &view, err);
     return status == APL_OK ? APL_OK : store_block_error(r->store, number, status, err);
 }

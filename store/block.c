@@ -20,6 +20,7 @@ void block_coder_free(struct block_coder *bc)
     coder_free(bc->coder);
     hash_stream_free(bc->hash);
     buffer_free(&bc->scratch);
+    buffer_free(&bc->file);
     *bc = (struct block_coder){0};
 }
 

@@ -70,6 +70,7 @@ struct block_coder {
     struct coder *coder;
     struct hash_stream *hash;
     struct buffer scratch;
+    struct buffer file; /* a block's bytes, of a file that is read */
 };
 
 apl_status block_coder_init(struct block_coder *bc, apl_error *err);

@@ -1,12 +1,14 @@
 /*
  * The reading side of an LMDB file, without liblmdb: the library trusts every byte of a file that it opens,
- * and a store may come from anybody. The file is mapped, and its B-tree is walked once, with every page, node
- * and key checked before it is followed; what comes out is where each value lies. Layout: lmdb 0.9, 64-bit,
- * little-endian (data version 1).
+ * and a store may come from anybody. The file's B-tree is walked once, with every page, node and key checked before it is
+ * followed; what comes out is where each value lies. Values are then taken from a map of the file, or read: a file that is cut
+ * or fails under a map kills the process, which on a network is not rare. Layout: lmdb 0.9, 64-bit, little-endian (data
+ * version 1).
  */
 #ifndef PAGES_H
 #define PAGES_H
 
+#include "bytes.h"
 #include "status.h"
 
 #include <stdbool.h>
@@ -27,18 +29,22 @@ struct entry {
 };
 
 struct pages {
-    const uint8_t *map; /* the whole file, read-only */
+    const uint8_t *map; /* the whole file, read-only; NULL: it is read */
+    int fd;             /* of a file that is read; else -1 */
     uint64_t size;
     struct entry *entries; /* in the order of their keys */
     size_t count;
 };
 
-/* Maps and walks the file open as `fd`, which may be closed afterwards. APL_E_CORRUPT if anything is not as
- * LMDB writes it. */
-apl_status pages_open(int fd, struct pages *pages, apl_error *err);
+/* Walks the file open as `fd`, which may be closed afterwards. APL_E_CORRUPT if anything is not as LMDB writes it. */
+apl_status pages_open(int fd, apl_io io, struct pages *pages, apl_error *err);
 void pages_close(struct pages *pages);
 
 /* The entry of that key, or NULL. */
 const struct entry *pages_find(const struct pages *pages, struct key key);
+
+/* The bytes of an entry's value: as they are mapped, or read into `scratch`, which they share until it is used again. */
+apl_status pages_value(const struct pages *pages, const struct entry *entry, struct buffer *scratch,
+                       const uint8_t **bytes, apl_error *err);
 
 #endif

@@ -115,11 +115,19 @@ static apl_status check_place(const struct job *job, uint64_t number, const stru
     return APL_OK;
 }
 
-static apl_status decode(struct job *job, struct worker *w, uint64_t number, apl_error *err)
+static apl_status parse(const struct job *job, struct worker *w, uint64_t number, struct block_view *view,
+                        apl_error *err)
 {
     const struct entry *e = &job->what->entries[number];
+    const uint8_t *bytes;
+    TRY(pages_value(job->what->pages, e, &w->bc.file, &bytes, err));
+    return block_parse(bytes, e->size, &job->m->schema, view, err);
+}
+
+static apl_status decode(struct job *job, struct worker *w, uint64_t number, apl_error *err)
+{
     struct block_view view;
-    TRY(block_parse(job->what->pages->map + e->offset, e->size, &job->m->schema, &view, err));
+    TRY(parse(job, w, number, &view, err));
     TRY(check_place(job, number, &view, err));
     TRY(block_decode(&w->bc, &job->m->schema, &view, &w->block, err));
     if (job->what->bad_block)
@@ -130,10 +138,9 @@ static apl_status decode(struct job *job, struct worker *w, uint64_t number, apl
 /* Adds what a block takes up to the totals; each block is counted once, where its first record is met. */
 static void count_bytes(struct job *job, struct worker *w, uint64_t number)
 {
-    const struct entry *e = &job->what->entries[number];
     struct block_view view;
     apl_error ignored;
-    if (block_parse(job->what->pages->map + e->offset, e->size, &job->m->schema, &view, &ignored) != APL_OK)
+    if (parse(job, w, number, &view, &ignored) != APL_OK)
         return;
     for (unsigned f = 0; f < job->m->schema.count; f++) {
         w->raw_bytes[f] += view.columns[f].raw_bytes;
@@ -187,8 +194,11 @@ static apl_status report(struct job *job, struct worker *w, uint64_t number, con
     for (uint32_t i = 0; !job->m->info.shuffled && i < job->m->member_count; i++)
         if (job->m->members[i].first <= first && first - job->m->members[i].first < job->m->members[i].count)
             block.member = job->m->members[i].name;
-    block.bad_count = readback_bad_records(&w->bc, &job->m->schema, job->what->pages->map + e->offset,
-                                           e->size, first, count, bad);
+    const uint8_t *bytes;
+    apl_error unread;
+    bool read = pages_value(job->what->pages, e, &w->bc.file, &bytes, &unread) == APL_OK;
+    block.bad_count =
+        readback_bad_records(&w->bc, &job->m->schema, bytes, read ? e->size : 0, first, count, bad);
     pthread_mutex_lock(&job->report);
     job->what->bad_block(job->what->user, &block);
     pthread_mutex_unlock(&job->report);

@@ -218,7 +218,7 @@ static apl_status open_pages(const apl_writer *w, struct pages *pages, apl_error
     int fd = open(target_temporary(w->target), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return fail_errno(err, errno, "cannot read back the new store");
-    apl_status status = pages_open(fd, pages, err);
+    apl_status status = pages_open(fd, APL_IO_AUTO, pages, err);
     close(fd);
     return status;
 }
@@ -259,16 +259,20 @@ out:
 static apl_status check_sealed(const apl_writer *w, const struct buffer *manifest, apl_error *err)
 {
     struct pages pages;
+    struct buffer scratch = {0};
     struct manifest m = {0};
     const struct entry *blocks;
     TRY(open_pages(w, &pages, err));
     apl_status status = store_index(&pages, &m, &blocks, err);
-    const struct entry *e = pages_find(&pages, (struct key){KEY_MANIFEST, 0, 0});
-    if (status == APL_OK &&
-        (e->size != manifest->size || memcmp(pages.map + e->offset, manifest->data, e->size) != 0))
-        status = fail(err, APL_E_CORRUPT, "the manifest is not what was written");
-    if (status == APL_OK)
+    if (status == APL_OK) {
+        const struct entry *e = pages_find(&pages, (struct key){KEY_MANIFEST, 0, 0});
+        const uint8_t *bytes;
         manifest_free(&m);
+        status = pages_value(&pages, e, &scratch, &bytes, err);
+        if (status == APL_OK && (e->size != manifest->size || memcmp(bytes, manifest->data, e->size) != 0))
+            status = fail(err, APL_E_CORRUPT, "the manifest is not what was written");
+    }
+    buffer_free(&scratch);
     pages_close(&pages);
     return status;
 }

@@ -47,16 +47,18 @@ static apl_status hash_block(void *context, unsigned worker, size_t task, apl_er
 {
     struct divider *d = context;
     (void)worker;
+    struct buffer scratch = {0};
     struct block_view view;
     uint64_t number = d->first_block + task, first;
     uint32_t count;
-    TRY(store_block(d->store, number, &view, err));
+    apl_status status = store_block(d->store, number, &scratch, &view, err);
     manifest_block_ids(&d->store->manifest, number, &first, &count);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; status == APL_OK && i < count; i++)
         if (selection_has(d->parent, first + i))
             put_on(d, keyed(d, block_stored_hash(&view, i)) < d->file->ratio ? SPLIT_PART : SPLIT_REST,
                    first + i - d->parent->first);
-    return APL_OK;
+    buffer_free(&scratch);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------ stratified */
@@ -71,7 +73,7 @@ static apl_status list_block(void *context, unsigned worker, size_t task, apl_er
     if (!w->ready)
         TRY(block_coder_init(&w->bc, err));
     w->ready = true;
-    TRY(store_block(d->store, number, &view, err));
+    TRY(store_block(d->store, number, &w->bc.file, &view, err));
     manifest_block_ids(&d->store->manifest, number, &first, &count);
     const struct schema *schema = &d->store->manifest.schema;
     apl_status status = block_decode_column(&w->bc, schema, &view, d->field, false, &w->column, err);

@@ -48,8 +48,14 @@ apl_status store_index(const struct pages *pages, struct manifest *manifest, con
     const struct entry *e = pages_find(pages, (struct key){KEY_MANIFEST, 0, 0});
     if (!e || e != pages->entries)
         return fail(err, APL_E_CORRUPT, "it holds no manifest");
-    TRY(manifest_decode(pages->map + e->offset, e->size, manifest, err));
-    apl_status status = check_blocks(e + 1, pages->entries + pages->count, manifest, err);
+    struct buffer scratch = {0};
+    const uint8_t *bytes;
+    apl_status status = pages_value(pages, e, &scratch, &bytes, err);
+    if (status == APL_OK)
+        status = manifest_decode(bytes, e->size, manifest, err);
+    buffer_free(&scratch);
+    TRY(status);
+    status = check_blocks(e + 1, pages->entries + pages->count, manifest, err);
     if (status != APL_OK) {
         manifest_free(manifest);
         return status;
@@ -67,7 +73,7 @@ static char *shown_path(const char *path)
     return shown ? printable(shown, size, path, strlen(path)) : NULL;
 }
 
-static apl_status open_pages(apl_store *store, int directory, apl_error *err)
+static apl_status open_pages(apl_store *store, int directory, apl_io io, apl_error *err)
 {
     struct stat st;
     int fd = openat(directory, STORE_FILE, O_RDONLY | O_CLOEXEC);
@@ -76,7 +82,7 @@ static apl_status open_pages(apl_store *store, int directory, apl_error *err)
                     STORE_FILE);
     if (fd < 0)
         return fail_errno(err, errno, "%s: cannot open %s", store->name, STORE_FILE);
-    apl_status status = fstat(fd, &st) == 0 ? pages_open(fd, &store->pages, err)
+    apl_status status = fstat(fd, &st) == 0 ? pages_open(fd, io, &store->pages, err)
                                             : fail_errno(err, errno, "cannot look at it");
     close(fd);
     if (status == APL_OK) {
@@ -87,7 +93,7 @@ static apl_status open_pages(apl_store *store, int directory, apl_error *err)
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->name, STORE_FILE);
 }
 
-static apl_status open_file(apl_store *store, const char *path, apl_error *err)
+static apl_status open_file(apl_store *store, const char *path, apl_io io, apl_error *err)
 {
     /* O_PATH: no permission to list the directory is needed */
     store->directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -99,7 +105,7 @@ static apl_status open_file(apl_store *store, const char *path, apl_error *err)
     store->directory_name = shown_path(path);
     if (!store->directory_name)
         return fail_nomem(err);
-    return open_pages(store, store->directory, err);
+    return open_pages(store, store->directory, io, err);
 }
 
 /* Split files are elsewhere. */
@@ -162,7 +168,8 @@ apl_status apl_store_open(const char *path, const apl_store_options *options, ap
     atomic_init(&s->references, 1);
     s->directory = -1;
     s->name = shown_path(path);
-    apl_status status = s->name ? open_file(s, path, err) : fail_nomem(err);
+    apl_status status =
+        s->name ? open_file(s, path, options ? options->io : APL_IO_AUTO, err) : fail_nomem(err);
     if (status == APL_OK)
         status = publish_lists(s, err);
     if (status == APL_OK)
@@ -287,14 +294,17 @@ apl_status store_block_error(const apl_store *store, uint64_t number, apl_status
     return fail_records(err, status, first, count);
 }
 
-apl_status store_block(const apl_store *store, uint64_t number, struct block_view *view, apl_error *err)
+apl_status store_block(const apl_store *store, uint64_t number, struct buffer *scratch,
+                       struct block_view *view, apl_error *err)
 {
     const struct entry *e = &store->blocks[number];
     uint64_t first;
     uint32_t count;
     const struct segment *s = manifest_block_ids(&store->manifest, number, &first, &count);
-    apl_status status =
-        block_parse(store->pages.map + e->offset, e->size, &store->manifest.schema, view, err);
+    const uint8_t *bytes;
+    apl_status status = pages_value(&store->pages, e, scratch, &bytes, err);
+    if (status == APL_OK)
+        status = block_parse(bytes, e->size, &store->manifest.schema, view, err);
     if (status == APL_OK &&
         (view->segment != s->number || view->first != first - s->first_id || view->records != count))
         status = fail(err, APL_E_CORRUPT, "the block belongs elsewhere");

@@ -33,9 +33,10 @@ void store_release(apl_store *store);
 /* The member (or, in a shuffled store, the split) that a record belongs to. */
 const char *store_member_of(const apl_store *store, uint64_t id);
 
-/* Parses block `number` (among all) and makes sure that it is the one that belongs there. The error names the
- * block. */
-apl_status store_block(const apl_store *store, uint64_t number, struct block_view *view, apl_error *err);
+/* Takes block `number` (among all) from the file, parses it and makes sure that it is the one that belongs there. The
+ * view may lie in `scratch`, until that is used again. The error names the block. */
+apl_status store_block(const apl_store *store, uint64_t number, struct buffer *scratch,
+                       struct block_view *view, apl_error *err);
 
 /* Puts store, member and block in front of the message of an error that concerns the block, and says that it
  * concerns the block's records. */

@@ -38,7 +38,7 @@ static void open_file(const char *path, struct pages *pages)
     apl_error err;
     int fd = open(path, O_RDONLY);
     cr_assert(fd >= 0);
-    cr_assert_eq(pages_open(fd, pages, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(pages_open(fd, APL_IO_MAP, pages, &err), APL_OK, "%s", err.message);
     close(fd);
 }
 

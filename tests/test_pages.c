@@ -8,6 +8,27 @@ static struct key nth_key(uint32_t i)
     return (struct key){KEY_BLOCK, i >> 10, i & 1023};
 }
 
+/* A file that is read holds the same, in the same places. */
+static void expect_same_read(const char *file, const struct pages *mapped)
+{
+    struct pages pages;
+    struct buffer scratch = {0};
+    apl_error err;
+    int fd = open(file, O_RDONLY);
+    cr_assert_eq(pages_open(fd, APL_IO_READ, &pages, &err), APL_OK, "%s", err.message);
+    close(fd);
+    cr_assert(!pages.map && pages.count == mapped->count && pages.size == mapped->size);
+    for (size_t i = 0; i < pages.count; i++) {
+        const struct entry *e = &pages.entries[i];
+        const uint8_t *bytes;
+        cr_assert_eq(memcmp(e, &mapped->entries[i], sizeof *e), 0);
+        cr_assert_eq(pages_value(&pages, e, &scratch, &bytes, &err), APL_OK, "%s", err.message);
+        cr_assert_eq(memcmp(bytes, mapped->map + e->offset, e->size), 0);
+    }
+    buffer_free(&scratch);
+    pages_close(&pages);
+}
+
 /* Puts `count` values, in an order that is stride apart, and finds them all again, in the order of their keys. */
 static void expect_walk(uint32_t count, uint32_t stride, size_t (*size_of)(uint32_t), unsigned depth)
 {
@@ -22,8 +43,9 @@ static void expect_walk(uint32_t count, uint32_t stride, size_t (*size_of)(uint3
     }
     finish_env(env);
     int fd = open(p.file, O_RDONLY);
-    cr_assert_eq(pages_open(fd, &pages, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(pages_open(fd, APL_IO_MAP, &pages, &err), APL_OK, "%s", err.message);
     close(fd);
+    expect_same_read(p.file, &pages);
     cr_assert_eq(pages.count, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct key *key = &pages.entries[i].key, is = nth_key(i);
@@ -91,12 +113,12 @@ Test(pages, what_is_no_file)
     struct pages pages;
     apl_error err;
     int fd = open("/", O_RDONLY);
-    cr_assert_eq(pages_open(fd, &pages, &err), APL_E_CORRUPT);
+    cr_assert_eq(pages_open(fd, APL_IO_MAP, &pages, &err), APL_E_CORRUPT);
     cr_assert_str_eq(err.message, "it is no regular file");
     close(fd);
-    cr_assert_eq(pages_open(fd, &pages, &err), APL_E_IO, "a descriptor that is closed");
+    cr_assert_eq(pages_open(fd, APL_IO_MAP, &pages, &err), APL_E_IO, "a descriptor that is closed");
     FILE *empty = tmpfile();
-    cr_assert_eq(pages_open(fileno(empty), &pages, &err), APL_E_CORRUPT);
+    cr_assert_eq(pages_open(fileno(empty), APL_IO_MAP, &pages, &err), APL_E_CORRUPT);
     cr_assert_str_eq(err.message, "it is empty");
     fclose(empty);
 }

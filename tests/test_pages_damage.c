@@ -52,21 +52,38 @@ static void restore(struct hurt *h)
     write_at(h, h->data, 0, h->size);
 }
 
-/* Opens the file; if that goes well, all of each value can be read. */
-static apl_status open_hurt(struct hurt *h, apl_error *err)
+/* Opens the file; if that goes well, all of each value can be taken. */
+static apl_status open_by(struct hurt *h, apl_io io, uint8_t *sum, apl_error *err)
 {
     struct pages pages;
-    TRY(pages_open(h->fd, &pages, err));
-    volatile uint8_t sum = 0;
+    struct buffer scratch = {0};
+    TRY(pages_open(h->fd, io, &pages, err));
+    *sum = 0;
     for (size_t i = 0; i < pages.count; i++) {
         const struct entry *e = &pages.entries[i];
+        const uint8_t *bytes;
         cr_assert(e->size > 0 && e->offset < pages.size && e->size <= pages.size - e->offset);
+        cr_assert_eq(pages_value(&pages, e, &scratch, &bytes, err), APL_OK);
         for (uint32_t k = 0; k < e->size; k++)
-            sum ^= pages.map[e->offset + k];
+            *sum ^= bytes[k];
         cr_assert_eq(pages_find(&pages, e->key), e);
     }
+    buffer_free(&scratch);
     pages_close(&pages);
     return APL_OK;
+}
+
+/* Mapped and read, which must come to the same. */
+static apl_status open_hurt(struct hurt *h, apl_error *err)
+{
+    apl_error read_err;
+    uint8_t sum = 0, read_sum = 0;
+    apl_status status = open_by(h, APL_IO_MAP, &sum, err);
+    cr_assert_eq(open_by(h, APL_IO_READ, &read_sum, &read_err), status);
+    cr_assert_eq(sum, read_sum);
+    if (status != APL_OK)
+        cr_assert_str_eq(err->message, read_err.message);
+    return status;
 }
 
 /* With `value` in the `bytes` bytes at `at`, the file is refused for the reason `why` ("": any). */

@@ -2,6 +2,9 @@
 #include "store.h"
 #include "store_fixture.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 static void set_up(void)
 {
     fx_set_up();
@@ -41,5 +44,23 @@ Test(store, tells_which_records_a_missing_block_has)
         free(some.entries);
     }
     cr_assert_eq(next, s->manifest.info.records);
+    apl_store_close(s);
+}
+
+/* A file that is cut while it is open is an error where it is read, and names the records. */
+Test(store, cut_while_open)
+{
+    apl_store_options options = APL_STORE_OPTIONS_INIT;
+    apl_store *s;
+    apl_batch *batch = NULL;
+    char file[512];
+    options.io = APL_IO_READ;
+    OK(apl_store_open(fx_path("db"), &options, &s, &fx_err));
+    uint64_t last = apl_store_info(s)->records - 1;
+    snprintf(file, sizeof file, "%s/data.mdb", fx_path("db"));
+    cr_assert(chmod(file, 0600) == 0 && truncate(file, 3 * 4096) == 0);
+    FAILS(APL_E_CORRUPT, apl_store_get(s, last, &batch, &fx_err));
+    SAYS("cut while it was open");
+    cr_assert_eq(fx_err.first_record + fx_err.records, last + 1);
     apl_store_close(s);
 }
