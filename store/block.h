@@ -10,9 +10,10 @@
  *         24      8  number of the first record within the segment
  *         32      4  fields F
  *         36      4  zero
- *         40   40 F  of each field: codec (1), zero (7), raw bytes (8), coded bytes (8), XXH3-64 of the raw
- * bytes (8), XXH3-64 of the coded bytes (8) 16 n   of each record: XXH3-128 of its input fields (low half,
- * high half) H         the coded bytes of field 0, of field 1, ...
+ *         40   40 F  of each field: codec (1), zero (7), raw bytes (8), coded bytes (8),
+ *                    XXH3-64 of the raw bytes (8), XXH3-64 of the coded bytes (8)
+ *              16 n  of each record: XXH3-128 of its input fields (low half, high half)
+ *          H         the coded bytes of field 0, of field 1, ...
  *
  * All numbers are little-endian. The raw bytes of a field of fixed shape are its values one after another;
  * those of a field with varying dimensions are first these dimensions (4 bytes each, record by record), then
@@ -32,8 +33,7 @@
 /* The values of one field in one block. */
 struct raw_column {
     struct buffer values; /* back to back */
-    struct buffer
-        dims; /* the varying dimensions, 4 bytes each, little-endian, record by record; else empty */
+    struct buffer dims;   /* the varying dimensions, 4 bytes each, little-endian, record by record; else empty */
     struct buffer
         ends; /* uint64_t: where each value of a field of varying shape ends in `values`; else empty */
 };

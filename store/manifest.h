@@ -7,8 +7,8 @@
  *          6      2  format version, minor: readers need not care
  *          8      8  bytes of the whole manifest
  *         16      8  XXH3-64 of the bytes 24 ... end
- *         24         entries: tag (2), flags (2; bit 0: a reader that does not know the tag must refuse),
- * bytes (4), payload
+ *         24         entries: tag (2), flags (2; bit 0: a reader that does not know the tag must refuse), bytes (4),
+ *                    payload
  *
  * The payloads are described at their writers in manifest.c and in docs/FORMAT.md.
  */

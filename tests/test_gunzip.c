@@ -205,8 +205,7 @@ Test(gunzip, trailer_is_checked)
     buffer_free(&want);
 }
 
-/* A flipped bit is found, or does no harm (the time in the header, bits
- * that fill the last byte). */
+/* A flipped bit is found, or does no harm (the time in the header, bits that fill the last byte). */
 Test(gunzip, every_flipped_bit)
 {
     struct buffer want = content(1, 2000), in = gzip_of(&want), out = {0};
