@@ -33,7 +33,8 @@
 /* The values of one field in one block. */
 struct raw_column {
     struct buffer values; /* back to back */
-    struct buffer dims;   /* the varying dimensions, 4 bytes each, little-endian, record by record; else empty */
+    struct buffer
+        dims; /* the varying dimensions, 4 bytes each, little-endian, record by record; else empty */
     struct buffer
         ends; /* uint64_t: where each value of a field of varying shape ends in `values`; else empty */
 };
