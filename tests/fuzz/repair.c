@@ -1,0 +1,74 @@
+#include "repair.h"
+
+unsigned draw(unsigned *seed, unsigned below)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return below ? (*seed >> 8) % below : 0;
+}
+
+void put_interesting(uint8_t *at, unsigned bytes, unsigned *seed)
+{
+    uint64_t old = load_le(at, bytes), top = bytes < 8 ? (uint64_t)1 << (8 * bytes) : 0;
+    const uint64_t values[] = {0,       1,       2,       top - 1, top - 2,  top / 2, top / 2 - 1,
+                               old + 1, old - 1, old * 2, old / 2, old + 16, -old,    draw(seed, 300)};
+    unsigned pick = draw(seed, sizeof values / sizeof *values + 1);
+    store_le(
+        at, pick < sizeof values / sizeof *values ? values[pick] : old ^ (uint64_t)1 << draw(seed, 8 * bytes),
+        bytes);
+}
+
+void repair_manifest(uint8_t *bytes, size_t size)
+{
+    if (size < 24)
+        return;
+    store_le(bytes + 8, size, 8);
+    store_le(bytes + 16, hash_xxh3_64(bytes + 24, size - 24), 8);
+}
+
+#define HEAD     40u
+#define ENTRY    40u
+#define SOME_RAW ((size_t)4 << 20) /* columns above this keep a wrong sum: they would take too long */
+
+/* Decodes the column to learn what its raw bytes are. */
+static void repair_raw_sum(struct block_coder *bc, const struct schema *schema, const struct block_view *view,
+                           unsigned f, uint8_t *entry)
+{
+    struct raw_column column = {0};
+    if (view->columns[f].raw_bytes <= SOME_RAW) {
+        block_decode_column(bc, schema, view, f, true, &column, NULL);
+        const struct buffer *raw = field_varying(&schema->fields[f]) ? &bc->scratch : &column.values;
+        if (raw->size == view->columns[f].raw_bytes)
+            store_le(entry + 24, hash_xxh3_64(raw->data, raw->size), 8);
+    }
+    buffer_free(&column.values);
+    buffer_free(&column.dims);
+    buffer_free(&column.ends);
+}
+
+static void repair_head(uint8_t *bytes, size_t size)
+{
+    uint64_t head = load_le(bytes + 4, 4);
+    if (head >= 16 && head <= size)
+        store_le(bytes + 8, hash_xxh3_64(bytes + 16, head - 16), 8);
+}
+
+void repair_block(uint8_t *bytes, size_t size, const struct schema *schema)
+{
+    struct block_view view;
+    struct block_coder bc;
+    if (size < HEAD)
+        return;
+    repair_head(bytes, size);
+    if (!schema || block_parse(bytes, size, schema, &view, NULL) != APL_OK ||
+        block_coder_init(&bc, NULL) != APL_OK)
+        return;
+    for (unsigned f = 0; f < schema->count; f++) {
+        const struct column_view *column = &view.columns[f];
+        uint8_t *entry = bytes + HEAD + ENTRY * f;
+        store_le(entry + 32, hash_xxh3_64(column->coded, column->coded_bytes), 8);
+        view.columns[f].coded_sum = load_le(entry + 32, 8);
+        repair_raw_sum(&bc, schema, &view, f, entry);
+    }
+    block_coder_free(&bc);
+    repair_head(bytes, size);
+}

@@ -1,0 +1,162 @@
+/* The first inputs of the fuzz targets: seeds FOLDER writes FOLDER/NAME/... for every target. */
+#include "block.h"
+#include "fuzz.h"
+#include "manifest.h"
+#include "schemas.h"
+
+#include <sys/stat.h>
+
+static const char *root;
+
+static void seed(const char *target, const char *name, const void *data, size_t size)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", root, target);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/%s/%s", root, target, name);
+    FILE *f = fopen(path, "wb");
+    MUST(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
+}
+
+/* ------------------------------------------------------------------------------------- blocks, manifests */
+
+/* A record whose values are a function of `number`. */
+static void append(struct raw_block *block, const struct schema *schema, uint32_t number)
+{
+    apl_value values[APL_MAX_FIELDS];
+    int64_t shapes[APL_MAX_FIELDS][APL_MAX_DIMS];
+    uint8_t bytes[512];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i * 3 + number * 5 + i / 16 * number);
+    for (unsigned f = 0; f < schema->count; f++) {
+        const apl_field *field = &schema->fields[f];
+        for (unsigned d = 0; d < field->ndim; d++)
+            shapes[f][d] = field->shape[d] < 0 ? (int64_t)(number + d) % 4 : field->shape[d];
+        values[f] = (apl_value){bytes, shapes[f]};
+    }
+    if (schema->fields[schema->count - 1].dtype == APL_BOOL ||
+        schema->fields[schema->count - 1].dtype == APL_UTF8)
+        memset(bytes, 'a' + (int)(number % 3), sizeof bytes);
+    MUST(raw_block_append(block, schema, values, NULL) == APL_OK);
+}
+
+static void block_seed(unsigned number, int codec, uint32_t records)
+{
+    struct block_coder bc;
+    struct raw_block block = {.segment = 3, .first = 7};
+    struct schema schema = *fuzz_schema(number);
+    struct buffer coded = {0};
+    char name[64];
+    MUST(block_coder_init(&bc, NULL) == APL_OK);
+    for (uint32_t i = 0; i < records; i++)
+        append(&block, &schema, i);
+    block.records = records;
+    if (block_choose(&bc, &schema, &block, codec, 0, NULL) == APL_OK) {
+        MUST(block_encode(&bc, &schema, &block, &coded, NULL) == APL_OK);
+        uint8_t *data = malloc(coded.size + 1);
+        data[0] = (uint8_t)number;
+        memcpy(data + 1, coded.data, coded.size);
+        snprintf(name, sizeof name, "schema%u-codec%d-%u", number, codec, records);
+        seed("block", name, data, coded.size + 1);
+        free(data);
+    }
+    raw_block_free(&block);
+    buffer_free(&coded);
+    block_coder_free(&bc);
+}
+
+static void block_seeds(void)
+{
+    for (unsigned number = 0; number < SCHEMAS; number++)
+        for (int codec = -1; codec < CODEC_COUNT; codec++) {
+            block_seed(number, codec, 3);
+            block_seed(number, codec, 70);
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------- stores */
+
+static const char *write_store(const char *name, unsigned number, const apl_writer_options *options,
+                               uint32_t records)
+{
+    static char db[512];
+    apl_writer *w;
+    const struct schema *s = fuzz_schema(number);
+    struct raw_block block = {0};
+    int64_t shapes[APL_MAX_FIELDS][APL_MAX_DIMS];
+    apl_value values[APL_MAX_FIELDS];
+    snprintf(db, sizeof db, "%s/%s", fuzz_folder(), name);
+    MUST(apl_writer_open(db, options, &w, NULL) == APL_OK);
+    for (unsigned f = 0; f < s->count; f++)
+        if (s->fields[f].mark != APL_POSITION)
+            MUST(apl_writer_add_field(w, s->fields[f].name, s->fields[f].dtype, s->fields[f].mark,
+                                      s->fields[f].ndim, s->fields[f].shape, NULL) == APL_OK);
+    for (uint32_t i = 0; i < records; i++) {
+        if (i == 0 || i == records / 2)
+            MUST(apl_writer_begin_member(w, i ? "second" : "first", i ? "test" : "train", i ? 4 : 1, NULL) ==
+                 APL_OK);
+        append(&block, s, i);
+        block.records = i + 1;
+        raw_block_record(&block, s, i, values, shapes);
+        MUST(apl_writer_append(w, values, NULL) == APL_OK);
+    }
+    MUST(apl_writer_commit(w, NULL) == APL_OK);
+    apl_writer_close(w);
+    raw_block_free(&block);
+    strcat(db, "/data.mdb");
+    return db;
+}
+
+static struct buffer read_whole(const char *path)
+{
+    struct buffer b = {0};
+    FILE *f = fopen(path, "rb");
+    MUST(f && buffer_reserve(&b, 1 << 20));
+    b.size = fread(b.data, 1, 1 << 20, f);
+    fclose(f);
+    return b;
+}
+
+/* The manifest of a store, found by its magic and its size. */
+static void manifest_seed(const char *name, const struct buffer *file)
+{
+    for (size_t at = 0; at + 24 < file->size; at += 2)
+        if (memcmp(file->data + at, "APLM", 4) == 0 && load_le(file->data + at + 8, 8) <= file->size - at)
+            seed("manifest", name, file->data + at, (size_t)load_le(file->data + at + 8, 8));
+}
+
+static void store_seed(unsigned number, int shuffle, uint32_t block_records, uint32_t records)
+{
+    char name[64];
+    apl_writer_options options = APL_WRITER_OPTIONS_INIT;
+    options.threads = 1;
+    options.shuffle = shuffle;
+    options.block_records = block_records;
+    snprintf(name, sizeof name, "schema%u-%u-of-%u%s", number, block_records, records,
+             shuffle ? "-shuffled" : "");
+    struct buffer file = read_whole(write_store(name, number, &options, records));
+    seed("store", name, file.data, file.size);
+    manifest_seed(name, &file);
+    buffer_free(&file);
+}
+
+static void store_seeds(void)
+{
+    for (unsigned number = 0; number < SCHEMAS; number++) {
+        if (number != 4)
+            store_seed(number, 0, 4, 10);
+        if (number != 4)
+            store_seed(number, 1, 16, 20);
+    }
+    store_seed(0, 0, 1, 60); /* so many keys that there is a branch page */
+}
+
+int main(int argc, char **argv)
+{
+    MUST(argc == 2);
+    root = argv[1];
+    mkdir(root, 0777);
+    block_seeds();
+    store_seeds();
+    return 0;
+}
