@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +23,8 @@ def bfloat16() -> np.dtype:
         import ml_dtypes
     except ImportError:
         raise TypeError(
-            "NumPy has no bfloat16 without the package ml_dtypes: install that, or take batch.column(name) to a "
-            "framework by DLPack"
+            "NumPy has no bfloat16 without the package ml_dtypes: install that, or take "
+            "batch.column(name) to a framework by DLPack"
         ) from None
     return np.dtype(ml_dtypes.bfloat16)
 
@@ -34,7 +35,8 @@ def numpy_dtype(name: str) -> np.dtype:
 
 
 def store_dtype(dtype: Any) -> str:
-    """The store's name for a dtype: ``"u8"`` for ``np.uint8``, ``"utf8"`` for ``str``; such names stand for themselves."""
+    """The store's name for a dtype: ``"u8"`` for ``np.uint8``, ``"utf8"`` for ``str``; such names stand for
+    themselves."""
     if dtype in (str, "utf8", "str"):
         return "utf8"
     if isinstance(dtype, str) and dtype in (*_DTYPES, "bf16"):
@@ -52,13 +54,14 @@ def _flat(view: View) -> np.ndarray:
 
 
 def as_array(view: View) -> np.ndarray | list[str] | list[np.ndarray]:
-    """What ``batch[name]`` is: an array of the shape (rows, ...); for a field of varying shape, a list with one for each row."""
+    """What ``batch[name]`` is: an array of the shape (rows, ...); for a field of varying shape, a list with
+    one for each row."""
     offsets = view.offsets
     if offsets is None:
         return _flat(view)
     bounds, flat = np.asarray(offsets).tolist(), _flat(view)
     if view.dtype == "utf8":
         text = flat.tobytes()
-        return [text[a:b].decode("utf-8", "surrogateescape") for a, b in zip(bounds, bounds[1:])]
+        return [text[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(bounds)]
     shapes = np.asarray(view.shapes).tolist()
-    return [flat[a:b].reshape(shape) for a, b, shape in zip(bounds, bounds[1:], shapes)]
+    return [flat[a:b].reshape(shape) for (a, b), shape in zip(pairwise(bounds), shapes, strict=True)]

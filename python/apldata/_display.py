@@ -31,7 +31,8 @@ def batch_repr(batch: Batch) -> str:
 
 def loader_repr(loader: Loader) -> str:
     """Store, split, batches, where it stands."""
-    return (
-        f"<apldata.Loader of {loader.store.path!r}, split {loader.split!r}: {len(loader):,} batches of {loader.batch_size}, "
-        f"epoch {loader.epoch}>"
-    )
+    what = f"<apldata.Loader of {loader.store.path!r}, split {loader.split!r}"
+    try:
+        return f"{what}: {len(loader):,} batches of {loader.batch_size}, epoch {loader.epoch}>"
+    except ValueError:
+        return f"{what}, closed>"

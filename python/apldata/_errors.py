@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 
 class Error(Exception):
     """A call of the library failed.
@@ -11,7 +13,8 @@ class Error(Exception):
     Attributes:
         status: the library's number for the kind of failure (``apl_status`` of ``apl.h``).
         errno: of the system call that failed, or None.
-        records: the ids of the records that it concerns, as a ``range``; None if it is about none in particular.
+        records: the ids of the records that it concerns, as a ``range``; None if it is about none in
+            particular.
     """
 
     status = 0
@@ -41,7 +44,7 @@ class NoMemoryError(Error, MemoryError):
     status = 3
 
 
-class IOError(Error, OSError):  # noqa: A001 (it is apldata.IOError)
+class IOError(Error, builtins.OSError):
     """The system could not open, read or write; ``errno`` tells more."""
 
     status = 4
@@ -113,7 +116,7 @@ class MismatchError(Error):
     status = 15
 
 
-class TimeoutError(Error, TimeoutError):  # noqa: A001
+class TimeoutError(Error, builtins.TimeoutError):
     """Waited as long as was allowed."""
 
     status = 16

@@ -5,15 +5,16 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import _core
 from ._ahead import END, Ahead
-from ._errors import InvalidError
-from ._store import Store
-from .transforms import split_transforms
+from ._errors import ForkedError, InvalidError, LentError, TimeoutError
+from ._store import Store, field_names
+from .transforms import check_channels, split_transforms
 
 _NO_THREADS = 0xFFFFFFFF
 _ORDERS = {"strict": 0, "free": 1}
@@ -24,10 +25,10 @@ _open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
 class Loader:
     """Batches of a split of a store.
 
-    Iterating hands out one epoch: each record once (`reuse` times), as `Batch` es whose arrays lie in the library's own
-    memory. The order is a function of content, split, seed and epoch alone: the same on every machine, for any number of
-    threads. `iter()` starts the next epoch, also after a `break`; after `load_state_dict()` it goes on where the state was.
-    `len()` is the number of batches in an epoch.
+    Iterating hands out one epoch: each record once (`reuse` times), as `Batch` es whose arrays lie in the
+    library's own memory. The order is a function of content, split, seed and epoch alone: the same on every
+    machine, for any number of threads. `iter()` starts the next epoch, also after a `break`; after
+    `load_state_dict()` it goes on where the state was. `len()` is the number of batches in an epoch.
 
     A loader may be used by several threads, and belongs to the process that made it: make one in each child.
 
@@ -36,24 +37,30 @@ class Loader:
         split: its name ("train", "val", "train-val", ...); None: the first of the store.
         batch_size: records in a batch. The last of an epoch may have fewer.
         seed: another seed is another order, and other augmentation.
-        transforms: what is done to pictures, of `apldata.transforms`; after those, functions over a whole batch, which are
-            called with the `Batch` on a Python thread ahead of the loop, may write into its arrays or replace them
-            (``batch["image"] = ...``), and may return something else to be handed out instead.
+        transforms: what is done to pictures, of `apldata.transforms`; after those, functions over a whole
+            batch, which are called with the `Batch` on a Python thread ahead of the loop, may write into its
+            arrays or replace them (``batch["image"] = ...``), and may return something else to be handed out
+            instead.
         fields: names of the fields wanted; None: all. Others are not decoded.
         shuffle: False: in the order of ids, for evaluation.
         drop_last: no batch that is not full (with ranks: no step that is not).
-        threads: that load and assemble; None: the cores this process may use, but one; 0: none, the work is done in `next()`.
+        threads: that load and assemble; None: the cores this process may use, but one; 0: none, the work is
+            done in `next()`.
         loaders, consumers: threads that only load, and only assemble, instead of `threads`.
         queue_depth: finished batches that may wait; 0: 4.
-        order: "strict", or "free": whoever is ready goes, so that a slow block delays nobody, and the order is not repeatable.
-        window: records that mix; 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB hold.
+        order: "strict", or "free": whoever is ready goes, so that a slow block delays nobody, and the order
+            is not repeatable.
+        window: records that mix; 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB
+            hold.
         bins, reuse, lanes: see ``apl_reader_options`` in ``apl.h``.
         memory_budget: bytes that the loader may allocate; 0: what the window needs.
         rank, world: this process among how many, which share an epoch; None: as torchrun, MPI or Slurm say.
         first_epoch: the number of the first epoch.
         timeout: seconds that a batch may take; None: for ever.
-        skip_corrupt: so many records of corrupt blocks are left out (`batch.skipped` lists them) before that is an error.
-        pin: two functions of (address, bytes), called with memory for batches before it is used and before it is freed.
+        skip_corrupt: so many records of corrupt blocks are left out (`batch.skipped` lists them) before that
+            is an error.
+        pin: two functions of (address, bytes), called with memory for batches before it is used and before it
+            is freed.
 
     Raises:
         NotFoundError: no such store, split or field.
@@ -98,17 +105,21 @@ class Loader:
             raise InvalidError("rank and world: both or none")
         in_c, self._functions = split_transforms(transforms)
         self.store = db if isinstance(db, Store) else Store(db)
+        check_channels(in_c, self.store.schema)
         self.batch_size, self.seed = batch_size, seed
         self.split = split if split is not None else next(iter(self.store._splits()))[0]
         self._timeout = timeout or 0
         self._options: dict[str, Any] = {
             "split": self.split, "batch_size": batch_size, "seed": seed, "transforms": in_c,
-            "fields": None if fields is None else list(fields), "sequential": int(not shuffle), "drop_last": int(drop_last),
-            "threads": 0 if threads is None else threads or _NO_THREADS, "loaders": loaders, "consumers": consumers,
-            "queue_depth": queue_depth, "order": _ORDERS[order], "window": window, "bins": bins, "reuse": reuse, "lanes": lanes,
-            "memory_budget": memory_budget, "rank": rank or 0, "world": world or 0, "skip_corrupt": skip_corrupt, "pin": pin,
+            "fields": field_names(fields), "sequential": int(not shuffle), "drop_last": int(drop_last),
+            "threads": 0 if threads is None else threads or _NO_THREADS,
+            "loaders": loaders, "consumers": consumers, "queue_depth": queue_depth, "order": _ORDERS[order],
+            "window": window, "bins": bins, "reuse": reuse, "lanes": lanes, "memory_budget": memory_budget,
+            "rank": rank or 0, "world": world or 0, "skip_corrupt": skip_corrupt, "pin": pin,
         }  # fmt: skip
+        self._pid, self._lock = os.getpid(), threading.Lock()
         self._ahead: Ahead | None = None
+        self._serial = 0  # of the iterator that is valid
         self._open(first_epoch=first_epoch)
         _open_loaders.add(self)
 
@@ -116,65 +127,59 @@ class Loader:
 
     def _open(self, **where: Any) -> None:
         self._reader = _core.Reader(self.store, {**self._options, **where})
-        self._resumed = "state" in where
+        self._source = _Source(self._reader, self._timeout, self._functions, "state" in where)
         self._begun = False  # has anything of the current epoch been handed out?
-        self._serial = 0  # of the iterator that is valid
+        self._serial += 1
         self._state: bytes | None = None  # after the last batch that the caller has; None: the reader knows
 
+    def _check_process(self) -> None:
+        if os.getpid() != self._pid:
+            raise ForkedError("the loader belongs to the parent process: make one here")
+
     def _reopen(self, **where: Any) -> None:
+        self._check_process()
+        before = self._state or self._reader.state()
         self._stop_ahead()
         self._reader.close()
-        self._open(**where)
+        try:
+            self._open(**where)
+        except BaseException:
+            self._open(state=before)
+            raise
 
     def __iter__(self) -> Iterator[Any]:
         if self._begun:
             self._stop_ahead()
             self._reader.next_epoch()
-            self._begun = self._resumed = False
+            self._begun = self._source.resumed = False
             self._state = None
         self._serial += 1
         return _Epoch(self, self._serial)
 
-    def _next_batch(self) -> _core.Batch | None:
-        batch = self._reader.next(self._timeout)
-        if batch is None and self._resumed:  # the state was that of an epoch's end
-            self._resumed = False
-            self._reader.next_epoch()
-            batch = self._reader.next(self._timeout)
-        if batch is not None:
-            self._resumed = False
-        return batch
-
-    def _produce(self) -> Any:
-        """The next batch, with the user's functions applied, and the state after it; for the thread ahead."""
-        item: Any = self._next_batch()
-        if item is None:
-            return END
-        state = self._reader.state()
-        for function in self._functions:
-            result = function(item)
-            item = item if result is None else result
-        return item, state
-
     def _take(self, serial: int) -> Any:
         if serial != self._serial:
             raise InvalidError("this iterator is over: its loader has been started anew")
-        if not self._functions:
-            batch = self._next_batch()
-            self._begun = True
-            if batch is None:
-                raise StopIteration
-            return self._convert(batch)
-        if self._ahead is None:
-            self._state = self._reader.state()
-            self._ahead = Ahead(self._produce, _AHEAD)
-        taken = self._ahead.take()
+        item = self._take_ahead() if self._functions else self._source.next()
         self._begun = True
-        if taken is END:
-            self._state = None
+        if item is None:
             raise StopIteration
-        item, self._state = taken
         return self._convert(item)
+
+    def _take_ahead(self) -> Any:
+        """The next of what the functions have made; None: the epoch is over."""
+        self._check_process()
+        with self._lock:  # so that the state is that after the last one taken
+            if self._ahead is None:
+                self._state = self._reader.state()
+                self._ahead = Ahead(self._source.produce, _AHEAD)
+            self._begun = True  # also if a function raises
+            try:
+                taken = self._ahead.take()
+            except (LentError, TimeoutError):  # may be tried again
+                self._stop_ahead()
+                raise
+            item, self._state = (None, None) if taken is END else taken
+        return item
 
     def _convert(self, batch: Any) -> Any:
         """What is handed out for a batch; for subclasses."""
@@ -194,28 +199,30 @@ class Loader:
         return self._reader.epoch
 
     def set_epoch(self, epoch: int) -> None:
-        """Makes the next iteration that of epoch `epoch`, from its beginning. Needed only to leave the sequence: `iter()` goes
-        from epoch to epoch by itself."""
+        """Makes the next iteration that of epoch `epoch`, from its beginning; where a state of that epoch has
+        just been loaded, from there. Needed only to leave the sequence: `iter()` goes from epoch to epoch by
+        itself."""
         if self._begun and epoch == self._reader.epoch + 1:
             return  # that is where iter() will go
-        if self._begun or self._resumed or epoch != self._reader.epoch:
+        if self._begun or epoch != self._reader.epoch:
             self._reopen(first_epoch=epoch)
 
     # -------------------------------------------------------------------------------------------- state
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader stands after the last batch that it handed out: a small dict of str and int, fit for JSON, pickle
-        and `torch.save`. Also within an epoch, and at its end."""
+        """Where the loader stands after the last batch that it handed out: a small dict of str and int, fit
+        for JSON, pickle and `torch.save`. Also within an epoch, and at its end."""
         state = self._state or self._reader.state()
         epoch, position = (int.from_bytes(state[at : at + 8], "little") for at in (64, 72))
         return {"apldata": 1, "epoch": epoch, "position": position, "state": state.hex()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Makes the next iteration go on with the very batch that would have followed when `state` was taken: by this or another
-        loader, with whatever threads, batch size, world and transforms.
+        """Makes the next iteration go on with the very batch that would have followed when `state` was taken:
+        by this or another loader, with whatever threads, batch size, world and transforms.
 
         Raises:
-            MismatchError: the state is of another store, split, seed, order, window, number of bins, lanes or reuse.
+            MismatchError: the state is of another store, split, seed, order, window, number of bins, lanes or
+                reuse.
             InvalidError: it is damaged, or none.
         """
         try:
@@ -227,27 +234,34 @@ class Loader:
     # ---------------------------------------------------------------------------------------- telling
 
     def receipt(self) -> dict[str, Any]:
-        """What became of the deliveries of the current epoch up to now: first and last position, delivered, skipped, dropped,
-        missing, repeated, and the sum of keyed hashes of what was delivered. Receipts of all ranks, and of parts that follow
-        each other, add up. Functions in Python work ahead, and what they have taken counts."""
+        """What became of the deliveries of the current epoch up to now: first and last position, delivered,
+        skipped, dropped, missing, repeated, and the sum of keyed hashes of what was delivered. Receipts of
+        all ranks, and of parts that follow each other, add up. Functions in Python work ahead, and what they
+        have taken counts."""
         receipt = self._reader.receipt()
         low, high = receipt["sum"]
         return {**receipt, "sum": f"{high << 64 | low:032x}"}
 
     def stats(self) -> dict[str, Any]:
-        """Where the time went since the loader was opened, in seconds: see ``apl_stats`` in ``apl.h``. ``stall`` is the part of
-        the time that the caller waited."""
+        """Where the time went since the loader was opened, in seconds: see ``apl_stats`` in ``apl.h``.
+        ``stall`` is the part of the time that the caller waited."""
         return json.loads(self._reader.stats())
 
     def cancel(self) -> None:
-        """Makes `next()` raise `CancelledError` in every thread, from now on. From any thread, or a signal's handler."""
+        """Makes `next()` raise `CancelledError` in every thread, from now on. From any thread, or a signal's
+        handler."""
         self._reader.cancel()
 
     def close(self) -> None:
-        """Ends the threads. Batches that are held stay valid. Also by ``with loader:``, and when the loader is gone."""
+        """Ends the threads. Batches that are held stay valid. Also by ``with loader:``, and when the loader
+        is gone."""
         self._reader.cancel()
         self._stop_ahead()
         self._reader.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_reader"):
+            self.close()
 
     def __enter__(self) -> Loader:
         return self
@@ -256,12 +270,48 @@ class Loader:
         self.close()
 
     def __reduce__(self):
-        raise TypeError("a loader has threads and memory of its own and cannot be pickled: make one in each process, and carry state_dict()")
+        raise TypeError(
+            "a loader has threads and memory of its own and cannot be pickled: make one in each process, and "
+            "carry state_dict()"
+        )
 
     def __repr__(self) -> str:
         from . import _display
 
         return _display.loader_repr(self)
+
+
+class _Source:
+    """The batches of a reader, and what functions make of them. It knows no loader, so that the thread that
+    works ahead does not keep a forgotten one alive."""
+
+    def __init__(
+        self, reader: _core.Reader, timeout: float, functions: list[Callable[[Any], Any]], resumed: bool
+    ) -> None:
+        self._reader, self._timeout, self._functions = reader, timeout, functions
+        self.resumed = resumed  # by a state, and nothing has been handed out since
+
+    def next(self) -> _core.Batch | None:
+        """The next batch; None at the end of the epoch."""
+        batch = self._reader.next(self._timeout)
+        if batch is None and self.resumed:  # the state was that of an epoch's end
+            self.resumed = False
+            self._reader.next_epoch()
+            batch = self._reader.next(self._timeout)
+        self.resumed = False
+        return batch
+
+    def produce(self) -> Any:
+        """The next batch, with the functions applied, and the state after it; `END` at the end of the
+        epoch."""
+        item: Any = self.next()
+        if item is None:
+            return END
+        state = self._reader.state()
+        for function in self._functions:
+            result = function(item)
+            item = item if result is None else result
+        return item, state
 
 
 class _Epoch:

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 
 class Progress(NamedTuple):
@@ -57,7 +57,8 @@ class _Tqdm:
     """A bar of tqdm's for each phase."""
 
     def __init__(self, bar: Callable[..., object]) -> None:
-        self._make, self._bar, self._phase = bar, None, ""
+        self._make, self._phase = bar, ""
+        self._bar: Any = None
 
     def __call__(self, p: Progress, part: float) -> None:
         if p.phase != self._phase:
@@ -82,7 +83,7 @@ def _display() -> _Display:
     if not (notebook or sys.stderr.isatty()):
         return _Quiet()
     try:
-        from tqdm.auto import tqdm
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]
     except ImportError:
         return _Quiet() if notebook else _Line()
     return _Tqdm(tqdm)

@@ -16,15 +16,33 @@ from .schema import BadBlock, Field, Member, Schema, Split
 Ids = int | slice | Iterable[int] | np.ndarray
 
 
+_COPY_FROM = 1 << 28  # bytes: more than this is read piece by piece, so that Ctrl-C is heard between them
+
+
+def field_names(fields: Iterable[str] | None) -> list[str] | None:
+    """Names in a list; None: all."""
+    if isinstance(fields, (str, bytes)):
+        raise TypeError(f"fields: a list of names is needed: [{fields!r}]")
+    return None if fields is None else list(fields)
+
+
+def _absolute(path: str | bytes | os.PathLike[Any]) -> str:
+    """So that it is the same directory in a child process or after a change of directory."""
+    name = os.fsdecode(path)
+    return name if os.path.isabs(name) else os.path.join(os.getcwd(), name)
+
+
 class Store(_core.Store):
     """A store: the directory that `aplingest`, `apldata.ingest()` or `apldata.Writer` made.
 
-    Opening writes nothing and takes no lock. A store may be used by any number of threads. It can be pickled (the copy opens
-    the same directory, and refuses another content), and used in child processes, which open it anew.
+    Opening writes nothing and takes no lock. A store may be used by any number of threads. It can be pickled
+    (the copy opens the same directory, and refuses another content), and used in child processes, which open
+    it anew.
 
     Args:
         path: the directory.
-        expected_content: refuse (`MismatchError`) a store with another content digest: 32 bytes, or hexadecimal.
+        expected_content: refuse (`MismatchError`) a store with another content digest: 32 bytes, or
+            hexadecimal.
         split_directory: where files of splits are looked for and made; None: in the store's own directory.
 
     Raises:
@@ -39,10 +57,12 @@ class Store(_core.Store):
     ) -> None:
         if isinstance(expected_content, str):
             expected_content = bytes.fromhex(expected_content)
-        super().__init__(path, expected_content, split_directory)
+        super().__init__(
+            _absolute(path), expected_content, None if split_directory is None else _absolute(split_directory)
+        )
 
     def __reduce__(self):
-        return type(self), (os.path.abspath(self.path), self.content_digest, self.split_directory)
+        return type(self), (self.path, self.content_digest, self.split_directory)
 
     def __enter__(self) -> Store:
         return self
@@ -70,8 +90,8 @@ class Store(_core.Store):
 
     @property
     def splits(self) -> dict[str, Split]:
-        """Its splits by name: those of the source, then those in files, as they are now (and their rests). Files that cannot
-        be used are left out."""
+        """Its splits by name: those of the source, then those in files, as they are now (and their rests).
+        Files that cannot be used are left out."""
         splits = {name: Split(name, count, first) for name, first, count in self._splits()}
         for file in self._split_files():
             if file["status"] != 0:
@@ -88,7 +108,8 @@ class Store(_core.Store):
 
     @cached_property
     def content_digest(self) -> str:
-        """SHA-256 over input and target fields, in hexadecimal: the same for the same data, however it is stored."""
+        """SHA-256 over input and target fields, in hexadecimal: the same for the same data, however it is
+        stored."""
         return self.info["content_digest"].hex()
 
     @property
@@ -97,12 +118,15 @@ class Store(_core.Store):
         return next((f.classes for f in self.schema if f.classes), None)
 
     def moments(self, split: str = "train", field: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of each channel of a u8 field over a split of the source: two float64[channels], in
-        units of the stored values (0 ... 255). `field`: the one that is a picture, if None."""
+        """Mean and standard deviation of each channel of a u8 field over a split of the source: two
+        float64[channels], in units of the stored values (0 ... 255). `field`: the one that is a picture, if
+        None."""
         name = field or self.picture
         found = self._moments(split, name)
         if not found:
-            raise NotFoundError(f"{self.path}: there are no mean and deviation of field {name} over split {split}")
+            raise NotFoundError(
+                f"{self.path}: there are no mean and deviation of field {name} over split {split}"
+            )
         mean, deviation = np.array(found).T
         return mean.copy(), deviation.copy()
 
@@ -110,7 +134,9 @@ class Store(_core.Store):
         """How many records of a split have each class of a target (None: the first that has classes)."""
         name = field or next((f.name for f in self.schema if f.classes), None)
         if name is None or not self.schema[name].classes:
-            raise NotFoundError(f"{self.path}: there is no field with classes" + (f" called {field}" if field else ""))
+            raise NotFoundError(
+                f"{self.path}: there is no field with classes" + (f" called {field}" if field else "")
+            )
         return dict(zip(self.schema[name].classes, self._class_counts(split, name), strict=True))
 
     @property
@@ -126,7 +152,7 @@ class Store(_core.Store):
     def _ids(self, ids: Ids) -> np.ndarray:
         if isinstance(ids, slice):
             return np.arange(*ids.indices(len(self)), dtype=np.uint64)
-        given = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids))
+        given = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids))  # type: ignore[arg-type]
         if given.size == 0:
             return np.zeros(0, np.uint64)
         if given.dtype.kind not in "iu" or given.ndim != 1:
@@ -134,22 +160,28 @@ class Store(_core.Store):
         wrong = (given < -len(self)) | (given >= len(self)) if given.dtype.kind == "i" else given >= len(self)
         if wrong.any():
             first = int(given[wrong][0])
-            raise NotFoundError(f"{self.path}: there is no record {first}: it has {len(self)}", 0, first, 1 if first >= 0 else 0)
+            raise NotFoundError(
+                f"{self.path}: there is no record {first}: it has {len(self)}",
+                0,
+                first,
+                1 if first >= 0 else 0,
+            )
         if given.dtype.kind == "i" and (given < 0).any():
+            given = given.astype(np.int64)
             given = np.where(given < 0, given + len(self), given)
         return np.ascontiguousarray(given, np.uint64)
 
     def get(self, ids: Ids, fields: Iterable[str] | None = None, threads: int = 0) -> _core.Batch:
         """The records `ids`, in that order, repeats allowed; negative ones count from the end.
 
-        Every block is decoded once, however many of its records are asked for; fields that are not asked for are not
-        decoded. `threads` decode (0: the caller alone). The batch owns its memory.
+        Every block is decoded once, however many of its records are asked for; fields that are not asked for
+        are not decoded. `threads` decode (0: the caller alone). The batch owns its memory.
 
         Raises:
             NotFoundError: no such id or field.
             CorruptError: a block is not what was written; `error.records` tells whose it is.
         """
-        return self._get(self._ids(ids), None if fields is None else list(fields), threads)
+        return self._get(self._ids(ids), field_names(fields), threads)
 
     def __getitem__(self, key: Ids) -> Any:
         """``store[17]``: one record, as a dict of values; ``store[3:9]``, ``store[[3, 1, 4]]``: a `Batch`."""
@@ -173,12 +205,31 @@ class Store(_core.Store):
         """The ids of a split, ascending: uint64[n]."""
         return np.frombuffer(self._split_ids(split), np.uint64)
 
-    def to_numpy(self, split: str | None = None, fields: Iterable[str] | None = None, threads: int | None = None) -> dict[str, Any]:
-        """All records of a split (None: of the store), in the order of ids: one array for each field, by its name; lists for
-        fields of varying shape. All cores decode, unless `threads` says how many."""
+    def to_numpy(
+        self, split: str | None = None, fields: Iterable[str] | None = None, threads: int | None = None
+    ) -> dict[str, Any]:
+        """All records of a split (None: of the store), in the order of ids: one array for each field, by its
+        name; lists for fields of varying shape. All cores decode, unless `threads` says how many."""
         ids = np.arange(len(self), dtype=np.uint64) if split is None else self.split_ids(split)
         workers = len(os.sched_getaffinity(0)) if threads is None else threads
-        batch = self._get(ids, None if fields is None else list(fields), workers)
+        names = field_names(fields)
+        wanted = [f for f in self.schema if names is None or f.name in names]
+        rows = max(1, _COPY_FROM * max(1, len(self)) // max(1, sum(f.raw_bytes for f in wanted)))
+        if len(ids) <= rows:
+            return self._arrays(ids, names, workers)
+        whole: dict[str, Any] = {}
+        for first in range(0, len(ids), rows):
+            for name, column in self._arrays(ids[first : first + rows], names, workers).items():
+                if isinstance(column, list):
+                    whole.setdefault(name, []).extend(column)
+                    continue
+                if name not in whole:
+                    whole[name] = np.empty((len(ids), *column.shape[1:]), column.dtype)
+                whole[name][first : first + len(column)] = column
+        return whole
+
+    def _arrays(self, ids: np.ndarray, names: list[str] | None, threads: int) -> dict[str, Any]:
+        batch = self._get(ids, names, threads)
         return {name: batch[name] for name in batch}
 
     # -------------------------------------------------------------------------------- splits and checking
@@ -193,9 +244,10 @@ class Store(_core.Store):
         seed: int = 0,
         replace: bool = False,
     ) -> Split:
-        """Divides the split `parent` (None: "train") by a hash of the records' inputs: about `ratio` of it is the split `name`
-        from now on, and the rest is called ``f"{parent}-{name}"``. Equal inputs are never on two sides; with `stratify`, a
-        target, each class is divided exactly. Writes the file NAME.split beside the store.
+        """Divides the split `parent` (None: "train") by a hash of the records' inputs: about `ratio` of it is
+        the split `name` from now on, and the rest is called ``f"{parent}-{name}"``. Equal inputs are never on
+        two sides; with `stratify`, a target, each class is divided exactly. Writes the file NAME.split beside
+        the store.
 
         Raises:
             ExistsError: there is such a split, and `replace` is False.
@@ -208,8 +260,9 @@ class Store(_core.Store):
     ) -> list[BadBlock]:
         """Decodes and checks every byte: checksums, hashes of records, digests of fields, statistics.
 
-        Returns the blocks that are not as they were written: none of them, or, with `raises`, a `CorruptError` that names the
-        first. ``progress(records, of)`` is called meanwhile, from any thread."""
+        Returns the blocks that are not as they were written: none of them, or, with `raises`, a
+            `CorruptError` that names the first. ``progress(records, of)`` is called meanwhile, from any
+            thread."""
         bad = [BadBlock(*block[:4], tuple(block[4]), block[5]) for block in self._verify(threads, progress)]
         if bad and raises:
             more = f" (and {len(bad) - 1} more blocks)" if len(bad) > 1 else ""

@@ -21,7 +21,9 @@ def _field(name: str, spec: Any) -> Field:
         return spec
     dtype, shape = spec if isinstance(spec, tuple) else (spec, ())
     dtype = store_dtype(dtype)
-    return Field(name, dtype, (-1,) if dtype == "utf8" else tuple(shape), "target" if name == "label" else "input")
+    return Field(
+        name, dtype, (-1,) if dtype == "utf8" else tuple(shape), "target" if name == "label" else "input"
+    )
 
 
 def _fields(schema: Mapping[str, Any] | Iterable[Field]) -> list[Field]:
@@ -30,24 +32,37 @@ def _fields(schema: Mapping[str, Any] | Iterable[Field]) -> list[Field]:
     return list(schema)
 
 
+def _kept(given: np.ndarray, array: np.ndarray) -> bool:
+    """Is `array`, converted from `given`, the same? Floats may be rounded, but not to infinity."""
+    if given.dtype.kind in "fV" and array.dtype.kind in "fV":  # bfloat16 is of the kind "V"
+        return np.array_equal(np.isinf(given), np.isinf(array))
+    return np.array_equal(array, given)
+
+
+def _bytes_of(array: np.ndarray) -> np.ndarray:
+    """An array that can be taken as a buffer, which Python's buffers cannot do with bfloat16."""
+    return array.reshape(-1).view(np.uint8) if array.dtype.kind == "V" else array
+
+
 class Writer:
     """Writes a store: all of it, or nothing.
 
-        schema = {"image": ("u8", (3, 32, 32)), "label": Field("label", "u8", mark="target", classes=("cat", "dog"))}
-        with apldata.Writer("db", schema) as w:
+        schema = {"image": ("u8", (3, 32, 32)), "label": Field("label", "u8", mark="target", classes=("cat",
+        "dog"))} with apldata.Writer("db", schema) as w:
             for image, label in samples:
                 w.append(image=image, label=label)      # split "train"
             w.begin("test")
             w.extend(image=images, label=labels)        # many at once
 
-    At the end of the `with` block the store is committed: what is left is written, every record is read back and compared, and the
-    store is put in its place in one step. An exception in the block leaves nothing behind.
+    At the end of the `with` block the store is committed: what is left is written, every record is read back
+    and compared, and the store is put in its place in one step. An exception in the block leaves nothing
+    behind.
 
     Args:
         path: the directory of the store, made if need be.
-        schema: the fields: `Field` s, or a mapping from names to `Field`, dtype, or (dtype, shape). A dtype is the store's name
-            ("u8" is one byte) or NumPy's type; a shape may hold -1 for "varies"; ``str`` is text. A mapping marks "label" as
-            target, and all else as input; use `Field` to say otherwise.
+        schema: the fields: `Field` s, or a mapping from names to `Field`, dtype, or (dtype, shape). A dtype
+            is the store's name ("u8" is one byte) or NumPy's type; a shape may hold -1 for "varies"; ``str``
+            is text. A mapping marks "label" as target, and all else as input; use `Field` to say otherwise.
         split: the split that records belong to until `begin()` names another.
         threads: that encode; 0: one per core.
         replace: replace a store that exists.
@@ -107,33 +122,48 @@ class Writer:
             self._core.set_source(source)
 
     def begin(self, split: str, member: str | None = None) -> None:
-        """The records from now on belong to `split`, and to a new member of it, by default called as the split is. All members
-        of a split must be begun one after another."""
+        """The records from now on belong to `split`, and to a new member of it, by default called as the
+        split is. All members of a split must be begun one after another."""
         self._core.begin_member(member or split, split, self._members)
         self._members += 1
 
     # ----------------------------------------------------------------------------------------- values
 
     def _array(self, index: int, value: Any, rows: int | None) -> np.ndarray:
-        """The value, or `rows` of them, as a contiguous array of the field's dtype, if it is one without loss."""
+        """The value, or `rows` of them, as a contiguous array of the field's dtype, if it is one without
+        loss."""
         field, dtype = self.fields[index], self._dtypes[index]
         given = np.asarray(value)
-        array = np.ascontiguousarray(given, dtype)
-        if given.dtype != dtype and not np.array_equal(array, given, equal_nan=given.dtype.kind == "f"):
-            if given.dtype.kind not in "fc" or array.dtype.kind not in "fV":
-                raise ValueError(f"field {field.name}: {given.dtype} values that are none of {field.dtype}")
+        if given.dtype.kind == "c":
+            raise TypeError(f"field {field.name}: a store has no complex numbers")
+        try:
+            with np.errstate(invalid="ignore", over="ignore"):
+                array = given.astype(dtype, order="C", copy=False)
+            kept = given.dtype == dtype or _kept(given, array)
+        except OverflowError:
+            kept = False
+        if not kept:
+            raise ValueError(f"field {field.name}: {given.dtype} values that are none of {field.dtype}")
         expected = field.shape if rows is None else (rows, *field.shape)
-        if array.ndim != len(expected) or any(e not in (-1, n) for e, n in zip(expected, array.shape)):
-            raise ValueError(f"field {field.name}: a value of shape {array.shape}, where {expected} is needed")
-        return array.reshape(given.shape)
+        if array.ndim != len(expected) or any(
+            e not in (-1, n) for e, n in zip(expected, array.shape, strict=True)
+        ):
+            raise ValueError(
+                f"field {field.name}: a value of shape {array.shape}, where {expected} is needed"
+            )
+        return array
 
     def _value(self, index: int, value: Any) -> tuple[Any, tuple[int, ...] | None]:
         field = self.fields[index]
-        if field.dtype == "utf8" or self._dtypes[index] is None:
-            text = value if isinstance(value, bytes) else str(value).encode()
+        if self._dtypes[index] is None:
+            if not isinstance(value, (str, bytes)):
+                raise TypeError(
+                    f"field {field.name}: {type(value).__name__} where str or UTF-8 bytes are needed"
+                )
+            text = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
             return text, (len(text),)
         array = self._array(index, value, None)
-        return array.view(np.uint8) if array.ndim and array.dtype.kind == "V" else array, array.shape
+        return _bytes_of(array), array.shape
 
     def _named(self, values: Mapping[str, Any]) -> list[Any]:
         missing = [f.name for f in self.fields if f.name not in values]
@@ -145,7 +175,8 @@ class Writer:
         return [values[f.name] for f in self.fields]
 
     def append(self, **values: Any) -> None:
-        """Appends one record: a value for each field. Values that the field's dtype cannot hold are refused."""
+        """Appends one record: a value for each field. Values that the field's dtype cannot hold are
+        refused."""
         self._core.append([self._value(i, value) for i, value in enumerate(self._named(values))])
 
     def extend(self, **values: Any) -> None:
@@ -159,7 +190,9 @@ class Writer:
             for row in range(rows):
                 self._core.append([self._value(i, column[row]) for i, column in enumerate(columns)])
         elif rows:
-            self._core.append([(self._array(i, column, rows), None) for i, column in enumerate(columns)], rows)
+            self._core.append(
+                [(_bytes_of(self._array(i, column, rows)), None) for i, column in enumerate(columns)], rows
+            )
 
     # ----------------------------------------------------------------------------------------- ending
 

@@ -12,7 +12,8 @@ class Field:
 
     Attributes:
         name: its name.
-        dtype: "u8", "f32", "utf8", ...: see `numpy_dtype()`. ("u8" is one byte, as in the store; NumPy calls that "u1".)
+        dtype: "u8", "f32", "utf8", ...: see `numpy_dtype()`. ("u8" is one byte, as in the store; NumPy calls
+            that "u1".)
         shape: of one value; () for a scalar; -1 for a dimension that varies from record to record.
         mark: "input", "target", "name", or "position" (its place in the source, in a shuffled store).
         classes: names of the values 0, 1, ... of a target, or None.
@@ -71,9 +72,9 @@ class Schema(tuple[Field, ...]):
 
 @dataclass(frozen=True)
 class Split:
-    """A named subset of the records: `records` of them. One that the source brought is made of the ids `first` ...
-    `first` + `records` - 1; of one from a file, `first` is None, and `rest`, `parent`, `ratio`, `seed` and `stratify`
-    tell how it was made."""
+    """A named subset of the records: `records` of them. One that the source brought is made of the ids
+    `first` ... `first` + `records` - 1; of one from a file, `first` is None, and `rest`, `parent`, `ratio`,
+    `seed` and `stratify` tell how it was made."""
 
     name: str
     records: int
@@ -87,8 +88,8 @@ class Split:
 
 @dataclass(frozen=True)
 class Member:
-    """A part of the source, such as a file of an archive; its records came from the source positions `first` ...
-    `first` + `records` - 1, which are the ids of an unshuffled store."""
+    """A part of the source, such as a file of an archive; its records came from the source positions `first`
+    ... `first` + `records` - 1, which are the ids of an unshuffled store."""
 
     name: str
     split: str
@@ -99,8 +100,8 @@ class Member:
 
 @dataclass(frozen=True)
 class BadBlock:
-    """A block that is not as it was written: `block` of `member` has the records `first` ... `first` + `records` - 1, of
-    which those in `bad` cannot be vouched for."""
+    """A block that is not as it was written: `block` of `member` has the records `first` ... `first` +
+    `records` - 1, of which those in `bad` cannot be vouched for."""
 
     member: str
     block: int

@@ -1,11 +1,12 @@
 """What is done to pictures on their way into a batch.
 
-These run in C, fused into one pass, on the library's threads. They apply to a u8 field of the shape (channels, height, width), in
-this order, whatever the order they are given in: pad, crop, flip, cut out, scale, convert. Randomness is keyed by seed,
-epoch and record: a record is augmented the same way in whatever batch, thread or rank it comes.
+These run in C, fused into one pass, on the library's threads. They apply to a u8 field of the shape
+(channels, height, width), in this order, whatever the order they are given in: pad, crop, flip, cut out,
+scale, convert. Randomness is keyed by seed, epoch and record: a record is augmented the same way in whatever
+batch, thread or rank it comes.
 
-Any other callable given among the transforms is a function over a whole batch (see `Loader`); `PerPicture` makes one from a
-function over single pictures.
+Any other callable given among the transforms is a function over a whole batch (see `Loader`); `PerPicture`
+makes one from a function over single pictures.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from .schema import Schema
 
 _PAD_MODES = {"constant": 0, "reflect": 1}
 _DTYPES = {"u8": 1, "f16": 9, "bf16": 10, "f32": 11}
@@ -41,8 +44,8 @@ class Transform:
 
 @dataclass(frozen=True)
 class RandomCrop(Transform):
-    """Pads all sides by `padding` pixels (zeros, or by "reflect"ing the picture), then cuts out `size` (a side, or height and
-    width) at a random place."""
+    """Pads all sides by `padding` pixels (zeros, or by "reflect"ing the picture), then cuts out `size` (a
+    side, or height and width) at a random place."""
 
     size: int | Sequence[int]
     padding: int = 0
@@ -53,7 +56,12 @@ class RandomCrop(Transform):
         height, width = _pair(self.size)
         if self.padding_mode not in _PAD_MODES:
             raise ValueError(f"padding_mode {self.padding_mode!r}: it is 'constant' (zeros) or 'reflect'")
-        return {"pad": self.padding, "pad_mode": _PAD_MODES[self.padding_mode], "crop_height": height, "crop_width": width}
+        return {
+            "pad": self.padding,
+            "pad_mode": _PAD_MODES[self.padding_mode],
+            "crop_height": height,
+            "crop_width": width,
+        }
 
 
 @dataclass(frozen=True)
@@ -78,8 +86,8 @@ class RandomFlip(Transform):
 
 @dataclass(frozen=True)
 class AlternatingFlip(Transform):
-    """Turns left and right round: one half of the records in even epochs, the other half in odd ones, so that two epochs show
-    each record once either way."""
+    """Turns left and right round: one half of the records in even epochs, the other half in odd ones, so that
+    two epochs show each record once either way."""
 
     def settings(self) -> dict[str, Any]:
         return {"flip": 2}
@@ -87,8 +95,8 @@ class AlternatingFlip(Transform):
 
 @dataclass(frozen=True)
 class Cutout(Transform):
-    """Sets a square with sides of `size` pixels at a random place to 0; its middle is uniform over the picture, so that it may
-    stick out."""
+    """Sets a square with sides of `size` pixels at a random place to 0; its middle is uniform over the
+    picture, so that it may stick out."""
 
     size: int
     field: str | None = field(default=None, kw_only=True)
@@ -99,8 +107,9 @@ class Cutout(Transform):
 
 @dataclass(frozen=True)
 class Normalize(Transform):
-    """(v / 255 - mean) / std, of each channel. Without `mean` and `std`, those of the split "train" are taken, which stores
-    know (of the split that is read, if there is no "train"). The result is float32 unless another type is asked for."""
+    """(v / 255 - mean) / std, of each channel. Without `mean` and `std`, those of the split "train" are
+    taken, which stores know (of the split that is read, if there is no "train"). The result is float32 unless
+    another type is asked for."""
 
     mean: Sequence[float] | None = None
     std: Sequence[float] | None = None
@@ -143,8 +152,8 @@ class ToFloat16(_ToFloat):
 
 
 class ToBFloat16(_ToFloat):
-    """bfloat16, rounded to nearest even: v / 255, or normalised; with ``scale=False``, 0 ... 255. For PyTorch, JAX and
-    TensorFlow; NumPy needs the package ml_dtypes."""
+    """bfloat16, rounded to nearest even: v / 255, or normalised; with ``scale=False``, 0 ... 255. For
+    PyTorch, JAX and TensorFlow; NumPy needs the package ml_dtypes."""
 
     _DTYPE = "bf16"
 
@@ -160,10 +169,10 @@ class ChannelsLast(Transform):
 class PerPicture:
     """A function over single pictures, as a transform over batches: for Albumentations and the like.
 
-    ``function(image=picture)["image"]`` is called (with `keyword` None: ``function(picture)``) for each picture of the batch,
-    as an array of the shape (height, width, channels), and may return another shape and dtype, the same for all. All of this is
-    Python, on one thread, ahead of the training loop: it costs what the function costs, and about 2 µs a picture more. The C
-    transforms cost less than half a microsecond.
+    ``function(image=picture)["image"]`` is called (with `keyword` None: ``function(picture)``) for each
+    picture of the batch, as an array of the shape (height, width, channels), and may return another shape and
+    dtype, the same for all. All of this is Python, on one thread, ahead of the training loop: it costs what
+    the function costs, and about 2 µs a picture more. The C transforms cost less than half a microsecond.
 
     Args:
         function: of one picture. It is called anew for each; its randomness is its own.
@@ -172,7 +181,11 @@ class PerPicture:
     """
 
     def __init__(
-        self, function: Callable[..., Any], field: str = "image", keyword: str | None = "image", channels_last: bool = True
+        self,
+        function: Callable[..., Any],
+        field: str = "image",
+        keyword: str | None = "image",
+        channels_last: bool = True,
     ) -> None:
         self.function, self.field, self.keyword, self.channels_last = function, field, keyword, channels_last
 
@@ -193,7 +206,7 @@ class PerPicture:
 
 def _merge(merged: dict[str, Any], transform: Transform) -> None:
     for key, value in transform.settings().items():
-        if key in merged and merged[key] != value and key != "scale":
+        if key in merged and merged[key] != value:
             raise ValueError(f"{transform!r}: another transform has set {key} already")
         merged[key] = value
 
@@ -205,17 +218,33 @@ def _complete(merged: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def check_channels(in_c: list[dict[str, Any]], schema: Schema) -> None:
+    """Are there as many means and deviations as channels?"""
+    for settings in in_c:
+        fields = [f for f in schema if f.is_picture and settings["field"] in (None, f.name)]
+        means = len(settings.get("mean", ()))
+        if means and len(fields) == 1 and means != fields[0].shape[0]:
+            raise ValueError(
+                f"Normalize: {means} means for {fields[0].shape[0]} channels of field {fields[0].name}"
+            )
+
+
 def split_transforms(transforms: Iterable[Any]) -> tuple[list[dict[str, Any]], list[Callable[[Any], Any]]]:
-    """Divides transforms into what runs in C (a dict for each field) and functions over batches, which come after it."""
+    """Divides transforms into what runs in C (a dict for each field) and functions over batches, which come
+    after it."""
     fields: dict[str | None, dict[str, Any]] = {}
     functions: list[Callable[[Any], Any]] = []
     for transform in transforms:
         if isinstance(transform, Transform):
             if functions:
-                raise ValueError(f"{transform!r} runs in C, before functions of your own: put it in front of them")
+                raise ValueError(
+                    f"{transform!r} runs in C, before functions of your own: put it in front of them"
+                )
             _merge(fields.setdefault(transform.field, {"field": transform.field}), transform)
         elif callable(transform):
             functions.append(transform)
         else:
-            raise TypeError(f"{transform!r} is no transform: one of apldata.transforms, or a function over a batch, is needed")
+            raise TypeError(
+                f"{transform!r} is no transform: one of apldata.transforms, or a function, is needed"
+            )
     return [_complete(merged) for merged in fields.values()], functions

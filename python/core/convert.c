@@ -1,6 +1,7 @@
 /* Between Python's values and C's; errors. */
 #include "core.h"
 
+#include <limits.h>
 #include <string.h>
 
 PyObject *core_raise(struct core_state *state, const apl_error *err)
@@ -43,4 +44,36 @@ int text_from(PyObject *object, const char **text, PyObject **owner)
     }
     *text = bytes;
     return 0;
+}
+
+static int number_from(PyObject *object, unsigned long long most, unsigned long long *n)
+{
+    PyObject *whole = PyNumber_Index(object);
+    *n = whole ? PyLong_AsUnsignedLongLong(whole) : 0;
+    Py_XDECREF(whole);
+    if (!whole)
+        return 0;
+    if (!PyErr_Occurred() && *n <= most)
+        return 1;
+    PyErr_Clear();
+    PyErr_Format(PyExc_ValueError, "%R: a whole number from 0 to %llu is needed", object, most);
+    return 0;
+}
+
+int unsigned_from(PyObject *object, void *to)
+{
+    unsigned long long n;
+    if (!number_from(object, UINT_MAX, &n))
+        return 0;
+    *(unsigned *)to = (unsigned)n;
+    return 1;
+}
+
+int u64_from(PyObject *object, void *to)
+{
+    unsigned long long n;
+    if (!number_from(object, UINT64_MAX, &n))
+        return 0;
+    *(uint64_t *)to = n;
+    return 1;
 }

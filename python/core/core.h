@@ -40,6 +40,10 @@ PyObject *text_or_none(const char *text);
  * refused. -1: an error is set. */
 int text_from(PyObject *object, const char **text, PyObject **owner);
 
+/* Converters for "O&": whole numbers (NumPy's too), refused with a ValueError where they do not fit. */
+int unsigned_from(PyObject *object, void *to); /* unsigned */
+int u64_from(PyObject *object, void *to);      /* uint64_t */
+
 extern PyType_Spec store_spec, batch_spec, view_spec, reader_spec, writer_spec;
 
 #endif

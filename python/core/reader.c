@@ -6,7 +6,8 @@
 #include "store.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 /* The library takes the reader's lock in every call, and may hold it while it waits for the GIL in an allocator of ours
@@ -139,6 +140,19 @@ static int wait_next(apl_reader *reader, double timeout, apl_batch **batch, apl_
     }
 }
 
+/* The library tells of the last slice. */
+static void tell_whole_wait(apl_error *err, double timeout)
+{
+    char slice[32], text[sizeof err->message] = "";
+    snprintf(slice, sizeof slice, "waited %u ms", READER_SLICE_MS);
+    char *at = strstr(err->message, slice);
+    if (!at)
+        return;
+    *at = '\0';
+    if (snprintf(text, sizeof text, "%swaited %g s%s", err->message, timeout, at + strlen(slice)) > 0)
+        memcpy(err->message, text, sizeof text);
+}
+
 static PyObject *next(PyObject *self, PyObject *args)
 {
     struct py_reader *r = (struct py_reader *)self;
@@ -158,6 +172,8 @@ static PyObject *next(PyObject *self, PyObject *args)
         return NULL;
     if (status == APL_END)
         Py_RETURN_NONE;
+    if (status == APL_E_TIMEOUT)
+        tell_whole_wait(&err, timeout);
     return status == APL_OK ? batch_object(state, batch, r->names) : core_raise(state, &err);
 }
 

@@ -5,6 +5,8 @@
 #include "core.h"
 #include "pin.h"
 
+#define READER_SLICE_MS 100u /* how long a wait goes on before signals are looked at */
+
 /* Options of a reader and what they point to. */
 struct reader_call {
     apl_reader_options options;

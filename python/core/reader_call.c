@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define SLICE_MS 100u /* how long a wait goes on before signals are looked at */
-
 struct item {
     const char *name;
     size_t at;
@@ -249,7 +247,7 @@ int reader_call_from(struct reader_call *call, PyObject *options)
 {
     memset(call, 0, sizeof *call);
     call->options = (apl_reader_options)APL_READER_OPTIONS_INIT;
-    call->options.timeout_ms = SLICE_MS;
+    call->options.timeout_ms = READER_SLICE_MS;
     call->owners = PyList_New(0);
     PyObject *dict = call->owners ? PyDict_Copy(options) : NULL;
     int done = dict ? take_all(call, dict) : -1;

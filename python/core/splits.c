@@ -15,14 +15,20 @@ PyObject *store_split_ids(PyObject *self, PyObject *name)
     if (!store)
         goto out;
     uint64_t count = 0;
-    apl_status status = apl_split_ids(store, text, NULL, &count, &err);
-    if (status == APL_OK)
-        ids = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(count * 8));
-    if (ids)
-        status = apl_split_ids(store, text, (uint64_t *)(void *)PyByteArray_AsString(ids), &count, &err);
+    apl_status status;
+    Py_BEGIN_ALLOW_THREADS status = apl_split_ids(store, text, NULL, &count, &err);
+    Py_END_ALLOW_THREADS if (status == APL_OK) ids =
+        PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(count * 8));
+    uint64_t *to = ids ? (uint64_t *)(void *)PyByteArray_AsString(ids) : NULL;
+    if (to) {
+        Py_BEGIN_ALLOW_THREADS status = apl_split_ids(store, text, to, &count, &err);
+        Py_END_ALLOW_THREADS
+    }
     if (status != APL_OK) {
         Py_CLEAR(ids);
         core_raise(core_state_of(self), &err);
+    } else if (to && PyByteArray_Resize(ids, (Py_ssize_t)(count * 8)) < 0) { /* its file may have changed */
+        Py_CLEAR(ids);
     }
     store_done(s);
 out:
@@ -122,12 +128,10 @@ PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords)
     static char *names[] = {"name", "ratio", "parent", "stratify", "seed", "threads", "replace", NULL};
     struct py_store *s = (struct py_store *)self;
     apl_split_options options = APL_SPLIT_OPTIONS_INIT;
-    unsigned long long seed = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sd|zzKIp:split", names, &options.name, &options.ratio,
-                                     &options.parent, &options.stratify, &seed, &options.threads,
-                                     &options.replace))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sd|zzO&O&p:split", names, &options.name, &options.ratio,
+                                     &options.parent, &options.stratify, u64_from, &options.seed,
+                                     unsigned_from, &options.threads, &options.replace))
         return NULL;
-    options.seed = seed;
     apl_store *store = store_use(s);
     apl_error err;
     if (!store)
@@ -145,7 +149,7 @@ PyObject *store_split_verify(PyObject *self, PyObject *args)
     struct py_store *s = (struct py_store *)self;
     const char *name;
     unsigned threads = 0;
-    if (!PyArg_ParseTuple(args, "s|I:split_verify", &name, &threads))
+    if (!PyArg_ParseTuple(args, "s|O&:split_verify", &name, unsigned_from, &threads))
         return NULL;
     apl_store *store = store_use(s);
     apl_error err;

@@ -32,6 +32,10 @@ static int reopen_in_child(struct py_store *s)
     if (s->pid == pid || !s->handle.it)
         return 0;
     apl_store *store = open_store(s, s->content, &err);
+    if (s->pid == pid) { /* another thread was faster */
+        apl_store_close(store);
+        return 0;
+    }
     if (!store) {
         core_raise(core_state_of(s), &err);
         return -1;
@@ -206,7 +210,8 @@ static PyObject *get(PyObject *self, PyObject *args, PyObject *keywords)
     apl_get_options options = APL_GET_OPTIONS_INIT;
     PyObject *object, *fields = Py_None, *owner;
     Py_buffer ids;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OI:get", names, &object, &fields, &options.threads) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO&:get", names, &object, &fields, unsigned_from,
+                                     &options.threads) ||
         field_list(fields, list, &options.field_count, &owner) < 0)
         return NULL;
     options.fields = owner ? list : NULL;
@@ -241,7 +246,8 @@ static PyObject *get_split_directory(PyObject *self, void *unused)
 static PyObject *get_closed(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyBool_FromLong(((struct py_store *)self)->handle.it == NULL);
+    const struct handle *h = &((struct py_store *)self)->handle;
+    return PyBool_FromLong(h->it == NULL || h->closing);
 }
 
 static PyGetSetDef attributes[] = {

@@ -72,7 +72,7 @@ PyObject *store_verify(PyObject *self, PyObject *args)
     apl_verify_options options = APL_VERIFY_OPTIONS_INIT;
     struct verification v = {.progress = Py_None};
     apl_error err;
-    if (!PyArg_ParseTuple(args, "|IO:verify", &options.threads, &v.progress))
+    if (!PyArg_ParseTuple(args, "|O&O:verify", unsigned_from, &options.threads, &v.progress))
         return NULL;
     apl_store *store = store_use(s);
     v.bad = store ? PyList_New(0) : NULL;

@@ -29,9 +29,9 @@ static int init(PyObject *self, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "the writer is open already");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$IIzipOz:Writer", names, PyUnicode_FSConverter,
-                                     &path, &options.threads, &block_records, &options.codec, &options.level,
-                                     &options.replace, &seed, &options.tool))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$O&O&zipOz:Writer", names, PyUnicode_FSConverter,
+                                     &path, unsigned_from, &options.threads, unsigned_from, &block_records,
+                                     &options.codec, &options.level, &options.replace, &seed, &options.tool))
         return -1;
     options.block_records = block_records;
     options.shuffle = seed != Py_None;
@@ -198,7 +198,7 @@ static PyObject *begin_member(PyObject *self, PyObject *args)
     unsigned number;
     apl_error err;
     apl_status status;
-    if (!PyArg_ParseTuple(args, "ssI:begin_member", &name, &split, &number))
+    if (!PyArg_ParseTuple(args, "ssO&:begin_member", &name, &split, unsigned_from, &number))
         return NULL;
     apl_writer *writer = writer_use(w);
     if (!writer)

@@ -1,0 +1,304 @@
+"""Loader: order, epochs, states, receipts, threads, functions in Python."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import apldata
+from apldata import Loader, Store
+
+TRAIN = 1000  # records, of the drawn store
+
+
+def ids_of(loader: Loader) -> list[int]:
+    return [int(i) for batch in loader for i in batch.ids]
+
+
+def add_one(batch: Any) -> None:
+    batch["image"][:] += 1
+
+
+FUNCTIONS: list[Any] = [[], [add_one]]
+
+
+@pytest.mark.parametrize("threads", [0, 1, 2, 4, None])
+@pytest.mark.parametrize(
+    "options", [{}, {"shuffle": False}, {"order": "free"}, {"window": 300}, {"reuse": 3}]
+)
+def test_each_record_once_an_epoch(store: Store, threads: int | None, options: dict[str, Any]) -> None:
+    with Loader(store, "train", 64, seed=3, threads=threads, **options) as loader:
+        for _ in range(2):
+            assert sorted(ids_of(loader)) == sorted(list(range(TRAIN)) * options.get("reuse", 1))
+
+
+@pytest.mark.parametrize("window", [0, 300])
+def test_the_order_does_not_depend_on_threads_or_batch_size(store: Store, window: int) -> None:
+    def orders(**options: Any) -> list[list[int]]:
+        with Loader(store, "train", seed=3, window=window, **options) as loader:
+            return [ids_of(loader) for _ in range(3)]
+
+    first = orders(threads=0, batch_size=64)
+    assert first[0] != first[1] != first[2]
+    for threads in (1, 2, 4):
+        assert orders(threads=threads, batch_size=64) == first
+    assert orders(loaders=1, consumers=2, batch_size=999) == first
+    assert orders(threads=1, batch_size=1000, queue_depth=1, transforms=[add_one]) == first
+    assert orders(threads=1, batch_size=70, fields=["label"]) == first
+    assert orders(threads=1, batch_size=70, fields=[]) == first
+
+
+@pytest.mark.parametrize("transforms", FUNCTIONS)
+def test_values_belong_to_the_ids(store: Store, drawn: dict, transforms: list[Any]) -> None:
+    train = drawn["train"]
+    with Loader(store, "train", 96, threads=2, transforms=transforms) as loader:
+        for batch in loader:
+            assert np.array_equal(batch["image"], train["image"][batch.ids] + np.uint8(len(transforms)))
+            assert np.array_equal(batch["label"], train["label"][batch.ids])
+
+
+@pytest.mark.parametrize("transforms", FUNCTIONS)
+def test_iter_goes_to_the_next_epoch(store: Store, transforms: list[Any]) -> None:
+    with Loader(store, "train", 64, seed=1) as reference:
+        epochs = [ids_of(reference) for _ in range(4)]
+    with Loader(store, "train", 64, seed=1, transforms=transforms) as loader:
+        unused = iter(loader)  # does not begin the epoch
+        assert loader.epoch == 0 and len(loader) == len(unused) == 16
+        assert ids_of(loader) == epochs[0]
+        for batch in loader:
+            assert batch.epoch == loader.epoch == 1
+            assert batch.ids.tolist() == epochs[1][:64]
+            break
+        assert ids_of(loader) == epochs[2]
+        with pytest.raises(apldata.InvalidError, match="started anew"):
+            next(unused)
+        last = iter(loader)
+        assert [int(i) for batch in last for i in batch.ids] == epochs[3]
+        for _ in range(3):
+            with pytest.raises(StopIteration):
+                next(last)
+
+
+def test_iterators_of_before_a_load_are_over(store: Store) -> None:
+    with Loader(store, "train", 64) as loader:
+        old = iter(loader)
+        next(old)
+        loader.load_state_dict(loader.state_dict())
+        new = iter(loader)
+        with pytest.raises(apldata.InvalidError):
+            next(old)
+        next(new)
+
+
+def test_two_loaders_side_by_side(store: Store) -> None:
+    with Loader(store, "train", 50, threads=1) as one, Loader(store, "test", 50, threads=1) as two:
+        pairs = list(zip(one, two, strict=False))  # all of them held
+        assert len(pairs) == 6
+        assert all(a.ids.max() < TRAIN <= b.ids.min() for a, b in pairs)
+    with Loader(store, "train", 50) as one, pytest.raises(apldata.InvalidError):
+        list(zip(iter(one), iter(one), strict=True))
+
+
+def test_sizes(store: Store) -> None:
+    with Loader(store, "train", 64) as loader:
+        assert [len(batch) for batch in loader] == [64] * 15 + [40]
+    with Loader(store, "train", 64, drop_last=True) as loader:
+        assert [len(batch) for batch in loader] == [64] * 15 and len(loader) == 15
+        assert loader.receipt()["dropped"] == 40
+    with Loader(store, "train", 5000) as loader:
+        assert [len(batch) for batch in loader] == [1000]
+    with Loader(store, "test", 7, fields=["label"]) as loader:
+        assert next(iter(loader)).keys() == ["label"]
+
+
+def test_evaluation_goes_in_the_order_of_ids(store: Store) -> None:
+    with Loader(store, "test", 64, shuffle=False) as loader:
+        assert ids_of(loader) == ids_of(loader) == list(range(TRAIN, TRAIN + 300))
+
+
+@pytest.mark.parametrize("transforms", FUNCTIONS)
+def test_set_epoch(store: Store, transforms: list[Any]) -> None:
+    with Loader(store, "train", 64, transforms=transforms) as loader:
+        epochs = [ids_of(loader) for _ in range(3)]
+        for epoch in (1, 2, 0, 0):
+            loader.set_epoch(epoch)
+            assert loader.epoch == epoch or epoch == loader.epoch + 1
+            assert ids_of(loader) == epochs[epoch]
+        next(iter(loader))
+        state = loader.state_dict()
+        assert state["epoch"] == 1
+        loader.load_state_dict(state)
+        loader.set_epoch(1)  # where the state is: it goes on there
+        assert ids_of(loader) == epochs[1][64:]
+    with Loader(store, "train", 64, first_epoch=2) as loader:
+        assert ids_of(loader) == epochs[2]
+
+
+def test_ranks_share_an_epoch(store: Store) -> None:
+    with Loader(store, "train", 64) as alone:
+        order = ids_of(alone)
+        whole = alone.receipt()
+    parts, receipts = [], []
+    for rank in range(3):
+        with Loader(store, "train", 64, rank=rank, world=3) as loader:
+            batches = [batch.ids.tolist() for batch in loader]
+            assert len(batches) == len(loader) == 6
+            parts.append(batches)
+            receipts.append(loader.receipt())
+    shared = [i for step in zip(*parts, strict=True) for batch in step for i in batch]
+    assert shared == order
+    assert sum(r["delivered"] for r in receipts) == whole["delivered"] == TRAIN
+    assert f"{sum(int(r['sum'], 16) for r in receipts) % 2**128:032x}" == whole["sum"]
+
+
+def test_receipts_of_parts_add_up(store: Store) -> None:
+    with Loader(store, "train", 64) as loader:
+        ids_of(loader)
+        whole = loader.receipt()
+        assert (whole["first"], whole["last"], whole["delivered"]) == (0, TRAIN, TRAIN)
+        assert whole["missing"] == whole["repeated"] == whole["skipped"] == 0
+    with Loader(store, "train", 64) as loader:
+        iterator = iter(loader)
+        for _ in range(5):
+            next(iterator)
+        first, state = loader.receipt(), loader.state_dict()
+    with Loader(store, "train", 33) as loader:
+        loader.load_state_dict(state)
+        ids_of(loader)
+        rest = loader.receipt()
+    assert first["last"] == rest["first"] == 320
+    assert first["delivered"] + rest["delivered"] == TRAIN
+    assert f"{(int(first['sum'], 16) + int(rest['sum'], 16)) % 2**128:032x}" == whole["sum"]
+
+
+def test_many_threads_draw_from_one_loader(store: Store) -> None:
+    for transforms in FUNCTIONS:
+        with Loader(store, "train", 8, threads=2, transforms=transforms) as loader:
+            for _ in range(3):
+                iterator, seen = iter(loader), []
+
+                def draw(iterator: Any = iterator, seen: list[int] = seen) -> None:
+                    for batch in iterator:
+                        seen.extend(batch.ids.tolist())
+
+                crew = [threading.Thread(target=draw) for _ in range(4)]
+                for thread in crew:
+                    thread.start()
+                for thread in crew:
+                    thread.join()
+                assert sorted(seen) == list(range(TRAIN))
+
+
+def test_closing_wakes_who_waits(store: Store) -> None:
+    for transforms in ([], [lambda batch: time.sleep(0.3)]):
+        loader, raised = Loader(store, "train", 8, threads=1, transforms=transforms), []
+        held = [next(iter(loader))]
+
+        def draw(loader: Loader = loader, raised: list[Any] = raised) -> None:
+            try:
+                while True:
+                    for _ in loader:
+                        pass
+            except Exception as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=draw)
+        thread.start()
+        time.sleep(0.1)
+        loader.close()
+        thread.join(2)
+        assert not thread.is_alive()
+        assert isinstance(raised[0], (apldata.CancelledError, ValueError))
+        loader.close()
+        assert all(len(batch["image"]) == len(batch) for batch in held)  # stay valid
+
+
+def test_a_closed_loader_says_so(store: Store) -> None:
+    loader = Loader(store, "train", 8)
+    state = loader.state_dict()
+    loader.close()
+    for use in (
+        lambda: next(iter(loader)),
+        loader.state_dict,
+        loader.receipt,
+        lambda: loader.load_state_dict(state),
+    ):
+        with pytest.raises(ValueError, match="closed"):
+            use()
+    assert "closed" in repr(loader)
+
+
+def test_cancelling(store: Store) -> None:
+    with Loader(store, "train", 8) as loader:
+        next(iter(loader))
+        loader.cancel()
+        with pytest.raises(apldata.CancelledError):
+            list(loader)
+
+
+@pytest.mark.parametrize("transforms", FUNCTIONS)
+def test_all_batches_held(store: Store, transforms: list[Any]) -> None:
+    """Held batches cost memory: with none left the loader says so, and goes on when some are given back."""
+    with Loader(store, "train", 8, threads=1, transforms=transforms) as loader:
+        held, order, iterator = [], [], iter(loader)
+        with pytest.raises(apldata.LentError):
+            while True:
+                held.append(next(iterator))
+                order += held[-1].ids.tolist()
+        assert loader.state_dict()["position"] == len(order)
+        held.clear()
+        order += [int(i) for batch in iterator for i in batch.ids]
+        assert sorted(order) == list(range(TRAIN))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"batch_size": 0},
+        {"split": "none"},
+        {"order": "odd"},
+        {"rank": 1},
+        {"rank": 3, "world": 2},
+        {"fields": ["no"]},
+        {"fields": "label"},
+        {"memory_budget": 1000},
+        {"threads": -1},
+        {"seed": -1},
+        {"window": 1.5},
+        {"pin": (1,)},
+        {"transforms": ["no"]},
+        {"transforms": [add_one, apldata.RandomFlip()]},
+        {"transforms": [apldata.RandomCrop(99)]},
+        {"transforms": [apldata.RandomCrop(8), apldata.RandomCrop(9)]},
+        {"bins": 2**40},
+        {"transforms": [apldata.Normalize(), apldata.ToFloat32(scale=False)]},
+        {"transforms": [apldata.RandomFlip(field="label")]},
+        {"transforms": [apldata.Normalize(mean=[1, 2], std=[1, 2])]},
+    ],
+)
+def test_wrong_options_are_refused(store: Store, options: dict[str, Any]) -> None:
+    with pytest.raises((apldata.Error, ValueError, TypeError)):
+        Loader(store, **options)
+
+
+def test_a_wait_may_take_only_so_long(store: Store) -> None:
+    with Loader(store, "train", 32, timeout=30) as loader:
+        assert sum(len(batch) for batch in loader) == TRAIN
+
+
+def test_it_tells_where_the_time_went(store: Store) -> None:
+    with Loader(store, "train", 100) as loader:
+        list(loader)
+        stats = loader.stats()
+    assert 0 <= stats["stall"] <= 1 and all(isinstance(key, str) for key in json.loads(json.dumps(stats)))
+
+
+def test_it_cannot_be_pickled(store: Store) -> None:
+    with Loader(store) as loader, pytest.raises(TypeError, match="state_dict"):
+        pickle.dumps(loader)

@@ -1,0 +1,268 @@
+"""Writer: what goes in comes out; what cannot be held is refused; failures leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import apldata
+from apldata import Field, Store, Writer
+
+NUMBERS = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "f32", "f64", "bool"]
+
+
+def values_of(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    """All sorts of values, with the extremes among them."""
+    kind = apldata.numpy_dtype(dtype)
+    random = np.random.default_rng(7)
+    if kind.kind == "f":
+        values = random.normal(0, 100, shape).astype(kind)
+        values.flat[:4] = [np.nan, np.inf, -np.inf, -0.0]
+    elif kind.kind == "b":
+        values = random.integers(0, 2, shape).astype(bool)
+    else:
+        info = np.iinfo(kind)
+        values = random.integers(info.min, info.max, shape, kind, endpoint=True)
+        values.flat[:2] = [info.min, info.max]
+    return values
+
+
+def write(path: Path, fields: dict, **columns: object) -> Store:
+    with Writer(path, fields) as writer:
+        writer.extend(**columns)
+    return Store(path)
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3, 4)])
+def test_every_dtype_comes_back(tmp_path: Path, dtype: str, shape: tuple[int, ...]) -> None:
+    values = values_of(dtype, (150, *shape))
+    with write(tmp_path / "s", {"x": (dtype, shape)}, x=values) as store:
+        back = store.to_numpy()["x"]
+        assert back.dtype == values.dtype and back.shape == values.shape
+        assert back.tobytes() == values.tobytes()
+        assert store.schema["x"].dtype == dtype and store.schema["x"].shape == shape
+
+
+def test_big_endian_and_strided_values_come_back(tmp_path: Path) -> None:
+    values = np.arange(600, dtype=">i4").reshape(100, 6)[:, ::2]
+    with write(tmp_path / "s", {"x": ("i32", (3,))}, x=values) as store:
+        assert np.array_equal(store.to_numpy()["x"], values)
+
+
+def test_bfloat16_comes_back(tmp_path: Path) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    values = np.arange(-10, 10, dtype=np.float32).astype(ml_dtypes.bfloat16)
+    with Writer(tmp_path / "s", {"x": "bf16", "y": ("bf16", (2,))}) as writer:
+        writer.append(x=values[0], y=values[:2])
+        writer.extend(x=values[1:], y=np.stack([values[1:], values[:-1]], 1))
+    back = Store(tmp_path / "s").to_numpy()
+    assert np.array_equal(back["x"], values) and back["y"].dtype == values.dtype
+
+
+TEXTS = ["", "plain", "é\U0001f600", "\0inside\0", "a" * 5000, "‮left", "\n\t"]
+
+
+def test_text_comes_back(tmp_path: Path) -> None:
+    with write(tmp_path / "s", {"name": str, "n": "u8"}, name=TEXTS, n=range(len(TEXTS))) as store:
+        assert store.to_numpy()["name"] == TEXTS
+        assert [record["name"] for record in store] == TEXTS
+
+
+def test_bytes_that_are_no_text_come_back(tmp_path: Path) -> None:
+    with write(tmp_path / "s", {"name": str}, name=[b"\xff\xfe", os.fsdecode(b"a\x80")]) as store:
+        assert [os.fsencode(text) for text in store.to_numpy()["name"]] == [b"\xff\xfe", b"a\x80"]
+
+
+def test_varying_shapes_come_back(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    shapes = [(0, 2), (3, 2), (1, 2), (40, 2)] * 10
+    values = [random.normal(size=shape).astype(np.float32) for shape in shapes]
+    with write(tmp_path / "s", {"x": ("f32", (-1, 2)), "label": "i64"}, x=values, label=range(40)) as store:
+        back = store.to_numpy()
+        assert [array.shape for array in back["x"]] == shapes
+        assert all(np.array_equal(a, b) for a, b in zip(back["x"], values, strict=True))
+        assert back["label"].tolist() == list(range(40))
+
+
+def test_extend_is_append(tmp_path: Path) -> None:
+    pictures, labels = np.arange(10 * 12, dtype=np.uint8).reshape(10, 3, 2, 2), np.arange(10)
+    fields = {"image": ("u8", (3, 2, 2)), "label": "u8"}
+    with Writer(tmp_path / "a", fields) as writer:
+        for picture, label in zip(pictures, labels, strict=True):
+            writer.append(image=picture, label=label)
+    with Writer(tmp_path / "b", fields) as writer:
+        writer.extend(image=pictures[:3], label=labels[:3].tolist())
+        writer.extend(image=pictures[:0], label=[])
+        writer.extend(image=list(pictures[3:]), label=labels[3:])
+    assert Store(tmp_path / "a").content_digest == Store(tmp_path / "b").content_digest
+    assert (tmp_path / "a/data.mdb").read_bytes() == (tmp_path / "b/data.mdb").read_bytes()
+
+
+WRONG = [
+    ("u8", (), 256),
+    ("u8", (), -1),
+    ("u8", (), 1.5),
+    ("u8", (), float("nan")),
+    ("u8", (), 2**70),
+    ("u8", (), "1"),
+    ("u8", (), [1]),
+    ("u8", (2,), [1, 2, 3]),
+    ("u8", (2,), [[1, 2]]),
+    ("u8", (2,), 7),
+    ("u8", (), None),
+    ("i8", (), 128),
+    ("i64", (), np.uint64(2**64 - 1)),
+    ("u64", (), np.int64(-1)),
+    ("bool", (), 2),
+    ("f32", (), 1e300),
+    ("f16", (), 70000.0),
+    ("f32", (), 2**24 + 1),
+    ("f32", (), 1 + 2j),
+    ("f32", (), b"x"),
+    ("utf8", (-1,), None),
+    ("utf8", (-1,), 3),
+    ("i16", (-1, 2), np.zeros((3, 3))),
+    ("i16", (-1, 2), np.zeros(4)),
+]
+
+
+@pytest.mark.parametrize(("dtype", "shape", "value"), WRONG)
+def test_values_that_do_not_fit_are_refused(
+    tmp_path: Path, dtype: str, shape: tuple[int, ...], value: object
+) -> None:
+    with Writer(tmp_path / "s", [Field("x", dtype, shape), Field("n", "u8")]) as writer:
+        with pytest.raises((ValueError, TypeError)):
+            writer.append(x=value, n=0)
+        with pytest.raises((ValueError, TypeError)):
+            writer.extend(x=[value], n=[0])
+        good = "text" if dtype == "utf8" else np.zeros([max(size, 0) for size in shape])
+        writer.append(x=good, n=1)  # a value that was refused does no harm
+    assert len(Store(tmp_path / "s")) == 1
+
+
+def test_rounding_of_floats_is_no_loss(tmp_path: Path) -> None:
+    with write(tmp_path / "s", {"x": "f32"}, x=[0.1, np.inf, np.nan, 1e-60]) as store:
+        assert np.array_equal(
+            store.to_numpy()["x"], np.array([0.1, np.inf, np.nan, 0], np.float32), equal_nan=True
+        )
+
+
+def test_fields_must_be_named(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "s", {"x": "u8", "y": "u8"})
+    with pytest.raises(TypeError, match=r"missing fields: .*y"):
+        writer.append(x=1)
+    with pytest.raises(TypeError, match=r"none: .*z"):
+        writer.append(x=1, y=2, z=3)
+    with pytest.raises(ValueError, match="different lengths"):
+        writer.extend(x=[1, 2], y=[3])
+    writer.close()
+    with pytest.raises(ValueError, match="closed"):
+        writer.append(x=1, y=2)
+
+
+@pytest.mark.parametrize(
+    "options", [{"threads": -1}, {"block_records": -1}, {"shuffle": -1}, {"codec": "none such"}]
+)
+def test_wrong_options_are_refused(tmp_path: Path, options: dict) -> None:
+    with pytest.raises((ValueError, OverflowError)), Writer(tmp_path / "s", {"x": "u8"}, **options) as writer:
+        writer.append(x=1)
+    assert not (tmp_path / "s" / "data.mdb").exists()
+
+
+@pytest.mark.parametrize(
+    "fields", [[Field("x", "u8", mark="odd")], {"x": "u9"}, {"x": object}, {"": "u8"}, {}]
+)
+def test_wrong_schemas_are_refused(tmp_path: Path, fields: object) -> None:
+    with pytest.raises((ValueError, TypeError)), Writer(tmp_path / "s", fields) as writer:  # type: ignore[arg-type]
+        writer.extend()
+    assert not (tmp_path / "s" / "data.mdb").exists()
+
+
+def test_an_exception_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), Writer(tmp_path / "s", {"x": "u8"}) as writer:
+        writer.append(x=1)
+        raise KeyError("trouble")
+    assert not list(tmp_path.rglob("*.mdb*"))
+    write(tmp_path / "s", {"x": "u8"}, x=[1])
+
+
+def test_a_progress_that_raises_ends_the_commit(tmp_path: Path) -> None:
+    def progress(*_: int) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), Writer(tmp_path / "s", {"x": "u8"}, progress=progress) as writer:
+        writer.extend(x=[1, 2])
+    assert not (tmp_path / "s" / "data.mdb").exists()
+
+
+def test_replacing(tmp_path: Path) -> None:
+    write(tmp_path / "s", {"x": "u8"}, x=[1])
+    with pytest.raises(apldata.ExistsError):
+        write(tmp_path / "s", {"x": "u8"}, x=[2])
+    with pytest.raises(ZeroDivisionError), Writer(tmp_path / "s", {"x": "u8"}, replace=True) as writer:
+        writer.append(x=3)
+        raise ZeroDivisionError
+    assert Store(tmp_path / "s")[0]["x"] == 1
+    with Writer(tmp_path / "s", {"x": "u8"}, replace=True) as writer:
+        writer.append(x=4)
+    assert Store(tmp_path / "s")[0]["x"] == 4
+
+
+def test_members_splits_and_classes(tmp_path: Path) -> None:
+    fields = [Field("x", "u8"), Field("label", "u8", mark="target", classes=("a", "ö <b>"))]
+    with Writer(tmp_path / "s", fields, split="one") as writer:
+        writer.begin("one", "first")
+        writer.extend(x=[1, 2], label=[0, 1])
+        writer.begin("one", "second")
+        writer.append(x=3, label=1)
+        writer.begin("two")
+        writer.append(x=4, label=0)
+    store = Store(tmp_path / "s")
+    assert [(m.name, m.split, m.first, m.records) for m in store.members] == [
+        ("first", "one", 0, 2), ("second", "one", 2, 1), ("two", "two", 3, 1),
+    ]  # fmt: skip
+    assert {name: split.records for name, split in store.splits.items()} == {"one": 3, "two": 1}
+    assert store.classes == ("a", "ö <b>") and store.class_counts("one") == {"a": 1, "ö <b>": 2}
+
+
+def test_a_class_that_is_none_is_refused(tmp_path: Path) -> None:
+    with (
+        pytest.raises(apldata.Error),
+        Writer(tmp_path / "s", [Field("y", "u8", mark="target", classes=("a",))]) as w,
+    ):
+        w.append(y=1)
+    assert not (tmp_path / "s" / "data.mdb").exists()
+
+
+def test_two_threads_may_not_mix_records(tmp_path: Path) -> None:
+    """Two threads that append to one writer: each record is either written whole or refused."""
+    writer, refused = Writer(tmp_path / "s", {"x": ("u16", (500,))}), []
+
+    def fill(value: int) -> None:
+        for _ in range(300):
+            try:
+                writer.append(x=np.full(500, value))
+            except RuntimeError:
+                refused.append(value)
+
+    threads = [threading.Thread(target=fill, args=(value,)) for value in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    writer.commit()
+    rows = Store(tmp_path / "s").to_numpy()["x"]
+    assert len(rows) + len(refused) == 600
+    assert (rows == rows[:, :1]).all()
+
+
+def test_a_shuffled_store_has_the_same_records(tmp_path: Path) -> None:
+    with Writer(tmp_path / "s", {"x": "u16"}, shuffle=5) as writer:
+        writer.extend(x=range(1000))
+    stored = Store(tmp_path / "s").to_numpy()["x"]
+    assert sorted(stored) == list(range(1000)) and stored.tolist() != list(range(1000))
