@@ -1,0 +1,127 @@
+#include "subjects.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* PROGRAM and ARCHIVE stand for paths. */
+static const struct subject table[] = {
+    {.name = "ingest",
+     .argv = {"aplingest", "-q", "-j2", "--partial", "@binary.tar.gz", "db"},
+     .writes = true},
+    {.name = "ingest-python",
+     .argv = {"aplingest", "-q", "-j2", "--partial", "@python.tar", "db"},
+     .writes = true},
+    {.name = "ingest-force",
+     .argv = {"aplingest", "-q", "-j2", "--partial", "--force", "-b16", "@binary.tar.gz", "db"},
+     .before = OLD_STORE,
+     .writes = true},
+    {.name = "ingest-shuffle",
+     .argv = {"aplingest", "-q", "-j2", "--partial", "--force", "--shuffle", "-b16", "@binary.tar.gz", "db"},
+     .before = OLD_STORE,
+     .writes = true},
+    {.name = "split",
+     .argv = {"apldata", "split", "-q", "-j2", "db", "val=0.2"},
+     .before = NEW_STORE,
+     .beside = "val.split"},
+    {.name = "verify", .argv = {"apldata", "verify", "-q", "-j2", "db"}, .before = NEW_STORE},
+    {.name = "info", .argv = {"apldata", "info", "--json", "db"}, .before = NEW_STORE},
+    {.name = "get",
+     .argv = {"apldata", "get", "db", "0", "17", "99"},
+     .before = NEW_STORE},
+    {.name = "get-raw",
+     .argv = {"apldata", "get", "--field", "image", "--format", "raw", "-o-", "db", "7", "3"},
+     .before = NEW_STORE},
+    {.name = "epoch", .argv = {"epoch", "db"}, .before = NEW_STORE},
+};
+
+static char *join(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (!path)
+        die("out of memory");
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+/* A run without faults: what it leaves is what is right. */
+static struct file run_well(const struct place *place, const char *injector, struct subject *s)
+{
+    memset(place->control, 0, sizeof *place->control);
+    subject_set(s, place);
+    struct outcome o = place_run(place, injector, NULL, s->argv, 60, 0);
+    if (o.signal || o.status || o.lines || (injector && !place->control->finished))
+        die("%s without faults: signal %d, exit status %d, %s", s->name, o.signal, o.status, o.message);
+    if (place->control->open_files || place->control->blocks)
+        die("%s without faults leaves %u files and %u blocks of memory, such as of %s", s->name,
+            place->control->open_files, place->control->blocks, place->control->leak);
+    s->said = o.said;
+    for (unsigned c = 0; c < CALLS; c++)
+        s->calls[c] = atomic_load(&place->control->calls[c]);
+    if (s->beside) {
+        char path[64];
+        snprintf(path, sizeof path, "db/%s", s->beside);
+        s->made = file_read(place, path);
+    }
+    return file_read(place, "db/data.mdb");
+}
+
+/* A store of other pictures than the archives that are ingested hold. */
+static struct file make_old(const struct place *place, const char *programs, const char *archives)
+{
+    struct subject s = {.name = "the old store", .argv = {join(programs, "aplingest"), "-q", "--partial"}};
+    s.argv[3] = join(archives, "old.tar.gz");
+    s.argv[4] = "db";
+    struct file old = run_well(place, NULL, &s);
+    free((char *)s.argv[0]);
+    free((char *)s.argv[3]);
+    return old;
+}
+
+unsigned subjects_prepare(struct subject *subjects, unsigned room, const char *programs, const char *archives,
+                          const struct place *place, const char *injector)
+{
+    unsigned n = sizeof table / sizeof *table;
+    if (n > room)
+        die("more than %u subjects", room);
+    struct file old = make_old(place, programs, archives), new = {0};
+    for (unsigned i = 0; i < n; i++) {
+        struct subject *s = &subjects[i];
+        *s = table[i];
+        s->argv[0] = join(programs, s->argv[0]);
+        for (unsigned k = 1; s->argv[k]; k++)
+            if (*s->argv[k] == '@')
+                s->argv[k] = join(archives, s->argv[k] + 1);
+        if (s->before == OLD_STORE)
+            s->old = old;
+        if (s->before == NEW_STORE)
+            s->old = new;
+        s->new = run_well(place, injector, s);
+        if (!s->new.bytes || (!s->writes && !file_equal(&s->old, &s->new)))
+            die("%s without faults leaves a wrong store", s->name);
+        if (i == 0)
+            new = s->new;
+    }
+    return n;
+}
+
+void subject_set(const struct subject *s, const struct place *place)
+{
+    place_set(place, &s->old);
+}
+
+bool subject_spoiled(const struct subject *s, const struct place *place, bool failed, char why[512])
+{
+    char found[256], path[64];
+    if (place_litter(place, failed ? NULL : s->beside, found))
+        return snprintf(why, 512, "leaves %s", found) > 0;
+    if (!file_is(place, "db/data.mdb", failed ? &s->old : &s->new))
+        return snprintf(why, 512, "the store is not %s", failed ? "what it was" : "right") > 0;
+    if (failed && s->before == NO_STORE && place_has(place, "db"))
+        return snprintf(why, 512, "leaves an empty db") > 0;
+    if (failed || !s->beside)
+        return false;
+    snprintf(path, sizeof path, "db/%s", s->beside);
+    return !file_is(place, path, &s->made) && snprintf(why, 512, "%s is not right", path) > 0;
+}

@@ -1,0 +1,30 @@
+/* The programs that are run with faults, and what they may leave. */
+#ifndef SUBJECTS_H
+#define SUBJECTS_H
+
+#include "child.h"
+
+enum before { NO_STORE, OLD_STORE, NEW_STORE };
+
+struct subject {
+    const char *name;
+    const char *argv[16];
+    enum before before;
+    bool writes;                /* afterwards there is a new store (if it fails: what was before) */
+    const char *beside;         /* the file that it makes beside the store, or NULL */
+    struct file old, new, made; /* what data.mdb and `beside` may be */
+    uint64_t said;              /* on standard output, without faults */
+    uint32_t calls[CALLS];
+};
+
+/* Fills subjects[0 ... n-1] for the programs and archives in the folders, and runs each once without faults. */
+unsigned subjects_prepare(struct subject *subjects, unsigned room, const char *programs, const char *archives,
+                          const struct place *place, const char *injector);
+
+/* Puts a place into the state before the run. */
+void subject_set(const struct subject *subject, const struct place *place);
+
+/* What is wrong with a place after a run that failed or not, in `why`; false: nothing. */
+bool subject_spoiled(const struct subject *subject, const struct place *place, bool failed, char why[512]);
+
+#endif
