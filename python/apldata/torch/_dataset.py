@@ -1,0 +1,117 @@
+"""Dataset: single samples, for those who keep torch's own DataLoader."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from .._errors import InvalidError
+from .._store import Store
+from ._tensors import Converter, names_given, whole_numbers
+
+
+class Dataset(torch.utils.data.Dataset):
+    """The records of a split as a map-style dataset, such as ``torch.utils.data.DataLoader`` takes.
+
+    ``dataset[i]`` is a tuple with a member for each field: for pictures with labels, (a tensor u8 (channels,
+    height, width), an int). Inputs are tensors, targets of one whole number int, other targets tensors, text
+    str.
+
+    It may be used under fork, forkserver and spawn: a child opens the store anew. A whole block is decoded
+    for a single record, and once for all the records of a call of `__getitems__`, which torch's DataLoader
+    makes for each batch. Even so,
+    that loader copies each sample several times: `apldata.torch.DataLoader` is many times as fast.
+
+    Args:
+        db: a `Store`, or its directory.
+        split: its name; None: the first of the store.
+        transform: a function on the first of a sample's members, the image, as those of torchvision's
+            datasets.
+        target_transform: one on its second, the label.
+        fields: names of the fields, in the order of the tuple; None: all inputs and targets.
+
+    Raises:
+        NotFoundError: no such store, split or field.
+        IndexError: there is no such sample.
+        CorruptError: a block is not what was written; `error.records` tells whose.
+    """
+
+    def __init__(
+        self,
+        db: Store | str | os.PathLike[str],
+        split: str | None = None,
+        transform: Callable[[Any], Any] | None = None,
+        target_transform: Callable[[Any], Any] | None = None,
+        fields: Iterable[str] | None = None,
+    ) -> None:
+        self.store = db if isinstance(db, Store) else Store(db)
+        self.split = split if split is not None else next(iter(self.store._splits()))[0]
+        self.transform, self.target_transform = transform, target_transform
+        self.fields = names_given(self.store.schema, fields)
+        if target_transform is not None and len(self.fields) < 2:
+            raise InvalidError(f"target_transform: samples have one member, {self.fields[0]!r}")
+        self._ids = self._ids_of_split()
+        self._converter = Converter(self.store.schema, self.fields, changed=False)
+
+    def _ids_of_split(self) -> range | np.ndarray:
+        for name, first, count in self.store._splits():
+            if name == self.split:
+                return range(first, first + count)
+        return self.store.split_ids(self.split)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_converter"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._converter = Converter(self.store.schema, self.fields, changed=False)
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Names of the classes of the first target that has some."""
+        return self.store.classes
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def _id(self, index: Any) -> int:
+        i, n = operator.index(index), len(self._ids)
+        if not -n <= i < n:
+            raise IndexError(f"{self.store.path}: split {self.split} has no sample {i}: it has {n}")
+        return int(self._ids[i])
+
+    def __getitem__(self, index: int) -> tuple[Any, ...]:
+        return self.__getitems__([index])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> list[tuple[Any, ...]]:
+        """The samples of these indices, in that order, with each block decoded once. Their tensors share
+        memory."""
+        batch = self.store.get([self._id(index) for index in indices], self.fields)
+        columns = [_members(column) for column in self._converter(batch)]
+        return [self._transformed(sample) for sample in zip(*columns, strict=True)]
+
+    def _transformed(self, sample: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self.transform is None and self.target_transform is None:
+            return sample
+        first, *rest = sample
+        if self.transform is not None:
+            first = self.transform(first)
+        if self.target_transform is not None:
+            rest[0] = self.target_transform(rest[0])
+        return (first, *rest)
+
+    def __repr__(self) -> str:
+        what = f"{len(self)} samples of {', '.join(self.fields)}"
+        return f"<apldata.torch.Dataset {self.store.path!r}, {self.split!r}: {what}>"
+
+
+def _members(column: Any) -> list[Any]:
+    """The values of a column, one for each row: numbers for a row of integers, else tensors."""
+    if isinstance(column, torch.Tensor):
+        return column.tolist() if column.ndim == 1 and whole_numbers(column) else list(column.unbind())
+    return column

@@ -1,0 +1,138 @@
+"""From batches to tuples of tensors."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+
+from .._core import Batch, View
+from ..schema import Schema
+
+_GIVEN = ("input", "target")  # marks of the fields that are given unless others are asked for
+
+
+def names_given(schema: Schema, fields: Iterable[str] | None) -> list[str]:
+    """The fields of a tuple, in its order: those asked for, or all inputs and targets."""
+    if fields is not None:
+        return [fields] if isinstance(fields, str) else list(fields)
+    return [field.name for field in schema if field.mark in _GIVEN]
+
+
+@cache
+def tuple_type(names: tuple[str, ...]) -> Any:
+    """A type of tuples whose members are known by the names of the fields too: by _0, _1, ... where
+    a name is not fit for that. The tuples can be pickled."""
+    make: Any = namedtuple  # type checkers want the names written out
+    made = make("Tensors", names, rename=True)
+    made.__module__ = __name__
+    made.__reduce__ = lambda self: (_remake, (names, tuple(self)))
+    return made
+
+
+def _remake(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    return tuple_type(names)._make(values)
+
+
+def map_tensors(function: Callable[[torch.Tensor], Any], tree: Any) -> Any:
+    """The same tree of tuples, lists and mappings, with `function` applied to each tensor in it; all else
+    stays as it is."""
+    if isinstance(tree, torch.Tensor):
+        return function(tree)
+    if isinstance(tree, Mapping):
+        return {key: map_tensors(function, value) for key, value in tree.items()}
+    if isinstance(tree, tuple) and hasattr(tree, "_make"):
+        return tree._make(map_tensors(function, value) for value in tree)
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(map_tensors(function, value) for value in tree)
+    return tree
+
+
+def from_array(array: np.ndarray) -> torch.Tensor:
+    """A tensor in the memory of the array, which it keeps; torch takes bfloat16 under another name only."""
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def _from_value(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and (value.dtype.kind in "biufc" or value.dtype.name == "bfloat16"):
+        return from_array(value)
+    if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
+        return [from_array(array) for array in value]
+    return value
+
+
+def _from_view(view: View, lend: Callable[[View], torch.Tensor]) -> Any:
+    if view.offsets is None:
+        return lend(view)
+    bounds = np.asarray(view.offsets).tolist()
+    pairs = list(pairwise(bounds))
+    if view.dtype == "utf8":
+        text = np.asarray(view).tobytes()
+        return [text[a:b].decode("utf-8", "surrogateescape") for a, b in pairs]
+    flat, shapes = lend(view), np.asarray(view.shapes).tolist()
+    return [flat[a:b].view(shape) for (a, b), shape in zip(pairs, shapes, strict=True)]
+
+
+def whole_numbers(value: Any) -> bool:
+    """Is it a tensor of integers?"""
+    if not isinstance(value, torch.Tensor) or value.dtype == torch.bool:
+        return False
+    return not (value.is_floating_point() or value.is_complex())
+
+
+class Converter:
+    """Makes tuples of tensors of batches. Integer targets become int64, which losses of torch want: a copy,
+    unless they are that already. All else is not copied: the tensors lie in the batch, and keep it.
+
+    Args:
+        schema: of the store.
+        fields: names of the fields in the tuple; None: all inputs and targets, and what functions put in
+            beside them.
+        changed: may functions have put other values into the batches?
+        lend: makes a tensor of a view; `copy`: one of int64 of a tensor of integers.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        fields: Sequence[str] | None,
+        changed: bool,
+        lend: Callable[[View], torch.Tensor] = torch.from_dlpack,
+        copy: Callable[[torch.Tensor], torch.Tensor] = lambda whole: whole.to(torch.int64),
+    ) -> None:
+        self.names = tuple(names_given(schema, fields))
+        self._known, self._added = set(schema.names), changed and fields is None
+        self._targets = {field.name for field in schema if field.mark == "target"}
+        self._changed, self._lend, self._copy = changed, lend, copy
+        self._type = tuple_type(self.names)
+
+    def _found(self, batch: Batch, name: str) -> Any:
+        if self._changed:
+            try:
+                return _from_value(batch[name])
+            except TypeError:  # bfloat16, unknown to NumPy here: then no function has put another value there
+                pass
+        return _from_view(batch.column(name), self._lend)
+
+    def _value(self, batch: Batch, name: str) -> Any:
+        value = self._found(batch, name)
+        if name not in self._targets:
+            return value
+        if isinstance(value, list):
+            return [self._copy(one) if whole_numbers(one) else one for one in value]
+        return self._copy(value) if whole_numbers(value) else value
+
+    def __call__(self, batch: Batch) -> Any:
+        """The tuple, with a member for each field: a tensor of the shape (rows, ...); a list for text, or a
+        varying shape."""
+        if not self._added:
+            return self._type._make([self._value(batch, name) for name in self.names])
+        names = (*self.names, *(name for name in batch.keys() if name not in self._known))  # noqa: SIM118
+        return tuple_type(names)._make([self._value(batch, name) for name in names])
