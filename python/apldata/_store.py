@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -152,7 +153,10 @@ class Store(_core.Store):
     def _ids(self, ids: Ids) -> np.ndarray:
         if isinstance(ids, slice):
             return np.arange(*ids.indices(len(self)), dtype=np.uint64)
-        given = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids))  # type: ignore[arg-type]
+        values = ids if isinstance(ids, np.ndarray) else list(ids)  # type: ignore[arg-type]
+        given = np.asarray(values)
+        if given.dtype.kind == "f" and isinstance(values, list):  # as NumPy makes of int64 beside uint64
+            given = np.asarray([index(i) for i in values])
         if given.size == 0:
             return np.zeros(0, np.uint64)
         if given.dtype.kind not in "iu" or given.ndim != 1:
@@ -187,6 +191,7 @@ class Store(_core.Store):
         """``store[17]``: one record, as a dict of values; ``store[3:9]``, ``store[[3, 1, 4]]``: a `Batch`."""
         if not isinstance(key, (int, np.integer)):
             return self.get(key)
+        key = int(key)
         if not -len(self) <= key < len(self):
             raise IndexError(f"{self.path}: there is no record {key}: it has {len(self)}")
         batch = self._get(np.array([key % len(self)], np.uint64))
