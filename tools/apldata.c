@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include "interrupt.h"
 #include "report.h"
+#include "sandbox.h"
 
 #include <getopt.h>
 #include <jansson.h>
@@ -48,6 +49,7 @@ static int run_command(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(argv[0], commands[i].name) == 0) {
             command_name = commands[i].name;
+            sandbox_enter();
             optind = 0; /* begin anew, with the command's own options */
             return commands[i].run(argc, argv);
         }

@@ -5,6 +5,7 @@
 #include "interrupt.h"
 #include "progress.h"
 #include "report.h"
+#include "sandbox.h"
 #include "splits.h"
 
 #include <getopt.h>
@@ -307,6 +308,8 @@ static int ingest(struct job *job)
     job->ingest.progress = on_progress;
     job->ingest.notice = on_notice;
     interrupt_catch();
+    sandbox_limit_memory(job->ingest.writer.threads);
+    sandbox_enter();
     progress_begin(&job->progress, !job->quiet && !job->json && !job->no_progress);
     double began = now_seconds();
     apl_status status = apl_ingest(job->source, job->db, &job->ingest, &sum, &err);

@@ -1,0 +1,93 @@
+#!/bin/sh
+# The commands give up what they do not need: programs, the network, other processes, executable memory, endless memory.
+. tests/lib.sh
+BUILD=${BUILD:-build}
+scratch
+
+cat >"$scratch/try.c" <<'END'
+#define _GNU_SOURCE
+#include "sandbox.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void *run(void *argument)
+{
+    return argument;
+}
+
+static int is(const char *what, int right)
+{
+    if (!right)
+        printf("%s: %s\n", what, strerror(errno));
+    return !right;
+}
+
+int main(int argc, char **argv)
+{
+    char letter = 'x', *none[] = {NULL};
+    pthread_t thread;
+    struct rlimit limit;
+    sandbox_limit_memory(1);
+    sandbox_enter();
+    if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 0) /* inside, the call is not there */
+        return 77;
+    int wrong = is("a program was started", execve("/bin/true", none, none) < 0);
+    wrong += is("a socket was made", socket(AF_INET, SOCK_STREAM, 0) < 0);
+    wrong += is("another process was made", fork() < 0);
+    wrong += is("executable memory", mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
+    wrong += is("a terminal's input was written", ioctl(0, TIOCSTI, &letter) < 0);
+    wrong += is("privileges", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) < 0); /* nor can they be asked for */
+    wrong += is("a thread", pthread_create(&thread, NULL, run, NULL) == 0 && pthread_join(thread, NULL) == 0);
+    wrong += is("the limit", getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur < (rlim_t)3 << 30);
+    wrong += is("too much memory", malloc((size_t)3 << 30) == NULL);
+    wrong += is("memory", malloc((size_t)1 << 30) != NULL);
+    (void)argc;
+    (void)argv;
+    return wrong;
+}
+END
+${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L -pthread -Itools "$scratch/try.c" tools/sandbox.c -o "$scratch/try" || exit 1
+
+"$scratch/try" >"$scratch/said" 2>&1
+case $? in
+77) skip "sandbox: what is given up" "the kernel offers no filters here" ;;
+0) echo "ok sandbox: what is given up" ;;
+*) echo "FAIL sandbox: what is given up" && sed 's/^/    /' "$scratch/said" ;;
+esac
+check "sandbox: can be left out for debuggers" sh -c "APL_SANDBOX=off '$scratch/try'; test \$? = 77"
+
+# Both commands are inside while they work: one waits for its input, the other for somebody to read.
+inside() # PID
+{
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        grep -q '^Seccomp:.2' "/proc/$1/status" && grep -q '^NoNewPrivs:.1' "/proc/$1/status" && return 0
+        sleep 0.2
+    done
+    return 1
+}
+
+if grep -q '^Seccomp:' /proc/self/status && "$scratch/try" >/dev/null 2>&1; then
+    mkfifo "$scratch/in" "$scratch/out"
+    "$BUILD/aplingest" -q - "$scratch/db" <"$scratch/in" 2>/dev/null &
+    ingest=$!
+    exec 3>"$scratch/in"
+    check "sandbox: aplingest is inside" inside "$ingest"
+    exec 3>&-
+    wait "$ingest"
+    "$BUILD/apldata" stream --epochs 1000 tests/golden/plain >"$scratch/out" 2>/dev/null &
+    stream=$!
+    exec 3<"$scratch/out"
+    check "sandbox: apldata is inside" inside "$stream"
+    exec 3<&-
+    wait "$stream"
+fi
+exit 0
