@@ -4,7 +4,7 @@ FAULT_DIR   := $(BUILD)/faults
 FAULT_FLAGS := -std=c11 -O2 -g $(WARNINGS) -Wno-missing-prototypes
 FAULT_LIB   := $(wildcard tests/faults/inject*.c)
 FAULT_RUN   := tests/faults/child.c tests/faults/subjects.c
-FAULT_TESTS := $(FAULT_DIR)/sweep
+FAULT_TESTS := $(FAULT_DIR)/sweep $(FAULT_DIR)/crash
 FAULT_HEADS := $(wildcard tests/faults/*.h)
 
 ## faults: build the programs that test with faults (make check and make check-long run them)
