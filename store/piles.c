@@ -222,7 +222,7 @@ static apl_status split_pile(struct piles *p, struct pile *pile,
                              apl_status (*take)(void *, const apl_value *, apl_error *), void *context,
                              apl_error *err)
 {
-    struct piles *finer;
+    struct piles *finer = NULL; /* gcc 14 does not see that it is set */
     TRY(piles_new(&p->schema, p->position, p->key, p->fd, p->end, p->bc, &finer, err));
     finer->chosen = true;
     finer->shift = p->shift - PILE_BITS;
