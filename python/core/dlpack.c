@@ -151,11 +151,23 @@ static PyObject *make_capsule(const struct view *v, bool versioned)
     return capsule;
 }
 
+/* Two whole numbers from a tuple; None leaves them as they are. */
+static int pair_from(PyObject *tuple, int *first, int *second)
+{
+    if (tuple == Py_None)
+        return 0;
+    if (!PyTuple_Check(tuple)) {
+        PyErr_SetString(PyExc_TypeError, "__dlpack__: max_version and dl_device are pairs of whole numbers");
+        return -1;
+    }
+    return PyArg_ParseTuple(tuple, "ii", first, second) ? 0 : -1;
+}
+
 /* What the consumer asks for must be what there is: memory of the CPU, not copied. */
 static int check_request(PyObject *device, PyObject *copy)
 {
     int type = DEVICE_CPU, number = 0;
-    if (device != Py_None && !PyArg_ParseTuple(device, "ii", &type, &number))
+    if (pair_from(device, &type, &number) < 0)
         return -1;
     int wants_copy = copy == Py_None ? 0 : PyObject_IsTrue(copy);
     if (wants_copy == 0 && type == DEVICE_CPU)
@@ -174,8 +186,7 @@ PyObject *view_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
     int major = 0, minor = 0;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO:__dlpack__", names, &stream, &max_version,
                                      &device, &copy) ||
-        (max_version != Py_None && !PyArg_ParseTuple(max_version, "ii", &major, &minor)) ||
-        check_request(device, copy) < 0)
+        pair_from(max_version, &major, &minor) < 0 || check_request(device, copy) < 0)
         return NULL;
     if (major < 1 && !v->writable) {
         PyErr_SetString(PyExc_BufferError, "this array is read-only, which DLPack before 1.0 cannot say");

@@ -199,8 +199,16 @@ static int take_pin(struct reader_call *call, PyObject *dict)
     PyObject *pair = PyDict_GetItemString(dict, "pin"), *pin, *unpin;
     if (!pair || pair == Py_None)
         return pair ? PyDict_DelItemString(dict, "pin") : 0;
-    if (!PyArg_ParseTuple(pair, "OO:pin", &pin, &unpin))
+    if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
+        PyErr_SetString(PyExc_TypeError, "pin: a pair of functions is needed");
         return -1;
+    }
+    pin = PyTuple_GetItem(pair, 0);
+    unpin = PyTuple_GetItem(pair, 1);
+    if (!PyCallable_Check(pin) || !PyCallable_Check(unpin)) {
+        PyErr_SetString(PyExc_TypeError, "pin: functions are needed");
+        return -1;
+    }
     call->pin = pin_new(pin, unpin);
     if (!call->pin)
         return -1;

@@ -272,6 +272,8 @@ def test_all_batches_held(store: Store, transforms: list[Any]) -> None:
         {"seed": -1},
         {"window": 1.5},
         {"pin": (1,)},
+        {"pin": 1},
+        {"pin": (1, 2)},
         {"transforms": ["no"]},
         {"transforms": [add_one, apldata.RandomFlip()]},
         {"transforms": [apldata.RandomCrop(99)]},
