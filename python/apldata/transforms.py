@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,9 @@ _UNIT, _NORMALISE, _AS_IT_IS = 0, 1, 2
 
 
 def _pair(size: int | Sequence[int]) -> tuple[int, int]:
-    if isinstance(size, int):
-        return size, size
-    height, width = size
+    height, width = (index(size), index(size)) if not isinstance(size, Sequence) else size
+    if height < 1 or width < 1:
+        raise ValueError(f"a crop of {height} by {width} pixels")
     return height, width
 
 

@@ -263,6 +263,6 @@ def test_capsules_that_nobody_takes(store: Store) -> None:
 
 def test_pickling_is_refused_with_the_reason(batch: apldata.Batch) -> None:
     for thing in (batch, batch.column("image")):
-        with pytest.raises(TypeError, match="pickle (a copy|copies)"):
+        with pytest.raises(TypeError, match=r"pickle (a copy|copies)"):
             pickle.dumps(thing)
     assert np.array_equal(pickle.loads(pickle.dumps(batch["image"])), batch["image"])

@@ -1,0 +1,234 @@
+"""Transforms, bit for bit against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import apldata
+from apldata import Loader, Store
+
+F32 = np.float32
+
+
+@pytest.fixture(scope="module")
+def pictures(drawn: dict[str, dict[str, np.ndarray]]) -> np.ndarray:
+    return drawn["test"]["image"]  # u8 (300, 3, 32, 32); their ids begin at 1000
+
+
+def transformed(store: Store, *transforms: Any, **options: Any) -> np.ndarray:
+    """Of the split "test", in the order of ids."""
+    settings = {"split": "test", "batch_size": 70, "shuffle": False, "transforms": transforms, **options}
+    with Loader(store, **settings) as loader:
+        batches = list(loader)
+        return np.concatenate([batch["image"] for batch in batches])
+
+
+def same(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def scaled(pictures: np.ndarray, mean: Any = None, deviation: Any = None) -> np.ndarray:
+    """v / 255 or (v - mean) / deviation, as one multiplication and one addition in float32."""
+    values = pictures.astype(F32)
+    if mean is None:
+        return values * (F32(1) / F32(255))
+    mean, deviation = (np.asarray(m, F32).reshape(1, -1, 1, 1) for m in (mean, deviation))
+    return values * (F32(1) / deviation) + -mean / deviation
+
+
+def test_none_is_none(store: Store, pictures: np.ndarray) -> None:
+    assert same(transformed(store), pictures)
+
+
+def test_unit_interval(store: Store, pictures: np.ndarray) -> None:
+    unit = scaled(pictures)
+    assert same(transformed(store, apldata.ToFloat32()), unit)
+    assert same(transformed(store, apldata.ToFloat16()), unit.astype(np.float16))
+    assert np.abs(unit - pictures / 255).max() < 1e-7
+
+
+def test_as_it_is(store: Store, pictures: np.ndarray) -> None:
+    assert same(transformed(store, apldata.ToFloat32(scale=False)), pictures.astype(F32))
+    assert same(transformed(store, apldata.ToFloat16(scale=False)), pictures.astype(np.float16))
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_normalised_by_the_split(store: Store, pictures: np.ndarray, threads: int) -> None:
+    expected = scaled(pictures, *store.moments("train"))
+    assert same(transformed(store, apldata.Normalize(), threads=threads), expected)
+    assert same(transformed(store, apldata.Normalize(), apldata.ToFloat32()), expected)
+    assert same(transformed(store, apldata.ToFloat16(), apldata.Normalize()), expected.astype(np.float16))
+    assert abs(expected.mean()) < 0.2 and abs(expected.std() - 1) < 0.2
+
+
+def test_normalised_by_numbers(store: Store, pictures: np.ndarray) -> None:
+    mean, std = [0.4914, 0.4822, 0.4465], (0.2470, 0.2435, 0.2616)
+    expected = scaled(pictures, [255 * m for m in mean], [255 * s for s in std])
+    assert same(transformed(store, apldata.Normalize(mean, std)), expected)
+    assert same(transformed(store, apldata.Normalize(mean=np.array(mean), std=np.array(std))), expected)
+
+
+def bfloat16_bits(values: np.ndarray) -> np.ndarray:
+    """Rounded to nearest, ties to even."""
+    bits = values.view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+def test_bfloat16(store: Store, pictures: np.ndarray) -> None:
+    transforms = [apldata.Normalize(), apldata.ToBFloat16()]
+    with Loader(store, "test", 300, shuffle=False, transforms=transforms) as loader:
+        batch = next(iter(loader))
+    view = batch.column("image")
+    expected = bfloat16_bits(scaled(pictures, *store.moments("train")))
+    assert view.dtype == "bf16" and same(np.asarray(view.bits()), expected)
+    for use in (lambda: memoryview(view), lambda: view.__array_interface__):
+        with pytest.raises((BufferError, AttributeError), match="bf16"):
+            use()
+    try:
+        assert np.array_equal(batch["image"].view(np.uint16), expected)
+    except TypeError as error:
+        assert "ml_dtypes" in str(error)
+
+
+@pytest.mark.parametrize("more", [[], [apldata.ToFloat32()], [apldata.Normalize(), apldata.ToFloat16()]])
+def test_channels_last(store: Store, more: list[Any]) -> None:
+    expected = transformed(store, *more).transpose(0, 2, 3, 1)
+    assert same(transformed(store, apldata.ChannelsLast(), *more), np.ascontiguousarray(expected))
+
+
+@pytest.mark.parametrize("size", [24, (20, 28), [32, 1], 1, np.int64(31)])
+def test_centre_crop(store: Store, pictures: np.ndarray, size: Any) -> None:
+    height, width = (size, size) if np.isscalar(size) else size
+    y, x = (32 - height) // 2, (32 - width) // 2
+    assert same(transformed(store, apldata.CenterCrop(size)), pictures[:, :, y : y + height, x : x + width])
+
+
+def padded(pictures: np.ndarray, padding: int, mode: str) -> np.ndarray:
+    widths = ((0, 0), (0, 0), (padding, padding), (padding, padding))
+    return np.pad(pictures, widths, mode=mode)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("size", "padding", "mode"), [(32, 4, "constant"), (32, 4, "reflect"), ((28, 30), 0, "constant")]
+)
+def test_random_crops_are_crops(
+    store: Store, pictures: np.ndarray, size: Any, padding: int, mode: str
+) -> None:
+    height, width = (size, size) if np.isscalar(size) else size
+    crops = transformed(store, apldata.RandomCrop(size, padding, mode))
+    assert crops.shape == (300, 3, height, width)
+    around = padded(pictures, padding, mode)
+    rows, columns = around.shape[2] - height + 1, around.shape[3] - width + 1
+    found = np.zeros((rows, columns), int)
+    for crop, picture in zip(crops, around, strict=True):
+        places = [
+            (y, x)
+            for y in range(rows)
+            for x in range(columns)
+            if np.array_equal(crop, picture[:, y : y + height, x : x + width])
+        ]
+        assert places
+        found[places[0]] += 1
+    assert (found > 0).mean() > 0.8  # they come from everywhere
+
+
+def flipped(store: Store, pictures: np.ndarray, transform: Any, epoch: int) -> np.ndarray:
+    """Which of them are turned round; none is anything else."""
+    seen = transformed(store, transform, first_epoch=epoch)
+    turned = (seen == pictures[..., ::-1]).all((1, 2, 3))
+    assert (turned | (seen == pictures).all((1, 2, 3))).all()
+    return turned
+
+
+def test_random_flip(store: Store, pictures: np.ndarray) -> None:
+    one, two = (flipped(store, pictures, apldata.RandomFlip(), epoch) for epoch in (0, 1))
+    assert 0.4 < one.mean() < 0.6 and 0.3 < (one == two).mean() < 0.7
+
+
+def test_alternating_flip(store: Store, pictures: np.ndarray) -> None:
+    sides = [flipped(store, pictures, apldata.AlternatingFlip(), epoch) for epoch in range(4)]
+    assert 0.4 < sides[0].mean() < 0.6
+    assert np.array_equal(sides[0], ~sides[1]) and np.array_equal(sides[0], sides[2])
+    assert np.array_equal(sides[1], sides[3])
+
+
+def test_cutout(store: Store, pictures: np.ndarray) -> None:
+    seen = transformed(store, apldata.Cutout(8))
+    changed = (seen != pictures).any(1)
+    assert (seen.transpose(0, 2, 3, 1)[changed] == 0).all()
+    for mask in changed:
+        rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
+        assert len(rows) and np.ptp(rows) < 8 and np.ptp(columns) < 8
+
+
+def test_a_record_is_augmented_alike_wherever_it_comes(store: Store) -> None:
+    transforms = [
+        apldata.RandomCrop(32, padding=4),
+        apldata.RandomFlip(),
+        apldata.Cutout(6),
+        apldata.Normalize(),
+    ]
+
+    def by_id(**options: Any) -> dict[int, bytes]:
+        with Loader(store, "test", seed=4, transforms=transforms, **options) as loader:
+            return {
+                int(i): x.tobytes()
+                for batch in loader
+                for i, x in zip(batch.ids, batch["image"], strict=True)
+            }
+
+    first = by_id(batch_size=70, threads=0)
+    assert by_id(batch_size=33, threads=2) == first
+    assert by_id(batch_size=33, shuffle=False) == first
+    assert by_id(batch_size=300, first_epoch=1) != first
+    with Loader(store, "test", 50, seed=5, transforms=transforms) as loader:
+        assert all(batch["image"][0].tobytes() != first[int(batch.ids[0])] for batch in loader)
+
+
+def test_the_order_given_is_no_matter(store: Store) -> None:
+    transforms = [apldata.RandomCrop(28, 2), apldata.RandomFlip(), apldata.Normalize(), apldata.ToFloat16()]
+    assert same(transformed(store, *transforms), transformed(store, *transforms[::-1]))
+    named = [type(t)(**{**vars(t), "field": "image"}) for t in transforms]
+    assert same(transformed(store, *transforms), transformed(store, *named))
+
+
+@pytest.mark.parametrize(
+    "transforms",
+    [
+        [apldata.RandomFlip(), apldata.AlternatingFlip()],
+        [apldata.RandomFlip(), apldata.RandomFlip(field="image")],
+        [apldata.ToFloat16(), apldata.ToFloat32()],
+        [apldata.RandomCrop(8, padding_mode="odd")],
+        [apldata.RandomCrop((1, 2, 3))],
+        [apldata.RandomCrop(-1)],
+        [apldata.RandomCrop(0)],
+        [apldata.CenterCrop(33)],
+        [apldata.Normalize(mean=[0, 0, 0])],
+        [apldata.Normalize(mean=[0, 0, 0], std=[1, 0, 1])],
+        [apldata.Normalize(mean=[0, 0, 0], std=[1, float("nan"), 1])],
+        [apldata.Normalize(mean=[0] * 20, std=[1] * 20)],
+        [apldata.Cutout(-1)],
+    ],
+)
+def test_nonsense_is_refused(store: Store, transforms: list[Any]) -> None:
+    with pytest.raises((ValueError, TypeError, apldata.Error)):
+        Loader(store, "test", transforms=transforms)
+
+
+def test_per_picture(store: Store, pictures: np.ndarray) -> None:
+    def albumentations_style(*, image: np.ndarray) -> dict[str, np.ndarray]:
+        assert image.shape == (32, 32, 3) and image.flags.c_contiguous
+        return {"image": image[:16, ::-1].astype(F32)}
+
+    seen = transformed(store, apldata.PerPicture(albumentations_style))
+    assert same(seen, pictures[:, :, :16, ::-1].astype(F32))
+    plain = apldata.PerPicture(lambda picture: 255 - picture, keyword=None, channels_last=False)
+    assert same(transformed(store, plain), 255 - pictures)
+
+
+def test_they_show_themselves() -> None:
+    assert "size=32, padding=4" in repr(apldata.RandomCrop(32, padding=4))
+    assert apldata.RandomFlip() == apldata.RandomFlip() and "Per" in repr(apldata.PerPicture(len))
