@@ -1,0 +1,165 @@
+"""DeviceLoader: batches out of a split that lies decoded on a device, in the order, and augmented, as a
+Loader's."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from .. import _core
+from .._loader import Loader
+from .._store import Store
+from ._draw import Drawing, Drawn
+from ._loader import _place
+from ._resident import Resident
+
+
+class DeviceLoader(Loader):
+    """Batches of a split that lies, decoded, on a device: for sets that fit there.
+
+    Order, states, receipts and augmentation are those of an `apldata.Loader` with the same options, and the
+    tensors are equal to its arrays, bit by bit; states go from one to the other. Nothing is decoded after the
+    start: each batch is gathered, augmented and converted by a few kernels on the device, on the caller's
+    stream. The host draws ids and placements every 65,536 records (for CIFAR-10, once an epoch), sends them
+    over in one copy, and waits for nothing. On a CPU it serves for trying: there `DataLoader` is faster.
+
+    Yields named tuples of tensors on the device, as `DataLoader` does, one tensor for each of `fields`: for
+    CIFAR-10 ``(images, labels)``, images as the transforms say, whole-number targets as int64. They belong to
+    the caller.
+
+    Args:
+        db: a `Store`, or its directory.
+        split: its name.
+        batch_size: records in a batch. The last of an epoch may have fewer.
+        device: "cuda", "cuda:1", "cpu", ...; None: "cuda" if there is one, else "cpu".
+        seed, shuffle, drop_last, window, bins, reuse, lanes, first_epoch: as those of `Loader`.
+        transforms: of `apldata.transforms`; functions of your own are for the caller's loop, on what comes
+            out here.
+        fields: what to yield, in this order; None: the inputs and targets of the store. The name "id" stands
+            for the records' ids, int64[rows].
+        channels_last: pictures are (rows, channels, height, width) with the strides of `torch.channels_last`.
+        compile: fuse the kernels of augmentation with `torch.compile`, which takes its time at the first
+            batch.
+        threads: that decode at the start; None: all cores this process may use.
+        rank, world: as those of `Loader`; None: as torch.distributed says, or torchrun, MPI or Slurm.
+
+    Raises:
+        NotFoundError: no such store, split or field.
+        InvalidError: an option is wrong; a field is of varying shape; or the device has too little memory
+            left, told before anything is decoded (`bytes_needed()` tells it without a loader).
+        CorruptError: at the start: a block is not what was written; `error.records` tells whose.
+    """
+
+    _source: Any
+
+    def __init__(
+        self,
+        db: Store | str | os.PathLike[str],
+        split: str = "train",
+        batch_size: int = 256,
+        *,
+        device: str | torch.device | None = None,
+        seed: int = 0,
+        transforms: Iterable[Any] = (),
+        fields: Iterable[str] | None = None,
+        shuffle: bool = True,
+        drop_last: bool = False,
+        channels_last: bool = False,
+        compile: bool = False,
+        window: int = 0,
+        bins: int = 0,
+        reuse: int = 1,
+        lanes: int = 0,
+        threads: int | None = None,
+        rank: int | None = None,
+        world: int | None = None,
+        first_epoch: int = 0,
+    ) -> None:
+        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._taking = threading.Lock()
+        store = db if isinstance(db, Store) else Store(db)
+        self._resident = Resident(
+            store, split, self.device, transforms, fields, channels_last=channels_last, compiled=compile
+        )
+        rank, world = _place(rank, world)
+        super().__init__(
+            store, split, batch_size, seed=seed, fields=[], shuffle=shuffle, drop_last=drop_last, threads=0,
+            window=window, bins=bins, reuse=reuse, lanes=lanes, rank=rank, world=world,
+            first_epoch=first_epoch,
+        )  # fmt: skip
+        self._resident.load(len(os.sched_getaffinity(0)) if threads is None else threads)
+
+    @staticmethod
+    def bytes_needed(
+        db: Store | str | os.PathLike[str],
+        split: str = "train",
+        *,
+        transforms: Iterable[Any] = (),
+        fields: Iterable[str] | None = None,
+    ) -> int:
+        """The bytes that a loader with these options needs on its device, but for the batches themselves.
+        Decodes nothing."""
+        store = db if isinstance(db, Store) else Store(db)
+        return Resident(store, split, torch.device("cpu"), transforms, fields).bytes_needed
+
+    def _open(self, **where: Any) -> None:
+        super()._open(**where)
+        self._source = Drawing(self._source, self._reader, self._resident, self.seed, self.batch_size)
+
+    def _stop_ahead(self) -> None:
+        self._source.forget()
+        super()._stop_ahead()
+
+    def _take(self, serial: int) -> Any:
+        with self._taking:  # so that the state is that after the last one taken
+            try:
+                return super()._take(serial)
+            except StopIteration:
+                self._state = None
+                raise
+
+    def _convert(self, drawn: Drawn) -> Any:
+        part, start, stop, self._state = drawn
+        places = [place and place.cut(start, stop) for place in part.places]
+        return self._resident.take(part.rows[start:stop], places)
+
+    def receipt(self) -> dict[str, Any]:
+        """What became of the deliveries of the current epoch up to now, as `Loader.receipt()`. What is drawn
+        ahead does not
+        count: to tell, the batches that were handed out are drawn once more."""
+        with self._taking:
+            origin, calls = self._source.origin, self._source.calls
+            if origin is None:
+                return super().receipt()
+        reader = _core.Reader(self.store, {**self._options, "state": origin})
+        try:
+            _replay(reader, calls)
+            return _summed(reader.receipt())
+        finally:
+            reader.close()
+
+    def __repr__(self) -> str:
+        held = (
+            f"{len(self._resident.ids)} records, {self._resident.bytes_held / 2**20:.1f} MiB on {self.device}"
+        )
+        return (
+            f"<apldata.torch.DeviceLoader of {self.store.path!r}, split {self.split}: {held}; "
+            f"{len(self)} batches of {self.batch_size}, seed {self.seed}, epoch {self.epoch}>"
+        )
+
+
+def _replay(reader: _core.Reader, calls: int) -> None:
+    """Takes so many batches, the first from the next epoch if the reader's state was an epoch's end."""
+    for call in range(calls):
+        if reader.next() is None and call == 0:
+            reader.next_epoch()
+            reader.next()
+
+
+def _summed(receipt: dict[str, Any]) -> dict[str, Any]:
+    low, high = receipt["sum"]
+    return {**receipt, "sum": f"{high << 64 | low:032x}"}

@@ -1,0 +1,116 @@
+"""What an epoch's batches consist of, drawn ahead and sent to the device where the records lie."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from .. import _core
+from .._errors import ForkedError
+from ._augment import PLACES, Places
+from ._resident import Resident
+
+_AHEAD = 1 << 16  # rows that are drawn, and sent to the device, at a time: all of an epoch of CIFAR-10
+
+
+class Part(NamedTuple):
+    """What the device knows of the rows drawn together."""
+
+    rows: torch.Tensor  # int64[n]: where each record lies
+    places: list[Places | None]  # of each column
+
+
+class Drawn(NamedTuple):
+    """A batch that can be taken."""
+
+    part: Part
+    start: int  # of its rows in the part
+    stop: int
+    state: bytes  # of the reader after it
+
+
+class Drawing:
+    """Hands out the batches of a reader of ids as `Drawn`, epoch by epoch.
+
+    Args:
+        source: that the loader takes batches from: its next() gives one, or None at the end of the epoch.
+    """
+
+    def __init__(
+        self, source: Any, reader: _core.Reader, resident: Resident, seed: int, batch_size: int
+    ) -> None:
+        self._source, self._reader, self._resident = source, reader, resident
+        self._seed, self._batch_size = seed, batch_size
+        self._pid = os.getpid()
+        self._waiting: deque[Drawn] = deque()
+        self.forget()
+
+    @property
+    def resumed(self) -> bool:
+        return self._source.resumed
+
+    @resumed.setter
+    def resumed(self, resumed: bool) -> None:
+        self._source.resumed = resumed
+
+    def forget(self) -> None:
+        """The epoch is over, or given up."""
+        self._waiting.clear()
+        self.origin: bytes | None = None  # the reader's state before the first batch of the epoch
+        self.calls = 0  # of next(), in this epoch
+        self._over = False
+
+    def next(self) -> Drawn | None:
+        """The next batch; None at the end of the epoch."""
+        if os.getpid() != self._pid:
+            raise ForkedError("the loader belongs to the parent process: make one here")
+        if not self._waiting and not self._over:
+            self._draw()
+        self.calls += bool(self._waiting) or not self._over
+        self._over = not self._waiting
+        return self._waiting.popleft() if self._waiting else None
+
+    def _draw(self) -> None:
+        """Draws the batches of the next 65,536 records, or one batch, or what the epoch has left."""
+        if self.origin is None:
+            self.origin = self._reader.state()
+        tables: list[np.ndarray] = []
+        tails: list[tuple[int, int, bytes]] = []
+        total = 0
+        while total + self._batch_size <= _AHEAD or not tables:
+            batch = self._source.next()
+            if batch is None:
+                break
+            tables.append(self._table(batch))
+            tails.append((total, total + len(batch), self._reader.state()))
+            total += len(batch)
+        if tables:
+            part = self._send(np.concatenate(tables))
+            self._waiting.extend(Drawn(part, *tail) for tail in tails)
+
+    def _table(self, batch: _core.Batch) -> np.ndarray:
+        """Of each row, where its record lies, and its placements for each transform that needs some:
+        int32[rows, 1 + 5 n]."""
+        parts = [self._resident.rows(batch.ids)[:, None]]
+        for settings in self._resident.placing:
+            placements = self._resident.store._placements(settings, self._seed, batch)
+            parts.append(np.frombuffer(placements, np.int32).reshape(-1, PLACES))
+        return np.concatenate(parts, axis=1)
+
+    def _send(self, table: np.ndarray) -> Part:
+        """Brings a table to the device, in one copy that nobody waits for."""
+        there = torch.from_numpy(table)
+        if self._resident.device.type == "cuda":
+            there = there.pin_memory()  # torch keeps it until the copy is done
+        there = there.to(self._resident.device, non_blocking=True)
+        places: list[Places | None] = []
+        at = 1
+        for column in self._resident.columns:
+            placed = column.augment if column.augment and column.augment.places else None
+            places.append(placed.place(there[:, at : at + PLACES]) if placed else None)
+            at += PLACES if placed else 0
+        return Part(there[:, 0].long(), places)
