@@ -22,6 +22,8 @@
 
 #define STATE_MAGIC   0x534c5041u /* "APLS" */
 #define STATE_VERSION 1u
+#define LAST_EPOCH \
+    (UINT64_MAX / 2) /* to begin with: epochs are counted up, and never get past the last number */
 
 /* Split, order, window, bins, lanes, reuse, and where blocks begin and end: not batch size, threads, budget,
  * world, fields or transforms. */
@@ -115,6 +117,9 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
 {
     *epoch = r->options.first_epoch;
     *position = 0;
+    if (*epoch > LAST_EPOCH)
+        return fail(err, APL_E_INVALID, "first_epoch is %llu, more than 2^63 - 1",
+                    (unsigned long long)*epoch);
     if (!state)
         return APL_OK;
     const uint8_t *p = state;
@@ -134,6 +139,8 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
             "the state is of another order: split, shuffling, order, window, bins, lanes or reuse differ");
     *epoch = load_le(p + 64, 8);
     *position = load_le(p + 72, 8);
+    if (*epoch > LAST_EPOCH)
+        return fail(err, APL_E_INVALID, "the state is of an epoch that cannot be");
     if (*position > r->plan_length)
         return fail(err, APL_E_INVALID, "the state is past the end of its epoch");
     return r->options.free_order

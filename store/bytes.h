@@ -34,7 +34,7 @@ struct cursor {
 static inline struct cursor cursor_over(const void *data, size_t size)
 {
     const uint8_t *p = data;
-    return (struct cursor){.at = p, .end = p + size, .begin = p};
+    return (struct cursor){.at = p, .end = size ? p + size : p, .begin = p};
 }
 
 static inline bool cursor_ok(const struct cursor *c)

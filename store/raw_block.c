@@ -104,7 +104,7 @@ const uint8_t *raw_column_value(const struct raw_column *column, const apl_field
     const uint64_t *ends = (const uint64_t *)(const void *)column->ends.data;
     uint64_t start = record ? ends[record - 1] : 0;
     *bytes = (size_t)(ends[record] - start);
-    return column->values.data + start;
+    return start ? column->values.data + start : column->values.data; /* NULL, where all values are empty */
 }
 
 void raw_block_record(const struct raw_block *block, const struct schema *schema, uint32_t record,
@@ -114,7 +114,7 @@ void raw_block_record(const struct raw_block *block, const struct schema *schema
         const apl_field *field = &schema->fields[f];
         const struct raw_column *column = &block->columns[f];
         unsigned varying = field_varying(field);
-        const uint8_t *dims = column->dims.data + (size_t)record * varying * 4;
+        const uint8_t *dims = varying ? column->dims.data + (size_t)record * varying * 4 : NULL;
         size_t bytes;
         values[f] = (apl_value){raw_column_value(column, field, record, &bytes), varying ? shapes[f] : NULL};
         for (unsigned i = 0; varying && i < field->ndim; i++) {

@@ -54,6 +54,9 @@ Test(bytes, reading_past_the_end_stays_failed)
 
 Test(bytes, nothing_can_be_taken_of_nothing)
 {
+    struct cursor none = cursor_over(NULL, 0);
+    cr_assert(cursor_at_end(&none));
+    cr_assert_eq(cursor_left(&none), 0);
     struct cursor c = cursor_over(numbers, 0);
     cr_assert(cursor_at_end(&c));
     cr_assert_eq(cursor_take(&c, 0), numbers);

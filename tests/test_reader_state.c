@@ -378,8 +378,29 @@ Test(reader_state, refuses_what_cannot_be)
     refused(o, bad.bytes, bad.size, APL_E_INVALID);
     bad = s, bad.bytes[bad.size - 1] |= 0x80, store_le(bad.bytes + 72, 22, 8), seal(&bad); /* past the last */
     refused(o, bad.bytes, bad.size, APL_E_INVALID);
+    bad = s, store_le(bad.bytes + 64, UINT64_MAX / 2 + 1, 8), seal(&bad);
+    refused(o, bad.bytes, bad.size, APL_E_INVALID);
     bad = s, seal(&bad);
     apl_reader_close(resume(o, &bad));
+}
+
+/* The reader counts on there being an epoch after the one that it plans. */
+Test(reader_state, begins_at_no_epoch_after_which_none_could_come)
+{
+    apl_reader_options o = options(0, 1, APL_FREE);
+    apl_reader *r = NULL;
+    apl_error err;
+    for (o.first_epoch = UINT64_MAX; o.first_epoch > UINT64_MAX / 2; o.first_epoch /= 2)
+        cr_assert_eq(apl_reader_open(fx.store, &o, &r, &err), APL_E_INVALID);
+    cr_assert_not_null(strstr(err.message, "first_epoch"), "%s", err.message);
+    struct sequence s = {0};
+    r = fixture_reader(&o);
+    read_epoch(r, &s);
+    fixture_next_epoch(r);
+    read_epoch(r, &s);
+    cr_assert_eq(s.count, 2 * TRAIN);
+    apl_reader_close(r);
+    sequence_free(&s);
 }
 
 Test(reader_state, tells_its_size)
