@@ -2,7 +2,8 @@
 # mutate_NAME.c. The inputs that are kept are in corpus/NAME.tar.xz.
 
 FUZZ_NAMES  := $(patsubst tests/fuzz/target_%.c,%,$(sort $(wildcard tests/fuzz/target_*.c)))
-FUZZ_COMMON := $(addprefix tests/fuzz/,folder.c repair.c schemas.c)
+FUZZ_COMMON := $(addprefix tests/fuzz/,folder.c schemas.c small.c)
+FUZZ_MUTATE := $(addprefix tests/fuzz/,repair.c entries.c)
 FUZZ_DIR    := $(BUILD)/fuzz
 FUZZ_CC     ?= clang
 
@@ -29,7 +30,7 @@ replays: $(REPLAYS) $(FUZZ_CORPORA)
 mutator = $(call objects,$(wildcard tests/fuzz/mutate_$(1).c))
 .SECONDEXPANSION:
 $(FUZZERS): $(OBJ)/tests/fuzz/fuzz_%: $(OBJ)/tests/fuzz/target_%.o $$(call mutator,$$*) \
-            $(call objects,$(FUZZ_COMMON)) $(OBJ)/insides.a
+            $(call objects,$(FUZZ_COMMON) $(FUZZ_MUTATE)) $(OBJ)/insides.a
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(INGEST_LIBS) $(STORE_LIBS)
 

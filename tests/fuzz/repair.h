@@ -13,6 +13,9 @@ void put_interesting(uint8_t *at, unsigned bytes, unsigned *seed);
 
 void repair_manifest(uint8_t *bytes, size_t size);
 
+/* Mutates the entries of a manifest of more than 24 bytes; its checksum is not right afterwards. */
+size_t mutate_entries(uint8_t *data, size_t size, size_t room, unsigned *seed);
+
 /* The schema is that which the block is read with; NULL: the header's sum only. */
 void repair_block(uint8_t *bytes, size_t size, const struct schema *schema);
 

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 #include "manifest.h"
 #include "schemas.h"
+#include "small.h"
 
 #include <sys/stat.h>
 
@@ -151,6 +152,51 @@ static void store_seeds(void)
     store_seed(0, 0, 1, 60); /* so many keys that there is a branch page */
 }
 
+/* ------------------------------------------------------------------------------- states and split files */
+
+static void state_seed(unsigned pick, unsigned batches)
+{
+    uint8_t state[512] = {(uint8_t)pick};
+    size_t size = sizeof state - 1;
+    char name[64];
+    apl_reader *reader;
+    apl_batch *batch;
+    apl_reader_options options = small_options((uint8_t)pick);
+    if (apl_reader_open(small_store(), &options, &reader, NULL) != APL_OK)
+        return;
+    for (unsigned i = 0; i < batches && apl_reader_next(reader, &batch, NULL) == APL_OK; i++)
+        apl_batch_release(batch);
+    MUST(apl_reader_state(reader, state + 1, &size, NULL) == APL_OK);
+    snprintf(name, sizeof name, "options%u-batch%u", pick, batches);
+    seed("state", name, state, size + 1);
+    apl_reader_close(reader);
+}
+
+static void split_seed(const char *name, const char *parent, const char *stratify, double ratio)
+{
+    char path[512];
+    apl_split_options options = APL_SPLIT_OPTIONS_INIT;
+    options.name = name;
+    options.parent = parent;
+    options.stratify = stratify;
+    options.ratio = ratio;
+    MUST(apl_split_make(small_store(), &options, NULL) == APL_OK);
+    snprintf(path, sizeof path, "%s/small/%s.split", fuzz_folder(), name);
+    struct buffer file = read_whole(path);
+    seed("split", name, file.data, file.size);
+    buffer_free(&file);
+}
+
+static void small_seeds(void)
+{
+    for (unsigned pick = 0; pick < 128; pick++)
+        state_seed(pick, pick % 5);
+    split_seed("half", "train", NULL, 0.5);
+    split_seed("classes", "train", "label", 0.3);
+    split_seed("few", "train-half", NULL, 0.1);
+    split_seed("later", "test", "label", 0.9);
+}
+
 int main(int argc, char **argv)
 {
     MUST(argc == 2);
@@ -158,5 +204,6 @@ int main(int argc, char **argv)
     mkdir(root, 0777);
     block_seeds();
     store_seeds();
+    small_seeds();
     return 0;
 }

@@ -1,0 +1,241 @@
+/*
+ * Mutates a data.mdb where it matters: meta pages, page headers, nodes, keys, the manifest, blocks. Then, most of
+ * the time, makes the checksums right.
+ */
+#include "fuzz.h"
+#include "repair.h"
+
+#define PAGE      4096u
+#define PAGE_HEAD 16u
+#define NODE_HEAD 8u
+#define VALUES    256u
+
+/* A value, and where it can grow to. */
+struct value {
+    uint8_t *node, *bytes;
+    size_t size, room;
+};
+
+struct values {
+    struct value value[VALUES];
+    unsigned count;
+};
+
+/* ------------------------------------------------------------------------------------------ finding things */
+
+static void add_value(struct values *values, uint8_t *data, size_t size, uint8_t *page, size_t at)
+{
+    uint8_t *node = page + at;
+    size_t bytes = load_le(node, 2) | load_le(node + 2, 2) << 16;
+    struct value v = {node, node + NODE_HEAD + load_le(node + 6, 2), bytes, bytes};
+    size_t left = (size_t)(page + PAGE - v.bytes);
+    if (v.bytes > page + PAGE || (load_le(node + 4, 2) & 1 && left < 8))
+        return;
+    if (load_le(node + 4, 2) & 1) {
+        uint64_t first = load_le(v.bytes, 8);
+        if (first >= size / PAGE)
+            return;
+        v.bytes = data + first * PAGE + PAGE_HEAD;
+        left = size - first * PAGE - PAGE_HEAD;
+        v.room = (bytes + PAGE_HEAD + PAGE - 1) / PAGE * PAGE - PAGE_HEAD;
+    }
+    if (bytes <= left && values->count < VALUES)
+        values->value[values->count++] = v;
+}
+
+static void find_values(struct values *values, uint8_t *data, size_t size)
+{
+    values->count = 0;
+    for (size_t p = 2; p < size / PAGE; p++) {
+        uint8_t *page = data + p * PAGE;
+        size_t lower = load_le(page + 12, 2);
+        if (load_le(page + 10, 2) != 2)
+            continue;
+        for (size_t i = PAGE_HEAD; i + 2 <= lower && i + 2 <= PAGE; i += 2) {
+            size_t at = load_le(page + i, 2);
+            if (at + NODE_HEAD <= PAGE)
+                add_value(values, data, size, page, at);
+        }
+    }
+}
+
+static bool is(const struct value *v, const char *magic)
+{
+    return v->size > 24 && memcmp(v->bytes, magic, 4) == 0;
+}
+
+/* Some value of the file that begins so; NULL: there is none. */
+static struct value *some_value(struct values *values, const char *magic, unsigned *seed)
+{
+    unsigned start = draw(seed, values->count);
+    for (unsigned i = 0; i < values->count; i++) {
+        struct value *v = &values->value[(start + i) % values->count];
+        if (is(v, magic))
+            return v;
+    }
+    return NULL;
+}
+
+static void repair(struct values *values, uint8_t *data, size_t size)
+{
+    struct manifest m = {0};
+    bool known = false;
+    find_values(values, data, size);
+    for (unsigned i = 0; i < values->count && !known; i++) {
+        struct value *v = &values->value[i];
+        if (!is(v, "APLM"))
+            continue;
+        repair_manifest(v->bytes, v->size);
+        known = manifest_decode(v->bytes, v->size, &m, NULL) == APL_OK;
+    }
+    for (unsigned i = 0; i < values->count; i++)
+        if (is(&values->value[i], "APLB"))
+            repair_block(values->value[i].bytes, values->value[i].size, known ? &m.schema : NULL);
+    if (known)
+        manifest_free(&m);
+}
+
+/* --------------------------------------------------------------------------------------------- mutations */
+
+static void change_meta(uint8_t *data, unsigned *seed)
+{
+    static const struct {
+        uint8_t at, bytes;
+    } fields[] = {{0, 8},  {10, 2}, {12, 4}, {16, 4},  {20, 4},  {32, 8},  {40, 4},  {44, 2},  {88, 4},
+                  {92, 2}, {94, 2}, {96, 8}, {104, 8}, {112, 8}, {120, 8}, {128, 8}, {136, 8}, {144, 8}};
+    unsigned pick = draw(seed, sizeof fields / sizeof *fields), which = draw(seed, 3);
+    /* Half of the time both metas, or the newer one would hide the change. */
+    if (which != 1)
+        put_interesting(data + fields[pick].at, fields[pick].bytes, seed);
+    if (which != 0)
+        put_interesting(data + PAGE + fields[pick].at, fields[pick].bytes, seed);
+}
+
+static void change_page_head(uint8_t *page, size_t pages, unsigned *seed)
+{
+    switch (draw(seed, 5)) {
+    case 0:
+        store_le(page, draw(seed, (unsigned)pages), 8);
+        break;
+    case 1:
+        store_le(page + 10, (uint64_t)1 << draw(seed, 5), 2);
+        break;
+    case 2:
+        put_interesting(page + 12, 4, seed);
+        break;
+    default:
+        put_interesting(page + 10 + 2 * draw(seed, 3), 2, seed);
+    }
+}
+
+static void change_node(uint8_t *page, size_t pages, unsigned *seed)
+{
+    size_t nodes = (load_le(page + 12, 2) - PAGE_HEAD) / 2;
+    if (nodes == 0 || nodes > 512)
+        return;
+    uint8_t *pointer = page + PAGE_HEAD + 2 * draw(seed, (unsigned)nodes);
+    size_t at = load_le(pointer, 2);
+    if (draw(seed, 6) == 0 || at + NODE_HEAD + 20 > PAGE) {
+        put_interesting(pointer, 2, seed);
+        return;
+    }
+    switch (draw(seed, 4)) {
+    case 0:
+        put_interesting(page + at + 2 * draw(seed, 4), 2, seed);
+        break;
+    case 1: /* the number of the page that a branch leads to, or that a big value begins at */
+        store_le(page + at, draw(seed, (unsigned)pages), 2);
+        break;
+    case 2:
+        store_le(page + at + NODE_HEAD + 12, draw(seed, (unsigned)pages), 8);
+        break;
+    default:
+        page[at + NODE_HEAD + draw(seed, 12)] = (uint8_t)draw(seed, 8);
+    }
+}
+
+/* The manifest may change its size, as far as its page has room. */
+static void change_manifest(struct value *v, unsigned *seed)
+{
+    size_t now = mutate_entries(v->bytes, v->size, v->room, seed);
+    store_le(v->node, now, 2);
+    store_le(v->node + 2, now >> 16, 2);
+}
+
+static void change_block(struct value *v, unsigned *seed)
+{
+    size_t head = load_le(v->bytes + 4, 4);
+    unsigned width = 1u << draw(seed, 4);
+    if (head < 48 || head >= v->size)
+        return;
+    switch (draw(seed, 4)) {
+    case 0:
+        put_interesting(v->bytes + 4 * draw(seed, 9), 4, seed);
+        break;
+    case 1:
+        put_interesting(v->bytes + 40 + draw(seed, (unsigned)(head - 47)), width, seed);
+        break;
+    default:
+        LLVMFuzzerMutate(v->bytes + head, v->size - head, v->size - head);
+    }
+}
+
+static size_t change_pages(uint8_t *data, size_t size, size_t room, unsigned *seed)
+{
+    size_t pages = size / PAGE, a = draw(seed, (unsigned)pages), b = draw(seed, (unsigned)pages);
+    switch (draw(seed, 4)) {
+    case 0:
+        memmove(data + a * PAGE, data + b * PAGE, PAGE);
+        return size;
+    case 1:
+        LLVMFuzzerMutate(data + a * PAGE, PAGE, PAGE);
+        return size;
+    case 2:
+        return size + PAGE <= room && pages < 16 ? size + PAGE : size - draw(seed, PAGE);
+    default:
+        return pages > 3 ? size - PAGE : size;
+    }
+}
+
+static size_t mutate(struct values *values, uint8_t *data, size_t size, size_t room, unsigned *seed)
+{
+    size_t pages = size / PAGE;
+    uint8_t *page = data + PAGE * (2 + draw(seed, (unsigned)pages - 2));
+    struct value *v;
+    find_values(values, data, size);
+    switch (draw(seed, 10)) {
+    case 0:
+        change_meta(data, seed);
+        return size;
+    case 1:
+        change_page_head(page, pages, seed);
+        return size;
+    case 2:
+    case 3:
+        change_node(page, pages, seed);
+        return size;
+    case 4:
+        return change_pages(data, size, room, seed);
+    case 5:
+    case 6:
+        if ((v = some_value(values, "APLB", seed)))
+            change_block(v, seed);
+        return size;
+    default:
+        if ((v = some_value(values, "APLM", seed)))
+            change_manifest(v, seed);
+        return size;
+    }
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+{
+    static struct values values;
+    if (size < 3 * PAGE)
+        return LLVMFuzzerMutate(data, size, room);
+    for (unsigned n = 1 + draw(&seed, 3); n > 0 && size >= 3 * PAGE; n--)
+        size = mutate(&values, data, size, room, &seed);
+    if (draw(&seed, 16))
+        repair(&values, data, size);
+    return size;
+}

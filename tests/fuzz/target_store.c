@@ -1,0 +1,142 @@
+/* A whole data.mdb: opened, described, read in every way, verified. What can be read by one way is the same by
+ * the others, and what verify finds whole can be read. */
+#include "apl.h"
+#include "fuzz.h"
+
+#define SOME_RECORDS 2048u /* of a store that promises more, only some are read: that is only slow */
+#define SOME_BYTES   ((uint64_t)4 << 20)
+
+static void describe(const apl_store *store)
+{
+    const apl_info *info = apl_store_info(store);
+    double mean, deviation;
+    uint64_t records = 0;
+    for (unsigned s = 0; s < info->splits; s++) {
+        const apl_split *split = apl_store_split(store, s);
+        records += split->count;
+        MUST(apl_store_find_split(store, split->name) >= 0);
+        for (unsigned f = 0; f < info->fields; f++) {
+            apl_store_class_count(store, s, f, 1);
+            if (apl_store_moments(store, s, f, 0, &mean, &deviation) == APL_OK)
+                MUST(deviation >= 0);
+        }
+    }
+    MUST(records == info->records);
+    for (unsigned m = 0; m < info->members; m++)
+        MUST(apl_store_member(store, m)->name && apl_store_member(store, m)->split);
+    for (unsigned f = 0; f < info->fields; f++) {
+        const apl_field *field = apl_store_field(store, f);
+        MUST(apl_store_find_field(store, field->name) == (int)f && apl_dtype_size(field->dtype) > 0);
+    }
+}
+
+/* Looks at every byte of a batch. */
+static void look(const apl_store *store, const apl_batch *batch)
+{
+    volatile uint8_t sum = 0;
+    for (unsigned f = 0; f < apl_store_info(store)->fields; f++) {
+        const apl_column *column = apl_batch_column(batch, f);
+        size_t rows = apl_batch_rows(batch), element = apl_dtype_size(column->dtype);
+        if (column->offsets)
+            MUST(column->offsets[0] == 0 && column->offsets[rows] * element == column->bytes);
+        for (size_t i = 0; i < column->bytes; i++)
+            sum = (uint8_t)(sum + ((const uint8_t *)column->data)[i]);
+    }
+}
+
+static void get(apl_store *store)
+{
+    uint64_t n = apl_store_info(store)->records,
+             ids[] = {n - 1, 0, n / 2, n / 3, n - 1, 1 % n, n - 1 - n / 5};
+    apl_batch *batch;
+    apl_error err;
+    MUST(apl_store_get(store, n, &batch, &err) == APL_E_NOTFOUND);
+    if (apl_store_get(store, n / 2, &batch, &err) == APL_OK) {
+        look(store, batch);
+        apl_batch_release(batch);
+    }
+    if (apl_store_get_batch(store, ids, sizeof ids / sizeof *ids, NULL, &batch, &err) == APL_OK) {
+        look(store, batch);
+        apl_batch_release(batch);
+    }
+}
+
+/* Reads an epoch, and a batch of the next. Returns whether every record was there. */
+static bool read_all(apl_store *store, const char *split, uint64_t records, apl_order order)
+{
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader *reader;
+    apl_batch *batch;
+    apl_status status;
+    uint64_t rows = 0;
+    o.split = split;
+    o.threads = APL_NO_THREADS;
+    o.batch_size = 9;
+    o.order = order;
+    o.bins = 8;
+    o.world = 1;
+    o.memory_budget = 64 << 20;
+    if (order == APL_FREE)
+        o.skip_corrupt = 3;
+    if (apl_reader_open(store, &o, &reader, NULL) != APL_OK)
+        return false;
+    while ((status = apl_reader_next(reader, &batch, NULL)) == APL_OK) {
+        rows += apl_batch_rows(batch);
+        look(store, batch);
+        apl_batch_release(batch);
+    }
+    bool whole = status == APL_END && rows == records;
+    if (status == APL_END && apl_reader_next_epoch(reader, NULL) == APL_OK &&
+        apl_reader_next(reader, &batch, NULL) == APL_OK)
+        apl_batch_release(batch);
+    apl_reader_close(reader);
+    return whole;
+}
+
+static void count_bad(void *user, const apl_bad_block *block)
+{
+    unsigned *bad = user;
+    ++*bad;
+    MUST(block->bad_count <= block->count && block->message && block->member);
+    for (size_t i = 0; i < block->bad_count; i++)
+        MUST(block->bad[i] >= block->first && block->bad[i] - block->first < block->count);
+}
+
+static void read_store(apl_store *store)
+{
+    const apl_info *info = apl_store_info(store);
+    unsigned bad = 0;
+    apl_error err;
+    apl_verify_options verify = APL_VERIFY_OPTIONS_INIT;
+    describe(store);
+    if (info->records == 0 || info->records > SOME_RECORDS || info->raw_bytes > SOME_BYTES ||
+        info->splits > 64)
+        return;
+    get(store);
+    verify.threads = 1;
+    verify.user = &bad;
+    verify.bad_block = count_bad;
+    bool good = apl_store_verify(store, &verify, &err) == APL_OK;
+    MUST(!good || bad == 0);
+    for (unsigned s = 0; s < info->splits && s < 3; s++) {
+        const apl_split *split = apl_store_split(store, s);
+        for (apl_order order = APL_STRICT; order <= APL_FREE; order++) {
+            bool whole = read_all(store, split->name, split->count, order);
+            MUST(!good || whole || apl_store_find_split(store, split->name) != (int)s || split->count == 0);
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char folder[64];
+    apl_store *store;
+    apl_error err;
+    fuzz_file("data.mdb", data, size);
+    snprintf(folder, sizeof folder, "%s", fuzz_folder());
+    if (apl_store_open(folder, NULL, &store, &err) != APL_OK)
+        return 0;
+    read_store(store);
+    apl_store_close(store);
+    return 0;
+}
