@@ -9,7 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-OWN = "apl"  # the environment into which the package of this tree is installed anew each time
+OWN = "apl"  # gets the package of this tree anew each time, or of $APL_SOURCE: a wheel or another tree
 INSTALL_SECONDS = 900
 
 
@@ -46,6 +46,6 @@ def ready(name: str, folder: Path) -> Path:
         _run([str(python), "-m", "pip", "install", "-q", "-r", str(wanted)], log)
         stamp.write_text(wanted.read_text())
     if name == OWN:
-        source = os.environ.get("APL_WHEEL") or str(ROOT)
+        source = os.environ.get("APL_SOURCE") or str(ROOT)
         _run([str(python), "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", source], log)
     return python

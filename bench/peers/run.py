@@ -87,8 +87,7 @@ class Bench:
                 self.results["left_out"].pop(name, None)
             except Unavailable as error:
                 self.leave_out(name, str(error))
-                if not SYSTEMS[name].store:
-                    shutil.rmtree(self.store(name), ignore_errors=True)
+                shutil.rmtree(self.store(name), ignore_errors=True)
         return able
 
     def leave_out(self, name: str, reason: str) -> None:
@@ -102,35 +101,28 @@ class Bench:
         system, seconds = SYSTEMS[name], str(self.options.seconds)
         if system.kind == "limit":
             return c_loop(Path(self.options.build), self.store(name), setting, seconds, self.home)
-        words = (system.loader, str(self.store(name) / "train"), str(self.expected), setting.work)
-        return self.worker(
-            system,
-            setting.threads,
-            "epochs",
-            *words,
-            str(setting.threads),
-            setting.variant,
-            seconds,
-            str(system.epochs),
-        )
+        words = [system.loader, str(self.store(name) / "train"), str(self.expected)]
+        words += [setting.work, str(setting.threads), setting.variant, seconds]
+        return self.worker(system, setting.threads, "epochs", *words, str(system.epochs))
 
     def rounds(self, names: list[str]) -> None:
         """All settings of all systems, several times over."""
         todo = [(name, setting) for name in names for setting in SYSTEMS[name].settings]
         for turn in range(self.options.rounds):
-            for name, setting in list(todo):
-                try:
-                    found = self.epochs(name, setting)
-                except Unavailable as error:
-                    self.leave_out(f"{name} {setting.work} {setting.threads} {setting.variant}", str(error))
-                    todo.remove((name, setting))
-                    continue
-                self.results["epochs"].append({"system": name, "round": turn, **setting._asdict(), **found})
-                rate = found["records"] / sum(found["epochs"])
-                say(
-                    f"{turn + 1} {name} {setting.work} x{setting.threads} {setting.variant}: {rate / 1e3:,.0f} k/s"
-                )
+            todo = [(name, setting) for name, setting in todo if self.once(turn, name, setting)]
             self.save()
+
+    def once(self, turn: int, name: str, setting: Setting) -> bool:
+        """Measures one setting; false if that is not possible."""
+        what = f"{name} {setting.work} x{setting.threads} {setting.variant}"
+        try:
+            found = self.epochs(name, setting)
+        except Unavailable as error:
+            self.leave_out(what, str(error))
+            return False
+        self.results["epochs"].append({"system": name, "round": turn, **setting._asdict(), **found})
+        say(f"{turn + 1} {what}: {found['records'] / sum(found['epochs']) / 1e3:,.0f} k/s")
+        return True
 
     def forget(self, names: list[str]) -> None:
         """Drops what was measured of these systems before."""
@@ -157,9 +149,11 @@ def run(command: list[str], threads: int, home: Path) -> str:
     scratch.mkdir(exist_ok=True)
     quiet = {"TF_CPP_MIN_LOG_LEVEL": "2", "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
     env = os.environ | limits | quiet | {"TMPDIR": str(scratch), "HF_HOME": str(scratch / "hf")}
-    process = subprocess.Popen(
-        command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    try:
+        process = subprocess.Popen(command, env=env, start_new_session=True, **pipes)
+    except OSError as error:
+        raise Unavailable(str(error)) from error
     try:
         out, err = process.communicate(timeout=PROCESS_SECONDS)
     except subprocess.TimeoutExpired as error:

@@ -14,7 +14,7 @@ from apldata import Normalize, RandomCrop, RandomFlip, ToFloat32
 
 
 def ingest(archive: Path, folder: Path) -> None:
-    apldata.ingest(str(archive), str(folder / "db"))
+    apldata.ingest(str(archive), str(folder / "db"), partial=True)  # a sample has fewer rows than it should
 
 
 def transforms(job: Job) -> list[Any]:
