@@ -1,0 +1,98 @@
+/*
+ * Is what training sees the data's own distribution? Statistical tests of the orders that a reader gives, for any source
+ * of orders: a real reader, or a control that is known to be wrong.
+ *
+ * The null hypothesis of all tests together: the orders of an epoch are independent, uniform permutations of the split.
+ */
+#ifndef AUDIT_H
+#define AUDIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where orders come from. Fills order[0 ... n-1]: which of the split's records (0 ... n-1, by id) comes at each position of that
+ * epoch; a position that was not delivered, or a record that is none, is UINT32_MAX. False: it failed, and has said why. */
+struct order_source {
+    bool (*order)(void *user, uint64_t seed, uint64_t epoch, uint32_t *order);
+    void *user;
+};
+
+/* What is audited. */
+struct audit_sample {
+    uint32_t n;            /* records of the split, at least AUDIT_LEAST */
+    const uint32_t *block; /* of each record: the block that it is stored in, 0 ... blocks-1 */
+    uint32_t blocks;
+    const uint32_t *cls; /* of each record: its class, 0 ... classes-1; NULL: there are none */
+    uint32_t classes;
+    uint32_t batch; /* records in a batch */
+    uint64_t seed, first_epoch, epochs;
+    double level; /* the chance of a false alarm, of all tests together */
+};
+
+#define AUDIT_LEAST 100
+
+/* One epoch, and what is compared with it. */
+struct audit_epoch {
+    uint64_t index;            /* 0 ... epochs-1 */
+    const uint32_t *order;     /* the record at each position */
+    const uint32_t *place;     /* the position of each record */
+    const uint32_t *previous;  /* places in the epoch before; NULL in the first */
+    const uint32_t *neighbour; /* places in the same epoch of the next seed; NULL: not looked at */
+    const uint32_t *diagonal;  /* places in the epoch before of the next seed; NULL: not looked at */
+};
+
+/* What a test has found. */
+struct finding {
+    const char *name;
+    const char *hypothesis; /* what is so if the order is right */
+    const char *statistic;  /* how it is judged */
+    double value;           /* of the statistic */
+    double df;              /* degrees of freedom of a chi-square statistic; 0: it is none */
+    double p;               /* the chance of a value so far out, if the hypothesis is true */
+    double effect;          /* the smallest departure that would be found with probability 0.9, */
+    const char *unit;       /* and what it is measured in */
+    char detail[160];       /* what was seen, in words; "" */
+    bool rejected;
+};
+
+/* A test: takes the epochs one by one, then tells. `finish` frees `state`; `level` is what this test alone may spend. */
+struct audit_test {
+    const char *name;
+    void *(*begin)(const struct audit_sample *sample);
+    void (*add)(void *state, const struct audit_sample *sample, const struct audit_epoch *epoch);
+    void (*finish)(void *state, const struct audit_sample *sample, double level, struct finding *finding);
+    bool needs_classes;
+};
+
+extern const struct audit_test audit_once, audit_blocks, audit_neighbours, audit_near_orders,
+    audit_far_orders, audit_serial, audit_epochs, audit_all_epochs, audit_seeds, audit_inversions,
+    audit_fixed_points, audit_cycles, audit_classes;
+
+#define AUDIT_MOST 16
+
+/* What can be drawn of an audit, in shares of what is due: 1 everywhere but for chance. */
+struct audit_map {
+    unsigned rows, columns;
+    double *share; /* rows x columns: source blocks by positions; freed by audit_report_free() */
+};
+
+struct audit_report {
+    struct finding findings[AUDIT_MOST];
+    unsigned count;
+    unsigned rejected; /* by Holm's procedure, so that the chance of any false alarm is at most the level */
+    struct audit_map map;
+    double lags[64],
+        lag_deviation; /* serial correlations, and the standard deviation that each has by chance */
+};
+
+/* What can be drawn of two tests before they finish. */
+void audit_lags(const void *serial, const struct audit_sample *sample, double *lags, double *deviation);
+void audit_blocks_map(const void *blocks, const struct audit_sample *sample, struct audit_map *map);
+
+/* Runs all tests that the sample allows. False: memory ran out, or the source failed. */
+bool audit_run(const struct audit_sample *sample, const struct order_source *source,
+               struct audit_report *report);
+void audit_report_free(struct audit_report *report);
+
+#endif

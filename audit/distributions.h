@@ -1,0 +1,32 @@
+/* Distribution functions, from Boost.Math: the one place that knows it. */
+#ifndef DISTRIBUTIONS_H
+#define DISTRIBUTIONS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* P(X >= x) and P(X <= x) of a chi-square variable with df degrees of freedom. */
+double chi2_upper(double x, double df);
+double chi2_lower(double x, double df);
+
+/* P(|Z| >= |z|) of a standard normal variable; z with P(Z >= z) = p. */
+double normal_two_sided(double z);
+double normal_upper_quantile(double p);
+
+/* P(D >= d) of Kolmogorov's statistic of n values from a continuous distribution, by its limit with Stephens' correction. */
+double kolmogorov_upper(double d, double n);
+
+/* P(X <= k) and P(X >= k) of Poisson and binomial variables. */
+double poisson_lower(double k, double mean);
+double poisson_upper(double k, double mean);
+double binomial_lower(double k, double n, double p);
+double binomial_upper(double k, double n, double p);
+
+/* The noncentrality that a chi-square test with df degrees of freedom at level alpha finds with probability `power`. */
+double chi2_noncentrality(double df, double alpha, double power);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

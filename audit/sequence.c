@@ -1,0 +1,320 @@
+/* Tests of one epoch's order as a sequence: neighbours, serial correlation, inversions, fixed points, cycles. */
+#include "audit.h"
+#include "distributions.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A sum of independent deviations, each in units of its standard deviation. */
+struct deviations {
+    double sum, squares, count, mean; /* mean: of what was seen, not of deviations */
+    uint32_t *scratch;
+};
+
+static void deviate(struct deviations *d, double seen, double expected, double variance)
+{
+    double z = variance > 0 ? (seen - expected) / sqrt(variance) : 0;
+    d->sum += z;
+    d->squares += z * z;
+    d->count++;
+    d->mean += (seen - d->mean) / d->count;
+}
+
+static void *begin(const struct audit_sample *s)
+{
+    struct deviations *d = calloc(1, sizeof *d);
+    if (d)
+        d->scratch = calloc((size_t)s->n + 1, sizeof *d->scratch);
+    if (d && !d->scratch) {
+        free(d);
+        d = NULL;
+    }
+    return d;
+}
+
+static void end(struct deviations *d)
+{
+    free(d->scratch);
+    free(d);
+}
+
+/* The mean deviation over all epochs, as a normal variable. */
+static void judge_mean(const struct deviations *d, struct finding *f)
+{
+    f->value = d->sum / sqrt(d->count);
+    f->p = normal_two_sided(f->value);
+}
+
+/* How far a mean deviation must be off to be found, in standard deviations of one epoch. */
+static double detectable(const struct deviations *d, double level)
+{
+    return (normal_upper_quantile(level / 2) + normal_upper_quantile(0.1)) / sqrt(d->count);
+}
+
+/* -------------------------------------------------------------------------------------------- neighbours */
+
+/* Mean and variance of the number of adjacent positions whose records are of the same block, in a uniform permutation. */
+static void adjacency_law(const struct audit_sample *s, double *mean, double *variance)
+{
+    double *size = calloc(s->blocks, sizeof *size), n = s->n, two = 0, three = 0, four = 0;
+    *mean = *variance = 0;
+    if (!size)
+        return;
+    for (uint32_t i = 0; i < s->n; i++)
+        size[s->block[i]]++;
+    for (uint32_t b = 0; b < s->blocks; b++) {
+        double m = size[b], pairs = m * (m - 1);
+        two += pairs;
+        three += pairs * (m - 2);
+        four += pairs * (m - 2) * (m - 3) -
+                pairs * pairs; /* of the same block; then of two different ones, below */
+    }
+    four += two * two;
+    free(size);
+    double p2 = two / (n * (n - 1)), p3 = three / (n * (n - 1) * (n - 2));
+    double p4 = four / (n * (n - 1) * (n - 2) * (n - 3));
+    *mean = (n - 1) * p2;
+    *variance = (n - 1) * p2 + 2 * (n - 2) * p3 + (n - 2) * (n - 3) * p4 - *mean * *mean;
+}
+
+static void neighbours_add(void *state, const struct audit_sample *s, const struct audit_epoch *e)
+{
+    struct deviations *d = state;
+    double mean, variance, same = 0;
+    adjacency_law(s, &mean, &variance);
+    for (uint32_t k = 0; k + 1 < s->n; k++)
+        if (e->order[k] < s->n && e->order[k + 1] < s->n)
+            same += s->block[e->order[k]] == s->block[e->order[k + 1]];
+    deviate(d, same, mean, variance);
+}
+
+static void neighbours_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
+{
+    struct deviations *d = state;
+    double mean, variance;
+    adjacency_law(s, &mean, &variance);
+    f->hypothesis = "records of the same stored block follow each other no more often than chance has it";
+    f->statistic = "normal: adjacent positions of the same block";
+    judge_mean(d, f);
+    f->effect = mean > 0 ? detectable(d, level) * sqrt(variance) / mean : 0;
+    f->unit = "relative excess of such pairs";
+    snprintf(f->detail, sizeof f->detail, "%.1f pairs an epoch, %.1f expected", d->mean, mean);
+    end(d);
+}
+
+const struct audit_test audit_neighbours = {"neighbours of one block", begin, neighbours_add,
+                                            neighbours_finish, false};
+
+/* ------------------------------------------------------------------------------------- serial correlation */
+
+#define LAGS 64u
+
+struct serial {
+    double sum[LAGS]; /* of z */
+    double epochs;
+    float *x;
+};
+
+static void *serial_begin(const struct audit_sample *s)
+{
+    struct serial *r = calloc(1, sizeof *r);
+    if (r)
+        r->x = calloc(s->n, sizeof *r->x);
+    if (r && !r->x) {
+        free(r);
+        r = NULL;
+    }
+    return r;
+}
+
+static double product(const float *a, const float *b, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n;) {
+        float part = 0; /* of a run that is short enough for single precision */
+        uint32_t to = n - i < 256 ? n : i + 256;
+        for (; i < to; i++)
+            part += a[i] * b[i];
+        sum += part;
+    }
+    return sum;
+}
+
+static void serial_add(void *state, const struct audit_sample *s, const struct audit_epoch *e)
+{
+    struct serial *r = state;
+    double middle = (s->n - 1) / 2.0, n = s->n;
+    for (uint32_t k = 0; k < s->n; k++)
+        r->x[k] = (float)((e->order[k] - middle) / n);
+    double squares = product(r->x, r->x, s->n);
+    for (unsigned lag = 1; lag <= LAGS && lag < s->n; lag++) {
+        double pairs = n - lag, expected = -pairs * squares / (n * (n - 1));
+        double deviation = sqrt(pairs) * squares / n;
+        r->sum[lag - 1] += (product(r->x, r->x + lag, s->n - lag) - expected) / deviation;
+    }
+    r->epochs++;
+}
+
+static void serial_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
+{
+    struct serial *r = state;
+    unsigned worst = 0;
+    for (unsigned i = 0; i < LAGS; i++) {
+        f->value += r->sum[i] * r->sum[i] / r->epochs;
+        worst = fabs(r->sum[i]) > fabs(r->sum[worst]) ? i : worst;
+    }
+    f->hypothesis = "where a record is stored says nothing about where the records some places on are stored";
+    f->statistic = "chi-square of the serial correlations at lags 1 to 64";
+    f->df = LAGS;
+    f->p = chi2_upper(f->value, LAGS);
+    f->effect = sqrt(chi2_noncentrality(LAGS, level, 0.9) / (r->epochs * s->n));
+    f->unit = "correlation, at one lag";
+    snprintf(f->detail, sizeof f->detail, "largest at lag %u: %+.5f", worst + 1,
+             r->sum[worst] / (r->epochs * sqrt(s->n)));
+    free(r->x);
+    free(r);
+}
+
+const struct audit_test audit_serial = {"serial correlation", serial_begin, serial_add, serial_finish, false};
+
+void audit_lags(const void *state, const struct audit_sample *s, double *lags, double *deviation)
+{
+    const struct serial *r = state;
+    for (unsigned i = 0; i < LAGS; i++)
+        lags[i] = r->sum[i] / (r->epochs * sqrt(s->n));
+    *deviation = 1 / sqrt(r->epochs * s->n);
+}
+
+/* --------------------------------------------------------------------------------------------- inversions */
+
+/* Pairs of which the later stored comes first; by a tree of counts (Fenwick). */
+static double inversions(const uint32_t *order, uint32_t n, uint32_t *tree)
+{
+    double count = 0;
+    for (uint32_t i = 0; i <= n; i++)
+        tree[i] = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        if (order[k] >= n)
+            continue;
+        uint32_t smaller = 0;
+        for (uint32_t i = order[k]; i > 0; i &= i - 1)
+            smaller += tree[i];
+        count += k - smaller;
+        for (uint32_t i = order[k] + 1; i <= n; i += i & -i)
+            tree[i]++;
+    }
+    return count;
+}
+
+static void inversions_add(void *state, const struct audit_sample *s, const struct audit_epoch *e)
+{
+    struct deviations *d = state;
+    double n = s->n, seen = inversions(e->order, s->n, d->scratch);
+    deviate(d, seen, n * (n - 1) / 4, n * (n - 1) * (2 * n + 5) / 72);
+}
+
+static void inversions_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
+{
+    struct deviations *d = state;
+    double n = s->n;
+    f->hypothesis = "of two records, the one that is stored later comes first half of the time";
+    f->statistic = "chi-square of the numbers of inversions, an epoch each";
+    f->df = d->count;
+    f->value = d->squares;
+    f->p = fmin(1, 2 * fmin(chi2_upper(f->value, f->df), chi2_lower(f->value, f->df)));
+    f->effect = detectable(d, level) * sqrt((2 * n + 5) / (18 * n * (n - 1)));
+    f->unit = "of a half, in all epochs alike";
+    snprintf(f->detail, sizeof f->detail, "%.5f of all pairs", d->mean / (n * (n - 1) / 2));
+    end(d);
+}
+
+const struct audit_test audit_inversions = {"inversions", begin, inversions_add, inversions_finish, false};
+
+/* ---------------------------------------------------------------------------------- fixed points, cycles */
+
+/* Both tails of a count, from P(X <= k) and P(X >= k); what lies at k itself counts half. */
+static double mid_p(double lower, double upper)
+{
+    double at = upper + lower - 1;
+    return fmin(1, 2 * fmin(upper, lower) - at);
+}
+
+static void fixed_add(void *state, const struct audit_sample *s, const struct audit_epoch *e)
+{
+    struct deviations *d = state;
+    double fixed = 0;
+    for (uint32_t k = 0; k < s->n; k++)
+        fixed += e->order[k] == k;
+    deviate(d, fixed, 1, 1);
+}
+
+static void fixed_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
+{
+    struct deviations *d = state;
+    (void)s;
+    double seen = d->mean * d->count, mean = d->count;
+    f->hypothesis = "one record an epoch, on average, comes at the position at which it is stored";
+    f->statistic = "Poisson: fixed points of all epochs (mid-p)";
+    f->value = seen;
+    f->p = mid_p(poisson_lower(seen, mean), poisson_upper(seen, mean));
+    f->effect = detectable(d, level);
+    f->unit = "more or fewer an epoch";
+    snprintf(f->detail, sizeof f->detail, "%.0f in %.0f epochs", seen, mean);
+    end(d);
+}
+
+const struct audit_test audit_fixed_points = {"fixed points", begin, fixed_add, fixed_finish, false};
+
+static double cycles(const uint32_t *order, uint32_t n, uint32_t *seen)
+{
+    double count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        seen[i] = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (seen[i])
+            continue;
+        count++;
+        for (uint32_t at = i; at < n && !seen[at]; at = order[at])
+            seen[at] = 1;
+    }
+    return count;
+}
+
+static void cycles_law(uint32_t n, double *mean, double *variance)
+{
+    *mean = *variance = 0;
+    for (double i = n; i >= 1; i--) {
+        *mean += 1 / i;
+        *variance += 1 / i - 1 / (i * i);
+    }
+}
+
+static void cycles_add(void *state, const struct audit_sample *s, const struct audit_epoch *e)
+{
+    struct deviations *d = state;
+    double mean, variance;
+    cycles_law(s->n, &mean, &variance);
+    deviate(d, cycles(e->order, s->n, d->scratch), mean, variance);
+}
+
+/* A sum of independent indicators with the probabilities 1, 1/2, 1/3, ... is close to a Poisson variable that is shifted so
+ * that mean and variance are right (translated Poisson approximation). */
+static void cycles_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
+{
+    struct deviations *d = state;
+    double mean, variance, epochs = d->count, seen = d->mean * d->count;
+    cycles_law(s->n, &mean, &variance);
+    double shift = floor(epochs * (mean - variance)), k = floor(seen + 0.5) - shift,
+           poisson = epochs * mean - shift;
+    f->hypothesis = "the order has as many cycles, as a permutation, as chance gives it";
+    f->statistic = "translated Poisson: cycles of all epochs (mid-p)";
+    f->value = seen;
+    f->p = mid_p(poisson_lower(k, poisson), poisson_upper(k, poisson));
+    f->effect = detectable(d, level) * sqrt(variance);
+    f->unit = "more or fewer an epoch";
+    snprintf(f->detail, sizeof f->detail, "%.2f an epoch, %.2f expected", d->mean, mean);
+    end(d);
+}
+
+const struct audit_test audit_cycles = {"cycles", begin, cycles_add, cycles_finish, false};
