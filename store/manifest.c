@@ -125,6 +125,12 @@ uint32_t manifest_split_of(const struct manifest *m, uint64_t id)
     return last_at_most(m->splits, m->split_count, sizeof *m->splits, offsetof(struct split, first), id);
 }
 
+uint32_t manifest_member_of(const struct manifest *m, uint64_t position)
+{
+    return last_at_most(m->members, m->member_count, sizeof *m->members, offsetof(struct member, first),
+                        position);
+}
+
 const struct segment *manifest_segment_of(const struct manifest *m, uint64_t id)
 {
     return &m->segments[last_at_most(m->segments, m->segment_count, sizeof *m->segments,

@@ -66,9 +66,10 @@ apl_status manifest_finish(struct manifest *manifest, apl_error *err);
 apl_status manifest_encode(const struct manifest *manifest, struct buffer *out, apl_error *err);
 apl_status manifest_decode(const uint8_t *bytes, size_t size, struct manifest *manifest, apl_error *err);
 
-/* The split that id belongs to; the segment and block (among all) that hold it. ids must be below
- * info.records. */
+/* The split that id belongs to; the member of a source position; the segment and block (among all) that hold
+ * an id. All must be below info.records. */
 uint32_t manifest_split_of(const struct manifest *manifest, uint64_t id);
+uint32_t manifest_member_of(const struct manifest *manifest, uint64_t position);
 const struct segment *manifest_segment_of(const struct manifest *manifest, uint64_t id);
 uint64_t manifest_block_of(const struct manifest *manifest, uint64_t id);
 

@@ -277,10 +277,8 @@ apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned fi
 const char *store_member_of(const apl_store *store, uint64_t id)
 {
     const struct manifest *m = &store->manifest;
-    for (uint32_t i = 0; !m->info.shuffled && i < m->member_count; i++)
-        if (m->members[i].first <= id && id - m->members[i].first < m->members[i].count)
-            return m->members[i].name;
-    return m->splits[manifest_split_of(m, id)].name;
+    return m->info.shuffled ? m->splits[manifest_split_of(m, id)].name
+                            : m->members[manifest_member_of(m, id)].name;
 }
 
 apl_status store_block_error(const apl_store *store, uint64_t number, apl_status status, apl_error *err)

@@ -55,6 +55,13 @@ static uint32_t naive_split(const struct layout *l, uint64_t id)
             return i;
 }
 
+static uint32_t naive_member(const struct layout *l, uint64_t position)
+{
+    for (uint32_t i = 0;; i++)
+        if (position - l->members[i].first < l->members[i].count)
+            return i;
+}
+
 /* Walks all blocks of all segments, asking for each id and each block. */
 static void expect_lookups(const struct layout *l)
 {
@@ -70,6 +77,7 @@ static void expect_lookups(const struct layout *l)
                 cr_assert_eq(manifest_segment_of(m, id), &l->segments[s]);
                 cr_assert_eq(manifest_block_of(m, id), block);
                 cr_assert_eq(manifest_split_of(m, id), naive_split(l, id));
+                cr_assert_eq(manifest_member_of(m, id), naive_member(l, id));
             }
         }
     cr_assert(id == m->info.records && block == m->info.blocks);
