@@ -67,8 +67,8 @@ struct hash128 block_record_hash(struct block_coder *bc, const struct schema *sc
     return hash_stream_128(bc->hash);
 }
 
-/* The raw bytes of a field: the values themselves, or dimensions and values put together in scratch memory.
- */
+/* The raw bytes of a field: the values themselves, or dimensions and values put together in scratch memory; NULL with
+ * a size: out of memory. */
 static const uint8_t *raw_bytes(struct block_coder *bc, const struct raw_column *column, size_t *size)
 {
     if (column->dims.size == 0) {
@@ -78,7 +78,7 @@ static const uint8_t *raw_bytes(struct block_coder *bc, const struct raw_column 
     bc->scratch.size = 0;
     buffer_put(&bc->scratch, column->dims.data, column->dims.size);
     buffer_put(&bc->scratch, column->values.data, column->values.size);
-    *size = bc->scratch.size;
+    *size = column->dims.size + column->values.size;
     return bc->scratch.failed ? NULL : bc->scratch.data;
 }
 

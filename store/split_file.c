@@ -156,7 +156,8 @@ static apl_status publish(const apl_store *store, int directory, const char *pat
     if (status != APL_OK)
         unlinkat(directory, temporary, 0);
     else if (fsync(directory) != 0)
-        status = fail_errno(err, errno, "cannot sync the directory");
+        status = fail_errno(err, errno,
+                            "it is in its place, but a power cut may undo that: cannot sync the directory");
     return status;
 }
 

@@ -56,9 +56,10 @@ static apl_status make_directory(struct target *t, const char *path, apl_error *
 static apl_status lock(struct target *t, int replace, apl_error *err)
 {
     if (flock(t->fd, LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK)
-            return fail(err, APL_E_BUSY, "%s: another process is writing this store", t->path);
-        return fail_errno(err, errno, "%s: cannot lock the directory", t->path);
+        if (errno != EWOULDBLOCK)
+            return fail_errno(err, errno, "%s: cannot lock the directory", t->path);
+        t->made = false; /* it is the other one's now */
+        return fail(err, APL_E_BUSY, "%s: another process is writing this store", t->path);
     }
     t->locked = true;
     if (!replace && faccessat(t->fd, STORE_FILE, F_OK, 0) == 0)
@@ -109,7 +110,7 @@ apl_status target_scratch(struct target *t, int *fd, apl_error *err)
     return APL_OK;
 }
 
-apl_status target_publish(struct target *t, apl_error *err)
+static apl_status sync_file(const struct target *t, apl_error *err)
 {
     int fd = openat(t->fd, TEMPORARY, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
@@ -118,13 +119,37 @@ apl_status target_publish(struct target *t, apl_error *err)
     if (fchmod(fd, 0444) != 0 || fsync(fd) != 0)
         status = fail_errno(err, errno, "%s: cannot sync the new store", t->path);
     close(fd);
-    if (status == APL_OK && renameat(t->fd, TEMPORARY, t->fd, STORE_FILE) != 0)
-        status = fail_errno(err, errno, "%s: cannot put the new store in its place", t->path);
-    if (status != APL_OK)
-        return status;
+    return status;
+}
+
+/* A directory that is new is an entry of its parent, without which a power cut would take it with all that is in
+ * it. Of a parent that may not be read, that is left to the file system. */
+static apl_status sync_parent(const struct target *t, apl_error *err)
+{
+    int fd = openat(t->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == EACCES)
+        return APL_OK;
+    apl_status status = APL_OK;
+    if (fd < 0 || fsync(fd) != 0)
+        status = fail_errno(err, errno, "%s: cannot sync the directory above it", t->path);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+apl_status target_publish(struct target *t, apl_error *err)
+{
+    TRY(sync_file(t, err));
+    if (t->made)
+        TRY(sync_parent(t, err));
+    if (renameat(t->fd, TEMPORARY, t->fd, STORE_FILE) != 0)
+        return fail_errno(err, errno, "%s: cannot put the new store in its place", t->path);
     t->published = true;
     if (fsync(t->fd) != 0)
-        return fail_errno(err, errno, "%s: cannot sync the directory", t->path);
+        return fail_errno(
+            err, errno,
+            "%s: the new store is in its place, but a power cut may undo that: cannot sync the directory",
+            t->path);
     return APL_OK;
 }
 
@@ -134,7 +159,7 @@ void target_close(struct target *t)
         return;
     if (t->fd >= 0 && t->locked && !t->published)
         unlinkat(t->fd, TEMPORARY, 0);
-    if (t->made && t->locked && !t->published) {
+    if (t->made && !t->published) {
         /* The path of the temporary file without its last part is that of the directory. */
         *strrchr(t->temporary, '/') = 0;
         rmdir(t->temporary);

@@ -20,7 +20,8 @@ const char *target_temporary(const struct target *target);
 /* A nameless file in the directory, for reading and writing, gone when closed. */
 apl_status target_scratch(struct target *target, int *fd, apl_error *err);
 
-/* Syncs the temporary file, makes it read-only, gives it its name and syncs the directory. */
+/* Syncs the temporary file, makes it read-only, gives it its name and syncs the directory; if that last sync is
+ * what fails, the new store is in its place nevertheless. */
 apl_status target_publish(struct target *target, apl_error *err);
 
 /* Unlocks; without a publish before, removes the temporary file, and the directory if target_open() has made

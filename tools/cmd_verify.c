@@ -229,7 +229,7 @@ static int verify(struct job *job)
     progress_clear(&job->progress);
     double seconds = now_seconds() - began;
     job->split_list = json_array();
-    if (err.status != APL_E_CANCELLED)
+    if (err.status == APL_OK || err.status == APL_E_CORRUPT)
         job->split_status = verify_splits(job, store);
     if (job->count)
         qsort(job->findings, job->count, sizeof *job->findings, by_place);

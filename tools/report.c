@@ -16,6 +16,21 @@ static char *next_buffer(void)
     return ring[next++ % 16];
 }
 
+/* jansson leaves out of an object or array what it had no memory for, and nobody asks at each of them. */
+static bool json_starved;
+
+static void *json_allocate(size_t size)
+{
+    void *memory = malloc(size);
+    json_starved |= !memory;
+    return memory;
+}
+
+__attribute__((constructor)) static void json_begin(void)
+{
+    json_set_alloc_funcs(json_allocate, free);
+}
+
 /* jansson refuses what is no UTF-8, and so tells. */
 static bool is_utf8(const char *text, size_t length)
 {
@@ -162,7 +177,8 @@ json_t *json_failure(const apl_error *err)
 
 int print_json(json_t *object, int status)
 {
-    bool printed = object && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
+    bool printed =
+        object && !json_starved && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
     json_decref(object);
     if (!printed)
         return failed("cannot write JSON: out of memory or disk");

@@ -43,36 +43,10 @@ static bool complain(const struct subject *s, const char *what, unsigned long at
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------- after a crash */
-
-/* The store is whole: the old one, or the new one. */
-static bool whole(const struct subject *s, const struct place *place)
-{
-    char path[64];
-    const struct file none = {0};
-    if (s->beside) {
-        snprintf(path, sizeof path, "db/%s", s->beside);
-        if (!file_is(place, path, &none) && !file_is(place, path, &s->made))
-            return false;
-    }
-    return file_is(place, "db/data.mdb", &s->old) || file_is(place, "db/data.mdb", &s->new);
-}
-
-static bool crashed_badly(struct crash *c, const struct subject *s, const char *what, unsigned long at)
+static bool crashed_badly(const struct crash *c, const struct subject *s, const char *what, unsigned long at)
 {
     char why[512];
-    struct subject again = *s;
-    unsigned n = 0;
-    if (!whole(s, &c->place))
-        return complain(s, what, at, "the store is neither the old nor the new one");
-    while (again.argv[n])
-        n++;
-    again.argv[n] = "--force";
-    again.argv[n + 1] = NULL;
-    struct outcome o = place_run(&c->place, NULL, NULL, again.argv, SECONDS, 0);
-    if (o.signal || o.status || o.lines)
-        return complain(s, what, at, o.message);
-    return subject_spoiled(s, &c->place, false, why) && complain(s, what, at, why);
+    return subject_torn(s, &c->place, why) && complain(s, what, at, why);
 }
 
 /* ------------------------------------------------------------------------------------- at each call */

@@ -123,3 +123,32 @@ bool subject_spoiled(const struct subject *s, const struct place *place, bool fa
     snprintf(path, sizeof path, "db/%s", s->beside);
     return !file_is(place, path, &s->made) && snprintf(why, 512, "%s is not right", path) > 0;
 }
+
+/* The store is whole: the old one, or the new one. */
+static bool whole(const struct subject *s, const struct place *place)
+{
+    char path[64];
+    const struct file none = {0};
+    if (s->beside) {
+        snprintf(path, sizeof path, "db/%s", s->beside);
+        if (!file_is(place, path, &none) && !file_is(place, path, &s->made))
+            return false;
+    }
+    return file_is(place, "db/data.mdb", &s->old) || file_is(place, "db/data.mdb", &s->new);
+}
+
+bool subject_torn(const struct subject *s, const struct place *place, char why[512])
+{
+    struct subject again = *s;
+    unsigned n = 0;
+    if (!whole(s, place))
+        return snprintf(why, 512, "the store is neither the old nor the new one") > 0;
+    while (again.argv[n])
+        n++;
+    again.argv[n] = "--force";
+    again.argv[n + 1] = NULL;
+    struct outcome o = place_run(place, NULL, NULL, again.argv, 60, 0);
+    if (o.signal || o.status || o.lines)
+        return snprintf(why, 512, "the next run ends with status %d: %.400s", o.status, o.message) > 0;
+    return subject_spoiled(s, place, false, why);
+}

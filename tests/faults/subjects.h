@@ -27,4 +27,8 @@ void subject_set(const struct subject *subject, const struct place *place);
 /* What is wrong with a place after a run that failed or not, in `why`; false: nothing. */
 bool subject_spoiled(const struct subject *subject, const struct place *place, bool failed, char why[512]);
 
+/* The same after a run that was cut short: the store must be the old or the new one, and the same command, run
+ * again, must succeed and leave nothing behind. */
+bool subject_torn(const struct subject *subject, const struct place *place, char why[512]);
+
 #endif

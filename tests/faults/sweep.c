@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define MAX_SUBJECTS 16
-#define MAX_SHOWN    12 /* failures of one worker */
+#define MAX_SHOWN    40 /* failures of one worker */
 #define SECONDS      30
 
 static const char *const call_names[] = CALL_NAMES;
@@ -116,7 +116,7 @@ static bool wrong_end(const struct subject *s, const struct outcome *o, const st
 /* Only the sync of the directory comes after the new store has taken its place. */
 static bool late(const struct fault *fault, const struct outcome *o)
 {
-    return fault->call == CALL_SYNC && o->status == 1 && strstr(o->message, "cannot sync the directory");
+    return fault->call == CALL_SYNC && o->status == 1 && strstr(o->message, "is in its place, but") != NULL;
 }
 
 static void run_one(const struct sweep *w, const struct place *place, const struct subject *s,
