@@ -209,8 +209,8 @@ class Resident:
                 "DataLoader, which keeps a few batches"
             )
         fields = [column for column in self.columns if isinstance(column, Column)]
-        for column in fields:
-            column.allocate(len(self.ids))
+        for field in fields:
+            field.allocate(len(self.ids))
         self._fill(fields, threads)
         for column in self.columns:
             if isinstance(column, Ids):
