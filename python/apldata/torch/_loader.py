@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from .._core import Batch
-from .._errors import InvalidError
+from .._errors import InvalidError, LentError
 from .._loader import Loader
 from .._store import Store
 from ..transforms import Transform
@@ -19,13 +19,13 @@ from ._dataset import Dataset
 from ._tensors import Converter, map_tensors, names_given
 
 _REFUSED = {
-    "sampler": "the order is the library's own, so that it can read blocks ahead, share an epoch between ranks "
-    "and go on from a state. Choose with shuffle, seed, split, reuse, rank and world; for an order of your own, "
-    "torch's DataLoader over apldata.torch.Dataset takes any sampler",
-    "batch_sampler": "batches are cut from the library's own order. Choose with batch_size and drop_last; for "
-    "batches of your own, torch's DataLoader over apldata.torch.Dataset takes any batch_sampler",
-    "worker_init_fn": "there are no worker processes that it could be called in: the work is done by threads "
-    "in C, and randomness is keyed by seed, epoch and record",
+    "sampler": "the order is the library's own, so that it can read blocks ahead, share an epoch between "
+    "ranks and go on from a state. Choose with shuffle, seed, split, reuse, rank and world; for an order of "
+    "your own, torch's DataLoader over apldata.torch.Dataset takes any sampler",
+    "batch_sampler": "batches are cut from the library's own order. Choose with batch_size and drop_last; "
+    "for batches of your own, torch's DataLoader over apldata.torch.Dataset takes any batch_sampler",
+    "worker_init_fn": "there are no worker processes that it could be called in: the work is done by "
+    "threads in C, and randomness is keyed by seed, epoch and record",
 }
 
 
@@ -161,6 +161,7 @@ class DataLoader(Loader):
 
     Raises:
         InvalidError: an argument is wrong or has no meaning here; the message says which, and what would do.
+        LentError: while iterating: tensors of too many batches are still held; clone() what is to be kept.
         Others as `apldata.Loader`.
     """
 
@@ -226,9 +227,9 @@ class DataLoader(Loader):
         changed = any(not isinstance(transform, Transform) for transform in transforms)
         self._pin: Any = None
         if self.pin_memory and not changed:
-            memory = _pinned.PinnedMemory()
-            self._pin = memory.pin, memory.unpin
-            self._converter = Converter(store.schema, asked, False, memory.lend, _pinned.copy_int64)
+            pins = _pinned.Pins()
+            self._pin = pins.pin, pins.unpin
+            self._converter = Converter(store.schema, asked, False, _pinned.Loans().lend, _pinned.copy_int64)
         else:
             self._converter = Converter(store.schema, asked, changed)
             if self.pin_memory:
@@ -237,6 +238,13 @@ class DataLoader(Loader):
 
     def _pinned_copy(self, item: Any) -> Any:
         return map_tensors(torch.Tensor.pin_memory, self._convert(item))
+
+    def _take(self, serial: int) -> Any:
+        try:
+            return super()._take(serial)
+        except LentError as error:
+            advice = "tensors lie in their batches: clone() what is to stay, or give a larger memory_budget"
+            raise LentError(f"{error}; {advice}") from None
 
     def _convert(self, batch: Any) -> Any:
         return self._converter(batch) if isinstance(batch, Batch) else batch

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from .._core import View
-from ._tensors import from_array
 
 _HELD = 8  # batches that may wait for the device before the host waits too
 _PORTABLE = 1  # locked for all devices of the process
@@ -31,31 +30,12 @@ def copy_int64(whole: torch.Tensor) -> torch.Tensor:
     return torch.empty(whole.shape, dtype=torch.int64, pin_memory=True).copy_(whole)
 
 
-class _Loan:
-    """Stands between a tensor and the view that it lies in: what torch lets go when no tensor shares the
-    memory any more."""
+class Pins:
+    """Locks the memory of a loader's batches, and unlocks it: what the option `pin` calls."""
 
-    def __init__(self, memory: PinnedMemory, array: np.ndarray) -> None:
-        self._memory, self._array = memory, array
-        self.__array_interface__ = array.__array_interface__
-
-    def __del__(self) -> None:
-        self._memory.retire(self._array)
-
-
-class PinnedMemory:
-    """Pins the memory of a loader's batches, and so that none is written anew while a device reads it.
-
-    A copy to the device that does not block may be far from begun when the last tensor on the batch is gone:
-    ``images = images.to("cuda", non_blocking=True)``. So what was lent is kept until all that the current
-    stream had to do by then is done.
-    """
-
-    def __init__(self, cuda: Any = torch.cuda) -> None:
-        self._cuda = cuda
-        self._runtime = cuda.cudart()
+    def __init__(self) -> None:
+        self._runtime = torch.cuda.cudart()
         self._pinned: set[int] = set()
-        self._retired: deque[tuple[Any, np.ndarray]] = deque()
 
     def pin(self, address: int, size: int) -> None:
         """Locks memory; where the system refuses, says so, and the memory serves as it is."""
@@ -63,38 +43,67 @@ class PinnedMemory:
         if error == 0:
             self._pinned.add(address)
         else:
-            warnings.warn(
-                f"cudaHostRegister of {size} bytes failed ({error}): not pinned", UserWarning, stacklevel=2
-            )
+            warnings.warn(f"{size} bytes are not pinned: CUDA's error {error}", UserWarning, stacklevel=2)
 
     def unpin(self, address: int, size: int) -> None:
         if address in self._pinned:
             self._pinned.discard(address)
             self._runtime.cudaHostUnregister(address)
 
+
+class _Loan:
+    """Stands between a tensor and the memory that it lies in: torch lets it go when no tensor shares
+    that memory any more."""
+
+    def __init__(self, loans: Loans, array: np.ndarray) -> None:
+        self._loans, self._array = loans, array
+        self.__array_interface__ = array.__array_interface__
+
+    def __del__(self) -> None:
+        self._loans.retire(self._array)
+
+
+class Loans:
+    """Lends batches as tensors, and keeps them from being written anew while a device still reads them.
+
+    A copy to the device that does not block may be far from begun when the last tensor on the batch is gone:
+    ``images = images.to("cuda", non_blocking=True)``. So a batch is kept until all that the current stream
+    had to do when that happened is done.
+    """
+
+    def __init__(self) -> None:
+        self._retired: deque[tuple[Any, np.ndarray]] = deque()
+
     def lend(self, view: View) -> torch.Tensor:
-        """A tensor in the view's memory, as `torch.from_dlpack`, but with the view kept for the device."""
-        self.sweep()
-        array = np.asarray(view.bits()).view(np.int16) if view.dtype == "bf16" else np.asarray(view)
-        tensor = from_array(np.asarray(_Loan(self, array)))
-        return tensor.view(torch.bfloat16) if view.dtype == "bf16" else tensor
+        """A tensor in the view's memory, as `torch.from_dlpack`, but kept for the device."""
+        self._sweep()
+        if view.dtype != "bf16":
+            return torch.from_numpy(np.asarray(_Loan(self, np.asarray(view))))
+        bits = np.asarray(view.bits()).view(np.int16)
+        return torch.from_numpy(np.asarray(_Loan(self, bits))).view(torch.bfloat16)
 
     def retire(self, array: np.ndarray) -> None:
-        """No tensor lies in it any more; the current stream may still have to read it."""
+        """No tensor lies in the array any more; the device may still have to read it. From any thread."""
         try:
-            event = self._cuda.Event()
-            event.record(self._cuda.current_stream())
+            event = torch.cuda.Event()
+            event.record(torch.cuda.current_stream())
         except Exception:  # the device, or the interpreter, is going down: nothing reads any more
             return
         self._retired.append((event, array))
 
-    def sweep(self) -> None:
+    def _sweep(self) -> None:
         """Gives back what the device has read, and waits for it where too much is held."""
         while self._retired:
-            event, array = self._retired[0]
+            try:  # taken out first, so that no other thread waits for this and drops the next
+                event, array = self._retired.popleft()
+            except IndexError:
+                return
             if not event.query():
-                if len(self._retired) <= _HELD:
+                if len(self._retired) < _HELD:
+                    self._retired.appendleft((event, array))
                     return
                 event.synchronize()
-            self._retired.popleft()
-            del array
+
+    def __del__(self) -> None:
+        for event, _ in self._retired:
+            event.synchronize()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -64,18 +64,16 @@ class Slots:
     def full(self) -> bool:
         return len(self._ready) == self._depth
 
-    def sweep(self, wait: bool = False) -> None:
-        """Lets go of batches on the host whose copies are complete; with `wait`, after waiting for that."""
-        while self._used and (wait or self._used[0].event.query()):
-            slot = self._used.popleft()
-            slot.event.synchronize()
-            slot.host = None
-            self._free.append(slot)
+    def _release(self) -> None:
+        """Lets go of the oldest batch on the host, after its copy."""
+        slot = self._used.popleft()
+        slot.event.synchronize()
+        slot.host = None
+        self._free.append(slot)
 
     def _slot(self) -> _Slot:
-        self.sweep()
-        if not self._free:
-            self.sweep(wait=True)
+        while self._used and (not self._free or self._used[0].event.query()):
+            self._release()
         return self._free.pop()
 
     def put(self, host: Any, state: Any) -> None:
@@ -99,7 +97,33 @@ class Slots:
         self._ready.clear()
         for slot in self._used:
             slot.copied = None
-        self.sweep(wait=True)
+        while self._used:
+            self._release()
+
+
+class _Feed:
+    """The batches of a loader, each with the loader's state after it. An error waits until all that came
+    before it has been handed out."""
+
+    def __init__(self, batches: Iterator[Any], state: Callable[[], Any]) -> None:
+        self._batches, self._state = batches, state
+        self._ended = False
+        self._error: Exception | None = None
+
+    def fill(self, slots: Slots) -> bool:
+        """Copies ahead; False: there is nothing left."""
+        while not slots.full and not self._ended:
+            try:
+                batch = next(self._batches)
+            except StopIteration:
+                self._ended = True
+            except Exception as error:
+                self._ended, self._error = True, error
+            else:
+                slots.put(batch, self._state())
+        if not len(slots) and self._error is not None:
+            raise self._error
+        return len(slots) > 0
 
 
 class CudaPrefetcher:
@@ -151,26 +175,16 @@ class CudaPrefetcher:
             yield map_tensors(lambda tensor: tensor.to(self.device), batch)
 
     def _prefetched(self, batches: Iterator[Any]) -> Iterator[Any]:
-        slots = Slots(self._copier, self.depth)
+        slots, feed = Slots(self._copier, self.depth), _Feed(batches, self._loader_state)
         self._state = self._loader_state()
         try:
-            while self._fill(slots, batches):
+            while feed.fill(slots):
                 batch, self._state = slots.take()
                 yield batch
-                del batch
+                del batch  # the caller's now, who may let it go
             self._state = None
         finally:
             slots.close()
-
-    def _fill(self, slots: Slots, batches: Iterator[Any]) -> bool:
-        """Copies ahead; False: there is nothing left."""
-        while not slots.full:
-            try:
-                batch = next(batches)
-            except StopIteration:
-                break
-            slots.put(batch, self._loader_state())
-        return len(slots) > 0
 
     def _loader_state(self) -> Any:
         state_dict = getattr(self.loader, "state_dict", None)

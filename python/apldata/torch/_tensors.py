@@ -15,6 +15,7 @@ from .._core import Batch, View
 from ..schema import Schema
 
 _GIVEN = ("input", "target")  # marks of the fields that are given unless others are asked for
+_INTEGERS = {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"}
 
 
 def names_given(schema: Schema, fields: Iterable[str] | None) -> list[str]:
@@ -96,7 +97,7 @@ class Converter:
         fields: names of the fields in the tuple; None: all inputs and targets, and what functions put in
             beside them.
         changed: may functions have put other values into the batches?
-        lend: makes a tensor of a view; `copy`: one of int64 of a tensor of integers.
+        lend: makes a tensor of a view that is to stay; `copy`: one of int64 of a tensor of integers.
     """
 
     def __init__(
@@ -119,7 +120,9 @@ class Converter:
                 return _from_value(batch[name])
             except TypeError:  # bfloat16, unknown to NumPy here: then no function has put another value there
                 pass
-        return _from_view(batch.column(name), self._lend)
+        view = batch.column(name)
+        copied = name in self._targets and view.dtype in _INTEGERS
+        return _from_view(view, torch.from_dlpack if copied else self._lend)
 
     def _value(self, batch: Batch, name: str) -> Any:
         value = self._found(batch, name)

@@ -1,0 +1,98 @@
+"""apldata.torch.DataLoader: long runs, many loaders, Ctrl-C."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from apldata import Normalize
+
+pytest.importorskip("torch")
+DataLoader = pytest.importorskip("apldata.torch").DataLoader
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@pytest.mark.parametrize("functions", [[], [lambda batch: None]], ids=["plain", "ahead"])
+def test_nothing_leaks_in_10000_batches(store_path: str, functions: list[Any]) -> None:
+    loader = DataLoader(store_path, 10, True, transforms=[Normalize(), *functions])
+    marks = []
+    for epoch in range(100):  # of 100 batches
+        for images, labels in loader:
+            assert len(images) == len(labels)
+        if epoch in (19, 99):
+            gc.collect()
+            marks.append((resident(), len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))))
+    (memory, *counts), (memory_after, *counts_after) = marks
+    assert counts == counts_after
+    assert memory_after - memory < 4 << 20
+
+
+def test_loaders_come_and_go(store_path: str) -> None:
+    def once() -> None:
+        with DataLoader(store_path, 64, True, transforms=[lambda batch: None]) as loader:
+            next(iter(loader))
+        next(iter(DataLoader(store_path, 64)))
+
+    once()
+    gc.collect()
+    before = len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
+    for _ in range(20):
+        once()
+    gc.collect()
+    assert (len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))) == before
+
+
+_STUCK = """
+import sys, time
+from apldata.torch import DataLoader
+def stuck(batch):
+    time.sleep(float(sys.argv[2]))
+loader = DataLoader(sys.argv[1], 64, transforms=[stuck])
+print("ready", flush=True)
+try:
+    for batch in loader:
+        pass
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+_WAITING = """
+import os, sys
+from apldata.torch import DataLoader
+held = []
+loader = DataLoader(sys.argv[1], 64, True)
+print("ready", flush=True)
+try:
+    while True:
+        for batch in loader:
+            pass
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("program", [_STUCK, _WAITING], ids=["function", "loop"])
+def test_control_c(store_path: str, program: str) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", program, store_path, "0.4"], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    sent = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    assert child.stdout.readline() == "interrupted\n"
+    assert time.monotonic() - sent < 1
+    assert child.wait(10) == 0
+    child.stdout.close()
