@@ -7,7 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define RUN 1024u /* records under one leaf of a field's digest: part of the format */
+#define RUN        1024u /* records under one leaf of a field's digest: part of the format */
+#define TELL_BYTES (64u << 20)
 #define TASK_RUNS \
     4u /* runs that one thread takes at a time; a block that two tasks share is decoded twice \
         */
@@ -21,6 +22,7 @@ struct worker {
     bool bad;               /* could not be decoded */
     struct split *splits;   /* this worker's share of the statistics */
     uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS];
+    uint64_t untold; /* bytes decoded since progress was told */
 };
 
 struct job {
@@ -144,6 +146,7 @@ static void count_bytes(struct job *job, struct worker *w, uint64_t number)
         return;
     for (unsigned f = 0; f < job->m->schema.count; f++) {
         w->raw_bytes[f] += view.columns[f].raw_bytes;
+        w->untold += view.columns[f].raw_bytes;
         w->stored_bytes[f] += view.columns[f].coded_bytes;
     }
 }
@@ -273,6 +276,16 @@ static apl_status take_slice(struct job *job, struct worker *w, struct sha256 **
     return APL_OK;
 }
 
+/* Of progress, by the calling thread. */
+static apl_status tell(struct job *job, struct worker *w, apl_error *err)
+{
+    w->untold = 0;
+    if (w != job->workers || !job->what->progress ||
+        job->what->progress(job->what->user, atomic_load_explicit(&job->records, memory_order_relaxed)) == 0)
+        return APL_OK;
+    return fail(err, APL_E_CANCELLED, "cancelled");
+}
+
 /* Ids first ... last-1, which lie under one leaf. A block never spans two splits, so neither does a slice. */
 static apl_status read_run(struct job *job, struct worker *w, struct sha256 **shas, uint64_t task_first,
                            uint64_t first, uint64_t last, apl_error *err)
@@ -286,9 +299,11 @@ static apl_status read_run(struct job *job, struct worker *w, struct sha256 **sh
         if (!w->bad)
             TRY(take_slice(job, w, shas, id, (uint32_t)(id - block_first), (uint32_t)(end - block_first),
                            err));
+        atomic_fetch_add_explicit(&job->records, end - id, memory_order_relaxed);
+        if (w->untold >= TELL_BYTES) /* large records, of which a task takes long */
+            TRY(tell(job, w, err));
         id = end;
     }
-    atomic_fetch_add_explicit(&job->records, last - first, memory_order_relaxed);
     return APL_OK;
 }
 
@@ -320,10 +335,7 @@ static apl_status read_task(void *context, unsigned worker, size_t task, apl_err
     }
     for (unsigned f = 0; f < job->m->schema.count; f++)
         sha256_free(shas[f]);
-    if (status == APL_OK && worker == 0 && job->what->progress &&
-        job->what->progress(job->what->user, atomic_load_explicit(&job->records, memory_order_relaxed)))
-        return fail(err, APL_E_CANCELLED, "cancelled");
-    return status;
+    return status == APL_OK ? tell(job, w, err) : status;
 }
 
 /* ------------------------------------------------------------------------------------------- the whole */

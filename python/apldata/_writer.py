@@ -12,6 +12,7 @@ from . import _core
 from ._arrays import numpy_dtype, store_dtype
 from .schema import Field
 
+_PIECE = 1 << 24  # bytes: so much is appended at once, so that Ctrl-C is heard between
 _MARKS = {"input": 1, "target": 2, "name": 3}
 
 
@@ -189,10 +190,16 @@ class Writer:
         if any(-1 in f.shape or f.dtype == "utf8" for f in self.fields):
             for row in range(rows):
                 self._core.append([self._value(i, column[row]) for i, column in enumerate(columns)])
-        elif rows:
-            self._core.append(
-                [(_bytes_of(self._array(i, column, rows)), None) for i, column in enumerate(columns)], rows
-            )
+            return
+        if rows == 0:
+            return
+        arrays = [
+            _bytes_of(self._array(i, column, rows)).reshape(rows, -1) for i, column in enumerate(columns)
+        ]
+        step = max(1, _PIECE * rows // max(1, sum(array.nbytes for array in arrays)))
+        for first in range(0, rows, step):
+            pieces = [(array[first : first + step], None) for array in arrays]
+            self._core.append(pieces, len(pieces[0][0]))
 
     # ----------------------------------------------------------------------------------------- ending
 
