@@ -45,7 +45,7 @@ def same(*settings: tuple[int, str]) -> list[Setting]:
 SYSTEMS = {
     "apl": System("APL", "apl", "apl_loader", same((1, "loader"), (2, "loader")), "apl", True),
     "apl-torch": System(
-        "APL, torch DataLoader", "apl", "apl_loader", same((1, "torch"), (2, "torch")), "apl", True, "apl"
+        "APL, torch DataLoader", "apl", "apl_torch", same((1, "torch"), (2, "torch")), "apl", True, "apl"
     ),
     "apl-c": System("APL, C loop", "", "", same((1, "c"), (2, "c")), "limit", True, "apl"),
     "by-hand": System(

@@ -1,8 +1,7 @@
-"""APL: its own loader, and its PyTorch DataLoader; crop, flip and scaling are the library's."""
+"""APL's own loader, for NumPy; crop, flip and scaling are the library's."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,22 +27,9 @@ def arrays(loader: Any) -> Iterator[Batches]:
 
 
 def epochs(path: Path, job: Job) -> Iterator[Batches]:
-    """Variants `loader` and `torch`."""
     store = str(path.parent / "db")
-    if job.variant == "loader":
-        loader = apldata.Loader(
+    return arrays(
+        apldata.Loader(
             store, split="train", batch_size=BATCH, seed=1, threads=job.threads, transforms=transforms(job)
-        )
-        return arrays(loader)
-    from apldata.torch import DataLoader
-
-    return itertools.repeat(
-        DataLoader(
-            store,
-            split="train",
-            batch_size=BATCH,
-            shuffle=True,
-            num_workers=job.threads,
-            transforms=transforms(job),
         )
     )
