@@ -94,8 +94,12 @@ def row_of(key: tuple[Any, ...], runs: list[dict[str, Any]]) -> Row:
     rates = [size / seconds for run in runs for seconds in run["epochs"]]
     firsts = [run["first"] for run in runs if "first" in run]
     memories = [run["memory"] for run in runs if "memory" in run]
+    system, work, threads, variant = key
     return Row(
-        *key,
+        system,
+        work,
+        threads,
+        variant,
         rate=statistics.median(rates),
         least=min(rates),
         most=max(rates),

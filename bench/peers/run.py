@@ -155,6 +155,7 @@ def run(command: list[str], threads: int, home: Path) -> str:
     except OSError as error:
         raise Unavailable(str(error)) from error
     try:
+        out: str
         out, err = process.communicate(timeout=PROCESS_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise Unavailable(f"took more than {PROCESS_SECONDS} s") from error
@@ -201,6 +202,8 @@ def c_loop(build: Path, store: Path, setting: Setting, seconds: str, home: Path)
     told = json.loads(run([str(build / "apldata"), *words, "--seconds", seconds, str(store / "db")], 1, home))
     row = told["rows"][0]
     epochs = [epoch for epoch in row["epochs"][1:] if epoch["records"] == row["epochs"][0]["records"]]
+    if not epochs:
+        raise Unavailable("no second epoch in so short a time")
     return {
         "epochs": [epoch["seconds"] for epoch in epochs],
         "records": sum(epoch["records"] for epoch in epochs),

@@ -11,12 +11,15 @@ of batches an epoch, without end.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import itertools
 import json
 import os
+import signal
 import sys
 import time
+from collections.abc import Callable
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -107,8 +110,16 @@ def versions() -> dict[str, str]:
 
 
 def main() -> None:
-    do = {"ingest": ingest, "expect": expect, "epochs": epochs}[sys.argv[1]]
+    commands: dict[str, Callable[..., dict[str, Any]]] = {
+        "ingest": ingest,
+        "expect": expect,
+        "epochs": epochs,
+    }
+    do = commands[sys.argv[1]]
     print("\n" + json.dumps(do(*sys.argv[2:])), flush=True)
+    for child in measure.tree()[1:]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
     os._exit(0)  # some systems hang when they are taken down in the middle of an epoch
 
 
