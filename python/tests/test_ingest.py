@@ -12,6 +12,7 @@ import tarfile
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -261,6 +262,14 @@ def test_other_threads_run_meanwhile(archive: Path, tmp_path: Path) -> None:
     stop.set()
     thread.join()
     assert len(ticks) > 10
+
+
+@pytest.mark.filterwarnings("ignore::apldata.IngestWarning")
+def test_several_at_once(small: Path, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        made = pool.map(lambda i: apldata.ingest(small, tmp_path / str(i), partial=True), range(8))
+        assert len({s.source_digest for s in made}) == 1
+    assert len({(tmp_path / str(i) / "data.mdb").read_bytes() for i in range(8)}) == 1
 
 
 WAITING = """
