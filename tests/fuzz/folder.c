@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[96];
 
 static int drop(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
@@ -24,8 +24,10 @@ const char *fuzz_folder(void)
 {
     if (*folder)
         return folder;
-    snprintf(folder, sizeof folder, "%s/apl-fuzz-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    const char *place = getenv("TMPDIR");
+    if (!place || strlen(place) > sizeof folder - sizeof "/apl-fuzz-XXXXXX")
+        place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(folder, sizeof folder, "%s/apl-fuzz-XXXXXX", place);
     MUST(mkdtemp(folder) != NULL);
     MUST(atexit(drop_folder) == 0);
     return folder;

@@ -61,10 +61,29 @@ static void get(apl_store *store)
     }
 }
 
+/* All that can be done to the first field that is a picture; false: there is none. */
+static bool some_transform(apl_store *store, const char *split, apl_transform *transform)
+{
+    for (unsigned f = 0; f < apl_store_info(store)->fields; f++) {
+        *transform = (apl_transform)APL_TRANSFORM_INIT;
+        transform->field = apl_store_field(store, f)->name;
+        transform->pad = 2;
+        transform->pad_mode = f % 2 ? APL_PAD_ZERO : APL_PAD_REFLECT;
+        transform->flip = APL_FLIP_RANDOM;
+        transform->cutout = 3;
+        transform->scale = APL_SCALE_NORMALISE;
+        transform->layout = f % 3 ? APL_NCHW : APL_NHWC;
+        if (apl_transform_complete(store, split, transform, NULL) == APL_OK)
+            return true;
+    }
+    return false;
+}
+
 /* Reads an epoch, and a batch of the next. Returns whether every record was there. */
 static bool read_all(apl_store *store, const char *split, uint64_t records, apl_order order)
 {
     apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_transform transform;
     apl_reader *reader;
     apl_batch *batch;
     apl_status status;
@@ -76,8 +95,11 @@ static bool read_all(apl_store *store, const char *split, uint64_t records, apl_
     o.bins = 8;
     o.world = 1;
     o.memory_budget = 64 << 20;
-    if (order == APL_FREE)
+    if (order == APL_FREE) {
         o.skip_corrupt = 3;
+        o.transforms = &transform;
+        o.transform_count = some_transform(store, split, &transform);
+    }
     if (apl_reader_open(store, &o, &reader, NULL) != APL_OK)
         return false;
     while ((status = apl_reader_next(reader, &batch, NULL)) == APL_OK) {
@@ -91,6 +113,29 @@ static bool read_all(apl_store *store, const char *split, uint64_t records, apl_
         apl_batch_release(batch);
     apl_reader_close(reader);
     return whole;
+}
+
+/* Divides a split, and asks for the parts. */
+static void divide(apl_store *store)
+{
+    static uint64_t ids[SOME_RECORDS];
+    apl_split_options o = APL_SPLIT_OPTIONS_INIT;
+    uint64_t part = SOME_RECORDS;
+    char path[128];
+    apl_error err;
+    o.name = "some-part";
+    o.ratio = 0.4;
+    o.replace = 1;
+    o.threads = 1;
+    for (unsigned f = 0; f < apl_store_info(store)->fields; f++)
+        if (apl_store_field(store, f)->mark == APL_TARGET)
+            o.stratify = apl_store_field(store, f)->name;
+    if (apl_split_make(store, &o, &err) != APL_OK)
+        return;
+    MUST(apl_split_ids(store, o.name, ids, &part, &err) == APL_OK);
+    MUST(apl_split_verify(store, o.name, 1, &err) == APL_OK);
+    snprintf(path, sizeof path, "%s/%s.split", fuzz_folder(), o.name);
+    MUST(remove(path) == 0);
 }
 
 static void count_bad(void *user, const apl_bad_block *block)
@@ -118,6 +163,7 @@ static void read_store(apl_store *store)
     verify.bad_block = count_bad;
     bool good = apl_store_verify(store, &verify, &err) == APL_OK;
     MUST(!good || bad == 0);
+    divide(store);
     for (unsigned s = 0; s < info->splits && s < 3; s++) {
         const apl_split *split = apl_store_split(store, s);
         for (apl_order order = APL_STRICT; order <= APL_FREE; order++) {
@@ -127,16 +173,24 @@ static void read_store(apl_store *store)
     }
 }
 
+static apl_status open_store(const char *folder, apl_io io, apl_store **store)
+{
+    apl_store_options options = APL_STORE_OPTIONS_INIT;
+    options.io = io;
+    return apl_store_open(folder, &options, store, NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char folder[64];
-    apl_store *store;
-    apl_error err;
+    apl_store *mapped, *read;
+    const char *folder = fuzz_folder();
     fuzz_file("data.mdb", data, size);
-    snprintf(folder, sizeof folder, "%s", fuzz_folder());
-    if (apl_store_open(folder, NULL, &store, &err) != APL_OK)
+    apl_status status = open_store(folder, APL_IO_MAP, &mapped);
+    MUST(open_store(folder, APL_IO_READ, &read) == status);
+    if (status != APL_OK)
         return 0;
-    read_store(store);
-    apl_store_close(store);
+    read_store(size / 4096 % 2 ? mapped : read);
+    apl_store_close(mapped);
+    apl_store_close(read);
     return 0;
 }
