@@ -38,6 +38,12 @@ INGEST_PKGS += libisal
 DEFINES     += -DHAVE_ISAL
 endif
 
+# `apldata audit` takes its distribution functions from Boost.Math; `make BOOST=` builds without it.
+hash  := \#
+BOOST ?= $(shell printf '$(hash)if !__has_include(<boost/math/distributions/chi_squared.hpp>)\n$(hash)error\n$(hash)endif\n' | \
+                 $(CXX) $(CPPFLAGS) -x c++ -E - >/dev/null 2>&1 && echo boost)
+DEFINES += $(if $(BOOST),-DHAVE_AUDIT)
+
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(filter $(found),$(1)) 2>/dev/null)
 STORE_LIBS  := $(call pkg_libs,$(STORE_PKGS)) -lm
 INGEST_LIBS := $(call pkg_libs,$(INGEST_PKGS))
@@ -76,6 +82,11 @@ sources    = $(filter-out $(other_isa),$(sort $(wildcard $(1:%=%/*.c))))
 STORE_SRC  := $(call sources,store reader)
 INGEST_SRC := $(call sources,ingest)
 TOOLS_SRC  := $(call sources,tools)
+AUDIT_SRC  := $(call sources,audit)
+ifeq ($(BOOST),)
+TOOLS_SRC  := $(filter-out tools/cmd_audit.c,$(TOOLS_SRC))
+AUDIT_SRC  :=
+endif
 TEST_SRC   := $(sort $(wildcard tests/test_*.c))
 STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
 SHAPES_SRC := $(sort $(wildcard tests/shapes/*.c))
@@ -94,7 +105,8 @@ objects = $(1:%.c=$(OBJ)/%.o)
 STORE_OBJ  := $(call objects,$(STORE_SRC))
 INGEST_OBJ := $(call objects,$(INGEST_SRC))
 TOOLS_OBJ  := $(call objects,$(TOOLS_SRC))
-ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(TEST_SRC) $(STRESS_SRC) $(BENCH_SRC) $(SHAPES_SRC) \
+AUDIT_OBJ  := $(call objects,$(AUDIT_SRC)) $(if $(BOOST),$(OBJ)/audit/distributions.o)
+ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(AUDIT_SRC) $(TEST_SRC) $(STRESS_SRC) $(BENCH_SRC) $(SHAPES_SRC) \
               $(EXAMPLE_SRC)
 
 PROGRAMS := $(foreach p,aplingest apldata,$(if $(wildcard tools/$(p).c),$(OUT)/$(p)))
@@ -115,7 +127,7 @@ say  = $(if $(V),@:,@printf '  %-8s %s\n')
 all: $(PROGRAMS) $(STATIC) $(if $(filter release,$(FLAVOUR)),$(SHARED))
 
 ## objs: compile everything, link nothing
-objs: $(STORE_OBJ) $(INGEST_OBJ) $(TOOLS_OBJ)
+objs: $(STORE_OBJ) $(INGEST_OBJ) $(TOOLS_OBJ) $(AUDIT_OBJ)
 
 # Examples are for the machine that they are built on.
 NATIVE         := $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
@@ -145,6 +157,8 @@ $(OBJ)/store/%.o:  INCLUDES := -Iinclude -Istore
 $(OBJ)/reader/%.o: INCLUDES := -Iinclude -Istore -Ireader
 $(OBJ)/ingest/%.o: INCLUDES := -Iinclude -Istore -Iingest
 $(OBJ)/tools/%.o:  INCLUDES := -Iinclude -Itools
+$(OBJ)/tools/cmd_audit.o: INCLUDES := -Iinclude -Itools -Iaudit
+$(OBJ)/audit/%.o:  INCLUDES := -Iinclude -Iaudit
 $(OBJ)/tests/shapes/%.o: INCLUDES :=
 $(OBJ)/tests/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Itests
 $(OBJ)/examples/%.o: INCLUDES := -Iinclude
@@ -158,6 +172,13 @@ $(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) $(INCLUDES) -MMD -MP -c $< -o $@
+
+# Without exceptions, which C could not catch.
+$(OBJ)/%.o: %.cpp $(OBJ)/flags | $(NEEDS)
+	$(say) CXX $<
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++14 -O2 -fPIC -fno-exceptions -fno-rtti -fvisibility=hidden -Wall -Wextra $(WERROR) $(CPPFLAGS) $(FLAVOUR_FLAGS) \
+	    $(INCLUDES) -MMD -MP -c $< -o $@
 
 # A static library is one object in which only the exported names are left to see, so that hidden ones never
 # clash with the program's or with the other library's.
@@ -192,7 +213,8 @@ $(OUT)/libaplingest.so.$(VERSION): $(INGEST_OBJ) $(call objects,$(BOTTOM_SRC)) i
 # The commands carry the libraries in them: they run from where they are built.
 $(OUT)/aplingest: $(call objects,tools/aplingest.c $(COMMON_SRC)) $(OUT)/libaplingest.a $(OUT)/libapldata.a
 $(OUT)/apldata:   $(call objects,tools/apldata.c $(filter tools/cmd_%.c,$(TOOLS_SRC)) $(COMMON_SRC)) \
-                  $(OUT)/libapldata.a
+                  $(AUDIT_OBJ) $(OUT)/libapldata.a
+$(OUT)/apldata: TOOLS_LIBS += $(if $(BOOST),-lstdc++)
 $(OUT)/aplingest $(OUT)/apldata:
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(if $(filter %/aplingest,$@),$(INGEST_LIBS)) $(STORE_LIBS) $(TOOLS_LIBS)
@@ -329,4 +351,4 @@ clean:
 list help:
 	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
--include $(ALL_SRC:%.c=$(OBJ)/%.d)
+-include $(ALL_SRC:%.c=$(OBJ)/%.d) $(wildcard $(OBJ)/audit/distributions.d)

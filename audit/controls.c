@@ -24,7 +24,7 @@ static uint64_t draw(struct generator *g)
 
 static uint32_t below(struct generator *g, uint32_t n)
 {
-    return (uint32_t)((unsigned __int128)draw(g) * n >> 64);
+    return (uint32_t)((draw(g) >> 32) * n >> 32);
 }
 
 static struct generator keyed(uint64_t seed, uint64_t epoch)

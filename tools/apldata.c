@@ -25,6 +25,7 @@ static const char help[] = "Usage: apldata COMMAND [OPTION]... DB [...]\n"
                            "  split    divide the records of a split in two\n"
                            "  bench    how fast it can be read for training\n"
                            "  stream   batches as they come, for another program\n"
+                           "  audit    test whether training sees the data's own distribution\n"
                            "\n"
                            "  -h, --help       print this help; 'apldata COMMAND --help' that of a command\n"
                            "      --version    print the version\n";
@@ -35,6 +36,9 @@ static const struct {
 } commands[] = {
     {"info", cmd_info},   {"verify", cmd_verify}, {"get", cmd_get},       {"export", cmd_export},
     {"split", cmd_split}, {"bench", cmd_bench},   {"stream", cmd_stream},
+#ifdef HAVE_AUDIT
+    {"audit", cmd_audit},
+#endif
 };
 
 static int print_version(void)
@@ -54,6 +58,9 @@ static int run_command(int argc, char **argv)
             return commands[i].run(argc, argv);
         }
     }
+    if (strcmp(argv[0], "audit") == 0)
+        return failed(
+            "this build has no audit: it needs a C++ compiler and Boost.Math (Debian: libboost-math-dev)");
     return misuse("no such command: '%s'", shown(argv[0]));
 }
 

@@ -9,5 +9,6 @@ int cmd_export(int argc, char **argv);
 int cmd_split(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_stream(int argc, char **argv);
+int cmd_audit(int argc, char **argv);
 
 #endif

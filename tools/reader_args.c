@@ -36,36 +36,37 @@ static const struct word dtypes[] = {
 static const struct word layouts[] = {{"nchw", APL_NCHW}, {"nhwc", APL_NHWC}, {NULL, 0}};
 
 #define BOTH          (FOR_BENCH | FOR_STREAM)
+#define ALL           (BOTH | FOR_AUDIT)
 #define PLACE(member) offsetof(struct reader_choice, member), sizeof(((struct reader_choice *)NULL)->member)
 #define UP_TO(max)    0, (max), NULL
 #define ANY           0, 0, NULL
 #define ONE_OF(words) 0, 0, (words)
 
 static const struct reader_option table[] = {
-    {"epochs", NUMBER, FOR_BENCH, PLACE(epochs), 1, UINT32_MAX, NULL},
+    {"epochs", NUMBER, FOR_BENCH | FOR_AUDIT, PLACE(epochs), 1, UINT32_MAX, NULL},
     {"epochs", NUMBER, FOR_STREAM, PLACE(epochs), UP_TO(UINT32_MAX)},
     {"seconds", REAL, FOR_BENCH, PLACE(seconds), ANY},
     {"demand", REAL, FOR_BENCH, PLACE(demand), ANY},
     {"callers", NUMBER, FOR_BENCH, PLACE(callers), 1, 256, NULL},
-    {"split", TEXT, BOTH, PLACE(options.split), ANY},
+    {"split", TEXT, ALL, PLACE(options.split), ANY},
     {"fields", FIELDS, BOTH, PLACE(options.fields), ANY},
-    {"batch-size", NUMBER, BOTH, PLACE(options.batch_size), 1, 1u << 24, NULL},
+    {"batch-size", NUMBER, ALL, PLACE(options.batch_size), 1, 1u << 24, NULL},
     {"drop-last", FLAG, BOTH, PLACE(options.drop_last), ANY},
     {"sequential", FLAG, BOTH, PLACE(options.sequential), ANY},
-    {"order", WORD, BOTH, PLACE(options.order), ONE_OF(orders)},
-    {"seed", NUMBER, BOTH, PLACE(options.seed), UP_TO(UINT64_MAX)},
-    {"first-epoch", NUMBER, BOTH, PLACE(options.first_epoch), UP_TO(UINT64_MAX)},
-    {"window", NUMBER, BOTH, PLACE(options.window), 1, UINT64_MAX, NULL},
-    {"bins", NUMBER, BOTH, PLACE(options.bins), 1, 4096, NULL},
+    {"order", WORD, ALL, PLACE(options.order), ONE_OF(orders)},
+    {"seed", NUMBER, ALL, PLACE(options.seed), UP_TO(UINT64_MAX)},
+    {"first-epoch", NUMBER, ALL, PLACE(options.first_epoch), UP_TO(UINT64_MAX)},
+    {"window", NUMBER, ALL, PLACE(options.window), 1, UINT64_MAX, NULL},
+    {"bins", NUMBER, ALL, PLACE(options.bins), 1, 4096, NULL},
     {"reuse", NUMBER, BOTH, PLACE(options.reuse), 1, UINT16_MAX, NULL},
     {"memory-budget", SIZE, BOTH, PLACE(options.memory_budget), 1, UINT64_MAX, NULL},
-    {"threads", THREADS, BOTH, PLACE(options.threads), 1, 256, NULL},
-    {"loaders", NUMBER, BOTH, PLACE(options.loaders), 1, 256, NULL},
-    {"consumers", NUMBER, BOTH, PLACE(options.consumers), 1, 256, NULL},
-    {"queue-depth", NUMBER, BOTH, PLACE(options.queue_depth), 1, 1u << 16, NULL},
+    {"threads", THREADS, ALL, PLACE(options.threads), 1, 256, NULL},
+    {"loaders", NUMBER, ALL, PLACE(options.loaders), 1, 256, NULL},
+    {"consumers", NUMBER, ALL, PLACE(options.consumers), 1, 256, NULL},
+    {"queue-depth", NUMBER, ALL, PLACE(options.queue_depth), 1, 1u << 16, NULL},
     {"rank", NUMBER, BOTH, PLACE(options.rank), UP_TO(1u << 20)},
-    {"world", NUMBER, BOTH, PLACE(options.world), 1, 1u << 20, NULL},
-    {"lanes", NUMBER, BOTH, PLACE(options.lanes), 1, UINT16_MAX, NULL},
+    {"world", NUMBER, ALL, PLACE(options.world), 1, 1u << 20, NULL},
+    {"lanes", NUMBER, ALL, PLACE(options.lanes), 1, UINT16_MAX, NULL},
     {"timeout", NUMBER, BOTH, PLACE(options.timeout_ms), UP_TO(UINT32_MAX)},
     {"skip-corrupt", NUMBER, BOTH, PLACE(options.skip_corrupt), UP_TO(UINT64_MAX)},
     {"pad", NUMBER, BOTH, PLACE(transform.pad), UP_TO(1u << 15)},

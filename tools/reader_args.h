@@ -14,6 +14,7 @@
 /* Who takes an option. */
 #define FOR_BENCH  1u
 #define FOR_STREAM 2u
+#define FOR_AUDIT  4u
 
 /* What one run is to do. */
 struct reader_choice {

@@ -26,6 +26,8 @@ must     build  library:zlib              zlib1g-dev               zlib-devel   
 must     build  library:jansson           libjansson-dev           jansson-devel              jansson
 must     build  library:libpng            libpng-dev               libpng-devel               libpng
 maybe    build  library:libisal           libisal-dev              isa-l-devel                isa-l
+maybe    build  command:c++               g++                      gcc-c++                    gcc
+maybe    build  c++:boost/math/distributions/chi_squared.hpp libboost-math-dev boost-devel    boost
 maybe    demo   command:curl|wget         curl                     curl                       curl
 maybe    demo   file:/etc/ssl/certs       ca-certificates          ca-certificates            ca-certificates
 must     test   command:c++               g++                      gcc-c++                    gcc
@@ -63,6 +65,7 @@ present()
     command:*) command -v "${name%%|*}" >/dev/null || command -v "${name#*|}" >/dev/null ;;
     library:*) "$PKG_CONFIG" --exists "$name" 2>/dev/null ;;
     header:*) echo "#include <$name>" | ${CC:-cc} -E - >/dev/null 2>&1 ;;
+    c++:*) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$name" | ${CXX:-c++} -x c++ -E - >/dev/null 2>&1 ;;
     python:*) python_has "$name" ;;
     venv:*) "$name" -c 'import ensurepip, venv' 2>/dev/null ;;
     python.h:*) [ -e "$("$name" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)/Python.h" ] ;;

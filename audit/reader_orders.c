@@ -1,0 +1,238 @@
+/* The orders of real readers: see reader_orders.h. */
+#include "reader_orders.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static apl_status no_memory(apl_error *err)
+{
+    *err = (apl_error){.status = APL_E_NOMEM, .message = "memory could not be had"};
+    return APL_E_NOMEM;
+}
+
+/* ------------------------------------------------------------------------------------------- describing */
+
+static apl_status list_ids(struct reader_orders *o, apl_error *err)
+{
+    const char *split = o->options.split ? o->options.split : apl_store_split(o->store, 0)->name;
+    uint64_t count = 0;
+    apl_status status = apl_split_ids(o->store, split, NULL, &count, err);
+    if (status != APL_OK)
+        return status;
+    if (count < AUDIT_LEAST || count >= UINT32_MAX) {
+        err->status = APL_E_UNSUPPORTED;
+        snprintf(err->message, sizeof err->message, "split %.64s has %llu records; an audit takes %d to 2^32",
+                 split, (unsigned long long)count, AUDIT_LEAST);
+        return APL_E_UNSUPPORTED;
+    }
+    o->ids = malloc(count * sizeof *o->ids);
+    o->n = (uint32_t)count;
+    return o->ids ? apl_split_ids(o->store, split, o->ids, &count, err) : no_memory(err);
+}
+
+/* The segment that an id is stored in: a member, or in a shuffled store a split. Blocks do not span them. */
+static void segment_of(const apl_store *store, unsigned i, uint64_t *first, uint64_t *count)
+{
+    if (apl_store_info(store)->shuffled) {
+        *first = apl_store_split(store, i)->first;
+        *count = apl_store_split(store, i)->count;
+    } else {
+        *first = apl_store_member(store, i)->first;
+        *count = apl_store_member(store, i)->count;
+    }
+}
+
+/* The block of each record, counting only those that hold some of the split. */
+static apl_status list_blocks(const struct reader_orders *o, struct audit_sample *s, apl_error *err)
+{
+    const apl_info *info = apl_store_info(o->store);
+    unsigned segments = info->shuffled ? info->splits : info->members, segment = 0;
+    uint32_t *block = malloc(o->n * sizeof *block), next = 0;
+    uint64_t first = 0, count = 0, last = UINT64_MAX;
+    if (!block)
+        return no_memory(err);
+    segment_of(o->store, 0, &first, &count);
+    for (uint32_t i = 0; i < o->n; i++) {
+        while (o->ids[i] - first >= count && segment + 1 < segments) {
+            segment_of(o->store, ++segment, &first, &count);
+            last = UINT64_MAX;
+        }
+        uint64_t number = (o->ids[i] - first) / info->block_records;
+        next += i > 0 && number != last;
+        last = number;
+        block[i] = next;
+    }
+    s->block = block;
+    s->blocks = next + 1;
+    return APL_OK;
+}
+
+/* The first target that has classes. */
+static const apl_field *class_field(const apl_store *store, unsigned *number)
+{
+    const apl_field *f;
+    for (*number = 0; (f = apl_store_field(store, *number)) != NULL; ++*number)
+        if (f->classes && f->class_count > 1)
+            return f;
+    return NULL;
+}
+
+static uint32_t class_at(const apl_column *column, uint32_t i)
+{
+    if (column->dtype == APL_U8)
+        return ((const uint8_t *)column->data)[i];
+    if (column->dtype == APL_U16)
+        return ((const uint16_t *)column->data)[i];
+    return ((const uint32_t *)column->data)[i];
+}
+
+static apl_status list_classes(const struct reader_orders *o, struct audit_sample *s, apl_error *err)
+{
+    unsigned number;
+    const apl_field *f = class_field(o->store, &number);
+    apl_get_options options = APL_GET_OPTIONS_INIT;
+    apl_batch *labels = NULL;
+    if (!f)
+        return APL_OK;
+    options.fields = &f->name;
+    options.field_count = 1;
+    apl_status status = apl_store_get_batch(o->store, o->ids, o->n, &options, &labels, err);
+    if (status != APL_OK)
+        return status;
+    uint32_t *cls = malloc(o->n * sizeof *cls);
+    for (uint32_t i = 0; cls && i < o->n; i++)
+        cls[i] = class_at(apl_batch_column(labels, number), i);
+    apl_batch_release(labels);
+    s->cls = cls;
+    s->classes = (uint32_t)f->class_count;
+    return cls ? APL_OK : no_memory(err);
+}
+
+apl_status reader_orders_open(apl_store *store, const apl_reader_options *options,
+                              struct reader_orders *orders, struct audit_sample *sample, apl_error *err)
+{
+    *orders = (struct reader_orders){.store = store, .options = *options};
+    orders->options.world = options->world ? options->world : 1;
+    apl_status status = list_ids(orders, err);
+    if (status == APL_OK)
+        status = list_blocks(orders, sample, err);
+    if (status == APL_OK)
+        status = list_classes(orders, sample, err);
+    sample->n = orders->n;
+    sample->seed = options->seed;
+    sample->first_epoch = options->first_epoch;
+    sample->batch = options->batch_size ? (uint32_t)options->batch_size : 256;
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- reading */
+
+static void close_readers(struct reader_orders *o)
+{
+    for (unsigned r = 0; o->readers && r < o->options.world; r++)
+        apl_reader_close(o->readers[r]);
+    free(o->readers);
+    o->readers = NULL;
+}
+
+void reader_orders_close(struct reader_orders *o, struct audit_sample *sample)
+{
+    close_readers(o);
+    free(o->ids);
+    free((void *)sample->block);
+    free((void *)sample->cls);
+    *o = (struct reader_orders){.store = NULL};
+    sample->block = sample->cls = NULL;
+}
+
+static apl_status open_readers(struct reader_orders *o, uint64_t seed, uint64_t epoch)
+{
+    static const char *const none[1];
+    apl_reader_options options = o->options;
+    apl_status status = APL_OK;
+    o->readers = calloc(options.world, sizeof *o->readers);
+    if (!o->readers)
+        return no_memory(&o->error);
+    options.seed = seed;
+    options.first_epoch = epoch;
+    options.fields = o->load ? options.fields : none;
+    options.field_count = o->load ? options.field_count : 0;
+    for (options.rank = 0; options.rank < options.world && status == APL_OK; options.rank++)
+        status = apl_reader_open(o->store, &options, &o->readers[options.rank], &o->error);
+    o->seed = seed;
+    o->epoch = epoch;
+    return status;
+}
+
+/* Brings the readers to where an epoch begins: those that stand right before it go on. */
+static apl_status stand_at(struct reader_orders *o, uint64_t seed, uint64_t epoch)
+{
+    apl_status status = APL_OK;
+    if (!o->readers || o->seed != seed || o->epoch + 1 != epoch) {
+        close_readers(o);
+        return open_readers(o, seed, epoch);
+    }
+    for (unsigned r = 0; r < o->options.world && status == APL_OK; r++)
+        status = apl_reader_next_epoch(o->readers[r], &o->error);
+    o->epoch = epoch;
+    return status;
+}
+
+static uint32_t find(const struct reader_orders *o, uint64_t id)
+{
+    uint32_t low = 0, high = o->n;
+    if (id - o->ids[0] < o->n && o->ids[id - o->ids[0]] == id)
+        return (uint32_t)(id - o->ids[0]);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (o->ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < o->n && o->ids[low] == id ? low : UINT32_MAX;
+}
+
+static void dawdle(const struct reader_orders *o, uint64_t position)
+{
+    if (o->delay_us == 0)
+        return;
+    uint64_t hash = (position + 1) * 0x9e3779b97f4a7c15u;
+    nanosleep(&(struct timespec){.tv_nsec = (long)((hash >> 33) % o->delay_us) * 1000}, NULL);
+}
+
+/* The rows of a batch come one after another in the epoch's order; those of a rank that has lanes of its own, `world` apart. */
+static void place_batch(const struct reader_orders *o, const apl_batch *batch, uint64_t at, uint32_t *order)
+{
+    const uint64_t *ids = apl_batch_ids(batch);
+    uint64_t step = o->options.lanes > 1 ? o->options.world : 1;
+    for (size_t i = 0; i < apl_batch_rows(batch) && at + i * step < o->n; i++)
+        order[at + i * step] = find(o, ids[i]);
+}
+
+/* In free order, what counts is the order in which batches are handed out. */
+static apl_status take_rank(struct reader_orders *o, unsigned rank, uint32_t *order)
+{
+    apl_batch *batch;
+    apl_status status;
+    uint64_t taken = 0;
+    while ((status = apl_reader_next(o->readers[rank], &batch, &o->error)) == APL_OK) {
+        place_batch(o, batch, o->options.order == APL_FREE ? taken : apl_batch_position(batch), order);
+        taken += apl_batch_rows(batch);
+        dawdle(o, taken);
+        apl_batch_release(batch);
+    }
+    return status == APL_END ? APL_OK : status;
+}
+
+bool reader_orders_take(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
+{
+    struct reader_orders *o = user;
+    memset(order, 0xff, o->n * sizeof *order);
+    apl_status status = stand_at(o, seed, epoch);
+    for (unsigned rank = 0; rank < o->options.world && status == APL_OK; rank++)
+        status = take_rank(o, rank, order);
+    return status == APL_OK;
+}

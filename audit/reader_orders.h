@@ -1,0 +1,29 @@
+/* The orders that a real reader gives, and what else an audit needs to know of a split. */
+#ifndef READER_ORDERS_H
+#define READER_ORDERS_H
+
+#include "apl.h"
+#include "audit.h"
+
+/* A split, and readers of it that are opened as they are needed: one for each rank. */
+struct reader_orders {
+    apl_store *store;
+    apl_reader_options options; /* rank is set for each; world 0: one */
+    bool load; /* take the values too, as training would; else ids alone, which come in the same order */
+    unsigned delay_us; /* the caller dawdles up to so long after a batch, at random */
+    uint64_t *ids;     /* of the split, ascending: record i of the sample is ids[i] */
+    uint32_t n;
+    apl_reader **readers; /* of the seed `seed`, that stand at `epoch` */
+    uint64_t seed, epoch;
+    apl_error error;
+};
+
+/* Fills in the ids, and sample->n, block, blocks, cls, classes, whose arrays reader_orders_close() frees. `options` must stay. */
+apl_status reader_orders_open(apl_store *store, const apl_reader_options *options,
+                              struct reader_orders *orders, struct audit_sample *sample, apl_error *err);
+void reader_orders_close(struct reader_orders *orders, struct audit_sample *sample);
+
+/* An order_source's function; user: the struct reader_orders. All ranks' batches, put together by their positions. */
+bool reader_orders_take(void *user, uint64_t seed, uint64_t epoch, uint32_t *order);
+
+#endif
