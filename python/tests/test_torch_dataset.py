@@ -110,9 +110,22 @@ def test_is_pickled_small(store_path: str) -> None:
     assert torch.equal(pickle.loads(data)[3][0], dataset[3][0])
 
 
-@pytest.mark.parametrize("context", ["fork", "forkserver", "spawn"])
-def test_in_workers(store_path: str, drawn: dict[str, Any], context: str) -> None:
-    dataset = Dataset(store_path)
+def test_in_memory(store_path: str, drawn: dict[str, Any]) -> None:
+    dataset = Dataset(store_path, "test", in_memory=True)
+    for i in (0, 299, -1):
+        image, label = dataset[i]
+        assert np.array_equal(image.numpy(), drawn["test"]["image"][i]) and label == drawn["test"]["label"][i]
+        image.zero_()  # a copy of what is held
+    assert np.array_equal(dataset[-1][0].numpy(), drawn["test"]["image"][-1])
+    with pytest.raises(IndexError):
+        dataset[300]
+
+
+@pytest.mark.parametrize(
+    ("context", "in_memory"), [("fork", False), ("forkserver", False), ("spawn", False), ("spawn", True)]
+)
+def test_in_workers(store_path: str, drawn: dict[str, Any], context: str, in_memory: bool) -> None:
+    dataset = Dataset(store_path, in_memory=in_memory)
     dataset[0]  # the store is in use before the fork
     loader = torch.utils.data.DataLoader(
         dataset, 64, num_workers=2, multiprocessing_context=context, persistent_workers=True

@@ -24,8 +24,9 @@ class Dataset(torch.utils.data.Dataset):
 
     It may be used under fork, forkserver and spawn: a child opens the store anew. A whole block is decoded
     for a single record, and once for all the records of a call of `__getitems__`, which torch's DataLoader
-    makes for each batch. Even so,
-    that loader copies each sample several times: `apldata.torch.DataLoader` is many times as fast.
+    makes for each batch. In random order a batch has records of many blocks, and that is slow: hold the split
+    in memory if it fits there, and otherwise use `apldata.torch.DataLoader`, which decodes each block once an
+    epoch.
 
     Args:
         db: a `Store`, or its directory.
@@ -34,6 +35,7 @@ class Dataset(torch.utils.data.Dataset):
             datasets.
         target_transform: one on its second, the label.
         fields: names of the fields, in the order of the tuple; None: all inputs and targets.
+        in_memory: True: the split is decoded once, here, and held. Workers share that memory.
 
     Raises:
         NotFoundError: no such store, split or field.
@@ -48,6 +50,7 @@ class Dataset(torch.utils.data.Dataset):
         transform: Callable[[Any], Any] | None = None,
         target_transform: Callable[[Any], Any] | None = None,
         fields: Iterable[str] | None = None,
+        in_memory: bool = False,
     ) -> None:
         self.store = db if isinstance(db, Store) else Store(db)
         self.split = split if split is not None else next(iter(self.store._splits()))[0]
@@ -57,6 +60,9 @@ class Dataset(torch.utils.data.Dataset):
             raise InvalidError(f"target_transform: samples have one member, {self.fields[0]!r}")
         self._ids = self._ids_of_split()
         self._converter = Converter(self.store.schema, self.fields, changed=False)
+        self._held: list[Any] | None = None
+        if in_memory:
+            self._held = self._decoded(self._ids, len(os.sched_getaffinity(0)))
 
     def _ids_of_split(self) -> range | np.ndarray:
         for name, first, count in self.store._splits():
@@ -79,11 +85,16 @@ class Dataset(torch.utils.data.Dataset):
     def __len__(self) -> int:
         return len(self._ids)
 
-    def _id(self, index: Any) -> int:
+    def _decoded(self, ids: Iterable[int], threads: int = 0) -> list[Any]:
+        """Of each field, the values of these records."""
+        return list(self._converter(self.store.get(ids, self.fields, threads)))
+
+    def _row(self, index: Any) -> int:
+        """The place in the split of a sample, which may be counted from the end."""
         i, n = operator.index(index), len(self._ids)
         if not -n <= i < n:
             raise IndexError(f"{self.store.path}: split {self.split} has no sample {i}: it has {n}")
-        return int(self._ids[i])
+        return i % n
 
     def __getitem__(self, index: int) -> tuple[Any, ...]:
         return self.__getitems__([index])[0]
@@ -91,9 +102,13 @@ class Dataset(torch.utils.data.Dataset):
     def __getitems__(self, indices: Sequence[int]) -> list[tuple[Any, ...]]:
         """The samples of these indices, in that order, with each block decoded once. Their tensors share
         memory."""
-        batch = self.store.get([self._id(index) for index in indices], self.fields)
-        columns = [_members(column) for column in self._converter(batch)]
-        return [self._transformed(sample) for sample in zip(*columns, strict=True)]
+        rows = [self._row(index) for index in indices]
+        if self._held is None:
+            columns = self._decoded([int(self._ids[row]) for row in rows])
+        else:
+            columns = [_rows(column, rows) for column in self._held]
+        members = [_members(column) for column in columns]
+        return [self._transformed(sample) for sample in zip(*members, strict=True)]
 
     def _transformed(self, sample: tuple[Any, ...]) -> tuple[Any, ...]:
         if self.transform is None and self.target_transform is None:
@@ -108,6 +123,13 @@ class Dataset(torch.utils.data.Dataset):
     def __repr__(self) -> str:
         what = f"{len(self)} samples of {', '.join(self.fields)}"
         return f"<apldata.torch.Dataset {self.store.path!r}, {self.split!r}: {what}>"
+
+
+def _rows(column: Any, rows: list[int]) -> Any:
+    """These rows of a column, copied."""
+    if isinstance(column, torch.Tensor):
+        return column[rows]
+    return [one.clone() if isinstance(one, torch.Tensor) else one for one in map(column.__getitem__, rows)]
 
 
 def _members(column: Any) -> list[Any]:
