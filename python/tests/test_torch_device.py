@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import threading
+import weakref
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -207,6 +210,68 @@ def test_receipts(store: apldata.Store) -> None:
         assert plain.receipt() == made.receipt()
     assert plain.receipt() == made.receipt()
     assert made.receipt()["delivered"] == 96 * len(made)
+
+
+def test_a_state_of_another_order_is_refused(store: apldata.Store) -> None:
+    plain, made = loaders(store, "cpu", TRANSFORMS["crop"])
+    other, _ = loaders(store, seed=6)
+    for batch, given in islice(zip(plain, made, strict=True), 2):
+        check_equal(batch, given)
+    before = made.state_dict()
+    for state in (other.state_dict(), {"state": "00" * 96}, {}):
+        with pytest.raises(apldata.Error):
+            made.load_state_dict(state)
+        assert made.state_dict() == before
+    plain.load_state_dict(before)
+    for batch, given in zip(plain, made, strict=True):
+        check_equal(batch, given)
+
+
+def test_set_epoch_within_an_epoch(store: apldata.Store) -> None:
+    plain, made = loaders(store, "cpu", TRANSFORMS["all-f32"])
+    for loader in (plain, made):
+        next(iter(loader))
+        loader.set_epoch(3)
+    check_epoch(plain, made)
+    assert made.epoch == 3
+
+
+def test_memory_goes_with_the_loader(store: apldata.Store) -> None:
+    made = DeviceLoader(store, device="cpu", transforms=TRANSFORMS["all-f32"])
+    next(iter(made))
+    gone = weakref.ref(made)
+    values = weakref.ref(made._resident.columns[0].values)
+    gc.disable()
+    try:
+        del made
+        assert gone() is None
+        assert values() is None
+    finally:
+        gc.enable()
+
+
+def test_closed(store: apldata.Store) -> None:
+    with DeviceLoader(store, device="cpu", batch_size=10) as made:
+        next(iter(made))
+    with pytest.raises((ValueError, apldata.Error)):
+        made.load_state_dict({"state": "00"})
+
+
+def test_several_threads(store: apldata.Store) -> None:
+    made = DeviceLoader(store, device="cpu", batch_size=7, transforms=[CROP], fields=["image", "id"])
+    iterator = iter(made)
+    taken: list[Any] = []
+
+    def take() -> None:
+        taken.extend(iterator)
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    ids = torch.cat([ids for _, ids in taken])
+    assert torch.equal(ids.sort().values, torch.arange(1000))
 
 
 def test_an_iterator_that_is_over(store: apldata.Store) -> None:

@@ -26,6 +26,7 @@ class DeviceLoader(Loader):
     start: each batch is gathered, augmented and converted by a few kernels on the device, on the caller's
     stream. The host draws ids and placements every 65,536 records (for CIFAR-10, once an epoch), sends them
     over in one copy, and waits for nothing. On a CPU it serves for trying: there `DataLoader` is faster.
+    Take batches from one stream alone, or make streams wait for each other.
 
     Yields named tuples of tensors on the device, as `DataLoader` does, one tensor for each of `fields`: for
     CIFAR-10 ``(images, labels)``, images as the transforms say, whole-number targets as int64. They belong to
