@@ -18,7 +18,6 @@ from .transforms import check_channels, split_transforms
 
 _NO_THREADS = 0xFFFFFFFF
 _ORDERS = {"strict": 0, "free": 1}
-_AHEAD = 2  # batches that functions in Python may be ahead of the loop
 _open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
 
 
@@ -68,6 +67,8 @@ class Loader:
         CorruptError: while iterating: a block is not what was written; `error.records` tells whose.
         LentError: while iterating: too many batches are still held.
     """
+
+    _depth = 2  # batches that functions in Python may be ahead of the loop
 
     def __init__(
         self,
@@ -171,7 +172,7 @@ class Loader:
         with self._lock:  # so that the state is that after the last one taken
             if self._ahead is None:
                 self._state = self._reader.state()
-                self._ahead = Ahead(self._source.produce, _AHEAD)
+                self._ahead = Ahead(self._source.produce, self._depth)
             self._begun = True  # also if a function raises
             try:
                 taken = self._ahead.take()

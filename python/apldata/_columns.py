@@ -1,0 +1,69 @@
+"""What frameworks ask of a batch: which of its fields still lie in its own memory, and which have one
+shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ._arrays import numpy_dtype
+from ._core import Batch, View
+from ._errors import InvalidError
+from ._store import Store
+from .transforms import Transform
+
+
+def lent_view(batch: Batch, name: str) -> View | None:
+    """The view of a field that lies in the batch, with rows of one shape; None: of text, of varying shape, or
+    a function has put something else in its place."""
+    try:
+        view = batch.column(name)
+    except KeyError:
+        return None
+    if view.offsets is not None:
+        return None
+    value, own = batch[name], np.asarray(view.bits())
+    same = (
+        isinstance(value, np.ndarray)
+        and value.ctypes.data == own.ctypes.data
+        and (value.shape, value.strides) == (own.shape, own.strides)
+        and value.dtype == numpy_dtype(view.dtype)
+    )
+    return view if same else None
+
+
+def has_functions(transforms: Iterable[Any]) -> bool:
+    """Are there functions over batches among the transforms?"""
+    return any(not isinstance(transform, Transform) for transform in transforms)
+
+
+def varying(store: Store) -> list[str]:
+    """Fields that are text, or of varying shape."""
+    return [field.name for field in store.schema if field.dtype == "utf8" or -1 in field.shape]
+
+
+def fixed_fields(store: Store, fields: Iterable[str] | None, framework: str) -> list[str]:
+    """The fields that have one dtype and shape in all records; of `fields`, if those are named.
+
+    Raises:
+        InvalidError: a field that is named has not, or no field has.
+    """
+    uneven = varying(store)
+    if fields is None:
+        names = [name for name in store.schema.names if name not in uneven]
+        if not names:
+            raise InvalidError(
+                f"{store.path}: {framework} holds arrays, and all fields are text or of varying shape"
+            )
+        return names
+    names = [fields] if isinstance(fields, str) else list(fields)
+    for name in names:
+        if name in uneven:
+            raise InvalidError(
+                f"{store.path}: field {name} is {store.schema[name].type}, of which {framework} can make no "
+                "array: leave it out of fields, or put an array in its place by a function among the "
+                "transforms"
+            )
+    return names

@@ -1,0 +1,192 @@
+"""Batches as `jax.Array` s.
+
+On the CPU backend the arrays are the library's own memory, lent by DLPack, without a copy. On accelerators,
+batches are put on the device ahead of the loop; with a sharding, each process loads its part, and together
+they make global arrays.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Sharding
+
+from ._columns import fixed_fields, has_functions, lent_view
+from ._core import Batch
+from ._errors import InvalidError
+from ._loader import Loader
+from ._store import Store
+
+__all__ = ["DataLoader", "arrays"]
+
+
+def arrays(batch: Batch, device: jax.Device | None = None) -> dict[str, jax.Array]:
+    """A batch, such as ``store[3:9]``, as a dict of arrays: the batch's own memory if `device` is the CPU,
+    else put there. None: JAX's default device. Text and fields of varying shape are left out."""
+    return _Placement(device or _default_device(), None, {})(batch)
+
+
+class DataLoader(Loader):
+    """Batches of a split as dicts: the name of each field → `jax.Array` of the shape (rows, ...), as
+    `apldata.Loader` would hand them out, with its order, states, and `len()`.
+
+    On the CPU the arrays share memory with the batch, which is lent until the last of them dies: a loop that
+    keeps many batches must copy them (``x + 0``). On other devices, and over several, a Python thread puts
+    `prefetch` batches there ahead of the loop; `state_dict()` is that of the batch that the loop has. The
+    arrays are committed to their device. Without JAX's 64-bit mode, fields of 64 bits become 32 bits, as
+    everywhere in JAX.
+
+    Text and fields of varying shape are left out, unless a function among the transforms has put an array in
+    their place; other arrays that functions put into a batch must not be written to afterwards, since JAX may
+    use them where they are. What functions return instead of a batch may be any pytree of arrays.
+
+    Args:
+        db, split, batch_size, transforms, fields: as those of `apldata.Loader`, which takes `options` too:
+            seed, shuffle, drop_last, threads, ...
+        device: where the arrays shall be; None: JAX's default device.
+        sharding: makes global arrays instead, whose rows are the processes' batches one after another; a
+            batch has `batch_size` rows of each process. Rows are divided among the devices evenly, so that
+            `drop_last` is advised, and needed with several processes.
+        prefetch: batches that are put on the device ahead of the loop; one more may be on its way. 0: none.
+        label_dtype: such as ``"int32"``: what whole-number targets are converted to; None: as they are
+            stored.
+        rank, world: of this process, among those that share an epoch; None: as jax.distributed says, if that
+            has been initialised or there is a sharding, else as torchrun, MPI or Slurm say.
+
+    Raises:
+        InvalidError: a field that was named is text or of varying shape; or batches cannot be divided as the
+            sharding wants, which is told at the start if it can be known. And what `apldata.Loader` raises.
+    """
+
+    def __init__(
+        self,
+        db: Store | str | os.PathLike[str],
+        split: str | None = None,
+        batch_size: int = 256,
+        *,
+        transforms: Iterable[Any] = (),
+        fields: Iterable[str] | None = None,
+        device: jax.Device | None = None,
+        sharding: Sharding | None = None,
+        prefetch: int = 2,
+        label_dtype: Any = None,
+        rank: int | None = None,
+        world: int | None = None,
+        **options: Any,
+    ) -> None:
+        if prefetch < 0 or (device is not None and sharding is not None):
+            raise InvalidError(
+                "prefetch: 0 or more" if prefetch < 0 else "device or sharding: one of the two"
+            )
+        store, transforms = db if isinstance(db, Store) else Store(db), list(transforms)
+        if not has_functions(transforms):
+            fields = fixed_fields(store, fields, "JAX")
+        if rank is None and world is None and (sharding is not None or jax.process_count() > 1):
+            rank, world = jax.process_index(), jax.process_count()
+        super().__init__(
+            store, split, batch_size, transforms=transforms, fields=fields, rank=rank, world=world, **options
+        )
+        if sharding is not None:
+            self._check_sharding(sharding, world or 1)
+        target = sharding if sharding is not None else device or _default_device()
+        self._placement = _Placement(target, label_dtype, _labels(store) if label_dtype is not None else {})
+        self._places_ahead = prefetch > 0 and not self._placement.lends
+        if self._places_ahead:
+            self._depth = prefetch
+            self._functions.append(self._placement)
+
+    def _convert(self, batch: Any) -> Any:
+        return batch if self._places_ahead else self._placement(batch)
+
+    def _check_sharding(self, sharding: Sharding, world: int) -> None:
+        """Tells at the start what else would be told at the end of the first epoch."""
+        drop_last, parts = self._options["drop_last"], _row_parts(sharding)
+        if world > 1 and not drop_last:
+            self.close()
+            raise InvalidError(
+                "drop_last=True is needed with a sharding over processes: without it, "
+                "the last step may give them different numbers of rows"
+            )
+        rows = [self.batch_size * world]
+        if not drop_last:
+            rows.append(self.store.splits[self.split].records * self._options["reuse"] % self.batch_size)
+        for count in rows:
+            if count % parts:
+                self.close()
+                raise _undivided(count, sharding, f", which divides rows into {parts} parts")
+
+    def __iter__(self) -> Iterator[dict[str, jax.Array]]:
+        return super().__iter__()
+
+
+class _Placement:
+    """Makes arrays of what a loader hands out, and puts them where they belong. It knows no loader, since it
+    is called by a thread that must not keep one alive."""
+
+    def __init__(self, target: jax.Device | Sharding, label_dtype: Any, labels: Iterable[str]) -> None:
+        self._target, self._dtype, self._labels = target, label_dtype, frozenset(labels)
+        self.lends = target == _lending_device()
+
+    def __call__(self, item: Any) -> Any:
+        if not isinstance(item, Batch):
+            return jax.tree.map(self._put, item)
+        made = {name: self._array(item, name) for name in item}
+        return {name: array for name, array in made.items() if array is not None}
+
+    def _array(self, batch: Batch, name: str) -> jax.Array | None:
+        """None: it is a list, of text or of arrays."""
+        relabelled = name in self._labels
+        view = lent_view(batch, name) if self.lends and not relabelled else None
+        if view is not None:
+            return jax.dlpack.from_dlpack(view)
+        value = batch[name]
+        if isinstance(value, list):
+            return None
+        return self._put(value.astype(self._dtype) if relabelled else value)
+
+    def _put(self, value: Any) -> jax.Array:
+        if not isinstance(self._target, Sharding):
+            return jax.device_put(value, self._target)
+        try:
+            return jax.make_array_from_process_local_data(self._target, np.asarray(value))
+        except ValueError as error:
+            raise _undivided(len(value), self._target, f": {error}") from error
+
+
+def _undivided(rows: int, sharding: Sharding, why: str) -> InvalidError:
+    return InvalidError(
+        f"a batch of {rows} rows cannot be divided among the devices of {sharding}{why}; "
+        "choose batch_size to fit, and drop_last=True, which leaves out the short batch at an epoch's end"
+    )
+
+
+def _row_parts(sharding: Sharding) -> int:
+    """Into how many parts a sharding divides the rows; 1 if it cannot be told without an array."""
+    rows = sharding.num_devices
+    try:
+        places = sharding.devices_indices_map((rows,)).values()
+    except ValueError:
+        return 1
+    return len({place[0].indices(rows) for place in places})
+
+
+def _labels(store: Store) -> list[str]:
+    """Targets that are one whole number."""
+    return [
+        f.name
+        for f in store.schema
+        if f.mark == "target" and not f.shape and f.dtype[0] in "iu" and f.dtype != "utf8"
+    ]
+
+
+def _default_device() -> jax.Device:
+    return next(iter(jax.device_put(np.int8(0)).devices()))
+
+
+def _lending_device() -> jax.Device | None:
+    """The device whose memory is that of this process, as DLPack sees it."""
+    return jax.local_devices(backend="cpu")[0]

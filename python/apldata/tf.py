@@ -1,0 +1,201 @@
+"""Batches for TensorFlow: a `tf.data.Dataset`, or eager tensors that share memory with the batch."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from . import _core
+from ._columns import lent_view
+from ._errors import InvalidError
+from ._loader import _NO_THREADS as NO_THREADS
+from ._loader import Loader
+from ._store import Store
+
+__all__ = ["batches", "dataset", "tensors"]
+
+_ALIGNMENT = 64  # bytes
+
+
+def dataset(
+    db: Loader | Store | str | os.PathLike[str],
+    split: str | None = None,
+    batch_size: int | None = None,
+    *,
+    fields: Iterable[str] | None = None,
+    **options: Any,
+) -> tf.data.Dataset:
+    """The batches of a split as a `tf.data.Dataset`: dicts, the name of each field → tensor of the shape
+    (rows, ...).
+
+    Each pass over it is an epoch, and the next pass is the next epoch, also after a pass that was broken off;
+    one pass at a time. ``len()`` is the number of batches. Batches come decoded, shuffled and augmented, so
+    that nothing but ``prefetch()`` and cheap ``map()`` s need follow, such as ``.map(lambda b: (b["image"],
+    b["label"]))`` for Keras. Text is `tf.string`; a field whose first dimension varies is a
+    `tf.RaggedTensor`. What functions among the transforms return instead of a batch may be any nest of
+    arrays; they are called once more at the start, with a batch that tells the shapes.
+
+    There is one copy, from the library's buffers to memory that tf.data may keep as long as it likes, and
+    tf.data calls Python for each batch; `batches()` does without both.
+
+    The dataset keeps its loader. For `state_dict()`, `close()` and the like make the `apldata.Loader` first
+    and give that as `db`. Its state is that after the last batch that tf.data took, which is ahead of the
+    loop if there is a ``prefetch()``; and since a pass may be the rest of an epoch, the length of the dataset
+    is then unknown.
+
+    Args:
+        db: a `Store`, its directory, or an `apldata.Loader`, which says all else.
+        split, batch_size, fields: as those of `apldata.Loader`, which takes `options` too: seed, transforms,
+            shuffle, drop_last, threads, ...
+
+    Raises:
+        InvalidError: a field varies in other dimensions than the first. And what `apldata.Loader` raises;
+            while iterating, that is within an error of TensorFlow.
+    """
+    if batch_size is not None:
+        options["batch_size"] = batch_size
+    if not isinstance(db, Loader):
+        loader = Loader(db, split, fields=fields, **options)
+    elif type(db) is not Loader or split is not None or fields is not None or options:
+        raise InvalidError("an apldata.Loader itself is needed, and what it is to do must be said to that")
+    else:
+        loader = db
+    made = tf.data.Dataset.from_generator(_Passes(loader), output_signature=_signature(loader))
+    if loader is db:
+        tuned = tf.data.Options()
+        tuned.experimental_optimization.inject_prefetch = False  # else the state would be ahead of the loop
+        return made.with_options(tuned)
+    if loader._options["skip_corrupt"]:
+        return made
+    return made.apply(tf.data.experimental.assert_cardinality(len(loader)))
+
+
+def batches(loader: Loader) -> Iterator[dict[str, Any]]:
+    """One epoch of a loader as dicts of eager tensors that are the library's own memory, without a copy: see
+    `tensors()`. A batch is lent until the last of its tensors dies, so that a loop that keeps many must copy
+    them."""
+    for batch in loader:
+        yield tensors(batch)
+        del batch  # else it is lent while the next is waited for
+
+
+def tensors(batch: _core.Batch) -> dict[str, Any]:
+    """A batch, such as ``store[3:9]``, as a dict of eager tensors on the CPU that share its memory, by
+    DLPack.
+
+    Text (`tf.string`), fields whose first dimension varies (`tf.RaggedTensor`), and arrays that functions
+    have put into the batch are copied.
+
+    Raises:
+        InvalidError: a field varies in other dimensions than the first.
+    """
+    return {name: _tensor(batch, name) for name in batch}
+
+
+def _tensor(batch: _core.Batch, name: str) -> Any:
+    view = lent_view(batch, name)
+    if view is not None:
+        return tf.experimental.dlpack.from_dlpack(view.__dlpack__())
+    value = batch[name]
+    return _ragged(name, value) if _is_ragged(value) else tf.convert_to_tensor(value)
+
+
+def _is_ragged(value: Any) -> bool:
+    """Is it a list of arrays, not of text?"""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], np.ndarray)
+
+
+def _ragged(name: str, values: list[np.ndarray]) -> tf.RaggedTensor:
+    if len({value.shape[1:] for value in values}) > 1:
+        raise _too_uneven(name)
+    flat = tf.convert_to_tensor(np.concatenate(values))
+    lengths = np.array([len(value) for value in values], np.int64)
+    return tf.RaggedTensor.from_row_lengths(flat, lengths, validate=False)
+
+
+def _too_uneven(name: str) -> InvalidError:
+    return InvalidError(
+        f"field {name} varies in other dimensions than its first, of which no ragged tensor is made: "
+        "leave it out of fields, or put an array in its place by a function among the transforms"
+    )
+
+
+# --------------------------------------------------------------------------------------------- tf.data
+
+
+class _Passes:
+    """What tf.data calls for each pass: it gives the next epoch, copied."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._lock = threading.Lock()  # a pass that was broken off may still be asking for a batch
+
+    def __call__(self) -> Iterator[Any]:
+        with self._lock:
+            iterator = iter(self._loader)
+        while True:
+            with self._lock:
+                item = next(iterator, None)
+            if item is None:
+                return
+            copies = _copy(item)
+            del item  # else it is lent while tf.data thinks about the next
+            yield copies
+
+
+def _copy(item: Any) -> Any:
+    """Arrays that tf.data may keep: it takes them as they are."""
+    if not isinstance(item, _core.Batch):
+        return tf.nest.map_structure(_copy_array, item)
+    return {name: _copy_of(name, item[name]) for name in item}
+
+
+def _copy_of(name: str, value: Any) -> Any:
+    if _is_ragged(value):
+        return _ragged(name, value)
+    return np.array(value, object) if isinstance(value, list) else _copy_array(value)  # a list is text
+
+
+def _copy_array(value: Any) -> np.ndarray:
+    """A copy that is aligned as TensorFlow wants it, since it would copy another once more."""
+    given = np.asarray(value)
+    if given.dtype.hasobject or given.dtype.kind in "SU":
+        return given.copy()
+    memory = np.empty(given.nbytes + _ALIGNMENT, np.uint8)
+    first = -memory.ctypes.data % _ALIGNMENT
+    copy = memory[first : first + given.nbytes].view(given.dtype).reshape(given.shape)
+    copy[...] = given
+    return copy
+
+
+def _signature(loader: Loader) -> Any:
+    """The specifications of what the loader hands out, told from a batch that a reader of its own makes."""
+    for name in loader._options["fields"] or loader.store.schema.names:
+        if not loader._functions and -1 in loader.store.schema[name].shape[1:]:
+            raise _too_uneven(name)
+    kept = ("split", "batch_size", "transforms", "fields", "skip_corrupt")
+    options = {key: loader._options[key] for key in kept} | {"sequential": 1, "threads": NO_THREADS}
+    reader = _core.Reader(loader.store, options)  # decodes a few blocks
+    item: Any = reader.next(loader._timeout)
+    if item is None:
+        raise InvalidError(f"{loader.store.path}: split {loader.split} has no batch")
+    for function in loader._functions:
+        result = function(item)
+        item = item if result is None else result
+    rows = loader.batch_size if loader._options["drop_last"] and not loader._functions else None
+    copies = _copy(item)
+    del item
+    reader.close()
+    return tf.nest.map_structure(lambda value: _spec(value, rows), copies)
+
+
+def _spec(value: Any, rows: int | None) -> tf.TypeSpec:
+    if isinstance(value, tf.RaggedTensor):
+        shape = (rows, None, *value.shape[2:])
+        return tf.RaggedTensorSpec(shape, value.dtype, ragged_rank=1, row_splits_dtype=tf.int64)
+    return tf.TensorSpec((rows, *value.shape[1:]) if value.ndim else (), tf.as_dtype(value.dtype))
