@@ -171,6 +171,15 @@ static void empty(const char *folder)
     closedir(dir);
 }
 
+void place_put(const struct place *place, const char *name, const struct file *f)
+{
+    char path[768];
+    snprintf(path, sizeof path, "%s/db/%s", place->folder, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+    if (fd < 0 || write(fd, f->bytes, f->size) != (ssize_t)f->size || close(fd) != 0)
+        die("%s: %s", path, strerror(errno));
+}
+
 void place_set(const struct place *place, const struct file *store)
 {
     char path[512];
@@ -183,10 +192,7 @@ void place_set(const struct place *place, const struct file *store)
     }
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         die("%s: %s", path, strerror(errno));
-    path_in(place, "db/data.mdb", path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-    if (fd < 0 || write(fd, store->bytes, store->size) != (ssize_t)store->size || close(fd) != 0)
-        die("%s: %s", path, strerror(errno));
+    place_put(place, "data.mdb", store);
 }
 
 bool place_litter(const struct place *place, const char *also, char found[256])

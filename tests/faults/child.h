@@ -45,6 +45,9 @@ bool file_is(const struct place *place, const char *name, const struct file *exp
 /* Empties the place's db; then it holds `store` as data.mdb, or with no bytes there is no db. */
 void place_set(const struct place *place, const struct file *store);
 
+/* Makes a file in the place's db. */
+void place_put(const struct place *place, const char *name, const struct file *bytes);
+
 /* What the place's db holds but data.mdb and `also` (may be NULL): its name in `found`, or false. */
 bool place_litter(const struct place *place, const char *also, char found[256]);
 bool place_has(const struct place *place, const char *name);

@@ -3,8 +3,8 @@
 FAULT_DIR   := $(BUILD)/faults
 FAULT_FLAGS := -std=c11 -O2 -g $(WARNINGS) -Wno-missing-prototypes
 FAULT_LIB   := $(wildcard tests/faults/inject*.c)
-FAULT_RUN   := tests/faults/child.c tests/faults/subjects.c
-FAULT_TESTS := $(FAULT_DIR)/sweep $(FAULT_DIR)/crash
+FAULT_RUN   := $(addprefix tests/faults/,child.c subjects.c disk.c)
+FAULT_TESTS := $(addprefix $(FAULT_DIR)/,sweep crash powercut)
 FAULT_HEADS := $(wildcard tests/faults/*.h)
 
 ## faults: build the programs that test with faults (make check and make check-long run them)

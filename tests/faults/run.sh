@@ -1,24 +1,53 @@
 #!/bin/bash
-# Faults, crashes and power cuts: tests/faults/run.sh [sample|full]. Prints `ok ...` and `FAIL ...` lines.
-#   PROGRAMS: the folder of the commands and `epoch`; INJECTOR: what is preloaded; FAULTS: the folder of the test
-#   programs; MKSHAPES: draws archives; SEED: of what is drawn
+# Faults, crashes and power cuts: tests/faults/run.sh [sample|full|asan]. Prints `ok ...` and `FAIL ...` lines.
+#   PROGRAMS  the folder of the commands and of `epoch`; for asan, of those that were built with the sanitizers
+#   FAULTS    the folder of the test programs
+#   MKSHAPES  draws archives
+#   SEED      of all that is drawn
+#   KILLS     how often each program is killed
 
 set -u
 . "$(dirname "$0")/../lib.sh"
-build=${BUILD:-build}
+build=${BUILD:-build} kind=${1:-sample}
 absolute() { (cd "$(dirname "$1")" && echo "$PWD/$(basename "$1")"); }
 programs=$(absolute "${PROGRAMS:-$build}") faults=$(absolute "${FAULTS:-$build/faults}")
-injector=$(absolute "${INJECTOR:-$faults/inject.so}") mkshapes=$(absolute "${MKSHAPES:-$build/mkshapes}")
-seed=${SEED:-$RANDOM}
-scratch
-cd "$scratch" || exit 1
-mkdir archives work
-"$mkshapes" --rows 60 archives/binary.tar.gz
-"$mkshapes" --rows 60 --seed 2 archives/old.tar.gz
-"$mkshapes" --rows 30 --python archives/python.tar
+mkshapes=$(absolute "${MKSHAPES:-$build/mkshapes}")
+seed=${SEED:-$RANDOM} injector=$faults/inject.so
 
-case ${1:-sample} in
-full) runs=0 ;;
-*) runs=3 ;;
+# In memory, if it can be: the tests sync thousands of times.
+[ -w /dev/shm ] && export TMPDIR=${TMPDIR:-/dev/shm}
+scratch
+mkdir "$scratch/archives" "$scratch/work"
+"$mkshapes" --rows 60 "$scratch/archives/binary.tar.gz"
+"$mkshapes" --rows 60 --seed 2 "$scratch/archives/old.tar.gz"
+"$mkshapes" --rows 30 --python "$scratch/archives/python.tar"
+
+# faults PROGRAM OPTION...
+faults()
+{
+    local program=$1
+    shift
+    "$faults/$program" "$programs" "$scratch/archives" "$scratch/work" "$injector" -s "$seed" "$@"
+}
+
+case $kind in
+full)
+    "$mkshapes" --rows 1100 "$scratch/archives/large.tar"
+    faults powercut -n 100 -r 100
+    faults crash -k "${KILLS:-100}"
+    rm "$scratch/archives/large.tar"
+    faults sweep -n 0
+    ;;
+asan)
+    # The sanitizer looks after memory itself, and comes second among what is loaded.
+    injector=$faults/inject-io.so
+    export ASAN_OPTIONS=verify_asan_link_order=0:detect_stack_use_after_return=0 LSAN_OPTIONS=exitcode=23
+    export UBSAN_OPTIONS=print_stacktrace=1
+    faults sweep -n 2
+    ;;
+*)
+    faults powercut -n 20 -r 8
+    faults crash -k "${KILLS:-4}"
+    faults sweep -n 3
+    ;;
 esac
-"$faults/sweep" "$programs" "$scratch/archives" "$scratch/work" "$injector" -n $runs -s "$seed"

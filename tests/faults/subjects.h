@@ -17,7 +17,8 @@ struct subject {
     uint32_t calls[CALLS];
 };
 
-/* Fills subjects[0 ... n-1] for the programs and archives in the folders, and runs each once without faults. */
+/* Fills subjects[0 ... n-1] for the programs and archives in the folders, and runs each once without faults. Subjects
+ * whose archive is not there are left out. */
 unsigned subjects_prepare(struct subject *subjects, unsigned room, const char *programs, const char *archives,
                           const struct place *place, const char *injector);
 
