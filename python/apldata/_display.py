@@ -1,32 +1,67 @@
-"""How stores, batches and loaders show themselves."""
+"""How stores, batches and loaders show themselves. Nothing here raises: what cannot be shown is told."""
 
 from __future__ import annotations
 
+import html
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._errors import Error
+from ._sheet import is_picture, sheet
+from .schema import plain
 
 if TYPE_CHECKING:
     from ._core import Batch
     from ._loader import Loader
     from ._store import Store
 
+_PICTURES = 32  # on a contact sheet
+
+
+# ----------------------------------------------------------------------------------------------- one line
+
 
 def store_repr(store: Store) -> str:
     """Path, number of records, splits, fields."""
-    splits = ", ".join(f"{name}: {count:,}" for name, count, _ in ((n, c, f) for n, f, c in store._splits()))
-    fields = ", ".join(f"{f.name} {f.type}" for f in store.schema)
-    return f"<apldata.Store {store.path!r}: {len(store):,} records ({splits}); {fields}>"
+    try:
+        splits = ", ".join(f"{plain(name)}: {count:,}" for name, _, count in store._splits())
+        fields = ", ".join(f"{plain(f.name)} {f.type}" for f in store.schema)
+        return f"<apldata.Store {store.path!r}: {len(store):,} records ({splits}); {fields}>"
+    except (Error, ValueError):
+        return f"<apldata.Store {store.path!r}, closed>"
 
 
-def _shown(value: Any) -> str:
+def _value(batch: Batch, name: str) -> Any:
+    """What the batch has under a name; bfloat16, which NumPy may not know, as float32."""
+    try:
+        value = batch[name]
+    except TypeError:
+        bits = np.asarray(batch.column(name).bits()).astype(np.uint32)
+        return (bits << 16).view(np.float32)
+    is_bfloat16 = isinstance(value, np.ndarray) and value.dtype.name == "bfloat16"
+    return value.astype(np.float32) if is_bfloat16 else value
+
+
+def _shown(batch: Batch, name: str) -> str:
+    try:
+        value = batch[name]
+    except TypeError:
+        value = batch.column(name)  # bfloat16
     if isinstance(value, list):
         return f"{len(value)} values"
-    return f"{getattr(value, 'dtype', type(value).__name__)}{list(getattr(value, 'shape', ()))}"
+    try:
+        return f"{value.dtype}{list(value.shape)}"
+    except Exception:  # an object of somebody else's
+        return type(value).__name__
 
 
 def batch_repr(batch: Batch) -> str:
     """Rows, position, fields with dtypes and shapes."""
-    fields = ", ".join(f"{name} {_shown(batch[name])}" for name in batch)
-    return f"<apldata.Batch of {len(batch)}, epoch {batch.epoch}, position {batch.position}: {fields}>"
+    fields = ", ".join(f"{plain(name)} {_shown(batch, name)}" for name in batch)
+    where = f"epoch {batch.epoch}, position {batch.position}"
+    return f"<apldata.Batch of {len(batch)}, {where}: {fields or 'no fields'}>"
 
 
 def loader_repr(loader: Loader) -> str:
@@ -34,5 +69,84 @@ def loader_repr(loader: Loader) -> str:
     what = f"<apldata.Loader of {loader.store.path!r}, split {loader.split!r}"
     try:
         return f"{what}: {len(loader):,} batches of {loader.batch_size}, epoch {loader.epoch}>"
-    except ValueError:
+    except (Error, ValueError):
         return f"{what}, closed>"
+
+
+# -------------------------------------------------------------------------------------------------- HTML
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    def line(tag: str, cells: Iterable[Any]) -> str:
+        style = "text-align:left;padding:2px 12px 2px 0"
+        return (
+            "<tr>" + "".join(f'<{tag} style="{style}">{html.escape(str(c))}</{tag}>' for c in cells) + "</tr>"
+        )
+
+    body = "".join(line("td", row) for row in rows)
+    return f'<table style="margin:6px 0;border-collapse:collapse">{line("th", head)}{body}</table>'
+
+
+def _bytes(n: int) -> str:
+    return f"{n / 1e6:,.1f} MB" if n < 1e9 else f"{n / 1e9:,.2f} GB"
+
+
+def _captions(batch: Batch) -> list[str]:
+    """Names of the rows' classes; numbers where classes have no names; nothing where there are none."""
+    classes = {f.name: f.classes for f in batch._store.schema if f.classes}
+    name = next((n for n in (*classes, "label") if n in batch), None)
+    labels = None if name is None else batch[name]
+    if not isinstance(labels, np.ndarray) or labels.ndim != 1 or labels.dtype.kind not in "ui":
+        return []
+    names = classes.get(name) or ()
+    return [names[i] if 0 <= i < len(names) else str(i) for i in labels[:_PICTURES].tolist()]
+
+
+def _sheet_of(batch: Batch) -> str:
+    for name in batch:
+        value = _value(batch, name)
+        if len(batch) and is_picture(value):
+            return sheet([np.asarray(picture) for picture in value[:_PICTURES]], _captions(batch))
+    return ""
+
+
+def _told(text: str) -> str:
+    return f"<div>{html.escape(text)}</div>"
+
+
+def batch_html(batch: Batch) -> str:
+    """One line, and a sheet of its first pictures."""
+    try:
+        return _told(batch_repr(batch)) + _sheet_of(batch)
+    except (Error, TypeError, ValueError) as error:
+        return _told(batch_repr(batch)) + _told(str(error))
+
+
+def _samples(store: Store) -> str:
+    """Pictures from all over the first split."""
+    _, first, count = store._splits()[0]
+    ids = np.unique(np.linspace(first, first + max(count, 1) - 1, _PICTURES).astype(np.uint64))
+    return _sheet_of(store.get(ids)) if count else ""
+
+
+def store_html(store: Store) -> str:
+    """Its fields and splits as tables, and a sheet of pictures from all over the first split."""
+    if store.closed:
+        return _told(store_repr(store))
+    try:
+        raw, stored = store.info["raw_bytes"], store.info["file_bytes"]
+        title = f"{store.path}: {len(store):,} records, {_bytes(raw)}, stored in {stored / max(1, raw):.1%} of that"
+        fields = _table(
+            ("field", "type", "mark", "classes", "codec", "stored"),
+            (
+                (f.name, f.type, f.mark, len(f.classes or ()) or "", f.codec, _bytes(f.stored_bytes))
+                for f in store.schema
+            ),
+        )
+        splits = _table(
+            ("split", "records", "of"),
+            ((s.name, f"{s.records:,}", s.parent or "") for s in store.splits.values()),
+        )
+        return _told(title) + fields + splits + _samples(store)
+    except (Error, ValueError) as error:
+        return _told(store_repr(store)) + _told(str(error))

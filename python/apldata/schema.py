@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 
+def plain(name: str) -> str:
+    """A name on one line: as it is if it can be printed, else with escapes."""
+    return name if name.isprintable() else repr(name)
+
+
 @dataclass(frozen=True)
 class Field:
     """A named, typed column of the records.
@@ -67,7 +72,7 @@ class Schema(tuple[Field, ...]):
         return [field.name for field in self]
 
     def __repr__(self) -> str:
-        return f"Schema({', '.join(f'{field.name}: {field.type}' for field in self)})"
+        return f"Schema({', '.join(f'{plain(field.name)}: {field.type}' for field in self)})"
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,19 @@
 /* Batches as Python objects: see batch.h. */
 #include "batch.h"
 
+#include "store.h"
 #include "view.h"
 
 struct batch {
     PyObject_HEAD struct lease *lease; /* NULL: released */
-    PyObject *names;
+    PyObject *store;                   /* from which its classes are known */
+    PyObject *names;                   /* the store's */
     PyObject *values; /* dict: arrays that have been asked for, or put in place of the batch's own */
     uint64_t epoch, position;
     size_t rows;
 };
 
-PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *names)
+PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *store)
 {
     allocfunc allocate = PyType_GetSlot(state->batch, Py_tp_alloc);
     struct lease *lease = lease_new(batch);
@@ -23,7 +25,8 @@ PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *nam
         return NULL;
     }
     b->lease = lease;
-    b->names = Py_NewRef(names);
+    b->store = Py_NewRef(store);
+    b->names = Py_NewRef(((struct py_store *)store)->names);
     b->epoch = apl_batch_epoch(batch);
     b->position = apl_batch_position(batch);
     b->rows = apl_batch_rows(batch);
@@ -37,6 +40,7 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(((struct batch *)self)->values);
     Py_VISIT(((struct batch *)self)->names);
+    Py_VISIT(((struct batch *)self)->store);
     Py_VISIT(Py_TYPE(self));
     return 0;
 }
@@ -46,6 +50,7 @@ static int clear(PyObject *self)
     struct batch *b = (struct batch *)self;
     Py_CLEAR(b->values);
     Py_CLEAR(b->names);
+    Py_CLEAR(b->store);
     return 0;
 }
 
@@ -238,6 +243,12 @@ static PyObject *get_position(PyObject *self, void *unused)
     return PyLong_FromUnsignedLongLong(((struct batch *)self)->position);
 }
 
+static PyObject *get_store(PyObject *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(((struct batch *)self)->store);
+}
+
 static PyObject *refuse_reduce(PyObject *self, PyObject *unused)
 {
     (void)self;
@@ -288,6 +299,7 @@ static PyGetSetDef attributes[] = {
      NULL},
     {"epoch", get_epoch, NULL, "The epoch that it belongs to.", NULL},
     {"position", get_position, NULL, "Where its first row stands in the epoch's order.", NULL},
+    {"_store", get_store, NULL, "The store that it was read from.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

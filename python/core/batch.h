@@ -4,8 +4,8 @@
 
 #include "core.h"
 
-/* A Batch that takes `batch` over, also where it fails. `names`: a tuple with the name of every field of the schema. */
-PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *names);
+/* A Batch that takes `batch` over, also where it fails; `store`: what it was read from. */
+PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *store);
 
 /* The library's batch in a Batch, which lives as long as the lease that is returned and must be ended; NULL: an error is
  * set. */

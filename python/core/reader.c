@@ -15,7 +15,7 @@
 struct py_reader {
     PyObject_HEAD struct handle handle;
     struct pin *pin;
-    PyObject *names; /* tuple: of the fields */
+    PyObject *store;
 };
 
 static void close_reader(void *it)
@@ -38,7 +38,7 @@ static int open_reader(struct py_reader *self, struct py_store *store, struct re
         return -1;
     }
     handle_init(&self->handle, reader, close_reader);
-    self->names = Py_NewRef(store->names);
+    self->store = Py_NewRef((PyObject *)store);
     self->pin = call->pin;
     call->pin = NULL;
     return 0;
@@ -49,7 +49,7 @@ static int init(PyObject *self, PyObject *args, PyObject *keywords)
     static char *names[] = {"store", "options", NULL};
     struct reader_call call;
     PyObject *store, *options;
-    if (((struct py_reader *)self)->names) {
+    if (((struct py_reader *)self)->store) {
         PyErr_SetString(PyExc_TypeError, "the reader is open already");
         return -1;
     }
@@ -104,14 +104,14 @@ static void dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     close_it(r);
     pin_free(r->pin);
-    Py_CLEAR(r->names);
+    Py_CLEAR(r->store);
     release(self);
     Py_DECREF(type);
 }
 
 static int traverse(PyObject *self, visitproc visit, void *arg)
 {
-    Py_VISIT(((struct py_reader *)self)->names);
+    Py_VISIT(((struct py_reader *)self)->store);
     Py_VISIT(Py_TYPE(self));
     return 0;
 }
@@ -174,7 +174,7 @@ static PyObject *next(PyObject *self, PyObject *args)
         Py_RETURN_NONE;
     if (status == APL_E_TIMEOUT)
         tell_whole_wait(&err, timeout);
-    return status == APL_OK ? batch_object(state, batch, r->names) : core_raise(state, &err);
+    return status == APL_OK ? batch_object(state, batch, r->store) : core_raise(state, &err);
 }
 
 static PyObject *next_epoch(PyObject *self, PyObject *unused)

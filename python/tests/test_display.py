@@ -1,0 +1,186 @@
+"""What stores, batches and loaders show of themselves: informative, one line, and never an exception."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import apldata
+from apldata import Field, Loader, Store, Writer
+from apldata._sheet import png
+
+
+def unpacked(data: bytes) -> np.ndarray:
+    """The pixels (height, width, 4) of a PNG as `png` makes them, read by the format's own rules."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, at = {}, 8
+    while at < len(data):
+        (size,), kind = struct.unpack_from(">I", data, at), data[at + 4 : at + 8]
+        chunks[kind] = data[at + 8 : at + 8 + size]
+        assert struct.unpack_from(">I", data, at + 8 + size)[0] == zlib.crc32(kind + chunks[kind])
+        at += 12 + size
+    width, height, *rest = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
+    assert rest == [8, 6, 0, 0, 0] and list(chunks) == [b"IHDR", b"IDAT", b"IEND"]
+    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, 1 + 4 * width)
+    assert (rows[:, 0] == 2).all()
+    return np.cumsum(rows[:, 1:], 0, np.uint8).reshape(height, width, 4)
+
+
+def pixels_of(page: str) -> np.ndarray:
+    found = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
+    assert len(found) == 1
+    return unpacked(base64.b64decode(found[0]))
+
+
+def captions_of(page: str) -> list[str]:
+    return [html.unescape(text) for text in re.findall(r"<span [^>]*>([^<]*)</span>", page)]
+
+
+def one_line(thing: object) -> str:
+    text = repr(thing)
+    assert text and "\n" not in text and len(text) < 500
+    return text
+
+
+def test_png() -> None:
+    pixels = np.random.default_rng(1).integers(0, 256, (37, 21, 4), np.uint8)
+    assert np.array_equal(unpacked(png(pixels)), pixels)
+    image = pytest.importorskip("PIL.Image")
+    import io
+
+    assert np.array_equal(np.asarray(image.open(io.BytesIO(png(pixels)))), pixels)
+
+
+def test_one_line_each(store: Store) -> None:
+    assert all(
+        word in one_line(store) for word in ("1,300 records", "train: 1,000", "image u8[3,32,32]", store.path)
+    )
+    assert one_line(store.schema) == "Schema(image: u8[3,32,32], label: u8)"
+    assert one_line(store.schema["label"]) == "Field('label': u8, target, 10 classes)"
+    with Loader(store, "test", 100) as loader:
+        assert all(word in one_line(loader) for word in ("'test'", "3 batches of 100", "epoch 0"))
+        batch = next(iter(loader))
+    assert "closed" in one_line(loader)
+    assert "Batch of 100, epoch 0, position 0: image uint8[100, 3, 32, 32], label uint8[100]" in one_line(
+        batch
+    )
+    batch.release()
+    assert "no fields" in one_line(batch) and "no fields" in batch._repr_html_()
+    store.close()
+    assert "closed" in one_line(store) and "closed" in store._repr_html_()
+
+
+class Rude:
+    """An object that answers nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+def test_objects_of_others(store: Store) -> None:
+    batch = store.get([1, 2, 3])
+    batch["a"], batch["b"], batch["c\n"], batch["label"] = Rude(), [Rude()], "text", Rude()
+    assert "Rude" in one_line(batch)
+    assert captions_of(batch._repr_html_()) == []
+    batch["image"] = Rude()
+    assert "<img" not in batch._repr_html_()
+
+
+def test_a_sheet_of_a_batch(store: Store, drawn: dict) -> None:
+    page = store.get(range(40))._repr_html_()
+    pixels = pixels_of(page)
+    assert pixels.shape == (
+        4 * 44,
+        8 * 35,
+        4,
+    )  # 32 pixels, and half of the gaps on the screen: it is shown twice as large
+    for number in (0, 9, 31):
+        top, left = number // 8 * 44, number % 8 * 35
+        tile = pixels[top : top + 32, left : left + 32]
+        assert np.array_equal(tile[..., :3], drawn["train"]["image"][number].transpose(1, 2, 0))
+        assert (tile[..., 3] == 255).all() and (pixels[top + 32 : top + 44, :, 3] == 0).all()
+    names = store.classes or ()
+    assert captions_of(page) == [names[label] for label in drawn["train"]["label"][:32]]
+
+
+@pytest.mark.parametrize("more", [[], [apldata.ChannelsLast()]])
+@pytest.mark.parametrize("kind", [apldata.ToFloat32, apldata.ToFloat16, apldata.ToBFloat16])
+def test_floats_go_from_black_to_white(store: Store, drawn: dict, more: list[Any], kind: Any) -> None:
+    with Loader(store, "train", 8, shuffle=False, transforms=[apldata.Normalize(), kind(), *more]) as loader:
+        pixels = pixels_of(next(iter(loader))._repr_html_())
+    tiles = pixels[:32].reshape(32, 8, 35, 4)[:, :, :32, :3].astype(int)
+    assert tiles.min() == 0 and tiles.max() == 255
+    seen, true = tiles[:, 0].ravel(), drawn["train"]["image"][0].transpose(1, 2, 0).ravel()
+    assert np.corrcoef(seen, true)[0, 1] > 0.98
+
+
+SHAPES = [(1, 28, 28), (28, 28), (28, 28, 1), (2, 20, 24), (4, 9, 9), (12, 16, 16), (3, 300, 200), (3, 4, 4)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("value", [0, 7, np.nan, np.inf])
+def test_pictures_of_all_shapes(store: Store, shape: tuple[int, ...], value: float) -> None:
+    batch = store.get(range(5))
+    batch["image"] = np.full((5, *shape), value)
+    pixels = pixels_of(batch._repr_html_())
+    assert max(pixels.shape[:2]) < 1200
+    batch["image"] = np.random.default_rng(1).normal(size=(5, *shape))
+    batch["image"][0, 0] = value
+    assert pixels_of(batch._repr_html_()).any()
+
+
+def test_pictures_of_different_sizes(tmp_path: Path) -> None:
+    pictures = [np.full((3, size, 2 * size), size, np.uint8) for size in (10, 20, 30)]
+    with Writer(tmp_path / "s", {"picture": ("u8", (3, -1, -1)), "label": "i16"}) as writer:
+        writer.extend(picture=pictures, label=[5, -1, 300])
+    store = Store(tmp_path / "s")
+    pixels = pixels_of(store.get(slice(None))._repr_html_())
+    assert set(np.unique(pixels[..., 0])) == {0, 10, 20, 30}
+    assert captions_of(store._repr_html_()) == ["5", "-1", "300"]
+
+
+def test_a_store_as_a_page(store: Store) -> None:
+    page = store._repr_html_()
+    assert all(word in page for word in ("1,300 records", "image", "u8[3,32,32]", "target", "train", "1,000"))
+    assert len(captions_of(page)) == 32 and set(captions_of(page)) <= set(store.classes or ())
+    assert pixels_of(page).any()
+    assert page.count("<div") == page.count("</div>") and page.count("<table") == page.count("</table>") == 2
+
+
+def test_foreign_names_are_escaped(tmp_path: Path) -> None:
+    evil = '<script>alert("1")</script>&'
+    fields = [Field("image", "u8", (1, 8, 8)), Field("b", "u8", mark="target", classes=(evil, "'\"><b>"))]
+    with Writer(tmp_path / "<i>s", fields, split="<u>") as writer:
+        writer.extend(image=np.zeros((2, 1, 8, 8)), b=[0, 1])
+    store = Store(tmp_path / "<i>s")
+    for page in (store._repr_html_(), store.get([0, 1])._repr_html_()):
+        assert not re.search(r"<(script|i|u|b)>", page)
+        assert captions_of(page) == [evil, "'\"><b>"]
+
+
+def test_stores_without_pictures(tmp_path: Path) -> None:
+    with Writer(tmp_path / "s", {"x": "u8", "name": str}) as writer:
+        writer.extend(x=[1, 2], name=["a", "b"])
+    store = Store(tmp_path / "s")
+    assert "<img" not in store._repr_html_() and "<table" in store._repr_html_()
+    assert "2 values" in one_line(store.get([0, 1])) and "<img" not in store.get([])._repr_html_()
+
+
+def test_a_damaged_store(store_path: str, tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    data = bytearray(Path(store_path, "data.mdb").read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "s/data.mdb").write_bytes(data)
+    page = Store(tmp_path / "s")._repr_html_()
+    assert "1,300 records" in page and ("block" in page or "<img" in page)
