@@ -355,6 +355,27 @@ def test_refused(store: apldata.Store) -> None:
         DeviceLoader(store, device="cpu", batch_size=0)
 
 
+def test_placements_are_of_a_loaders_batch(store: apldata.Store) -> None:
+    flip = {"flip": 1}
+    (batch,) = islice(apldata.Loader(store, batch_size=10, reuse=2, fields=[]), 1)
+    assert len(store._placements(flip, 0, batch)) == 10 * 5 * 4
+    assert set(batch.copies.tolist()) <= {0, 1}
+    read = store.get([1, 2])
+    assert read.copies is None
+    with pytest.raises(apldata.InvalidError):
+        store._placements(flip, 0, read)
+    with pytest.raises(apldata.InvalidError):
+        store._transform({"crop_height": 99})
+    for wrong in (None, 3, "batch"):
+        with pytest.raises(TypeError):
+            store._placements(flip, 0, wrong)
+    with pytest.raises(TypeError, match="there is no 'turn'"):
+        store._placements({"turn": 1}, 0, batch)
+    batch.release()
+    with pytest.raises(ValueError, match="released"):
+        store._placements(flip, 0, batch)
+
+
 def test_too_little_memory(store: apldata.Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("apldata.torch._resident._free_bytes", lambda device: 1 << 20)
     with pytest.raises(apldata.InvalidError, match=r"1000 records decoded, needs 0\.01 GiB on cpu, which"):
