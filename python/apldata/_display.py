@@ -135,7 +135,8 @@ def store_html(store: Store) -> str:
         return _told(store_repr(store))
     try:
         raw, stored = store.info["raw_bytes"], store.info["file_bytes"]
-        title = f"{store.path}: {len(store):,} records, {_bytes(raw)}, stored in {stored / max(1, raw):.1%} of that"
+        size = f"{_bytes(raw)}, stored in {stored / max(1, raw):.1%} of that"
+        title = f"{store.path}: {len(store):,} records, {size}"
         fields = _table(
             ("field", "type", "mark", "classes", "codec", "stored"),
             (

@@ -94,7 +94,6 @@ def sheet(pictures: Sequence[np.ndarray], captions: Sequence[str] = ()) -> str:
             texts.append(_caption(captions[number], left * scale, (top + height) * scale, width * scale))
     data = base64.b64encode(png(pixels)).decode()
     size = f"width:{pixels.shape[1] * scale}px;height:{pixels.shape[0] * scale}px"
-    return (
-        f'<div style="position:relative;{size};margin-top:8px">'
-        f'<img alt="" src="data:image/png;base64,{data}" style="{size};max-width:none;margin:0;image-rendering:pixelated">{"".join(texts)}</div>'
-    )
+    style = f"{size};max-width:none;margin:0;image-rendering:pixelated"
+    image = f'<img alt="" src="data:image/png;base64,{data}" style="{style}">'
+    return f'<div style="position:relative;{size};margin-top:8px">{image}{"".join(texts)}</div>'
