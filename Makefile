@@ -83,13 +83,14 @@ STORE_SRC  := $(call sources,store reader)
 INGEST_SRC := $(call sources,ingest)
 TOOLS_SRC  := $(call sources,tools)
 AUDIT_SRC  := $(call sources,audit)
-ifeq ($(BOOST),)
-TOOLS_SRC  := $(filter-out tools/cmd_audit.c,$(TOOLS_SRC))
-AUDIT_SRC  :=
-endif
 TEST_SRC   := $(sort $(wildcard tests/test_*.c))
 STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
 SHAPES_SRC := $(sort $(wildcard tests/shapes/*.c))
+ifeq ($(BOOST),)
+TOOLS_SRC  := $(filter-out tools/cmd_audit.c,$(TOOLS_SRC))
+AUDIT_SRC  :=
+TEST_SRC   := $(filter-out tests/test_audit.c,$(TEST_SRC))
+endif
 BENCH_SRC  := $(sort $(wildcard bench/*.c))
 EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
 NET_SRC    := $(filter-out %/read.c %/minimal.c %/train.c,$(EXAMPLE_SRC))
@@ -160,7 +161,7 @@ $(OBJ)/tools/%.o:  INCLUDES := -Iinclude -Itools
 $(OBJ)/tools/cmd_audit.o: INCLUDES := -Iinclude -Itools -Iaudit
 $(OBJ)/audit/%.o:  INCLUDES := -Iinclude -Iaudit
 $(OBJ)/tests/shapes/%.o: INCLUDES :=
-$(OBJ)/tests/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Itests
+$(OBJ)/tests/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Iaudit -Itests
 $(OBJ)/examples/%.o: INCLUDES := -Iinclude
 $(OBJ)/bench/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Ibench
 
@@ -228,10 +229,11 @@ $(EXAMPLES): $(OUT)/examples/%: $(OBJ)/examples/%.o $(OUT)/libapldata.a
 # ----------------------------------------------------------------------------------------------- testing
 
 # Tests see the insides: they link with the plain objects, of which they take what they need.
-$(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ)
+$(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ) $(AUDIT_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcDT $@ $^
 
+$(OBJ)/tests/test_audit: TEST_LIBS += -lstdc++
 $(OBJ)/tests/test_net: $(call objects,$(NET_SRC))
 $(OBJ)/tests/test_%: $(OBJ)/tests/test_%.o $(OBJ)/insides.a
 	$(say) LD $@

@@ -1,0 +1,242 @@
+/* The battery: a right order passes, wrong ones do not, and its chances are what it says. */
+#include "controls.h"
+#include "distributions.h"
+#include "reader_fixture.h"
+#include "reader_orders.h"
+
+#include <math.h>
+
+#define RECORDS 20000u
+#define BLOCKED 128u
+
+static uint32_t block[RECORDS], cls[RECORDS];
+
+/* Sorted by class, as the worst of sources are. */
+static struct audit_sample sorted(uint64_t seed, uint64_t epochs)
+{
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        block[i] = i / BLOCKED;
+        cls[i] = i / (RECORDS / CLASSES);
+    }
+    return (struct audit_sample){.n = RECORDS,
+                                 .block = block,
+                                 .blocks = (RECORDS - 1) / BLOCKED + 1,
+                                 .cls = cls,
+                                 .classes = CLASSES,
+                                 .batch = 512,
+                                 .seed = seed,
+                                 .epochs = epochs,
+                                 .level = 1e-6};
+}
+
+static const struct finding *finding_called(const struct audit_report *report, const char *name)
+{
+    for (unsigned i = 0; i < report->count; i++)
+        if (strcmp(report->findings[i].name, name) == 0)
+            return &report->findings[i];
+    return NULL;
+}
+
+TestSuite(audit, .timeout = 120);
+
+Test(audit, distributions)
+{
+    /* Against tables: Abramowitz and Stegun 26.7 and 26.8, Stephens 1970. */
+    cr_assert_float_eq(chi2_upper(3.841459, 1), 0.05, 1e-6);
+    cr_assert_float_eq(chi2_upper(124.3421, 100), 0.05, 1e-6);
+    cr_assert_float_eq(chi2_lower(77.9295, 100), 0.05, 1e-6);
+    cr_assert_float_eq(normal_two_sided(-1.959964), 0.05, 1e-6);
+    cr_assert_float_eq(normal_upper_quantile(0.025), 1.959964, 1e-6);
+    cr_assert_float_eq(kolmogorov_upper(1.358 / 1000, 1e6), 0.05, 1e-3);
+    cr_assert_float_eq(poisson_upper(3, 1), 0.0803014, 1e-6);
+    cr_assert_float_eq(poisson_lower(0, 1), 0.3678794, 1e-6);
+    cr_assert_float_eq(binomial_upper(8, 10, 0.5), 56.0 / 1024, 1e-9);
+    cr_assert_float_eq(binomial_lower(2, 10, 0.5), 56.0 / 1024, 1e-9);
+    cr_assert_float_eq(chi2_noncentrality(1, 0.05, 0.9), 10.5074, 1e-3);
+    cr_assert(isfinite(chi2_upper(1e300, 5)) && chi2_upper(-1, 5) == 1);
+}
+
+Test(audit, a_uniform_permutation_passes)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct audit_sample s = sorted(seed, 10);
+        struct order_source source = {audit_right.order, &s};
+        struct audit_report report;
+        cr_assert(audit_run(&s, &source, &report));
+        cr_assert_eq(report.count, 13);
+        cr_assert_eq(report.rejected, 0, "seed %llu", (unsigned long long)seed);
+        cr_assert(report.map.share && report.map.rows > 1 && report.lag_deviation > 0);
+        audit_report_free(&report);
+    }
+}
+
+Test(audit, controls_are_rejected)
+{
+    for (unsigned i = 0; i < audit_control_count; i++) {
+        struct audit_sample s = sorted(3, 20);
+        struct order_source source = {audit_controls[i].order, &s};
+        struct audit_report report;
+        cr_assert(audit_run(&s, &source, &report));
+        cr_assert_gt(report.rejected, 0, "%s", audit_controls[i].name);
+        audit_report_free(&report);
+    }
+}
+
+/* Each wrong order is found by the test that is meant for it. */
+Test(audit, controls_are_rejected_for_what_they_are)
+{
+    static const char *const by[][2] = {{"uniform bin", "all epochs together"},
+                                        {"shuffle buffer", "classes in batches"},
+                                        {"page window", "neighbours of one block"},
+                                        {"congruential", "orders of distant records"},
+                                        {"seed + epoch", "one seed and the next"}};
+    for (unsigned i = 0; i < audit_control_count; i++) {
+        struct audit_sample s = sorted(4, 20);
+        struct order_source source = {audit_controls[i].order, &s};
+        struct audit_report report;
+        cr_assert_str_eq(audit_controls[i].name, by[i][0]);
+        cr_assert(audit_run(&s, &source, &report));
+        cr_assert(finding_called(&report, by[i][1])->rejected, "%s", by[i][0]);
+        audit_report_free(&report);
+    }
+}
+
+/* Of two records, the first comes twice and the second not at all; then one is missing. */
+static bool spoilt(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
+{
+    audit_right.order(user, seed, epoch, order);
+    if (epoch == 1)
+        order[7] = order[8];
+    if (epoch == 2)
+        order[9] = UINT32_MAX;
+    return true;
+}
+
+Test(audit, missing_and_repeated_records)
+{
+    struct audit_sample s = sorted(1, 3);
+    struct order_source source = {spoilt, &s};
+    struct audit_report report;
+    cr_assert(audit_run(&s, &source, &report));
+    cr_assert_eq(report.count, 1, "nothing else can be told");
+    cr_assert(report.findings[0].rejected && report.findings[0].value == 3);
+    cr_assert_str_eq(report.findings[0].detail, "2 missing, 1 repeated in 3 epochs of 20000");
+    audit_report_free(&report);
+}
+
+static bool failing(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
+{
+    return epoch < 2 && audit_right.order(user, seed, epoch, order);
+}
+
+Test(audit, a_source_that_fails)
+{
+    struct audit_sample s = sorted(1, 5);
+    struct order_source source = {failing, &s};
+    struct audit_report report;
+    cr_assert(!audit_run(&s, &source, &report));
+    s.n = AUDIT_LEAST - 1;
+    cr_assert(!audit_run(&s, &source, &report));
+}
+
+/* At the level 0.05, one in twenty is a false alarm, and p-values are uniform. Seeds are pinned: 200 of them gave 8. */
+Test(audit, level_and_p_values)
+{
+    enum { SEEDS = 200 };
+    static double p[AUDIT_MOST][SEEDS];
+    unsigned alarms = 0, count = 0;
+    for (unsigned k = 0; k < SEEDS; k++) {
+        struct audit_sample s = sorted(1000 + 7 * k, 5);
+        s.n = 5000;
+        s.blocks = (s.n - 1) / BLOCKED + 1;
+        s.level = 0.05;
+        struct order_source source = {audit_right.order, &s};
+        struct audit_report report;
+        cr_assert(audit_run(&s, &source, &report));
+        alarms += report.rejected > 0;
+        count = report.count;
+        for (unsigned i = 0; i < count; i++)
+            p[i][k] = report.findings[i].p;
+        audit_report_free(&report);
+    }
+    cr_assert(alarms >= 4 && alarms <= 16, "%u alarms", alarms);
+    for (unsigned i = 1; i < count; i++) { /* the first leaves nothing to chance */
+        double far = 0;
+        for (unsigned k = 0; k < SEEDS; k++) {
+            double below = 0;
+            for (unsigned j = 0; j < SEEDS; j++)
+                below += p[i][j] <= p[i][k];
+            far = fmax(far, fmax(below / SEEDS - p[i][k], p[i][k] - (below - 1) / SEEDS));
+        }
+        cr_assert_gt(kolmogorov_upper(far, SEEDS), 1e-3, "p-values of test %u", i);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- real readers */
+
+#define TRAIN 3000
+
+static void audit_reader(const apl_reader_options *o, struct audit_report *report, bool load)
+{
+    struct reader_orders orders;
+    struct audit_sample s = {.epochs = 20, .level = 1e-6};
+    apl_error err;
+    cr_assert_eq(reader_orders_open(fx.store, o, &orders, &s, &err), APL_OK, "%s", err.message);
+    cr_assert(s.n == TRAIN && s.blocks > 40 && s.cls);
+    orders.load = load;
+    struct order_source source = {reader_orders_take, &orders};
+    cr_assert(audit_run(&s, &source, report), "%s", orders.error.message);
+    reader_orders_close(&orders, &s);
+}
+
+static void set_up(void)
+{
+    fixture_make(TRAIN, 0, 64);
+}
+
+TestSuite(audit_reader, .init = set_up, .fini = fixture_free, .timeout = 120);
+
+Test(audit_reader, strict_order_passes)
+{
+    static const unsigned threads[] = {APL_NO_THREADS, 2, 8};
+    for (unsigned k = 0; k < 6; k++) {
+        apl_reader_options o = fixture_options();
+        struct audit_report report;
+        o.threads = threads[k % 3];
+        o.world = k < 3 ? 1 : 3;
+        o.bins = k % 2 ? 7 : 0;
+        o.seed = k;
+        audit_reader(&o, &report, k == 1);
+        cr_assert_eq(report.rejected, 0, "case %u: %s", k, report.findings[0].detail);
+        audit_report_free(&report);
+    }
+}
+
+/* Small windows are exact once, and are seen not to be uniform; so are lanes of several ranks. */
+Test(audit_reader, windows_and_lanes)
+{
+    for (unsigned k = 0; k < 3; k++) {
+        apl_reader_options o = fixture_options();
+        struct audit_report report;
+        o.window = k == 1 ? 0 : 300;
+        o.world = k ? 2 : 1;
+        o.lanes = k ? 4 : 0;
+        audit_reader(&o, &report, false);
+        cr_assert(!finding_called(&report, "exactly once")->rejected, "case %u: %s", k,
+                  report.findings[0].detail);
+        cr_assert_eq(report.count, 13);
+        cr_assert(k == 1 || finding_called(&report, "neighbours of one block")->rejected);
+        audit_report_free(&report);
+    }
+}
+
+Test(audit_reader, free_order_is_exact)
+{
+    apl_reader_options o = fixture_options();
+    struct audit_report report;
+    o.order = APL_FREE;
+    o.threads = 2;
+    audit_reader(&o, &report, true);
+    cr_assert(!finding_called(&report, "exactly once")->rejected, "%s", report.findings[0].detail);
+    audit_report_free(&report);
+}
