@@ -273,6 +273,25 @@ int dup(int fd)
     return fails(CALL_OPEN) ? -1 : (int)syscall(SYS_dup, fd);
 }
 
+static int control_file(int fd, int command, va_list arguments)
+{
+    if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && fails(CALL_OPEN))
+        return -1;
+    return (int)syscall(SYS_fcntl, fd, command, va_arg(arguments, void *));
+}
+
+#define FCNTL(name)                                        \
+    int name(int fd, int command, ...)                     \
+    {                                                      \
+        va_list arguments;                                 \
+        va_start(arguments, command);                      \
+        int result = control_file(fd, command, arguments); \
+        va_end(arguments);                                 \
+        return result;                                     \
+    }
+FCNTL(fcntl)
+FCNTL(fcntl64)
+
 /* ----------------------------------------------------------------------------------- changes and syncs */
 
 int ftruncate(int fd, off_t size)

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "subjects.h"
 
 #include <stdio.h>
@@ -37,6 +38,12 @@ static const struct subject table[] = {
      .argv = {"apldata", "get", "--field", "image", "--format", "raw", "-o-", "db", "7", "3"},
      .before = NEW_STORE},
     {.name = "epoch", .argv = {"epoch", "db"}, .before = NEW_STORE},
+    {.name = "verify-pread",
+     .argv = {"apldata", "verify", "-q", "-j2", "db"},
+     .before = NEW_STORE,
+     .preads = true},
+    {.name = "get-pread", .argv = {"apldata", "get", "db", "5", "0"}, .before = NEW_STORE, .preads = true},
+    {.name = "epoch-pread", .argv = {"epoch", "db"}, .before = NEW_STORE, .preads = true},
 };
 
 static char *join(const char *folder, const char *name)
@@ -124,6 +131,7 @@ unsigned subjects_prepare(struct subject *subjects, unsigned room, const char *p
 void subject_set(const struct subject *s, const struct place *place)
 {
     place_set(place, &s->old);
+    setenv("APL_IO", s->preads ? "read" : "map", 1);
 }
 
 bool subject_spoiled(const struct subject *s, const struct place *place, bool failed, char why[512])

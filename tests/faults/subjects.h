@@ -11,6 +11,7 @@ struct subject {
     const char *argv[16];
     enum before before;
     bool writes;                /* afterwards there is a new store (if it fails: what was before) */
+    bool preads;                /* reads the store instead of mapping it */
     const char *beside;         /* the file that it makes beside the store, or NULL */
     struct file old, new, made; /* what data.mdb and `beside` may be */
     uint64_t said;              /* on standard output, without faults */
@@ -22,7 +23,7 @@ struct subject {
 unsigned subjects_prepare(struct subject *subjects, unsigned room, const char *programs, const char *archives,
                           const struct place *place, const char *injector);
 
-/* Puts a place into the state before the run. */
+/* Puts a place, and the environment, into the state before the run. */
 void subject_set(const struct subject *subject, const struct place *place);
 
 /* What is wrong with a place after a run that failed or not, in `why`; false: nothing. */
