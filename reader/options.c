@@ -12,8 +12,10 @@
 #define DEFAULT_WINDOW ((uint64_t)4 << 30) /* bytes */
 #define MAX_BATCH      ((size_t)1 << 24)
 #define MAX_THREADS    256u
-#define SPARE_BUFFERS \
-    12u /* batches that may be lent at once under the default budget, beyond those at work */
+/* Batches that may be lent at once under the default budget, beyond those at work: as many as fit into so many bytes. */
+#define LEAST_SPARE 12u
+#define MOST_SPARE  256u
+#define SPARE_BYTES ((uint64_t)64 << 20)
 
 /* ----------------------------------------------------------------------------------------------- ranks */
 
@@ -192,6 +194,14 @@ static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buff
            r->subset.records * r->options.plan.reuse / 8;
 }
 
+static unsigned spare_buffers(const apl_reader *r)
+{
+    size_t row[APL_MAX_FIELDS];
+    options_row_bytes(r, row);
+    uint64_t fit = SPARE_BYTES / pool_buffer_bytes(r->options.batch_size, r->schema->count, row);
+    return fit < LEAST_SPARE ? LEAST_SPARE : fit > MOST_SPARE ? MOST_SPARE : (unsigned)fit;
+}
+
 static apl_status check_lanes(const apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
     const struct reader_options *o = &r->options;
@@ -236,12 +246,11 @@ static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked,
         return fail(err, APL_E_UNSUPPORTED, "a window of more than 2^32 deliveries");
     o->plan.window = window;
     o->kept = window == records;
-    unsigned buffers = o->queue_depth + (o->consumers ? o->consumers : 1);
+    unsigned buffers = o->queue_depth + (o->consumers ? o->consumers : 1), spare = spare_buffers(r);
     uint64_t needed = needed_bytes(r, window, buffers);
-    o->budget =
-        asked->memory_budget ? asked->memory_budget : needed_bytes(r, window, buffers + SPARE_BUFFERS);
+    o->budget = asked->memory_budget ? asked->memory_budget : needed_bytes(r, window, buffers + spare);
     if (o->budget >= needed) {
-        o->spare_slots = spare_slots(r, needed_bytes(r, window, buffers + SPARE_BUFFERS));
+        o->spare_slots = spare_slots(r, needed_bytes(r, window, buffers + spare));
         return APL_OK;
     }
     uint64_t low = 0, high = window; /* needed_bytes() grows with the window */
