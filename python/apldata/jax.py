@@ -7,7 +7,11 @@ they make global arrays.
 
 from __future__ import annotations
 
+import json
 import os
+import time
+import weakref
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -17,28 +21,31 @@ from jax.sharding import Sharding
 
 from ._columns import fixed_fields, has_functions, lent_view
 from ._core import Batch
-from ._errors import InvalidError
-from ._loader import Loader
+from ._errors import InvalidError, LentError
+from ._loader import Loader, _Source
 from ._store import Store
 
 __all__ = ["DataLoader", "arrays"]
+
+_PATIENCE = 60.0  # seconds to wait for computations that still use batches
 
 
 def arrays(batch: Batch, device: jax.Device | None = None) -> dict[str, jax.Array]:
     """A batch, such as ``store[3:9]``, as a dict of arrays: the batch's own memory if `device` is the CPU,
     else put there. None: JAX's default device. Text and fields of varying shape are left out."""
-    return _Placement(device or _default_device(), None, {})(batch)
+    return _Placement(device or _default_device(), None, ())(batch)
 
 
 class DataLoader(Loader):
     """Batches of a split as dicts: the name of each field → `jax.Array` of the shape (rows, ...), as
     `apldata.Loader` would hand them out, with its order, states, and `len()`.
 
-    On the CPU the arrays share memory with the batch, which is lent until the last of them dies: a loop that
-    keeps many batches must copy them (``x + 0``). On other devices, and over several, a Python thread puts
-    `prefetch` batches there ahead of the loop; `state_dict()` is that of the batch that the loop has. The
-    arrays are committed to their device. Without JAX's 64-bit mode, fields of 64 bits become 32 bits, as
-    everywhere in JAX.
+    On the CPU the arrays share memory with the batch, which is lent until the last of them dies and the
+    computations that were started with them have ended: a loop that runs ahead of its computations is made
+    to wait for them, and one that keeps many batches must copy them (``x + 0``). On other devices, and over
+    several, a Python thread puts `prefetch` batches there ahead of the loop; `state_dict()` is that of the
+    batch that the loop has. The arrays are committed to their device. Without JAX's 64-bit mode, fields of 64
+    bits become 32 bits, as everywhere in JAX.
 
     Text and fields of varying shape are left out, unless a function among the transforms has put an array in
     their place; other arrays that functions put into a batch must not be written to afterwards, since JAX may
@@ -87,17 +94,23 @@ class DataLoader(Loader):
             fields = fixed_fields(store, fields, "JAX")
         if rank is None and world is None and (sharding is not None or jax.process_count() > 1):
             rank, world = jax.process_index(), jax.process_count()
+        target = sharding if sharding is not None else device or _default_device()
+        self._placement = _Placement(target, label_dtype, _labels(store) if label_dtype is not None else ())
         super().__init__(
             store, split, batch_size, transforms=transforms, fields=fields, rank=rank, world=world, **options
         )
         if sharding is not None:
             self._check_sharding(sharding, world or 1)
-        target = sharding if sharding is not None else device or _default_device()
-        self._placement = _Placement(target, label_dtype, _labels(store) if label_dtype is not None else {})
         self._places_ahead = prefetch > 0 and not self._placement.lends
         if self._places_ahead:
             self._depth = prefetch
             self._functions.append(self._placement)
+
+    def _open(self, **where: Any) -> None:
+        super()._open(**where)
+        resumed = self._source.resumed
+        self._source = _PatientSource(self._reader, self._timeout, self._functions, resumed)
+        self._source.held = self._placement.held = _Held()
 
     def _convert(self, batch: Any) -> Any:
         return batch if self._places_ahead else self._placement(batch)
@@ -123,6 +136,39 @@ class DataLoader(Loader):
         return super().__iter__()
 
 
+class _Held:
+    """Which of the batches that were handed out have arrays that Python still holds."""
+
+    def __init__(self) -> None:
+        self._batches: deque[list[weakref.ref[jax.Array]]] = deque(maxlen=1024)
+
+    def add(self, arrays: Iterable[jax.Array]) -> None:
+        self._batches.append([weakref.ref(array) for array in arrays])
+
+    def count(self) -> int:
+        return sum(any(array() is not None for array in batch) for batch in list(self._batches))
+
+
+class _PatientSource(_Source):
+    """JAX computes behind the loop's back, and keeps the batches that it still needs. When no more can be
+    lent for that, and not because the loop keeps them itself, this waits until one comes back."""
+
+    held: _Held
+
+    def next(self) -> Batch | None:
+        end, pause = time.monotonic() + _PATIENCE, 1e-4
+        while True:
+            try:
+                return super().next()
+            except LentError:
+                lent = json.loads(self._reader.stats())["lent"]
+                if time.monotonic() > end or self.held.count() >= lent:
+                    raise
+            time.sleep(pause)
+            jax.device_put(np.int8(0))  # with such a call JAX lets go of NumPy arrays that it needs no more
+            pause = min(1.5 * pause, 0.01)
+
+
 class _Placement:
     """Makes arrays of what a loader hands out, and puts them where they belong. It knows no loader, since it
     is called by a thread that must not keep one alive."""
@@ -130,11 +176,16 @@ class _Placement:
     def __init__(self, target: jax.Device | Sharding, label_dtype: Any, labels: Iterable[str]) -> None:
         self._target, self._dtype, self._labels = target, label_dtype, frozenset(labels)
         self.lends = target == _lending_device()
+        self.held = _Held()
 
     def __call__(self, item: Any) -> Any:
         if not isinstance(item, Batch):
             return jax.tree.map(self._put, item)
         made = {name: self._array(item, name) for name in item}
+        if self.lends:
+            self.held.add(
+                array for name, array in made.items() if array is not None and name not in self._labels
+            )
         return {name: array for name, array in made.items() if array is not None}
 
     def _array(self, batch: Batch, name: str) -> jax.Array | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ import tensorflow as tf
 
 from . import _core
 from ._columns import lent_view
-from ._errors import InvalidError
+from ._errors import CancelledError, InvalidError
 from ._loader import _NO_THREADS as NO_THREADS
 from ._loader import Loader
 from ._store import Store
@@ -66,6 +67,7 @@ def dataset(
     else:
         loader = db
     made = tf.data.Dataset.from_generator(_Passes(loader), output_signature=_signature(loader))
+    made._apldata_loader = loader  # and so do datasets made of it, and iterators
     if loader is db:
         tuned = tf.data.Options()
         tuned.experimental_optimization.inject_prefetch = False  # else the state would be ahead of the loop
@@ -129,15 +131,20 @@ def _too_uneven(name: str) -> InvalidError:
 
 
 class _Passes:
-    """What tf.data calls for each pass: it gives the next epoch, copied."""
+    """What tf.data calls for each pass: it gives the next epoch, copied. TensorFlow keeps this for ever, and
+    hence it does not keep the loader: the dataset does."""
 
     def __init__(self, loader: Loader) -> None:
-        self._loader = loader
+        self._loader = weakref.ref(loader)
         self._lock = threading.Lock()  # a pass that was broken off may still be asking for a batch
 
     def __call__(self) -> Iterator[Any]:
+        loader = self._loader()
+        if loader is None:
+            raise CancelledError("the dataset is gone, and its loader with it")
         with self._lock:
-            iterator = iter(self._loader)
+            iterator = iter(loader)
+        del loader
         while True:
             with self._lock:
                 item = next(iterator, None)

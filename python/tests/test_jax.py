@@ -8,6 +8,8 @@ import resource
 import socket
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -149,9 +151,37 @@ def test_a_donated_array(store_path):
 def test_holding_too_many_batches_is_an_error(store_path):
     with DataLoader(store_path, "train", 10) as loader:
         held = []
+        begun = time.monotonic()
         with pytest.raises(apldata.LentError):
             held.extend(loader)
         assert held
+        assert time.monotonic() - begun < 20
+
+
+@pytest.mark.parametrize("functions", [[], [lambda batch: None]], ids=["lent", "function"])
+def test_a_loop_that_runs_ahead_of_its_computations(store_path, functions):
+    """They hold batches that Python has let go of."""
+
+    @jax.jit
+    def slow(x, wide):
+        return (x.astype(jnp.float32).sum() * (wide @ wide @ wide)).sum()
+
+    wide = jnp.ones((400, 400))
+    with DataLoader(store_path, "train", 10, transforms=functions) as loader:
+        results = [slow(batch["image"], wide) for batch in loader]
+    assert len(results) == 100
+    assert all(jnp.isfinite(result) for result in results)
+
+
+@several
+def test_patience_ends(store_path, monkeypatch):
+    monkeypatch.setattr("apldata.jax._PATIENCE", 0.2)
+    with DataLoader(store_path, "train", 10, device=other_device()) as loader:
+        held = []
+        with pytest.raises(apldata.LentError):
+            held.extend(loader)
+        held.clear()
+        assert sum(1 for _ in loader) == 100
 
 
 def test_training_over_an_epoch_agrees_with_numpy(store_path):
@@ -391,7 +421,8 @@ def test_memory_does_not_grow(store_path, elsewhere):
 
         run(6)
         gc.collect()
-        before = resident()
+        before, others = resident(), (threading.active_count(), len(os.listdir("/proc/self/fd")))
         run(40)  # 2,000 batches of 240 kB
         gc.collect()
         assert resident() - before < 24 << 20
+        assert (threading.active_count(), len(os.listdir("/proc/self/fd"))) <= others

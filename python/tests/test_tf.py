@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import resource
+import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -286,7 +288,21 @@ def test_memory_does_not_grow(store_path, kind):
     with loader:
         run(6)
         gc.collect()
-        before = resident()
+        before, others = resident(), (threading.active_count(), len(os.listdir("/proc/self/fd")))
         run(40)  # 2,000 batches of 240 kB
         gc.collect()
         assert resident() - before < 24 << 20
+        assert (threading.active_count(), len(os.listdir("/proc/self/fd"))) <= others
+
+
+def test_a_forgotten_dataset_ends_its_loader(store_path):
+    before = len(os.listdir("/proc/self/task"))
+    loaders = []
+    for _ in range(8):
+        loader = apldata.Loader(store_path, "train", 50, threads=2)
+        loaders.append(weakref.ref(loader))
+        next(iter(apldata.tf.dataset(loader).prefetch(1)))
+        del loader
+    gc.collect()
+    assert all(loader() is None for loader in loaders)
+    assert len(os.listdir("/proc/self/task")) < before + 16
