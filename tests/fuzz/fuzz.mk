@@ -4,6 +4,7 @@
 FUZZ_NAMES  := $(patsubst tests/fuzz/target_%.c,%,$(sort $(wildcard tests/fuzz/target_*.c)))
 FUZZ_COMMON := $(addprefix tests/fuzz/,folder.c schemas.c small.c)
 FUZZ_MUTATE := $(addprefix tests/fuzz/,repair.c entries.c)
+FUZZ_LIB    := $(OBJ)/tests/fuzz/insides.a
 FUZZ_DIR    := $(BUILD)/fuzz
 FUZZ_CC     ?= clang
 
@@ -13,6 +14,11 @@ FUZZ_CORPORA := $(FUZZ_NAMES:%=$(FUZZ_DIR)/corpus/%)
 
 .PHONY: replays fuzzers fuzz
 
+$(FUZZ_LIB): $(STORE_OBJ) $(INGEST_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) rcDT $@ $^
+
 # Test inputs that were kept, unpacked.
 $(FUZZ_CORPORA): $(FUZZ_DIR)/corpus/%: tests/fuzz/corpus/%.tar.xz
 	@mkdir -p $@
@@ -20,7 +26,7 @@ $(FUZZ_CORPORA): $(FUZZ_DIR)/corpus/%: tests/fuzz/corpus/%.tar.xz
 	@touch $@
 
 $(REPLAYS): $(OBJ)/tests/fuzz/replay_%: $(OBJ)/tests/fuzz/target_%.o \
-            $(call objects,tests/fuzz/replay.c $(FUZZ_COMMON)) $(OBJ)/insides.a
+            $(call objects,tests/fuzz/replay.c $(FUZZ_COMMON)) $(FUZZ_LIB)
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(INGEST_LIBS) $(STORE_LIBS)
 
@@ -30,7 +36,7 @@ replays: $(REPLAYS) $(FUZZ_CORPORA)
 mutator = $(call objects,$(wildcard tests/fuzz/mutate_$(1).c))
 .SECONDEXPANSION:
 $(FUZZERS): $(OBJ)/tests/fuzz/fuzz_%: $(OBJ)/tests/fuzz/target_%.o $$(call mutator,$$*) \
-            $(call objects,$(FUZZ_COMMON) $(FUZZ_MUTATE)) $(OBJ)/insides.a
+            $(call objects,$(FUZZ_COMMON) $(FUZZ_MUTATE)) $(FUZZ_LIB)
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(INGEST_LIBS) $(STORE_LIBS)
 
@@ -44,6 +50,8 @@ fuzz: $(if $(TARGETS),$(TARGETS:%=$(FUZZ_DIR)/corpus/%),$(FUZZ_CORPORA))
 	@sh tests/fuzz/fuzz.sh $(FUZZ_DIR) $(or $(SECONDS),60) $(or $(TARGETS),$(FUZZ_NAMES))
 
 # Writes the first inputs of the targets; for when a format has changed.
-$(OBJ)/tests/fuzz/seeds: $(call objects,tests/fuzz/seeds.c $(FUZZ_COMMON)) $(OBJ)/insides.a
+$(OBJ)/tests/fuzz/seeds: $(call objects,tests/fuzz/seeds.c $(FUZZ_COMMON)) $(FUZZ_LIB)
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(INGEST_LIBS) $(STORE_LIBS)
+
+-include $(wildcard $(OBJ)/tests/fuzz/*.d)

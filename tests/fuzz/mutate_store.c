@@ -5,10 +5,11 @@
 #include "fuzz.h"
 #include "repair.h"
 
-#define PAGE      4096u
 #define PAGE_HEAD 16u
 #define NODE_HEAD 8u
 #define VALUES    256u
+
+static size_t page_size; /* of the store at hand */
 
 /* A value, and where it can grow to. */
 struct value {
@@ -28,16 +29,17 @@ static void add_value(struct values *values, uint8_t *data, size_t size, uint8_t
     uint8_t *node = page + at;
     size_t bytes = load_le(node, 2) | load_le(node + 2, 2) << 16;
     struct value v = {node, node + NODE_HEAD + load_le(node + 6, 2), bytes, bytes};
-    size_t left = (size_t)(page + PAGE - v.bytes);
-    if (v.bytes > page + PAGE || (load_le(node + 4, 2) & 1 && left < 8))
+    size_t left = (size_t)(page + page_size - v.bytes);
+    if (v.bytes > page + page_size || (load_le(node + 4, 2) & 1 && left < 8))
         return;
     if (load_le(node + 4, 2) & 1) {
         uint64_t first = load_le(v.bytes, 8);
-        if (first >= size / PAGE)
+        if (first >= size / page_size)
             return;
-        v.bytes = data + first * PAGE + PAGE_HEAD;
-        left = size - first * PAGE - PAGE_HEAD;
-        v.room = (bytes + PAGE_HEAD + PAGE - 1) / PAGE * PAGE - PAGE_HEAD;
+        v.bytes = data + first * page_size + PAGE_HEAD;
+        left = size - first * page_size - PAGE_HEAD;
+        v.room = (bytes + PAGE_HEAD + page_size - 1) / page_size * page_size - PAGE_HEAD;
+        v.room = v.room < left ? v.room : left;
     }
     if (bytes <= left && values->count < VALUES)
         values->value[values->count++] = v;
@@ -46,14 +48,14 @@ static void add_value(struct values *values, uint8_t *data, size_t size, uint8_t
 static void find_values(struct values *values, uint8_t *data, size_t size)
 {
     values->count = 0;
-    for (size_t p = 2; p < size / PAGE; p++) {
-        uint8_t *page = data + p * PAGE;
+    for (size_t p = 2; p < size / page_size; p++) {
+        uint8_t *page = data + p * page_size;
         size_t lower = load_le(page + 12, 2);
         if (load_le(page + 10, 2) != 2)
             continue;
-        for (size_t i = PAGE_HEAD; i + 2 <= lower && i + 2 <= PAGE; i += 2) {
+        for (size_t i = PAGE_HEAD; i + 2 <= lower && i + 2 <= page_size; i += 2) {
             size_t at = load_le(page + i, 2);
-            if (at + NODE_HEAD <= PAGE)
+            if (at + NODE_HEAD <= page_size)
                 add_value(values, data, size, page, at);
         }
     }
@@ -108,7 +110,7 @@ static void change_meta(uint8_t *data, unsigned *seed)
     if (which != 1)
         put_interesting(data + fields[pick].at, fields[pick].bytes, seed);
     if (which != 0)
-        put_interesting(data + PAGE + fields[pick].at, fields[pick].bytes, seed);
+        put_interesting(data + page_size + fields[pick].at, fields[pick].bytes, seed);
 }
 
 static void change_page_head(uint8_t *page, size_t pages, unsigned *seed)
@@ -135,7 +137,7 @@ static void change_node(uint8_t *page, size_t pages, unsigned *seed)
         return;
     uint8_t *pointer = page + PAGE_HEAD + 2 * draw(seed, (unsigned)nodes);
     size_t at = load_le(pointer, 2);
-    if (draw(seed, 6) == 0 || at + NODE_HEAD + 20 > PAGE) {
+    if (draw(seed, 6) == 0 || at + NODE_HEAD + 20 > page_size) {
         put_interesting(pointer, 2, seed);
         return;
     }
@@ -182,25 +184,26 @@ static void change_block(struct value *v, unsigned *seed)
 
 static size_t change_pages(uint8_t *data, size_t size, size_t room, unsigned *seed)
 {
-    size_t pages = size / PAGE, a = draw(seed, (unsigned)pages), b = draw(seed, (unsigned)pages);
+    size_t pages = size / page_size, a = draw(seed, (unsigned)pages), b = draw(seed, (unsigned)pages);
     switch (draw(seed, 4)) {
     case 0:
-        memmove(data + a * PAGE, data + b * PAGE, PAGE);
+        memmove(data + a * page_size, data + b * page_size, page_size);
         return size;
     case 1:
-        LLVMFuzzerMutate(data + a * PAGE, PAGE, PAGE);
+        LLVMFuzzerMutate(data + a * page_size, page_size, page_size);
         return size;
     case 2:
-        return size + PAGE <= room && pages < 16 ? size + PAGE : size - draw(seed, PAGE);
+        return size + page_size <= room && pages < 16 ? size + page_size
+                                                      : size - draw(seed, (unsigned)page_size);
     default:
-        return pages > 3 ? size - PAGE : size;
+        return pages > 3 ? size - page_size : size;
     }
 }
 
 static size_t mutate(struct values *values, uint8_t *data, size_t size, size_t room, unsigned *seed)
 {
-    size_t pages = size / PAGE;
-    uint8_t *page = data + PAGE * (2 + draw(seed, (unsigned)pages - 2));
+    size_t pages = size / page_size;
+    uint8_t *page = data + page_size * (2 + draw(seed, (unsigned)pages - 2));
     struct value *v;
     find_values(values, data, size);
     switch (draw(seed, 10)) {
@@ -231,9 +234,12 @@ static size_t mutate(struct values *values, uint8_t *data, size_t size, size_t r
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
 {
     static struct values values;
-    if (size < 3 * PAGE)
+    page_size = size > 44 ? load_le(data + 40, 4) : 0;
+    if (page_size < 4096 || page_size > 65536 || page_size & (page_size - 1))
+        page_size = 4096;
+    if (size < 3 * page_size)
         return LLVMFuzzerMutate(data, size, room);
-    for (unsigned n = 1 + draw(&seed, 3); n > 0 && size >= 3 * PAGE; n--)
+    for (unsigned n = 1 + draw(&seed, 3); n > 0 && size >= 3 * page_size; n--)
         size = mutate(&values, data, size, room, &seed);
     if (draw(&seed, 16))
         repair(&values, data, size);
