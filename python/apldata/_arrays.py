@@ -20,7 +20,7 @@ _NAMES = {np.dtype(code): name for name, code in _DTYPES.items()}
 def bfloat16() -> np.dtype:
     """The dtype that the package ml_dtypes (which JAX and TensorFlow bring along) adds to NumPy."""
     try:
-        import ml_dtypes
+        import ml_dtypes  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError:
         raise TypeError(
             "NumPy has no bfloat16 without the package ml_dtypes: install that, or take "

@@ -164,5 +164,8 @@ def ingest(
         store = Store(db)
         for name, ratio, parent in requests:
             store.split(name, ratio, parent, stratify=stratify, replace=force)
-    *told, digest = values
-    return IngestSummary(os.fsdecode(db), *told, digest.hex(), time.monotonic() - began)
+    name, records, raw_bytes, source_bytes, file_bytes, digest = values
+    seconds = time.monotonic() - began
+    return IngestSummary(
+        os.fsdecode(db), name, records, raw_bytes, source_bytes, file_bytes, digest.hex(), seconds
+    )
