@@ -32,7 +32,7 @@ FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 STORE = ["lmdb", "zstd", "crypto"]
 INGEST = ["archive", "lzma", "bz2", "z", "isal"]
-COMMANDS = ["jansson", "png"]
+COMMANDS = ["jansson", "png", "z", "stdc++"]
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wpointer-arith", *WERROR]
 COMPILE = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-pthread", *WARNINGS]
 # Nothing of an archive is to be seen from outside. Those streams: python/link/stdio.c.
@@ -186,8 +186,8 @@ class BuildExt(build_ext):
         flags = {
             "STORE_LIBS": [*self.link(STORE), "-lm"],
             "INGEST_LIBS": self.link(INGEST),
-            "TOOLS_LIBS": self.link([*COMMANDS, "z"]),
-            "LDFLAGS": [*LDFLAGS, "-Wl,-rpath,$$ORIGIN/../lib"],
+            "TOOLS_LIBS": self.link(COMMANDS),
+            "LDFLAGS": [*LDFLAGS, "-static-libgcc", "-Wl,--gc-sections", "-Wl,-rpath,$$ORIGIN/../lib"],
         }
         say("building the C libraries and the commands")
         run(

@@ -274,8 +274,12 @@ suite_litter()
 }
 
 tree >"$logs/.tree"
-built build all tests
-for suite in ${*:-unit cli stress asan tsan variants arm64 scripts python litter}; do
+suites=${*:-unit cli stress asan tsan variants arm64 scripts python litter}
+case $suites in
+python | frameworks) ;; # these build what they need
+*) built build all tests ;;
+esac
+for suite in $suites; do
     suite_"$suite"
 done
 
