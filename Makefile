@@ -259,6 +259,15 @@ check: setup-test
 check-frameworks: setup-test
 	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh frameworks
 
+## check-long: the same, and every count in full where `check` takes a sample; hours
+check-long: setup-test
+	+@APL_LONG=1 BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh $(SUITES)
+
+## soak: a long run, HOURS=1: epochs with resumes, corrupt blocks and replaced stores; memory and speed must stay flat
+HOURS ?= 1
+soak: $(OBJ)/tests/stress/soak
+	SOAK_SECONDS=$$(awk 'BEGIN { print $(HOURS) * 3600 }') $<
+
 ## demo: install what is missing, build, ingest CIFAR-10 (CIFAR=archive, or downloaded, or drawn), train from it
 demo:
 	@BUILD='$(BUILD)' sh tools/setup.sh build demo
