@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import apldata
-
 ROOT = Path(__file__).parents[2]
 PAGES = [page for page in (ROOT / "README.md", ROOT / "docs/PYTHON.md") if page.exists()]
 NEEDS = {"apldata.torch": "torch", "apldata.jax": "jax", "apldata.tf": "tensorflow"}
