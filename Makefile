@@ -137,7 +137,7 @@ EXAMPLE_CFLAGS ?= -O3 -ffp-contract=fast $(NATIVE)
 ## examples: build the programs in examples/
 examples: $(EXAMPLES)
 
-.PHONY: all examples objs tests stress benches check check-frameworks python wheel demo setup setup-test bench install uninstall format lint coverage \
+.PHONY: all examples objs tests stress benches check check-long soak check-frameworks python wheel demo setup setup-test bench install uninstall format lint coverage \
         clean list help missing FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
