@@ -405,7 +405,7 @@ Test(writer, no_room_for_the_position)
         apl_writer *w = NULL;
         OK(apl_writer_open(fx_path("db"), &o, &w, &fx_err));
         for (unsigned f = 0; f < (i ? APL_MAX_FIELDS : 1); f++) {
-            char other[8];
+            char other[16];
             snprintf(other, sizeof other, "f%u", f);
             OK(apl_writer_add_field(w, i ? other : name, APL_U8, APL_INPUT, 0, NULL, &fx_err));
         }
