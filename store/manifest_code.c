@@ -219,7 +219,7 @@ static apl_status get_classes(struct cursor *c, struct manifest *m, apl_error *e
         status = bad(err, "class names are cut");
     apl_error inner;
     if (status == APL_OK && schema_set_classes(&m->schema, f, names, lengths, count, &inner) != APL_OK)
-        status = bad(err, inner.message);
+        status = inner.status == APL_E_INVALID ? bad(err, inner.message) : fail_nomem(err);
     free(names);
     free(lengths);
     return status;

@@ -126,29 +126,28 @@ static apl_status parse(const struct job *job, struct worker *w, uint64_t number
     return block_parse(bytes, e->size, &job->m->schema, view, err);
 }
 
-static apl_status decode(struct job *job, struct worker *w, uint64_t number, apl_error *err)
+/* Adds what a block takes up to the totals. */
+static void count_bytes(const struct job *job, struct worker *w, const struct block_view *view)
+{
+    for (unsigned f = 0; f < job->m->schema.count; f++) {
+        w->raw_bytes[f] += view->columns[f].raw_bytes;
+        w->untold += view->columns[f].raw_bytes;
+        w->stored_bytes[f] += view->columns[f].coded_bytes;
+    }
+}
+
+/* Each block is counted once, where its first record is met, and also if it then turns out to be bad. */
+static apl_status decode(struct job *job, struct worker *w, uint64_t number, bool first_met, apl_error *err)
 {
     struct block_view view;
     TRY(parse(job, w, number, &view, err));
+    if (first_met)
+        count_bytes(job, w, &view);
     TRY(check_place(job, number, &view, err));
     TRY(block_decode(&w->bc, &job->m->schema, &view, &w->block, err));
     if (job->what->bad_block)
         TRY(check_classes(&job->m->schema, &w->block, err));
     return check_records(w, &job->m->schema, &view, err);
-}
-
-/* Adds what a block takes up to the totals; each block is counted once, where its first record is met. */
-static void count_bytes(struct job *job, struct worker *w, uint64_t number)
-{
-    struct block_view view;
-    apl_error ignored;
-    if (parse(job, w, number, &view, &ignored) != APL_OK)
-        return;
-    for (unsigned f = 0; f < job->m->schema.count; f++) {
-        w->raw_bytes[f] += view.columns[f].raw_bytes;
-        w->untold += view.columns[f].raw_bytes;
-        w->stored_bytes[f] += view.columns[f].coded_bytes;
-    }
 }
 
 size_t readback_bad_records(struct block_coder *bc, const struct schema *schema, const uint8_t *bytes,
@@ -226,11 +225,9 @@ static apl_status use_block(struct job *job, struct worker *w, uint64_t number, 
     if (w->number == number)
         return APL_OK;
     apl_error why;
-    apl_status status = decode(job, w, number, &why);
+    apl_status status = decode(job, w, number, first_met, &why);
     w->number = number;
     w->bad = status != APL_OK;
-    if (first_met)
-        count_bytes(job, w, number);
     if (status == APL_OK)
         return APL_OK;
     if (status != APL_E_CORRUPT || !job->what->bad_block) {

@@ -180,6 +180,8 @@ int print_json(json_t *object, int status)
     bool printed =
         object && !json_starved && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
     json_decref(object);
+    if (!printed && status) /* the failure that it is about has been told on stderr */
+        return status;
     if (!printed)
         return failed("cannot write JSON: out of memory or disk");
     putchar('\n');

@@ -93,8 +93,18 @@ struct sweep {
 
 /* ---------------------------------------------------------------------------------------------- one run */
 
+/* An error names its cause: what the call that failed has said, or that there is no memory. Threads say "try again"
+ * of memory that they cannot have. */
+static bool names_cause(const struct fault *f, const struct outcome *o)
+{
+    if (f->call == CALL_MEMORY || f->call == CALL_MAP)
+        return strstr(o->message, "memory") || strstr(o->message, strerror(EAGAIN)) ||
+               strstr(o->message, strerror(f->error));
+    return f->error == FAULT_SHORT || strstr(o->message, strerror(f->error)) != NULL;
+}
+
 static bool wrong_end(const struct subject *s, const struct outcome *o, const struct control *control,
-                      char why[512])
+                      const struct fault *f, char why[512])
 {
     if (o->signal)
         return snprintf(why, 512, o->signal == SIGALRM ? "hangs" : "dies of signal %d", o->signal) > 0;
@@ -103,6 +113,8 @@ static bool wrong_end(const struct subject *s, const struct outcome *o, const st
     if (o->lines != (unsigned)o->status)
         return snprintf(why, 512, "exit status %d, %u lines of error: %s", o->status, o->lines, o->message) >
                0;
+    if (o->status && !names_cause(f, o))
+        return snprintf(why, 512, "does not name the cause: %s", o->message) > 0;
     if (!control->finished)
         return snprintf(why, 512, "ends early: %s", o->message) > 0;
     if (control->open_files)
@@ -132,7 +144,7 @@ static void run_one(const struct sweep *w, const struct place *place, const stru
     subject_set(s, place);
     struct outcome o = place_run(place, w->injector, NULL, s->argv, SECONDS, 0);
     bool bad =
-        wrong_end(s, &o, control, why) || subject_spoiled(s, place, o.status != 0 && !late(f, &o), why);
+        wrong_end(s, &o, control, f, why) || subject_spoiled(s, place, o.status != 0 && !late(f, &o), why);
     atomic_fetch_add(&w->totals->runs, 1);
     atomic_fetch_add(&w->totals->fired, atomic_load(&control->fired) > 0);
     atomic_fetch_add(&w->totals->succeeded, o.status == 0 && o.signal == 0);
