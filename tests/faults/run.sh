@@ -7,7 +7,8 @@
 #   KILLS     how often each program is killed
 
 set -u
-. "$(dirname "$0")/../lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lib.sh"
 build=${BUILD:-build} kind=${1:-sample}
 absolute() { (cd "$(dirname "$1")" && echo "$PWD/$(basename "$1")"); }
 programs=$(absolute "${PROGRAMS:-$build}") faults=$(absolute "${FAULTS:-$build/faults}")
@@ -22,6 +23,11 @@ mkdir "$scratch/archives" "$scratch/work"
 "$mkshapes" --rows 60 --seed 2 "$scratch/archives/old.tar.gz"
 "$mkshapes" --rows 30 --python "$scratch/archives/python.tar"
 
+full_disks() # STEP in KiB
+{
+    PROGRAMS=$programs bash "$here/diskfull.sh" "$1" "$scratch/archives/binary.tar.gz" "$scratch/archives/old.tar.gz"
+}
+
 # faults PROGRAM OPTION...
 faults()
 {
@@ -33,6 +39,7 @@ faults()
 case $kind in
 full)
     "$mkshapes" --rows 1100 "$scratch/archives/large.tar"
+    full_disks 4
     faults powercut -n 100 -r 100
     faults crash -k "${KILLS:-100}"
     rm "$scratch/archives/large.tar"
@@ -46,6 +53,7 @@ asan)
     faults sweep -n 2
     ;;
 *)
+    full_disks 48
     faults powercut -n 20 -r 8
     faults crash -k "${KILLS:-4}"
     faults sweep -n 3
