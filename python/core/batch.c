@@ -65,33 +65,35 @@ static void dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* The batch, or NULL with an error set. */
-static apl_batch *lent(struct batch *b)
+/* A lease of one's own, which another thread's release() cannot take away; NULL: an error is set. */
+static struct lease *hold(struct batch *b)
 {
-    if (!b->lease)
+    struct lease *lease;
+    BEGIN_GUARD(b)
+    lease = b->lease ? lease_share(b->lease) : NULL;
+    END_GUARD()
+    if (!lease)
         PyErr_SetString(PyExc_ValueError, "the batch has been released");
-    return b->lease ? lease_batch(b->lease) : NULL;
+    return lease;
 }
 
 struct lease *batch_lease(struct core_state *state, PyObject *object)
 {
-    struct batch *b = (struct batch *)object;
-    if (!PyObject_TypeCheck(object, state->batch)) {
-        PyErr_SetString(PyExc_TypeError, "a Batch is needed");
-        return NULL;
-    }
-    return lent(b) ? lease_share(b->lease) : NULL;
+    if (PyObject_TypeCheck(object, state->batch))
+        return hold((struct batch *)object);
+    PyErr_SetString(PyExc_TypeError, "a Batch is needed");
+    return NULL;
 }
 
 /* The number of the field called `name`, whose column is in the batch; -1: a KeyError is set. */
-static Py_ssize_t find(struct batch *b, PyObject *name)
+static Py_ssize_t find(const struct batch *b, const struct lease *lease, PyObject *name)
 {
     Py_ssize_t n = PyTuple_Size(b->names);
     for (Py_ssize_t i = 0; i < n; i++) {
         int same = PyObject_RichCompareBool(PyTuple_GetItem(b->names, i), name, Py_EQ);
         if (same < 0)
             return -1;
-        if (same && apl_batch_column(lease_batch(b->lease), (unsigned)i))
+        if (same && apl_batch_column(lease_batch(lease), (unsigned)i))
             return i;
     }
     PyErr_SetObject(PyExc_KeyError, name);
@@ -101,20 +103,35 @@ static Py_ssize_t find(struct batch *b, PyObject *name)
 static PyObject *column(PyObject *self, PyObject *name)
 {
     struct batch *b = (struct batch *)self;
-    apl_batch *batch = lent(b);
-    Py_ssize_t i = batch ? find(b, name) : -1;
-    if (i < 0)
-        return NULL;
-    return view_of_column(core_state_of(self), b->lease, apl_batch_column(batch, (unsigned)i), b->rows);
+    struct lease *lease = hold(b);
+    Py_ssize_t i = lease ? find(b, lease, name) : -1;
+    PyObject *view = NULL;
+    if (i >= 0)
+        view = view_of_column(core_state_of(self), lease, apl_batch_column(lease_batch(lease), (unsigned)i),
+                              b->rows);
+    lease_end(lease);
+    return view;
+}
+
+/* An array that has been asked for before, as a new reference; NULL without an error: none. */
+static PyObject *kept_value(const struct batch *b, PyObject *name)
+{
+    PyObject *value = NULL;
+#ifdef Py_GIL_DISABLED
+    return PyDict_GetItemRef(b->values, name, &value) < 0 ? NULL : value;
+#else
+    value = PyDict_GetItemWithError(b->values, name);
+    return Py_XNewRef(value);
+#endif
 }
 
 /* What the user sees of a view: an array. Made once. */
 static PyObject *subscript(PyObject *self, PyObject *name)
 {
     struct batch *b = (struct batch *)self;
-    PyObject *value = PyDict_GetItemWithError(b->values, name);
+    PyObject *value = kept_value(b, name);
     if (value || PyErr_Occurred())
-        return Py_XNewRef(value);
+        return value;
     PyObject *view = column(self, name);
     if (!view)
         return NULL;
@@ -144,22 +161,36 @@ static Py_ssize_t length(PyObject *self)
     return (Py_ssize_t)((struct batch *)self)->rows;
 }
 
-/* Names of the fields it has, in the order of the schema, then those that were added. */
+/* Names of the columns that a batch has. */
+static PyObject *column_names(const struct batch *b, const struct lease *lease)
+{
+    PyObject *list = PyList_New(0);
+    Py_ssize_t n = PyTuple_Size(b->names);
+    for (Py_ssize_t i = 0; list && i < n; i++)
+        if (apl_batch_column(lease_batch(lease), (unsigned)i) &&
+            PyList_Append(list, PyTuple_GetItem(b->names, i)) < 0)
+            Py_CLEAR(list);
+    return list;
+}
+
+/* Names of the fields it has, in the order of the schema, then those that were added; of a released batch, none. */
 static PyObject *keys(PyObject *self, PyObject *unused)
 {
     (void)unused;
     struct batch *b = (struct batch *)self;
-    PyObject *list = PyList_New(0), *name, *value;
-    Py_ssize_t n = PyTuple_Size(b->names), at = 0;
-    for (Py_ssize_t i = 0; list && b->lease && i < n; i++)
-        if (apl_batch_column(lease_batch(b->lease), (unsigned)i) &&
-            PyList_Append(list, PyTuple_GetItem(b->names, i)) < 0)
-            Py_CLEAR(list);
-    while (list && PyDict_Next(b->values, &at, &name, &value)) {
+    struct lease *lease = hold(b);
+    PyErr_Clear();
+    PyObject *list = lease ? column_names(b, lease) : PyList_New(0), *added = PyDict_Keys(b->values);
+    lease_end(lease);
+    for (Py_ssize_t i = 0; list && added && i < PyList_Size(added); i++) {
+        PyObject *name = PyList_GetItem(added, i); /* of a list that is nobody else's */
         int known = PySequence_Contains(list, name);
         if (known < 0 || (known == 0 && PyList_Append(list, name) < 0))
             Py_CLEAR(list);
     }
+    if (!added)
+        Py_CLEAR(list);
+    Py_XDECREF(added);
     return list;
 }
 
@@ -183,8 +214,11 @@ static PyObject *release(PyObject *self, PyObject *unused)
 {
     (void)unused;
     struct batch *b = (struct batch *)self;
-    struct lease *lease = b->lease;
+    struct lease *lease;
+    BEGIN_GUARD(b)
+    lease = b->lease;
     b->lease = NULL;
+    END_GUARD()
     PyDict_Clear(b->values);
     lease_end(lease);
     Py_RETURN_NONE;
@@ -192,11 +226,13 @@ static PyObject *release(PyObject *self, PyObject *unused)
 
 /* ------------------------------------------------------------------------------------------ attributes */
 
-static PyObject *array_of(struct batch *b, const void *data, apl_dtype dtype, size_t n)
+/* An array in the batch that `lease` holds, which is ended. */
+static PyObject *array_of(struct batch *b, struct lease *lease, const void *data, apl_dtype dtype, size_t n)
 {
     struct core_state *state = core_state_of(b);
     const Py_ssize_t shape[1] = {(Py_ssize_t)n};
-    PyObject *view = view_of_array(state, b->lease, data, dtype, 1, shape);
+    PyObject *view = view_of_array(state, lease, data, dtype, 1, shape);
+    lease_end(lease);
     PyObject *array = view ? PyObject_CallFunctionObjArgs(state->as_array, view, NULL) : NULL;
     Py_XDECREF(view);
     return array;
@@ -206,8 +242,8 @@ static PyObject *get_ids(PyObject *self, void *unused)
 {
     (void)unused;
     struct batch *b = (struct batch *)self;
-    apl_batch *batch = lent(b);
-    return batch ? array_of(b, apl_batch_ids(batch), APL_U64, b->rows) : NULL;
+    struct lease *lease = hold(b);
+    return lease ? array_of(b, lease, apl_batch_ids(lease_batch(lease)), APL_U64, b->rows) : NULL;
 }
 
 static PyObject *get_skipped(PyObject *self, void *unused)
@@ -215,20 +251,23 @@ static PyObject *get_skipped(PyObject *self, void *unused)
     (void)unused;
     size_t n;
     struct batch *b = (struct batch *)self;
-    apl_batch *batch = lent(b);
-    const uint64_t *ids = batch ? apl_batch_skipped(batch, &n) : NULL;
-    return batch ? array_of(b, ids, APL_U64, ids ? n : 0) : NULL;
+    struct lease *lease = hold(b);
+    if (!lease)
+        return NULL;
+    const uint64_t *ids = apl_batch_skipped(lease_batch(lease), &n);
+    return array_of(b, lease, ids, APL_U64, ids ? n : 0);
 }
 
 static PyObject *get_copies(PyObject *self, void *unused)
 {
     (void)unused;
     struct batch *b = (struct batch *)self;
-    apl_batch *batch = lent(b);
-    const uint32_t *copies = batch ? apl_batch_copies(batch) : NULL;
-    if (batch && !copies)
-        Py_RETURN_NONE;
-    return batch ? array_of(b, copies, APL_U32, b->rows) : NULL;
+    struct lease *lease = hold(b);
+    const uint32_t *copies = lease ? apl_batch_copies(lease_batch(lease)) : NULL;
+    if (copies)
+        return array_of(b, lease, copies, APL_U32, b->rows);
+    lease_end(lease);
+    return lease ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *get_epoch(PyObject *self, void *unused)

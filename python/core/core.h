@@ -15,6 +15,15 @@
 
 #include <stdbool.h>
 
+/* What lies between is done by one thread at a time, of those that hold the object: by virtue of the GIL where there is one. */
+#ifdef Py_GIL_DISABLED
+#define BEGIN_GUARD(object) Py_BEGIN_CRITICAL_SECTION((PyObject *)(object));
+#define END_GUARD()         Py_END_CRITICAL_SECTION();
+#else
+#define BEGIN_GUARD(object) {
+#define END_GUARD()         }
+#endif
+
 /* What the module owns. */
 struct core_state {
     PyTypeObject *store, *batch, *view, *reader, *writer;

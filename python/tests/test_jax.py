@@ -31,6 +31,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
 AUGMENTED = [RandomCrop(28, padding=2), RandomFlip(), Normalize()]
 several = pytest.mark.skipif(len(jax.devices("cpu")) < 4, reason="JAX was started with fewer than 4 devices")
 
+TIGHT = 7_400_000  # bytes: all of the shared store, and some small batches
+
 
 def address(array) -> int:
     return np.asarray(array).__array_interface__["data"][0]
@@ -149,7 +151,7 @@ def test_a_donated_array(store_path):
 
 
 def test_holding_too_many_batches_is_an_error(store_path):
-    with DataLoader(store_path, "train", 10) as loader:
+    with DataLoader(store_path, "train", 10, memory_budget=TIGHT) as loader:
         held = []
         begun = time.monotonic()
         with pytest.raises(apldata.LentError):
@@ -176,7 +178,7 @@ def test_a_loop_that_runs_ahead_of_its_computations(store_path, functions):
 @several
 def test_patience_ends(store_path, monkeypatch):
     monkeypatch.setattr("apldata.jax._PATIENCE", 0.2)
-    with DataLoader(store_path, "train", 10, device=other_device()) as loader:
+    with DataLoader(store_path, "train", 10, device=other_device(), memory_budget=TIGHT) as loader:
         held = []
         with pytest.raises(apldata.LentError):
             held.extend(loader)

@@ -14,6 +14,8 @@ import pytest
 import apldata
 from apldata import Loader, Store
 
+TIGHT = 7_400_000  # bytes: all of the shared store, and some small batches
+
 TRAIN = 1000  # records, of the drawn store
 
 
@@ -245,7 +247,7 @@ def test_cancelling(store: Store) -> None:
 @pytest.mark.parametrize("transforms", FUNCTIONS)
 def test_all_batches_held(store: Store, transforms: list[Any]) -> None:
     """Held batches cost memory: with none left the loader says so, and goes on when some are given back."""
-    with Loader(store, "train", 8, threads=1, transforms=transforms) as loader:
+    with Loader(store, "train", 8, threads=1, transforms=transforms, memory_budget=TIGHT) as loader:
         held, order, iterator = [], [], iter(loader)
         with pytest.raises(apldata.LentError):
             while True:

@@ -14,6 +14,8 @@ from torch_tools import equal, flat, torch
 import apldata
 from apldata import Normalize, RandomCrop, RandomFlip, ToBFloat16, ToFloat16
 
+TIGHT = 7_400_000  # bytes: all of the shared store, and some small batches
+
 DataLoader = pytest.importorskip("apldata.torch").DataLoader
 
 
@@ -148,7 +150,7 @@ def test_held_batches_are_not_overwritten(store_path: str) -> None:
 
 
 def test_too_many_held_says_what_to_do(store_path: str) -> None:
-    loader, kept = DataLoader(store_path, 10), []
+    loader, kept = DataLoader(store_path, 10, memory_budget=TIGHT), []
     with pytest.raises(apldata.LentError, match="clone"):
         for images, _ in loader:
             kept.append(images)
