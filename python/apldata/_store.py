@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._errors import CorruptError, NotFoundError
+from ._errors import CorruptError, InvalidError, NotFoundError
 from .schema import BadBlock, Field, Member, Schema, Split
 
 Ids = int | slice | Iterable[int] | np.ndarray
+_IO = {"auto": 0, "map": 1, "read": 2}
 
 
 _COPY_FROM = 1 << 28  # bytes: more than this is read piece by piece, so that Ctrl-C is heard between them
@@ -45,6 +46,7 @@ class Store(_core.Store):
         expected_content: refuse (`MismatchError`) a store with another content digest: 32 bytes, or
             hexadecimal.
         split_directory: where files of splits are looked for and made; None: in the store's own directory.
+        io: "map", "read", or "auto": mapped, but read on network file systems and FUSE.
 
     Raises:
         NotFoundError, CorruptError, VersionError, MismatchError, IOError.
@@ -55,15 +57,18 @@ class Store(_core.Store):
         path: str | os.PathLike[str],
         expected_content: bytes | str | None = None,
         split_directory: str | os.PathLike[str] | None = None,
+        io: str = "auto",
     ) -> None:
+        if io not in _IO:
+            raise InvalidError(f"io {io!r}: it is 'auto', 'map' or 'read'")
         if isinstance(expected_content, str):
             expected_content = bytes.fromhex(expected_content)
-        super().__init__(
-            _absolute(path), expected_content, None if split_directory is None else _absolute(split_directory)
-        )
+        splits = None if split_directory is None else _absolute(split_directory)
+        super().__init__(_absolute(path), expected_content, splits, _IO[io])
+        self._opened_by = io
 
     def __reduce__(self):
-        return type(self), (self.path, self.content_digest, self.split_directory)
+        return type(self), (self.path, self.content_digest, self.split_directory, self._opened_by)
 
     def __enter__(self) -> Store:
         return self

@@ -19,6 +19,7 @@ static apl_store *open_store(struct py_store *s, const uint8_t *content, apl_err
     apl_store *store = NULL;
     options.expected_content = content;
     options.split_directory = s->split_directory;
+    options.io = s->io;
     apl_status status;
     Py_BEGIN_ALLOW_THREADS status = apl_store_open(s->path, &options, &store, err);
     Py_END_ALLOW_THREADS return status == APL_OK ? store : NULL;
@@ -75,19 +76,21 @@ static PyObject *names_of_fields(apl_store *store)
 
 static int init(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path", "expected_content", "split_directory", NULL};
+    static char *names[] = {"path", "expected_content", "split_directory", "io", NULL};
     struct py_store *s = (struct py_store *)self;
     PyObject *path = NULL, *directory = Py_None, *directory_bytes = NULL;
     const char *content = NULL;
     Py_ssize_t content_bytes = 0;
+    int io = APL_IO_AUTO;
     apl_error err;
     if (s->path_owner) {
         PyErr_SetString(PyExc_TypeError, "the store is open already");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#O:Store", names, PyUnicode_FSConverter, &path,
-                                     &content, &content_bytes, &directory))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#Oi:Store", names, PyUnicode_FSConverter, &path,
+                                     &content, &content_bytes, &directory, &io))
         return -1;
+    s->io = (apl_io)io;
     s->path_owner = path;
     s->path = PyBytes_AsString(path);
     if (directory != Py_None && !PyUnicode_FSConverter(directory, &directory_bytes))

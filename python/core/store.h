@@ -11,6 +11,7 @@ struct py_store {
     uint64_t records;
     uint8_t content[32];
     const char *path, *split_directory;
+    apl_io io;
     PyObject *path_owner, *directory_owner;
     PyObject *names; /* tuple: of the fields */
 };

@@ -351,3 +351,13 @@ def test_progress_of_verifying(store: Store) -> None:
     for threads in (0, 1, 3):
         with pytest.raises(ZeroDivisionError):
             store.verify(threads, stop)
+
+
+def test_read_instead_of_mapped(store_path: str) -> None:
+    with Store(store_path, io="read") as read, Store(store_path, io="map") as mapped:
+        assert np.array_equal(read.to_numpy("test")["image"], mapped.to_numpy("test")["image"])
+        maps = Path("/proc/self/maps").read_text(encoding="utf-8")
+        assert maps.count(f"{store_path}/data.mdb") == 1
+        assert len(pickle.loads(pickle.dumps(read))) == len(read)
+    with pytest.raises(apldata.InvalidError, match="'auto', 'map' or 'read'"):
+        Store(store_path, io="fast")
