@@ -8,7 +8,7 @@ FAULT_TESTS := $(addprefix $(FAULT_DIR)/,sweep crash powercut)
 FAULT_HEADS := $(wildcard tests/faults/*.h)
 
 ## faults: build the programs that test with faults (make check and make check-long run them)
-faults: $(FAULT_DIR)/inject.so $(FAULT_DIR)/inject-io.so $(FAULT_TESTS) $(OUT)/epoch $(BUILD)/mkshapes
+faults: $(FAULT_DIR)/inject.so $(FAULT_DIR)/inject-io.so $(FAULT_TESTS) $(OUT)/epoch $(PROGRAMS) $(OUT)/mkshapes
 
 $(FAULT_DIR)/inject.so $(FAULT_DIR)/inject-io.so: $(FAULT_LIB) $(FAULT_HEADS)
 	$(say) LD $@
@@ -24,5 +24,7 @@ $(OBJ)/tests/faults/epoch.o: INCLUDES := -Iinclude
 $(OUT)/epoch: $(OBJ)/tests/faults/epoch.o $(OUT)/libapldata.a
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(STORE_LIBS)
+
+-include $(OBJ)/tests/faults/epoch.d
 
 .PHONY: faults

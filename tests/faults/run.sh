@@ -1,5 +1,6 @@
 #!/bin/bash
-# Faults, crashes and power cuts: tests/faults/run.sh [sample|full|asan]. Prints `ok ...` and `FAIL ...` lines.
+# Faults, crashes, power cuts and full disks: tests/faults/run.sh [sample|full|asan] (sample; with APL_LONG, full).
+# Prints `ok ...` and `FAIL ...` lines.
 #   PROGRAMS  the folder of the commands and of `epoch`; for asan, of those that were built with the sanitizers
 #   FAULTS    the folder of the test programs
 #   MKSHAPES  draws archives
@@ -9,7 +10,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
-build=${BUILD:-build} kind=${1:-sample}
+build=${BUILD:-build} kind=${1:-${APL_LONG:+full}}
 absolute() { (cd "$(dirname "$1")" && echo "$PWD/$(basename "$1")"); }
 programs=$(absolute "${PROGRAMS:-$build}") faults=$(absolute "${FAULTS:-$build/faults}")
 mkshapes=$(absolute "${MKSHAPES:-$build/mkshapes}")
@@ -50,7 +51,7 @@ asan)
     injector=$faults/inject-io.so
     export ASAN_OPTIONS=verify_asan_link_order=0:detect_stack_use_after_return=0 LSAN_OPTIONS=exitcode=23
     export UBSAN_OPTIONS=print_stacktrace=1
-    faults sweep -n 2
+    faults sweep -n ${APL_LONG:+2}1
     ;;
 *)
     full_disks 48
