@@ -1,4 +1,4 @@
-/* The first inputs of the fuzz targets: seeds FOLDER writes FOLDER/NAME/... for every target. */
+/* The first inputs of the targets that read formats of our own: seeds FOLDER writes FOLDER/TARGET/... */
 #include "block.h"
 #include "fuzz.h"
 #include "manifest.h"
