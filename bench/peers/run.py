@@ -110,7 +110,6 @@ class Bench:
         todo = [(name, setting) for name in names for setting in SYSTEMS[name].settings]
         for turn in range(self.options.rounds):
             todo = [(name, setting) for name, setting in todo if self.once(turn, name, setting)]
-            self.save()
 
     def once(self, turn: int, name: str, setting: Setting) -> bool:
         """Measures one setting; false if that is not possible."""
@@ -121,6 +120,7 @@ class Bench:
             self.leave_out(what, str(error))
             return False
         self.results["epochs"].append({"system": name, "round": turn, **setting._asdict(), **found})
+        self.save()
         say(f"{turn + 1} {what}: {found['records'] / sum(found['epochs']) / 1e3:,.0f} k/s")
         return True
 
@@ -199,7 +199,8 @@ def c_loop(build: Path, store: Path, setting: Setting, seconds: str, home: Path)
             "--dtype",
             "f32",
         ]
-    told = json.loads(run([str(build / "apldata"), *words, "--seconds", seconds, str(store / "db")], 1, home))
+    words += ["--seconds", str(float(seconds) + 1)]  # the first epoch, which decodes, is among them
+    told = json.loads(run([str(build / "apldata"), *words, str(store / "db")], 1, home))
     row = told["rows"][0]
     epochs = [epoch for epoch in row["epochs"][1:] if epoch["records"] == row["epochs"][0]["records"]]
     if not epochs:
@@ -274,6 +275,7 @@ def measure(bench: Bench, names: list[str]) -> None:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what runs is ended too
     options = parse()
     bench = Bench(options)
     if options.archive:
