@@ -156,6 +156,13 @@ static int finish_files(struct outset *set)
     return status;
 }
 
+/* Those of the first `n` files that were not there before. */
+static void take_back(const struct outset *set, size_t n)
+{
+    for (size_t i = 0; i < n && !set->force; i++)
+        unlink(set->files[i].name);
+}
+
 int outset_commit(struct outset *set)
 {
     int status = finish_files(set);
@@ -165,12 +172,13 @@ int outset_commit(struct outset *set)
         struct outfile *file = &set->files[i];
         if (rename(file->temporary, file->name) != 0) {
             status = failed_errno(errno, "%s: cannot be put in its place", shown(file->name));
+            take_back(set, i);
             continue;
         }
         free(file->temporary);
         file->temporary = NULL;
-        set->made_folder = false; /* it holds something now */
     }
+    set->made_folder &= status != 0; /* it holds something now */
     return status;
 }
 

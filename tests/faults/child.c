@@ -160,7 +160,7 @@ bool file_is(const struct place *place, const char *name, const struct file *exp
 
 static void empty(const char *folder)
 {
-    char path[768];
+    char path[1024];
     DIR *dir = opendir(folder);
     if (!dir)
         return;
@@ -180,16 +180,22 @@ void place_put(const struct place *place, const char *name, const struct file *f
         die("%s: %s", path, strerror(errno));
 }
 
+void place_remove(const struct place *place, const char *folder)
+{
+    char path[512];
+    path_in(place, folder, path);
+    empty(path);
+    if (rmdir(path) != 0 && errno != ENOENT)
+        die("%s: %s", path, strerror(errno));
+}
+
 void place_set(const struct place *place, const struct file *store)
 {
     char path[512];
-    path_in(place, "db", path);
-    empty(path);
-    if (!store->bytes) {
-        if (rmdir(path) != 0 && errno != ENOENT)
-            die("%s: %s", path, strerror(errno));
+    place_remove(place, "db");
+    if (!store->bytes)
         return;
-    }
+    path_in(place, "db", path);
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         die("%s: %s", path, strerror(errno));
     place_put(place, "data.mdb", store);

@@ -48,6 +48,9 @@ void place_set(const struct place *place, const struct file *store);
 /* Makes a file in the place's db. */
 void place_put(const struct place *place, const char *name, const struct file *bytes);
 
+/* Removes a folder of files; if it is not there, that is fine. */
+void place_remove(const struct place *place, const char *folder);
+
 /* What the place's db holds but data.mdb and `also` (may be NULL): its name in `found`, or false. */
 bool place_litter(const struct place *place, const char *also, char found[256]);
 bool place_has(const struct place *place, const char *name);

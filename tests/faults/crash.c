@@ -142,7 +142,7 @@ static void crash_all(struct crash *c)
             end_at_each_call(c, s, FAULT_EXIT, "ended before a call");
             end_at_each_call(c, s, FAULT_EXIT_TORN, "ended within a write");
             kill_writer(c, s);
-        } else {
+        } else if (!s->folder) { /* what a killed export leaves is no promise */
             kill_reader(c, s);
         }
     }

@@ -37,6 +37,10 @@ static const struct subject table[] = {
     {.name = "get-raw",
      .argv = {"apldata", "get", "--field", "image", "--format", "raw", "-o-", "db", "7", "3"},
      .before = NEW_STORE},
+    {.name = "export",
+     .argv = {"apldata", "export", "-q", "-j2", "--format", "npy", "db", "files"},
+     .before = NEW_STORE,
+     .folder = "files"},
     {.name = "epoch", .argv = {"epoch", "db"}, .before = NEW_STORE},
     {.name = "verify-pread",
      .argv = {"apldata", "verify", "-q", "-j2", "db"},
@@ -131,6 +135,8 @@ unsigned subjects_prepare(struct subject *subjects, unsigned room, const char *p
 void subject_set(const struct subject *s, const struct place *place)
 {
     place_set(place, &s->old);
+    if (s->folder)
+        place_remove(place, s->folder);
     setenv("APL_IO", s->preads ? "read" : "map", 1);
 }
 
@@ -143,6 +149,8 @@ bool subject_spoiled(const struct subject *s, const struct place *place, bool fa
         return snprintf(why, 512, "the store is not %s", failed ? "what it was" : "right") > 0;
     if (failed && s->before == NO_STORE && place_has(place, "db"))
         return snprintf(why, 512, "leaves an empty db") > 0;
+    if (s->folder && place_has(place, s->folder) == failed)
+        return snprintf(why, 512, failed ? "leaves %s" : "makes no %s", s->folder) > 0;
     if (failed || !s->beside)
         return false;
     snprintf(path, sizeof path, "db/%s", s->beside);

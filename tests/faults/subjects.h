@@ -11,6 +11,7 @@ struct subject {
     const char *argv[16];
     enum before before;
     bool writes;                /* afterwards there is a new store (if it fails: what was before) */
+    const char *folder;         /* that it makes elsewhere, or NULL */
     bool preads;                /* reads the store instead of mapping it */
     const char *beside;         /* the file that it makes beside the store, or NULL */
     struct file old, new, made; /* what data.mdb and `beside` may be */
