@@ -87,9 +87,9 @@ TEST_SRC   := $(sort $(wildcard tests/test_*.c))
 STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
 SHAPES_SRC := $(sort $(wildcard tests/shapes/*.c))
 ifeq ($(BOOST),)
-TOOLS_SRC  := $(filter-out tools/cmd_audit.c,$(TOOLS_SRC))
+TOOLS_SRC  := $(filter-out tools/cmd_audit%.c,$(TOOLS_SRC))
 AUDIT_SRC  :=
-TEST_SRC   := $(filter-out tests/test_audit.c,$(TEST_SRC))
+TEST_SRC   := $(filter-out tests/test_audit%.c,$(TEST_SRC))
 endif
 BENCH_SRC  := $(sort $(wildcard bench/*.c))
 EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
@@ -158,7 +158,7 @@ $(OBJ)/store/%.o:  INCLUDES := -Iinclude -Istore
 $(OBJ)/reader/%.o: INCLUDES := -Iinclude -Istore -Ireader
 $(OBJ)/ingest/%.o: INCLUDES := -Iinclude -Istore -Iingest
 $(OBJ)/tools/%.o:  INCLUDES := -Iinclude -Itools
-$(OBJ)/tools/cmd_audit.o: INCLUDES := -Iinclude -Itools -Iaudit
+$(OBJ)/tools/cmd_audit.o $(OBJ)/tools/cmd_audit_%.o: INCLUDES := -Iinclude -Itools -Iaudit
 $(OBJ)/audit/%.o:  INCLUDES := -Iinclude -Iaudit
 $(OBJ)/tests/shapes/%.o: INCLUDES :=
 $(OBJ)/tests/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Iaudit -Itests
@@ -233,7 +233,7 @@ $(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ) $(AUDIT_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcDT $@ $^
 
-$(OBJ)/tests/test_audit: TEST_LIBS += -lstdc++
+$(OBJ)/tests/test_audit $(OBJ)/tests/test_audit_splits: TEST_LIBS += -lstdc++
 $(OBJ)/tests/test_net: $(call objects,$(NET_SRC))
 $(OBJ)/tests/test_%: $(OBJ)/tests/test_%.o $(OBJ)/insides.a
 	$(say) LD $@

@@ -54,7 +54,12 @@ struct finding {
     const char *unit;       /* and what it is measured in */
     char detail[160];       /* what was seen, in words; "" */
     bool rejected;
+    bool certain; /* it leaves nothing to chance: p is 0 or 1 */
 };
+
+/* Holm's procedure: the smallest p-value is held against level / count, the next against level / (count - 1), until one stands.
+ * Marks what is rejected and returns how many; the chance that any of these is a false alarm is at most the level. */
+unsigned audit_judge(struct finding **findings, unsigned count, double level);
 
 /* A test: takes the epochs one by one, then tells. `finish` frees `state`; `level` is what this test alone may spend. */
 struct audit_test {
@@ -77,18 +82,29 @@ struct audit_map {
     double *share; /* rows x columns: source blocks by positions; freed by audit_report_free() */
 };
 
+/* How many records of one class full batches have: of all classes as large as the largest, taken together. */
+struct audit_batches {
+    uint32_t drawn, marked; /* records in a batch, and of such a class in the split */
+    uint64_t looked_at;     /* batches x such classes */
+    uint64_t *count;        /* 0 ... drawn; NULL: there are no classes; freed by audit_report_free() */
+};
+
+#define AUDIT_LAGS 64
+
 struct audit_report {
     struct finding findings[AUDIT_MOST];
     unsigned count;
-    unsigned rejected; /* by Holm's procedure, so that the chance of any false alarm is at most the level */
+    unsigned rejected; /* see audit_judge() */
     struct audit_map map;
-    double lags[64],
-        lag_deviation; /* serial correlations, and the standard deviation that each has by chance */
+    struct audit_batches batches;
+    double lags[AUDIT_LAGS]; /* serial correlations, */
+    double lag_deviation;    /* and the standard deviation that each has by chance */
 };
 
-/* What can be drawn of two tests before they finish. */
+/* What can be drawn of three tests before they finish. */
 void audit_lags(const void *serial, const struct audit_sample *sample, double *lags, double *deviation);
 void audit_blocks_map(const void *blocks, const struct audit_sample *sample, struct audit_map *map);
+void audit_class_counts(void *classes, struct audit_batches *batches);
 
 /* Runs all tests that the sample allows. False: memory ran out, or the source failed. */
 bool audit_run(const struct audit_sample *sample, const struct order_source *source,

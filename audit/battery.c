@@ -111,20 +111,12 @@ static bool take_epoch(struct run *r, uint64_t index)
     return true;
 }
 
-/* Holm: the smallest p-value is held against level / m, the next against level / (m - 1), until one stands. */
-static void judge(struct audit_report *report, double level)
+static unsigned judge(struct audit_report *report, double level)
 {
-    bool done[AUDIT_MOST] = {false};
-    for (unsigned left = report->count; left > 0; left--) {
-        unsigned least = AUDIT_MOST;
-        for (unsigned i = 0; i < report->count; i++)
-            if (!done[i] && (least == AUDIT_MOST || report->findings[i].p < report->findings[least].p))
-                least = i;
-        if (report->findings[least].p > level / left)
-            return;
-        done[least] = report->findings[least].rejected = true;
-        report->rejected++;
-    }
+    struct finding *all[AUDIT_MOST];
+    for (unsigned i = 0; i < report->count; i++)
+        all[i] = &report->findings[i];
+    return audit_judge(all, report->count, level);
 }
 
 static void finish(struct run *r, struct audit_report *report)
@@ -137,12 +129,14 @@ static void finish(struct run *r, struct audit_report *report)
             audit_lags(r->states[i], r->sample, report->lags, &report->lag_deviation);
         if (r->tests[i] == &audit_blocks && r->whole)
             audit_blocks_map(r->states[i], r->sample, &report->map);
+        if (r->tests[i] == &audit_classes && r->whole)
+            audit_class_counts(r->states[i], &report->batches);
         r->tests[i]->finish(r->states[i], r->sample, level, f);
         r->states[i] = NULL;
         /* Where records are missing, nothing else can be told. */
         report->count += r->whole || r->tests[i] == &audit_once;
     }
-    judge(report, r->sample->level);
+    report->rejected = judge(report, r->sample->level);
 }
 
 bool audit_run(const struct audit_sample *sample, const struct order_source *source,
@@ -167,5 +161,7 @@ bool audit_run(const struct audit_sample *sample, const struct order_source *sou
 void audit_report_free(struct audit_report *report)
 {
     free(report->map.share);
+    free(report->batches.count);
     report->map.share = NULL;
+    report->batches.count = NULL;
 }

@@ -10,6 +10,7 @@
 #define BOOST_MATH_INDETERMINATE_RESULT_ERROR_POLICY errno_on_error
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/hypergeometric.hpp>
 #include <boost/math/distributions/non_central_chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/poisson.hpp>
@@ -64,6 +65,12 @@ double binomial_lower(double k, double n, double p)
 double binomial_upper(double k, double n, double p)
 {
     return k <= 0 ? 1.0 : k > n ? 0.0 : cdf(complement(binomial(n, p), k - 1));
+}
+
+double hypergeometric_at(unsigned k, unsigned marked, unsigned drawn, unsigned n)
+{
+    const bool possible = k <= marked && k <= drawn && drawn - k <= n - marked;
+    return possible ? pdf(hypergeometric(marked, drawn, n), k) : 0.0;
 }
 
 double chi2_noncentrality(double df, double alpha, double power)

@@ -23,6 +23,9 @@ double poisson_upper(double k, double mean);
 double binomial_lower(double k, double n, double p);
 double binomial_upper(double k, double n, double p);
 
+/* P(X = k) of the number of marked ones among `drawn` of n, of which so many are marked. */
+double hypergeometric_at(unsigned k, unsigned marked, unsigned drawn, unsigned n);
+
 /* The noncentrality that a chi-square test with df degrees of freedom at level alpha finds with probability `power`. */
 double chi2_noncentrality(double df, double alpha, double power);
 

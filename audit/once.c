@@ -35,6 +35,7 @@ static void once_finish(void *state, const struct audit_sample *s, double level,
     f->value = (double)(o->missing + o->repeated);
     f->p = f->value == 0 ? 1 : 0;
     f->effect = 1;
+    f->certain = true;
     f->unit = "record (nothing is left to chance)";
     snprintf(f->detail, sizeof f->detail, "%llu missing, %llu repeated in %llu epochs of %u",
              (unsigned long long)o->missing, (unsigned long long)o->repeated, (unsigned long long)s->epochs,

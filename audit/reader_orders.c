@@ -1,5 +1,6 @@
 /* The orders of real readers: see reader_orders.h. */
 #include "reader_orders.h"
+#include "inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,7 @@
 
 static apl_status no_memory(apl_error *err)
 {
-    *err = (apl_error){.status = APL_E_NOMEM, .message = "memory could not be had"};
-    return APL_E_NOMEM;
+    return inputs_error(err, APL_E_NOMEM, "memory could not be had");
 }
 
 /* ------------------------------------------------------------------------------------------- describing */
@@ -69,16 +69,6 @@ static apl_status list_blocks(const struct reader_orders *o, struct audit_sample
     return APL_OK;
 }
 
-/* The first target that has classes. */
-static const apl_field *class_field(const apl_store *store, unsigned *number)
-{
-    const apl_field *f;
-    for (*number = 0; (f = apl_store_field(store, *number)) != NULL; ++*number)
-        if (f->classes && f->class_count > 1)
-            return f;
-    return NULL;
-}
-
 static uint32_t class_at(const apl_column *column, uint32_t i)
 {
     if (column->dtype == APL_U8)
@@ -90,8 +80,8 @@ static uint32_t class_at(const apl_column *column, uint32_t i)
 
 static apl_status list_classes(const struct reader_orders *o, struct audit_sample *s, apl_error *err)
 {
-    unsigned number;
-    const apl_field *f = class_field(o->store, &number);
+    int number = inputs_class_field(o->store);
+    const apl_field *f = number < 0 ? NULL : apl_store_field(o->store, (unsigned)number);
     apl_get_options options = APL_GET_OPTIONS_INIT;
     apl_batch *labels = NULL;
     if (!f)
@@ -103,7 +93,7 @@ static apl_status list_classes(const struct reader_orders *o, struct audit_sampl
         return status;
     uint32_t *cls = malloc(o->n * sizeof *cls);
     for (uint32_t i = 0; cls && i < o->n; i++)
-        cls[i] = class_at(apl_batch_column(labels, number), i);
+        cls[i] = class_at(apl_batch_column(labels, (unsigned)number), i);
     apl_batch_release(labels);
     s->cls = cls;
     s->classes = (uint32_t)f->class_count;
@@ -235,4 +225,42 @@ bool reader_orders_take(void *user, uint64_t seed, uint64_t epoch, uint32_t *ord
     for (unsigned rank = 0; rank < o->options.world && status == APL_OK; rank++)
         status = take_rank(o, rank, order);
     return status == APL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- the window */
+
+static apl_status first_batch(const struct reader_orders *o, uint64_t window, apl_batch **batch,
+                              apl_error *err)
+{
+    static const char *const none[1];
+    apl_reader_options options = o->options;
+    apl_reader *reader;
+    options.window = window;
+    options.fields = none;
+    options.field_count = 0;
+    apl_status status = apl_reader_open(o->store, &options, &reader, err);
+    if (status != APL_OK)
+        return status;
+    status = apl_reader_next(reader, batch, err);
+    apl_reader_close(reader);
+    return status;
+}
+
+/* What a reader makes of the window 0 depends on the size of values: but its order is that of the window which it takes. */
+apl_status reader_orders_covers(const struct reader_orders *o, bool *covers, apl_error *err)
+{
+    apl_batch *own = NULL, *full = NULL;
+    *covers = o->options.window >= o->n;
+    if (o->options.window)
+        return APL_OK;
+    apl_status status = first_batch(o, 0, &own, err);
+    if (status == APL_OK)
+        status = first_batch(o, o->n, &full, err);
+    if (status == APL_OK)
+        *covers =
+            apl_batch_rows(own) == apl_batch_rows(full) &&
+            memcmp(apl_batch_ids(own), apl_batch_ids(full), apl_batch_rows(own) * sizeof(uint64_t)) == 0;
+    apl_batch_release(own);
+    apl_batch_release(full);
+    return status;
 }

@@ -26,4 +26,7 @@ void reader_orders_close(struct reader_orders *orders, struct audit_sample *samp
 /* An order_source's function; user: the struct reader_orders. All ranks' batches, put together by their positions. */
 bool reader_orders_take(void *user, uint64_t seed, uint64_t epoch, uint32_t *order);
 
+/* Does the window cover the split, so that the order is meant to be uniform? */
+apl_status reader_orders_covers(const struct reader_orders *orders, bool *covers, apl_error *err);
+
 #endif

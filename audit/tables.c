@@ -73,8 +73,8 @@ static void blocks_finish(void *state, const struct audit_sample *s, double leve
     f->p = df > 0 ? chi2_upper(f->value, df) : 1;
     f->effect = df > 0 ? detectable(df, level, epochs * n) : 0;
     f->unit = "rms relative error of a cell's probability";
-    snprintf(f->detail, sizeof f->detail, "%u x %u cells; the one farthest off has %.3f of its due", b->rows,
-             b->columns, worst);
+    snprintf(f->detail, sizeof f->detail, "%u x %u cells; the worst has %.3f of its due", b->rows, b->columns,
+             worst);
     free(b);
 }
 
@@ -97,9 +97,18 @@ const struct audit_test audit_blocks = {"blocks by positions", blocks_begin, blo
 struct classes {
     double sum, df; /* over epochs */
     uint32_t least, most, at_least, at_most;
-    double *size;
+    double *size, largest;
     uint32_t *count;
+    struct audit_batches batches; /* of the largest classes */
 };
+
+static void classes_free(struct classes *c)
+{
+    free(c->size);
+    free(c->count);
+    free(c->batches.count);
+    free(c);
+}
 
 static void *classes_begin(const struct audit_sample *s)
 {
@@ -108,15 +117,16 @@ static void *classes_begin(const struct audit_sample *s)
         return NULL;
     c->size = calloc(s->classes, sizeof *c->size);
     c->count = calloc(s->classes, sizeof *c->count);
+    c->batches.count = calloc(s->batch + (size_t)1, sizeof *c->batches.count);
     c->least = UINT32_MAX;
-    if (!c->size || !c->count) {
-        free(c->size);
-        free(c->count);
-        free(c);
+    if (!c->size || !c->count || !c->batches.count) {
+        classes_free(c);
         return NULL;
     }
     for (uint32_t i = 0; i < s->n; i++)
-        c->size[s->cls[i]]++;
+        c->largest = fmax(c->largest, ++c->size[s->cls[i]]);
+    c->batches.drawn = s->batch;
+    c->batches.marked = (uint32_t)c->largest;
     return c;
 }
 
@@ -128,6 +138,10 @@ static void count_batch(struct classes *c, const struct audit_sample *s, double 
         if (records == s->batch && c->size[k] > 0) {
             c->least = c->count[k] < c->least ? c->count[k] : c->least;
             c->most = c->count[k] > c->most ? c->count[k] : c->most;
+        }
+        if (records == s->batch && c->size[k] == c->largest) {
+            c->batches.count[c->count[k]]++;
+            c->batches.looked_at++;
         }
         c->count[k] = 0;
     }
@@ -168,9 +182,15 @@ static void classes_finish(void *state, const struct audit_sample *s, double lev
     if (c->least <= c->most)
         snprintf(f->detail, sizeof f->detail, "a batch of %u has %u to %u of a class", s->batch, c->least,
                  c->most);
-    free(c->size);
-    free(c->count);
-    free(c);
+    classes_free(c);
+}
+
+/* Takes the counts out of the state. */
+void audit_class_counts(void *state, struct audit_batches *batches)
+{
+    struct classes *c = state;
+    *batches = c->batches;
+    c->batches.count = NULL;
 }
 
 const struct audit_test audit_classes = {"classes in batches", classes_begin, classes_add, classes_finish,

@@ -1,0 +1,228 @@
+/* Equal inputs: see inputs.h. The hash is the audit's own, so that what made the splits is not what tests them. */
+#include "inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define CHUNK_BYTES (64u << 20) /* of decoded inputs at a time */
+
+apl_status inputs_error(apl_error *err, apl_status status, const char *message)
+{
+    if (err) {
+        *err = (apl_error){.status = status};
+        snprintf(err->message, sizeof err->message, "%s", message);
+    }
+    return status;
+}
+
+static apl_status no_memory(apl_error *err)
+{
+    return inputs_error(err, APL_E_NOMEM, "memory could not be had");
+}
+
+static unsigned cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > 64 ? 64 : (unsigned)n;
+}
+
+/* ------------------------------------------------------------------------------------------------ hashes */
+
+struct entry {
+    uint64_t high, low;
+    uint32_t id;
+};
+
+static void hash_value(XXH3_state_t *state, const apl_column *c, size_t row, size_t rows)
+{
+    size_t from = row * (c->bytes / rows), size = c->bytes / rows;
+    if (c->offsets) {
+        size_t element = apl_dtype_size(c->dtype);
+        from = (size_t)c->offsets[row] * element;
+        size = (size_t)(c->offsets[row + 1] - c->offsets[row]) * element;
+        XXH3_128bits_update(state, c->shapes + row * c->ndim, c->ndim * sizeof *c->shapes);
+    }
+    XXH3_128bits_update(state, (const char *)c->data + from, size);
+}
+
+static void hash_batch(const apl_batch *batch, unsigned fields, struct entry *out)
+{
+    static const char key[] = "apldata audit";
+    XXH3_state_t state;
+    size_t rows = apl_batch_rows(batch);
+    for (size_t row = 0; row < rows; row++) {
+        XXH3_128bits_reset(&state);
+        XXH3_128bits_update(&state, key, sizeof key);
+        for (unsigned i = 0; i < fields; i++)
+            if (apl_batch_column(batch, i))
+                hash_value(&state, apl_batch_column(batch, i), row, rows);
+        XXH128_hash_t hash = XXH3_128bits_digest(&state);
+        out[row] = (struct entry){hash.high64, hash.low64, (uint32_t)apl_batch_ids(batch)[row]};
+    }
+}
+
+/* The names of the input fields, and how many bytes of them a record has, on average. */
+static unsigned list_inputs(const apl_store *store, const char **names, uint64_t *record_bytes)
+{
+    const apl_info *info = apl_store_info(store);
+    unsigned n = 0;
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < info->fields; i++)
+        if (apl_store_field(store, i)->mark == APL_INPUT) {
+            names[n++] = apl_store_field(store, i)->name;
+            bytes += apl_store_field(store, i)->raw_bytes;
+        }
+    *record_bytes = bytes / (info->records ? info->records : 1) + 1;
+    return n;
+}
+
+/* As many records as make a chunk, in whole blocks, so that few are decoded twice. */
+static uint64_t chunk_records(const apl_store *store, uint64_t record_bytes)
+{
+    uint64_t block = apl_store_info(store)->block_records, n = CHUNK_BYTES / record_bytes;
+    return n >= block ? n - n % block : n > 0 ? n : 1;
+}
+
+static apl_status hash_all(apl_store *store, struct entry *entries, apl_error *err)
+{
+    const apl_info *info = apl_store_info(store);
+    const char *names[APL_MAX_FIELDS];
+    uint64_t record_bytes;
+    apl_get_options options = APL_GET_OPTIONS_INIT;
+    options.fields = names;
+    options.field_count = list_inputs(store, names, &record_bytes);
+    options.threads = cores();
+    if (options.field_count == 0)
+        return inputs_error(err, APL_E_UNSUPPORTED, "the store has no input fields to compare");
+    uint64_t chunk = chunk_records(store, record_bytes), *ids = malloc((size_t)chunk * sizeof *ids);
+    apl_status status = ids ? APL_OK : no_memory(err);
+    for (uint64_t id = 0, n; status == APL_OK && id < info->records; id += n) {
+        apl_batch *batch = NULL;
+        n = info->records - id < chunk ? info->records - id : chunk;
+        for (uint64_t i = 0; i < n; i++)
+            ids[i] = id + i;
+        status = apl_store_get_batch(store, ids, (size_t)n, &options, &batch, err);
+        if (status == APL_OK)
+            hash_batch(batch, info->fields, entries + id);
+        apl_batch_release(batch);
+    }
+    free(ids);
+    return status;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->high != y->high)
+        return x->high < y->high ? -1 : 1;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+apl_status inputs_equal(apl_store *store, uint32_t *equal, apl_error *err)
+{
+    uint64_t n = apl_store_info(store)->records;
+    if (n >= UINT32_MAX)
+        return inputs_error(err, APL_E_UNSUPPORTED,
+                            "equal inputs are looked for among less than 2^32 records");
+    struct entry *entries = malloc(((size_t)n + 1) * sizeof *entries);
+    if (!entries)
+        return no_memory(err);
+    apl_status status = hash_all(store, entries, err);
+    if (status == APL_OK)
+        qsort(entries, (size_t)n, sizeof *entries, by_hash);
+    uint32_t lowest = 0;
+    for (uint64_t i = 0; status == APL_OK && i < n; i++) {
+        if (i == 0 || entries[i].high != entries[i - 1].high || entries[i].low != entries[i - 1].low)
+            lowest = entries[i].id;
+        equal[entries[i].id] = lowest;
+    }
+    free(entries);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ classes */
+
+int inputs_class_field(const apl_store *store)
+{
+    const apl_field *f;
+    for (unsigned i = 0; (f = apl_store_field(store, i)) != NULL; i++)
+        if (f->classes && f->class_count > 1)
+            return (int)i;
+    return -1;
+}
+
+int inputs_target(const apl_store *store, const char *name)
+{
+    const apl_field *f;
+    for (unsigned i = 0; (f = apl_store_field(store, i)) != NULL; i++)
+        if (strcmp(f->name, name) == 0)
+            return f->value_bytes > 0 && f->value_bytes <= 8 ? (int)i : -1;
+    return -1;
+}
+
+static uint64_t whole_number(const apl_column *c, size_t bytes, size_t row)
+{
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    const char *at = (const char *)c->data + row * bytes;
+    switch (bytes) {
+    case 1:
+        return memcpy(&u8, at, 1), u8;
+    case 2:
+        return memcpy(&u16, at, 2), u16;
+    case 4:
+        return memcpy(&u32, at, 4), u32;
+    default:
+        return memcpy(&u64, at, 8), u64;
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* values[0 ... 2n-1]: in record order, and room to sort them. Returns how many there are. */
+static uint32_t rank_values(uint64_t *values, uint32_t n, uint32_t *cls)
+{
+    uint64_t *sorted = values + n;
+    uint32_t distinct = 0;
+    memcpy(sorted, values, n * sizeof *values);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    for (uint32_t i = 0; i < n; i++)
+        if (i == 0 || sorted[i] != sorted[distinct - 1])
+            sorted[distinct++] = sorted[i];
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t *found = bsearch(&values[i], sorted, distinct, sizeof *sorted, by_value);
+        cls[i] = (uint32_t)(found - sorted);
+    }
+    return distinct;
+}
+
+apl_status inputs_classes(apl_store *store, unsigned field, const uint64_t *ids, uint32_t n, uint32_t *cls,
+                          uint32_t *classes, apl_error *err)
+{
+    const apl_field *f = apl_store_field(store, field);
+    apl_get_options options = APL_GET_OPTIONS_INIT;
+    apl_batch *labels = NULL;
+    uint64_t *values = malloc(((size_t)n * 2 + 1) * sizeof *values);
+    options.fields = &f->name;
+    options.field_count = 1;
+    options.threads = cores();
+    apl_status status = values ? apl_store_get_batch(store, ids, n, &options, &labels, err) : no_memory(err);
+    for (uint32_t i = 0; status == APL_OK && i < n; i++)
+        values[i] = whole_number(apl_batch_column(labels, field), f->value_bytes, i);
+    *classes = status == APL_OK ? rank_values(values, n, cls) : 0;
+    apl_batch_release(labels);
+    free(values);
+    return status;
+}

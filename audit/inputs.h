@@ -1,0 +1,27 @@
+/* Which records of a store have equal inputs, by the values as they are decoded. */
+#ifndef INPUTS_H
+#define INPUTS_H
+
+#include "apl.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * equal[id] becomes the lowest id of the store whose input fields have the same shapes and values. The values are compared by
+ * 128-bit hashes: that two different ones are taken for equal has the chance n^2 / 2^129.
+ * Reads the whole store. APL_E_UNSUPPORTED where it has 2^32 records or more, or no input fields.
+ */
+apl_status inputs_equal(apl_store *store, uint32_t *equal, apl_error *err);
+
+/* cls[i] of the record ids[i]: its value of a target field, by rank among those that occur (0 ... *classes-1). */
+apl_status inputs_classes(apl_store *store, unsigned field, const uint64_t *ids, uint32_t n, uint32_t *cls,
+                          uint32_t *classes, apl_error *err);
+
+/* The first target that has classes, or -1; the target of that name of one whole number a record, or -1. */
+int inputs_class_field(const apl_store *store);
+int inputs_target(const apl_store *store, const char *name);
+
+apl_status inputs_error(apl_error *err, apl_status status, const char *message);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * Is a store divided as it should be? Tests of splits: of what was divided, which records are on which side.
+ *
+ * What is divided are not records but groups of records with equal inputs. The null hypothesis: each group is in the part with
+ * the chance `ratio`, independently of all else; in a stratified split, of each class a uniformly random subset is, as large
+ * as its rule says.
+ */
+#ifndef SPLITS_H
+#define SPLITS_H
+
+#include "audit.h"
+
+/* The records that were divided, by id. */
+struct split_sample {
+    uint32_t n;
+    const uint8_t *part;   /* of each record: 1 in the part, 0 in the rest */
+    const uint32_t *group; /* of each record: the first record, 0 ... n-1, that has equal inputs */
+    const uint32_t *cls;   /* of each record: its class, 0 ... classes-1; NULL: there are none */
+    uint32_t classes;
+    double ratio;
+    bool stratified; /* by `cls` */
+};
+
+#define SPLIT_TESTS 6
+
+struct split_report {
+    struct finding findings[SPLIT_TESTS];
+    unsigned count;
+};
+
+/* Runs all tests that the sample allows, each of which may spend `level`; judges none but those that leave nothing to chance.
+ * False: memory ran out. */
+bool split_test(const struct split_sample *sample, double level, struct split_report *report);
+
+#endif

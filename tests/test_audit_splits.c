@@ -1,0 +1,190 @@
+/* The audit of splits: right ones pass, wrong ones do not, and its chances are what it says. */
+#include "distributions.h"
+#include "inputs.h"
+#include "split_fixture.h"
+#include "splits.h"
+#include "store_splits.h"
+
+#include <math.h>
+
+#define RECORDS 10000u
+#define LEVEL   1e-6
+
+static uint8_t part[RECORDS];
+static uint32_t group[RECORDS], cls[RECORDS];
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* A number between 0 and 1 for each record and seed. */
+static double chance(uint64_t seed, uint32_t i)
+{
+    return (double)(mix(mix(seed + 1) + i) >> 11) / 9007199254740992.0;
+}
+
+/* Sorted by class, a fifth in the part by chance, and of any ten records the last two alike. */
+static struct split_sample divided(uint64_t seed)
+{
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        group[i] = i % 10 == 9 ? i - 1 : i;
+        cls[i] = i / (RECORDS / CLASSES);
+        part[i] = chance(seed, group[i]) < 0.2;
+    }
+    return (struct split_sample){
+        .n = RECORDS, .part = part, .group = group, .cls = cls, .classes = CLASSES, .ratio = 0.2};
+}
+
+static const struct finding *finding_called(const struct split_report *report, const char *name)
+{
+    for (unsigned i = 0; i < report->count; i++)
+        if (strcmp(report->findings[i].name, name) == 0)
+            return &report->findings[i];
+    return NULL;
+}
+
+static double p_of(const struct split_sample *s, const char *name)
+{
+    struct split_report report;
+    cr_assert(split_test(s, LEVEL, &report));
+    const struct finding *f = finding_called(&report, name);
+    cr_assert_not_null(f, "%s", name);
+    return f->p;
+}
+
+TestSuite(audit_splits, .timeout = 120);
+
+/* Each wrong split is found by the test that is meant for it. */
+Test(audit_splits, wrong_ones)
+{
+    struct split_sample s = divided(1);
+    for (uint32_t i = 0; i < RECORDS; i++)
+        part[i] = group[i] < RECORDS / 5;
+    cr_assert_lt(p_of(&s, "places of the part"), LEVEL);
+    cr_assert_lt(p_of(&s, "classes by side"), LEVEL);
+    for (uint32_t i = 0; i < RECORDS; i++)
+        part[i] = group[i] % 5 == 0;
+    cr_assert_gt(p_of(&s, "places of the part"), LEVEL);
+    cr_assert_lt(p_of(&s, "runs of a side"), LEVEL);
+    for (uint32_t i = 0; i < RECORDS; i++)
+        part[i] = chance(3, group[i]) < (cls[i] < 2 ? 0.3 : 0.175);
+    cr_assert_gt(p_of(&s, "size of the part"), LEVEL);
+    cr_assert_lt(p_of(&s, "classes by side"), LEVEL);
+    s = divided(2);
+    s.ratio = 0.25;
+    cr_assert_lt(p_of(&s, "size of the part"), LEVEL);
+    s = divided(2);
+    part[19] = !part[18];
+    cr_assert_eq(p_of(&s, "equal inputs"), 0);
+}
+
+/* Of each class exactly a fifth, in whole groups. */
+Test(audit_splits, stratified)
+{
+    struct split_sample s = divided(1);
+    s.stratified = true;
+    for (uint32_t i = 0; i < RECORDS; i++)
+        part[i] = i / 10 % 5 == 2;
+    cr_assert_eq(p_of(&s, "classes by side"), 1);
+    part[20] = 0;
+    cr_assert_eq(p_of(&s, "classes by side"), 1, "short by less than a group of two");
+    part[21] = 0;
+    cr_assert_eq(p_of(&s, "classes by side"), 0);
+    part[20] = part[21] = part[0] = 1;
+    cr_assert_eq(p_of(&s, "classes by side"), 0, "more than its share");
+    struct split_report report;
+    cr_assert(split_test(&s, LEVEL, &report));
+    cr_assert_null(finding_called(&report, "size of the part"));
+}
+
+Test(audit_splits, small_and_one_sided)
+{
+    struct split_report report;
+    for (uint32_t n = 0; n < 20; n++)
+        for (unsigned side = 0; side < 3; side++) {
+            struct split_sample s = divided(n);
+            s.n = n;
+            for (uint32_t i = 0; i < n && side < 2; i++)
+                part[i] = (uint8_t)side;
+            s.stratified = n % 2;
+            cr_assert(split_test(&s, 0.01, &report));
+            for (unsigned k = 0; k < report.count; k++)
+                cr_assert(report.findings[k].p >= 0 && report.findings[k].p <= 1, "%s",
+                          report.findings[k].name);
+        }
+}
+
+/* p-values of right splits are uniform: seeds are pinned. Places are stratified for the second half. */
+Test(audit_splits, p_values)
+{
+    enum { SEEDS = 200 };
+    static const char *const names[] = {"size of the part", "classes by side", "runs of a side",
+                                        "places of the part"};
+    static double p[SEEDS];
+    for (unsigned t = 0; t < 4; t++) {
+        double far = 0;
+        for (unsigned k = 0; k < SEEDS; k++) {
+            struct split_sample s = divided(500 + k);
+            s.stratified = t >= 2 && k % 2;
+            p[k] = p_of(&s, names[t]);
+        }
+        for (unsigned k = 0; k < SEEDS; k++) {
+            double below = 0;
+            for (unsigned j = 0; j < SEEDS; j++)
+                below += p[j] <= p[k];
+            far = fmax(far, fmax(below / SEEDS - p[k], p[k] - (below - 1) / SEEDS));
+        }
+        cr_assert_gt(kolmogorov_upper(far, SEEDS), 1e-3, "%s", names[t]);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ stores */
+
+TestSuite(audit_store_splits, .init = set_up, .fini = tear_down, .timeout = 120);
+
+Test(audit_store_splits, equal_inputs)
+{
+    enum { TRAIN = 1000, ALL = 1210 };
+    apl_store *store = plain_store(TRAIN, ALL - TRAIN);
+    uint32_t equal[ALL];
+    OK(inputs_equal(store, equal, &err));
+    for (uint32_t i = 0; i < ALL; i++) {
+        uint32_t lowest = i; /* the first record that has this one's inputs */
+        while (lowest > 0 && input_of(lowest - 1) >= input_of(i))
+            lowest--;
+        while (input_of(lowest) != input_of(i))
+            lowest++;
+        cr_assert_eq(equal[i], lowest, "record %u", i);
+    }
+    apl_store_close(store);
+}
+
+static const struct shared_inputs *shared_by(const struct splits_report *r, const char *a, const char *b)
+{
+    for (unsigned i = 0; i < r->shared_count; i++)
+        if (strcmp(r->shared[i].name, a) == 0 && strcmp(r->shared[i].other, b) == 0)
+            return &r->shared[i];
+    return NULL;
+}
+
+/* A whole store, with splits of splits; one record of "train" comes again in "test". */
+Test(audit_store_splits, a_store)
+{
+    apl_store *store = plain_store(6008, 1000);
+    struct splits_report report;
+    make_split(store, "val", 0.2, NULL, NULL);
+    make_split(store, "dev", 0.3, "train-val", "label");
+    shell("printf junk >'%s/junk.split'", db);
+    OK(splits_audit(store, 1e-3, &report, &err));
+    cr_assert(report.count == 2 && report.unusable == 1);
+    cr_assert_eq(report.findings, 5 + 6);
+    cr_assert_eq(report.rejected, 0);
+    cr_assert_eq(shared_by(&report, "train", "test")->records, 1);
+    cr_assert_eq(shared_by(&report, "train", "train")->records, 6000 / 20 * 2 + 60 + 1);
+    cr_assert_eq(shared_by(&report, "test", "test")->count, 1000);
+    splits_report_free(&report);
+    apl_store_close(store);
+}

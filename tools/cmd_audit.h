@@ -1,0 +1,54 @@
+/* apldata audit: what was asked for, what was found, and the forms in which it is told. */
+#ifndef CMD_AUDIT_H
+#define CMD_AUDIT_H
+
+#include "audit.h"
+#include "reader_args.h"
+#include "reader_orders.h"
+#include "store_splits.h"
+
+/* What of a store is looked at. */
+enum audit_scope { AUDIT_BOTH, AUDIT_SPLITS, AUDIT_ORDER };
+
+struct audit_job {
+    const char *path;
+    enum audit_scope scope;
+    bool json, quiet, verbose, controls, load;
+    double level;
+    struct reader_args args;
+    struct reader_choice choice;
+    apl_store *store;
+    struct reader_orders orders;
+    struct audit_sample sample;
+};
+
+struct audit_result {
+    bool has_order, has_splits;
+    bool uniform; /* the order is meant to be a uniform permutation of the split */
+    struct audit_report order;
+    struct splits_report splits;
+    double seconds;
+};
+
+/* How many findings, of how many, speak against the reader or a split. Orders that are not meant to be uniform are held to be
+ * complete and independent of timing only. */
+unsigned audit_rejections(const struct audit_result *result);
+unsigned audit_findings(const struct audit_result *result);
+
+/* The verdict, in a sentence or two. */
+void audit_verdict(const struct audit_job *job, const struct audit_result *result, char *text, size_t size);
+
+/* What became of it: "stands", "REJECTED", or "differs" where the order is not meant to be uniform. */
+const char *audit_word(const struct finding *finding, bool judged);
+
+/* p as it is shown. */
+const char *audit_p_text(double p);
+
+/* On stdout, for people and for programs; return an exit status. */
+int audit_print(const struct audit_job *job, const struct audit_result *result);
+int audit_print_json(const struct audit_job *job, const struct audit_result *result);
+
+/* All controls, and what right order they are compared with. */
+int audit_the_controls(struct audit_job *job);
+
+#endif

@@ -1,0 +1,274 @@
+/* apldata audit: what it tells on stdout. */
+#include "args.h"
+#include "cmd_audit.h"
+#include "controls.h"
+#include "report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS 100
+
+/* --------------------------------------------------------------------------------------------- verdict */
+
+unsigned audit_rejections(const struct audit_result *r)
+{
+    unsigned n = r->has_splits ? r->splits.rejected : 0;
+    for (unsigned i = 0; r->has_order && i < r->order.count; i++)
+        n += r->order.findings[i].rejected && (r->uniform || r->order.findings[i].certain);
+    return n;
+}
+
+const char *audit_word(const struct finding *f, bool judged)
+{
+    return !f->rejected ? "stands" : judged || f->certain ? "REJECTED" : "differs";
+}
+
+unsigned audit_findings(const struct audit_result *r)
+{
+    return (r->has_order ? r->order.count : 0) + (r->has_splits ? r->splits.findings : 0);
+}
+
+void audit_verdict(const struct audit_job *job, const struct audit_result *r, char *text, size_t size)
+{
+    unsigned n = audit_rejections(r);
+    unsigned long long epochs = job->sample.epochs;
+    const char *splits = r->has_splits && r->splits.count ? " The splits are what they should be." : "";
+    if (n > 0)
+        snprintf(text, size, "%u of %u hypotheses %s rejected: this is not what it should be.", n,
+                 audit_findings(r), n == 1 ? "is" : "are");
+    else if (!r->has_order)
+        snprintf(text, size, "%s", r->splits.count ? splits + 1 : "There are no split files to test.");
+    else if (r->uniform)
+        snprintf(text, size,
+                 "Nothing is rejected: what training sees is a uniform permutation of the split, as far as "
+                 "%llu epochs can tell.%s",
+                 epochs, splits);
+    else
+        snprintf(text, size,
+                 "Each record comes exactly once. This order is not meant to be uniform over the split; the "
+                 "findings %s.%s",
+                 r->order.rejected ? "tell how far it is from that"
+                                   : "cannot tell it from that, as many epochs as there were",
+                 splits);
+}
+
+const char *audit_p_text(double p)
+{
+    return p < 1e-99 ? "0" : number_text(p < 0.001 ? "%.0e" : "%.3f", p);
+}
+
+/* ----------------------------------------------------------------------------------------- for people */
+
+/* Prints words, and breaks lines before COLUMNS. */
+static void print_wrapped(unsigned indent, const char *text)
+{
+    size_t column = 0;
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column > 0 && column + 1 + word > COLUMNS) {
+            putchar('\n');
+            column = 0;
+        }
+        column += column ? (size_t)printf(" ") : (size_t)printf("%*s", (int)indent, "");
+        column += (size_t)printf("%.*s", (int)word, text);
+        text += word + (text[word] == ' ');
+    }
+    putchar('\n');
+}
+
+static void print_more(const struct finding *f)
+{
+    char text[400];
+    snprintf(text, sizeof text, "if right: %s", f->hypothesis);
+    print_wrapped(4, text);
+    snprintf(text, sizeof text, f->df ? "statistic: %s = %.5g, df %.0f" : "statistic: %s = %.5g",
+             f->statistic, f->value, f->df);
+    print_wrapped(4, text);
+    snprintf(text, sizeof text, "would find, 9 times in 10: %.2g %s", f->effect, f->unit);
+    if (f->effect > 0 && isfinite(f->effect))
+        print_wrapped(4, text);
+}
+
+/* `judged`: it speaks against the reader, or a split. */
+static void print_finding(const struct audit_job *job, const struct finding *f, bool judged)
+{
+    printf("%-25s  %-8s  %5s  %s\n", f->name, audit_word(f, judged), audit_p_text(f->p), f->detail);
+    if (job->verbose)
+        print_more(f);
+}
+
+static void print_head(void)
+{
+    printf("%-25s  %-8s  %5s  %s\n", "test", "", "p", "seen");
+}
+
+static void print_order(const struct audit_job *job, const struct audit_result *r)
+{
+    const struct audit_sample *s = &job->sample;
+    print_head();
+    for (unsigned i = 0; i < r->order.count; i++)
+        print_finding(job, &r->order.findings[i], r->uniform);
+    char text[200];
+    snprintf(text, sizeof text, "(%s records in %s blocks%s; %s epochs of seed %llu)", count_text(s->n),
+             count_text(s->blocks), s->cls ? number_text(", %.0f classes", s->classes) : "",
+             count_text(s->epochs), (unsigned long long)s->seed);
+    print_wrapped(0, text);
+}
+
+static void print_split(const struct audit_job *job, const struct audited_split *split)
+{
+    const apl_split_file *f = split->file;
+    char text[2000];
+    snprintf(text, sizeof text, "split %s: %s of the %s records of %s, the rest is %s; ratio %g, %s%s",
+             shown(f->name), count_text(f->records), count_text(f->records + f->rest_records),
+             shown(f->parent), shown(f->rest), f->ratio, f->stratify ? "by " : "by a hash of the inputs",
+             f->stratify ? shown(f->stratify) : "");
+    putchar('\n');
+    print_wrapped(0, text);
+    print_head();
+    for (unsigned i = 0; i < split->report.count; i++)
+        print_finding(job, &split->report.findings[i], true);
+}
+
+static void print_shared(const struct splits_report *r)
+{
+    printf("\nequal inputs in the source's own splits:\n");
+    for (unsigned i = 0; i < r->shared_count; i++) {
+        const struct shared_inputs *s = &r->shared[i];
+        printf("  %s: %s of %s records %s%s\n", shown(s->other), count_text(s->records), count_text(s->count),
+               s->name == s->other ? "repeat the inputs of an earlier one" : "have the inputs of one of ",
+               s->name == s->other ? "" : shown(s->name));
+    }
+}
+
+int audit_print(const struct audit_job *job, const struct audit_result *r)
+{
+    char verdict[400];
+    printf("%s, %s\n%s", shown(job->path), duration_text(r->seconds), r->has_order ? "\n" : "");
+    if (r->has_order)
+        print_order(job, r);
+    for (unsigned i = 0; r->has_splits && i < r->splits.count; i++)
+        print_split(job, &r->splits.splits[i]);
+    if (r->has_splits && r->splits.unusable)
+        printf("\n%u split files cannot be used: apldata verify tells why\n", r->splits.unusable);
+    if (r->has_splits)
+        print_shared(&r->splits);
+    putchar('\n');
+    audit_verdict(job, r, verdict, sizeof verdict);
+    print_wrapped(0, verdict);
+    printf("The chance of a false alarm is at most %g, all tests together.\n", job->level);
+    return audit_rejections(r) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* --------------------------------------------------------------------------------------- for programs */
+
+static double finite(double v)
+{
+    return isfinite(v) ? v : 0;
+}
+
+static json_t *finding_json(const struct finding *f)
+{
+    return json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:s, s:s, s:b}", "test", f->name, "hypothesis",
+                     f->hypothesis, "statistic", f->statistic, "value", finite(f->value), "df", finite(f->df),
+                     "p", f->p, "detectable", finite(f->effect), "detectable_unit", f->unit, "detail",
+                     f->detail, "rejected", f->rejected);
+}
+
+static json_t *findings_json(const struct finding *findings, unsigned count)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < count; i++)
+        json_array_append_new(list, finding_json(&findings[i]));
+    return list;
+}
+
+static json_t *splits_json(const struct splits_report *r)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct audited_split *s = &r->splits[i];
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:f, s:o}", "name", json_text(s->file->name),
+                                              "records", json_count(s->file->records), "rest",
+                                              json_text(s->file->rest), "ratio", s->file->ratio, "findings",
+                                              findings_json(s->report.findings, s->report.count)));
+    }
+    return list;
+}
+
+static json_t *shared_json(const struct splits_report *r)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->shared_count; i++)
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "split", json_text(r->shared[i].other),
+                                              "with", json_text(r->shared[i].name), "records",
+                                              json_count(r->shared[i].records)));
+    return list;
+}
+
+int audit_print_json(const struct audit_job *job, const struct audit_result *r)
+{
+    const struct audit_sample *s = &job->sample;
+    int status = audit_rejections(r) ? EXIT_FAILURE : EXIT_SUCCESS;
+    json_t *object = json_pack("{s:b, s:o, s:f, s:f}", "ok", status == EXIT_SUCCESS, "db",
+                               json_text(job->path), "level", job->level, "seconds", r->seconds);
+    if (object && r->has_order)
+        json_object_update_new(object, json_pack("{s:b, s:I, s:I, s:I, s:o}", "judged_as_uniform", r->uniform,
+                                                 "records", (json_int_t)s->n, "epochs", (json_int_t)s->epochs,
+                                                 "seed", (json_int_t)s->seed, "findings",
+                                                 findings_json(r->order.findings, r->order.count)));
+    if (object && r->has_splits)
+        json_object_update_new(object, json_pack("{s:o, s:o, s:I}", "splits", splits_json(&r->splits),
+                                                 "equal_inputs", shared_json(&r->splits),
+                                                 "unusable_split_files", (json_int_t)r->splits.unusable));
+    return print_json(object, status);
+}
+
+/* ------------------------------------------------------------------------------------------- controls */
+
+static void print_control(const struct control *c, const struct audit_report *report, bool wrong)
+{
+    char text[600] = "by ";
+    size_t at = strlen(text);
+    printf("%-15s %s\n", c->name,
+           report->rejected ? "rejected"
+           : wrong          ? "NOT REJECTED"
+                            : "not rejected, as is right");
+    print_wrapped(4, c->what);
+    for (unsigned i = 0; i < report->count && at < sizeof text; i++)
+        if (report->findings[i].rejected)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at > 3 ? ", " : "",
+                                   report->findings[i].name);
+    if (report->rejected)
+        print_wrapped(4, text);
+}
+
+int audit_the_controls(struct audit_job *job)
+{
+    json_t *list = json_array();
+    unsigned passed = 0;
+    for (unsigned i = 0; i <= audit_control_count; i++) {
+        const struct control *c = i ? &audit_controls[i - 1] : &audit_right;
+        struct audit_report report;
+        struct order_source source = {c->order, &job->sample};
+        if (!audit_run(&job->sample, &source, &report)) {
+            json_decref(list);
+            return failed("memory could not be had");
+        }
+        passed += (report.rejected > 0) == (i > 0);
+        if (!job->json && !job->quiet)
+            print_control(c, &report, i > 0);
+        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "control", c->name, "what", c->what,
+                                              "rejected", report.rejected > 0, "findings",
+                                              findings_json(report.findings, report.count)));
+        audit_report_free(&report);
+    }
+    int status = passed == audit_control_count + 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (job->json)
+        return print_json(json_pack("{s:b, s:o}", "ok", status == EXIT_SUCCESS, "controls", list), status);
+    json_decref(list);
+    return status;
+}
