@@ -42,7 +42,7 @@ full)
     "$mkshapes" --rows 1100 "$scratch/archives/large.tar"
     full_disks 4
     faults powercut -n 100 -r 100
-    faults crash -k "${KILLS:-100}"
+    faults crash -k "${KILLS:-125}"
     rm "$scratch/archives/large.tar"
     faults sweep -n 0
     ;;
