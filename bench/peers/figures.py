@@ -75,6 +75,10 @@ class Figures:
         told = self.raw[kind].get(SYSTEMS[name].store or name)
         return (told["bytes"], told["bytes"] / told["raw"]) if told else None
 
+    def others(self) -> float:
+        """Median of the cores that other processes kept busy while something was measured."""
+        return statistics.median([run["others"] for run in self.raw["epochs"] if "others" in run] or [0.0])
+
     def versions(self) -> dict[str, str]:
         """Of the packages named in the requirements, over all environments."""
         named = set()

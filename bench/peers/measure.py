@@ -38,6 +38,14 @@ def cpu_seconds() -> float:
     return total
 
 
+def machine_seconds() -> float:
+    """Processor time that all processes of the machine have used, and what its host took from it."""
+    user, nice, system, _idle, _wait, irq, softirq, stolen = map(
+        int, Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
+    )
+    return (user + nice + system + irq + softirq + stolen) / TICK
+
+
 def memory() -> dict[str, int]:
     """Bytes of the process tree: `rss` counts shared pages once for each process, `pss` once in all."""
     sums = {"Rss": 0, "Pss": 0, "Pss_Anon": 0}

@@ -77,16 +77,18 @@ def epochs(
 
 
 def timed(stream: Any, seconds: float, least: int) -> dict[str, Any]:
-    """Takes epochs for some time; seconds and records of each, processor time of all."""
+    """Takes epochs for some time; seconds of each, records and processor time of all, cores others used."""
     took: list[float] = []
     records = 0
-    cpu, begin = measure.cpu_seconds(), time.perf_counter()
+    cpu, machine, begin = measure.cpu_seconds(), measure.machine_seconds(), time.perf_counter()
     while len(took) < least or time.perf_counter() - begin < seconds:
         epoch = time.perf_counter()
         for _, labels in next(stream):
             records += len(labels)
         took.append(time.perf_counter() - epoch)
-    return {"epochs": took, "records": records, "cpu": measure.cpu_seconds() - cpu}
+    used, wall = measure.cpu_seconds() - cpu, time.perf_counter() - begin
+    others = max(0.0, measure.machine_seconds() - machine - used) / wall
+    return {"epochs": took, "records": records, "cpu": used, "others": others}
 
 
 def watched(stream: Any) -> dict[str, int]:
