@@ -360,6 +360,8 @@ clean:
 
 ## list: this list
 list help:
-	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-16s %s\n", $$1, $$2 }'
+	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' $(filter %Makefile %.mk,$(MAKEFILE_LIST)) | awk -F'|' '{ printf "make %-16s %s\n", $$1, $$2 }'
+
+include tests/fuzz/fuzz.mk tests/faults/faults.mk
 
 -include $(ALL_SRC:%.c=$(OBJ)/%.d) $(wildcard $(OBJ)/audit/distributions.d)

@@ -513,6 +513,31 @@ typedef struct apl_split_options {
 APL_API APL_MUST_USE apl_status apl_split_make(apl_store *store, const apl_split_options *options,
                                                apl_error *err);
 
+/*
+ * Divides the parent into many parts, each of which is a split: NAME-0 ... NAME-(parts-1), with the rests
+ * PARENT-NAME-0 ... Each record of the parent is in exactly one part, and records with equal inputs are in the
+ * same: for cross-validation, say, where "cv-3" checks what has been trained on "train-cv-3", or for the
+ * clients of federated learning. options->ratio must be 0.
+ *
+ * Without `stratify`, record by record, the keyed hash decides, as it does in a split: parts are about equal,
+ * and a store that grows moves no record. With it, the parts have equally many of each class: to within one,
+ * where all inputs are different, and else by less than two groups of equal inputs.
+ *
+ * With a `concentration` above 0 (0.000001 to 1000000; it is rounded to millionths), the parts have different
+ * shares of each class, drawn for each class by itself from the symmetric Dirichlet distribution with that
+ * concentration, and each group of equal inputs goes to a part with these chances. Below 1, most of a class is
+ * in few parts; far above, shares come near to equal. Parts may come out empty. Classes are those of
+ * `stratify`; NULL: of the store's only target that could be it. The draws are keyed by the seed and done in
+ * whole numbers, so they are the same on every machine.
+ *
+ * All files are written, or an error leaves none of them (of those that were to be replaced, some may then
+ * have gone). A process that is killed while files are put in their places may leave some. Needs memory of
+ * parts x records / 4 bytes. Errors: those of apl_split_make().
+ */
+#define APL_MAX_PARTS 10000
+APL_API APL_MUST_USE apl_status apl_split_parts(apl_store *store, const apl_split_options *options,
+                                                unsigned parts, double concentration, apl_error *err);
+
 /* A split file. Later versions may append members. */
 typedef struct apl_split_file {
     const char *name;     /* of the part, and without ".split" of the file */
@@ -525,6 +550,10 @@ typedef struct apl_split_file {
     uint64_t records, rest_records;
     apl_status status;   /* APL_OK, or why the file cannot be used: APL_E_CORRUPT, APL_E_MISMATCH, ... */
     const char *message; /* the same in words; "" */
+    /* Of apl_split_parts(): number of the part, number of all; 0 of 0 in a division in two. The ratio is then
+     * 1 / parts. */
+    unsigned part, parts;
+    double concentration; /* where a Dirichlet distribution says how much of each class; else 0 */
 } apl_split_file;
 
 typedef struct apl_split_list apl_split_list;
@@ -669,7 +698,7 @@ typedef struct apl_reader_options {
     int sequential; /* 1: in the order of ids, nothing is shuffled: for evaluation */
     apl_order order;
     uint64_t seed;
-    uint64_t first_epoch;
+    uint64_t first_epoch; /* at most 2^63 - 1 */
     /* Records that mix. 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB hold. With
      * `reuse`, a window that does not cover the split takes up to `reuse` times its memory, which the default
      * allows for. */

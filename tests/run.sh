@@ -2,8 +2,8 @@
 # Builds and runs every test; the last line says how many passed and failed. Logs are kept in build/logs; of
 # suites that fail they are shown.
 #
-#   tests/run.sh [SUITE...]      all suites, or those named: unit cli stress asan tsan variants arm64 scripts python
-#                                litter; `frameworks` runs when it is named
+#   tests/run.sh [SUITE...]      all suites, or those named: unit cli stress fuzz faults asan tsan variants arm64 scripts
+#                                python litter; `frameworks` runs when it is named
 
 set -u
 export BUILD=${BUILD:-build} MAKE=${MAKE:-make} CC=${CC:-cc} CXX=${CXX:-c++}
@@ -12,6 +12,8 @@ logs=$BUILD/logs
 mkdir -p "$logs"
 rm -f "$logs"/*.log
 passed=0 failed=0 skipped=0 begun=0
+patience=300 # seconds
+[ -z "${APL_LONG:-}" ] || patience=14400
 jobs=$(nproc)
 case ${MAKEFLAGS-} in
 *jobserver*) build="$MAKE --no-print-directory" ;;
@@ -61,7 +63,7 @@ program()
 {
     local name=$1 log=$logs/${1//[ \/]/-}.log
     shift
-    timeout 300 "$@" >"$log" 2>&1
+    timeout "$patience" "$@" >"$log" 2>&1
     local code=$?
     if [ $code -ne 0 ]; then
         echo "exit status $code" >>"$log"
@@ -78,7 +80,7 @@ script()
 {
     local name=$1 log=$logs/${1//[ \/]/-}.log
     shift
-    timeout 900 "$@" >"$log" 2>&1
+    timeout $((3 * patience)) "$@" >"$log" 2>&1
     local code=$?
     local ok bad skips
     ok=$(grep -c '^ok ' "$log") bad=$(grep -c '^FAIL ' "$log") skips=$(grep -c '^skipped ' "$log")
@@ -162,6 +164,7 @@ suite_asan()
     unit asan "asan unit"
     cli "$BUILD/asan" "asan cli"
     stress asan
+    fuzz asan
     unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 }
 
@@ -183,6 +186,29 @@ suite_stress()
     stress release
 }
 
+# fuzz FLAVOUR: the inputs that fuzzing has kept, through every target
+fuzz()
+{
+    built "build fuzz replays with $1" FLAVOUR="$1" replays
+    for source in tests/fuzz/target_*.c; do
+        local target=${source##*/target_}
+        target=${target%.c}
+        program "$1 fuzz $target" "$BUILD/$1/tests/fuzz/replay_$target" "$BUILD/fuzz/corpus/$target"
+    done
+}
+
+suite_fuzz()
+{
+    fuzz release
+}
+
+# Calls that fail, crashes, power cuts, full disks.
+suite_faults()
+{
+    built "build faults" faults
+    script faults bash tests/faults/run.sh
+}
+
 suite_tsan()
 {
     export TSAN_OPTIONS=halt_on_error=1
@@ -201,6 +227,12 @@ suite_variants()
         cli "$BUILD" "$variant cli"
         unset APL_CPU
     done
+    # What reads stores, by reading instead of mapping them.
+    export APL_IO=read
+    for test in get verify golden split reader reader_corrupt reader_state; do
+        program "read $test" "$BUILD/release/tests/test_$test"
+    done
+    unset APL_IO
 }
 
 # arm64 NAME SOURCE...: tests/arm64/NAME.c with what it tests, built and run for arm64
@@ -274,7 +306,7 @@ suite_litter()
 }
 
 tree >"$logs/.tree"
-suites=${*:-unit cli stress asan tsan variants arm64 scripts python litter}
+suites=${*:-unit cli stress fuzz faults asan tsan variants arm64 scripts python litter}
 case $suites in
 python | frameworks) ;; # these build what they need
 *) built build all tests ;;
