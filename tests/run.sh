@@ -165,6 +165,8 @@ suite_asan()
     cli "$BUILD/asan" "asan cli"
     stress asan
     fuzz asan
+    built "build faults with asan" FLAVOUR=asan faults
+    PROGRAMS=$BUILD/asan script "asan faults" bash tests/faults/run.sh asan
     unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 }
 

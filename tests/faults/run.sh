@@ -6,6 +6,7 @@
 #   MKSHAPES  draws archives
 #   SEED      of all that is drawn
 #   KILLS     how often each program is killed
+#   ONLY      one of disks, powercut, crash and sweep
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,8 +25,14 @@ mkdir "$scratch/archives" "$scratch/work"
 "$mkshapes" --rows 60 --seed 2 "$scratch/archives/old.tar.gz"
 "$mkshapes" --rows 30 --python "$scratch/archives/python.tar"
 
+wanted()
+{
+    [ "${ONLY:-$1}" = "$1" ]
+}
+
 full_disks() # STEP in KiB
 {
+    wanted disks || return 0
     PROGRAMS=$programs bash "$here/diskfull.sh" "$1" "$scratch/archives/binary.tar.gz" "$scratch/archives/old.tar.gz"
 }
 
@@ -34,6 +41,7 @@ faults()
 {
     local program=$1
     shift
+    wanted "$program" || return 0
     "$faults/$program" "$programs" "$scratch/archives" "$scratch/work" "$injector" -s "$seed" "$@"
 }
 
