@@ -44,6 +44,20 @@ uint64_t marks_shared(const struct marks *a, const struct marks *b)
     return n;
 }
 
+/* The marks of word w of a table that marks every record. */
+static uint64_t full_word(uint64_t count, uint64_t w)
+{
+    return w == count / 64 ? ((uint64_t)1 << count % 64) - 1 : UINT64_MAX;
+}
+
+void marks_rest(struct marks *marks, const struct marks *all, const struct marks *but)
+{
+    for (uint64_t w = 0; w < word_count(marks->count); w++) {
+        uint64_t of = all->words ? word(all, w) : full_word(marks->count, w);
+        atomic_store_explicit(&marks->words[w], of & ~word(but, w), memory_order_relaxed);
+    }
+}
+
 void marks_store(const struct marks *m, uint8_t *bytes)
 {
     for (size_t i = 0, n = marks_bytes(m->count); i < n; i++)

@@ -35,6 +35,10 @@ uint64_t marks_total(const struct marks *marks);
 /* How many records are marked in both tables, which are of the same records. */
 uint64_t marks_shared(const struct marks *a, const struct marks *b);
 
+/* Marks in `marks`, a table without a mark, the records of `all` that `but` does not mark; `all` without a table
+ * means every record. */
+void marks_rest(struct marks *marks, const struct marks *all, const struct marks *but);
+
 /* Bytes of a table of `count` records as it is stored: record i is bit i % 8 of byte i / 8. */
 static inline size_t marks_bytes(uint64_t count)
 {

@@ -5,6 +5,7 @@
 #ifndef SPLIT_H
 #define SPLIT_H
 
+#include "random.h"
 #include "split_file.h"
 
 /* Some records of one split of the source. */
@@ -32,10 +33,36 @@ static inline bool selection_has(const struct selection *s, uint64_t id)
 apl_status split_find_rest(const apl_store *store, const char *name, const char *but, struct split_file *file,
                            apl_error *err);
 
-/* Divides the records of `parent` by the rule that `file` states, into its tables, which must be empty, and
- * counts both sides. */
+/* Files of one division, which differ in nothing but their parts: these have consecutive numbers. */
+struct split_set {
+    struct split_file *files;
+    size_t count;
+};
+
+/* Marks a record in the table of the part of that number, if one of the files is of that part. */
+static inline void split_set_mark(const struct split_set *set, uint32_t number, uint64_t record)
+{
+    uint32_t i = number - set->files[0].number;
+    if (i < set->count)
+        marks_set(&set->files[i].tables[SPLIT_PART], record);
+}
+
+/* Divides the records of `parent` by the rule that the files state, into their tables of parts, which must be
+ * empty. */
 apl_status split_divide(const apl_store *store, const struct selection *parent, unsigned threads,
-                        struct split_file *file, apl_error *err);
+                        const struct split_set *set, apl_error *err);
+
+/* A record that is divided by its class. */
+struct split_item {
+    uint64_t order; /* the keyed hash of its inputs */
+    struct hash128 inputs;
+    uint64_t cls;
+    uint64_t record; /* of the source's split */
+};
+
+/* Divides items[0 ... n-1], whose order it changes, by the set's rule, which is one by class; n is below 2^32. */
+apl_status split_divide_items(const struct split_set *set, struct random_key key, struct split_item *items,
+                              uint64_t n, apl_error *err);
 
 /* The integer field by which to stratify; its number. */
 apl_status split_field(const apl_store *store, const char *name, unsigned *field, apl_error *err);

@@ -54,7 +54,7 @@ static void put_head(struct buffer *out, const struct split_file *f)
 {
     buffer_put(out, MAGIC, 4);
     buffer_le(out, SPLIT_MAJOR, 2);
-    buffer_le(out, SPLIT_MINOR, 2);
+    buffer_le(out, split_in_parts(f) ? SPLIT_MINOR : 0, 2);
     buffer_le(out, 0, 8); /* the size, when it is known */
     buffer_put(out, f->content, sizeof f->content);
     buffer_le(out, f->rule, 4);
@@ -71,6 +71,15 @@ static void put_head(struct buffer *out, const struct split_file *f)
     put_text(out, f->stratify);
 }
 
+static void put_tail(struct buffer *out, const struct split_file *f)
+{
+    if (!split_in_parts(f))
+        return;
+    buffer_le(out, f->number, 4);
+    buffer_le(out, f->parts, 4);
+    buffer_le(out, f->concentration, 8);
+}
+
 apl_status split_file_encode(const struct split_file *f, struct buffer *out, apl_error *err)
 {
     struct entropy *entropy = entropy_new();
@@ -79,6 +88,7 @@ apl_status split_file_encode(const struct split_file *f, struct buffer *out, apl
     for (unsigned side = 0; side < 2 && status == APL_OK; side++)
         status = put_table(out, &f->tables[side], entropy, err);
     entropy_free(entropy);
+    put_tail(out, f);
     if (status == APL_OK && out->failed)
         status = fail_nomem(err);
     if (status != APL_OK)
@@ -152,6 +162,22 @@ static apl_status get_tables(struct cursor *c, uint64_t count, struct split_file
     return APL_OK;
 }
 
+/* Which part of how many the file is of. */
+static apl_status get_tail(struct cursor *c, struct split_file *f, apl_error *err)
+{
+    if (!split_in_parts(f))
+        return APL_OK;
+    f->number = cursor_u32(c);
+    f->parts = cursor_u32(c);
+    f->concentration = cursor_u64(c);
+    if (f->parts < 2 || f->parts > SPLIT_MAX_PARTS || f->number >= f->parts)
+        return bad(err, "it is not one of so many parts");
+    bool dirichlet = f->rule == SPLIT_PARTS_DIRICHLET;
+    if (dirichlet != (f->concentration != 0) || f->concentration > SPLIT_MAX_CONCENTRATION)
+        return bad(err, "rule and concentration contradict each other");
+    return APL_OK;
+}
+
 static apl_status get_file(struct cursor *c, const struct manifest *m, struct split_file *f, apl_error *err)
 {
     const uint8_t *content = cursor_take(c, sizeof f->content);
@@ -170,12 +196,13 @@ static apl_status get_file(struct cursor *c, const struct manifest *m, struct sp
     TRY(get_text(c, false, &f->parent, err));
     TRY(get_text(c, false, &f->source, err));
     TRY(get_text(c, true, &f->stratify, err));
-    if (f->rule != SPLIT_HASH && f->rule != SPLIT_STRATIFIED)
+    if (f->rule < SPLIT_HASH || f->rule > SPLIT_PARTS_DIRICHLET)
         return fail(err, APL_E_VERSION, "it follows a rule that this library does not know");
-    if ((f->rule == SPLIT_STRATIFIED) != (*f->stratify != 0))
+    if (split_by_class(f) != (*f->stratify != 0))
         return bad(err, "rule and field contradict each other");
     TRY(check_store(f, count, m, err));
-    return get_tables(c, count, f, err);
+    TRY(get_tables(c, count, f, err));
+    return get_tail(c, f, err);
 }
 
 apl_status split_file_decode(const uint8_t *bytes, size_t size, const struct manifest *m,

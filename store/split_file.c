@@ -142,41 +142,96 @@ static apl_status take_directory(const apl_store *store, int directory, apl_erro
     return APL_OK;
 }
 
-static apl_status publish(const apl_store *store, int directory, const char *path, const struct buffer *bytes,
-                          bool replace, apl_error *err)
+static void file_name(const struct split_file *f, char path[FILE_NAME_BYTES])
 {
-    char temporary[FILE_NAME_BYTES + sizeof TEMPORARY_PREFIX];
-    snprintf(temporary, sizeof temporary, TEMPORARY_PREFIX "%s", path);
-    TRY(take_directory(store, directory, err));
+    snprintf(path, FILE_NAME_BYTES, "%s%s", f->name, SPLIT_SUFFIX);
+}
+
+static void temporary_name(const struct split_file *f, char path[FILE_NAME_BYTES])
+{
+    snprintf(path, FILE_NAME_BYTES, "%s%s%s", TEMPORARY_PREFIX, f->name, SPLIT_SUFFIX);
+}
+
+static apl_status named(const apl_store *store, const struct split_file *f, apl_status status, apl_error *err)
+{
+    char path[FILE_NAME_BYTES], shown[4 * FILE_NAME_BYTES];
+    file_name(f, path);
+    return status == APL_OK ? APL_OK
+                            : fail_in(err, status, "%s/%s", store->directory_name,
+                                      printable(shown, sizeof shown, path, strlen(path)));
+}
+
+/* Encodes the file and writes it under its temporary name. */
+static apl_status prepare(int directory, const struct split_file *f, bool replace, apl_error *err)
+{
+    char path[FILE_NAME_BYTES], temporary[FILE_NAME_BYTES];
+    struct buffer bytes = {0};
+    file_name(f, path);
+    temporary_name(f, temporary);
     if (!replace && faccessat(directory, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return fail(err, APL_E_EXISTS, "it exists already");
-    apl_status status = fill(directory, temporary, bytes, err);
-    if (status == APL_OK && renameat(directory, temporary, directory, path) != 0)
-        status = fail_errno(err, errno, "cannot put it in its place");
-    if (status != APL_OK)
-        unlinkat(directory, temporary, 0);
-    else if (fsync(directory) != 0)
-        status = fail_errno(err, errno,
-                            "it is in its place, but a power cut may undo that: cannot sync the directory");
+    apl_status status = split_file_encode(f, &bytes, err);
+    if (status == APL_OK)
+        status = fill(directory, temporary, &bytes, err);
+    buffer_free(&bytes);
     return status;
 }
 
-apl_status split_file_write(const apl_store *store, const struct split_file *file, bool replace,
-                            apl_error *err)
+static apl_status put_in_place(int directory, const struct split_file *f, apl_error *err)
 {
-    struct buffer bytes = {0};
-    char path[FILE_NAME_BYTES], shown[4 * FILE_NAME_BYTES];
-    snprintf(path, sizeof path, "%s%s", file->name, SPLIT_SUFFIX);
-    printable(shown, sizeof shown, path, strlen(path));
-    apl_status status = split_file_encode(file, &bytes, err);
-    int directory = -1;
-    if (status == APL_OK) {
-        directory = openat(store->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        status = directory < 0 ? fail_errno(err, errno, "cannot open the directory")
-                               : publish(store, directory, path, &bytes, replace, err);
+    char path[FILE_NAME_BYTES], temporary[FILE_NAME_BYTES];
+    file_name(f, path);
+    temporary_name(f, temporary);
+    return renameat(directory, temporary, directory, path) == 0
+               ? APL_OK
+               : fail_errno(err, errno, "cannot put it in its place");
+}
+
+static void take_away(int directory, const struct split_file *files, size_t count,
+                      void (*name)(const struct split_file *, char[FILE_NAME_BYTES]))
+{
+    char path[FILE_NAME_BYTES];
+    for (size_t i = 0; i < count; i++) {
+        name(&files[i], path);
+        unlinkat(directory, path, 0);
     }
-    if (directory >= 0)
-        close(directory);
-    buffer_free(&bytes);
-    return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->directory_name, shown);
+}
+
+/* The directory is locked. */
+static apl_status publish(const apl_store *store, int directory, const struct split_file *files, size_t count,
+                          bool replace, apl_error *err)
+{
+    size_t ready = 0, placed = 0;
+    apl_status status = APL_OK;
+    for (; status == APL_OK && ready < count; ready++)
+        status = named(store, &files[ready], prepare(directory, &files[ready], replace, err), err);
+    while (status == APL_OK && placed < count) {
+        status = named(store, &files[placed], put_in_place(directory, &files[placed], err), err);
+        placed += status == APL_OK;
+    }
+    if (status != APL_OK) {
+        take_away(directory, files, placed, file_name);
+        take_away(directory, files + placed, ready - placed, temporary_name);
+        return status;
+    }
+    return fsync(directory) == 0
+               ? APL_OK
+               : named(store, &files[0],
+                       fail_errno(err, errno,
+                                  "it is in its place, but a power cut may undo that: cannot sync the "
+                                  "directory"),
+                       err);
+}
+
+apl_status split_files_write(const apl_store *store, const struct split_file *files, size_t count,
+                             bool replace, apl_error *err)
+{
+    int directory = openat(store->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return named(store, &files[0], fail_errno(err, errno, "cannot open the directory"), err);
+    apl_status status = named(store, &files[0], take_directory(store, directory, err), err);
+    if (status == APL_OK)
+        status = publish(store, directory, files, count, replace, err);
+    close(directory);
+    return status;
 }

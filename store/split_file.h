@@ -7,10 +7,10 @@
  *          6      2  minor
  *          8      8  bytes of the whole file
  *         16     32  content digest of the store
- *         48      1  rule: 1 by hash, 2 stratified
+ *         48      1  rule: see enum split_rule
  *         49      3  zero
  *         52      4  generation: splits between this one and the source's
- *         56      8  ratio x 2^64, rounded down
+ *         56      8  ratio x 2^64, rounded down; 0 in a division into many parts
  *         64      8  seed
  *         72      8  first id of the source's split
  *         80      8  records n of the source's split
@@ -18,6 +18,7 @@
  *         96      8  records of the rest
  *        104         name (text), parent (text), source's split (text), field to stratify by (text)
  *                    the table of the part, the table of the rest: coding (1), bytes (8), the table
+ *                    only in a division into many parts: number of the part (4), parts (4), concentration (8)
  *   size - 8      8  XXH3-64 of all bytes before
  *
  * A table is a bit for each of the n records, in the order of their ids. A record of the parent is marked in
@@ -30,29 +31,52 @@
 #include "store.h"
 
 #define SPLIT_MAJOR  1
-#define SPLIT_MINOR  0
+#define SPLIT_MINOR  1 /* of divisions into many parts; other files are as in version 1.0 */
 #define SPLIT_SUFFIX ".split"
 
 /* The longest name of a split with a file: with suffix, and the prefix of a temporary file, it has to fit
  * where file systems allow 255 bytes. */
 #define SPLIT_MAX_NAME 200
 
-enum split_rule { SPLIT_HASH = 1, SPLIT_STRATIFIED = 2 };
+enum split_rule {
+    SPLIT_HASH = 1,
+    SPLIT_STRATIFIED = 2,
+    /* one of many equal parts: */
+    SPLIT_PARTS_HASH = 3,
+    SPLIT_PARTS_STRATIFIED = 4,
+    SPLIT_PARTS_DIRICHLET = 5 /* of each class as much as a Dirichlet distribution gives */
+};
 enum split_side { SPLIT_PART = 0, SPLIT_REST = 1 };
+
+#define SPLIT_MAX_PARTS         ((uint32_t)1 << 20)
+#define SPLIT_UNIT              ((uint64_t)1000000) /* concentrations are in units of 1 / SPLIT_UNIT */
+#define SPLIT_MAX_CONCENTRATION (SPLIT_UNIT * SPLIT_UNIT)
 
 struct split_file {
     char *name, *parent, *source;
-    char *stratify; /* empty, if the rule is SPLIT_HASH */
+    char *stratify; /* empty, if the rule is one by hash */
     enum split_rule rule;
     uint64_t ratio, seed;
-    uint32_t generation; /* 0: the parent is the source's; else one more than the parent's */
-    uint64_t first;      /* id of the first record of the source's split */
+    uint32_t number, parts; /* part `number` of so many; 0 of 0 in a division in two */
+    uint64_t concentration; /* of SPLIT_PARTS_DIRICHLET, in its units; else 0 */
+    uint32_t generation;    /* 0: the parent is the source's; else one more than the parent's */
+    uint64_t first;         /* id of the first record of the source's split */
     uint64_t records[2];
     struct marks tables[2];
     uint8_t content[32];
 };
 
 void split_file_free(struct split_file *file);
+
+static inline bool split_by_class(const struct split_file *f)
+{
+    return f->rule != SPLIT_HASH && f->rule != SPLIT_PARTS_HASH;
+}
+
+static inline bool split_in_parts(const struct split_file *f)
+{
+    return f->rule >= SPLIT_PARTS_HASH;
+}
 
 /* The name of the rest, PARENT-NAME; the caller frees it. NULL: out of memory. */
 char *split_rest_name(const struct split_file *file);
@@ -69,8 +93,9 @@ bool split_name_ok(const char *name);
 /* Reads NAME.split; APL_E_NOTFOUND if there is none. Messages name the file. */
 apl_status split_file_read(const apl_store *store, const char *name, struct split_file *file, apl_error *err);
 
-/* Writes NAME.split in one step: there is what was before, or all of it. */
-apl_status split_file_write(const apl_store *store, const struct split_file *file, bool replace,
-                            apl_error *err);
+/* Writes NAME.split of each file. One file is written in one step: there is what was before, or all of it. Of
+ * many, an error leaves none of the new ones. */
+apl_status split_files_write(const apl_store *store, const struct split_file *files, size_t count,
+                             bool replace, apl_error *err);
 
 #endif

@@ -45,8 +45,11 @@ static apl_status fill(const apl_store *store, struct listed *l, apl_error *err)
     l->file.rest = l->rest;
     l->file.parent = l->parent;
     l->file.source = l->source;
-    l->file.stratify = f.rule == SPLIT_STRATIFIED ? l->stratify : NULL;
-    l->file.ratio = ldexp((double)f.ratio, -64);
+    l->file.stratify = split_by_class(&f) ? l->stratify : NULL;
+    l->file.ratio = split_in_parts(&f) ? 1.0 / f.parts : ldexp((double)f.ratio, -64);
+    l->file.part = f.number;
+    l->file.parts = f.parts;
+    l->file.concentration = (double)f.concentration / (double)SPLIT_UNIT;
     l->file.seed = f.seed;
     l->file.records = f.records[SPLIT_PART];
     l->file.rest_records = f.records[SPLIT_REST];

@@ -1,29 +1,64 @@
-/* Making splits, and making sure of them. */
+/* Making splits. */
 #include "split.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static char *copy(const char *text)
 {
     return strdup(text ? text : "");
 }
 
+/* What is to be made: a division in two, if `parts` is 0. */
+struct plan {
+    const apl_split_options *options;
+    const char *parent, *stratify; /* not NULL */
+    enum split_rule rule;
+    uint32_t parts;
+    uint64_t concentration;
+};
+
 static apl_status check_options(const apl_store *store, const apl_split_options *o, apl_error *err)
 {
     char shown[256];
     if (!store || !o || o->size < sizeof *o)
-        return fail(err, APL_E_INVALID, "apl_split_make: start from APL_SPLIT_OPTIONS_INIT");
+        return fail(err, APL_E_INVALID, "making a split: start from APL_SPLIT_OPTIONS_INIT");
     if (!o->name)
         return fail(err, APL_E_INVALID, "a split needs a name");
-    printable(shown, sizeof shown, o->name, strlen(o->name));
     if (!split_name_ok(o->name))
         return fail(err, APL_E_INVALID,
                     "a split cannot be called '%s': names have 1 to %d bytes, no '/' and no '.' in front",
-                    shown, SPLIT_MAX_NAME);
-    if (!(o->ratio > 0 && o->ratio < 1))
-        return fail(err, APL_E_INVALID, "split %s: a ratio of %g: it must be between 0 and 1", shown,
-                    o->ratio);
+                    printable(shown, sizeof shown, o->name, strlen(o->name)), SPLIT_MAX_NAME);
     return APL_OK;
+}
+
+static apl_status check_ratio(const apl_split_options *o, apl_error *err)
+{
+    char shown[256];
+    if (o->ratio > 0 && o->ratio < 1)
+        return APL_OK;
+    return fail(err, APL_E_INVALID, "split %s: a ratio of %g: it must be between 0 and 1",
+                printable(shown, sizeof shown, o->name, strlen(o->name)), o->ratio);
+}
+
+static apl_status check_parts(const apl_split_options *o, unsigned parts, double concentration,
+                              apl_error *err)
+{
+    char shown[256], last[SPLIT_MAX_NAME + 16];
+    printable(shown, sizeof shown, o->name, strlen(o->name));
+    if (parts < 2 || parts > APL_MAX_PARTS)
+        return fail(err, APL_E_INVALID, "split %s: %u parts: there must be 2 to %d", shown, parts,
+                    APL_MAX_PARTS);
+    if (o->ratio != 0)
+        return fail(err, APL_E_INVALID, "split %s: a ratio of %g: parts are equal, without a ratio", shown,
+                    o->ratio);
+    if (concentration != 0 && !(concentration >= 1e-6 && concentration <= 1e6))
+        return fail(err, APL_E_INVALID, "split %s: a concentration of %g: it must be 0.000001 to 1000000",
+                    shown, concentration);
+    snprintf(last, sizeof last, "%s-%u", o->name, parts - 1);
+    return split_name_ok(last)
+               ? APL_OK
+               : fail(err, APL_E_INVALID, "split %s: the names of its parts are too long", shown);
 }
 
 /* Is there nothing yet that `name` could mean, but for the file `own`? */
@@ -62,29 +97,78 @@ static apl_status check_names(const apl_store *store, const struct split_file *f
     return status;
 }
 
-static apl_status make_tables(struct split_file *file, uint64_t count, apl_error *err)
+/* A part that is left of an earlier division into more parts would pass for one of the new ones. */
+static apl_status check_left_over(const apl_store *store, const struct plan *p, apl_error *err)
 {
-    TRY(marks_init(&file->tables[SPLIT_PART], count, err));
-    return marks_init(&file->tables[SPLIT_REST], count, err);
+    struct split_file old;
+    char next[SPLIT_MAX_NAME + 16], shown[256];
+    snprintf(next, sizeof next, "%s-%u", p->options->name, p->parts);
+    if (split_file_read(store, next, &old, NULL) != APL_OK)
+        return APL_OK;
+    bool more = split_in_parts(&old) && old.parts > p->parts;
+    uint32_t parts = old.parts;
+    split_file_free(&old);
+    return more
+               ? fail(err, APL_E_INVALID, "%s: split %s is of %u parts made before: remove their files first",
+                      store->name, printable(shown, sizeof shown, next, strlen(next)), parts)
+               : APL_OK;
 }
 
-/* The head of the file, as asked for. */
-static apl_status describe(const apl_store *store, const apl_split_options *o, const char *parent_name,
-                           const struct selection *parent, struct split_file *file, apl_error *err)
+/* ---------------------------------------------------------------------------------------------- making */
+
+/* NAME, or NAME-NUMBER of one of many parts; NULL: out of memory. */
+static char *part_name(const struct plan *p, uint32_t number)
 {
-    *file = (struct split_file){.name = copy(o->name),
-                                .parent = copy(parent_name),
+    size_t size = strlen(p->options->name) + 16;
+    char *name = malloc(size);
+    if (name)
+        snprintf(name, size, p->parts ? "%s-%u" : "%s", p->options->name, (unsigned)number);
+    return name;
+}
+
+/* The head of the file, as asked for, and its table of the part. */
+static apl_status describe(const apl_store *store, const struct plan *p, const struct selection *parent,
+                           uint32_t number, struct split_file *file, apl_error *err)
+{
+    *file = (struct split_file){.name = part_name(p, number),
+                                .parent = copy(p->parent),
                                 .source = copy(store->splits[parent->source].name),
-                                .stratify = copy(o->stratify),
-                                .rule = o->stratify && *o->stratify ? SPLIT_STRATIFIED : SPLIT_HASH,
-                                .ratio = (uint64_t)ldexp(o->ratio, 64),
-                                .seed = o->seed,
+                                .stratify = copy(p->stratify),
+                                .rule = p->rule,
+                                .ratio = (uint64_t)ldexp(p->options->ratio, 64),
+                                .seed = p->options->seed,
+                                .number = number,
+                                .parts = p->parts,
+                                .concentration = p->concentration,
                                 .generation = parent->generation,
                                 .first = parent->first};
     memcpy(file->content, store->manifest.info.content_digest, sizeof file->content);
     if (!file->name || !file->parent || !file->source || !file->stratify)
         return fail_nomem(err);
-    return make_tables(file, parent->count, err);
+    return marks_init(&file->tables[SPLIT_PART], parent->count, err);
+}
+
+/* What the part leaves of the parent. */
+static apl_status leave_rest(const struct selection *parent, struct split_file *file, apl_error *err)
+{
+    TRY(marks_init(&file->tables[SPLIT_REST], parent->count, err));
+    marks_rest(&file->tables[SPLIT_REST], &parent->marks, &file->tables[SPLIT_PART]);
+    for (unsigned side = 0; side < 2; side++)
+        file->records[side] = marks_total(&file->tables[side]);
+    return APL_OK;
+}
+
+static apl_status make_set(const apl_store *store, const struct plan *p, const struct selection *parent,
+                           const struct split_set *set, apl_error *err)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        TRY(describe(store, p, parent, (uint32_t)i, &set->files[i], err));
+        TRY(check_names(store, &set->files[i], err));
+    }
+    TRY(split_divide(store, parent, p->options->threads, set, err));
+    for (size_t i = 0; i < set->count; i++)
+        TRY(leave_rest(parent, &set->files[i], err));
+    return split_files_write(store, set->files, set->count, p->options->replace, err);
 }
 
 static const char *default_parent(const apl_store *store)
@@ -93,95 +177,62 @@ static const char *default_parent(const apl_store *store)
                                                                                    : "train";
 }
 
+static apl_status make(const apl_store *store, struct plan *p, apl_error *err)
+{
+    p->parent = p->options->parent ? p->options->parent : default_parent(store);
+    struct selection parent;
+    TRY(selection_open(store, p->parent, &parent, err));
+    struct split_set set = {.count = p->parts ? p->parts : 1};
+    set.files = calloc(set.count, sizeof *set.files);
+    apl_status status = set.files ? make_set(store, p, &parent, &set, err) : fail_nomem(err);
+    for (size_t i = 0; set.files && i < set.count; i++)
+        split_file_free(&set.files[i]);
+    free(set.files);
+    selection_close(&parent);
+    return status;
+}
+
 apl_status apl_split_make(apl_store *store, const apl_split_options *o, apl_error *err)
 {
     apl_error own;
     err = err ? err : &own;
     TRY(check_options(store, o, err));
-    const char *parent_name = o->parent ? o->parent : default_parent(store);
-    struct selection parent;
-    TRY(selection_open(store, parent_name, &parent, err));
-    struct split_file file;
-    apl_status status;
-    GUARD(describe(store, o, parent_name, &parent, &file, err));
-    GUARD(check_names(store, &file, err));
-    GUARD(split_divide(store, &parent, o->threads, &file, err));
-    GUARD(split_file_write(store, &file, o->replace, err));
-out:
-    split_file_free(&file);
-    selection_close(&parent);
-    return status;
+    TRY(check_ratio(o, err));
+    struct plan p = {.options = o, .stratify = o->stratify ? o->stratify : ""};
+    p.rule = *p.stratify ? SPLIT_STRATIFIED : SPLIT_HASH;
+    return make(store, &p, err);
 }
 
-/* ------------------------------------------------------------------------------------------- verifying */
-
-/* The records that the file divides: both its tables. */
-static apl_status both_sides(const apl_store *store, const struct split_file *file, struct selection *parent,
-                             apl_error *err)
+/* The one field that has classes. */
+static apl_status class_field(const apl_store *store, const char **name, apl_error *err)
 {
-    TRY(selection_open(store, file->source, parent, err));
-    TRY(marks_init(&parent->marks, parent->count, err));
-    parent->records = file->records[SPLIT_PART] + file->records[SPLIT_REST];
-    for (uint64_t i = 0; i < parent->count; i++)
-        if (marks_test(&file->tables[SPLIT_PART], i) || marks_test(&file->tables[SPLIT_REST], i))
-            marks_set(&parent->marks, i);
-    return APL_OK;
+    unsigned f, found = 0;
+    for (unsigned i = 0; i < store->manifest.info.fields; i++) {
+        const char *candidate = store->manifest.schema.fields[i].name;
+        if (split_field(store, candidate, &f, NULL) == APL_OK && found++ == 0)
+            *name = candidate;
+    }
+    return found == 1 ? APL_OK
+                      : fail(err, APL_E_INVALID,
+                             "%s: %u fields could tell the classes: parts by a concentration need the name "
+                             "of one",
+                             store->name, found);
 }
 
-/* Does the parent, if it is still there, hold what it held? */
-static apl_status check_parent(const apl_store *store, const struct split_file *file,
-                               const struct selection *sides, apl_error *err)
-{
-    struct selection parent;
-    apl_status status = selection_open(store, file->parent, &parent, err);
-    if (status != APL_OK)
-        return status == APL_E_NOTFOUND ? APL_OK : status;
-    bool same = parent.first == sides->first && parent.records == sides->records;
-    for (uint64_t i = 0; same && i < sides->count; i++)
-        same = marks_test(&sides->marks, i) == selection_has(&parent, sides->first + i);
-    selection_close(&parent);
-    return same ? APL_OK
-                : fail(err, APL_E_MISMATCH, "%s/%s%s: its parent has been made anew since",
-                       store->directory_name, file->name, SPLIT_SUFFIX);
-}
-
-static apl_status compare(const apl_store *store, const struct split_file *is, const struct split_file *due,
-                          apl_error *err)
-{
-    for (uint64_t i = 0; i < is->tables[SPLIT_PART].count; i++)
-        if (marks_test(&is->tables[SPLIT_PART], i) != marks_test(&due->tables[SPLIT_PART], i))
-            return fail_records(err,
-                                fail(err, APL_E_CORRUPT, "%s/%s%s: record %llu is on the wrong side",
-                                     store->directory_name, is->name, SPLIT_SUFFIX,
-                                     (unsigned long long)(is->first + i)),
-                                is->first + i, 1);
-    return APL_OK;
-}
-
-apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads, apl_error *err)
+apl_status apl_split_parts(apl_store *store, const apl_split_options *o, unsigned parts, double concentration,
+                           apl_error *err)
 {
     apl_error own;
     err = err ? err : &own;
-    if (!store || !name)
-        return fail(err, APL_E_INVALID, "apl_split_verify: store or name is NULL");
-    struct split_file is;
-    TRY(split_file_read(store, name, &is, err));
-    struct split_file due = {.stratify = is.stratify,
-                             .rule = is.rule,
-                             .ratio = is.ratio,
-                             .seed = is.seed,
-                             .generation = is.generation};
-    struct selection parent = {0};
-    apl_status status;
-    GUARD(make_tables(&due, is.tables[SPLIT_PART].count, err));
-    GUARD(both_sides(store, &is, &parent, err));
-    GUARD(split_divide(store, &parent, threads, &due, err));
-    GUARD(compare(store, &is, &due, err));
-    GUARD(check_parent(store, &is, &parent, err));
-out:
-    due.stratify = NULL;
-    split_file_free(&due);
-    split_file_free(&is);
-    selection_close(&parent);
-    return status;
+    TRY(check_options(store, o, err));
+    TRY(check_parts(o, parts, concentration, err));
+    struct plan p = {.options = o, .stratify = o->stratify ? o->stratify : "", .parts = parts};
+    p.concentration = (uint64_t)(concentration * (double)SPLIT_UNIT + 0.5);
+    if (p.concentration && !*p.stratify)
+        TRY(class_field(store, &p.stratify, err));
+    p.rule = p.concentration ? SPLIT_PARTS_DIRICHLET
+             : *p.stratify   ? SPLIT_PARTS_STRATIFIED
+                             : SPLIT_PARTS_HASH;
+    TRY(check_left_over(store, &p, err));
+    return make(store, &p, err);
 }

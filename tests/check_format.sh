@@ -35,7 +35,7 @@ refused() # STORE: does the reader notice?
         ! read_store "$scratch/damaged"
 }
 
-# Splits of both rules, one of them of a rest, in a store as its source has it and in a shuffled one.
+# Splits of every rule, some of them of rests, in a store as its source has it and in a shuffled one.
 read_splits()
 {
     for order in "" --shuffle=5; do
@@ -43,6 +43,9 @@ read_splits()
             "$scratch/splits" &&
             "$build/apldata" split -q --force --stratify label --seed 18446744073709551615 "$scratch/splits" \
                 some=0.37@train-val-dev &&
+            "$build/apldata" split -q --force --folds 3 "$scratch/splits" cv &&
+            "$build/apldata" split -q --force --folds 7 --stratify label --seed 3 "$scratch/splits" fold@val &&
+            "$build/apldata" split -q --force --clients 4 --dirichlet 0.25 "$scratch/splits" client@train-val &&
             "$python" -B tests/format_splits.py "$scratch/splits" || return 1
     done
 }

@@ -12,7 +12,8 @@ import sys
 
 from format_reader import INPUT, Bytes, Wrong, check_xxh3, frame, must, read_store, siphash, xxhash
 
-HASH, STRATIFIED = 1, 2
+HASH, STRATIFIED, PARTS_HASH, PARTS_STRATIFIED, PARTS_DIRICHLET = 1, 2, 3, 4, 5
+UNIT = 1000000
 M32 = (1 << 32) - 1
 
 
@@ -32,6 +33,11 @@ class Split:
         self.part, self.rest = self.table(c), self.table(c)
         must((len(self.part), len(self.rest)) == (part, rest), "counts")
         must(not self.part & self.rest, "a record on two sides")
+        self.number = self.parts = self.concentration = 0
+        if self.rule >= PARTS_HASH:
+            self.number, self.parts, self.concentration = c.numbers("IIQ")
+            must(self.number < self.parts, "number of the part")
+            must((self.rule == PARTS_DIRICHLET) == (self.concentration > 0), "concentration")
 
     def table(self, c):
         """The ids that are marked."""
@@ -59,7 +65,8 @@ def share(ratio, n):
     return ((ratio >> 32) * n + ((ratio & M32) * n >> 32) + (1 << 31)) >> 32
 
 
-def stratified(split, hashes, order, classes):
+def classes_of(split, hashes, order, classes):
+    """Of each class its groups, in order: lists of ids."""
     groups = {}
     for i in split.part | split.rest:
         low, high = hashes[i]
@@ -67,14 +74,48 @@ def stratified(split, hashes, order, classes):
     by_class = {}
     for key, ids in groups.items():
         by_class.setdefault(min(classes[i] for i in ids), []).append((key, ids))
+    return {cls: [ids for _, ids in sorted(members)] for cls, members in by_class.items()}
+
+
+def bound(split, number, n):
+    """How many records of a class of n go to the parts 0 to number."""
+    if split.rule == STRATIFIED:
+        return n if number else share(split.ratio, n)
+    return (2 * (number + 1) * n + split.parts) // (2 * split.parts)
+
+
+def cut(split, groups):
+    """The number of the part of each group of a class."""
+    n, taken, number = sum(map(len, groups)), 0, 0
+    for ids in groups:
+        taken += len(ids)
+        while taken > bound(split, number, n):
+            number += 1
+        yield number
+
+
+def deal(split, k, cls, groups):
+    """The same by the urn."""
+    anew, dealt = split.parts * split.concentration, []
+    for g in range(len(groups)):
+        weight = anew + g * UNIT
+        attempt, x = 0, siphash(*k, cls, g, 0)
+        while x < (1 << 64) % weight:
+            attempt += 1
+            x = siphash(*k, cls, g, attempt)
+        x %= weight
+        dealt.append(x // split.concentration if x < anew else dealt[(x - anew) // UNIT])
+    return dealt
+
+
+def by_class(split, k, hashes, order, classes):
+    """The ids of the part."""
     part = set()
-    for members in by_class.values():
-        wanted, taken = share(split.ratio, sum(len(ids) for _, ids in members)), 0
-        for _, ids in sorted(members):
-            taken += len(ids)
-            if taken > wanted:
-                break
-            part.update(ids)
+    for cls, groups in classes_of(split, hashes, order, classes).items():
+        numbers = deal(split, k, cls, groups) if split.rule == PARTS_DIRICHLET else cut(split, groups)
+        for ids, number in zip(groups, numbers):
+            if number == split.number:
+                part.update(ids)
     return part
 
 
@@ -88,10 +129,12 @@ def check_split(path, manifest, columns, hashes):
     order = {i: siphash(*k, *hashes[i]) for i in split.part | split.rest}
     if split.rule == HASH:
         part = {i for i, h in order.items() if h < split.ratio}
+    elif split.rule == PARTS_HASH:
+        part = {i for i, h in order.items() if h * split.parts >> 64 == split.number}
     else:
         names = [f.name for f in manifest.fields]
         classes = [int.from_bytes(v, "little") for v in columns[names.index(split.field)]]
-        part = stratified(split, hashes, order, classes)
+        part = by_class(split, k, hashes, order, classes)
     must(part == split.part, "a record on the wrong side")
     print(f"{path}: {len(split.part)} of {len(order)} records of {split.parent}")
 

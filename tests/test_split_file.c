@@ -186,7 +186,7 @@ Test(split_file, later_versions)
     reseal(b, size + 10);
     FAILS(APL_E_VERSION, "version 2", decode(store, b, size + 10));
     b[4] = 1;
-    b[48] = 3;
+    b[48] = 6;
     reseal(b, size + 10);
     FAILS(APL_E_VERSION, "rule", decode(store, b, size + 10));
     free(b);

@@ -20,6 +20,26 @@ static bool parse_ratio(const char *text, double *ratio)
     return !*end && *ratio > 0 && *ratio < 1;
 }
 
+/* Cuts NAME@PARENT at the '@'; false if a name is missing. */
+static bool cut_parent(struct split_spec *spec)
+{
+    char *at = strchr(spec->name, '@');
+    if (at)
+        *at++ = 0;
+    spec->parent = at;
+    return *spec->name && !(at && !*at);
+}
+
+int split_parse_parts(const char *text, struct split_spec *spec)
+{
+    *spec = (struct split_spec){.name = strdup(text)};
+    if (!spec->name)
+        return failed("out of memory");
+    if (strchr(text, '=') || !cut_parent(spec))
+        return misuse("parts are named NAME or NAME@PARENT, without a ratio, not '%s'", shown(text));
+    return 0;
+}
+
 int split_parse(const char *text, struct split_spec *spec)
 {
     char *name = strdup(text), *ratio = name ? strchr(name, '=') : NULL;
@@ -52,6 +72,8 @@ apl_status split_make(apl_store *store, const struct split_spec *spec, const apl
     apl_split_options o = *options;
     o.name = spec->name;
     o.parent = spec->parent;
+    if (spec->parts)
+        return apl_split_parts(store, &o, spec->parts, spec->concentration, err);
     o.ratio = spec->ratio;
     return apl_split_make(store, &o, err);
 }
@@ -67,19 +89,43 @@ static const apl_split_file *find(const apl_split_list *list, const char *name)
     return NULL;
 }
 
+static int tell(const char *db, const apl_split_list *list, const char *name)
+{
+    const apl_split_file *f = find(list, name);
+    if (!f || f->status != APL_OK)
+        return failed("%s", f ? f->message : "the split has gone");
+    printf("%s: %s has %s records, %s %s\n", shown(db), shown(f->name), count_text(f->records),
+           shown(f->rest), count_text(f->rest_records));
+    return 0;
+}
+
 int split_tell(const char *db, apl_store *store, const char *name)
 {
     apl_split_list *list;
     apl_error err;
     if (apl_split_list_open(store, &list, &err) != APL_OK)
         return failed("%s", err.message);
-    const apl_split_file *f = find(list, name);
+    int status = tell(db, list, name);
+    apl_split_list_close(list);
+    return status;
+}
+
+static const char *part_name(char *text, size_t size, const char *name, unsigned part)
+{
+    snprintf(text, size, "%s-%u", name, part);
+    return text;
+}
+
+int split_tell_parts(const char *db, apl_store *store, const char *name, unsigned parts)
+{
+    apl_split_list *list;
+    apl_error err;
+    char text[300];
+    if (apl_split_list_open(store, &list, &err) != APL_OK)
+        return failed("%s", err.message);
     int status = 0;
-    if (f && f->status == APL_OK)
-        printf("%s: %s has %s records, %s %s\n", shown(db), shown(f->name), count_text(f->records),
-               shown(f->rest), count_text(f->rest_records));
-    else
-        status = failed("%s", f ? f->message : "the split has gone");
+    for (unsigned i = 0; status == 0 && i < parts; i++)
+        status = tell(db, list, part_name(text, sizeof text, name, i));
     apl_split_list_close(list);
     return status;
 }
@@ -129,6 +175,9 @@ json_t *split_file_json(apl_store *store, const apl_split_file *f, bool classes)
         json_count(f->records), "rest", json_text(f->rest), "rest_records", json_count(f->rest_records),
         "parent", json_text(f->parent), "ratio", f->ratio, "seed", seed, "stratify",
         f->stratify ? json_text(f->stratify) : json_null(), "source_split", json_text(f->source));
+    if (object && f->parts)
+        json_object_update_new(object, json_pack("{s:i, s:i, s:f}", "part", (int)f->part, "parts",
+                                                 (int)f->parts, "concentration", f->concentration));
     if (object && classes) {
         json_object_set_new(object, "class_counts", class_counts_json(store, f->name));
         json_object_set_new(object, "rest_class_counts", class_counts_json(store, f->rest));
@@ -145,6 +194,22 @@ json_t *split_named_json(apl_store *store, const char *name)
     json_t *object = f ? split_file_json(store, f, false) : NULL;
     apl_split_list_close(list);
     return object;
+}
+
+json_t *split_parts_json(apl_store *store, const char *name, unsigned parts)
+{
+    apl_split_list *list;
+    char text[300];
+    if (apl_split_list_open(store, &list, NULL) != APL_OK)
+        return NULL;
+    json_t *files = json_array();
+    for (unsigned i = 0; i < parts; i++) {
+        const apl_split_file *f = find(list, part_name(text, sizeof text, name, i));
+        if (f)
+            json_array_append_new(files, split_file_json(store, f, false));
+    }
+    apl_split_list_close(list);
+    return json_pack("{s:b, s:o}", "ok", 1, "parts", files);
 }
 
 /* ----------------------------------------------------------------------------------------------- names */
@@ -199,8 +264,12 @@ static void add_row(struct table *table, const char *const *cells)
 
 static const char *rule_text(const apl_split_file *f)
 {
-    char text[600];
-    snprintf(text, sizeof text, f->stratify ? "by %s" : "by hash%s", f->stratify ? f->stratify : "");
+    char text[600], parts[80] = "";
+    if (f->concentration > 0)
+        snprintf(parts, sizeof parts, ", Dirichlet %.9g, in %u", f->concentration, f->parts);
+    else if (f->parts)
+        snprintf(parts, sizeof parts, ", in %u", f->parts);
+    snprintf(text, sizeof text, "by %s%s", f->stratify ? f->stratify : "hash", parts);
     return shown(text);
 }
 

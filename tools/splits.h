@@ -12,15 +12,21 @@ struct split_spec {
     char *name;
     const char *parent; /* NULL: not told */
     double ratio;
+    unsigned parts; /* 0: a division in two, with the ratio */
+    double concentration;
 };
 
 /* Returns 0 or, after saying what is wrong, an exit status. */
 int split_parse(const char *text, struct split_spec *spec);
 void split_spec_free(struct split_spec *spec);
 
-/* Makes the split; parent, ratio and name are those of `spec`, all else as in `options`. */
+/* Makes the split, or the parts if `parts` is not 0; what `spec` tells is taken from there, all else from
+ * `options`. */
 apl_status split_make(apl_store *store, const struct split_spec *spec, const apl_split_options *options,
                       apl_error *err);
+
+/* NAME or NAME@PARENT, of what is divided into parts; as split_parse(). */
+int split_parse_parts(const char *text, struct split_spec *spec);
 
 /* "DB: val has 5,013 records, train-val 44,987" */
 int split_tell(const char *db, apl_store *store, const char *name);
@@ -28,6 +34,10 @@ int split_tell(const char *db, apl_store *store, const char *name);
 /* What is told of a split in JSON: also of a file that cannot be used. `classes`: counts by class too. */
 json_t *split_file_json(apl_store *store, const apl_split_file *file, bool classes);
 json_t *split_named_json(apl_store *store, const char *name);
+
+/* The same of all parts that apl_split_parts() made: a line for each; an object with a list of them. */
+int split_tell_parts(const char *db, apl_store *store, const char *name, unsigned parts);
+json_t *split_parts_json(apl_store *store, const char *name, unsigned parts);
 
 /* The names of all splits: the source's, then of each file that can be used the part and the rest. */
 struct split_names {

@@ -35,6 +35,19 @@ run apldata split db val=0.1 extra
 run apldata split db val=0.1 --seed x
 run apldata split db val=0.1 --stratify ''
 run apldata split db val=0.1 -j 0
+run apldata split db cv=0.1 --folds 5
+run apldata split db @train --folds 5
+run apldata split db --folds 5
+run apldata split db cv --folds 1
+run apldata split db cv --folds 5 --iid
+run apldata split db cv --folds 5 --clients 5 --iid
+run apldata split db c --clients 10001
+run apldata split db c --clients 5
+run apldata split db c --clients 5 --iid --dirichlet 1
+run apldata split db c --clients 5 --dirichlet 0
+run apldata split db c --clients 5 --dirichlet 1e3
+run apldata split db c --clients 5 --dirichlet ''
+run apldata split db c --dirichlet 1
 run apldata export db
 run apldata export db out
 run apldata export db out extra --format npy

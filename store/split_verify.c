@@ -1,0 +1,76 @@
+/* Making sure of splits: are their records on the sides that the rule says? */
+#include "split.h"
+
+/* The records that the file divides: both its tables. */
+static apl_status both_sides(const apl_store *store, const struct split_file *file, struct selection *parent,
+                             apl_error *err)
+{
+    TRY(selection_open(store, file->source, parent, err));
+    TRY(marks_init(&parent->marks, parent->count, err));
+    parent->records = file->records[SPLIT_PART] + file->records[SPLIT_REST];
+    for (uint64_t i = 0; i < parent->count; i++)
+        if (marks_test(&file->tables[SPLIT_PART], i) || marks_test(&file->tables[SPLIT_REST], i))
+            marks_set(&parent->marks, i);
+    return APL_OK;
+}
+
+/* Does the parent, if it is still there, hold what it held? */
+static apl_status check_parent(const apl_store *store, const struct split_file *file,
+                               const struct selection *sides, apl_error *err)
+{
+    struct selection parent;
+    apl_status status = selection_open(store, file->parent, &parent, err);
+    if (status != APL_OK)
+        return status == APL_E_NOTFOUND ? APL_OK : status;
+    bool same = parent.first == sides->first && parent.records == sides->records;
+    for (uint64_t i = 0; same && i < sides->count; i++)
+        same = marks_test(&sides->marks, i) == selection_has(&parent, sides->first + i);
+    selection_close(&parent);
+    return same ? APL_OK
+                : fail(err, APL_E_MISMATCH, "%s/%s%s: its parent has been made anew since",
+                       store->directory_name, file->name, SPLIT_SUFFIX);
+}
+
+static apl_status compare(const apl_store *store, const struct split_file *is, const struct split_file *due,
+                          apl_error *err)
+{
+    for (uint64_t i = 0; i < is->tables[SPLIT_PART].count; i++)
+        if (marks_test(&is->tables[SPLIT_PART], i) != marks_test(&due->tables[SPLIT_PART], i))
+            return fail_records(err,
+                                fail(err, APL_E_CORRUPT, "%s/%s%s: record %llu is on the wrong side",
+                                     store->directory_name, is->name, SPLIT_SUFFIX,
+                                     (unsigned long long)(is->first + i)),
+                                is->first + i, 1);
+    return APL_OK;
+}
+
+apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads, apl_error *err)
+{
+    apl_error own;
+    err = err ? err : &own;
+    if (!store || !name)
+        return fail(err, APL_E_INVALID, "apl_split_verify: store or name is NULL");
+    struct split_file is;
+    TRY(split_file_read(store, name, &is, err));
+    struct split_file due = {.stratify = is.stratify,
+                             .rule = is.rule,
+                             .ratio = is.ratio,
+                             .seed = is.seed,
+                             .number = is.number,
+                             .parts = is.parts,
+                             .concentration = is.concentration,
+                             .generation = is.generation};
+    struct selection parent = {0};
+    apl_status status;
+    GUARD(marks_init(&due.tables[SPLIT_PART], is.tables[SPLIT_PART].count, err));
+    GUARD(both_sides(store, &is, &parent, err));
+    GUARD(split_divide(store, &parent, threads, &(struct split_set){&due, 1}, err));
+    GUARD(compare(store, &is, &due, err));
+    GUARD(check_parent(store, &is, &parent, err));
+out:
+    due.stratify = NULL;
+    split_file_free(&due);
+    split_file_free(&is);
+    selection_close(&parent);
+    return status;
+}
