@@ -193,6 +193,51 @@ Test(split_file, later_versions)
     apl_store_close(store);
 }
 
+/* The numbers of a division into many parts, the last of the file. */
+Test(split_file, parts_that_contradict)
+{
+    static const struct {
+        unsigned offset; /* from the end of the numbers, backwards */
+        uint64_t value;
+        unsigned bytes;
+        const char *words;
+    } wrong[] = {{16, 3, 4, "so many parts"},
+                 {16, UINT32_MAX, 4, "so many parts"},
+                 {12, 0, 4, "so many parts"},
+                 {12, 1, 4, "so many parts"},
+                 {12, (1u << 20) + 1, 4, "so many parts"},
+                 {8, 0, 8, "concentration"},
+                 {8, 1000000000001, 8, "concentration"}};
+    apl_store *store = plain_store(300, 0);
+    apl_split_options o = split_options("c", 0, NULL);
+    OK(apl_split_parts(store, &o, 3, 0.5, &err));
+    size_t size;
+    uint8_t *b = read_bytes("c-1", &size), *c = malloc(size);
+    cr_assert(b[6] == 1 && b[48] == 5 && load_le(b + 56, 8) == 0);
+    cr_assert(load_le(b + size - 24, 4) == 1 && load_le(b + size - 20, 4) == 3);
+    cr_assert_eq(load_le(b + size - 16, 8), 500000);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        memcpy(c, b, size);
+        store_le(c + size - 8 - wrong[i].offset, wrong[i].value, wrong[i].bytes);
+        reseal(c, size);
+        FAILS(APL_E_CORRUPT, wrong[i].words, decode(store, c, size));
+    }
+    memcpy(c, b, size);
+    c[48] = 4; /* stratified, and yet with a concentration */
+    reseal(c, size);
+    FAILS(APL_E_CORRUPT, "concentration", decode(store, c, size));
+    memmove(c + size - 24, c + size - 8, 8); /* none of the numbers */
+    reseal(c, size - 16);
+    FAILS(APL_E_CORRUPT, "so many parts", decode(store, c, size - 16));
+    store_le(b + size - 24, 2, 4); /* whole, but not what the rule says */
+    reseal(b, size);
+    write_bytes("c-1", b, size);
+    FAILS(APL_E_CORRUPT, "c-1.split: record", apl_split_verify(store, "c-1", 1, &err));
+    free(b);
+    free(c);
+    apl_store_close(store);
+}
+
 Test(split_file, belongs_to_its_store)
 {
     apl_store *store = plain_store(500, 100), *other;
