@@ -35,6 +35,8 @@ def draw(figures: Figures, file: Path) -> None:
     figure, axes = pyplot.subplots(1, 2, figsize=(11, height), layout="constrained")
     for axis, (work, rows) in zip(axes, best.items(), strict=True):
         panel(axis, TITLES[work], sorted(rows, key=lambda row: row.rate))
+    if figures.provisional():
+        figure.supxlabel("provisional: the machine was not left alone", fontsize=9, color="#a33")
     figure.savefig(file, metadata={"Date": None}, facecolor="white")
     pyplot.close(figure)
 

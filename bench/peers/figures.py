@@ -10,6 +10,8 @@ from typing import Any
 
 from systems import SYSTEMS, System
 
+BUSY = 0.1  # of the cores
+
 
 @dataclass(frozen=True)
 class Row:
@@ -78,6 +80,10 @@ class Figures:
     def others(self) -> float:
         """Median of the cores that other processes kept busy while something was measured."""
         return statistics.median([run["others"] for run in self.raw["epochs"] if "others" in run] or [0.0])
+
+    def provisional(self) -> bool:
+        """Whether others used so much of the machine that ratios between systems say little."""
+        return self.others() > BUSY * int(self.raw["machine"]["cores"])
 
     def versions(self) -> dict[str, str]:
         """Of the packages named in the requirements, over all environments."""

@@ -16,7 +16,6 @@ from systems import SYSTEMS
 
 MARKS = ("<!-- tables: begin -->", "<!-- tables: end -->")
 NONE = "-"
-BUSY = 0.1  # of the cores: with more in use by others, figures say little
 PEERS = ("loader", "hand")
 
 
@@ -176,9 +175,8 @@ def about(figures: Figures) -> Iterator[str]:
     m = figures.raw["machine"]
     yield f"Machine: {m['cpu']}, {m['cores']} cores, {m['memory'] / 2**30:.0f} GiB; {m['system']}; "
     yield f"Python {m['python']}; {m['date']}, commit {m['commit']}. All stores in the page cache."
-    others = figures.others()
-    yield f"Other processes kept {others:.1f} cores busy meanwhile (median)."
-    if others > BUSY * m["cores"]:
+    yield f"Other processes kept {figures.others():.1f} cores busy meanwhile (median)."
+    if figures.provisional():
         yield ""
         yield "**Provisional: the machine was not left alone. Ratios between systems may be far off.**"
     yield ""
