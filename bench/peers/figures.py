@@ -79,7 +79,8 @@ class Figures:
 
     def others(self) -> float:
         """Median of the cores that other processes kept busy while something was measured."""
-        return statistics.median([run["others"] for run in self.raw["epochs"] if "others" in run] or [0.0])
+        seen = [float(run["others"]) for run in self.raw["epochs"] if "others" in run]
+        return statistics.median(seen or [0.0])
 
     def provisional(self) -> bool:
         """Whether others used so much of the machine that ratios between systems say little."""
