@@ -402,9 +402,12 @@ static apl_status next(apl_reader *r, apl_batch **batch, apl_error *err)
             *err = r->error;
             return r->status;
         }
+        /* Asked before the work, since batches are released without the lock: if one is after the work found none to fill,
+         * there would be nobody to wake a reader without threads. */
+        bool lent = all_lent(r);
         if (work(r) || r->status != APL_OK)
             continue;
-        if (all_lent(r))
+        if (lent)
             return fail(err, APL_E_LENT,
                         "%u batches have not been released, and the memory budget allows no more",
                         pool_lent(r->pool));
