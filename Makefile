@@ -137,7 +137,7 @@ EXAMPLE_CFLAGS ?= -O3 -ffp-contract=fast $(NATIVE)
 ## examples: build the programs in examples/
 examples: $(EXAMPLES)
 
-.PHONY: all examples objs tests stress benches check check-long soak check-frameworks python wheel demo setup setup-test bench install uninstall format lint coverage \
+.PHONY: all examples objs tests stress benches bench-peers reliability check check-long soak check-frameworks python wheel demo setup setup-test bench install uninstall format \
         clean list help missing FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -277,6 +277,15 @@ demo:
 bench: setup
 	+@BUILD='$(BUILD)' MAKE='$(MAKE)' CIFAR='$(CIFAR)' sh bench/run.sh
 
+## bench-peers: APL beside other loaders (CIFAR=archive; installs them below the build folder)
+bench-peers: setup all
+	@BUILD='$(BUILD)' sh bench/peers/run.sh $(CIFAR)
+
+## reliability: run the test of each promise, and renew the table in docs/RELIABILITY.md
+reliability: setup-test
+	+@$(MAKE) all tests stress replays faults && $(MAKE) FLAVOUR=tsan stress
+	@BUILD='$(BUILD)' tests/reliability.sh
+
 ## setup: install what building needs (apt; as root or by sudo)
 setup:
 	@BUILD='$(BUILD)' sh tools/setup.sh build
@@ -342,18 +351,6 @@ C_FILES = $(wildcard include/*.h $(foreach d,store reader ingest tools tests tes
 format:
 	clang-format -i $(C_FILES)
 
-## lint: what cppcheck and clang-format have to say, where they are installed
-lint:
-	@! command -v clang-format >/dev/null || clang-format --dry-run --Werror $(C_FILES)
-	@! command -v cppcheck >/dev/null || cppcheck --quiet --std=c11 --error-exitcode=1 \
-	    --enable=warning,portability --inline-suppr -Iinclude -Istore -Iingest -Ireader store ingest tools \
-	    $(wildcard reader)
-
-## coverage: run the unit tests, tell which lines they reach
-coverage:
-	+@$(MAKE) --no-print-directory FLAVOUR=coverage tests
-	@BUILD='$(BUILD)' sh tests/coverage.sh
-
 ## clean: remove what was built
 clean:
 	rm -rf $(BUILD) python/apldata.egg-info
@@ -362,6 +359,6 @@ clean:
 list help:
 	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' $(filter %Makefile %.mk,$(MAKEFILE_LIST)) | awk -F'|' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
-include tests/fuzz/fuzz.mk tests/faults/faults.mk
+include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/failing.mk tests/lint.mk tests/coverage.mk
 
 -include $(ALL_SRC:%.c=$(OBJ)/%.d) $(wildcard $(OBJ)/audit/distributions.d)
