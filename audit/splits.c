@@ -93,7 +93,7 @@ static uint32_t stratum_end(const struct division *d, uint32_t from)
 static void place_groups(struct division *d)
 {
     for (uint32_t k = 0; k < d->count; k++)
-        d->groups[k].stratum = d->sample->stratified ? d->groups[k].cls : 0;
+        d->groups[k].stratum = d->sample->stratified || d->sample->skewed ? d->groups[k].cls : 0;
     qsort(d->groups, d->count, sizeof *d->groups, by_stratum);
     for (uint32_t from = 0, to; from < d->count; from = to, d->strata++) {
         to = stratum_end(d, from);
@@ -178,15 +178,25 @@ static void chi_square(const struct division *d, const struct class_count *c, st
              worst);
 }
 
-/* Whole groups, as many as there is room for: it is short by less than a group. */
+/* Is a class's part not as large as its rule says? `off` records, before rounding, are missing. Of two sides the part has whole
+ * groups, as many as there is room for; of many parts none is ahead of another by two groups, or by two records where groups are
+ * of one. */
+static bool is_wrong(const struct division *d, const struct class_count *c, double off)
+{
+    double most = c->largest > 1 ? 2 * c->largest : 1, slight = 1e-6;
+    if (d->sample->parts > 0)
+        return fabs(off) > most + slight;
+    return off < -0.5 - slight || off > c->largest - 0.5 + slight;
+}
+
 static void exactness(const struct division *d, const struct class_count *c, struct finding *f)
 {
     uint64_t wrong = 0;
     double most = 0;
     for (uint32_t k = 0; k < d->sample->classes; k++) {
-        double shortfall = d->sample->ratio * c[k].all - c[k].part; /* before rounding */
-        wrong += c[k].all > 0 && (shortfall < -0.5 - 1e-6 || shortfall > c[k].largest - 0.5 + 1e-6);
-        most = fmax(most, fabs(shortfall));
+        double off = d->sample->ratio * c[k].all - c[k].part;
+        wrong += c[k].all > 0 && is_wrong(d, &c[k], off);
+        most = fmax(most, fabs(off));
     }
     certain(f, wrong, "class (nothing is left to chance)");
     snprintf(f->detail, sizeof f->detail, "%llu wrong; none is more than %.1f records off",
@@ -283,9 +293,9 @@ bool split_test(const struct split_sample *sample, double level, struct split_re
         list_groups(&d, number);
         place_groups(&d);
         test_equal_inputs(&d);
-        if (!sample->stratified)
+        if (!sample->stratified && !sample->skewed)
             test_size(&d);
-        ok = !sample->cls || test_classes(&d);
+        ok = !sample->cls || sample->skewed || test_classes(&d);
         test_runs(&d);
         test_places(&d);
     }

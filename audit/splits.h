@@ -3,7 +3,7 @@
  *
  * What is divided are not records but groups of records with equal inputs. The null hypothesis: each group is in the part with
  * the chance `ratio`, independently of all else; in a stratified split, of each class a uniformly random subset is, as large
- * as its rule says.
+ * as its rule says; in a skewed one, a uniformly random subset of some size.
  */
 #ifndef SPLITS_H
 #define SPLITS_H
@@ -19,6 +19,8 @@ struct split_sample {
     uint32_t classes;
     double ratio;
     bool stratified; /* by `cls` */
+    bool skewed; /* each class has a share of its own, which says nothing of how much the part should have */
+    unsigned parts; /* of which it is one; 0: the two sides are all there is */
 };
 
 #define SPLIT_TESTS 6

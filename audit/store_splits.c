@@ -122,7 +122,9 @@ static apl_status test_split(apl_store *store, struct audited_split *split, cons
     struct sides s = {.n = 0};
     apl_status status = take_sides(store, split->file, &s, err);
     struct split_sample sample = {.n = s.n, .part = s.part, .group = s.group, .ratio = split->file->ratio};
-    sample.stratified = split->file->stratify != NULL;
+    sample.skewed = split->file->concentration > 0;
+    sample.stratified = split->file->stratify && !sample.skewed;
+    sample.parts = split->file->parts;
     if (status == APL_OK)
         status = take_classes(store, split->file, &s, &sample, err);
     if (status == APL_OK)

@@ -100,6 +100,29 @@ Test(audit_splits, stratified)
     cr_assert_null(finding_called(&report, "size of the part"));
 }
 
+/* Parts of many: of each class as many as another, give or take a group; skewed ones need only be drawn by chance. */
+Test(audit_splits, many_parts)
+{
+    struct split_sample s = divided(1);
+    struct split_report report;
+    s.stratified = true;
+    s.parts = 5;
+    for (uint32_t i = 0; i < RECORDS; i++)
+        part[i] = i / 10 % 5 == 2;
+    part[30] = part[31] = 1;
+    cr_assert_eq(p_of(&s, "classes by side"), 1);
+    part[32] = part[33] = part[34] = 1;
+    cr_assert_eq(p_of(&s, "classes by side"), 0);
+    s.stratified = false;
+    s.skewed = true;
+    for (uint32_t i = 0; i < RECORDS; i++)
+        part[i] = chance(9, group[i]) < 0.05 * cls[i];
+    cr_assert(split_test(&s, 0.01, &report));
+    cr_assert_null(finding_called(&report, "classes by side"));
+    cr_assert_gt(p_of(&s, "places of the part"), 1e-3);
+    cr_assert_gt(p_of(&s, "runs of a side"), 1e-3);
+}
+
 Test(audit_splits, small_and_one_sided)
 {
     struct split_report report;
@@ -178,9 +201,16 @@ Test(audit_store_splits, a_store)
     make_split(store, "val", 0.2, NULL, NULL);
     make_split(store, "dev", 0.3, "train-val", "label");
     shell("printf junk >'%s/junk.split'", db);
+    apl_split_options folds = split_options("cv", 0, NULL), clients = split_options("skew", 0, "train-val");
+    folds.stratify = "label";
+    OK(apl_split_parts(store, &folds, 4, 0, &err));
+    folds.stratify = NULL;
+    folds.name = "plain";
+    OK(apl_split_parts(store, &folds, 3, 0, &err));
+    OK(apl_split_parts(store, &clients, 5, 0.3, &err));
     OK(splits_audit(store, 1e-3, &report, &err));
-    cr_assert(report.count == 2 && report.unusable == 1);
-    cr_assert_eq(report.findings, 5 + 6);
+    cr_assert(report.count == 2 + 4 + 3 + 5 && report.unusable == 1);
+    cr_assert_eq(report.findings, 6 + 5 + 4 * 5 + 3 * 6 + 5 * 4);
     cr_assert_eq(report.rejected, 0);
     cr_assert_eq(shared_by(&report, "train", "test")->records, 1);
     cr_assert_eq(shared_by(&report, "train", "train")->records, 6000 / 20 * 2 + 60 + 1);
