@@ -23,6 +23,8 @@ static const char help[] =
     "      --level P             the chance of a false alarm, all tests together (0.01)\n"
     "      --splits              the splits alone, and equal inputs in those of the source\n"
     "      --no-splits           the order alone (default: both, where there are split files)\n"
+    "      --windows             measure how far smaller windows are from uniform\n"
+    "      --html FILE           write a page with all findings and plots\n"
     "      --controls            audit orders that are known to be wrong: each must be rejected\n"
     "      --load                decode the values too; otherwise ids alone, which come in the same order\n"
     "  -v, --verbose             what each test holds to be so, its statistic, and what it would find\n"
@@ -133,6 +135,8 @@ static apl_status audit_all(struct audit_job *job, struct audit_result *result, 
     job->sample.level = level;
     if (status == APL_OK && result->has_order)
         status = audit_order(job, result, err);
+    if (status == APL_OK && result->has_order && job->windows)
+        status = windows_measure(&job->orders, &job->sample, &result->windows, err);
     if (status == APL_OK && result->has_splits)
         status = splits_audit(job->store, level, &result->splits, err);
     return status;
@@ -140,6 +144,8 @@ static apl_status audit_all(struct audit_job *job, struct audit_result *result, 
 
 static int report_audit(struct audit_job *job, const struct audit_result *result)
 {
+    if (job->html && audit_write_page(job, result))
+        return EXIT_FAILURE;
     if (job->json)
         return audit_print_json(job, result);
     if (!job->quiet)
@@ -199,7 +205,16 @@ static int parse_level(const char *text, double *level)
                : misuse("--level: a chance between 0 and 1 is needed, not '%s'", shown(text));
 }
 
-enum { OPT_JSON = 256 - 16, OPT_CONTROLS, OPT_LOAD, OPT_LEVEL, OPT_SPLITS, OPT_NO_SPLITS };
+enum {
+    OPT_JSON = 256 - 16,
+    OPT_CONTROLS,
+    OPT_LOAD,
+    OPT_LEVEL,
+    OPT_SPLITS,
+    OPT_NO_SPLITS,
+    OPT_HTML,
+    OPT_WINDOWS
+};
 
 static int set_option(struct audit_job *job, char **argv, int opt)
 {
@@ -225,6 +240,12 @@ static int set_option(struct audit_job *job, char **argv, int opt)
     case OPT_NO_SPLITS:
         job->scope = AUDIT_ORDER;
         return 0;
+    case OPT_WINDOWS:
+        job->windows = true;
+        return 0;
+    case OPT_HTML:
+        job->html = optarg;
+        return *optarg ? 0 : misuse("FILE is empty");
     case OPT_LEVEL:
         return parse_level(optarg, &job->level);
     default:
@@ -234,11 +255,17 @@ static int set_option(struct audit_job *job, char **argv, int opt)
 
 static int parse(struct audit_job *job, int argc, char **argv)
 {
-    struct option options[READER_ARGS_MAX + 10] = {
-        {"json", no_argument, NULL, OPT_JSON},     {"controls", no_argument, NULL, OPT_CONTROLS},
-        {"load", no_argument, NULL, OPT_LOAD},     {"level", required_argument, NULL, OPT_LEVEL},
-        {"splits", no_argument, NULL, OPT_SPLITS}, {"no-splits", no_argument, NULL, OPT_NO_SPLITS},
-        {"quiet", no_argument, NULL, 'q'},         {"verbose", no_argument, NULL, 'v'},
+    struct option options[READER_ARGS_MAX + 12] = {
+        {"json", no_argument, NULL, OPT_JSON},
+        {"controls", no_argument, NULL, OPT_CONTROLS},
+        {"load", no_argument, NULL, OPT_LOAD},
+        {"level", required_argument, NULL, OPT_LEVEL},
+        {"splits", no_argument, NULL, OPT_SPLITS},
+        {"no-splits", no_argument, NULL, OPT_NO_SPLITS},
+        {"html", required_argument, NULL, OPT_HTML},
+        {"windows", no_argument, NULL, OPT_WINDOWS},
+        {"quiet", no_argument, NULL, 'q'},
+        {"verbose", no_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},
     };
     int opt, status = 0;

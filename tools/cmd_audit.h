@@ -6,6 +6,7 @@
 #include "reader_args.h"
 #include "reader_orders.h"
 #include "store_splits.h"
+#include "windows.h"
 
 /* What of a store is looked at. */
 enum audit_scope { AUDIT_BOTH, AUDIT_SPLITS, AUDIT_ORDER };
@@ -13,7 +14,8 @@ enum audit_scope { AUDIT_BOTH, AUDIT_SPLITS, AUDIT_ORDER };
 struct audit_job {
     const char *path;
     enum audit_scope scope;
-    bool json, quiet, verbose, controls, load;
+    const char *html; /* the file of the page; NULL: none */
+    bool json, quiet, verbose, controls, load, windows;
     double level;
     struct reader_args args;
     struct reader_choice choice;
@@ -27,6 +29,7 @@ struct audit_result {
     bool uniform; /* the order is meant to be a uniform permutation of the split */
     struct audit_report order;
     struct splits_report splits;
+    struct windows windows; /* count 0: not asked for */
     double seconds;
 };
 
@@ -44,9 +47,15 @@ const char *audit_word(const struct finding *finding, bool judged);
 /* p as it is shown. */
 const char *audit_p_text(double p);
 
+/* What a split is, in words. */
+void audit_split_text(const apl_split_file *file, char *text, size_t size);
+
 /* On stdout, for people and for programs; return an exit status. */
 int audit_print(const struct audit_job *job, const struct audit_result *result);
 int audit_print_json(const struct audit_job *job, const struct audit_result *result);
+
+/* The page of job->html; 0, or what failed() returned. */
+int audit_write_page(const struct audit_job *job, const struct audit_result *result);
 
 /* All controls, and what right order they are compared with. */
 int audit_the_controls(struct audit_job *job);

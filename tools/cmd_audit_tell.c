@@ -3,6 +3,7 @@
 #include "cmd_audit.h"
 #include "controls.h"
 #include "report.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -118,15 +119,44 @@ static void print_order(const struct audit_job *job, const struct audit_result *
     print_wrapped(0, text);
 }
 
+/* Of many parts, one that is as it should be takes a line. */
+static bool print_part(const struct audited_split *split)
+{
+    double least = 1;
+    for (unsigned i = 0; i < split->report.count; i++) {
+        if (split->report.findings[i].rejected)
+            return false;
+        least = fmin(least, split->report.findings[i].p);
+    }
+    char text[600];
+    snprintf(text, sizeof text, "split %s: %s records; %u tests stand, the least p is %s",
+             shown(split->file->name), count_text(split->file->records), split->report.count,
+             audit_p_text(least));
+    print_wrapped(0, text);
+    return true;
+}
+
+void audit_split_text(const apl_split_file *f, char *text, size_t size)
+{
+    char part[80] = "";
+    if (f->parts)
+        snprintf(part, sizeof part, "; part %u of 0 to %u", f->part, f->parts - 1);
+    int at = snprintf(text, size, "%s of the %s records of %s, the rest is %s; ratio %.4g, %s%s%s",
+                      count_text(f->records), count_text(f->records + f->rest_records), shown(f->parent),
+                      shown(f->rest), f->ratio, f->stratify ? "by " : "by a hash of the inputs",
+                      f->stratify ? shown(f->stratify) : "", part);
+    if (f->concentration > 0 && (size_t)at < size)
+        snprintf(text + at, size - (size_t)at, ", of shares from Dirichlet(%g)", f->concentration);
+}
+
 static void print_split(const struct audit_job *job, const struct audited_split *split)
 {
-    const apl_split_file *f = split->file;
-    char text[2000];
-    snprintf(text, sizeof text, "split %s: %s of the %s records of %s, the rest is %s; ratio %g, %s%s",
-             shown(f->name), count_text(f->records), count_text(f->records + f->rest_records),
-             shown(f->parent), shown(f->rest), f->ratio, f->stratify ? "by " : "by a hash of the inputs",
-             f->stratify ? shown(f->stratify) : "");
+    char text[2600];
     putchar('\n');
+    if (split->file->parts && !job->verbose && print_part(split))
+        return;
+    int at = snprintf(text, sizeof text, "split %s: ", shown(split->file->name));
+    audit_split_text(split->file, text + at, sizeof text - (size_t)at);
     print_wrapped(0, text);
     print_head();
     for (unsigned i = 0; i < split->report.count; i++)
@@ -144,12 +174,34 @@ static void print_shared(const struct splits_report *r)
     }
 }
 
+static int print_windows(const struct windows *w)
+{
+    struct table table = TABLE("rrrrr");
+    printf("\nwindows: neighbours of one block, and variance of a class's number in a batch, as multiples of "
+           "what "
+           "is\ndue (1: uniform); then the same had the records been shuffled when they were ingested\n");
+    for (unsigned i = 0; i < 5; i++)
+        table_add(&table,
+                  (const char *[]){"window", "neighbours", "classes", "shuffled: neighbours", "classes"}[i]);
+    for (unsigned i = 0; i < w->count; i++) {
+        const struct window_point *p = &w->points[i];
+        table_add(&table, count_text(p->window));
+        table_add(&table, number_text("%.3g", p->stored.neighbours));
+        table_add(&table, number_text("%.3g", p->stored.classes));
+        table_add(&table, number_text("%.3g", p->shuffled.neighbours));
+        table_add(&table, number_text("%.3g", p->shuffled.classes));
+    }
+    return table_print(&table);
+}
+
 int audit_print(const struct audit_job *job, const struct audit_result *r)
 {
     char verdict[400];
     printf("%s, %s\n%s", shown(job->path), duration_text(r->seconds), r->has_order ? "\n" : "");
     if (r->has_order)
         print_order(job, r);
+    if (r->windows.count > 0 && print_windows(&r->windows))
+        return EXIT_FAILURE;
     for (unsigned i = 0; r->has_splits && i < r->splits.count; i++)
         print_split(job, &r->splits.splits[i]);
     if (r->has_splits && r->splits.unusable)
@@ -209,6 +261,19 @@ static json_t *shared_json(const struct splits_report *r)
     return list;
 }
 
+static json_t *windows_json(const struct windows *w)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < w->count; i++) {
+        const struct window_point *p = &w->points[i];
+        json_array_append_new(
+            list, json_pack("{s:o, s:{s:f, s:f}, s:{s:f, s:f}}", "window", json_count(p->window), "stored",
+                            "neighbours", p->stored.neighbours, "classes", p->stored.classes, "shuffled",
+                            "neighbours", p->shuffled.neighbours, "classes", p->shuffled.classes));
+    }
+    return list;
+}
+
 int audit_print_json(const struct audit_job *job, const struct audit_result *r)
 {
     const struct audit_sample *s = &job->sample;
@@ -220,6 +285,8 @@ int audit_print_json(const struct audit_job *job, const struct audit_result *r)
                                                  "records", (json_int_t)s->n, "epochs", (json_int_t)s->epochs,
                                                  "seed", (json_int_t)s->seed, "findings",
                                                  findings_json(r->order.findings, r->order.count)));
+    if (object && r->windows.count > 0)
+        json_object_set_new(object, "windows", windows_json(&r->windows));
     if (object && r->has_splits)
         json_object_update_new(object, json_pack("{s:o, s:o, s:I}", "splits", splits_json(&r->splits),
                                                  "equal_inputs", shared_json(&r->splits),

@@ -12,9 +12,14 @@ apldata audit db --splits -v | grep -A3 -e '^equal' -e '^classes by'
 apldata audit db --epochs 10 | timeless | grep -v stands
 run apldata audit db -q --epochs 10 --threads 2 --world 3
 run apldata audit db -q --epochs 10 --order free --no-splits
+apldata audit db --no-splits --epochs 3 --windows --split train | sed -n '/^windows/,/^$/p'
 # Cut into lines of a terminal.
 apldata audit db -v --epochs 20 | awk 'length > 100'
 if command -v jq >/dev/null; then
     apldata audit db --epochs 10 --json | jq -cS '[keys, (.findings[0] | keys), (.splits[0] | keys)][]'
+    apldata audit db --no-splits --epochs 3 --windows --json | jq -c '[.windows[].window]'
     apldata audit db --splits --json | jq -cS '.ok, .splits[].findings[].rejected, .equal_inputs'
 fi
+apldata split -q db cv@test --folds 3 --stratify label
+apldata split -q db client@train-val-dev --clients 3 --dirichlet 0.5
+apldata audit db --splits | grep -e '^split c'

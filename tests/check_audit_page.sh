@@ -1,0 +1,74 @@
+#!/bin/sh
+# The page of `apldata audit --html`: well formed, of itself alone, and drawn by a browser, where there is one, at the width of a
+# telephone and of a desktop, in light and in dark.
+. tests/lib.sh
+BUILD=${BUILD:-build}
+apldata=$(cd "$BUILD" && pwd)/apldata
+scratch
+db="$scratch/<b>\"&amp;'"
+
+if ! "$apldata" audit --help >/dev/null 2>&1 || ! have python3; then
+    skip page "needs apldata with audit, and python3"
+    exit 0
+fi
+
+page() # of a store whose name, and whose split's, are not fit for HTML
+{
+    "$BUILD/mkshapes" --rows 200 "$scratch/shapes.tar" && "$BUILD/aplingest" -q --partial "$scratch/shapes.tar" "$db" &&
+        "$apldata" split -q "$db" '<script>val&lt;=0.2' &&
+        "$apldata" audit -q "$db" --epochs 10 --windows --html "$scratch/page.html" &&
+        python3 tests/audit_page.py "$scratch/page.html" "<b>\"&amp;'" '<script>val&lt;'
+}
+
+wrong_page() # of an order that is not uniform
+{
+    "$apldata" audit -q "$db" --epochs 10 --window 256 --windows --html "$scratch/wrong.html"
+    python3 tests/audit_page.py "$scratch/wrong.html" "not meant to be uniform"
+}
+
+nowhere()
+{
+    "$apldata" audit -q "$db" --epochs 2 --no-splits --html "$scratch/none/page.html"
+    [ $? -eq 1 ]
+}
+
+for browser in chromium chromium-browser google-chrome none; do
+    have $browser && break
+done
+
+browse() # OPTION...
+{
+    timeout 120 $browser --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/profile" "$@" \
+        2>>"$scratch/browser.log"
+}
+
+drawn() # WIDTH OPTION...: a picture of some size, that is not of one colour
+{
+    width=$1
+    shift
+    browse --window-size="$width,2400" --screenshot="$scratch/$width.png" "$@" "file://$scratch/page.html" &&
+        [ "$(wc -c <"$scratch/$width.png")" -gt 50000 ]
+}
+
+fits() # WIDTH: nothing is wider than the window
+{
+    cat >"$scratch/frame.html" <<END
+<iframe src="page.html" style="width:$1px;height:900px;border:0" onload="document.title =
+    this.contentDocument.documentElement.scrollWidth; document.body.append('width ' + document.title + '.')"></iframe>
+END
+    browse --allow-file-access-from-files --virtual-time-budget=5000 --dump-dom "file://$scratch/frame.html" \
+        >"$scratch/dom" && grep -o 'width [0-9]*\.' "$scratch/dom" && grep -q "width $1\." "$scratch/dom"
+}
+
+check "a page" page
+check "a page of what differs" wrong_page
+check "a page that cannot be written" nowhere
+if [ $browser = none ]; then
+    skip "drawn by a browser" "there is no chromium"
+    exit 0
+fi
+for width in 380 1200; do
+    check "drawn $width pixels wide" drawn $width
+    check "drawn $width pixels wide, dark" drawn $width --blink-settings=preferredColorScheme=0
+    check "fits $width pixels" fits $width
+done
