@@ -73,6 +73,17 @@ class Store:
         threads: int = 0,
         replace: bool = False,
     ) -> None: ...
+    def _split_parts(
+        self,
+        name: str,
+        parts: int,
+        concentration: float = 0,
+        parent: str | None = None,
+        stratify: str | None = None,
+        seed: int = 0,
+        threads: int = 0,
+        replace: bool = False,
+    ) -> None: ...
     def _split_verify(self, name: str, threads: int = 0, /) -> None: ...
     def _transform(self, transform: dict[str, Any], split: str | None = None, /) -> dict[str, Any]: ...
     def _placements(self, transform: dict[str, Any], seed: int, batch: Batch, /) -> bytearray: ...

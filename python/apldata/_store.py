@@ -265,6 +265,49 @@ class Store(_core.Store):
         self._split_make(name, ratio, parent, stratify, seed, 0, replace)
         return self.splits[name]
 
+    def folds(
+        self,
+        name: str,
+        k: int,
+        parent: str | None = None,
+        *,
+        stratify: str | None = None,
+        seed: int = 0,
+        replace: bool = False,
+    ) -> list[Split]:
+        """Divides the split `parent` (None: "train") into `k` equal splits, ``f"{name}-0"`` and so on, for
+        cross-validation: the rest of each is what to train on. Each record is in one of them, and equal
+        inputs are in the same; with `stratify`, a target, they have equally many of each class. Writes a
+        file for each, or none.
+
+        Raises:
+            ExistsError: there is such a split, and `replace` is False.
+        """
+        return self._parts(name, k, 0.0, parent, stratify, seed, replace)
+
+    def clients(
+        self,
+        name: str,
+        n: int,
+        parent: str | None = None,
+        *,
+        dirichlet: float = 0.0,
+        stratify: str | None = None,
+        seed: int = 0,
+        replace: bool = False,
+    ) -> list[Split]:
+        """Divides `parent` into `n` splits like `folds()`, for the clients of federated learning. With
+        `dirichlet` above 0, each class is divided in shares drawn from the symmetric Dirichlet distribution
+        with that concentration; `stratify` is then the target that tells the classes (None: the only one),
+        and splits can be empty."""
+        return self._parts(name, n, dirichlet, parent, stratify, seed, replace)
+
+    def _parts(self, name: str, parts: int, concentration: float, *how: Any) -> list[Split]:
+        parent, stratify, seed, replace = how
+        self._split_parts(name, parts, concentration, parent, stratify, seed, 0, replace)
+        splits = self.splits
+        return [splits[f"{name}-{i}"] for i in range(parts)]
+
     def verify(
         self, threads: int = 0, progress: Callable[[int, int], object] | None = None, *, raises: bool = True
     ) -> list[BadBlock]:

@@ -144,6 +144,31 @@ PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords)
     Py_RETURN_NONE;
 }
 
+PyObject *store_split_parts(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"name", "parts",   "concentration", "parent", "stratify",
+                            "seed", "threads", "replace",       NULL};
+    struct py_store *s = (struct py_store *)self;
+    apl_split_options options = APL_SPLIT_OPTIONS_INIT;
+    unsigned parts;
+    double concentration = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO&|dzzO&O&p:split_parts", names, &options.name,
+                                     unsigned_from, &parts, &concentration, &options.parent,
+                                     &options.stratify, u64_from, &options.seed, unsigned_from,
+                                     &options.threads, &options.replace))
+        return NULL;
+    apl_store *store = store_use(s);
+    apl_error err;
+    if (!store)
+        return NULL;
+    apl_status status;
+    Py_BEGIN_ALLOW_THREADS status = apl_split_parts(store, &options, parts, concentration, &err);
+    Py_END_ALLOW_THREADS store_done(s);
+    if (status != APL_OK)
+        return core_raise(core_state_of(self), &err);
+    Py_RETURN_NONE;
+}
+
 PyObject *store_split_verify(PyObject *self, PyObject *args)
 {
     struct py_store *s = (struct py_store *)self;

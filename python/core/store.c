@@ -274,6 +274,8 @@ static PyMethodDef methods[] = {
     {"_split_files", store_split_files, METH_NOARGS, "The split files beside the store."},
     {"_split_make", (PyCFunction)(void (*)(void))store_split_make, METH_VARARGS | METH_KEYWORDS,
      "Makes a split."},
+    {"_split_parts", (PyCFunction)(void (*)(void))store_split_parts, METH_VARARGS | METH_KEYWORDS,
+     "Makes the splits of a division into many parts."},
     {"_split_verify", store_split_verify, METH_VARARGS, "Checks a split's file against its rule."},
     {"_transform", store_transform, METH_VARARGS,
      "A transform's settings for a split, with nothing left to defaults."},

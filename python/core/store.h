@@ -32,6 +32,7 @@ PyObject *store_class_counts(PyObject *self, PyObject *args);
 PyObject *store_split_ids(PyObject *self, PyObject *name);
 PyObject *store_split_files(PyObject *self, PyObject *unused);
 PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *store_split_parts(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *store_split_verify(PyObject *self, PyObject *args);
 
 /* place.c */

@@ -279,6 +279,28 @@ def test_in_child_processes(store_path: str, method: str, monkeypatch: pytest.Mo
     assert answers == [labels_of(store)] * 4
 
 
+def test_folds_and_clients(own: Store, drawn: dict[str, Any]) -> None:
+    labels = drawn["train"]["label"]
+    folds = own.folds("cv", 4, stratify="label", seed=1)
+    assert [(f.name, f.rest, f.ratio) for f in folds] == [
+        (f"cv-{i}", f"train-cv-{i}", 0.25) for i in range(4)
+    ]
+    ids = [own.split_ids(f.name) for f in folds]
+    assert np.array_equal(np.sort(np.concatenate(ids)), np.arange(1000))
+    counts = np.array([np.bincount(labels[i], minlength=10) for i in ids])
+    assert np.abs(counts - np.bincount(labels, minlength=10) / 4).max() < 3
+    alike, skewed = own.clients("a", 5), own.clients("b", 5, dirichlet=0.1)
+    assert sum(c.records for c in alike) == sum(c.records for c in skewed) == 1000
+    most = [max(max(own.class_counts(c.name).values()) for c in clients) for clients in (alike, skewed)]
+    assert most[0] < most[1]
+    with pytest.raises(apldata.ExistsError):
+        own.folds("cv", 4)
+    with pytest.raises(apldata.InvalidError):
+        own.clients("c", 1)
+    with pytest.raises(apldata.InvalidError):
+        own.clients("c", 3, dirichlet=-1.0)
+
+
 def test_splits(own: Store, drawn: dict[str, Any]) -> None:
     made = own.split("val", 0.2, stratify="label", seed=3)
     assert (made.name, made.rest, made.parent, made.ratio, made.seed) == ("val", "train-val", "train", 0.2, 3)

@@ -188,6 +188,21 @@ static void split_seed(const char *name, const char *parent, const char *stratif
     buffer_free(&file);
 }
 
+static void parts_seed(const char *name, const char *parent, const char *stratify, double concentration)
+{
+    char path[512], second[64];
+    apl_split_options options = APL_SPLIT_OPTIONS_INIT;
+    options.name = name;
+    options.parent = parent;
+    options.stratify = stratify;
+    MUST(apl_split_parts(small_store(), &options, 3, concentration, NULL) == APL_OK);
+    snprintf(second, sizeof second, "%s-1", name);
+    snprintf(path, sizeof path, "%s/small/%s.split", fuzz_folder(), second);
+    struct buffer file = read_whole(path);
+    seed("split", second, file.data, file.size);
+    buffer_free(&file);
+}
+
 static void small_seeds(void)
 {
     for (unsigned pick = 0; pick < 128; pick++)
@@ -196,6 +211,9 @@ static void small_seeds(void)
     split_seed("classes", "train", "label", 0.3);
     split_seed("few", "train-half", NULL, 0.1);
     split_seed("later", "test", "label", 0.9);
+    parts_seed("fold", "train", NULL, 0);
+    parts_seed("even", "train", "label", 0);
+    parts_seed("client", "train", "label", 0.3);
 }
 
 int main(int argc, char **argv)
