@@ -47,6 +47,7 @@ maybe    python python.h:python3         python3-dev              python3-devel 
 maybe    test   command:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu     aarch64-linux-gnu-gcc
 maybe    test   file:/usr/aarch64-linux-gnu/include/stdio.h libc6-dev-arm64-cross -           aarch64-linux-gnu-glibc
 maybe    test   command:qemu-aarch64|qemu-aarch64-static qemu-user qemu-user                  qemu-user
+maybe    test   command:spin              spin                     spin                       -
 END
 }
 

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Models of the reader's protocols (tests/models), searched through to the last state; and bugs planted in them, which must be
+# found. With APL_LONG=1 larger ones too.
+. tests/lib.sh
+models=$PWD/tests/models
+scratch
+
+# search MODEL FLAG...: what Spin says of all states of the model, in $scratch/said
+search()
+{
+    model=$1
+    shift
+    cd "$scratch" && rm -f pan* ./*.trail
+    spin -a "$@" "$models/$model.pml" || return
+    ${CC:-cc} -O1 -w -DSAFETY -DCOLLAPSE -DMEMLIM=2048 -o pan pan.c || return
+    ./pan -m100000 >said 2>&1
+    grep -E 'errors:|^pan:' said
+    ! grep -qE 'Search not completed|max search depth|out of memory|aborted' said || grep -q 'errors: [1-9]' said
+}
+
+holds()
+{
+    search "$@" && grep -q 'errors: 0$\|errors: 0 ' "$scratch/said"
+}
+
+# finds MODEL -DBUG_name FLAG...: there is such a bug to plant, and it does not go unnoticed
+finds()
+{
+    grep -q "${2#-D}" "$models/$1.pml" && search "$@" && grep -qE 'assertion violated|invalid end state \(' "$scratch/said"
+}
+
+model()
+{
+    check "models: $* holds" holds "$@"
+}
+
+bug()
+{
+    check "models: $* is found" finds "$@"
+}
+
+if ! have spin; then
+    skip "models" "needs spin"
+    exit
+fi
+model bins -DDRAWERS=1
+model bins -DPUTTERS=1 -DBLOCK=3
+bug bins -DBUG_COUNT_FIRST
+bug bins -DBUG_BIN_UNLOCKED
+bug bins -DBUG_COUNT_UNLOCKED
+model schedule -DWORKERS=0 -DLEAVE -DBUFFERS=1
+model schedule -DWORKERS=1 -DLEAVE
+model schedule -DWORKERS=1 -DCANCEL -DCALLERS=1
+model schedule -DWORKERS=1 -DFREE
+model schedule -DWORKERS=1 -DANYTIME -DHASTY -DCALLERS=1
+model schedule -DWORKERS=2 -DFAILS -DCALLERS=1
+model schedule -DWORKERS=2 -DCONSUMERS=1 -DCALLERS=1
+bug schedule -DBUG_NO_SIGNAL -DWORKERS=2 -DCONSUMERS=1
+bug schedule -DBUG_LATE_LENT -DWORKERS=0 -DLEAVE -DBUFFERS=1
+bug schedule -DBUG_QUIET -DWORKERS=1
+bug schedule -DBUG_REFERENCE -DWORKERS=1 -DANYTIME
+bug schedule -DBUG_DEPTH -DWORKERS=1 -DBUFFERS=3
+if [ -n "${APL_LONG:-}" ]; then
+    model schedule
+    model schedule -DWORKERS=1 -DCANCEL
+    model schedule -DWORKERS=1 -DFAILS
+    model schedule -DWORKERS=1 -DANYTIME -DHASTY
+    model schedule -DWORKERS=1 -DLEAVE -DANYTIME
+    model schedule -DWORKERS=2 -DCONSUMERS=1
+fi
