@@ -1,7 +1,7 @@
 """Checks the page of `apldata audit --html`: audit_page.py PAGE [FOREIGN...]
 
-It must be well formed, refer to nothing outside of itself, hold no script, and have its plots, each with a caption. Foreign names
-must have gone in as text.
+It must be well formed, refer to nothing outside of itself, hold no script, and have its plots, each with a
+caption. Foreign names must have gone in as text.
 """
 
 import re
@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 CLOSED = {"line", "rect", "path", "polyline"}  # of SVG, written as <line .../>
 REFERS = {"src", "href", "xlink:href", "srcset", "data", "action", "poster", "style"}
+FOREIGN = ("script", "link", "img", "iframe", "object")
 
 
 class Page(HTMLParser):
@@ -53,7 +54,7 @@ def main() -> None:
     page.feed(source)
     page.close()
     wrong = page.wrong + [f"<{tag}> stays open" for tag in page.open]
-    wrong += [f"{tag} is on the page" for tag in ("script", "link", "img", "iframe", "object") if tag in page.counts]
+    wrong += [f"{tag} is on the page" for tag in FOREIGN if tag in page.counts]
     wrong += re.findall(r"https?:|//[a-z]|@import|url\(", source)
     if not page.counts.get("figure") == page.counts.get("svg") == page.counts.get("figcaption") == 6:
         wrong.append(f"six plots are due: {page.counts}")

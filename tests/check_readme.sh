@@ -87,7 +87,7 @@ help_of() # COMMAND: all that it and its subcommands say of themselves
 {
     "$build/$1" --help
     if [ "$1" = apldata ]; then
-        for sub in info verify get export split bench stream; do "$build/apldata" $sub --help; done
+        for sub in info verify get export split bench audit stream; do "$build/apldata" $sub --help; done
     fi
 }
 
