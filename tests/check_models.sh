@@ -49,9 +49,8 @@ bug bins -DBUG_COUNT_FIRST
 bug bins -DBUG_BIN_UNLOCKED
 bug bins -DBUG_COUNT_UNLOCKED
 model schedule -DWORKERS=0 -DLEAVE -DBUFFERS=1
-model schedule -DWORKERS=1 -DLEAVE
 model schedule -DWORKERS=1 -DCANCEL -DCALLERS=1
-model schedule -DWORKERS=1 -DFREE
+model schedule -DWORKERS=1 -DFREE -DCALLERS=1
 model schedule -DWORKERS=1 -DANYTIME -DHASTY -DCALLERS=1
 model schedule -DWORKERS=2 -DFAILS -DCALLERS=1
 model schedule -DWORKERS=2 -DCONSUMERS=1 -DCALLERS=1
@@ -60,8 +59,16 @@ bug schedule -DBUG_LATE_LENT -DWORKERS=0 -DLEAVE -DBUFFERS=1
 bug schedule -DBUG_QUIET -DWORKERS=1
 bug schedule -DBUG_REFERENCE -DWORKERS=1 -DANYTIME
 bug schedule -DBUG_DEPTH -DWORKERS=1 -DBUFFERS=3
+model residents -DEPOCHS=1
+model residents -DEPOCHS=1 -DWORLD=2
+bug residents -DBUG_SLOTS
+bug residents -DBUG_EARLY
+bug residents -DBUG_PASSED -DWORLD=2
+bug residents -DBUG_STAY -DSPARE=2 -DLOADERS=1
 if [ -n "${APL_LONG:-}" ]; then
     model schedule
+    model schedule -DWORKERS=1 -DFREE
+    model residents -DLOADERS=1
     model schedule -DWORKERS=1 -DCANCEL
     model schedule -DWORKERS=1 -DFAILS
     model schedule -DWORKERS=1 -DANYTIME -DHASTY
