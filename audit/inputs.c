@@ -21,7 +21,8 @@ apl_status inputs_error(apl_error *err, apl_status status, const char *message)
 
 static apl_status no_memory(apl_error *err)
 {
-    return inputs_error(err, APL_E_NOMEM, "memory could not be had");
+    (void)inputs_error(err, APL_E_NOMEM, "memory could not be had");
+    return APL_E_NOMEM;
 }
 
 static unsigned cores(void)
@@ -148,11 +149,17 @@ apl_status inputs_equal(apl_store *store, uint32_t *equal, apl_error *err)
 
 /* ------------------------------------------------------------------------------------------------ classes */
 
+/* One whole number, or something of its size: it is only compared. */
+static bool is_number(const apl_field *f)
+{
+    return f->value_bytes == 1 || f->value_bytes == 2 || f->value_bytes == 4 || f->value_bytes == 8;
+}
+
 int inputs_class_field(const apl_store *store)
 {
     const apl_field *f;
     for (unsigned i = 0; (f = apl_store_field(store, i)) != NULL; i++)
-        if (f->classes && f->class_count > 1)
+        if (f->classes && f->class_count > 1 && is_number(f))
             return (int)i;
     return -1;
 }
@@ -162,7 +169,7 @@ int inputs_target(const apl_store *store, const char *name)
     const apl_field *f;
     for (unsigned i = 0; (f = apl_store_field(store, i)) != NULL; i++)
         if (strcmp(f->name, name) == 0)
-            return f->value_bytes > 0 && f->value_bytes <= 8 ? (int)i : -1;
+            return is_number(f) ? (int)i : -1;
     return -1;
 }
 

@@ -69,35 +69,16 @@ static apl_status list_blocks(const struct reader_orders *o, struct audit_sample
     return APL_OK;
 }
 
-static uint32_t class_at(const apl_column *column, uint32_t i)
-{
-    if (column->dtype == APL_U8)
-        return ((const uint8_t *)column->data)[i];
-    if (column->dtype == APL_U16)
-        return ((const uint16_t *)column->data)[i];
-    return ((const uint32_t *)column->data)[i];
-}
-
 static apl_status list_classes(const struct reader_orders *o, struct audit_sample *s, apl_error *err)
 {
-    int number = inputs_class_field(o->store);
-    const apl_field *f = number < 0 ? NULL : apl_store_field(o->store, (unsigned)number);
-    apl_get_options options = APL_GET_OPTIONS_INIT;
-    apl_batch *labels = NULL;
-    if (!f)
+    int field = inputs_class_field(o->store);
+    if (field < 0)
         return APL_OK;
-    options.fields = &f->name;
-    options.field_count = 1;
-    apl_status status = apl_store_get_batch(o->store, o->ids, o->n, &options, &labels, err);
-    if (status != APL_OK)
-        return status;
     uint32_t *cls = malloc(o->n * sizeof *cls);
-    for (uint32_t i = 0; cls && i < o->n; i++)
-        cls[i] = class_at(apl_batch_column(labels, (unsigned)number), i);
-    apl_batch_release(labels);
+    if (!cls)
+        return no_memory(err);
     s->cls = cls;
-    s->classes = (uint32_t)f->class_count;
-    return cls ? APL_OK : no_memory(err);
+    return inputs_classes(o->store, (unsigned)field, o->ids, o->n, cls, &s->classes, err);
 }
 
 apl_status reader_orders_open(apl_store *store, const apl_reader_options *options,
