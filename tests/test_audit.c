@@ -3,6 +3,7 @@
 #include "distributions.h"
 #include "reader_fixture.h"
 #include "reader_orders.h"
+#include "windows.h"
 
 #include <math.h>
 
@@ -53,6 +54,8 @@ Test(audit, distributions)
     cr_assert_float_eq(binomial_upper(8, 10, 0.5), 56.0 / 1024, 1e-9);
     cr_assert_float_eq(binomial_lower(2, 10, 0.5), 56.0 / 1024, 1e-9);
     cr_assert_float_eq(chi2_noncentrality(1, 0.05, 0.9), 10.5074, 1e-3);
+    cr_assert_float_eq(hypergeometric_at(2, 5, 3, 20), 150.0 / 1140, 1e-12);
+    cr_assert(hypergeometric_at(4, 5, 3, 20) == 0 && hypergeometric_at(0, 19, 3, 20) == 0);
     cr_assert(isfinite(chi2_upper(1e300, 5)) && chi2_upper(-1, 5) == 1);
 }
 
@@ -66,6 +69,8 @@ Test(audit, a_uniform_permutation_passes)
         cr_assert_eq(report.count, 13);
         cr_assert_eq(report.rejected, 0, "seed %llu", (unsigned long long)seed);
         cr_assert(report.map.share && report.map.rows > 1 && report.lag_deviation > 0);
+        cr_assert_eq(report.batches.looked_at, 10 * (RECORDS / 512) * CLASSES);
+        cr_assert(report.batches.drawn == 512 && report.batches.marked == RECORDS / CLASSES);
         audit_report_free(&report);
     }
 }
@@ -239,4 +244,49 @@ Test(audit_reader, free_order_is_exact)
     audit_reader(&o, &report, true);
     cr_assert(!finding_called(&report, "exactly once")->rejected, "%s", report.findings[0].detail);
     audit_report_free(&report);
+}
+
+/* The order of the window that 0 stands for is asked of the reader. */
+Test(audit_reader, what_a_window_covers)
+{
+    static const struct {
+        uint64_t window;
+        bool covers;
+    } cases[] = {{0, true}, {TRAIN, true}, {TRAIN + 1, true}, {TRAIN - 1, false}, {300, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        apl_reader_options o = fixture_options();
+        struct reader_orders orders;
+        struct audit_sample s = {.epochs = 1};
+        apl_error err;
+        bool covers;
+        o.window = cases[i].window;
+        cr_assert_eq(reader_orders_open(fx.store, &o, &orders, &s, &err), APL_OK);
+        cr_assert_eq(reader_orders_covers(&orders, &covers, &err), APL_OK, "%s", err.message);
+        cr_assert_eq(covers, cases[i].covers, "case %zu", i);
+        reader_orders_close(&orders, &s);
+    }
+}
+
+/* Smaller windows mix less, of a store that is sorted by class; one that was shuffled has no trouble. */
+Test(audit_reader, smaller_windows)
+{
+    apl_reader_options o = fixture_options();
+    struct reader_orders orders;
+    struct audit_sample s = {.epochs = 1};
+    struct windows w;
+    apl_error err;
+    cr_assert_eq(reader_orders_open(fx.store, &o, &orders, &s, &err), APL_OK);
+    s.batch = 100;
+    cr_assert_eq(windows_measure(&orders, &s, &w, &err), APL_OK, "%s", err.message);
+    cr_assert(w.count >= 5 && w.points[0].window == 128 && w.points[w.count - 1].window == TRAIN);
+    for (unsigned i = 0; i < w.count; i++) {
+        const struct window_point *p = &w.points[i];
+        cr_assert(p->shuffled.neighbours > 0.9 && p->shuffled.neighbours < 1.1, "%g", p->shuffled.neighbours);
+        cr_assert(p->shuffled.classes > 0.8 && p->shuffled.classes < 1.2, "%g", p->shuffled.classes);
+        cr_assert(i == 0 || p->stored.neighbours < w.points[i - 1].stored.neighbours + 0.1);
+    }
+    cr_assert(w.points[0].stored.neighbours > 8 && w.points[0].stored.classes > 8);
+    cr_assert_float_eq(w.points[w.count - 1].stored.neighbours, 1, 0.1);
+    cr_assert_float_eq(w.points[w.count - 1].stored.classes, 1, 0.2);
+    reader_orders_close(&orders, &s);
 }
