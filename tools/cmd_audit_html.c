@@ -20,7 +20,8 @@ static const char style[] =
     "h1{font-size:1.5rem;line-height:1.25;margin:.5rem 0}h2{font-size:1.2rem;margin:2rem 0 .5rem}"
     "h3{font-size:1rem;margin:0 0 .5rem}\n"
     ".verdict{font-size:1.15rem;padding:12px 16px;border-left:5px solid var(--good);background:var(--panel)}"
-    ".verdict.wrong{border-color:var(--bad)}.facts,figcaption,.more{color:var(--soft)}\n"
+    ".verdict.wrong{border-color:var(--bad)}.verdict.differs{border-color:var(--law)}.facts,figcaption,.more{"
+    "color:var(--soft)}\n"
     "table{border-collapse:collapse;width:100%;max-width:60rem}th,td{text-align:left;padding:6px 10px 2px 0;"
     "vertical-align:top}tbody tr:not(.more),.windows tr{border-top:1px solid var(--line)}tbody "
     "th{font-weight:600}"
@@ -92,7 +93,10 @@ static void page_head(FILE *out, const struct audit_job *job, const struct audit
             "</title>\n<style>\n%s</style></head>\n<body>\n<h1>Does training see the data's own "
             "distribution?</h1>\n",
             style);
-    fprintf(out, "<p class=\"verdict%s\">", audit_rejections(r) ? " wrong" : "");
+    fprintf(out, "<p class=\"verdict%s\">",
+            audit_rejections(r)                                    ? " wrong"
+            : r->has_order && !r->uniform && r->order.rejected > 0 ? " differs"
+                                                                   : "");
     html_text(out, verdict);
     fputs("</p>\n<p class=\"facts\">Audit of ", out);
     html_text(out, shown(job->path));
