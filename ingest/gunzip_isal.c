@@ -56,7 +56,8 @@ static enum gunzip_step isal_step(void *state, struct gunzip_io *io)
 {
     struct isal *isal = state;
     struct inflate_state *inflate = &isal->inflate;
-    inflate->next_in = (uint8_t *)(uintptr_t)io->in; /* ISA-L does not write there */
+    inflate->next_in =
+        (uint8_t *)(uintptr_t)io->in; /* ISA-L does not write there: NOLINT(performance-no-int-to-ptr) */
     inflate->avail_in = (uint32_t)io->in_left;
     inflate->next_out = io->out;
     inflate->avail_out = (uint32_t)io->out_left;

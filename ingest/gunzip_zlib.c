@@ -39,7 +39,8 @@ static enum gunzip_step reason(const char *message)
 static enum gunzip_step zlib_step(void *state, struct gunzip_io *io)
 {
     z_stream *z = state;
-    z->next_in = (Bytef *)(uintptr_t)io->in; /* zlib does not write there */
+    z->next_in =
+        (Bytef *)(uintptr_t)io->in; /* zlib does not write there: NOLINT(performance-no-int-to-ptr) */
     z->avail_in = (uInt)io->in_left;
     z->next_out = io->out;
     z->avail_out = (uInt)io->out_left;

@@ -59,7 +59,7 @@ static apl_status read_bool(struct pickle *p, bool ints_too, bool *value)
 /* numpy.dtype("u1", False, True), with the state it is given. */
 static apl_status read_dtype(struct pickle *p)
 {
-    bool align, copy;
+    bool align = true, copy = false;
     TRY(read_this_global(p, GLOBAL_DTYPE, "a dtype"));
     TRY(read_this_text(p, "u1", "dtype 'u1' (unsigned bytes)"));
     TRY(read_bool(p, true, &align));

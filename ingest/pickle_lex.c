@@ -264,7 +264,7 @@ apl_status read_int(struct pickle *p, int64_t *value, const char *expected)
 
 apl_status read_this_int(struct pickle *p, int64_t value, const char *expected)
 {
-    int64_t found;
+    int64_t found = 0;
     TRY(read_int(p, &found, expected));
     if (found != value)
         return refuse(p, "%" PRId64 " where %s is expected", found, expected);

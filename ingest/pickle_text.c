@@ -80,7 +80,7 @@ static bool read_line(struct pickle *p, char line[MAX_NAME + 1])
         char c = (char)cursor_u8(p->c);
         if (!cursor_ok(p->c))
             return false;
-        line[n] = c == '\n' ? 0 : c;
+        line[n] = (char)(c == '\n' ? 0 : c);
         if (line[n] == 0)
             return c == '\n';
     }
@@ -162,7 +162,7 @@ apl_status global_of_item(struct pickle *p, struct memo item, enum pickle_global
 apl_status read_this_global(struct pickle *p, enum pickle_global global, const char *expected)
 {
     struct memo item;
-    enum pickle_global found;
+    enum pickle_global found = GLOBAL_ENCODE;
     TRY(read_item(p, &item, expected));
     TRY(global_of_item(p, item, &found, expected));
     return found == global ? APL_OK : unexpected_item(p, expected);
@@ -227,7 +227,7 @@ apl_status read_text(struct pickle *p, struct text *text, const char *expected)
     *text = item.text;
     if (item.kind == MEMO_TEXT && !text_is(p, item.text, "_codecs"))
         return APL_OK;
-    enum pickle_global global;
+    enum pickle_global global = GLOBAL_ENCODE;
     TRY(global_of_item(p, item, &global, expected));
     if (global != GLOBAL_ENCODE)
         return unexpected_item(p, expected);

@@ -25,6 +25,7 @@ static inline floats scale_and_shift(floats value, const float *scale, const flo
 
 static inline void store_f32(uint8_t *to, floats value)
 {
+    /* cppcheck-suppress invalidPointerCast; the store is of bytes, at any address */
     _mm256_storeu_ps((float *)to, value);
 }
 

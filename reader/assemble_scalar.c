@@ -13,7 +13,7 @@ static inline float rounded(float value)
 
 static void store_pixel(void *out, size_t at, uint8_t value, apl_dtype dtype, float scale, float bias)
 {
-    float result = rounded(value * scale) + bias;
+    float result = rounded((float)value * scale) + bias;
     switch (dtype) {
     case APL_F32:
         ((float *)out)[at] = result;

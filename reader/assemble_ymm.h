@@ -38,7 +38,7 @@ static inline pixels pick(const uint8_t *from, struct choice choice)
 }
 
 /* Which pixel of a channel goes where in 48 bytes of three channels: [part of the result][channel]. */
-#define NO -1
+#define NO (-1)
 static const int8_t three[3][3][16] = {{{0, NO, NO, 1, NO, NO, 2, NO, NO, 3, NO, NO, 4, NO, NO, 5},
                                         {NO, 0, NO, NO, 1, NO, NO, 2, NO, NO, 3, NO, NO, 4, NO, NO},
                                         {NO, NO, 0, NO, NO, 1, NO, NO, 2, NO, NO, 3, NO, NO, 4, NO}},

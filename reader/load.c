@@ -14,7 +14,7 @@ void load_set_hook(const struct load_hook *hook)
 
 static uint32_t largest_records(const apl_reader *r)
 {
-    uint32_t most = 0;
+    uint32_t most = 1; /* no allocation is of nothing */
     for (uint32_t i = 0; i < r->subset.blocks; i++)
         most = r->subset.block[i].records > most ? r->subset.block[i].records : most;
     return most;

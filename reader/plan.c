@@ -277,6 +277,7 @@ static uint32_t next_in_order(struct plan *p)
         p->entered[p->entered_count] = p->entered_count;
         block = &p->subset->block[p->entered_count++];
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a subset with records has blocks */
     uint64_t within = p->position - block->first * reuse;
     return (p->entered_count - 1) * p->subset->stride * reuse + (uint32_t)within;
 }
@@ -354,7 +355,7 @@ size_t plan_bytes(const struct plan_options *o, const struct subset *subset)
     uint64_t standing = (o->window < subset->records ? o->window : subset->records) * o->reuse;
     uint64_t bins = (uint64_t)o->bins * o->lanes;
     size_t bytes = sizeof(struct plan) + o->lanes * sizeof(struct lane) +
-                   subset->blocks * 2 * sizeof(uint32_t) +
+                   subset->blocks * (2 * sizeof(uint32_t)) +
                    (size_t)bins * (sizeof(struct row) / ROW + sizeof(uint32_t));
     /* Bins differ in size, grow by halves, and are copied while they grow. */
     return o->sequential ? bytes : bytes + (size_t)(standing + standing / 2 + 256 * bins) * sizeof(uint32_t);

@@ -65,8 +65,7 @@ static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
     uint32_t *deliveries = malloc((size_t)most * sizeof *deliveries);
     uint64_t *ids = malloc((size_t)most * sizeof *ids);
     const uint8_t *had = r->resumed && r->resumed_epoch == r->plan_epoch ? r->resumed : NULL;
-    bool ok = deliveries && ids;
-    for (uint32_t i = 0; ok && i < most; i++) {
+    for (uint32_t i = 0; deliveries && ids && i < most; i++) {
         uint32_t delivery = index * r->subset.stride * reuse + i;
         if (had && bit(had, delivery_number(r, delivery))) {
             if (!r->options.kept)
@@ -76,7 +75,7 @@ static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
         deliveries[n] = delivery;
         ids[n++] = block->first_id + (block->members ? block->members[i / reuse] : i / reuse);
     }
-    ok = ok && bins_put(r->bins[parity], deliveries, ids, n);
+    bool ok = deliveries && ids && bins_put(r->bins[parity], deliveries, ids, n);
     free(deliveries);
     free(ids);
     r->inserted++;

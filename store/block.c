@@ -60,7 +60,7 @@ struct hash128 block_record_hash(struct block_coder *bc, const struct schema *sc
         unsigned varying = field_varying(field);
         if (varying)
             hash_stream_add(bc->hash, block->columns[f].dims.data + (size_t)record * varying * 4,
-                            varying * 4);
+                            (size_t)varying * 4);
         const uint8_t *value = raw_column_value(&block->columns[f], field, record, &bytes);
         hash_stream_add(bc->hash, value, bytes);
     }
@@ -149,12 +149,12 @@ apl_status block_encode(struct block_coder *bc, const struct schema *schema, con
     for (unsigned f = 0; f < schema->count; f++) {
         uint8_t entry[ENTRY];
         TRY(encode_column(bc, schema, block, f, entry, out, err));
-        memcpy(out->data + HEAD + ENTRY * f, entry, ENTRY);
+        memcpy(out->data + HEAD + (size_t)ENTRY * f, entry, ENTRY);
     }
     uint8_t *p = out->data;
     for (uint32_t i = 0; i < block->records; i++) {
         struct hash128 h = block_record_hash(bc, schema, block, i);
-        uint8_t *at = p + HEAD + ENTRY * schema->count + HASH * (size_t)i;
+        uint8_t *at = p + HEAD + (size_t)ENTRY * schema->count + HASH * (size_t)i;
         store_le(at, h.low, 8);
         store_le(at + 8, h.high, 8);
     }
@@ -216,7 +216,7 @@ apl_status block_parse(const uint8_t *bytes, size_t size, const struct schema *s
         TRY(parse_entry(&c, schema, f, view->records, &coded, &view->columns[f], err));
     if (cursor_left(&coded) != 0)
         return fail(err, APL_E_CORRUPT, "the block has %zu bytes too many", cursor_left(&coded));
-    view->hashes = bytes + HEAD + ENTRY * fields;
+    view->hashes = bytes + HEAD + (size_t)ENTRY * fields;
     return APL_OK;
 }
 

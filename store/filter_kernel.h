@@ -160,7 +160,7 @@ static inline void interleave_block(uint8_t *group, const uint8_t *const *from, 
     SIXTEEN(LOAD)
 #undef LOAD
     transpose(v);
-#define STORE(i) vec_scatter(group + i * WAYS, v[i]);
+#define STORE(i) vec_scatter(group + (i)*WAYS, v[i]);
     SIXTEEN(STORE)
 #undef STORE
 }
@@ -181,7 +181,7 @@ static inline void separate_block(uint8_t *const *to, const uint8_t *const *plus
                                   size_t at)
 {
     vec v[16];
-#define LOAD(i) v[i] = vec_gather(group + i * WAYS);
+#define LOAD(i) v[i] = vec_gather(group + (i)*WAYS);
     SIXTEEN(LOAD)
 #undef LOAD
     transpose(v);

@@ -102,7 +102,7 @@ static apl_status get_store(struct cursor *c, struct manifest *m, apl_error *err
 {
     m->info.records = cursor_u64(c);
     m->info.block_records = cursor_u32(c);
-    m->info.shuffled = cursor_u32(c) & 1;
+    m->info.shuffled = (int)(cursor_u32(c) & 1);
     m->info.shuffle_seed = cursor_u64(c);
     const uint8_t *digest = cursor_take(c, 32);
     if (!digest)

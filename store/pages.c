@@ -119,7 +119,7 @@ static apl_status page_nodes(struct walk *w, uint64_t number, const uint8_t *pag
 static apl_status page_node(struct walk *w, uint64_t number, const uint8_t *page, unsigned i,
                             struct cursor *node)
 {
-    uint64_t at = load_le(page + PAGE_HEAD + 2 * i, 2);
+    uint64_t at = load_le(page + PAGE_HEAD + (size_t)2 * i, 2);
     if (at % 2 || at < load_le(page + 14, 2) || at + NODE_HEAD > w->page_size)
         return bad(w, number, "has a node outside of itself");
     *node = cursor_over(page + at, w->page_size - at);

@@ -58,7 +58,8 @@ static bool append_value(struct raw_column *column, const apl_field *field, cons
     unsigned varying = field_varying(field);
     buffer_put(&column->values, data, bytes);
     for (unsigned i = 0; i < varying; i++)
-        buffer_le(&column->dims, dims[i], 4);
+        buffer_le(&column->dims, dims[i],
+                  4); /* NOLINT(clang-analyzer-core.CallAndMessage): see value_size() */
     if (varying > 0) {
         uint64_t end = column->values.size;
         buffer_put(&column->ends, &end, sizeof end);
@@ -72,7 +73,7 @@ size_t raw_value_bytes(const apl_field *field, const apl_value *value)
     size_t bytes = field->value_bytes;
     if (bytes == 0 && value_size(field, value, dims, &bytes, NULL) != APL_OK)
         return 0;
-    return bytes + 4 * field_varying(field);
+    return bytes + (size_t)4 * field_varying(field);
 }
 
 apl_status raw_block_append(struct raw_block *block, const struct schema *schema, const apl_value *values,

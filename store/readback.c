@@ -254,7 +254,7 @@ static void hash_slice(struct sha256 *sha, const apl_field *field, const struct 
     for (uint32_t i = from; i < to; i++) {
         size_t bytes;
         const uint8_t *value = raw_column_value(column, field, i, &bytes);
-        sha256_add(sha, column->dims.data + (size_t)i * varying * 4, varying * 4);
+        sha256_add(sha, column->dims.data + (size_t)i * varying * 4, (size_t)varying * 4);
         sha256_add(sha, value, bytes);
     }
 }

@@ -17,7 +17,9 @@
 
 bool split_name_ok(const char *name)
 {
-    size_t n = name ? strlen(name) : 0;
+    if (!name)
+        return false;
+    size_t n = strlen(name);
     return n <= SPLIT_MAX_NAME && name_ok(name, n) && name[0] != '.' && !strchr(name, '/');
 }
 

@@ -314,7 +314,7 @@ static apl_status find_split(apl_writer *w, const char *name, uint32_t *index, a
         free(split.name);
         piles_free(split.piles);
     }
-    return status;
+    return status; /* NOLINT(clang-analyzer-unix.Malloc): w->splits owns the name */
 }
 
 static apl_status begin_member(apl_writer *w, const char *name, const char *split, uint32_t number,
@@ -340,7 +340,7 @@ static apl_status begin_member(apl_writer *w, const char *name, const char *spli
         free(member.name);
         return fail_nomem(err);
     }
-    w->member = n + 1;
+    w->member = n + 1; /* NOLINT(clang-analyzer-unix.Malloc): w->members owns the name */
     return APL_OK;
 }
 

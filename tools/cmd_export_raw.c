@@ -105,7 +105,7 @@ static int write_schema(struct export *x, json_t *fields)
     json_decref(schema);
     int file = outset_add(&x->out, "schema.json");
     int status = file < 0 ? EXIT_FAILURE : text ? 0 : failed("out of memory");
-    if (!status)
+    if (!status && text)
         status = outset_write(&x->out, file, text, strlen(text));
     if (!status)
         status = outset_write(&x->out, file, "\n", 1);

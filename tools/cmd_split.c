@@ -81,7 +81,7 @@ static int set_parts(uint64_t *parts, const char *what)
 
 static int set_concentration(struct job *job)
 {
-    char *end;
+    char *end = optarg;
     if (strspn(optarg, "0123456789.") == strlen(optarg))
         job->concentration = strtod(optarg, &end);
     if (job->concentration >= 1e-6 && job->concentration <= 1e6 && !*end)

@@ -71,7 +71,7 @@ static void fill_bar(char *bar, int width, double fraction)
     int done = (int)(fraction * inner);
     bar[0] = '[';
     for (int i = 0; i < inner; i++)
-        bar[1 + i] = i < done ? '=' : i == done ? '>' : ' ';
+        bar[1 + i] = (char)(i < done ? '=' : i == done ? '>' : ' ');
     bar[1 + inner] = ']';
     bar[2 + inner] = 0;
 }

@@ -47,9 +47,9 @@ int reader_args_take(struct reader_args *args, int opt, const char *value);
 /* Was the option of that name given? */
 bool reader_args_given(const struct reader_args *args, const char *name);
 
-/* How many choices there are, and choice number `i`. It points into `args`. */
+/* How many choices there are, and choice number `choice`. It points into `args`. */
 size_t reader_args_choices(const struct reader_args *args);
-void reader_args_choose(const struct reader_args *args, size_t i, struct reader_choice *choice);
+void reader_args_choose(const struct reader_args *args, size_t choice, struct reader_choice *out);
 
 /* What sets choice `i` apart, such as "--threads 2 --batch-size 512"; "" where there is but one. */
 const char *reader_args_label(const struct reader_args *args, size_t i);

@@ -130,7 +130,7 @@ const char *digest_text(const uint8_t digest[32])
 {
     char *out = next_buffer();
     for (int i = 0; i < 32; i++)
-        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+        snprintf(out + (ptrdiff_t)2 * i, 3, "%02x", digest[i]);
     return out;
 }
 

@@ -59,7 +59,7 @@ static void print_rows(const struct table *table)
     int widths[16] = {0};
     for (size_t c = 0; c < columns && c < 16; c++)
         widths[c] = column_width(table, c, columns);
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; columns > 0 && i < table->count; i++) {
         size_t c = i % columns;
         print_cell(table->cells[i], table->columns[c], widths[c < 16 ? c : 15], c == columns - 1);
     }

@@ -277,6 +277,7 @@ static apl_status append_rows(apl_writer *writer, const struct py_writer *w, con
     apl_status status = APL_OK;
     for (Py_ssize_t row = 0; row < rows && status == APL_OK; row++) {
         for (unsigned f = 0; f < w->fields; f++) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): set for all fields */
             values[f].data = (const char *)v->buffers[f].buf + (size_t)row * w->value_bytes[f];
             values[f].shape = w->value_bytes[f] ? NULL : v->shapes[f];
         }

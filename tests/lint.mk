@@ -1,0 +1,68 @@
+# Static analysis: included by the Makefile. Tools that are not installed are said to be skipped.
+
+LINT_DIRS    := store reader ingest tools audit python/core python/ingest
+LINT_SRC     := $(call sources,$(LINT_DIRS))
+LINT_INCLUDE := $(patsubst %,-I%,include store reader ingest tools audit python/core) \
+                $(patsubst -I%,-isystem %,$(shell $(PYTHON)-config --includes 2>/dev/null))
+LINT_FLAGS   := -std=c11 -D_POSIX_C_SOURCE=200809L $(DEFINES)
+LINT_OUT     := $(BUILD)/lint
+
+# One file with one tool, so that `make -j` shares them out.
+TIDY_STAMPS     := $(LINT_SRC:%.c=$(LINT_OUT)/%.tidy)
+ANALYSER_STAMPS := $(LINT_SRC:%.c=$(LINT_OUT)/%.analysed)
+have             = $(shell command -v $(1) 2>/dev/null)
+GCC             ?= gcc
+analysing       := $(shell echo 'int x;' | $(GCC) -fanalyzer -fsyntax-only -x c - 2>/dev/null && \
+                           $(GCC) -dumpversion | awk '$$1 >= 12 { print "yes" }')
+
+# Only status.c sees what fail() does; the analysers are told (see analysis.h).
+knows = $(if $(filter store/status.c,$(1)),,$(if $(filter store/% reader/% ingest/%,$(1)),-D_GNU_SOURCE= -include tests/analysis.h))
+# Kernels multiply small counters that the compiler unrolls.
+kernel = $(if $(filter %_avx2.c %_avx512.c %_scalar.c %_base.c,$(1)),--checks=-bugprone-implicit-widening-of-multiplication-result)
+isa   = $(if $(filter %_avx2.c,$(1)),-march=x86-64-v3,$(if $(filter %_avx512.c,$(1)),-march=x86-64-v4))
+
+$(TIDY_STAMPS): $(LINT_OUT)/%.tidy: %.c .clang-tidy tests/analysis.h
+	@mkdir -p $(@D)
+	$(say) TIDY $<
+	$(Q)nice -n 10 clang-tidy --quiet $(call kernel,$<) $< -- $(LINT_FLAGS) $(call knows,$<) $(call isa,$<) $(LINT_INCLUDE) 2>$@.log >$@.said; \
+	    code=$$?; cat $@.said; [ $$code -eq 0 ] || cat $@.log >&2; exit $$code
+	@touch $@
+
+# gcc 12 loses sight of memory that a structure owns, and takes it for lost. Leaks are looked for by clang's analyser,
+# by the address sanitizer, and by test_failing, which counts blocks.
+ANALYSER_EXCEPT := -Wno-analyzer-malloc-leak
+
+$(ANALYSER_STAMPS): $(LINT_OUT)/%.analysed: %.c tests/analysis.h
+	@mkdir -p $(@D)
+	$(say) ANALYSE $<
+	$(Q)nice -n 10 $(GCC) -O1 -fanalyzer $(ANALYSER_EXCEPT) -Werror $(LINT_FLAGS) $(call knows,$<) $(call isa,$<) \
+	    $(LINT_INCLUDE) -c $< -o $@.o
+	@rm -f $@.o
+	@touch $@
+
+## lint: what clang-format, clang-tidy, cppcheck and gcc's analyser have to say, where they are installed
+lint: lint-format lint-cppcheck lint-tidy lint-analyser
+
+lint-format:
+	@$(if $(call have,clang-format),clang-format --dry-run --Werror $(C_FILES),echo 'skipped clang-format (not installed)')
+
+lint-tidy: $(if $(call have,clang-tidy),$(TIDY_STAMPS))
+	@$(if $(call have,clang-tidy),,echo 'skipped clang-tidy (not installed)')
+
+lint-analyser: $(if $(analysing),$(ANALYSER_STAMPS))
+	@$(if $(analysing),,echo 'skipped gcc -fanalyzer (no gcc of version 12 or later)')
+
+# It does not follow a pointer into a function of another file, takes the macros of Python for plain text, and fails
+# to parse an address of a literal in an argument. Both compilers look for what the first two look for.
+CPPCHECK_EXCEPT := uninitvar legacyUninitvar missingReturn internalAstError
+
+# It has no Python headers: what their macros open and close is stated here.
+CPPCHECK_PYTHON := -D'Py_BEGIN_ALLOW_THREADS={' -D'Py_END_ALLOW_THREADS=}'
+
+lint-cppcheck:
+	@$(if $(call have,cppcheck),nice -n 10 cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr \
+	    --enable=warning$(comma)performance$(comma)portability $(CPPCHECK_EXCEPT:%=--suppress=%) $(DEFINES) $(CPPCHECK_PYTHON) \
+	    $(filter-out -isystem %,$(filter -I%,$(LINT_INCLUDE))) $(LINT_SRC),echo 'skipped cppcheck (not installed)')
+
+comma := ,
+.PHONY: lint lint-format lint-tidy lint-analyser lint-cppcheck

@@ -1,0 +1,469 @@
+/*
+ * Every call that the library makes fails once, and from there on for ever; every transfer is interrupted once,
+ * and falls short once. A call fails with a message, or succeeds and is right; nothing leaks, nothing hangs.
+ */
+#define _GNU_SOURCE
+#include "failing.h"
+
+#include "apl_ingest.h"
+#include "archives.h"
+#include "cifar_case.h"
+#include "store_fixture.h"
+
+#include <ftw.h>
+
+/* ---------------------------------------------------------------------------------------- a place to work in */
+
+static void set_up(void)
+{
+    strcpy(fx_place,
+           access("/dev/shm", W_OK) == 0 ? "/dev/shm/apl-failing-XXXXXX" : "/tmp/apl-failing-XXXXXX");
+    cr_assert_not_null(mkdtemp(fx_place));
+}
+
+TestSuite(failing, .init = set_up, .fini = fx_tear_down, .timeout = 300);
+
+static int drop_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st, (void)type, (void)at;
+    return remove(path);
+}
+
+static void drop(const char *name)
+{
+    if (fx_exists(fx_path(name)))
+        cr_assert_eq(nftw(fx_path(name), drop_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+/* Of those below the place to work in. */
+static unsigned open_files(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < 256; fd++) {
+        char link[32], path[256] = "";
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        if (readlink(link, path, sizeof path - 1) > 0)
+            n += strncmp(path, fx_place, strlen(fx_place)) == 0;
+    }
+    return n;
+}
+
+/* ------------------------------------------------------------------------------------------------ the sweeps */
+
+/* What is done with faults, and what is so if it succeeded. */
+struct subject {
+    void (*before)(void);
+    apl_status (*run)(apl_error *err);
+    void (*after)(void);
+};
+
+static void run_with(const struct subject *s, enum failing mode, unsigned long at, const char *names[])
+{
+    apl_error err = {0};
+    if (s->before)
+        s->before();
+    unsigned files = open_files();
+    long blocks = atomic_load(&failing.blocks);
+    failing_begin(mode, at);
+    apl_status status = s->run(&err);
+    failing_end();
+    cr_assert_eq(open_files(), files, "%s %lu: files are left open: %s", names[mode], at, err.message);
+    cr_assert_eq(atomic_load(&failing.blocks), blocks, "%s %lu: %ld blocks of memory are lost: %s",
+                 names[mode], at, atomic_load(&failing.blocks) - blocks, err.message);
+    cr_assert(status == APL_OK || (mode <= FAIL_EVER && at <= ULONG_MAX / 2 && at), "%s %lu: %s", names[mode],
+              at, err.message);
+    cr_assert(status == APL_OK || (err.status == status && *err.message && !strchr(err.message, '\n')),
+              "%s %lu: status %d, message \"%s\" of status %d", names[mode], at, status, err.message,
+              err.status);
+    if (status == APL_OK && s->after)
+        s->after();
+}
+
+static void sweep(const struct subject *s)
+{
+    static const char *names[FAIL_MODES] = {"never", "fail once", "fail from", "interrupt", "cut"};
+    run_with(s, FAIL_NEVER, 0, names);
+    for (enum failing mode = FAIL_ONCE; mode < FAIL_MODES; mode++) {
+        run_with(s, mode, ULONG_MAX, names);
+        unsigned long calls = atomic_load(&failing.calls);
+        cr_assert(calls > 0 || mode > FAIL_EVER);
+        for (unsigned long at = 1; at <= calls; at += 1 + at / 400)
+            run_with(s, mode, at, names);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- writing */
+
+/* Small, so that a run takes little time; of all sorts of fields. */
+static const struct fx_member few[] = {
+    {"b", "train", 7, 21}, {"a", "train", 0, 9}, {"test_batch", "test", 90, 5}};
+static const struct fx_recipe tiny = {fx_fields, COUNT(fx_fields), few, COUNT(few)};
+
+static struct fx_value drawn[COUNT(few)][21][COUNT(fx_fields)];
+
+static void draw_all(void)
+{
+    for (unsigned m = 0; m < COUNT(few); m++)
+        for (uint64_t i = 0; i < few[m].count; i++)
+            for (unsigned f = 0; f < COUNT(fx_fields); f++)
+                fx_draw(&fx_fields[f], f, few[m].number, i, &drawn[m][i][f]);
+}
+
+static apl_status write_fields(apl_writer *w, apl_error *err)
+{
+    apl_status status = APL_OK;
+    for (size_t i = 0; i < COUNT(fx_fields) && status == APL_OK; i++) {
+        const apl_field *f = &fx_fields[i];
+        status = apl_writer_add_field(w, f->name, f->dtype, f->mark, f->ndim, f->shape, err);
+        if (status == APL_OK && f->class_count)
+            status = apl_writer_set_classes(w, f->name, f->classes, f->class_count, err);
+    }
+    return status;
+}
+
+static apl_status write_members(apl_writer *w, apl_error *err)
+{
+    apl_status status = APL_OK;
+    for (unsigned m = 0; m < COUNT(few) && status == APL_OK; m++) {
+        status = apl_writer_begin_member(w, few[m].name, few[m].split, few[m].number, err);
+        for (uint64_t i = 0; i < few[m].count && status == APL_OK; i++) {
+            apl_value values[COUNT(fx_fields)];
+            for (unsigned f = 0; f < COUNT(fx_fields); f++)
+                values[f] = (apl_value){drawn[m][i][f].data, drawn[m][i][f].shape};
+            status = apl_writer_append(w, values, err);
+        }
+    }
+    return status;
+}
+
+static apl_status write_store(const apl_writer_options *o, apl_error *err)
+{
+    apl_writer *w = NULL;
+    apl_status status = apl_writer_open(fx_path("new"), o, &w, err);
+    if (status == APL_OK)
+        status = write_fields(w, err);
+    if (status == APL_OK)
+        status = write_members(w, err);
+    if (status == APL_OK)
+        status = apl_writer_commit(w, err);
+    apl_writer_close(w);
+    return status;
+}
+
+static void drop_new(void)
+{
+    drop("new");
+}
+
+static void check_new(void)
+{
+    apl_store *s = fx_open(fx_path("new"));
+    fx_check(s, &tiny);
+    OK(apl_store_verify(s, NULL, &fx_err));
+    apl_store_close(s);
+}
+
+static apl_status write_plain(apl_error *err)
+{
+    apl_writer_options o = fx_options(2, 8);
+    return write_store(&o, err);
+}
+
+static apl_status write_shuffled(apl_error *err)
+{
+    apl_writer_options o = fx_options(1, 4);
+    o.shuffle = o.replace = 1;
+    return write_store(&o, err);
+}
+
+Test(failing, writer)
+{
+    draw_all();
+    sweep(&(struct subject){drop_new, write_plain, check_new});
+}
+
+Test(failing, shuffling_writer)
+{
+    draw_all();
+    sweep(&(struct subject){NULL, write_shuffled, check_new});
+}
+
+/* -------------------------------------------------------------------------------------------------- ingesting */
+
+static char source[96];
+
+static apl_status ingest(apl_error *err)
+{
+    apl_ingest_options o = APL_INGEST_OPTIONS_INIT;
+    o.partial = o.writer.replace = 1;
+    o.writer.threads = 1;
+    return apl_ingest(source, fx_path("new"), &o, NULL, err);
+}
+
+static void check_ingested(void)
+{
+    apl_store *s = fx_open(fx_path("new"));
+    OK(apl_store_verify(s, NULL, &fx_err));
+    apl_store_close(s);
+}
+
+static struct buffer cifar_tar(const char *folder, const char *first, const char *meta)
+{
+    struct buffer tar = {0}, b = {0};
+    const struct cifar_dataset *d = dataset_of(first);
+    char name[96];
+    if (d->python) {
+        struct maker rows, classes;
+        python_member(&rows, d, 6, true);
+        python_classes(&classes, d);
+        tar_file(&tar, strcat(strcpy(name, folder), first), &rows.out);
+        tar_file(&tar, strcat(strcpy(name, folder), meta), &classes.out);
+        buffer_free(&rows.out);
+        buffer_free(&classes.out);
+    } else {
+        binary_member(&b, d, 6);
+        tar_file(&tar, strcat(strcpy(name, folder), first), &b);
+        b.size = 0;
+        binary_classes(&b, d->labels[0].classes);
+        tar_file(&tar, strcat(strcpy(name, folder), meta), &b);
+    }
+    buffer_free(&b);
+    tar_finish(&tar);
+    return tar;
+}
+
+static void sweep_ingest(const struct buffer *archive)
+{
+    strcpy(source, fx_path("source"));
+    fx_write(source, archive->data, archive->size);
+    sweep(&(struct subject){NULL, ingest, check_ingested});
+}
+
+Test(failing, ingest_of_gzip)
+{
+    struct buffer tar = cifar_tar("cifar-10-batches-bin/", "data_batch_1.bin", "batches.meta.txt"),
+                  gz = gzip_of(&tar);
+    sweep_ingest(&gz);
+    buffer_free(&gz);
+    buffer_free(&tar);
+}
+
+Test(failing, ingest_of_pickles)
+{
+    struct buffer tar = cifar_tar("cifar-10-batches-py/", "data_batch_1", "batches.meta");
+    sweep_ingest(&tar);
+    buffer_free(&tar);
+}
+
+Test(failing, ingest_of_a_folder)
+{
+    struct buffer tar = cifar_tar("cifar-10-batches-py/", "data_batch_1", "batches.meta");
+    fx_write(fx_path("tar"), tar.data, tar.size);
+    fx_shell("tar -C '%s' -xf '%s'", fx_place, fx_path("tar"));
+    strcpy(source, fx_path("cifar-10-batches-py"));
+    sweep(&(struct subject){NULL, ingest, check_ingested});
+    buffer_free(&tar);
+}
+
+Test(failing, ingest_of_other_compression)
+{
+    struct buffer tar = cifar_tar("cifar-10-batches-bin/", "data_batch_1.bin", "batches.meta.txt");
+    struct buffer xz = packed_with("xz", &tar);
+    if (xz.size)
+        sweep_ingest(&xz);
+    buffer_free(&xz);
+    buffer_free(&tar);
+}
+
+/* --------------------------------------------------------------------------------------------------- reading */
+
+static apl_io how;
+
+static void make_store(void)
+{
+    apl_writer_options o = fx_options(1, 8);
+    fx_make(fx_path("db"), &tiny, &o);
+}
+
+static apl_status open_store(apl_store **s, apl_error *err)
+{
+    apl_store_options o = APL_STORE_OPTIONS_INIT;
+    o.io = how;
+    return apl_store_open(fx_path("db"), &o, s, err);
+}
+
+static apl_status get_and_verify(apl_error *err)
+{
+    static const uint64_t ids[] = {3, 30, 3, 0};
+    apl_store *s = NULL;
+    apl_batch *b = NULL;
+    apl_verify_options o = APL_VERIFY_OPTIONS_INIT;
+    o.threads = 2;
+    apl_status status = open_store(&s, err);
+    if (status == APL_OK)
+        status = apl_store_get_batch(s, ids, COUNT(ids), NULL, &b, err);
+    apl_batch_release(b);
+    if (status == APL_OK)
+        status = apl_store_verify(s, &o, err);
+    apl_store_close(s);
+    return status;
+}
+
+Test(failing, mapped_store)
+{
+    how = APL_IO_MAP;
+    make_store();
+    sweep(&(struct subject){NULL, get_and_verify, NULL});
+}
+
+Test(failing, read_store)
+{
+    how = APL_IO_READ;
+    make_store();
+    sweep(&(struct subject){NULL, get_and_verify, NULL});
+}
+
+/* ----------------------------------------------------------------------------------------------------- splits */
+
+static apl_status use_splits(apl_store *s, apl_error *err)
+{
+    apl_split_options o = APL_SPLIT_OPTIONS_INIT;
+    o.name = "val", o.ratio = 0.3, o.replace = 1, o.threads = 1;
+    apl_split_list *list = NULL;
+    uint64_t ids[64], count = COUNT(ids), counts[3];
+    apl_status status = apl_split_make(s, &o, err);
+    o.name = "dev", o.parent = "train-val", o.stratify = "label";
+    if (status == APL_OK)
+        status = apl_split_make(s, &o, err);
+    if (status == APL_OK)
+        status = apl_split_list_open(s, &list, err);
+    apl_split_list_close(list);
+    if (status == APL_OK)
+        status = apl_split_ids(s, "train-val-dev", ids, &count, err);
+    if (status == APL_OK)
+        status = apl_split_class_counts(s, "val", 1, counts, err);
+    if (status == APL_OK)
+        status = apl_split_verify(s, "dev", 1, err);
+    o.name = "part", o.ratio = 0, o.parent = "train", o.stratify = NULL;
+    if (status == APL_OK)
+        status = apl_split_parts(s, &o, 3, 0, err);
+    o.stratify = "label";
+    if (status == APL_OK)
+        status = apl_split_parts(s, &o, 3, 0.5, err);
+    return status;
+}
+
+static apl_status split(apl_error *err)
+{
+    apl_store *s = NULL;
+    apl_status status = open_store(&s, err);
+    if (status == APL_OK)
+        status = use_splits(s, err);
+    apl_store_close(s);
+    return status;
+}
+
+Test(failing, splits)
+{
+    make_store();
+    sweep(&(struct subject){NULL, split, NULL});
+}
+
+/* ---------------------------------------------------------------------------------------------------- readers */
+
+static apl_reader_options wanted;
+
+static apl_status read_epoch(apl_reader *r, uint64_t most, apl_error *err)
+{
+    apl_batch *b = NULL;
+    apl_status status = APL_OK;
+    while (most-- > 0 && (status = apl_reader_next(r, &b, err)) == APL_OK)
+        apl_batch_release(b);
+    return status == APL_END ? APL_OK : status;
+}
+
+/* An epoch and a half, of which a receipt is given; then another reader goes on from there. */
+static apl_status read_and_resume(apl_store *s, apl_error *err)
+{
+    uint8_t state[4096];
+    size_t size = sizeof state;
+    apl_receipt receipt;
+    apl_reader *r = NULL;
+    apl_reader_options o = wanted;
+    apl_status status = apl_reader_open(s, &o, &r, err);
+    if (status == APL_OK)
+        status = read_epoch(r, UINT64_MAX, err);
+    if (status == APL_OK)
+        status = apl_reader_receipt(r, &receipt, sizeof receipt, err);
+    if (status == APL_OK)
+        status = apl_reader_next_epoch(r, err);
+    if (status == APL_OK)
+        status = read_epoch(r, 2, err);
+    if (status == APL_OK)
+        status = apl_reader_state(r, state, &size, err);
+    apl_reader_close(r);
+    r = NULL;
+    o.state = state, o.state_size = size;
+    if (status == APL_OK)
+        status = apl_reader_open(s, &o, &r, err);
+    if (status == APL_OK)
+        status = read_epoch(r, UINT64_MAX, err);
+    apl_reader_close(r);
+    return status;
+}
+
+static apl_status read_all(apl_error *err)
+{
+    apl_store *s = NULL;
+    apl_status status = open_store(&s, err);
+    if (status == APL_OK)
+        status = read_and_resume(s, err);
+    apl_store_close(s);
+    return status;
+}
+
+static void sweep_reader(unsigned threads)
+{
+    wanted = (apl_reader_options)APL_READER_OPTIONS_INIT;
+    wanted.split = "train";
+    wanted.batch_size = 8;
+    wanted.threads = threads;
+    wanted.timeout_ms = 60000;
+    make_store();
+    sweep(&(struct subject){NULL, read_all, NULL});
+}
+
+Test(failing, reader)
+{
+    sweep_reader(APL_NO_THREADS);
+}
+
+Test(failing, reader_with_threads)
+{
+    how = APL_IO_READ;
+    sweep_reader(2);
+}
+
+Test(failing, reader_of_a_split_with_transforms)
+{
+    apl_transform picture = APL_TRANSFORM_INIT;
+    picture.scale = APL_SCALE_NORMALISE, picture.dtype = APL_F32, picture.pad = 2,
+    picture.flip = APL_FLIP_RANDOM;
+    apl_store *s;
+    apl_split_options o = APL_SPLIT_OPTIONS_INIT;
+    wanted = (apl_reader_options)APL_READER_OPTIONS_INIT;
+    wanted.split = "train-val";
+    wanted.batch_size = 4;
+    wanted.reuse = 2;
+    wanted.window = 16;
+    wanted.bins = 4;
+    wanted.threads = APL_NO_THREADS;
+    wanted.order = APL_FREE;
+    wanted.transforms = &picture, wanted.transform_count = 1;
+    make_store();
+    s = fx_open(fx_path("db"));
+    o.name = "val", o.ratio = 0.3;
+    OK(apl_split_make(s, &o, &fx_err));
+    apl_store_close(s);
+    sweep(&(struct subject){NULL, read_all, NULL});
+}
