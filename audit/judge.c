@@ -11,7 +11,7 @@ unsigned audit_judge(struct finding **findings, unsigned count, double level)
         for (unsigned i = 0; i < count; i++)
             if (!findings[i]->rejected && (!least || findings[i]->p < least->p))
                 least = findings[i];
-        if (least->p > level / (count - rejected))
+        if (!least || least->p > level / (count - rejected))
             break;
         least->rejected = true;
     }

@@ -284,7 +284,8 @@ static double cycles(const uint32_t *order, uint32_t n, uint32_t *seen)
 static void cycles_law(uint32_t n, double *mean, double *variance)
 {
     *mean = *variance = 0;
-    for (double i = n; i >= 1; i--) {
+    for (uint32_t k = n; k >= 1; k--) {
+        double i = k;
         *mean += 1 / i;
         *variance += 1 / i - 1 / (i * i);
     }

@@ -58,8 +58,7 @@ static bool append_value(struct raw_column *column, const apl_field *field, cons
     unsigned varying = field_varying(field);
     buffer_put(&column->values, data, bytes);
     for (unsigned i = 0; i < varying; i++)
-        buffer_le(&column->dims, dims[i],
-                  4); /* NOLINT(clang-analyzer-core.CallAndMessage): see value_size() */
+        buffer_le(&column->dims, dims[i], 4); /* NOLINT(clang-analyzer-core.CallAndMessage): has a value */
     if (varying > 0) {
         uint64_t end = column->values.size;
         buffer_put(&column->ends, &end, sizeof end);

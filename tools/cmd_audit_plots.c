@@ -315,6 +315,7 @@ static void plot_curves(FILE *out, const struct windows *w, double n, bool class
         most = fmax(most, value_of(&w->points[i].stored, classes));
     struct axis x = {fmin((double)w->points[0].window, n / 2), n, true}, y = {0.8, 1.2 * most, true};
     begin_figure(out, title, HEIGHT);
+    /* NOLINTNEXTLINE(cert-flp30-c,clang-analyzer-security.FloatLoopCounter): the steps are exact */
     for (double v = 1; v <= y.high; v *= most > 40 ? 10 : most > 8 ? 4 : 2)
         y_tick(out, &y, v, number_text("%g", v));
     curve(out, w, &x, &y, classes, false);

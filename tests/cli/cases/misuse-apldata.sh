@@ -46,6 +46,7 @@ run apldata split db c --clients 5
 run apldata split db c --clients 5 --iid --dirichlet 1
 run apldata split db c --clients 5 --dirichlet 0
 run apldata split db c --clients 5 --dirichlet 1e3
+run apldata split db c --clients 5 --dirichlet 0.5 --dirichlet 1e3
 run apldata split db c --clients 5 --dirichlet ''
 run apldata split db c --dirichlet 1
 run apldata export db
