@@ -44,6 +44,8 @@ def main() -> NoReturn:
     """`python -m apldata`: aplingest if the first word is `ingest`, else apldata."""
     if sys.argv[1:2] == ["ingest"]:
         _ingest(sys.argv[2:])
+    if sys.argv[1:] in (["--help"], ["-h"]):
+        print("python -m apldata ingest [OPTION]... SOURCE DB    make a store of an archive: aplingest\n")
     apldata()
 
 

@@ -66,7 +66,9 @@ def batch_repr(batch: Batch) -> str:
 
 def loader_repr(loader: Loader) -> str:
     """Store, split, batches, where it stands."""
-    what = f"<apldata.Loader of {loader.store.path!r}, split {loader.split!r}"
+    kind = type(loader)
+    module = "apldata" if kind.__module__ == "apldata._loader" else kind.__module__.removesuffix("._loader")
+    what = f"<{module}.{kind.__name__} of {loader.store.path!r}, split {loader.split!r}"
     try:
         return f"{what}: {len(loader):,} batches of {loader.batch_size}, epoch {loader.epoch}>"
     except (Error, ValueError):

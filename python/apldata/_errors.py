@@ -165,6 +165,10 @@ _KINDS = {
 }
 
 
+for _kind in (Error, *_KINDS.values()):
+    _kind.__module__ = "apldata"  # where users find them
+
+
 def make(status: int, message: str, errno: int = 0, first: int = 0, count: int = 0) -> Error:
     """The exception for a failure of the library; called by the extensions."""
     return _KINDS.get(status, Error)(message, errno, first, count)

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _core
 from ._ahead import END, Ahead
-from ._errors import ForkedError, InvalidError, LentError, TimeoutError
+from ._errors import ForkedError, InvalidError, LentError, NotFoundError, TimeoutError
 from ._store import Store, field_names
 from .transforms import check_channels, split_transforms
 
@@ -121,7 +121,11 @@ class Loader:
         self._pid, self._lock = os.getpid(), threading.Lock()
         self._ahead: Ahead | None = None
         self._serial = 0  # of the iterator that is valid
-        self._open(first_epoch=first_epoch)
+        try:
+            self._open(first_epoch=first_epoch)
+        except NotFoundError as error:
+            splits, fields = ", ".join(self.store.splits), ", ".join(self.store.schema.names)
+            raise NotFoundError(f"{error} (it has the splits {splits}, the fields {fields})") from None
         _open_loaders.add(self)
 
     # ------------------------------------------------------------------------------------------- epochs

@@ -64,7 +64,17 @@ class Store(_core.Store):
         if isinstance(expected_content, str):
             expected_content = bytes.fromhex(expected_content)
         splits = None if split_directory is None else _absolute(split_directory)
-        super().__init__(_absolute(path), expected_content, splits, _IO[io])
+        try:
+            super().__init__(_absolute(path), expected_content, splits, _IO[io])
+        except NotFoundError:
+            if os.path.isdir(path):
+                raise
+            what = (
+                "is a file; apldata.ingest() makes a store of an archive"
+                if os.path.exists(path)
+                else "is not there"
+            )
+            raise NotFoundError(f"{os.fspath(path)!r}: {what}") from None
         self._opened_by = io
 
     def __reduce__(self):
@@ -316,12 +326,17 @@ class Store(_core.Store):
         Returns the blocks that are not as they were written: none of them, or, with `raises`, a
             `CorruptError` that names the first. ``progress(records, of)`` is called meanwhile, from any
             thread."""
-        bad = [BadBlock(*block[:4], tuple(block[4]), block[5]) for block in self._verify(threads, progress)]
+        found = self._verify(threads, progress)
+        bad = sorted(
+            (BadBlock(*block[:4], tuple(block[4]), block[5]) for block in found), key=lambda b: b.first
+        )
         if bad and raises:
-            more = f" (and {len(bad) - 1} more blocks)" if len(bad) > 1 else ""
-            first = min(bad, key=lambda block: block.first)
-            raise CorruptError(first.message + more, 0, first.first, first.records)
-        return sorted(bad, key=lambda block: block.first)
+            first, more = bad[0], len(bad) - 1
+            place = f"{self.path}: {first.member}: block {first.block} (records {first.first} to "
+            place += f"{first.first + first.records - 1}): {first.message}"
+            others = f" (and {more} more block{'s' if more > 1 else ''})" if more else ""
+            raise CorruptError(place + others, 0, first.first, first.records)
+        return bad
 
     # ------------------------------------------------------------------------------------------- showing
 

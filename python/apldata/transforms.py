@@ -11,7 +11,8 @@ makes one from a function over single pictures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import Any
@@ -108,9 +109,9 @@ class Cutout(Transform):
 
 @dataclass(frozen=True)
 class Normalize(Transform):
-    """(v / 255 - mean) / std, of each channel. Without `mean` and `std`, those of the split "train" are
-    taken, which stores know (of the split that is read, if there is no "train"). The result is float32 unless
-    another type is asked for."""
+    """(v / 255 - mean) / std, of each channel: mean and std are of pictures from 0 to 1. Without `mean` and
+    `std`, those of the split "train" are taken, which stores know (of the split that is read, if there is no
+    "train"). The result is float32 unless another type is asked for."""
 
     mean: Sequence[float] | None = None
     std: Sequence[float] | None = None
@@ -123,6 +124,11 @@ class Normalize(Transform):
             return {"scale": _NORMALISE}
         if any(s <= 0 for s in self.std) or len(self.mean) != len(self.std):
             raise ValueError("Normalize: as many deviations as means, all above 0")
+        if any(m > 1 for m in self.mean):
+            raise ValueError(
+                f"Normalize: a mean of {max(self.mean):.4g}, where pictures go from 0 to 1: divide mean and std "
+                "by 255, or say Normalize() for those that the store knows"
+            )
         return {
             "scale": _NORMALISE,
             "mean": [255 * float(m) for m in self.mean],
@@ -167,17 +173,28 @@ class ChannelsLast(Transform):
         return {"layout": 1}
 
 
+def _takes(function: Callable[..., Any], keyword: str) -> bool:
+    """Has the function an argument of that name? Of those that do not tell, it is expected."""
+    try:
+        arguments = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return True
+    return keyword in arguments or any(a.kind is a.VAR_KEYWORD for a in arguments.values())
+
+
 class PerPicture:
     """A function over single pictures, as a transform over batches: for Albumentations and the like.
 
-    ``function(image=picture)["image"]`` is called (with `keyword` None: ``function(picture)``) for each
-    picture of the batch, as an array of the shape (height, width, channels), and may return another shape and
-    dtype, the same for all. All of this is Python, on one thread, ahead of the training loop: it costs what
-    the function costs, and about 2 µs a picture more. The C transforms cost less than half a microsecond.
+    ``function(image=picture)["image"]``, or ``function(picture)`` if it has no argument of that name, is
+    called for each picture of the batch, as an array of the shape (height, width, channels), and may return
+    another shape and dtype, the same for all. All of this is Python, on one thread, ahead of the training
+    loop: it costs what the function costs, and about 2 µs a picture more. The C transforms cost less than
+    half a microsecond.
 
     Args:
         function: of one picture. It is called anew for each; its randomness is its own.
         field: the field of the pictures.
+        keyword: the argument that takes the picture; None: the first.
         channels_last: False: pictures come and go as (channels, height, width).
     """
 
@@ -188,7 +205,8 @@ class PerPicture:
         keyword: str | None = "image",
         channels_last: bool = True,
     ) -> None:
-        self.function, self.field, self.keyword, self.channels_last = function, field, keyword, channels_last
+        self.function, self.field, self.channels_last = function, field, channels_last
+        self.keyword = keyword if keyword is None or _takes(function, keyword) else None
 
     def _one(self, picture: np.ndarray) -> np.ndarray:
         if self.channels_last:
@@ -196,6 +214,8 @@ class PerPicture:
         result = self.function(picture) if self.keyword is None else self.function(**{self.keyword: picture})
         if isinstance(result, dict):
             result = result[self.keyword or "image"]
+        if result is None:
+            raise ValueError(f"{self.function!r} has returned None, not a picture")
         return np.asarray(result).transpose(2, 0, 1) if self.channels_last else np.asarray(result)
 
     def __call__(self, batch: Any) -> None:
@@ -230,12 +250,16 @@ def check_channels(in_c: list[dict[str, Any]], schema: Schema) -> None:
             )
 
 
-def split_transforms(transforms: Iterable[Any]) -> tuple[list[dict[str, Any]], list[Callable[[Any], Any]]]:
-    """Divides transforms into what runs in C (a dict for each field) and functions over batches, which come
-    after it."""
+def split_transforms(transforms: Any) -> tuple[list[dict[str, Any]], list[Callable[[Any], Any]]]:
+    """Divides transforms (some, or a single one) into what runs in C (a dict for each field) and functions
+    over batches, which come after it."""
     fields: dict[str | None, dict[str, Any]] = {}
     functions: list[Callable[[Any], Any]] = []
-    for transform in transforms:
+    for transform in (
+        [transforms] if isinstance(transforms, Transform) or callable(transforms) else transforms
+    ):
+        if isinstance(transform, type):
+            raise TypeError(f"{transform.__name__} is a class: write {transform.__name__}()")
         if isinstance(transform, Transform):
             if functions:
                 raise ValueError(

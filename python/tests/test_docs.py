@@ -34,7 +34,7 @@ def test_examples(page, store_path, tmp_path, monkeypatch):
     for line, code in examples(page):
         if missing(code):
             continue
-        exec(compile("\n" * (line - 1) + code, str(page), "exec"), names)  # noqa: S102 (our own pages)
+        exec(compile("\n" * (line - 1) + code, str(page), "exec"), names)
         run += 1
     assert run > 0
     for value in names.values():

@@ -22,11 +22,12 @@ if (
     os.environ["XLA_FLAGS"] = f"{FLAGS} --xla_force_host_platform_device_count=4".strip()
 jax = pytest.importorskip("jax")
 
-import apldata  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
+from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
+
+import apldata  # noqa: E402
 from apldata.jax import DataLoader, arrays  # noqa: E402
 from apldata.transforms import ChannelsLast, Normalize, RandomCrop, RandomFlip, ToBFloat16, ToFloat16  # noqa: E402
-from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
 
 AUGMENTED = [RandomCrop(28, padding=2), RandomFlip(), Normalize()]
 several = pytest.mark.skipif(len(jax.devices("cpu")) < 4, reason="JAX was started with fewer than 4 devices")

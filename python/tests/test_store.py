@@ -383,3 +383,16 @@ def test_read_instead_of_mapped(store_path: str) -> None:
         assert len(pickle.loads(pickle.dumps(read))) == len(read)
     with pytest.raises(apldata.InvalidError, match="'auto', 'map' or 'read'"):
         Store(store_path, io="fast")
+
+
+def test_what_is_there_instead_of_a_store(tmp_path: Path) -> None:
+    with pytest.raises(apldata.NotFoundError, match="is not there"):
+        Store(tmp_path / "none")
+    (tmp_path / "archive.tar.gz").write_bytes(b"x")
+    with pytest.raises(apldata.NotFoundError, match=r"is a file; apldata\.ingest"):
+        Store(tmp_path / "archive.tar.gz")
+
+
+def test_names_that_are_not_there_are_told(store_path: str) -> None:
+    with pytest.raises(apldata.NotFoundError, match=r"trian.*splits train, test, the fields image, label"):
+        apldata.Loader(store_path, "trian")

@@ -209,3 +209,8 @@ def test_what_others_look_at(store_path: str) -> None:
     assert (loader.batch_size, loader.num_workers, loader.drop_last) == (64, 2, True)
     assert len(loader.dataset) == 1000 and loader.dataset[3][0].shape == (3, 32, 32)
     assert loader.sampler is None and loader.batch_sampler is None and loader.persistent_workers
+
+
+def test_misspelt_arguments(store_path: str) -> None:
+    with pytest.raises(TypeError, match="DataLoader has no argument 'transform': 'transforms' is meant"):
+        DataLoader(store_path, transform=[])

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import apldata
-from apldata import Loader, Store
+from apldata import Loader, Normalize, PerPicture, RandomFlip, Store
+from apldata.transforms import split_transforms
 
 F32 = np.float32
 
@@ -232,3 +233,32 @@ def test_per_picture(store: Store, pictures: np.ndarray) -> None:
 def test_they_show_themselves() -> None:
     assert "size=32, padding=4" in repr(apldata.RandomCrop(32, padding=4))
     assert apldata.RandomFlip() == apldata.RandomFlip() and "Per" in repr(apldata.PerPicture(len))
+
+
+def test_moments_of_bytes_are_refused() -> None:
+    with pytest.raises(ValueError, match="divide mean and std by 255"):
+        split_transforms([Normalize((125.3, 123.0, 113.9), (63.0, 62.1, 66.7))])
+
+
+def test_a_class_instead_of_a_transform() -> None:
+    with pytest.raises(TypeError, match=r"RandomFlip is a class: write RandomFlip\(\)"):
+        split_transforms([RandomFlip])
+
+
+def test_a_single_transform() -> None:
+    assert split_transforms(RandomFlip()) == split_transforms([RandomFlip()])
+
+
+def test_per_picture_takes_functions_as_they_are() -> None:
+    picture = np.arange(48, dtype=np.uint8).reshape(1, 3, 4, 4)
+    functions = [
+        lambda p: p[::-1],
+        lambda image: {"image": image[::-1]},
+        lambda **given: given["image"][::-1],
+    ]
+    for function in functions:
+        batch = {"image": picture}
+        PerPicture(function)(batch)
+        assert np.array_equal(batch["image"], picture[:, :, ::-1])
+    with pytest.raises(ValueError, match="returned None"):
+        PerPicture(lambda image: None)({"image": picture})

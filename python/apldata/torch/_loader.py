@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import os
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -34,6 +36,18 @@ def _refuse(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise InvalidError(f"{name}: {_REFUSED[name]}")
+
+
+def _check_names(options: dict[str, Any]) -> None:
+    """Of names that nothing has, tells what may be meant."""
+    own = inspect.signature(Loader.__init__).parameters
+    for name in options:
+        if name not in own:
+            known = {*own, *inspect.signature(DataLoader.__init__).parameters} - {"self", "db", "options"}
+            near = difflib.get_close_matches(name, known, 1)
+            raise TypeError(
+                f"DataLoader has no argument {name!r}" + (f": {near[0]!r} is meant?" if near else "")
+            )
 
 
 def _source(dataset: Any, split: str | None) -> tuple[Store | str | os.PathLike[str], str | None]:
@@ -195,6 +209,7 @@ class DataLoader(Loader):
         **options: Any,
     ) -> None:
         _refuse(sampler=sampler, batch_sampler=batch_sampler, worker_init_fn=worker_init_fn)
+        _check_names(options)
         _check(batch_size, num_workers, timeout, pin_memory_device)
         store, split = _source(dataset, split)
         store = store if isinstance(store, Store) else Store(store)
