@@ -126,8 +126,8 @@ class Normalize(Transform):
             raise ValueError("Normalize: as many deviations as means, all above 0")
         if any(m > 1 for m in self.mean):
             raise ValueError(
-                f"Normalize: a mean of {max(self.mean):.4g}, where pictures go from 0 to 1: divide mean and std "
-                "by 255, or say Normalize() for those that the store knows"
+                f"Normalize: a mean of {max(self.mean):.4g}, where pictures go from 0 to 1: divide mean and "
+                "std by 255, or say Normalize() for those that the store knows"
             )
         return {
             "scale": _NORMALISE,
