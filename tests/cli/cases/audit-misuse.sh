@@ -11,4 +11,4 @@ run apldata audit nowhere
 aplingest -q --partial "$SHARED/b100.tar" db
 run apldata audit db --split test
 run apldata audit db --split none
-run apldata audit db --splits | sed -E 's|, [0-9.]+ (s|ms)$|, TIME|'
+run apldata audit db --splits | sed -E 's/, [0-9.]+ (s|ms)$/, TIME/'
