@@ -151,12 +151,12 @@ static apl_status read_labels(struct pickle *p, enum pickle_key key)
     for (;;) {
         TRY(peek_op(p));
         if (p->op == OP_MARK) {
-            TRY(next_op(p));
+            take_op(p);
             do {
                 TRY(read_label(p, key));
                 TRY(peek_op(p));
             } while (p->op != OP_APPENDS);
-            TRY(next_op(p));
+            take_op(p);
         } else if (is_int(p->op)) {
             TRY(read_label(p, key));
             TRY(expect_op(p, OP_APPEND, "APPEND"));
@@ -179,13 +179,14 @@ static apl_status keep_in_list(struct pickle *p, enum pickle_key key, struct tex
 static apl_status read_text_group(struct pickle *p, enum pickle_key key)
 {
     struct text text;
-    TRY(next_op(p));
+    take_op(p);
     do {
         TRY(read_text(p, &text, "a text"));
         TRY(keep_in_list(p, key, text));
         TRY(peek_op(p));
     } while (p->op != OP_APPENDS);
-    return next_op(p);
+    take_op(p);
+    return APL_OK;
 }
 
 /* Does the opcode end the entries of a dict? */
@@ -216,7 +217,7 @@ static apl_status read_texts(struct pickle *p, enum pickle_key key)
             p->ahead_at = at;
             return APL_OK;
         }
-        TRY(next_op(p));
+        take_op(p);
         TRY(keep_in_list(p, key, text));
     }
 }
@@ -243,9 +244,9 @@ static apl_status read_value(struct pickle *p, enum pickle_key key)
     case VALUE_TEXT:
         return read_text(p, &text, "a text");
     case VALUE_INT:
+    default:
         return read_number(p, key);
     }
-    return APL_E_SOURCE; /* not reached */
 }
 
 static apl_status bad_key(struct pickle *p, uint64_t at, struct text text, const char *why)
@@ -293,12 +294,12 @@ static apl_status read_entries(struct pickle *p)
     do {
         TRY(peek_op(p));
         if (p->op == OP_MARK) {
-            TRY(next_op(p));
+            take_op(p);
             do {
                 TRY(read_entry(p));
                 TRY(peek_op(p));
             } while (p->have_ahead || p->op != OP_SETITEMS);
-            TRY(next_op(p));
+            take_op(p);
         } else {
             TRY(read_entry(p));
             TRY(next_op(p));
@@ -307,7 +308,8 @@ static apl_status read_entries(struct pickle *p)
         }
         TRY(peek_op(p));
     } while (p->op != OP_STOP);
-    return next_op(p);
+    take_op(p);
+    return APL_OK;
 }
 
 static apl_status read_head(struct pickle *p)

@@ -44,7 +44,7 @@ static apl_status read_bool(struct pickle *p, bool ints_too, bool *value)
     int64_t number = 0;
     if (p->op == OP_NEWTRUE || p->op == OP_NEWFALSE) {
         number = p->op == OP_NEWTRUE;
-        TRY(next_op(p));
+        take_op(p);
     } else if (ints_too) {
         TRY(read_int(p, &number, "0 or 1"));
     } else {
@@ -83,7 +83,7 @@ static apl_status read_dtype(struct pickle *p)
 /* The head of bytes as they are; payload->latin1 where another form begins instead. */
 static apl_status open_bytes(struct pickle *p, struct payload *payload)
 {
-    TRY(next_op(p));
+    take_op(p);
     switch (p->op) {
     case OP_BINSTRING: {
         int32_t size = (int32_t)cursor_u32(p->c);
@@ -148,7 +148,8 @@ static apl_status check_payload(struct pickle *p, const struct payload *payload)
 
 static apl_status close_payload(struct pickle *p, const struct payload *payload)
 {
-    if (payload->left || payload->lead)
+    /* No half of a character is left: a chunk that ends with one leaves bytes of the array to come. */
+    if (payload->left)
         return refuse(p, "more bytes than %" PRIu64 " rows need", p->rows);
     if (payload->latin1) {
         TRY(put_other(p));
@@ -270,7 +271,7 @@ static apl_status frombuffer(struct pickle *p)
     if (payload.latin1)
         return unexpected(p, "a string of bytes");
     uint64_t rows = payload.left / PICKLE_COLUMNS;
-    TRY(check_row_count(p, rows <= INT64_MAX ? (int64_t)rows : INT64_MAX));
+    TRY(check_row_count(p, (int64_t)rows));
     TRY(check_payload(p, &payload));
     TRY(hold_rows(p, &payload));
     TRY(close_payload(p, &payload));

@@ -173,10 +173,15 @@ apl_status peek_op(struct pickle *p)
     return APL_OK;
 }
 
+void take_op(struct pickle *p)
+{
+    p->c->at++;
+}
+
 apl_status next_op(struct pickle *p)
 {
     TRY(peek_op(p));
-    p->c->at++;
+    take_op(p);
     return APL_OK;
 }
 

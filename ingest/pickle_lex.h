@@ -96,6 +96,9 @@ const char *op_name(uint8_t op);
  * says in words what should have been there. */
 apl_status peek_op(struct pickle *p);
 apl_status next_op(struct pickle *p);
+
+/* Takes the opcode that peek_op() has looked at. */
+void take_op(struct pickle *p);
 apl_status expect_op(struct pickle *p, enum pickle_op op, const char *expected);
 
 /* Offset of the cursor in the pickle, and the bytes of it left. */

@@ -249,5 +249,5 @@ apl_status read_this_text(struct pickle *p, const char *value, const char *expec
 bool text_is(const struct pickle *p, struct text text, const char *value)
 {
     size_t size = strlen(value);
-    return text.size == size && (size == 0 || memcmp(p->texts.data + text.at, value, size) == 0);
+    return text.size == size && memcmp(p->texts.data + text.at, value, size) == 0;
 }

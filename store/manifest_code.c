@@ -74,7 +74,7 @@ static apl_status grow(void *list_at, uint32_t count, size_t size, apl_error *er
     void **list = list_at;
     if (count >= MANIFEST_MAX_LIST)
         return bad(err, "a list is too long");
-    if (count & (count - 1) || (count == 0 && *list))
+    if (count & (count - 1))
         return APL_OK;
     void *grown = realloc(*list, (count ? 2 * (size_t)count : 1) * size);
     if (!grown)

@@ -6,6 +6,7 @@
 #define FAILING_H
 
 #include <archive.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lmdb.h>
@@ -163,7 +164,33 @@ WRAP(flock, (int fd, int what), (fd, what))
 WRAP(stat, (const char *path, struct stat *st), (path, st))
 WRAP(fstat, (int fd, struct stat *st), (fd, st))
 WRAP(fstatat, (int fd, const char *path, struct stat *st, int flags), (fd, path, st, flags))
-WRAP(fstatfs, (int fd, struct statfs *fs), (fd, fs))
+
+/* The type of file system that there is said to be; 0: the true one. */
+static atomic_uint failing_file_system;
+
+int __real_fstatfs(int fd, struct statfs *fs);
+int __wrap_fstatfs(int fd, struct statfs *fs);
+int __wrap_fstatfs(int fd, struct statfs *fs)
+{
+    int result = fails() ? (errno = EIO, -1) : __real_fstatfs(fd, fs);
+    if (result == 0 && failing_file_system)
+        fs->f_type = failing_file_system;
+    return result;
+}
+
+int __real_fcntl(int fd, int what, ...);
+int __wrap_fcntl(int fd, int what, ...);
+int __wrap_fcntl(int fd, int what, ...)
+{
+    va_list args;
+    va_start(args, what);
+    long value = va_arg(args, long);
+    va_end(args);
+    return fails() ? (errno = EMFILE, -1) : __real_fcntl(fd, what, value);
+}
+
+WRAP_AS(struct dirent *, readdir, (DIR * d), (d), (errno = EIO, NULL))
+WRAP_AS(DIR *, fdopendir, (int fd), (fd), (errno = ENOMEM, NULL))
 WRAP(mkdir, (const char *path, mode_t mode), (path, mode))
 WRAP(rmdir, (const char *path), (path))
 WRAP(unlinkat, (int fd, const char *path, int flags), (fd, path, flags))

@@ -3,5 +3,5 @@ FAILING := malloc calloc aligned_alloc strdup strndup realloc free read pread wr
            flock stat fstat fstatat fstatfs mkdir rmdir unlinkat renameat sched_getaffinity munmap mmap pthread_create \
            mdb_env_create mdb_env_open mdb_env_set_mapsize mdb_env_sync mdb_txn_begin mdb_dbi_open mdb_put mdb_txn_commit \
            ZSTD_createCCtx ZSTD_createDCtx ZSTD_CCtx_setParameter ZSTD_compress2 ZSTD_decompressDCtx archive_read_new \
-           inflateInit2_
+           inflateInit2_ fcntl readdir fdopendir
 $(OBJ)/tests/test_failing: TEST_LIBS += $(FAILING:%=-Wl,--wrap=%)

@@ -19,6 +19,11 @@ static void expect_round_trip(struct bench *b)
     }
 }
 
+static void no_inputs(struct schema *s)
+{
+    add_field(s, "label", APL_U8, APL_TARGET, 0, NULL);
+}
+
 Test(block, round_trips)
 {
     static void (*const schemas[])(struct schema *) = {add_every_kind, one_picture, small_and_varying,
@@ -140,4 +145,23 @@ Test(block, record_hashes)
     expect_hashes(small_and_varying);
     expect_hashes(sixteen_bytes);
     expect_hashes(no_input);
+}
+
+Test(block, no_records)
+{
+    struct bench *b = bench_coded(one_picture, 0);
+    apl_error err;
+    cr_assert_eq(parse(b, &err), APL_E_CORRUPT, "there is no such block in a store");
+    bench_free(b);
+}
+
+/* Targets and names take the codec that suits them: no input is there that the one asked for could not suit. */
+Test(block, codec_without_inputs)
+{
+    struct bench *b = bench_new(no_inputs, 3);
+    apl_error err;
+    cr_assert_eq(block_choose(&b->coder, &b->schema, &b->block, CODEC_PICTURE, 0, &err), APL_OK);
+    bench_encode(b);
+    cr_assert_eq(parse_and_decode(b, &err), APL_OK, "%s", err.message);
+    bench_free(b);
 }

@@ -152,6 +152,17 @@ Test(block_damage, hostile_sizes_are_refused_at_once)
     bench_free(b);
 }
 
+/* A number of records that, under a checksum that is right, makes a field of a fixed shape too large. */
+Test(block_damage, hostile_numbers_of_records)
+{
+    struct bench *b = bench_coded(one_picture, 2);
+    apl_error err;
+    b->schema.fields[0].value_bytes = 1u << 30;
+    cr_assert_eq(parse_with(b, 0, 8, 8, (uint64_t)2 << 30, &err), APL_E_CORRUPT);
+    cr_assert_not_null(strstr(err.message, "impossible sizes"), "%s", err.message);
+    bench_free(b);
+}
+
 /* A varying field whose dimensions, under checksums that are right, do not fit its values of 2 x 2 x 3. */
 static void expect_dims(uint32_t first, uint32_t second, const char *complaint)
 {

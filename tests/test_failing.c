@@ -323,6 +323,81 @@ Test(failing, read_store)
     sweep(&(struct subject){NULL, get_and_verify, NULL});
 }
 
+/* On NFS a file is read, never mapped. */
+Test(failing, file_systems)
+{
+    static const unsigned remote[] = {0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x0bd00bd0};
+    char maps[64], line[512];
+    make_store();
+    for (size_t i = 0; i <= COUNT(remote); i++) {
+        bool mapped = false;
+        failing_file_system = i < COUNT(remote) ? remote[i] : 0;
+        apl_store *s = fx_open(fx_path("db"));
+        snprintf(maps, sizeof maps, "/proc/%d/maps", (int)getpid());
+        FILE *f = fopen(maps, "r");
+        while (f && fgets(line, sizeof line, f))
+            mapped |= strstr(line, fx_place) != NULL;
+        fclose(f);
+        cr_assert_eq(mapped, i == COUNT(remote), "file system %x", failing_file_system);
+        apl_store_close(s);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ pickles */
+
+/* A memo, texts and lists, all of which take memory. */
+static struct maker remembering;
+
+static apl_status take_nothing(void *user, uint64_t rows, apl_error *err)
+{
+    (void)user, (void)rows, (void)err;
+    return APL_OK;
+}
+
+static apl_status take_row(void *user, uint64_t row, const uint8_t *bytes, apl_error *err)
+{
+    (void)user, (void)row, (void)bytes, (void)err;
+    return APL_OK;
+}
+
+static apl_status read_pickle(apl_error *err)
+{
+    struct cursor c = cursor_over(remembering.out.data, remembering.out.size);
+    struct pickle_rows rows = {take_nothing, take_row, NULL};
+    struct pickle *p = pickle_new();
+    apl_status status =
+        p ? pickle_read(p, &c, remembering.out.size, &batch_rules, &rows, err) : fail_nomem(err);
+    pickle_free(p);
+    return status;
+}
+
+Test(failing, pickle)
+{
+    struct maker *m = &remembering;
+    unsigned n = 0;
+    op_le(m, 0x80, 2, 1);
+    op(m, '}'), put(m, n++);
+    op(m, '(');
+    text(m, "labels"), put(m, n++);
+    op(m, ']'), put(m, n++);
+    op(m, '(');
+    op_le(m, 'K', 3, 1), put(m, n++);
+    op(m, 'e');
+    text(m, "filenames"), put(m, n++);
+    op(m, ']'), put(m, n++);
+    op(m, '(');
+    global(m, "_codecs\nencode\n"), put(m, n++);
+    op_text(m, 'X', "a.png"), put(m, n++);
+    op_text(m, 'X', "latin1"), put(m, n++);
+    ops(m, "\x86R"), put(m, n++);
+    op(m, 'e');
+    text(m, "data"), put(m, n++);
+    array(m, 1);
+    ops(m, "u.");
+    sweep(&(struct subject){NULL, read_pickle, NULL});
+    buffer_free(&m->out);
+}
+
 /* ----------------------------------------------------------------------------------------------------- splits */
 
 static apl_status use_splits(apl_store *s, apl_error *err)

@@ -108,6 +108,31 @@ Test(pages, big_values)
     expect_walk(12, 5, big, 1);
 }
 
+/* AUTO does as the environment says, if that says anything that there is. */
+Test(pages, environment)
+{
+    static const struct {
+        const char *said;
+        bool mapped;
+    } cases[] = {{"read", false}, {"map", true}, {"other", true}, {"", true}};
+    struct place p;
+    apl_error err;
+    place_make(&p);
+    struct env *env = new_env(p.file);
+    put_value(env, nth_key(0), 10);
+    finish_env(env);
+    int fd = open(p.file, O_RDONLY);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pages pages;
+        setenv("APL_IO", cases[i].said, 1);
+        cr_assert_eq(pages_open(fd, APL_IO_AUTO, &pages, &err), APL_OK, "%s", err.message);
+        cr_assert_eq(pages.map != NULL, cases[i].mapped, "%s", cases[i].said);
+        pages_close(&pages);
+    }
+    close(fd);
+    place_remove(&p);
+}
+
 Test(pages, what_is_no_file)
 {
     struct pages pages;

@@ -347,6 +347,65 @@ Test(pages_damage, runs_that_overlap)
     hurt_free(&h);
 }
 
+/* Moves node `i` of the page at `page` so that only `there` bytes of it come before the page's end, with two at
+ * `at` changed. The first node, whose place that may be, goes to where it was. */
+static void refuse_at_end(struct hurt *h, size_t page, unsigned i, size_t there, size_t at, uint8_t value)
+{
+    uint8_t pointer[2], node[64];
+    apl_error err = {.message = "accepted"};
+    size_t from = node_of(h, page, i);
+    memcpy(node, h->data + from, sizeof node);
+    store_le(node + at, value, 2);
+    write_at(h, h->data + node_of(h, page, 0), from, 8);
+    write_at(h, h->data + page + 16 + 2 * i, page + 16, 2);
+    write_at(h, node, page + PAGE - there, there);
+    store_le(pointer, PAGE - there, 2);
+    write_at(h, pointer, page + 16 + 2 * i, 2);
+    cr_assert_eq(open_hurt(h, &err), APL_E_CORRUPT);
+    cr_assert_not_null(strstr(err.message, "has a node that is cut"), "%s", err.message);
+    restore(h);
+}
+
+/* Nodes whose key, or the place of whose value, would lie behind the page. */
+Test(pages_damage, nodes_cut_by_the_end_of_the_page)
+{
+    struct hurt h;
+    hurt_tree(&h);
+    size_t leaf = child_of(&h, h.root, 0);
+    for (size_t there = 8; there < 8 + KEY_BYTES; there += 2) {
+        refuse_at_end(&h, leaf, 0, there, 6, KEY_BYTES);
+        refuse_at_end(&h, h.root, 1, there, 6, KEY_BYTES);
+    }
+    for (size_t there = 8 + KEY_BYTES; there < 16 + KEY_BYTES; there += 2)
+        refuse_at_end(&h, leaf, 0, there, 4, 1);
+    hurt_free(&h);
+}
+
+/* The first node gets the run of higher pages, and the second one of lower pages that reaches into it. */
+Test(pages_damage, runs_over_what_was_met_before)
+{
+    struct hurt h;
+    hurt_tree(&h);
+    size_t node[2] = {big_node(&h, 0), big_node(&h, 1)};
+    uint64_t run[2] = {run_of(&h, node[0]), run_of(&h, node[1])};
+    unsigned high = run[1] > run[0];
+    uint64_t low_run = run[!high], pages = run[high] + 1 - low_run;
+    uint8_t p[8];
+    apl_error err = {.message = "accepted"};
+    write_at(&h, h.data + node[high], node[0], 4);
+    store_le(p, run[high], 8);
+    write_at(&h, p, node[0] + 8 + KEY_BYTES, 8);
+    store_le(p, pages * PAGE - 16, 4);
+    write_at(&h, p, node[1], 4);
+    store_le(p, low_run, 8);
+    write_at(&h, p, node[1] + 8 + KEY_BYTES, 8);
+    store_le(p, pages, 4);
+    write_at(&h, p, low_run * PAGE + 12, 4);
+    cr_assert_eq(open_hurt(&h, &err), APL_E_CORRUPT);
+    cr_assert_not_null(strstr(err.message, "is used twice"), "%s", err.message);
+    hurt_free(&h);
+}
+
 /* ------------------------------------------------------------------------------------------------ any bytes */
 
 Test(pages_damage, cut_at_every_length)

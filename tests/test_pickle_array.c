@@ -172,6 +172,21 @@ Test(pickle_array, bytes_of_python_3_in_protocol_2)
     refused(&m, "opcode BINUNICODE: more bytes than 2 rows need");
 }
 
+Test(pickle_array, sizes_of_latin1)
+{
+    static const size_t sizes[] = {3071, 6145};
+    for (int i = 0; i < 2; i++) {
+        struct maker m;
+        begin_array(&m);
+        array_head(&m, RECONSTRUCT, 1);
+        global(&m, "_codecs\nencode\n");
+        op_le(&m, 'X', sizes[i], 4);
+        for (size_t j = 0; j < sizes[i]; j++)
+            raw(&m, "a", 1);
+        refused(&m, "bytes, but 1 rows need 3072");
+    }
+}
+
 Test(pickle_array, bytes_that_are_not_latin1)
 {
     static const char bad[][3] = {"\xc4\x80", "\x80", "\xe2\x82", "\xc3\x41"};

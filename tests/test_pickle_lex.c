@@ -233,4 +233,13 @@ Test(pickle_lex, lists_have_an_end)
     for (unsigned i = 0; i <= 1000000; i++)
         raw(&m, "K\1", 2);
     refused(&m, "labels has more than 1000000 entries");
+    open_dict(&m);
+    raw(&m,
+        "U\x9"
+        "filenames](",
+        13);
+    for (unsigned i = 0; i <= 1000000; i++)
+        raw(&m, "U\1x", 3);
+    op(&m, 'e');
+    refused(&m, "filenames has more than 1000000 entries");
 }

@@ -86,6 +86,30 @@ Test(pickle_text, all_texts_have_an_end)
     pickle_free(g.p);
 }
 
+/* The text that is encoded fits, and its bytes do not. */
+Test(pickle_text, all_texts_have_an_end_for_bytes_too)
+{
+    struct maker m;
+    char name[4096];
+    memset(name, 'n', sizeof name);
+    begin_name(&m);
+    op(&m, '(');
+    for (unsigned i = 0; i < 16383; i++) {
+        raw(&m, "T\0\x10\0\0", 5);
+        raw(&m, name, sizeof name);
+    }
+    name[3900] = 0;
+    global(&m, "_codecs\nencode\n");
+    op_text(&m, 'X', name);
+    op_text(&m, 'X', "latin1");
+    ops(&m, "\x86R");
+    struct got g = got_new();
+    read_into(&g, m.out.data, m.out.size, 0, &batch_rules);
+    cr_assert(strstr(g.err.message, "opcode REDUCE: the texts have more than"), "%s", g.err.message);
+    buffer_free(&m.out);
+    pickle_free(g.p);
+}
+
 /* _codecs.encode(text, "latin1"): bytes as Python 3 writes them in protocol 2. */
 static void encoded(struct maker *m, const char *utf8)
 {
@@ -126,6 +150,26 @@ Test(pickle_text, bytes_of_python_3_in_protocol_2)
     op_text(&m, 'X', "rot13");
     op(&m, 0x86);
     refused(&m, "opcode BINUNICODE: the encoding \"latin1\" is expected here");
+}
+
+Test(pickle_text, encodings_and_constructors_from_the_memo)
+{
+    struct maker m;
+    begin_name(&m);
+    encoded(&m, "");
+    name_is(&m, "");
+    begin_name(&m);
+    global(&m, "_codecs\nencode\n");
+    put(&m, 0);
+    op_text(&m, 'X', "x");
+    op_le(&m, 'h', 0, 1);
+    refused(&m, "opcode BINGET: the encoding \"latin1\" is expected here");
+    open_dict(&m);
+    text(&m, "data");
+    global(&m, RECONSTRUCT);
+    put(&m, 0);
+    op_le(&m, 'h', 0, 1);
+    refused(&m, "opcode BINGET: numpy.ndarray is expected here");
 }
 
 /* The constructor, its text and its encoding got back from the memo. */

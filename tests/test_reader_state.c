@@ -1,6 +1,7 @@
 /* Saving where a reader stands after every batch, and going on there with another one. */
 #include "bytes.h"
 #include "hash.h"
+#include "reader.h"
 #include "reader_fixture.h"
 
 #define TRAIN  67
@@ -380,8 +381,51 @@ Test(reader_state, refuses_what_cannot_be)
     refused(o, bad.bytes, bad.size, APL_E_INVALID);
     bad = s, store_le(bad.bytes + 64, UINT64_MAX / 2 + 1, 8), seal(&bad);
     refused(o, bad.bytes, bad.size, APL_E_INVALID);
+    bad = s, store_le(bad.bytes + 48, load_le(bad.bytes + 48, 8) + 1, 8),
+    seal(&bad); /* half of the order's hash */
+    refused(o, bad.bytes, bad.size, APL_E_MISMATCH);
+    bad = s, bad.size++, store_le(bad.bytes + 80, bad.size, 8), bad.bytes[bad.size - 1] = 0, seal(&bad);
+    refused(o, bad.bytes, bad.size, APL_E_MISMATCH);
     bad = s, seal(&bad);
     apl_reader_close(resume(o, &bad));
+}
+
+/* After the epoch that was gone on with, the bits that the state brought count no more. */
+Test(reader_state, receipt_of_the_epoch_after_that_of_the_state)
+{
+    apl_reader_options o = options(0, 1, APL_FREE);
+    struct state s;
+    struct sequence some = {0};
+    apl_receipt receipt;
+    apl_reader *r = fixture_reader(&o);
+    read_batches(r, &some, 3);
+    save(r, &s, 0);
+    apl_reader_close(r);
+    r = resume(o, &s);
+    for (int epoch = 0; epoch < 2; epoch++) {
+        read_epoch(r, &some);
+        cr_assert_eq(apl_reader_receipt(r, &receipt, sizeof receipt, NULL), APL_OK);
+        cr_assert(receipt.missing == 0 && receipt.repeated == 0 && receipt.last == TRAIN);
+        fixture_next_epoch(r);
+    }
+    cr_assert_eq(receipt.delivered, TRAIN);
+    apl_reader_close(r);
+    sequence_free(&some);
+}
+
+/* What a child inherits is the parent's. */
+Test(reader_state, of_another_process)
+{
+    apl_reader_options o = options(0, 1, APL_STRICT);
+    apl_reader *r = fixture_reader(&o);
+    uint8_t bytes[256];
+    size_t size = sizeof bytes;
+    apl_receipt receipt;
+    r->pid++;
+    cr_assert_eq(apl_reader_state(r, bytes, &size, NULL), APL_E_FORKED);
+    cr_assert_eq(apl_reader_receipt(r, &receipt, sizeof receipt, NULL), APL_E_FORKED);
+    r->pid--;
+    apl_reader_close(r);
 }
 
 /* The reader counts on there being an epoch after the one that it plans. */
