@@ -248,6 +248,16 @@ Test(failing, ingest_of_gzip)
     buffer_free(&tar);
 }
 
+Test(failing, ingest_with_zlib)
+{
+    struct buffer tar = cifar_tar("cifar-10-batches-bin/", "data_batch_1.bin", "batches.meta.txt"),
+                  gz = gzip_of(&tar);
+    setenv("APL_GUNZIP", "zlib", 1);
+    sweep_ingest(&gz);
+    buffer_free(&gz);
+    buffer_free(&tar);
+}
+
 Test(failing, ingest_of_pickles)
 {
     struct buffer tar = cifar_tar("cifar-10-batches-py/", "data_batch_1", "batches.meta");

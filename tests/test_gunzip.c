@@ -265,3 +265,25 @@ Test(gunzip, picked_by_name)
     cr_assert_eq(gunzip_pick(), &gunzip_isal);
 #endif
 }
+
+/* zlib finds these by itself; each has its own words. */
+Test(gunzip, headers_that_cannot_be)
+{
+    static const struct {
+        unsigned at;
+        uint8_t value;
+    } cases[] = {{2, 7}, {3, 0x20}, {1, 0}};
+    struct buffer want = content(1, 500);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buffer in = gzip_of(&want);
+        in.data[cases[i].at] = cases[i].value;
+        for (size_t k = 0; k < KINDS; k++) {
+            struct buffer out = {0};
+            apl_error err = {0};
+            cr_assert_eq(inflate_all(kinds[k], &in, &out, &err), APL_E_SOURCE, "%s", kinds[k]->name);
+            buffer_free(&out);
+        }
+        buffer_free(&in);
+    }
+    buffer_free(&want);
+}

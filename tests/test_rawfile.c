@@ -64,3 +64,22 @@ Test(rawfile, tells_what_failed)
     cr_assert_str_eq(err.message, "here: byte 0: cannot be read: Is a directory");
     close(fd);
 }
+
+/* A descriptor that does not block has nothing yet, and is not hashed. */
+Test(rawfile, tries_again_and_need_not_hash, .timeout = 10)
+{
+    int ends[2], calls = 0;
+    cr_assert_eq(pipe(ends), 0);
+    cr_assert_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    struct rawfile file = {.fd = ends[0], .name = "x", .stopped = third_time, .user = &calls};
+    uint8_t data[10];
+    size_t got;
+    apl_error err;
+    cr_assert_eq(rawfile_read(&file, data, sizeof data, &got, &err), APL_E_CANCELLED);
+    calls = -9;
+    cr_assert_eq(write(ends[1], "abc", 3), 3);
+    cr_assert_eq(rawfile_read(&file, data, sizeof data, &got, &err), APL_OK);
+    cr_assert_eq(got, 3);
+    close(ends[0]);
+    close(ends[1]);
+}

@@ -137,3 +137,15 @@ Test(reader_stats, waits_that_time_out_are_counted)
     apl_reader_close(r);
     load_set_hook(NULL);
 }
+
+Test(reader_stats, before_anything_was_waited_for)
+{
+    apl_reader_options o = fixture_options();
+    apl_reader *r = fixture_reader(&o);
+    apl_stats s = stats_of(r);
+    cr_assert(s.wait_mean == 0 && s.wait_p50 == 0 && s.wait_max == 0 && s.batches == 0);
+    r->pid++; /* as in a child of the process that opened it */
+    cr_assert_eq(apl_reader_stats(r, &s, sizeof s), APL_E_FORKED);
+    r->pid--;
+    apl_reader_close(r);
+}

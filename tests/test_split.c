@@ -178,3 +178,66 @@ Test(split, damaged_store)
     shell("test \"$(ls '%s' | wc -l)\" = 1", db);
     apl_store_close(store);
 }
+
+Test(split, names_that_are_nearly_those_of_a_rest)
+{
+    apl_store *store = plain_store(50, 10);
+    uint64_t n = 0;
+    OK(make(store, "val", 0.5, "train"));
+    FAILS(APL_E_NOTFOUND, "has no split", apl_split_ids(store, "trail-val", NULL, &n, &err));
+    FAILS(APL_E_INVALID, "NULL", apl_split_verify(NULL, "val", 1, &err));
+    FAILS(APL_E_INVALID, "NULL", apl_split_verify(store, NULL, 1, &err));
+    cr_assert_eq(apl_split_verify(store, "val", 1, NULL), APL_OK);
+    /* A parent of the same name and range that has other records. */
+    OK(make(store, "dev", 0.5, "val"));
+    apl_split_options o = split_options("val", 0.3, "train");
+    o.replace = 1;
+    OK(apl_split_make(store, &o, &err));
+    FAILS(APL_E_MISMATCH, "made anew", apl_split_verify(store, "dev", 1, &err));
+    apl_store_close(store);
+}
+
+/* Targets that are no classes, whatever else they are. */
+Test(split, fields_that_do_not_stratify)
+{
+    static const struct {
+        const char *name;
+        apl_dtype dtype;
+        apl_mark mark;
+        unsigned ndim;
+        int works;
+    } fields[] = {{"input", APL_U8, APL_INPUT, 0, 0},
+                  {"pair", APL_U8, APL_TARGET, 1, 0},
+                  {"real", APL_F32, APL_TARGET, 0, 0},
+                  {"flag", APL_BOOL, APL_TARGET, 0, 1},
+                  {"wide", APL_I64, APL_TARGET, 0, 1}};
+    enum { N = sizeof fields / sizeof *fields };
+    static const uint8_t zeros[16];
+    static const int64_t two[] = {2};
+    char path[160];
+    apl_writer *w;
+    apl_store *store;
+    snprintf(path, sizeof path, "%s/fields", place);
+    OK(apl_writer_open(path, NULL, &w, &err));
+    for (int f = 0; f < N; f++)
+        OK(apl_writer_add_field(w, fields[f].name, fields[f].dtype, fields[f].mark, fields[f].ndim, two,
+                                &err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &err));
+    apl_value values[N];
+    for (int f = 0; f < N; f++)
+        values[f] = (apl_value){zeros, NULL};
+    OK(apl_writer_append(w, values, &err));
+    OK(apl_writer_commit(w, &err));
+    apl_writer_close(w);
+    OK(apl_store_open(path, NULL, &store, &err));
+    for (int f = 0; f < N; f++) {
+        apl_split_options o = split_options("val", 0.5, "train");
+        o.stratify = fields[f].name;
+        o.replace = 1;
+        if (fields[f].works)
+            OK(apl_split_make(store, &o, &err));
+        else
+            FAILS(APL_E_INVALID, "is not a target of one whole number", apl_split_make(store, &o, &err));
+    }
+    apl_store_close(store);
+}

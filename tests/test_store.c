@@ -64,3 +64,83 @@ Test(store, cut_while_open)
     cr_assert_eq(fx_err.first_record + fx_err.records, last + 1);
     apl_store_close(s);
 }
+
+/* ---------------------------------------------------------------------------------------- arguments */
+
+Test(store, options)
+{
+    apl_store_options options = APL_STORE_OPTIONS_INIT;
+    apl_store *s = fx_open(fx_path("db")), *other = NULL;
+    uint8_t content[32];
+    memcpy(content, apl_store_info(s)->content_digest, 32);
+    apl_store_close(s);
+    options.expected_content = content;
+    OK(apl_store_open(fx_path("db"), &options, &other, &fx_err));
+    apl_store_close(other);
+    content[31] ^= 1;
+    FAILS(APL_E_MISMATCH, apl_store_open(fx_path("db"), &options, &other, &fx_err));
+    SAYS("not the one expected");
+    options.size = 0;
+    FAILS(APL_E_INVALID, apl_store_open(fx_path("db"), &options, &other, &fx_err));
+    FAILS(APL_E_INVALID, apl_store_open(NULL, NULL, &other, &fx_err));
+    FAILS(APL_E_INVALID, apl_store_open(fx_path("db"), NULL, NULL, &fx_err));
+    cr_assert_eq(apl_store_open(fx_path("none"), NULL, &other, NULL), APL_E_NOTFOUND);
+}
+
+Test(store, split_directories_that_are_none)
+{
+    apl_store_options options = APL_STORE_OPTIONS_INIT;
+    apl_store *s = NULL;
+    options.split_directory = fx_path("none");
+    FAILS(APL_E_NOTFOUND, apl_store_open(fx_path("db"), &options, &s, &fx_err));
+    options.split_directory = fx_path("db/data.mdb");
+    FAILS(APL_E_NOTFOUND, apl_store_open(fx_path("db"), &options, &s, &fx_err));
+}
+
+/* What there is none of. */
+Test(store, numbers_out_of_range)
+{
+    apl_store *s = fx_open(fx_path("db"));
+    const apl_info *info = apl_store_info(s);
+    double mean, deviation;
+    cr_assert_null(apl_store_field(s, info->fields));
+    cr_assert_null(apl_store_split(s, info->splits));
+    cr_assert_null(apl_store_member(s, info->members));
+    cr_assert_eq(apl_store_find_split(s, NULL), -1);
+    cr_assert_eq(apl_store_find_split(s, "none"), -1);
+    cr_assert_eq(apl_store_class_count(s, info->splits, 1, 0), 0);
+    cr_assert_eq(apl_store_class_count(s, 0, info->fields, 0), 0);
+    cr_assert_eq(apl_store_class_count(s, 0, 0, 0), 0, "a picture has no classes");
+    cr_assert_eq(apl_store_class_count(s, 0, 1, 3), 0);
+    cr_assert_gt(apl_store_class_count(s, 0, 1, 2), 0);
+    cr_assert_eq(apl_store_moments(s, info->splits, 0, 0, &mean, &deviation), APL_E_NOTFOUND);
+    cr_assert_eq(apl_store_moments(s, 0, info->fields, 0, &mean, &deviation), APL_E_NOTFOUND);
+    cr_assert_eq(apl_store_moments(s, 0, 2, 0, &mean, &deviation), APL_E_NOTFOUND);
+    cr_assert_eq(apl_store_moments(s, 0, 0, 3, &mean, &deviation), APL_E_NOTFOUND);
+    cr_assert_eq(apl_store_moments(s, 0, 0, 2, &mean, &deviation), APL_OK);
+    apl_store_close(s);
+}
+
+/* All values alike: no deviation; and a split of nothing has no mean. */
+Test(store, moments_of_one_value_and_of_none)
+{
+    static const uint8_t value[4] = {9, 9, 9, 9};
+    static const int64_t shape[] = {1, 2, 2};
+    apl_value values[] = {{value, NULL}};
+    apl_writer *w = NULL;
+    double mean, deviation;
+    OK(apl_writer_open(fx_path("flat"), NULL, &w, &fx_err));
+    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, shape, &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    for (int i = 0; i < 3; i++)
+        OK(apl_writer_append(w, values, &fx_err));
+    OK(apl_writer_begin_member(w, "n", "none", 1, &fx_err));
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+    apl_store *s = fx_open(fx_path("flat"));
+    int train = apl_store_find_split(s, "train"), none = apl_store_find_split(s, "none");
+    cr_assert_eq(apl_store_moments(s, (unsigned)train, 0, 0, &mean, &deviation), APL_OK);
+    cr_assert(mean == 9 && deviation == 0);
+    cr_assert_eq(apl_store_moments(s, (unsigned)none, 0, 0, &mean, &deviation), APL_E_NOTFOUND);
+    apl_store_close(s);
+}
