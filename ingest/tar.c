@@ -55,7 +55,7 @@ static la_ssize_t give_packed(struct archive *archive, void *user, const void **
 /* A filter that libarchive lacks would be replaced by running a program: ARCHIVE_WARN tells. */
 static int support(struct archive *archive, enum unfilter_kind kind)
 {
-    switch (kind) {
+    switch (kind) { /* unreached: nobody asks for another kind */
     case UNFILTER_XZ:
         return archive_read_support_filter_xz(archive);
     case UNFILTER_ZSTD:
@@ -78,7 +78,7 @@ apl_status unfilter_open(enum unfilter_kind kind, const char *name, unfilter_rea
         free(u);
         return fail_nomem(err);
     }
-    if (support(u->archive, kind) != ARCHIVE_OK ||
+    if (support(u->archive, kind) != ARCHIVE_OK || /* unreached: this libarchive has them */
         archive_read_support_format_raw(u->archive) != ARCHIVE_OK) {
         unfilter_close(u);
         return fail(err, APL_E_UNSUPPORTED, "%s: the libarchive here cannot undo its compression", name);
@@ -107,7 +107,7 @@ static apl_status unfilter_failed(struct unfilter *u, apl_error *err)
                     u->name, u->given);
     const char *text = archive_error_string(u->archive);
     char safe[128];
-    if (!text)
+    if (!text) /* unreached: libarchive has words for all that it refuses */
         text = "compressed data is damaged";
     return fail(err, APL_E_SOURCE, "%s: before byte %" PRIu64 ": %s", u->name, u->given,
                 printable(safe, sizeof safe, text, strlen(text)));
@@ -273,7 +273,7 @@ static apl_status tar_failed(struct tar *tar, const char *place, apl_error *err)
                     tar->name, place, tar->given);
     const char *text = archive_error_string(tar->archive);
     char safe[160];
-    if (!text)
+    if (!text) /* unreached: see unfilter_failed() */
         text = "damaged tar archive";
     return fail(err, APL_E_SOURCE, "%s: %sbyte %" PRIu64 " of the tar: %s", tar->name, place, position(tar),
                 printable(safe, sizeof safe, text, strlen(text)));
@@ -324,7 +324,7 @@ static const char *objection(struct archive_entry *entry, const char *path)
         return "has a path that leads out of the archive";
     if (archive_entry_sparse_count(entry) > 0)
         return "is a sparse file, which is not accepted";
-    if (!archive_entry_size_is_set(entry) || archive_entry_size(entry) < 0)
+    if (!archive_entry_size_is_set(entry) || archive_entry_size(entry) < 0) /* unreached: a tar has them */
         return "has no size";
     if ((uint64_t)archive_entry_size(entry) > MEMBER_MAX)
         return "is larger than 4 GiB";
@@ -416,9 +416,9 @@ apl_status tar_block(struct tar *tar, const uint8_t **data, size_t *size, apl_er
         if (result != ARCHIVE_OK)
             return block_failed(tar, NULL, err);
     }
-    if (n > tar->left)
+    if (n > tar->left) /* unreached: libarchive goes by the header */
         return block_failed(tar, "has more bytes than its header says", err);
-    if ((uint64_t)offset != tar->at)
+    if ((uint64_t)offset != tar->at) /* unreached: sparse files are refused before */
         return block_failed(tar, "has a hole", err);
     tar->at += n;
     tar->left -= n;

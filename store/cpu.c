@@ -19,11 +19,15 @@ int cpu_can(enum cpu_variant variant)
         return 1;
 #if defined(__x86_64__)
     case CPU_AVX2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+        return __builtin_cpu_supports("avx2") && /* unreached: other processors */
+               __builtin_cpu_supports("bmi2");   /* unreached: other processors */
     case CPU_AVX512:
-        return cpu_can(CPU_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl");
+        return cpu_can(CPU_AVX2) &&                  /* unreached: other processors */
+               __builtin_cpu_supports("avx512f") &&  /* unreached: other processors */
+               __builtin_cpu_supports("avx512bw") && /* unreached: other processors */
+               __builtin_cpu_supports("avx512cd") && /* unreached: other processors */
+               __builtin_cpu_supports("avx512dq") && /* unreached: other processors */
+               __builtin_cpu_supports("avx512vl");   /* unreached: other processors */
 #elif defined(__aarch64__)
     case CPU_NEON:
         return 1;

@@ -32,9 +32,9 @@ apl_status split_find_rest(const apl_store *store, const char *name, const char 
 static apl_status select_source(const apl_store *store, const char *name, struct selection *s, apl_error *err)
 {
     int i = name ? apl_store_find_split(store, name) : 0;
-    const apl_split *split = i >= 0 ? apl_store_split(store, (unsigned)i) : NULL;
-    if (!split)
-        return not_found(store, name ? name : "at all", err);
+    const apl_split *split = i >= 0 ? apl_store_split(store, (unsigned)i) : NULL; /* unreached: the same */
+    if (!split) /* unreached: a store has records, and so a split; names have been looked up */
+        return not_found(store, name ? name : "at all", err); /* unreached: see above */
     *s = (struct selection){
         .source = (unsigned)i, .first = split->first, .count = split->count, .records = split->count};
     return APL_OK;
