@@ -123,7 +123,9 @@ static void another_content(struct manifest *m)
 
 static void fewer_classes(struct manifest *m)
 {
-    m->schema.fields[1].class_count = 2;
+    apl_field *label = &m->schema.fields[1];
+    while (label->class_count > 2)
+        free((void *)label->classes[--label->class_count]);
 }
 
 Test(store_lies, manifests)
