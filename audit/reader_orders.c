@@ -217,6 +217,8 @@ static apl_status first_batch(const struct reader_orders *o, uint64_t window, ap
     apl_reader_options options = o->options;
     apl_reader *reader;
     options.window = window;
+    options.order = APL_STRICT; /* to be compared, it must not depend on time */
+    options.fill = 0;
     options.fields = none;
     options.field_count = 0;
     apl_status status = apl_reader_open(o->store, &options, &reader, err);

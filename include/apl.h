@@ -697,6 +697,9 @@ typedef struct apl_reader_options {
     int drop_last;  /* 1: no batch at the end of an epoch that is not full; with ranks, no step that is not */
     int sequential; /* 1: in the order of ids, nothing is shuffled: for evaluation */
     apl_order order;
+    /* 1, with free order: nothing is drawn before all of the split stands, which the window has to cover; what
+     * is drawn is then a uniform permutation. Only the first epoch waits: later ones find all standing. */
+    int fill;
     uint64_t seed;
     uint64_t first_epoch; /* at most 2^63 - 1 */
     /* Records that mix. 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB hold. With
@@ -739,7 +742,7 @@ typedef struct apl_reader_options {
 #define APL_READER_OPTIONS_INIT                                                                             \
     {                                                                                                       \
         sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0                                                     \
+            0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0                                                  \
     }
 
 /*

@@ -246,6 +246,10 @@ static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked,
         return fail(err, APL_E_UNSUPPORTED, "a window of more than 2^32 deliveries");
     o->plan.window = window;
     o->kept = window == records;
+    if (o->fill && !o->kept)
+        return fail(err, APL_E_INVALID,
+                    "fill: a window of %llu records does not cover the split, which has %llu",
+                    (unsigned long long)window, (unsigned long long)records);
     unsigned buffers = o->queue_depth + (o->consumers ? o->consumers : 1), spare = spare_buffers(r);
     uint64_t needed = needed_bytes(r, window, buffers);
     o->budget = asked->memory_budget ? asked->memory_budget : needed_bytes(r, window, buffers + spare);
@@ -310,6 +314,8 @@ static apl_status check_numbers(const apl_reader_options *asked, apl_error *err)
         return fail(err, APL_E_INVALID, "%u is no order", (unsigned)asked->order);
     if (asked->sequential && asked->order == APL_FREE)
         return fail(err, APL_E_INVALID, "sequential and free order exclude each other");
+    if (asked->fill && asked->order != APL_FREE)
+        return fail(err, APL_E_INVALID, "fill is for free order: strict order has no need of it");
     if (asked->allocator && (!asked->allocator->allocate || !asked->allocator->deallocate))
         return fail(err, APL_E_INVALID, "an allocator without functions");
     return APL_OK;
@@ -331,6 +337,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     o->batch_size = asked->batch_size ? asked->batch_size : DEFAULT_BATCH;
     o->drop_last = asked->drop_last;
     o->free_order = asked->order == APL_FREE;
+    o->fill = asked->fill;
     o->first_epoch = asked->first_epoch;
     o->skip_corrupt = asked->skip_corrupt;
     o->timeout_ms = asked->timeout_ms;

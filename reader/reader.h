@@ -33,6 +33,7 @@ struct reader_options {
     bool wanted[APL_MAX_FIELDS];
     size_t batch_size;
     bool drop_last, free_order, kept; /* kept: the window covers the split, and slots are never given back */
+    bool fill;                        /* free order draws nothing before all of the split stands */
     uint64_t first_epoch, budget, skip_corrupt;
     uint32_t spare_slots; /* that the budget leaves over: for blocks that the next epoch needs first */
     unsigned threads, loaders, consumers, queue_depth, rank, world, timeout_ms;

@@ -168,8 +168,9 @@ static void plan_job(apl_reader *r, struct job *job, struct batch_buffer *buffer
 /* Free order draws a batch when enough stands, or all that is left does. */
 static bool enough_stands(apl_reader *r, size_t n)
 {
-    return !r->options.free_order || r->inserted == r->subset.blocks ||
-           bins_standing(r->bins[r->plan_epoch & 1]) >= n;
+    if (!r->options.free_order || r->inserted == r->subset.blocks)
+        return true;
+    return !r->options.fill && bins_standing(r->bins[r->plan_epoch & 1]) >= n;
 }
 
 static _Thread_local const apl_reader *calling_back;

@@ -246,6 +246,25 @@ Test(audit_reader, free_order_is_exact)
     audit_report_free(&report);
 }
 
+/* Free order is uniform, however many threads race, if its first draw waits until the split stands. */
+Test(audit_reader, free_order_that_waits_passes)
+{
+    static const unsigned threads[] = {APL_NO_THREADS, 2, 8};
+    for (unsigned k = 0; k < 6; k++) {
+        apl_reader_options o = fixture_options();
+        struct audit_report report;
+        o.order = APL_FREE;
+        o.fill = 1;
+        o.threads = threads[k % 3];
+        o.window = k < 3 ? 0 : TRAIN;
+        audit_reader(&o, &report, k != 1);
+        for (unsigned i = 0; i < report.count; i++)
+            cr_assert(!report.findings[i].rejected, "case %u: %s: %s", k, report.findings[i].name,
+                      report.findings[i].detail);
+        audit_report_free(&report);
+    }
+}
+
 /* The order of the window that 0 stands for is asked of the reader. */
 Test(audit_reader, what_a_window_covers)
 {

@@ -30,6 +30,8 @@ Test(reader_options, refuses_numbers_that_cannot_be)
     REFUSED(APL_E_INVALID, "reuse", o.reuse = 65536);
     REFUSED(APL_E_INVALID, "order", o.order = (apl_order)2);
     REFUSED(APL_E_INVALID, "order", (o.order = APL_FREE, o.sequential = 1));
+    REFUSED(APL_E_INVALID, "fill", o.fill = 1);
+    REFUSED(APL_E_INVALID, "fill", (o.fill = 1, o.order = APL_FREE, o.window = BLOCK));
     REFUSED(APL_E_INVALID, "window", o.window = BLOCK - 1);
     REFUSED(APL_E_INVALID, "both", o.loaders = 1);
     REFUSED(APL_E_INVALID, "both", o.consumers = 1);

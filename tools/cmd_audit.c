@@ -36,6 +36,7 @@ static const char help[] =
     "      --split NAME          default: the first of the store\n"
     "      --batch-size N        records in a batch (256)\n"
     "      --order ORDER         strict (default) or free\n"
+    "      --fill                in free order: draw when all of the split stands\n"
     "      --seed N, --first-epoch N    default: 0\n"
     "      --window N            records that mix (default: all of the split, if 4 GiB hold them)\n"
     "      --bins N              1 to 4096 (64)\n"
@@ -43,8 +44,8 @@ static const char help[] =
     "      --lanes N             deal blocks to N lanes, a multiple of W\n"
     "      --threads N, --loaders N, --consumers N, --queue-depth N    as for apldata bench\n"
     "\n"
-    "A window that does not cover the split, lanes and free order are not uniform: they are told of, not "
-    "judged.\n"
+    "A window that does not cover the split, lanes and free order without --fill are not uniform: they are\n"
+    "told of, not judged.\n"
     "Exit status: 0 if nothing is rejected (with --controls: if every control is), 1 if something is, 2 for\n"
     "wrong use.\n";
 
@@ -106,7 +107,7 @@ static bool add_timing(struct audit_job *job, struct audit_report *report)
 static bool is_uniform(const struct audit_job *job, bool covers)
 {
     const apl_reader_options *o = &job->choice.options;
-    return o->order == APL_STRICT && o->lanes <= 1 && covers;
+    return (o->order == APL_STRICT || o->fill) && o->lanes <= 1 && covers;
 }
 
 static apl_status audit_order(struct audit_job *job, struct audit_result *result, apl_error *err)

@@ -54,6 +54,7 @@ static const struct reader_option table[] = {
     {"drop-last", FLAG, BOTH, PLACE(options.drop_last), ANY},
     {"sequential", FLAG, BOTH, PLACE(options.sequential), ANY},
     {"order", WORD, ALL, PLACE(options.order), ONE_OF(orders)},
+    {"fill", FLAG, ALL, PLACE(options.fill), ANY},
     {"seed", NUMBER, ALL, PLACE(options.seed), UP_TO(UINT64_MAX)},
     {"first-epoch", NUMBER, ALL, PLACE(options.first_epoch), UP_TO(UINT64_MAX)},
     {"window", NUMBER, ALL, PLACE(options.window), 1, UINT64_MAX, NULL},

@@ -15,6 +15,7 @@
     "In which order:\n"                                                                              \
     "      --sequential          in the order of ids\n"                                              \
     "      --order ORDER         strict (default) or free\n"                                         \
+    "      --fill                in free order: draw when all of the split stands\n"                 \
     "      --seed N, --first-epoch N    default: 0\n"                                                \
     "      --window N            records that mix (default: all of the split, if 4 GiB hold them)\n" \
     "      --bins N              1 to 4096 (64)\n"                                                   \
