@@ -738,11 +738,15 @@ typedef struct apl_reader_options {
     void *on_batch_user;
     const void *state; /* to go on where apl_reader_state() was taken; NULL: the beginning of first_epoch */
     size_t state_size;
+    /* Only these records of the split, each once, in any order: it has no influence on that of an epoch. Means
+     * and deviations to normalise by stay those of the training split. NULL: all. Copied. */
+    const uint64_t *ids;
+    size_t id_count;
 } apl_reader_options;
 #define APL_READER_OPTIONS_INIT                                                                             \
     {                                                                                                       \
         sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0                                                  \
+            0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0                                         \
     }
 
 /*

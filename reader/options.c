@@ -58,6 +58,18 @@ static apl_status resolve_rank(struct reader_options *o, const apl_reader_option
     return APL_OK;
 }
 
+/* --------------------------------------------------------------------------------------------- records */
+
+static apl_status resolve_subset(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    struct subset_part part = {.store = r->store, .split = asked->split};
+    if (asked->id_count && !asked->ids)
+        return fail(err, APL_E_INVALID, "ids is NULL");
+    if (asked->ids && asked->id_count == 0)
+        return fail(err, APL_E_INVALID, "ids are none: NULL stands for all records of the split");
+    return subset_open_parts(&part, 1, (struct subset_ids){asked->ids, asked->id_count}, &r->subset, err);
+}
+
 /* ---------------------------------------------------------------------------------------------- fields */
 
 /* Which fields are wanted; that may be none. */
@@ -91,7 +103,7 @@ static apl_status resolve_transforms(apl_reader *r, const apl_reader_options *as
         apl_transform t = asked->transforms[i];
         unsigned field = 0;
         TRY(transform_geometry(r->store, o->wanted, &t, &field, err));
-        TRY(transform_moments(r->store, r->subset.source, &t, field, err));
+        TRY(transform_moments(r->store, r->subset.part->source, &t, field, err));
         if (o->transforms[field].size)
             return fail(err, APL_E_INVALID, "field %s: two transforms", r->schema->fields[field].name);
         o->transforms[field] = t;
@@ -325,7 +337,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
 {
     struct reader_options *o = &r->options;
     TRY(check_numbers(asked, err));
-    TRY(subset_open(r->store, asked->split, &r->subset, err));
+    TRY(resolve_subset(r, asked, err));
     o->split = strdup(asked->split ? asked->split : r->store->splits[0].name);
     if (!o->split)
         return fail_nomem(err);

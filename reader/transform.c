@@ -102,7 +102,7 @@ apl_status apl_transform_complete(apl_store *store, const char *split, apl_trans
     unsigned field = 0;
     TRY(transform_geometry(store, NULL, &t, &field, err));
     TRY(subset_open(store, split, &subset, err));
-    apl_status status = transform_moments(store, subset.source, &t, field, err);
+    apl_status status = transform_moments(store, subset.part->source, &t, field, err);
     subset_close(&subset);
     if (status == APL_OK)
         *transform = t;

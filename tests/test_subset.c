@@ -67,6 +67,44 @@ Test(subset, lists_members_and_drops_blocks)
     }
 }
 
+/* The records of two parts by their ids, those of the second store going on where the first one's end. */
+static void check_parts(const struct subset_part *parts, const uint64_t *ids, size_t n)
+{
+    struct subset s;
+    size_t found = 0;
+    uint64_t before = 0, all = fx.train + fx.test;
+    cr_assert_eq(subset_open_parts(parts, 2, (struct subset_ids){ids, n}, &s, NULL), APL_OK);
+    for (uint32_t i = 0; i < s.blocks; i++) {
+        const struct subset_block *b = &s.block[i];
+        cr_assert(b->first == before && b->part == (b->first_id >= all));
+        for (uint32_t m = 0; m < b->count; m++, found++)
+            cr_assert_eq(subset_id(&s, i * s.stride + m), ids[found]);
+        before += b->count;
+    }
+    cr_assert(s.parts == 2 && s.part[0].records + s.part[1].records == n);
+    cr_assert(s.records == n && found == n);
+    subset_close(&s);
+}
+
+Test(subset, puts_parts_together_and_cuts_them_down)
+{
+    struct subset_part parts[2] = {{.store = fx.store, .split = "val"}, {.store = fx.store, .split = "test"}};
+    uint64_t ids[2000], n = 1000, all = fx.train + fx.test, first = fx.train;
+    cr_assert_eq(apl_split_ids(fx.store, "val", ids, &n, NULL), APL_OK);
+    for (uint64_t i = 0; i < fx.test; i++)
+        ids[n + i] = all + first + i;
+    check_parts(parts, ids, n + fx.test);
+    check_parts(parts, ids + 5, n + fx.test - 70);
+    check_parts(parts, ids, 3);
+    check_parts(parts, ids + n, 3);
+    ids[0] = first; /* of the first store's test */
+    struct subset s;
+    cr_assert_eq(subset_open_parts(parts, 2, (struct subset_ids){ids, 1}, &s, NULL), APL_E_INVALID);
+    ids[0] = 2 * all;
+    cr_assert_eq(subset_open_parts(parts, 2, (struct subset_ids){ids, 1}, &s, NULL), APL_E_INVALID);
+    cr_assert(!s.part && !s.block);
+}
+
 static apl_reader_options options_of(const char *split, unsigned mix)
 {
     static const unsigned threads[] = {APL_NO_THREADS, 1, 2, 5};
