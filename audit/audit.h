@@ -61,6 +61,11 @@ struct finding {
  * Marks what is rejected and returns how many; the chance that any of these is a false alarm is at most the level. */
 unsigned audit_judge(struct finding **findings, unsigned count, double level);
 
+/* A two-sided p-value of a count, from P(X <= count) and P(X >= count). The chance of the count itself is divided
+ * between the two sides by a number that seed, first epoch and the test's name give, so that the p-value is exactly
+ * uniform if the hypothesis is true, however few values the count can have. */
+double audit_count_p(const struct audit_sample *sample, const char *test, double lower, double upper);
+
 /* A test: takes the epochs one by one, then tells. `finish` frees `state`; `level` is what this test alone may spend. */
 struct audit_test {
     const char *name;
@@ -71,8 +76,8 @@ struct audit_test {
 };
 
 extern const struct audit_test audit_once, audit_blocks, audit_neighbours, audit_near_orders,
-    audit_far_orders, audit_serial, audit_epochs, audit_all_epochs, audit_seeds, audit_inversions,
-    audit_fixed_points, audit_cycles, audit_classes;
+    audit_far_orders, audit_serial, audit_epochs, audit_all_epochs, audit_places, audit_seeds,
+    audit_inversions, audit_fixed_points, audit_cycles, audit_classes;
 
 #define AUDIT_MOST 16
 

@@ -7,15 +7,16 @@
 #define SEED_EPOCHS 20 /* epochs that are compared with another seed's */
 
 static const struct audit_test *const battery[] = {
-    &audit_once,         &audit_blocks, &audit_neighbours, &audit_near_orders, &audit_far_orders,
-    &audit_serial,       &audit_epochs, &audit_all_epochs, &audit_seeds,       &audit_inversions,
-    &audit_fixed_points, &audit_cycles, &audit_classes,
+    &audit_once,       &audit_blocks,       &audit_neighbours, &audit_near_orders, &audit_far_orders,
+    &audit_serial,     &audit_epochs,       &audit_all_epochs, &audit_places,      &audit_seeds,
+    &audit_inversions, &audit_fixed_points, &audit_cycles,     &audit_classes,
 };
 #define TESTS (sizeof battery / sizeof *battery)
 
-/* Orders and places of this epoch, of the one before, and of the next seed. */
+/* Orders and places of this epoch, of the one before, and of the next seed's first epochs. */
 struct orders {
-    uint32_t *order, *place, *before, *other, *other_place, *other_before;
+    uint32_t *order, *place, *before, *next_seed;
+    uint64_t next_epochs;
 };
 
 static void orders_free(struct orders *o)
@@ -23,18 +24,17 @@ static void orders_free(struct orders *o)
     free(o->order);
     free(o->place);
     free(o->before);
-    free(o->other);
-    free(o->other_place);
-    free(o->other_before);
+    free(o->next_seed);
 }
 
-static bool orders_make(struct orders *o, uint32_t n)
+static bool orders_make(struct orders *o, const struct audit_sample *s)
 {
-    uint32_t **all[] = {&o->order, &o->place, &o->before, &o->other, &o->other_place, &o->other_before};
-    bool made = true;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        made &= (*all[i] = calloc(n, sizeof(uint32_t))) != NULL;
-    return made;
+    o->next_epochs = s->epochs < SEED_EPOCHS ? s->epochs : SEED_EPOCHS;
+    o->order = calloc(s->n, sizeof *o->order);
+    o->place = calloc(s->n, sizeof *o->place);
+    o->before = calloc(s->n, sizeof *o->before);
+    o->next_seed = calloc((size_t)s->n * (o->next_epochs + 1), sizeof *o->next_seed);
+    return o->order && o->place && o->before && o->next_seed;
 }
 
 /* Of a record that comes twice, the first place counts. */
@@ -44,13 +44,6 @@ static void invert(const uint32_t *order, uint32_t *place, uint32_t n)
     for (uint32_t k = n; k-- > 0;)
         if (order[k] < n)
             place[order[k]] = k;
-}
-
-static void swap(uint32_t **a, uint32_t **b)
-{
-    uint32_t *c = *a;
-    *a = *b;
-    *b = c;
 }
 
 /* Are all records there, so that the tests of places make sense? */
@@ -85,29 +78,42 @@ static bool begin_tests(struct run *r)
     return true;
 }
 
+/* The next seed's epochs come first, so that a source need not go from one seed to the other and back. */
+static bool take_next_seed(struct run *r)
+{
+    const struct audit_sample *s = r->sample;
+    for (uint64_t i = 0; i < r->o.next_epochs; i++) {
+        uint32_t *place = r->o.next_seed + i * s->n;
+        if (!r->source->order(r->source->user, s->seed + 1, s->first_epoch + i, r->o.order))
+            return false;
+        invert(r->o.order, place, s->n);
+        r->whole &= is_whole(place, s->n);
+        for (unsigned k = 0; k < r->count; k++)
+            if (r->tests[k] == &audit_once)
+                audit_once.add(r->states[k], s, &(struct audit_epoch){.order = r->o.order, .place = place});
+    }
+    return true;
+}
+
 static bool take_epoch(struct run *r, uint64_t index)
 {
     const struct audit_sample *s = r->sample;
     struct orders *o = &r->o;
-    bool seeds = index < SEED_EPOCHS;
-    uint64_t epoch = s->first_epoch + index;
-    if (!r->source->order(r->source->user, s->seed, epoch, o->order))
+    if (!r->source->order(r->source->user, s->seed, s->first_epoch + index, o->order))
         return false;
     invert(o->order, o->place, s->n);
-    if (seeds && !r->source->order(r->source->user, s->seed + 1, epoch, o->other))
-        return false;
-    if (seeds)
-        invert(o->other, o->other_place, s->n);
-    r->whole &= is_whole(o->place, s->n) && (!seeds || is_whole(o->other_place, s->n));
+    r->whole &= is_whole(o->place, s->n);
     struct audit_epoch e = {.index = index, .order = o->order, .place = o->place};
     e.previous = index > 0 ? o->before : NULL;
-    e.neighbour = seeds ? o->other_place : NULL;
-    e.diagonal = seeds && index > 0 ? o->other_before : NULL;
+    if (index < o->next_epochs) {
+        e.neighbour = o->next_seed + index * s->n;
+        e.diagonal = index > 0 ? e.neighbour - s->n : NULL;
+    }
     for (unsigned i = 0; i < r->count; i++)
         if (r->whole || r->tests[i] == &audit_once)
             r->tests[i]->add(r->states[i], s, &e);
-    swap(&o->place, &o->before);
-    swap(&o->other_place, &o->other_before);
+    o->place = o->before;
+    o->before = (uint32_t *)e.place;
     return true;
 }
 
@@ -144,13 +150,13 @@ bool audit_run(const struct audit_sample *sample, const struct order_source *sou
 {
     struct run r = {.sample = sample, .source = source, .whole = true};
     *report = (struct audit_report){.count = 0};
-    bool ok = sample->n >= AUDIT_LEAST && orders_make(&r.o, sample->n) && begin_tests(&r);
+    bool ok = sample->n >= AUDIT_LEAST && orders_make(&r.o, sample) && begin_tests(&r) && take_next_seed(&r);
     for (uint64_t i = 0; ok && i < sample->epochs; i++)
         ok = take_epoch(&r, i);
     if (ok)
         finish(&r, report);
     for (unsigned i = 0; !ok && i < r.count; i++) {
-        struct finding unused = {.p = 1};
+        struct finding unused = {.name = r.tests[i]->name};
         if (r.states[i])
             r.tests[i]->finish(r.states[i], sample, sample->level, &unused);
     }

@@ -66,6 +66,22 @@ static void hash_batch(const apl_batch *batch, unsigned fields, struct entry *ou
     }
 }
 
+uint64_t inputs_digest(const apl_batch *batch, unsigned fields, uint64_t before)
+{
+    size_t rows = apl_batch_rows(batch);
+    for (unsigned i = 0; i < fields; i++) {
+        const apl_column *c = apl_batch_column(batch, i);
+        if (!c)
+            continue;
+        before = XXH3_64bits_withSeed(c->data, c->bytes, before);
+        if (c->offsets) {
+            before = XXH3_64bits_withSeed(c->offsets, (rows + 1) * sizeof *c->offsets, before);
+            before = XXH3_64bits_withSeed(c->shapes, rows * c->ndim * sizeof *c->shapes, before);
+        }
+    }
+    return before;
+}
+
 /* The names of the input fields, and how many bytes of them a record has, on average. */
 static unsigned list_inputs(const apl_store *store, const char **names, uint64_t *record_bytes)
 {

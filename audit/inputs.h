@@ -18,6 +18,9 @@ apl_status inputs_equal(apl_store *store, uint32_t *equal, apl_error *err);
 apl_status inputs_classes(apl_store *store, unsigned field, const uint64_t *ids, uint32_t n, uint32_t *cls,
                           uint32_t *classes, apl_error *err);
 
+/* A digest of a batch's values, and of the one of the batches before. */
+uint64_t inputs_digest(const apl_batch *batch, unsigned fields, uint64_t before);
+
 /* The first target that has classes, or -1; the target of that name of one whole number a record, or -1. */
 int inputs_class_field(const apl_store *store);
 int inputs_target(const apl_store *store, const char *name);

@@ -1,5 +1,19 @@
-/* What is rejected: see audit_judge(). */
+/* What is rejected: see audit_judge(); and what a count is worth. */
 #include "audit.h"
+
+#include <math.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+double audit_count_p(const struct audit_sample *s, const char *test, double lower, double upper)
+{
+    uint64_t key[] = {s->seed, s->first_epoch};
+    double share =
+        (double)(XXH3_64bits_withSeed(key, sizeof key, XXH3_64bits(test, strlen(test))) >> 11) * 0x1p-53;
+    double at = fmax(0, lower + upper - 1); /* the chance of the count itself */
+    return fmin(1, 2 * fmin(lower - share * at, upper - (1 - share) * at));
+}
 
 unsigned audit_judge(struct finding **findings, unsigned count, double level)
 {

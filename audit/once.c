@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 struct once {
-    uint64_t missing, repeated;
+    uint64_t missing, repeated, epochs;
 };
 
 static void *once_begin(const struct audit_sample *s)
@@ -24,6 +24,7 @@ static void once_add(void *state, const struct audit_sample *s, const struct aud
     }
     o->missing += s->n - placed;
     o->repeated += delivered - placed;
+    o->epochs++;
 }
 
 static void once_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
@@ -38,7 +39,7 @@ static void once_finish(void *state, const struct audit_sample *s, double level,
     f->certain = true;
     f->unit = "record (nothing is left to chance)";
     snprintf(f->detail, sizeof f->detail, "%llu missing, %llu repeated in %llu epochs of %u",
-             (unsigned long long)o->missing, (unsigned long long)o->repeated, (unsigned long long)s->epochs,
+             (unsigned long long)o->missing, (unsigned long long)o->repeated, (unsigned long long)o->epochs,
              s->n);
     free(o);
 }

@@ -118,6 +118,31 @@ void reader_orders_close(struct reader_orders *o, struct audit_sample *sample)
     sample->block = sample->cls = NULL;
 }
 
+/* ----------------------------------------------------------------------------------------------- delays */
+
+#define DELAYS 64u /* an epoch: so many of its batches, or all */
+
+/* Sleeps, or not, as the clock has it: no two runs are alike. */
+static void dawdle(const struct reader_orders *o)
+{
+    struct timespec now;
+    uint64_t batch = o->options.batch_size ? o->options.batch_size : 256, one_in = o->n / batch / DELAYS + 1;
+    if (o->delay_us == 0)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t hash = ((uint64_t)now.tv_nsec + 1) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+    if (hash % one_in == 0)
+        nanosleep(&(struct timespec){.tv_nsec = (long)((hash >> 33) % o->delay_us) * 1000}, NULL);
+}
+
+/* On the reader's threads. */
+static void dawdle_over(void *user, apl_batch *batch)
+{
+    (void)batch;
+    dawdle(user);
+}
+
 static apl_status open_readers(struct reader_orders *o, uint64_t seed, uint64_t epoch)
 {
     static const char *const none[1];
@@ -130,6 +155,8 @@ static apl_status open_readers(struct reader_orders *o, uint64_t seed, uint64_t 
     options.first_epoch = epoch;
     options.fields = o->load ? options.fields : none;
     options.field_count = o->load ? options.field_count : 0;
+    options.on_batch = o->delay_us ? dawdle_over : NULL;
+    options.on_batch_user = o;
     for (options.rank = 0; options.rank < options.world && status == APL_OK; options.rank++)
         status = apl_reader_open(o->store, &options, &o->readers[options.rank], &o->error);
     o->seed = seed;
@@ -166,14 +193,6 @@ static uint32_t find(const struct reader_orders *o, uint64_t id)
     return low < o->n && o->ids[low] == id ? low : UINT32_MAX;
 }
 
-static void dawdle(const struct reader_orders *o, uint64_t position)
-{
-    if (o->delay_us == 0)
-        return;
-    uint64_t hash = (position + 1) * 0x9e3779b97f4a7c15u;
-    nanosleep(&(struct timespec){.tv_nsec = (long)((hash >> 33) % o->delay_us) * 1000}, NULL);
-}
-
 /* The rows of a batch come one after another in the epoch's order; those of a rank that has lanes of its own, `world` apart. */
 static void place_batch(const struct reader_orders *o, const apl_batch *batch, uint64_t at, uint32_t *order)
 {
@@ -192,7 +211,9 @@ static apl_status take_rank(struct reader_orders *o, unsigned rank, uint32_t *or
     while ((status = apl_reader_next(o->readers[rank], &batch, &o->error)) == APL_OK) {
         place_batch(o, batch, o->options.order == APL_FREE ? taken : apl_batch_position(batch), order);
         taken += apl_batch_rows(batch);
-        dawdle(o, taken);
+        if (o->load)
+            o->digest = inputs_digest(batch, apl_store_info(o->store)->fields, o->digest);
+        dawdle(o);
         apl_batch_release(batch);
     }
     return status == APL_END ? APL_OK : status;

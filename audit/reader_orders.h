@@ -10,8 +10,10 @@ struct reader_orders {
     apl_store *store;
     apl_reader_options options; /* rank is set for each; world 0: one */
     bool load; /* take the values too, as training would; else ids alone, which come in the same order */
-    unsigned delay_us; /* the caller dawdles up to so long after a batch, at random */
-    uint64_t *ids;     /* of the split, ascending: record i of the sample is ids[i] */
+    unsigned
+        delay_us; /* the caller and the reader's threads dawdle up to so long over some batches, at random */
+    uint64_t digest; /* of all values taken so far, where they are; 0: of none */
+    uint64_t *ids;   /* of the split, ascending: record i of the sample is ids[i] */
     uint32_t n;
     apl_reader **readers; /* of the seed `seed`, that stand at `epoch` */
     uint64_t seed, epoch;

@@ -39,13 +39,6 @@ static void end(struct deviations *d)
     free(d);
 }
 
-/* The mean deviation over all epochs, as a normal variable. */
-static void judge_mean(const struct deviations *d, struct finding *f)
-{
-    f->value = d->sum / sqrt(d->count);
-    f->p = normal_two_sided(f->value);
-}
-
 /* How far a mean deviation must be off to be found, in standard deviations of one epoch. */
 static double detectable(const struct deviations *d, double level)
 {
@@ -89,14 +82,29 @@ static void neighbours_add(void *state, const struct audit_sample *s, const stru
     deviate(d, same, mean, variance);
 }
 
+/* The binomial law with the mean and the variance that the number has (of which few are rare, so that it is close to
+ * Poisson's, and many common, so that it is close to normal). */
+static double neighbours_p(const struct audit_sample *s, const char *test, double seen, double mean,
+                           double variance)
+{
+    double chance = mean > 0 ? 1 - variance / mean : 0, draws = chance > 0 ? floor(mean / chance + 0.5) : 0;
+    if (mean == 0)
+        return 1;
+    if (chance < 1e-6)
+        return audit_count_p(s, test, poisson_lower(seen, mean), poisson_upper(seen, mean));
+    return audit_count_p(s, test, binomial_lower(seen, draws, mean / draws),
+                         binomial_upper(seen, draws, mean / draws));
+}
+
 static void neighbours_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
 {
     struct deviations *d = state;
     double mean, variance;
     adjacency_law(s, &mean, &variance);
     f->hypothesis = "records of the same stored block follow each other no more often than chance has it";
-    f->statistic = "normal: adjacent positions of the same block";
-    judge_mean(d, f);
+    f->statistic = "binomial: adjacent positions of the same block, in all epochs (randomised p)";
+    f->value = floor(d->mean * d->count + 0.5);
+    f->p = neighbours_p(s, f->name, f->value, d->count * mean, d->count * variance);
     f->effect = mean > 0 ? detectable(d, level) * sqrt(variance) / mean : 0;
     f->unit = "relative excess of such pairs";
     snprintf(f->detail, sizeof f->detail, "%.1f pairs an epoch, %.1f expected", d->mean, mean);
@@ -233,13 +241,6 @@ const struct audit_test audit_inversions = {"inversions", begin, inversions_add,
 
 /* ---------------------------------------------------------------------------------- fixed points, cycles */
 
-/* Both tails of a count, from P(X <= k) and P(X >= k); what lies at k itself counts half. */
-static double mid_p(double lower, double upper)
-{
-    double at = upper + lower - 1;
-    return fmin(1, 2 * fmin(upper, lower) - at);
-}
-
 static void fixed_add(void *state, const struct audit_sample *s, const struct audit_epoch *e)
 {
     struct deviations *d = state;
@@ -252,12 +253,11 @@ static void fixed_add(void *state, const struct audit_sample *s, const struct au
 static void fixed_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
 {
     struct deviations *d = state;
-    (void)s;
-    double seen = d->mean * d->count, mean = d->count;
+    double seen = floor(d->mean * d->count + 0.5), mean = d->count;
     f->hypothesis = "one record an epoch, on average, comes at the position at which it is stored";
-    f->statistic = "Poisson: fixed points of all epochs (mid-p)";
+    f->statistic = "Poisson: fixed points of all epochs (randomised p)";
     f->value = seen;
-    f->p = mid_p(poisson_lower(seen, mean), poisson_upper(seen, mean));
+    f->p = audit_count_p(s, f->name, poisson_lower(seen, mean), poisson_upper(seen, mean));
     f->effect = detectable(d, level);
     f->unit = "more or fewer an epoch";
     snprintf(f->detail, sizeof f->detail, "%.0f in %.0f epochs", seen, mean);
@@ -309,9 +309,9 @@ static void cycles_finish(void *state, const struct audit_sample *s, double leve
     double shift = floor(epochs * (mean - variance)), k = floor(seen + 0.5) - shift,
            poisson = epochs * mean - shift;
     f->hypothesis = "the order has as many cycles, as a permutation, as chance gives it";
-    f->statistic = "translated Poisson: cycles of all epochs (mid-p)";
+    f->statistic = "translated Poisson: cycles of all epochs (randomised p)";
     f->value = seen;
-    f->p = mid_p(poisson_lower(k, poisson), poisson_upper(k, poisson));
+    f->p = audit_count_p(s, f->name, poisson_lower(k, poisson), poisson_upper(k, poisson));
     f->effect = detectable(d, level) * sqrt(variance);
     f->unit = "more or fewer an epoch";
     snprintf(f->detail, sizeof f->detail, "%.2f an epoch, %.2f expected", d->mean, mean);

@@ -113,9 +113,10 @@ static void print_order(const struct audit_job *job, const struct audit_result *
     for (unsigned i = 0; i < r->order.count; i++)
         print_finding(job, &r->order.findings[i], r->uniform);
     char text[200];
-    snprintf(text, sizeof text, "(%s records in %s blocks%s; %s epochs of seed %llu)", count_text(s->n),
+    snprintf(text, sizeof text, "(%s records in %s blocks%s; %s epochs of seed %llu%s)", count_text(s->n),
              count_text(s->blocks), s->cls ? number_text(", %.0f classes", s->classes) : "",
-             count_text(s->epochs), (unsigned long long)s->seed);
+             count_text(s->epochs), (unsigned long long)s->seed,
+             job->orders.delay_us ? ", threads and caller delayed at random" : "");
     print_wrapped(0, text);
 }
 
