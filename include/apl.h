@@ -486,11 +486,27 @@ APL_API void apl_writer_close(apl_writer *writer);
  * than one group, which for inputs that are all different means not at all. A group with several labels
  * counts as one of its lowest. When a store grows, a few records may change sides.
  *
+ * What is hashed can be something else than the inputs: see apl_split_by. Equal inputs may then be on two sides:
+ * `apldata split --check` finds them. With `group`, the name of a field, all records that have the same value of
+ * it are on one side: the pictures of one patient, the takes of one speaker, the frames of one video. The field
+ * may be of any mark, and of whole numbers, bools or bytes of a fixed shape, or text. The ratio is then one of
+ * groups, not of records. With `stratify` too, a group is one of the class that most of its records have (of
+ * several the lowest), and a class falls short by less than one group.
+ *
  * A split file belongs to the content of one store: the store refuses it (APL_E_MISMATCH) when other data has
  * been put in its place. It can be removed like any file, also while it is in use.
  */
+
+/* What is hashed to find a record's side. The numbers stand in split files and never change. */
+typedef enum apl_split_by {
+    APL_BY_CONTENT = 0, /* its inputs: whatever is equal stays together, wherever it is */
+    APL_BY_KEY = 1,     /* the number of its member and its row there: shuffling a store moves no record */
+    APL_BY_ID = 2,      /* its id in this very store */
+    APL_BY_GROUP = 3    /* its value of the field `group`: what apl_split_file tells; not to be asked for */
+} apl_split_by;
+
 typedef struct apl_split_options {
-    size_t size;          /* sizeof(apl_split_options) */
+    size_t size;          /* sizeof(apl_split_options); of an older version: what it lacks is 0 */
     const char *name;     /* 1 ... 200 bytes that a file can be called by: no '/', no '.' in front */
     double ratio;         /* between 0 and 1, without these */
     const char *parent;   /* NULL: "train", or the first split of the store if it has none of that name */
@@ -498,10 +514,12 @@ typedef struct apl_split_options {
     uint64_t seed;        /* another seed is another split */
     unsigned threads;     /* 0: one per core */
     int replace;          /* 1: replace a split file that exists */
+    const char *group;    /* a field whose equal values stay together, and then `by` is 0; NULL: none */
+    apl_split_by by;
 } apl_split_options;
-#define APL_SPLIT_OPTIONS_INIT                                  \
-    {                                                           \
-        sizeof(apl_split_options), NULL, 0, NULL, NULL, 0, 0, 0 \
+#define APL_SPLIT_OPTIONS_INIT                                                        \
+    {                                                                                 \
+        sizeof(apl_split_options), NULL, 0, NULL, NULL, 0, 0, 0, NULL, APL_BY_CONTENT \
     }
 
 /*
@@ -522,6 +540,8 @@ APL_API APL_MUST_USE apl_status apl_split_make(apl_store *store, const apl_split
  * Without `stratify`, record by record, the keyed hash decides, as it does in a split: parts are about equal,
  * and a store that grows moves no record. With it, the parts have equally many of each class: to within one,
  * where all inputs are different, and else by less than two groups of equal inputs.
+ *
+ * "Equal inputs" are here, as in a split, what `group` or `by` put in their place.
  *
  * With a `concentration` above 0 (0.000001 to 1000000; it is rounded to millionths), the parts have different
  * shares of each class, drawn for each class by itself from the symmetric Dirichlet distribution with that
@@ -554,6 +574,8 @@ typedef struct apl_split_file {
      * 1 / parts. */
     unsigned part, parts;
     double concentration; /* where a Dirichlet distribution says how much of each class; else 0 */
+    apl_split_by by;
+    const char *group; /* of APL_BY_GROUP: the field; else NULL */
 } apl_split_file;
 
 typedef struct apl_split_list apl_split_list;

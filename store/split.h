@@ -54,8 +54,8 @@ apl_status split_divide(const apl_store *store, const struct selection *parent, 
 
 /* A record that is divided by its class. */
 struct split_item {
-    uint64_t order; /* the keyed hash of its inputs */
-    struct hash128 inputs;
+    uint64_t order; /* the keyed hash of its unit */
+    struct hash128 unit;
     uint64_t cls;
     uint64_t record; /* of the source's split */
 };

@@ -6,6 +6,7 @@
 #define MAGIC     "APLP"
 #define SUM_BYTES 8
 #define LEVEL     3
+#define BY_UNIT   16u /* the rule's byte is its number + so many times that of what it hashes */
 
 enum coding { CODING_RAW = 0, CODING_ZSTD = 1 };
 
@@ -15,6 +16,7 @@ void split_file_free(struct split_file *f)
     free(f->parent);
     free(f->source);
     free(f->stratify);
+    free(f->group);
     marks_free(&f->tables[SPLIT_PART]);
     marks_free(&f->tables[SPLIT_REST]);
     *f = (struct split_file){0};
@@ -50,14 +52,19 @@ static apl_status put_table(struct buffer *out, const struct marks *marks, struc
     return status;
 }
 
+static unsigned minor_of(const struct split_file *f)
+{
+    return f->by != SPLIT_BY_CONTENT ? SPLIT_MINOR_BY : split_in_parts(f) ? SPLIT_MINOR_PARTS : 0;
+}
+
 static void put_head(struct buffer *out, const struct split_file *f)
 {
     buffer_put(out, MAGIC, 4);
     buffer_le(out, SPLIT_MAJOR, 2);
-    buffer_le(out, split_in_parts(f) ? SPLIT_MINOR : 0, 2);
+    buffer_le(out, minor_of(f), 2);
     buffer_le(out, 0, 8); /* the size, when it is known */
     buffer_put(out, f->content, sizeof f->content);
-    buffer_le(out, f->rule, 4);
+    buffer_le(out, f->rule + BY_UNIT * f->by, 4);
     buffer_le(out, f->generation, 4);
     buffer_le(out, f->ratio, 8);
     buffer_le(out, f->seed, 8);
@@ -69,6 +76,8 @@ static void put_head(struct buffer *out, const struct split_file *f)
     put_text(out, f->parent);
     put_text(out, f->source);
     put_text(out, f->stratify);
+    if (f->by == SPLIT_BY_GROUP)
+        put_text(out, f->group);
 }
 
 static void put_tail(struct buffer *out, const struct split_file *f)
@@ -178,12 +187,23 @@ static apl_status get_tail(struct cursor *c, struct split_file *f, apl_error *er
     return APL_OK;
 }
 
+/* The field of the groups, whose name is empty where there are none. */
+static apl_status get_group(struct cursor *c, struct split_file *f, apl_error *err)
+{
+    if (f->by == SPLIT_BY_GROUP)
+        return get_text(c, false, &f->group, err);
+    f->group = strdup("");
+    return f->group ? APL_OK : fail_nomem(err);
+}
+
 static apl_status get_file(struct cursor *c, const struct manifest *m, struct split_file *f, apl_error *err)
 {
     const uint8_t *content = cursor_take(c, sizeof f->content);
     if (content)
         memcpy(f->content, content, sizeof f->content);
-    f->rule = (enum split_rule)cursor_u8(c);
+    unsigned rule = cursor_u8(c);
+    f->rule = (enum split_rule)(rule % BY_UNIT);
+    f->by = (enum split_by)(rule / BY_UNIT);
     cursor_take(c, 3);
     f->generation = cursor_u32(c);
     f->ratio = cursor_u64(c);
@@ -196,10 +216,11 @@ static apl_status get_file(struct cursor *c, const struct manifest *m, struct sp
     TRY(get_text(c, false, &f->parent, err));
     TRY(get_text(c, false, &f->source, err));
     TRY(get_text(c, true, &f->stratify, err));
-    if (f->rule < SPLIT_HASH || f->rule > SPLIT_PARTS_DIRICHLET)
+    if (f->rule < SPLIT_HASH || f->rule > SPLIT_PARTS_DIRICHLET || f->by > SPLIT_BY_GROUP)
         return fail(err, APL_E_VERSION, "it follows a rule that this library does not know");
     if (split_by_class(f) != (*f->stratify != 0))
         return bad(err, "rule and field contradict each other");
+    TRY(get_group(c, f, err));
     TRY(check_store(f, count, m, err));
     TRY(get_tables(c, count, f, err));
     return get_tail(c, f, err);

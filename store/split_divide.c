@@ -1,11 +1,13 @@
 /* Which part of a division each record falls in. */
 #include "parallel.h"
 #include "split.h"
+#include "split_unit.h"
 
 struct divider_worker {
     bool ready;
+    struct split_units units;
     struct block_coder bc;
-    struct raw_column column;
+    struct raw_column column; /* of the classes */
 };
 
 struct divider {
@@ -15,18 +17,38 @@ struct divider {
     const struct split_file *rule; /* any file of the set */
     struct random_key key;
     uint64_t first_block;
+    struct divider_worker *workers;
     /* by class: */
     unsigned field;
     struct split_item *items;
     atomic_uint_least64_t item_count;
-    struct divider_worker *workers;
 };
+
+static apl_status worker_ready(const struct divider *d, struct divider_worker *w, apl_error *err)
+{
+    if (w->ready)
+        return APL_OK;
+    TRY(split_units_open(d->store, d->rule, &w->units, err));
+    TRY(block_coder_init(&w->bc, err));
+    w->ready = true;
+    return APL_OK;
+}
+
+static void worker_free(struct divider_worker *w)
+{
+    if (w->ready)
+        block_coder_free(&w->bc);
+    split_units_close(&w->units);
+    buffer_free(&w->column.values);
+    buffer_free(&w->column.dims);
+    buffer_free(&w->column.ends);
+}
 
 /* --------------------------------------------------------------------------------------------- by hash */
 
-static uint64_t keyed(const struct divider *d, struct hash128 inputs)
+static uint64_t keyed(const struct divider *d, struct hash128 unit)
 {
-    uint64_t words[2] = {inputs.low, inputs.high};
+    uint64_t words[2] = {unit.low, unit.high};
     return siphash(d->key, words, 2);
 }
 
@@ -41,19 +63,19 @@ static uint32_t part_of(const struct split_file *rule, uint64_t hash)
 static apl_status hash_block(void *context, unsigned worker, size_t task, apl_error *err)
 {
     struct divider *d = context;
-    (void)worker;
-    struct buffer scratch = {0};
+    struct divider_worker *w = &d->workers[worker];
     struct block_view view;
     uint64_t number = d->first_block + task, first;
     uint32_t count;
-    apl_status status = store_block(d->store, number, &scratch, &view, err);
+    TRY(worker_ready(d, w, err));
+    TRY(store_block(d->store, number, &w->bc.file, &view, err));
+    TRY(split_units_read(&w->units, number, &view, err));
     manifest_block_ids(&d->store->manifest, number, &first, &count);
-    for (uint32_t i = 0; status == APL_OK && i < count; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (selection_has(d->parent, first + i))
-            split_set_mark(d->set, part_of(d->rule, keyed(d, block_stored_hash(&view, i))),
+            split_set_mark(d->set, part_of(d->rule, keyed(d, w->units.units[i])),
                            first + i - d->parent->first);
-    buffer_free(&scratch);
-    return status;
+    return APL_OK;
 }
 
 /* -------------------------------------------------------------------------------------------- by class */
@@ -65,10 +87,9 @@ static apl_status list_block(void *context, unsigned worker, size_t task, apl_er
     struct block_view view;
     uint64_t number = d->first_block + task, first;
     uint32_t count;
-    if (!w->ready)
-        TRY(block_coder_init(&w->bc, err));
-    w->ready = true;
+    TRY(worker_ready(d, w, err));
     TRY(store_block(d->store, number, &w->bc.file, &view, err));
+    TRY(split_units_read(&w->units, number, &view, err));
     manifest_block_ids(&d->store->manifest, number, &first, &count);
     const struct schema *schema = &d->store->manifest.schema;
     apl_status status = block_decode_column(&w->bc, schema, &view, d->field, false, &w->column, err);
@@ -78,10 +99,10 @@ static apl_status list_block(void *context, unsigned worker, size_t task, apl_er
     for (uint32_t i = 0; i < count; i++) {
         if (!selection_has(d->parent, first + i))
             continue;
-        struct hash128 inputs = block_stored_hash(&view, i);
+        struct hash128 unit = w->units.units[i];
         /* relaxed: only the places matter, which no two threads share; the list is sorted afterwards */
         uint64_t at = atomic_fetch_add_explicit(&d->item_count, 1, memory_order_relaxed);
-        d->items[at] = (struct split_item){keyed(d, inputs), inputs,
+        d->items[at] = (struct split_item){keyed(d, unit), unit,
                                            load_le(w->column.values.data + (size_t)i * bytes, bytes),
                                            first + i - d->parent->first};
     }
@@ -94,20 +115,10 @@ static apl_status divide_by_class(struct divider *d, unsigned threads, size_t bl
     if (d->parent->records > UINT32_MAX)
         return fail(err, APL_E_UNSUPPORTED, "%s: a split by class of more than 2^32 records", d->store->name);
     d->items = malloc(((size_t)d->parent->records + 1) * sizeof *d->items);
-    d->workers = calloc(threads, sizeof *d->workers);
-    apl_status status = d->items && d->workers ? APL_OK : fail_nomem(err);
-    if (status == APL_OK)
-        status = parallel_for(threads, blocks, list_block, d, err);
+    apl_status status = d->items ? parallel_for(threads, blocks, list_block, d, err) : fail_nomem(err);
     if (status == APL_OK)
         status = split_divide_items(d->set, d->key, d->items,
                                     atomic_load_explicit(&d->item_count, memory_order_relaxed), err);
-    for (unsigned i = 0; d->workers && i < threads; i++) {
-        block_coder_free(&d->workers[i].bc);
-        buffer_free(&d->workers[i].column.values);
-        buffer_free(&d->workers[i].column.dims);
-        buffer_free(&d->workers[i].column.ends);
-    }
-    free(d->workers);
     free(d->items);
     return status;
 }
@@ -128,6 +139,13 @@ apl_status split_divide(const apl_store *store, const struct selection *parent, 
                           d.first_block);
     }
     threads = threads ? threads : cores();
-    return split_by_class(rule) ? divide_by_class(&d, threads, blocks, err)
-                                : parallel_for(threads, blocks, hash_block, &d, err);
+    d.workers = calloc(threads, sizeof *d.workers);
+    apl_status status = d.workers ? APL_OK : fail_nomem(err);
+    if (status == APL_OK)
+        status = split_by_class(rule) ? divide_by_class(&d, threads, blocks, err)
+                                      : parallel_for(threads, blocks, hash_block, &d, err);
+    for (unsigned i = 0; d.workers && i < threads; i++)
+        worker_free(&d.workers[i]);
+    free(d.workers);
+    return status;
 }

@@ -7,7 +7,7 @@
  *          6      2  minor
  *          8      8  bytes of the whole file
  *         16     32  content digest of the store
- *         48      1  rule: see enum split_rule
+ *         48      1  rule: see enum split_rule; + 16 x what it hashes: see enum split_by
  *         49      3  zero
  *         52      4  generation: splits between this one and the source's
  *         56      8  ratio x 2^64, rounded down; 0 in a division into many parts
@@ -17,6 +17,7 @@
  *         88      8  records of the part
  *         96      8  records of the rest
  *        104         name (text), parent (text), source's split (text), field to stratify by (text)
+ *                    only if it hashes groups: the field that tells them (text)
  *                    the table of the part, the table of the rest: coding (1), bytes (8), the table
  *                    only in a division into many parts: number of the part (4), parts (4), concentration (8)
  *   size - 8      8  XXH3-64 of all bytes before
@@ -30,9 +31,12 @@
 #include "marks.h"
 #include "store.h"
 
-#define SPLIT_MAJOR  1
-#define SPLIT_MINOR  1 /* of divisions into many parts; other files are as in version 1.0 */
-#define SPLIT_SUFFIX ".split"
+#define SPLIT_MAJOR 1
+/* The oldest minor version that a file can have: 0, 1 of divisions into many parts, 2 where it is not the inputs
+ * that are hashed. */
+#define SPLIT_MINOR_PARTS 1
+#define SPLIT_MINOR_BY    2
+#define SPLIT_SUFFIX      ".split"
 
 /* The longest name of a split with a file: with suffix, and the prefix of a temporary file, it has to fit
  * where file systems allow 255 bytes. */
@@ -46,6 +50,13 @@ enum split_rule {
     SPLIT_PARTS_STRATIFIED = 4,
     SPLIT_PARTS_DIRICHLET = 5 /* of each class as much as a Dirichlet distribution gives */
 };
+/* What the hash is taken over that decides: see split_unit.h. Their numbers are those of apl_split_by. */
+enum split_by {
+    SPLIT_BY_CONTENT = APL_BY_CONTENT,
+    SPLIT_BY_KEY = APL_BY_KEY,
+    SPLIT_BY_ID = APL_BY_ID,
+    SPLIT_BY_GROUP = APL_BY_GROUP
+};
 enum split_side { SPLIT_PART = 0, SPLIT_REST = 1 };
 
 #define SPLIT_MAX_PARTS         ((uint32_t)1 << 20)
@@ -55,7 +66,9 @@ enum split_side { SPLIT_PART = 0, SPLIT_REST = 1 };
 struct split_file {
     char *name, *parent, *source;
     char *stratify; /* empty, if the rule is one by hash */
+    char *group;    /* the field that tells the groups; empty, if it is not these that are hashed */
     enum split_rule rule;
+    enum split_by by;
     uint64_t ratio, seed;
     uint32_t number, parts; /* part `number` of so many; 0 of 0 in a division in two */
     uint64_t concentration; /* of SPLIT_PARTS_DIRICHLET, in its units; else 0 */

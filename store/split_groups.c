@@ -1,4 +1,4 @@
-/* Dividing records by their classes: groups of records with equal inputs, class by class. */
+/* Dividing records by their classes: groups of records with equal units, class by class. */
 #include "split.h"
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -6,18 +6,20 @@ static int compare_u64(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Groups are records with equal inputs. Keyed hashes order them; where two are equal by chance, the inputs'
- * own do. */
+/* Groups are records with equal units. Keyed hashes order them; where two are equal by chance, the units
+ * themselves do. */
 static int compare_groups(const struct split_item *a, const struct split_item *b)
 {
     int c = compare_u64(a->order, b->order);
-    c = c ? c : compare_u64(a->inputs.high, b->inputs.high);
-    return c ? c : compare_u64(a->inputs.low, b->inputs.low);
+    c = c ? c : compare_u64(a->unit.high, b->unit.high);
+    return c ? c : compare_u64(a->unit.low, b->unit.low);
 }
 
-static int by_group(const void *a, const void *b)
+static int by_group_and_class(const void *a, const void *b)
 {
-    return compare_groups(a, b);
+    const struct split_item *x = a, *y = b;
+    int c = compare_groups(x, y);
+    return c ? c : compare_u64(x->cls, y->cls);
 }
 
 static int by_class(const void *a, const void *b)
@@ -36,17 +38,33 @@ static uint64_t group_end(const struct split_item *items, uint64_t from, uint64_
     return to;
 }
 
-/* A group whose records have several classes is one of the lowest. */
-static void settle_classes(struct split_item *items, uint64_t n)
+/* The class that most of items[0 ... n-1] have, which come in the order of their classes; of several the lowest. */
+static uint64_t most_frequent(const struct split_item *items, uint64_t n)
 {
+    uint64_t best = items[0].cls, most = 0;
+    for (uint64_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && items[to].cls == items[from].cls; to++)
+            continue;
+        if (to - from > most) {
+            most = to - from;
+            best = items[from].cls;
+        }
+    }
+    return best;
+}
+
+/* Gives all records of a group one class, and sorts them by class and group. Records with equal inputs are of the
+ * lowest of their classes; those that a field puts together of the one that most of them have. */
+static void settle_classes(struct split_item *items, uint64_t n, bool lowest)
+{
+    qsort(items, (size_t)n, sizeof *items, by_group_and_class);
     for (uint64_t from = 0, to; from < n; from = to) {
         to = group_end(items, from, n);
-        uint64_t least = items[from].cls;
+        uint64_t cls = lowest ? items[from].cls : most_frequent(items + from, to - from);
         for (uint64_t i = from; i < to; i++)
-            least = items[i].cls < least ? items[i].cls : least;
-        for (uint64_t i = from; i < to; i++)
-            items[i].cls = least;
+            items[i].cls = cls;
     }
+    qsort(items, (size_t)n, sizeof *items, by_class);
 }
 
 /* ratio x n, to the nearest number; n is below 2^32. */
@@ -117,9 +135,7 @@ apl_status split_divide_items(const struct split_set *set, struct random_key key
     uint32_t *dealt = deal ? malloc(((size_t)n + 1) * sizeof *dealt) : NULL;
     if (deal && !dealt)
         return fail_nomem(err);
-    qsort(items, (size_t)n, sizeof *items, by_group);
-    settle_classes(items, n);
-    qsort(items, (size_t)n, sizeof *items, by_class);
+    settle_classes(items, n, set->files[0].by != SPLIT_BY_GROUP);
     for (uint64_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && items[to].cls == items[from].cls; to++)
             continue;

@@ -11,7 +11,7 @@
 
 struct listed {
     apl_split_file file;
-    char *name, *rest, *parent, *source, *stratify;
+    char *name, *rest, *parent, *source, *stratify, *group;
     apl_error error;
 };
 
@@ -42,10 +42,13 @@ static apl_status fill(const apl_store *store, struct listed *l, apl_error *err)
     l->parent = take(&f.parent);
     l->source = take(&f.source);
     l->stratify = take(&f.stratify);
+    l->group = take(&f.group);
     l->file.rest = l->rest;
     l->file.parent = l->parent;
     l->file.source = l->source;
     l->file.stratify = split_by_class(&f) ? l->stratify : NULL;
+    l->file.by = (apl_split_by)f.by;
+    l->file.group = f.by == SPLIT_BY_GROUP ? l->group : NULL;
     l->file.ratio = split_in_parts(&f) ? 1.0 / f.parts : ldexp((double)f.ratio, -64);
     l->file.part = f.number;
     l->file.parts = f.parts;
@@ -130,6 +133,7 @@ void apl_split_list_close(apl_split_list *list)
         free(l->parent);
         free(l->source);
         free(l->stratify);
+        free(l->group);
     }
     if (list)
         free(list->files);

@@ -1,7 +1,9 @@
 /* Making splits. */
 #include "split.h"
+#include "split_unit.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 
 static char *copy(const char *text)
@@ -12,17 +14,27 @@ static char *copy(const char *text)
 /* What is to be made: a division in two, if `parts` is 0. */
 struct plan {
     const apl_split_options *options;
-    const char *parent, *stratify; /* not NULL */
+    const char *parent, *stratify, *group; /* not NULL */
+    enum split_by by;
     enum split_rule rule;
     uint32_t parts;
     uint64_t concentration;
 };
 
-static apl_status check_options(const apl_store *store, const apl_split_options *o, apl_error *err)
+/* The caller's options, with what the version that it was built for lacks. */
+static apl_status take_options(const apl_store *store, const apl_split_options *asked, apl_split_options *o,
+                               apl_error *err)
+{
+    *o = (apl_split_options)APL_SPLIT_OPTIONS_INIT;
+    if (!store || !asked || asked->size < offsetof(apl_split_options, group))
+        return fail(err, APL_E_INVALID, "making a split: start from APL_SPLIT_OPTIONS_INIT");
+    memcpy(o, asked, asked->size < sizeof *o ? asked->size : sizeof *o);
+    return APL_OK;
+}
+
+static apl_status check_options(const apl_split_options *o, apl_error *err)
 {
     char shown[256];
-    if (!store || !o || o->size < sizeof *o)
-        return fail(err, APL_E_INVALID, "making a split: start from APL_SPLIT_OPTIONS_INIT");
     if (!o->name)
         return fail(err, APL_E_INVALID, "a split needs a name");
     if (!split_name_ok(o->name))
@@ -30,6 +42,24 @@ static apl_status check_options(const apl_store *store, const apl_split_options 
                     "a split cannot be called '%s': names have 1 to %d bytes, no '/' and no '.' in front",
                     printable(shown, sizeof shown, o->name, strlen(o->name)), SPLIT_MAX_NAME);
     return APL_OK;
+}
+
+/* What is to be hashed. */
+static apl_status check_by(const apl_store *store, const apl_split_options *o, struct plan *p, apl_error *err)
+{
+    char shown[256];
+    unsigned field;
+    printable(shown, sizeof shown, o->name, strlen(o->name));
+    p->group = o->group ? o->group : "";
+    p->by = *p->group ? SPLIT_BY_GROUP : (enum split_by)o->by;
+    if (*p->group && o->by != APL_BY_CONTENT)
+        return fail(err, APL_E_INVALID, "split %s: a group is what is hashed: nothing else can be", shown);
+    if (*p->group)
+        return split_group_field(store, p->group, &field, err);
+    return o->by == APL_BY_CONTENT || o->by == APL_BY_KEY || o->by == APL_BY_ID
+               ? APL_OK
+               : fail(err, APL_E_INVALID, "split %s: it is to hash what this library does not know (%d)",
+                      shown, (int)o->by);
 }
 
 static apl_status check_ratio(const apl_split_options *o, apl_error *err)
@@ -134,6 +164,8 @@ static apl_status describe(const apl_store *store, const struct plan *p, const s
                                 .parent = copy(p->parent),
                                 .source = copy(store->splits[parent->source].name),
                                 .stratify = copy(p->stratify),
+                                .group = copy(p->group),
+                                .by = p->by,
                                 .rule = p->rule,
                                 .ratio = (uint64_t)ldexp(p->options->ratio, 64),
                                 .seed = p->options->seed,
@@ -143,7 +175,7 @@ static apl_status describe(const apl_store *store, const struct plan *p, const s
                                 .generation = parent->generation,
                                 .first = parent->first};
     memcpy(file->content, store->manifest.info.content_digest, sizeof file->content);
-    if (!file->name || !file->parent || !file->source || !file->stratify)
+    if (!file->name || !file->parent || !file->source || !file->stratify || !file->group)
         return fail_nomem(err);
     return marks_init(&file->tables[SPLIT_PART], parent->count, err);
 }
@@ -192,13 +224,16 @@ static apl_status make(const apl_store *store, struct plan *p, apl_error *err)
     return status;
 }
 
-apl_status apl_split_make(apl_store *store, const apl_split_options *o, apl_error *err)
+apl_status apl_split_make(apl_store *store, const apl_split_options *options, apl_error *err)
 {
     apl_error own;
     err = err ? err : &own;
-    TRY(check_options(store, o, err));
-    TRY(check_ratio(o, err));
-    struct plan p = {.options = o, .stratify = o->stratify ? o->stratify : ""};
+    apl_split_options o;
+    TRY(take_options(store, options, &o, err));
+    TRY(check_options(&o, err));
+    TRY(check_ratio(&o, err));
+    struct plan p = {.options = &o, .stratify = o.stratify ? o.stratify : ""};
+    TRY(check_by(store, &o, &p, err));
     p.rule = *p.stratify ? SPLIT_STRATIFIED : SPLIT_HASH;
     return make(store, &p, err);
 }
@@ -219,14 +254,17 @@ static apl_status class_field(const apl_store *store, const char **name, apl_err
                              store->name, found);
 }
 
-apl_status apl_split_parts(apl_store *store, const apl_split_options *o, unsigned parts, double concentration,
-                           apl_error *err)
+apl_status apl_split_parts(apl_store *store, const apl_split_options *options, unsigned parts,
+                           double concentration, apl_error *err)
 {
     apl_error own;
     err = err ? err : &own;
-    TRY(check_options(store, o, err));
-    TRY(check_parts(o, parts, concentration, err));
-    struct plan p = {.options = o, .stratify = o->stratify ? o->stratify : "", .parts = parts};
+    apl_split_options o;
+    TRY(take_options(store, options, &o, err));
+    TRY(check_options(&o, err));
+    TRY(check_parts(&o, parts, concentration, err));
+    struct plan p = {.options = &o, .stratify = o.stratify ? o.stratify : "", .parts = parts};
+    TRY(check_by(store, &o, &p, err));
     p.concentration = (uint64_t)(concentration * (double)SPLIT_UNIT + 0.5);
     if (p.concentration && !*p.stratify)
         TRY(class_field(store, &p.stratify, err));

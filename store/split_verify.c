@@ -53,6 +53,8 @@ apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads
     struct split_file is;
     TRY(split_file_read(store, name, &is, err));
     struct split_file due = {.stratify = is.stratify,
+                             .group = is.group,
+                             .by = is.by,
                              .rule = is.rule,
                              .ratio = is.ratio,
                              .seed = is.seed,
@@ -68,7 +70,7 @@ apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads
     GUARD(compare(store, &is, &due, err));
     GUARD(check_parent(store, &is, &parent, err));
 out:
-    due.stratify = NULL;
+    due.stratify = due.group = NULL;
     split_file_free(&due);
     split_file_free(&is);
     selection_close(&parent);

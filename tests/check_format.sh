@@ -46,6 +46,11 @@ read_splits()
             "$build/apldata" split -q --force --folds 3 "$scratch/splits" cv &&
             "$build/apldata" split -q --force --folds 7 --stratify label --seed 3 "$scratch/splits" fold@val &&
             "$build/apldata" split -q --force --clients 4 --dirichlet 0.25 "$scratch/splits" client@train-val &&
+            "$build/apldata" split -q --force --by key "$scratch/splits" keyed=0.3@test &&
+            "$build/apldata" split -q --force --by key --folds 3 --stratify label "$scratch/splits" keys@train-val &&
+            "$build/apldata" split -q --force --by id --clients 2 --dirichlet 0.5 --seed 9 "$scratch/splits" ids &&
+            "$build/apldata" split -q --force --group label "$scratch/splits" grouped=0.4 &&
+            "$build/apldata" split -q --force --group label --stratify label --folds 2 "$scratch/splits" groups &&
             "$python" -B tests/format_splits.py "$scratch/splits" || return 1
     done
 }

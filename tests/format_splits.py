@@ -6,13 +6,15 @@ Reads every split file beside each store and computes anew which side every reco
 with 1 if anything disagrees.
 """
 
+import collections
 import glob
 import os
 import sys
 
-from format_reader import INPUT, Bytes, Wrong, check_xxh3, frame, must, read_store, siphash, xxhash
+from format_reader import INPUT, POSITION, Bytes, Wrong, check_xxh3, frame, must, read_store, siphash, xxhash
 
 HASH, STRATIFIED, PARTS_HASH, PARTS_STRATIFIED, PARTS_DIRICHLET = 1, 2, 3, 4, 5
+BY_CONTENT, BY_KEY, BY_ID, BY_GROUP = range(4)
 UNIT = 1000000
 M32 = (1 << 32) - 1
 
@@ -26,10 +28,13 @@ class Split:
         must(major == 1 and size == len(data), "version or size")
         check_xxh3(data[:-8], int.from_bytes(data[-8:], "little"), "checksum")
         self.content = c.take(32)
-        self.rule = c.number("B")
+        rule = c.number("B")
+        self.rule, self.by = rule % 16, rule // 16
         c.take(3)
         self.generation, self.ratio, self.seed, self.first, self.count, part, rest = c.numbers("IQQQQQQ")
         self.name, self.parent, self.source, self.field = (c.text() for _ in range(4))
+        must(1 <= self.rule <= PARTS_DIRICHLET and self.by <= BY_GROUP, "rule")
+        self.group = c.text() if self.by == BY_GROUP else None
         self.part, self.rest = self.table(c), self.table(c)
         must((len(self.part), len(self.rest)) == (part, rest), "counts")
         must(not self.part & self.rest, "a record on two sides")
@@ -56,6 +61,29 @@ def record_hashes(manifest, columns):
         yield digest.low, digest.high
 
 
+def source_keys(manifest, columns):
+    """Number of the member and row there, of each record."""
+    marks = [field.mark for field in manifest.fields]
+    positions = range(len(columns[0]))
+    if POSITION in marks:
+        positions = [int.from_bytes(v, "little") for v in columns[marks.index(POSITION)]]
+    by_position = [(m << 32) + row for _, _, m, _, count in manifest.members for row in range(count)]
+    return [(by_position[p], 0) for p in positions]
+
+
+def units(split, manifest, columns, hashes):
+    """What each record is known by: (low, high)."""
+    if split.by == BY_KEY:
+        return source_keys(manifest, columns)
+    if split.by == BY_ID:
+        return [(i, 0) for i in range(len(hashes))]
+    if split.by == BY_GROUP:
+        names = [f.name for f in manifest.fields]
+        digests = (xxhash.XXH3_128bits(v, len(v)) for v in columns[names.index(split.group)])
+        return [(d.low, d.high) for d in digests]
+    return hashes
+
+
 def keys(split):
     p = [siphash(0x0706050403020100, 0x0F0E0D0C0B0A0908, split.seed, 8, i) for i in (0, 1)]
     return [siphash(*p, split.generation, i) for i in (0, 1)]
@@ -73,7 +101,9 @@ def classes_of(split, hashes, order, classes):
         groups.setdefault((order[i], high, low), []).append(i)
     by_class = {}
     for key, ids in groups.items():
-        by_class.setdefault(min(classes[i] for i in ids), []).append((key, ids))
+        counts = collections.Counter(classes[i] for i in ids)
+        cls = min(counts, key=lambda c: (-counts[c], c)) if split.by == BY_GROUP else min(counts)
+        by_class.setdefault(cls, []).append((key, ids))
     return {cls: [ids for _, ids in sorted(members)] for cls, members in by_class.items()}
 
 
@@ -126,6 +156,7 @@ def check_split(path, manifest, columns, hashes):
     must(split.content == manifest.content, "content digest")
     must((split.source, split.first, split.count) in [tuple(s) for s in manifest.splits], "split of the source")
     k = keys(split)
+    hashes = units(split, manifest, columns, hashes)
     order = {i: siphash(*k, *hashes[i]) for i in split.part | split.rest}
     if split.rule == HASH:
         part = {i for i, h in order.items() if h < split.ratio}

@@ -193,6 +193,65 @@ Test(split_file, later_versions)
     apl_store_close(store);
 }
 
+/* Rules that hash something else than the inputs: the upper half of the rule's byte. */
+Test(split_file, what_is_hashed)
+{
+    apl_store *store = plain_store(300, 0);
+    make_split(store, "val", 0.25, NULL, NULL);
+    size_t size;
+    uint8_t *b = read_bytes("val", &size);
+    cr_assert_eq(b[48], 1);
+    for (unsigned byte = 0; byte < 256; byte++) {
+        b[48] = (uint8_t)byte;
+        reseal(b, size);
+        unsigned rule = byte % 16, by = byte / 16;
+        apl_status status = decode(store, b, size);
+        if (rule < 1 || rule > 5 || by > 3)
+            FAILS(APL_E_VERSION, "does not know", status);
+        else if (rule == 1 && by < 3)
+            OK(status);
+        else
+            cr_assert_eq(status, APL_E_CORRUPT, "%u: no field, no parts or no group", byte);
+    }
+    b[48] = 0x21; /* whole, but not what the rule says */
+    reseal(b, size);
+    write_bytes("val", b, size);
+    FAILS(APL_E_CORRUPT, "val.split: record", apl_split_verify(store, "val", 1, &err));
+    free(b);
+    apl_store_close(store);
+}
+
+Test(split_file, the_field_of_groups)
+{
+    apl_store *store = plain_store(300, 0);
+    apl_split_options o = split_options("val", 0.25, NULL);
+    o.group = "label";
+    OK(apl_split_make(store, &o, &err));
+    check_damage(store, "val");
+    check_forgery(store, "val");
+    size_t size;
+    uint8_t *b = read_bytes("val", &size);
+    cr_assert(memcmp(b + 4, "\1\0\2\0", 4) == 0 && b[48] == 0x31);
+    cr_assert_eq(memcmp(b + 104, "\3\0val\5\0train\5\0train\0\0\5\0label", 28), 0);
+    memcpy(b + 127, "nolab", 5); /* a name that the store has not: the sides stand in the file all the same */
+    reseal(b, size);
+    write_bytes("val", b, size);
+    uint64_t n;
+    OK(apl_split_ids(store, "val", NULL, &n, &err));
+    FAILS(APL_E_NOTFOUND, "has no field nolab", apl_split_verify(store, "val", 1, &err));
+    memcpy(b + 127, "name\0", 5); /* a name with a control character */
+    reseal(b, size);
+    FAILS(APL_E_CORRUPT, "not printable", decode(store, b, size));
+    store_le(b + 125, 0, 2); /* an empty one */
+    reseal(b, size);
+    FAILS(APL_E_CORRUPT, "not printable", decode(store, b, size));
+    store_le(b + 125, 65535, 2);
+    reseal(b, size);
+    FAILS(APL_E_CORRUPT, "not printable", decode(store, b, size));
+    free(b);
+    apl_store_close(store);
+}
+
 /* The numbers of a division into many parts, the last of the file. */
 Test(split_file, parts_that_contradict)
 {

@@ -269,7 +269,7 @@ Test(split_parts, all_files_or_none)
 {
     apl_store *store = plain_store(300, 0);
     apl_split_options o = split_options("cv", 0, NULL);
-    OK(apl_split_make(store, &(apl_split_options){sizeof o, "cv-2", 0.5, NULL, NULL, 0, 0, 0}, &err));
+    make_split(store, "cv-2", 0.5, NULL, NULL);
     FAILS(APL_E_EXISTS, "cv-2.split: it exists", make(store, "cv", 4, 0));
     shell("test \"$(ls -A '%s')\" = \"$(printf 'cv-2.split\ndata.mdb')\"", db);
     shell("rm -f '%s/cv-2.split' && mkdir '%s/cv-2.split'", db, db);

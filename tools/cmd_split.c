@@ -24,6 +24,9 @@ static const char help[] =
     "      --dirichlet A          each with shares of the classes drawn from Dirichlet(A)\n"
     "      --stratify FIELD     so much of each class, exactly (default: by a hash of the inputs);\n"
     "                           with --dirichlet: where the classes are (default: the only target)\n"
+    "      --by content|key|id  hash the inputs, so that equal ones stay together (the default), or the\n"
+    "                           place in the source, or the id, of each by itself\n"
+    "      --group FIELD        keep records with the same value of FIELD on one side: patients, videos\n"
     "      --seed N             another seed, another split (default: 0)\n"
     "      --force              replace a split that exists\n"
     "  -j, --threads N          threads that divide (default: one per core)\n"
@@ -37,7 +40,7 @@ struct job {
     apl_split_options options;
     uint64_t folds, clients; /* 0: not told */
     double concentration;    /* 0: not told */
-    bool iid, json, quiet;
+    bool iid, by, json, quiet;
 };
 
 static int fail_with(const struct job *job, const apl_error *err)
@@ -95,6 +98,8 @@ static int set_spec(struct job *job, const char *operand)
 {
     if (job->folds && job->clients)
         return misuse("--folds and --clients exclude each other");
+    if (job->by && job->options.group)
+        return misuse("--by and --group exclude each other");
     if (!job->clients && (job->iid || job->concentration > 0))
         return misuse("--%s is for --clients", job->iid ? "iid" : "dirichlet");
     if (job->clients && job->iid == (job->concentration > 0))
@@ -105,6 +110,17 @@ static int set_spec(struct job *job, const char *operand)
     job->spec.parts = (unsigned)(job->folds + job->clients);
     job->spec.concentration = job->concentration;
     return status;
+}
+
+static int set_by(apl_split_options *o)
+{
+    static const apl_split_by all[] = {APL_BY_CONTENT, APL_BY_KEY, APL_BY_ID};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(optarg, split_by_name(all[i])) == 0) {
+            o->by = all[i];
+            return 0;
+        }
+    return misuse("splits are --by content, key or id, not '%s'", shown(optarg));
 }
 
 static int set_option(struct job *job, char **argv, int opt)
@@ -123,6 +139,12 @@ static int set_option(struct job *job, char **argv, int opt)
     case 's':
         job->options.stratify = optarg;
         return *optarg ? 0 : misuse("FIELD is empty");
+    case 'g':
+        job->options.group = optarg;
+        return *optarg ? 0 : misuse("FIELD is empty");
+    case 'b':
+        job->by = true;
+        return set_by(&job->options);
     case 'S':
         if (!parse_number(optarg, 0, UINT64_MAX, &job->options.seed))
             return misuse("the seed must be a number from 0 to 18446744073709551615, not '%s'",
@@ -154,6 +176,8 @@ int cmd_split(int argc, char **argv)
                                             {"dirichlet", required_argument, NULL, 'A'},
                                             {"iid", no_argument, NULL, 'I'},
                                             {"stratify", required_argument, NULL, 's'},
+                                            {"by", required_argument, NULL, 'b'},
+                                            {"group", required_argument, NULL, 'g'},
                                             {"seed", required_argument, NULL, 'S'},
                                             {"force", no_argument, NULL, 'F'},
                                             {"threads", required_argument, NULL, 'j'},

@@ -146,6 +146,12 @@ uint64_t *split_counts(apl_store *store, const char *name, unsigned field)
     return counts;
 }
 
+const char *split_by_name(apl_split_by by)
+{
+    static const char *const names[] = {"content", "key", "id", "group"};
+    return (unsigned)by < sizeof names / sizeof *names ? names[by] : "?";
+}
+
 static json_t *class_counts_json(apl_store *store, const char *name)
 {
     json_t *fields = json_object();
@@ -171,10 +177,11 @@ json_t *split_file_json(apl_store *store, const apl_split_file *f, bool classes)
         return json_pack("{s:b, s:o, s:i, s:o}", "ok", 0, "name", json_text(f->name), "status",
                          (int)f->status, "error", json_text(f->message));
     json_t *object = json_pack(
-        "{s:b, s:o, s:o, s:o, s:o, s:o, s:f, s:s, s:o, s:o}", "ok", 1, "name", json_text(f->name), "records",
-        json_count(f->records), "rest", json_text(f->rest), "rest_records", json_count(f->rest_records),
-        "parent", json_text(f->parent), "ratio", f->ratio, "seed", seed, "stratify",
-        f->stratify ? json_text(f->stratify) : json_null(), "source_split", json_text(f->source));
+        "{s:b, s:o, s:o, s:o, s:o, s:o, s:f, s:s, s:o, s:s, s:o, s:o}", "ok", 1, "name", json_text(f->name),
+        "records", json_count(f->records), "rest", json_text(f->rest), "rest_records",
+        json_count(f->rest_records), "parent", json_text(f->parent), "ratio", f->ratio, "seed", seed,
+        "stratify", f->stratify ? json_text(f->stratify) : json_null(), "by", split_by_name(f->by), "group",
+        f->group ? json_text(f->group) : json_null(), "source_split", json_text(f->source));
     if (object && f->parts)
         json_object_update_new(object, json_pack("{s:i, s:i, s:f}", "part", (int)f->part, "parts",
                                                  (int)f->parts, "concentration", f->concentration));
@@ -264,12 +271,16 @@ static void add_row(struct table *table, const char *const *cells)
 
 static const char *rule_text(const apl_split_file *f)
 {
-    char text[600], parts[80] = "";
+    char text[900], parts[80] = "", units[300] = "";
     if (f->concentration > 0)
         snprintf(parts, sizeof parts, ", Dirichlet %.9g, in %u", f->concentration, f->parts);
     else if (f->parts)
         snprintf(parts, sizeof parts, ", in %u", f->parts);
-    snprintf(text, sizeof text, "by %s%s", f->stratify ? f->stratify : "hash", parts);
+    if (f->by == APL_BY_GROUP)
+        snprintf(units, sizeof units, f->stratify ? ", groups of %s" : " of %s", f->group);
+    else if (f->by != APL_BY_CONTENT)
+        snprintf(units, sizeof units, f->stratify ? ", %ss" : " of %ss", split_by_name(f->by));
+    snprintf(text, sizeof text, "by %s%s%s", f->stratify ? f->stratify : "hash", units, parts);
     return shown(text);
 }
 

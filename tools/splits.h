@@ -31,6 +31,9 @@ int split_parse_parts(const char *text, struct split_spec *spec);
 /* "DB: val has 5,013 records, train-val 44,987" */
 int split_tell(const char *db, apl_store *store, const char *name);
 
+/* "content", "key", "id" or "group": what is hashed. */
+const char *split_by_name(apl_split_by by);
+
 /* What is told of a split in JSON: also of a file that cannot be used. `classes`: counts by class too. */
 json_t *split_file_json(apl_store *store, const apl_split_file *file, bool classes);
 json_t *split_named_json(apl_store *store, const char *name);
