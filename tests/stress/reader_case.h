@@ -2,6 +2,7 @@
 #ifndef READER_CASE_H
 #define READER_CASE_H
 
+#include "counts.h"
 #include "load.h"
 
 #include <dirent.h>
@@ -46,12 +47,6 @@ static const char *case_doing = "nothing yet";
             abort();                                                                                      \
         }                                                                                                 \
     } while (0)
-
-/* How often something is tried: a sample of it, or with APL_LONG in the environment all of it. */
-static inline unsigned times(unsigned sample, unsigned all)
-{
-    return getenv("APL_LONG") ? all : sample;
-}
 
 /* ----------------------------------------------------------------------------------------------- random numbers */
 

@@ -2,7 +2,6 @@
  * before. A plain main, to be run under the thread and the address sanitizer. */
 #include "reader_case.h"
 
-#define ROUNDS  (SANITIZED ? 300u : 1500u)
 #define CALLERS 3
 
 static struct case_store stores[] = {{"fixed", 1500, 20, 32, 4, false, ""},
@@ -203,7 +202,8 @@ int main(void)
     nap(300000);
     unsigned threads = count_entries("/proc/self/task");
     unsigned files = count_entries("/proc/self/fd");
-    for (unsigned i = 0; i < ROUNDS; i++) {
+    unsigned rounds = times(SANITIZED ? 300 : 1500, SANITIZED ? 2000 : 10000);
+    for (unsigned i = 0; i < rounds; i++) {
         load_set_hook(i / STATES % 2 ? &hook : NULL);
         one_round(i);
         CHECK(count_entries("/proc/self/fd") == files);
@@ -213,6 +213,7 @@ int main(void)
         close_under_waiting(&stores[i % 2], i ? i : APL_NO_THREADS);
     CHECK(threads_come_to(threads));
     CHECK(count_entries("/proc/self/fd") == files);
+    counted("%u readers closed in %d states", rounds, STATES);
     case_end("reader_close");
     return 0;
 }

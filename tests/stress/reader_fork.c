@@ -9,10 +9,15 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#define FORKS   (SANITIZED ? 60u : 300u)
 #define RECORDS 2000u
 
 static struct case_store fixed = {"fixed", RECORDS, 0, 32, 4, false, ""};
+
+/* In each of two orders. */
+static unsigned count_of_forks(void)
+{
+    return times(SANITIZED ? 30 : 150, SANITIZED ? 100 : 500);
+}
 
 static int wait_for(pid_t child)
 {
@@ -95,11 +100,11 @@ static void forks(apl_order order, uint64_t window)
     case_doing = "forking";
     CHECK(seen);
     o.batch_size = 64;
-    o.threads = 3;
+    o.threads = 8;
     o.order = order;
     o.window = window;
     MUST(apl_reader_open(store, &o, &reader, &err), &err);
-    for (unsigned i = 0; i < FORKS / 2; i++) {
+    for (unsigned i = 0; i < count_of_forks(); i++) {
         apl_status status = apl_reader_next(reader, &batch, &err);
         if (status == APL_END) {
             check_seen(seen);
@@ -228,6 +233,7 @@ int main(int argc, char **argv)
     }
     forks(APL_STRICT, 0);
     forks(APL_FREE, 200);
+    counted("2 x %u forks under 8 threads", count_of_forks());
     case_end("reader_fork");
     return 0;
 }

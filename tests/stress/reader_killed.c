@@ -61,7 +61,8 @@ int main(void)
     snprintf(data, sizeof data, "%s/data.mdb", fixed.path);
     CHECK(chmod(fixed.path, 0555) == 0 && stat(fixed.path, &folder) == 0 && stat(data, &file) == 0);
     case_doing = "killing readers";
-    for (unsigned i = 0; i < (SANITIZED ? 30 : times(150, 1000)); i++)
+    unsigned kills = SANITIZED ? 30 : times(150, 1000);
+    for (unsigned i = 0; i < kills; i++)
         kill_one(i);
     CHECK(stat(fixed.path, &now) == 0);
     same_file(&folder, &now);
@@ -75,6 +76,7 @@ int main(void)
     apl_error err;
     MUST(apl_store_verify(store, NULL, &err), &err);
     apl_store_close(store);
+    counted("%u readers killed", kills);
     case_end("reader_killed");
     return 0;
 }

@@ -93,6 +93,7 @@ int main(void)
     while (n > 0)
         apl_batch_release(held[--n]);
     apl_reader_close(reader);
+    counted("%u batches, released by another thread", rounds);
     case_end("reader_lent");
     return 0;
 }

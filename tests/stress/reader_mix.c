@@ -167,6 +167,11 @@ static void run_epoch(struct crowd *crowds, const struct mix *m, struct dice *di
         let_go(&callers[i]);
 }
 
+/* What has been gone through to its end. */
+static struct {
+    uint64_t epochs, batches, rows;
+} done;
+
 static void check_epoch(struct crowd *crowds, const struct mix *m, bool early)
 {
     uint64_t rows = 0, reuse = m->options.reuse ? m->options.reuse : 1, length = m->store->records * reuse;
@@ -180,8 +185,12 @@ static void check_epoch(struct crowd *crowds, const struct mix *m, bool early)
         return;
     uint64_t whole = (uint64_t)m->world * m->options.batch_size;
     CHECK(rows == (m->options.drop_last ? length / whole * whole : length));
-    for (unsigned i = 0; i < m->world; i++)
+    for (unsigned i = 0; i < m->world; i++) {
         CHECK(atomic_load(&crowds[i].batches) == apl_reader_batches(crowds[i].reader));
+        done.batches += atomic_load(&crowds[i].batches);
+    }
+    done.rows += rows;
+    done.epochs++;
 }
 
 /* -------------------------------------------------------------------------------------------------------- mixes */
@@ -407,7 +416,7 @@ static void measure_memory(void)
 int main(int argc, char **argv)
 {
     unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
-    unsigned mixes = argc > 2 ? (unsigned)atoi(argv[2]) : SANITIZED ? 60 : 200;
+    unsigned mixes = argc > 2 ? (unsigned)atoi(argv[2]) : times(SANITIZED ? 60 : 200, SANITIZED ? 400 : 2000);
     case_begin();
     for (size_t i = 0; i < STORES; i++)
         case_write(&stores[i], case_folder);
@@ -417,6 +426,8 @@ int main(int argc, char **argv)
         run_mix(i);
     if (argc <= 1)
         measure_memory();
+    counted("%u mixes of threads and options, %llu epochs, %llu batches, %llu records", mixes,
+            (unsigned long long)done.epochs, (unsigned long long)done.batches, (unsigned long long)done.rows);
     case_end("reader_mix");
     return 0;
 }

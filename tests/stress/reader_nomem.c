@@ -196,7 +196,7 @@ static void mallocs_fail(void)
         }
     CHECK(!HAVE_FAILING_MALLOC || (failed > all / 4 && failed < all));
     if (HAVE_FAILING_MALLOC)
-        printf("malloc: %u of %u runs failed\n", failed, all);
+        counted("%u runs of a reader with a malloc that fails, of which %u failed", all, failed);
 }
 
 /* ------------------------------------------------------------------------------------------------------ threads */

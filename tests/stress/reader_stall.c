@@ -222,6 +222,48 @@ static void slow(apl_order order)
     apl_reader_close(reader);
 }
 
+/* A load that fails or hangs, wherever that is: it is told within the time that was given, and all can be closed. */
+static apl_status fail_or_pass(void *user, uint64_t number, apl_error *err)
+{
+    if (number != *(const uint64_t *)user)
+        return APL_OK;
+    *err = (apl_error){.status = APL_E_IO};
+    snprintf(err->message, sizeof err->message, "block %llu is not to be had", (unsigned long long)number);
+    return APL_E_IO;
+}
+
+static void at_a_random_point(unsigned number)
+{
+    struct dice d = {number * 977u + 3};
+    uint64_t ids[1024], bad = 1 + roll(&d, 16);
+    const struct load_hook failing = {fail_or_pass, &bad};
+    bool hangs = roll(&d, 2);
+    size_t n = 0;
+    apl_error err;
+    apl_reader_options o = options(1 + roll(&d, 4));
+    case_doing = hangs ? "a random block hangs" : "a random block fails";
+    case_watch(20);
+    o.seed = number;
+    o.order = roll(&d, 2) ? APL_FREE : APL_STRICT;
+    o.window = roll(&d, 2) ? 0 : 128 + roll(&d, 400);
+    o.timeout_ms = hangs ? 5 + roll(&d, 30) : 0;
+    shut(bad);
+    if (!hangs)
+        load_set_hook(&failing);
+    double begin = seconds_now();
+    apl_reader *reader = open_reader(&o);
+    apl_status status;
+    do /* on a busy machine a timeout may come before the block does */
+        status = read_ids(reader, ids, &n, &err);
+    while (status == APL_E_TIMEOUT && atomic_load(&gate.waiting) == 0);
+    CHECK(status == (hangs ? APL_E_TIMEOUT : APL_E_IO));
+    double told = seconds_now();
+    CHECK(hangs ? err.records == 64 : told - begin < 1);
+    apl_reader_close(reader);
+    CHECK(seconds_now() - told < 1);
+    atomic_store(&gate.open, true);
+}
+
 int main(void)
 {
     case_begin();
@@ -242,7 +284,11 @@ int main(void)
         leave(200, APL_FREE, 3, i);
         leave(0, APL_STRICT, APL_NO_THREADS, i);
     }
+    unsigned points = times(SANITIZED ? 20 : 100, SANITIZED ? 200 : 1000);
+    for (unsigned i = 0; i < points; i++)
+        at_a_random_point(i);
     load_set_hook(NULL);
+    counted("loads that hang or fail at %u random points", points);
     case_end("reader_stall");
     return 0;
 }

@@ -197,12 +197,12 @@ int main(void)
         epochs++;
     }
     CHECK(threads_come_to(count_entries("/proc/self/task")));
-    printf("soak: %.0f s, %llu epochs, %.0f records, %llu resumes, %llu replacements, %llu records skipped; "
-           "memory %.1f MiB, "
-           "slope %.0f KiB/h; speed of the end over that of the beginning %.3f\n",
-           now, (unsigned long long)epochs, history.records_now, (unsigned long long)resumes,
-           (unsigned long long)replacements, (unsigned long long)skipped, (double)anonymous_bytes() / 1048576,
-           memory_slope(), speed_ratio());
+    counted("%.0f s, %llu epochs, %.0f records, %llu resumes, %llu replacements, %llu records skipped; "
+            "memory %.1f MiB, "
+            "slope %.0f KiB/h; speed of the end over that of the beginning %.3f",
+            now, (unsigned long long)epochs, history.records_now, (unsigned long long)resumes,
+            (unsigned long long)replacements, (unsigned long long)skipped,
+            (double)anonymous_bytes() / 1048576, memory_slope(), speed_ratio());
     CHECK(SANITIZED || seconds < 600 || memory_slope() < KIB_HOUR);
     case_end("soak");
     return 0;

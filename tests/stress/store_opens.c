@@ -5,8 +5,9 @@
 #include "reader_case.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
-#define HANDLES 1000u /* of stores and readers, at once */
+#define HANDLES 1000u /* of stores, at once */
 
 static struct case_store fixed = {"fixed", 400, 20, 32, 4, true, ""};
 
@@ -60,9 +61,14 @@ static void open_and_close(unsigned i, apl_io io)
     apl_store_close(store);
 }
 
+static unsigned count_of_opens(void)
+{
+    return SANITIZED ? 500 : times(5000, 100000);
+}
+
 static void many_times(apl_io io)
 {
-    unsigned n = SANITIZED ? 500 : times(5000, 100000), threads = count_entries("/proc/self/task");
+    unsigned n = count_of_opens(), threads = count_entries("/proc/self/task");
     case_doing = "opening and closing";
     for (unsigned i = 0; i < n / 10; i++)
         open_and_close(i, io);
@@ -77,12 +83,23 @@ static void many_times(apl_io io)
     CHECK(SANITIZED || anonymous_bytes() < memory + (1 << 20));
 }
 
+/* How many stores may be open: four descriptors at most for each, of those that this process may have. */
+static unsigned handles(void)
+{
+    struct rlimit limit;
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    limit.rlim_cur = limit.rlim_max < 5 * HANDLES ? limit.rlim_max : 5 * HANDLES;
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    if (SANITIZED)
+        return 100;
+    return limit.rlim_cur < 5 * HANDLES ? (unsigned)limit.rlim_cur / 5 : HANDLES;
+}
+
 static void many_at_once(void)
 {
     static apl_store *stores[HANDLES];
     apl_error err;
-    unsigned n =
-        SANITIZED ? 100 : HANDLES / 4; /* four descriptors at most for each; the usual limit is 1,024 */
+    unsigned n = handles();
     case_doing = "many stores at once";
     unsigned descriptors = count_entries("/proc/self/fd");
     for (unsigned i = 0; i < n; i++)
@@ -96,6 +113,7 @@ static void many_at_once(void)
     for (unsigned i = 0; i < n; i++)
         apl_store_close(stores[i]);
     CHECK(count_entries("/proc/self/fd") == descriptors);
+    counted("%u at once", n);
 }
 
 int main(void)
@@ -107,6 +125,7 @@ int main(void)
     many_times(APL_IO_MAP);
     many_times(APL_IO_READ);
     many_at_once();
+    counted("2 x %u stores opened and closed", count_of_opens());
     case_end("store_opens");
     return 0;
 }

@@ -4,7 +4,7 @@
  */
 #include "reader_case.h"
 
-#define READERS 4u
+#define READERS 8u
 
 /* Versions differ in how many records they have; so does what each record is, by the first id. */
 static struct case_store versions[2] = {{"db", 300, 0, 32, 4, false, ""}, {"db", 420, 60, 16, 4, false, ""}};
@@ -70,6 +70,8 @@ int main(void)
         CHECK(pthread_join(threads[i], NULL) == 0);
     CHECK(atomic_load(&epochs) >= READERS);
     CHECK(count_entries(versions[0].path) == 1);
+    counted("%u replacements under %u readers, which read %llu epochs", replaced, READERS,
+            (unsigned long long)atomic_load(&epochs));
     case_end("store_replace");
     return 0;
 }
