@@ -10,10 +10,7 @@ void manifest_free(struct manifest *m)
 {
     for (uint32_t i = 0; i < m->split_count; i++) {
         free(m->splits[i].name);
-        for (unsigned f = 0; f < APL_MAX_FIELDS; f++) {
-            free(m->splits[i].classes[f]);
-            free(m->splits[i].moments[f]);
-        }
+        split_free_summaries(&m->splits[i]);
     }
     for (uint32_t i = 0; i < m->member_count; i++)
         free(m->members[i].name);
@@ -26,16 +23,56 @@ void manifest_free(struct manifest *m)
     *m = (struct manifest){0};
 }
 
-apl_status manifest_new_statistics(struct manifest *m, uint32_t s, unsigned f, apl_error *err)
+static struct summary *find_summary(const struct split *split, unsigned field)
 {
-    const apl_field *field = &m->schema.fields[f];
-    struct split *split = &m->splits[s];
-    if (field->class_count && !split->classes[f])
-        split->classes[f] = calloc((size_t)field->class_count, sizeof(uint64_t));
-    if (field_channels(field) && !split->moments[f])
-        split->moments[f] = calloc(field_channels(field), sizeof(struct moments));
-    if ((field->class_count && !split->classes[f]) || (field_channels(field) && !split->moments[f]))
+    struct summary *s = split->summaries;
+    while (s && s->field != field)
+        s = s->next;
+    return s;
+}
+
+struct summary split_summary(const struct split *split, unsigned field)
+{
+    const struct summary *s = find_summary(split, field);
+    return s ? *s : (struct summary){.field = field};
+}
+
+static void free_summary(struct summary *s)
+{
+    if (s) {
+        free(s->classes);
+        free(s->moments);
+        free(s);
+    }
+}
+
+void split_free_summaries(struct split *split)
+{
+    for (struct summary *s = split->summaries, *next; s; s = next) {
+        next = s->next;
+        free_summary(s);
+    }
+    split->summaries = NULL;
+}
+
+apl_status manifest_new_summary(const struct schema *schema, struct split *split, unsigned f, apl_error *err)
+{
+    const apl_field *field = &schema->fields[f];
+    unsigned channels = field_channels(field);
+    if ((field->class_count == 0 && channels == 0) || find_summary(split, f))
+        return APL_OK;
+    struct summary *s = calloc(1, sizeof *s);
+    if (!s)
         return fail_nomem(err);
+    s->field = f;
+    s->classes = field->class_count ? calloc((size_t)field->class_count, sizeof *s->classes) : NULL;
+    s->moments = channels ? calloc(channels, sizeof *s->moments) : NULL;
+    if ((field->class_count && !s->classes) || (channels && !s->moments)) {
+        free_summary(s);
+        return fail_nomem(err);
+    }
+    s->next = split->summaries;
+    split->summaries = s;
     return APL_OK;
 }
 

@@ -30,13 +30,22 @@ struct segment {
     uint64_t first_block; /* not stored: blocks of all segments before this one */
 };
 
+struct moments {
+    uint64_t count, sum, squares;
+};
+
+/* What the values of one field in one split come to. */
+struct summary {
+    struct summary *next; /* of another field in the same split */
+    unsigned field;
+    uint64_t *classes;       /* records of each class, if the field has classes */
+    struct moments *moments; /* of each channel, if it has channels */
+};
+
 struct split {
     char *name;
-    uint64_t first, count;             /* ids */
-    uint64_t *classes[APL_MAX_FIELDS]; /* records of each class, of the fields that have classes */
-    struct moments {
-        uint64_t count, sum, squares;
-    } * moments[APL_MAX_FIELDS]; /* of each channel, of the fields that have channels */
+    uint64_t first, count;     /* ids */
+    struct summary *summaries; /* a list: a file may have many splits, and summaries of few of them */
 };
 
 struct member {
@@ -57,8 +66,14 @@ struct manifest {
 
 void manifest_free(struct manifest *manifest);
 
-/* Allocates the statistics of a field in a split, all zero, where it has any and they are not there yet. */
-apl_status manifest_new_statistics(struct manifest *manifest, uint32_t split, unsigned field, apl_error *err);
+/* Allocates the summary of a field in a split, all zero, if it has classes or channels and there is none yet. */
+apl_status manifest_new_summary(const struct schema *schema, struct split *split, unsigned field,
+                                apl_error *err);
+
+/* The summary of a field in a split; without classes and moments, if there is none. */
+struct summary split_summary(const struct split *split, unsigned field);
+
+void split_free_summaries(struct split *split);
 
 /* Derives what is not stored (blocks, sums) and checks that everything fits together. */
 apl_status manifest_finish(struct manifest *manifest, apl_error *err);

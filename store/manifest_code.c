@@ -301,7 +301,7 @@ static void put_moments(struct buffer *b, const struct manifest *m, uint32_t s, 
     buffer_le(b, f, 4);
     buffer_le(b, channels, 4);
     for (unsigned i = 0; i < channels; i++) {
-        const struct moments *moments = &m->splits[s].moments[f][i];
+        const struct moments *moments = &split_summary(&m->splits[s], f).moments[i];
         buffer_le(b, moments->count, 8);
         buffer_le(b, moments->sum, 8);
         buffer_le(b, moments->squares, 8);
@@ -315,9 +315,9 @@ static apl_status get_moments(struct cursor *c, struct manifest *m, apl_error *e
     if (s >= m->split_count || f >= m->schema.count || channels == 0 ||
         channels != field_channels(&m->schema.fields[f]))
         return bad(err, "moments");
-    TRY(manifest_new_statistics(m, s, f, err));
+    TRY(manifest_new_summary(&m->schema, &m->splits[s], f, err));
     for (unsigned i = 0; i < channels; i++) {
-        struct moments *moments = &m->splits[s].moments[f][i];
+        struct moments *moments = &split_summary(&m->splits[s], f).moments[i];
         moments->count = cursor_u64(c);
         moments->sum = cursor_u64(c);
         moments->squares = cursor_u64(c);
@@ -331,8 +331,9 @@ static void put_class_counts(struct buffer *b, const struct manifest *m, uint32_
     size_t at = entry_begin(b, TAG_CLASS_COUNTS, 0);
     buffer_le(b, s, 4);
     buffer_le(b, f, 4);
+    const uint64_t *counts = split_summary(&m->splits[s], f).classes;
     for (uint64_t i = 0; i < m->schema.fields[f].class_count; i++)
-        buffer_le(b, m->splits[s].classes[f][i], 8);
+        buffer_le(b, counts[i], 8);
     entry_end(b, at);
 }
 
@@ -341,9 +342,10 @@ static apl_status get_class_counts(struct cursor *c, struct manifest *m, apl_err
     uint32_t s = cursor_u32(c), f = cursor_u32(c);
     if (s >= m->split_count || f >= m->schema.count || m->schema.fields[f].class_count > cursor_left(c) / 8)
         return bad(err, "class counts");
-    TRY(manifest_new_statistics(m, s, f, err));
+    TRY(manifest_new_summary(&m->schema, &m->splits[s], f, err));
+    uint64_t *counts = split_summary(&m->splits[s], f).classes;
     for (uint64_t i = 0; i < m->schema.fields[f].class_count; i++)
-        m->splits[s].classes[f][i] = cursor_u64(c);
+        counts[i] = cursor_u64(c);
     return APL_OK;
 }
 
@@ -367,9 +369,9 @@ static void put_entries(struct buffer *b, const struct manifest *m)
         put_segment(b, &m->segments[i]);
     for (uint32_t s = 0; s < m->split_count; s++)
         for (unsigned f = 0; f < m->schema.count; f++) {
-            if (m->splits[s].moments[f])
+            if (split_summary(&m->splits[s], f).moments)
                 put_moments(b, m, s, f);
-            if (m->splits[s].classes[f])
+            if (split_summary(&m->splits[s], f).classes)
                 put_class_counts(b, m, s, f);
         }
 }

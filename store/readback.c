@@ -35,31 +35,23 @@ struct job {
     pthread_mutex_t report;
 };
 
-/* ------------------------------------------------------------------------------------------ statistics */
+/* ------------------------------------------------------------------------------------------- summaries */
 
 static void free_splits(struct split *splits, const struct manifest *m)
 {
     for (uint32_t s = 0; splits && s < m->split_count; s++)
-        for (unsigned f = 0; f < m->schema.count; f++) {
-            free(splits[s].classes[f]);
-            free(splits[s].moments[f]);
-        }
+        split_free_summaries(&splits[s]);
     free(splits);
 }
 
-static apl_status new_splits(const struct manifest *m, struct split **splits, apl_error *err)
+/* Room for the summaries of a split that the manifest has: what is stored bounds what is counted, so that a file that speaks
+ * of many splits and many classes is not given memory for each class in each split. */
+static apl_status take_room(const struct manifest *m, struct split *splits, uint32_t s, apl_error *err)
 {
-    struct manifest shadow = *m; /* borrows the schema, has splits of its own */
-    shadow.splits = calloc(m->split_count, sizeof *shadow.splits);
-    if (!shadow.splits)
-        return fail_nomem(err);
-    for (uint32_t s = 0; s < m->split_count; s++)
-        for (unsigned f = 0; f < m->schema.count; f++)
-            if (manifest_new_statistics(&shadow, s, f, err) != APL_OK) {
-                free_splits(shadow.splits, m);
-                return APL_E_NOMEM;
-            }
-    *splits = shadow.splits;
+    if (splits[s].summaries)
+        return APL_OK;
+    for (const struct summary *is = m->splits[s].summaries; is; is = is->next)
+        TRY(manifest_new_summary(&m->schema, &splits[s], is->field, err));
     return APL_OK;
 }
 
@@ -263,7 +255,9 @@ static void hash_slice(struct sha256 *sha, const apl_field *field, const struct 
 static apl_status take_slice(struct job *job, struct worker *w, struct sha256 **shas, uint64_t id,
                              uint32_t from, uint32_t to, apl_error *err)
 {
-    struct split *split = &w->splits[manifest_split_of(job->m, id)];
+    uint32_t number = manifest_split_of(job->m, id);
+    struct split *split = &w->splits[number];
+    TRY(take_room(job->m, w->splits, number, err));
     for (unsigned f = 0; f < job->m->schema.count; f++) {
         const apl_field *field = &job->m->schema.fields[f];
         const struct raw_column *column = &w->block.columns[f];
@@ -308,7 +302,9 @@ static apl_status worker_init(struct job *job, struct worker *w, apl_error *err)
 {
     TRY(block_coder_init(&w->bc, err));
     w->number = NO_BLOCK;
-    TRY(new_splits(job->m, &w->splits, err));
+    w->splits = calloc(job->m->split_count, sizeof *w->splits);
+    if (!w->splits)
+        return fail_nomem(err);
     w->ready = true;
     return APL_OK;
 }
@@ -370,7 +366,10 @@ apl_status readback(const struct readback *what, struct findings *found, apl_err
     job.workers = calloc(threads, sizeof *job.workers);
     job.leaves = calloc((size_t)job.runs * m->schema.count, sizeof *job.leaves);
     GUARD(job.workers && job.leaves ? APL_OK : fail_nomem(err));
-    GUARD(new_splits(m, &found->splits, err));
+    found->splits = calloc(m->split_count, sizeof *found->splits);
+    GUARD(found->splits ? APL_OK : fail_nomem(err));
+    for (uint32_t s = 0; s < m->split_count; s++)
+        GUARD(take_room(m, found->splits, s, err));
     GUARD(parallel_for(threads, (size_t)((job.runs + TASK_RUNS - 1) / TASK_RUNS), read_task, &job, err));
     GUARD(conclude(&job, threads, found, err));
 out:

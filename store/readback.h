@@ -28,7 +28,7 @@ struct findings {
     uint64_t bad_blocks;
     uint8_t digests[APL_MAX_FIELDS][32];
     uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS];
-    struct split *splits; /* one for each of the manifest's, with the statistics alone */
+    struct split *splits; /* one for each of the manifest's, with summaries where it has them */
 };
 
 /* Reads all of it. With bad_block, APL_OK even if there are bad blocks. */

@@ -1,5 +1,6 @@
 /* Committing a store: the manifest, the read-back, and the publication in one step. */
 #include "readback.h"
+#include "statistics.h"
 #include "store.h"
 #include "writer.h"
 
@@ -93,7 +94,7 @@ static apl_status draft_manifest(apl_writer *w, struct manifest *m, apl_error *e
         return fail_nomem(err);
     for (uint32_t s = 0; s < m->split_count; s++)
         for (unsigned f = 0; f < m->schema.count; f++)
-            TRY(manifest_new_statistics(m, s, f, err));
+            TRY(manifest_new_summary(&m->schema, &m->splits[s], f, err));
     return manifest_finish(m, err);
 }
 
@@ -106,15 +107,7 @@ static apl_status fill_manifest(struct manifest *m, const struct findings *found
         field->stored_bytes = found->stored_bytes[f];
     }
     for (uint32_t s = 0; s < m->split_count; s++)
-        for (unsigned f = 0; f < m->schema.count; f++) {
-            const apl_field *field = &m->schema.fields[f];
-            if (m->splits[s].classes[f])
-                memcpy(m->splits[s].classes[f], found->splits[s].classes[f],
-                       (size_t)field->class_count * sizeof(uint64_t));
-            if (m->splits[s].moments[f])
-                memcpy(m->splits[s].moments[f], found->splits[s].moments[f],
-                       field_channels(field) * sizeof(struct moments));
-        }
+        statistics_merge(&m->splits[s], &found->splits[s], &m->schema);
     TRY(manifest_finish(m, err));
     return manifest_content_digest(&m->schema, m->info.content_digest, err);
 }

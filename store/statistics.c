@@ -54,22 +54,25 @@ static apl_status add_classes(uint64_t *counts, const apl_field *field, const st
 apl_status statistics_add(struct split *split, unsigned f, const apl_field *field,
                           const struct raw_column *column, uint32_t from, uint32_t to, apl_error *err)
 {
-    if (split->moments[f])
-        add_moments(split->moments[f], field, column, from, to);
-    if (split->classes[f])
-        TRY(add_classes(split->classes[f], field, column, from, to, err));
+    struct summary summary = split_summary(split, f);
+    if (summary.moments)
+        add_moments(summary.moments, field, column, from, to);
+    if (summary.classes)
+        TRY(add_classes(summary.classes, field, column, from, to, err));
     return APL_OK;
 }
 
 void statistics_merge(struct split *into, const struct split *from, const struct schema *schema)
 {
-    for (unsigned f = 0; f < schema->count; f++) {
-        for (uint64_t i = 0; into->classes[f] && i < schema->fields[f].class_count; i++)
-            into->classes[f][i] += from->classes[f][i];
-        for (unsigned c = 0; into->moments[f] && c < field_channels(&schema->fields[f]); c++) {
-            into->moments[f][c].count += from->moments[f][c].count;
-            into->moments[f][c].sum += from->moments[f][c].sum;
-            into->moments[f][c].squares += from->moments[f][c].squares;
+    for (const struct summary *more = from->summaries; more; more = more->next) {
+        const apl_field *field = &schema->fields[more->field];
+        struct summary sum = split_summary(into, more->field);
+        for (uint64_t i = 0; sum.classes && i < field->class_count; i++)
+            sum.classes[i] += more->classes[i];
+        for (unsigned c = 0; sum.moments && c < field_channels(field); c++) {
+            sum.moments[c].count += more->moments[c].count;
+            sum.moments[c].sum += more->moments[c].sum;
+            sum.moments[c].squares += more->moments[c].squares;
         }
     }
 }

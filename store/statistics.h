@@ -13,7 +13,7 @@ void moments_add(struct moments *moments, const uint8_t *data, size_t n);
 apl_status statistics_add(struct split *split, unsigned f, const apl_field *field,
                           const struct raw_column *column, uint32_t from, uint32_t to, apl_error *err);
 
-/* Adds all statistics of one split to another's. */
+/* Adds to a split's summaries those of another, which has no others. */
 void statistics_merge(struct split *into, const struct split *from, const struct schema *schema);
 
 #endif

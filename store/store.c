@@ -249,21 +249,23 @@ int apl_store_find_split(const apl_store *store, const char *name)
 uint64_t apl_store_class_count(const apl_store *store, unsigned split, unsigned field, uint64_t cls)
 {
     const struct manifest *m = &store->manifest;
-    if (split >= m->split_count || field >= m->schema.count || !m->splits[split].classes[field] ||
-        cls >= m->schema.fields[field].class_count)
+    if (split >= m->split_count || field >= m->schema.count || cls >= m->schema.fields[field].class_count)
         return 0;
-    return m->splits[split].classes[field][cls];
+    const uint64_t *counts = split_summary(&m->splits[split], field).classes;
+    return counts ? counts[cls] : 0;
 }
 
 apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel,
                              double *mean, double *deviation)
 {
     const struct manifest *m = &store->manifest;
-    if (split >= m->split_count || field >= m->schema.count || !m->splits[split].moments[field] ||
-        channel >= field_channels(&m->schema.fields[field]) ||
-        m->splits[split].moments[field][channel].count == 0)
+    if (split >= m->split_count || field >= m->schema.count ||
+        channel >= field_channels(&m->schema.fields[field]))
         return APL_E_NOTFOUND;
-    const struct moments *moments = &m->splits[split].moments[field][channel];
+    const struct moments *moments = split_summary(&m->splits[split], field).moments;
+    if (!moments || moments[channel].count == 0)
+        return APL_E_NOTFOUND;
+    moments += channel;
     /* long double: the square of the mean and the mean of the squares are close to each other */
     long double n = (long double)moments->count, average = (long double)moments->sum / n;
     long double variance = (long double)moments->squares / n - average * average;

@@ -34,20 +34,20 @@ static apl_status differs(const apl_store *store, const char *field, const char 
                 store->name, field, what);
 }
 
-static apl_status compare_statistics(const apl_store *store, const struct findings *found, unsigned f,
-                                     apl_error *err)
+static apl_status compare_statistics(const apl_store *store, const struct findings *found, apl_error *err)
 {
     const struct manifest *m = &store->manifest;
-    const apl_field *field = &m->schema.fields[f];
-    for (uint32_t s = 0; s < m->split_count; s++) {
-        const struct split *stored = &m->splits[s], *is = &found->splits[s];
-        if (stored->classes[f] &&
-            memcmp(stored->classes[f], is->classes[f], (size_t)field->class_count * sizeof(uint64_t)) != 0)
-            return differs(store, field->name, "class counts", err);
-        if (stored->moments[f] &&
-            memcmp(stored->moments[f], is->moments[f], field_channels(field) * sizeof(struct moments)) != 0)
-            return differs(store, field->name, "moments", err);
-    }
+    for (uint32_t s = 0; s < m->split_count; s++)
+        for (const struct summary *stored = m->splits[s].summaries; stored; stored = stored->next) {
+            const apl_field *field = &m->schema.fields[stored->field];
+            struct summary is = split_summary(&found->splits[s], stored->field);
+            if (stored->classes &&
+                memcmp(stored->classes, is.classes, (size_t)field->class_count * sizeof *is.classes) != 0)
+                return differs(store, field->name, "class counts", err);
+            if (stored->moments &&
+                memcmp(stored->moments, is.moments, field_channels(field) * sizeof *is.moments) != 0)
+                return differs(store, field->name, "moments", err);
+        }
     return APL_OK;
 }
 
@@ -61,8 +61,8 @@ static apl_status compare(const apl_store *store, const struct findings *found, 
             return differs(store, field->name, "digest", err);
         if (found->raw_bytes[f] != field->raw_bytes || found->stored_bytes[f] != field->stored_bytes)
             return differs(store, field->name, "sizes", err);
-        TRY(compare_statistics(store, found, f, err));
     }
+    TRY(compare_statistics(store, found, err));
     TRY(manifest_content_digest(schema, content, err));
     if (memcmp(content, store->manifest.info.content_digest, 32) != 0)
         return fail(err, APL_E_CORRUPT, "%s: the content digest is not that of the fields", store->name);

@@ -196,12 +196,13 @@ Test(manifest, statistics_come_once)
     m.split_count = 1;
     for (int again = 0; again < 2; again++)
         for (unsigned f = 0; f < m.schema.count; f++) {
-            cr_assert_eq(manifest_new_statistics(&m, 0, f, &err), APL_OK);
-            cr_assert_eq(m.splits[0].moments[f] != NULL, f == 0);
-            cr_assert_eq(m.splits[0].classes[f] != NULL, f == 1);
+            cr_assert_eq(manifest_new_summary(&m.schema, &m.splits[0], f, &err), APL_OK);
+            cr_assert_eq(split_summary(&m.splits[0], f).moments != NULL, f == 0);
+            cr_assert_eq(split_summary(&m.splits[0], f).classes != NULL, f == 1);
         }
     for (int i = 0; i < 3; i++)
-        cr_assert(m.splits[0].classes[1][i] == 0 && m.splits[0].moments[0][i].count == 0);
+        cr_assert(split_summary(&m.splits[0], 1).classes[i] == 0 &&
+                  split_summary(&m.splits[0], 0).moments[i].count == 0);
     manifest_free(&m);
     manifest_free(&m);
 }

@@ -34,11 +34,12 @@ static void fill_statistics(struct manifest *m)
     apl_error err;
     for (uint32_t s = 0; s < m->split_count; s++)
         for (unsigned f = 0; f < m->schema.count; f++) {
-            cr_assert_eq(manifest_new_statistics(m, s, f, &err), APL_OK);
-            for (unsigned c = 0; m->splits[s].moments[f] && c < 3; c++)
-                m->splits[s].moments[f][c] = (struct moments){1000 + s, 100 * s + c, (uint64_t)c << 40};
-            for (unsigned c = 0; m->splits[s].classes[f] && c < 2; c++)
-                m->splits[s].classes[f][c] = 10 * s + c;
+            cr_assert_eq(manifest_new_summary(&m->schema, &m->splits[s], f, &err), APL_OK);
+            for (unsigned c = 0; split_summary(&m->splits[s], f).moments && c < 3; c++)
+                split_summary(&m->splits[s], f).moments[c] =
+                    (struct moments){1000 + s, 100 * s + c, (uint64_t)c << 40};
+            for (unsigned c = 0; split_summary(&m->splits[s], f).classes && c < 2; c++)
+                split_summary(&m->splits[s], f).classes[c] = 10 * s + c;
         }
 }
 
@@ -108,15 +109,14 @@ static void expect_splits(const struct manifest *a, const struct manifest *b)
 {
     cr_assert_eq(a->split_count, b->split_count);
     for (uint32_t s = 0; s < a->split_count; s++) {
-        const struct split *x = &a->splits[s], *y = &b->splits[s];
-        cr_assert_str_eq(x->name, y->name);
-        cr_assert(x->first == y->first && x->count == y->count);
+        cr_assert_str_eq(a->splits[s].name, b->splits[s].name);
+        cr_assert(a->splits[s].first == b->splits[s].first && a->splits[s].count == b->splits[s].count);
         for (unsigned f = 0; f < a->schema.count; f++) {
             const apl_field *field = &a->schema.fields[f];
-            cr_assert(!x->classes[f] == !y->classes[f] && !x->moments[f] == !y->moments[f]);
-            cr_assert(!x->classes[f] || memcmp(x->classes[f], y->classes[f], 8 * field->class_count) == 0);
-            cr_assert(!x->moments[f] ||
-                      memcmp(x->moments[f], y->moments[f], 24 * field_channels(field)) == 0);
+            struct summary x = split_summary(&a->splits[s], f), y = split_summary(&b->splits[s], f);
+            cr_assert(!x.classes == !y.classes && !x.moments == !y.moments);
+            cr_assert(!x.classes || memcmp(x.classes, y.classes, 8 * field->class_count) == 0);
+            cr_assert(!x.moments || memcmp(x.moments, y.moments, 24 * field_channels(field)) == 0);
         }
     }
 }

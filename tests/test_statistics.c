@@ -60,7 +60,7 @@ static void sums_make(struct sums *s)
     s->m.split_count = 2;
     for (uint32_t i = 0; i < 2; i++)
         for (unsigned f = 0; f < s->m.schema.count; f++)
-            cr_assert_eq(manifest_new_statistics(&s->m, i, f, &err), APL_OK);
+            cr_assert_eq(manifest_new_summary(&s->m.schema, &s->m.splits[i], f, &err), APL_OK);
     append_records(&s->block, &s->m.schema, 1, 20);
     for (uint32_t i = 0; i < 20; i++)
         store_le(s->block.columns[1].values.data + 2 * i, i % 7 % 3, 2);
@@ -93,13 +93,13 @@ static void expect_field(const struct sums *s, uint32_t split, unsigned f, uint3
                 squares += (uint64_t)value[k] * value[k];
             }
         }
-        expect_moments(&s->m.splits[split].moments[f][c], count, sum, squares);
+        expect_moments(&split_summary(&s->m.splits[split], f).moments[c], count, sum, squares);
     }
     for (uint64_t cls = 0; cls < field->class_count; cls++) {
         uint64_t count = 0;
         for (uint32_t i = from; i < to; i++)
             count += load_le(s->block.columns[f].values.data + 2 * i, 2) == cls;
-        cr_assert_eq(s->m.splits[split].classes[f][cls], count);
+        cr_assert_eq(split_summary(&s->m.splits[split], f).classes[cls], count);
     }
 }
 

@@ -5,6 +5,8 @@
 #include "store.h"
 #include "store_fixture.h"
 
+#include <sys/resource.h>
+
 TestSuite(store_lies, .init = fx_set_up, .fini = fx_tear_down, .timeout = 120);
 
 static const struct fx_member members[] = {{"a", "train", 0, 70}, {"b", "test", 1, 40}};
@@ -106,14 +108,14 @@ static void more_stored_bytes(struct manifest *m)
 
 static void another_class_count(struct manifest *m)
 {
-    uint64_t *counts = m->splits[1].classes[1];
+    uint64_t *counts = split_summary(&m->splits[1], 1).classes;
     counts[counts[0] > 0 ? 0 : 1]--;
     counts[2]++;
 }
 
 static void other_moments(struct manifest *m)
 {
-    m->splits[0].moments[0][2].squares++;
+    split_summary(&m->splits[0], 0).moments[2].squares++;
 }
 
 static void another_content(struct manifest *m)
@@ -138,6 +140,46 @@ Test(store_lies, manifests)
     refused(&(struct lie){.manifest = other_moments}, "field image: the manifest's moments differs");
     refused(&(struct lie){.manifest = another_content}, "the content digest is not that of the fields");
     refused(&(struct lie){.manifest = fewer_classes}, "blocks are damaged");
+}
+
+#define MANY_SPLITS  ((uint32_t)1 << 17)
+#define MANY_CLASSES 256u
+
+/* Splits without records, and classes that no record has: they take a few bytes each, not one count for each class in each
+ * split. */
+static void many_splits_and_classes(struct manifest *m)
+{
+    apl_error err;
+    const char *names[MANY_CLASSES];
+    char number[16];
+    for (uint32_t s = 0; s < m->split_count; s++)
+        split_free_summaries(&m->splits[s]);
+    for (unsigned c = 0; c < MANY_CLASSES; c++)
+        names[c] = "c";
+    cr_assert_eq(schema_set_classes(&m->schema, 1, names, NULL, MANY_CLASSES, &err), APL_OK);
+    m->splits = realloc(m->splits, MANY_SPLITS * sizeof *m->splits);
+    for (uint32_t s = m->split_count; s < MANY_SPLITS; s++) {
+        snprintf(number, sizeof number, "s%u", s);
+        m->splits[s] = (struct split){.name = strdup(number), .first = m->info.records};
+    }
+    m->split_count = MANY_SPLITS;
+}
+
+/* With a count for each, it would take 256 MiB, and as much again for each thread. */
+Test(store_lies, counts_that_are_not_stored_take_no_memory)
+{
+    static const struct lie lie = {.manifest = many_splits_and_classes};
+    struct rusage before, after;
+    apl_verify_options o = APL_VERIFY_OPTIONS_INIT;
+    o.threads = 4;
+    apl_store *s = fx_open(write_lie(&lie));
+    getrusage(RUSAGE_SELF, &before);
+    OK(apl_store_verify(s, &o, &fx_err));
+    getrusage(RUSAGE_SELF, &after);
+    cr_expect_leq(after.ru_maxrss - before.ru_maxrss, 64 << 10, "%ld KiB",
+                  after.ru_maxrss - before.ru_maxrss);
+    fx_check(s, &recipe);
+    apl_store_close(s);
 }
 
 /* ------------------------------------------------------------------------------------------------- the blocks */

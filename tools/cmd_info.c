@@ -42,11 +42,23 @@ static json_t *field_json(const apl_store *store, unsigned i)
                      json_digest(f->digest));
 }
 
+/* The most counts that are given; a small file can speak of more splits and classes than memory has room for. */
+#define COUNTS_LISTED ((uint64_t)1 << 22)
+
+static bool counts_listed(const apl_store *store)
+{
+    uint64_t classes = 0; /* below 2^26 */
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++)
+        classes += apl_store_field(store, i)->class_count;
+    return classes * apl_store_info(store)->splits <= COUNTS_LISTED;
+}
+
 /* Per class, how many records of the split have it. */
 static json_t *class_counts_json(const apl_store *store, unsigned split)
 {
     json_t *fields = json_object();
-    for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
+    bool listed = counts_listed(store);
+    for (unsigned i = 0; listed && i < apl_store_info(store)->fields; i++) {
         const apl_field *f = apl_store_field(store, i);
         if (!f->class_count)
             continue;

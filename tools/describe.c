@@ -168,10 +168,11 @@ static void sum_up_split(apl_store *store, unsigned field, const char *name, con
 static void sum_up_classes(apl_store *store, unsigned field, const struct split_names *splits)
 {
     const apl_field *f = apl_store_field(store, field);
+    size_t n = splits->count < COLUMNS_LISTED ? splits->count : COLUMNS_LISTED;
     printf("%s: %s classes", shown(f->name), count_text(f->class_count));
-    for (size_t s = 0; s < splits->count; s++)
+    for (size_t s = 0; s < n; s++)
         sum_up_split(store, field, splits->names[s], s ? "," : ";");
-    putchar('\n');
+    puts(n < splits->count ? ", ..." : "");
 }
 
 static int describe_classes(apl_store *store, const struct split_names *splits, bool verbose)
