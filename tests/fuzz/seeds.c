@@ -173,6 +173,16 @@ static void state_seed(unsigned pick, unsigned batches)
     apl_reader_close(reader);
 }
 
+/* The epoch that a reader begins with; 2^63 - 1 is the last. */
+static void epoch_seed(unsigned pick, uint64_t epoch)
+{
+    uint8_t bytes[9] = {(uint8_t)pick};
+    char name[64];
+    store_le(bytes + 1, epoch, 8);
+    snprintf(name, sizeof name, "options%u-epoch%llx", pick, (unsigned long long)epoch);
+    seed("state", name, bytes, sizeof bytes);
+}
+
 static void split_seed(const char *name, const char *parent, const char *stratify, double ratio)
 {
     char path[512];
@@ -207,6 +217,11 @@ static void small_seeds(void)
 {
     for (unsigned pick = 0; pick < 128; pick++)
         state_seed(pick, pick % 5);
+    for (unsigned pick = 0; pick < 2; pick++) {
+        epoch_seed(pick, 0);
+        epoch_seed(pick, INT64_MAX);
+        epoch_seed(pick, (uint64_t)INT64_MAX + 1);
+    }
     split_seed("half", "train", NULL, 0.5);
     split_seed("classes", "train", "label", 0.3);
     split_seed("few", "train-half", NULL, 0.1);
