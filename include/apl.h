@@ -704,6 +704,48 @@ typedef struct apl_allocator {
     void *user;
 } apl_allocator;
 
+/*
+ * What an epoch delivers instead of each record once: a sample of `records` deliveries, drawn anew for each epoch from
+ * seed and epoch alone, and so the same on every machine, with any number of threads and ranks. How often each record
+ * comes:
+ *
+ *   field, replacement: each of the deliveries by itself is of class c with a probability in proportion to the weight
+ *     of c, and then of any of the class's records with equal ones. So are those of one epoch and of others.
+ *   no field, replacement: each of the deliveries by itself is of record r with a probability in proportion to the
+ *     weight of r.
+ *   field, no replacement: a class comes in proportion to its weight: so often, rounded down, and those with the
+ *     largest remainders once more, so that all add up to `records` (among equal remainders chance decides, anew
+ *     each epoch). Of a class of n records that comes m times, each comes m / n times, rounded down, and a uniform
+ *     subset of them, anew each epoch, once more.
+ *   no field, no replacement: one record after another, each with a probability in proportion to its weight among
+ *     those that have not been drawn yet (successive sampling); all alike, a uniform subset. `records` is at most
+ *     the number of those that have a weight.
+ *
+ * The order of the deliveries comes about as that of a whole epoch does: uniform, with a window that covers the
+ * split. A window that does not counts deliveries; a block of which more are drawn than fit into it stands in it
+ * alone. Blocks of which nothing is drawn are not read. Each of the times that a record comes is a copy, and so
+ * augmented by itself.
+ *
+ * Weights are taken as whole numbers: multiples of less than 2^-57 of their sum (2^-59 where they are fewer than 2^29),
+ * to which they are rounded. Start from APL_SAMPLING_INIT; the members are copied.
+ */
+typedef struct apl_sampling {
+    size_t size; /* sizeof(apl_sampling) */
+    /* The weights are those of the classes of this field, of one whole number a record, which is read when the reader is
+     * opened; NULL: of single records. */
+    const char *field;
+    /* Of class 0, 1, ..., or of each record that is read in the order of ids: finite, not negative, not all 0. A class
+     * without records must have 0. NULL: all that there are, alike. */
+    const double *weights;
+    size_t weight_count;
+    int replacement;  /* 1: draws are independent */
+    uint64_t records; /* deliveries in an epoch; 0: as many as there are records to be read */
+} apl_sampling;
+#define APL_SAMPLING_INIT                         \
+    {                                             \
+        sizeof(apl_sampling), NULL, NULL, 0, 0, 0 \
+    }
+
 #define APL_NO_THREADS ((unsigned)-1)
 
 /* Zeros mean defaults. Start from APL_READER_OPTIONS_INIT. */
@@ -760,6 +802,7 @@ typedef struct apl_reader_options {
     void *on_batch_user;
     const void *state; /* to go on where apl_reader_state() was taken; NULL: the beginning of first_epoch */
     size_t state_size;
+    const apl_sampling *sampling; /* NULL: each record, `reuse` times */
     /* Only these records of the split, each once, in any order: it has no influence on that of an epoch. Means
      * and deviations to normalise by stay those of the training split. NULL: all. Copied. */
     const uint64_t *ids;
@@ -768,7 +811,7 @@ typedef struct apl_reader_options {
 #define APL_READER_OPTIONS_INIT                                                                             \
     {                                                                                                       \
         sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0                                         \
+            0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0                                   \
     }
 
 /*
@@ -843,7 +886,7 @@ APL_API APL_MUST_USE apl_status apl_batch_placements(const apl_store *store, con
  * Where the reader stands after the last batch that was handed out, in *size bytes: with `state` NULL or
  * *size too small, only sets *size (APL_E_INVALID if too small). Another reader that is opened with it goes
  * on with the very next batch, also with other threads, batch size, world or transforms; it refuses
- * (APL_E_MISMATCH) a state of another store, split, seed, order, window, number of bins, lanes or reuse.
+ * (APL_E_MISMATCH) a state of another store, split, seed, order, window, number of bins, lanes, reuse or sampling.
  */
 #define APL_STATE_BYTES 96 /* of strict order; free order adds a bit for each delivery of an epoch */
 APL_API APL_MUST_USE apl_status apl_reader_state(apl_reader *reader, void *state, size_t *size,

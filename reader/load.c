@@ -20,8 +20,11 @@ static uint32_t largest_records(const apl_reader *r)
     return most;
 }
 
+/* Are there records in blocks that have no slot? */
 static bool has_partial_blocks(const apl_reader *r)
 {
+    if (r->sampler && !r->options.kept)
+        return true;
     for (uint32_t i = 0; i < r->subset.blocks; i++)
         if (r->subset.block[i].members)
             return true;
@@ -56,17 +59,19 @@ void worker_free(struct worker *w)
         free(w->scratch[f]);
 }
 
-/* Where each record of the block goes; those that are not in the split go to scratch memory, since checksums
- * are over all. */
+/* Where each record of the block goes; those that are not in the split or the sample go to scratch memory, since
+ * checksums are over all. */
 static void place_rows(struct worker *w, unsigned f, uint32_t index, const struct resident *b)
 {
     const apl_reader *r = w->reader;
     const struct subset_block *block = &r->subset.block[index];
     for (uint32_t i = 0; block->members && i < block->records; i++)
         w->rows[i] = w->scratch[f] + i * r->arena.value_bytes[f];
-    for (uint32_t i = 0; i < block->count; i++)
-        w->rows[block->members ? block->members[i] : i] =
-            arena_value(&r->arena, f, resident_slot(r, b, index, i));
+    for (uint32_t i = 0; i < block->count; i++) {
+        uint32_t slot = resident_slot(r, b, index, i), record = block->members ? block->members[i] : i;
+        w->rows[record] = slot == NO_SLOT ? w->scratch[f] + record * r->arena.value_bytes[f]
+                                          : arena_value(&r->arena, f, slot);
+    }
 }
 
 static apl_status load_fields(struct worker *w, uint32_t index, struct resident *b,

@@ -23,7 +23,8 @@ void load_set_hook(const struct load_hook *hook);
 /* Frees the values of varying shape of a block. */
 void load_drop_ragged(const apl_reader *r, struct resident *b);
 
-/* The slot of member i of a resident block. */
+/* The slot of member i of a resident block; NO_SLOT: the epoch's sample has it not. */
+#define NO_SLOT UINT32_MAX
 static inline uint32_t resident_slot(const apl_reader *r, const struct resident *b, uint32_t index,
                                      uint32_t i)
 {

@@ -16,13 +16,14 @@ static void list_rows(const apl_reader *r, struct job *job)
     struct batch_buffer *buffer = job->buffer;
     apl_batch *batch = &buffer->batch;
     const struct resident *residents = r->residents[job->epoch & 1];
+    const uint32_t *first = sampled(r, job->epoch);
     uint32_t *copies = (uint32_t *)batch->copies;
     size_t rows = 0, skipped = 0;
     for (uint32_t k = 0; k < job->rows; k++) {
         uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
         const struct subset_block *block = &r->subset.block[index];
         uint64_t id = block->first_id + (block->members ? block->members[member] : member);
-        uint32_t number = (uint32_t)((block->first + member) * r->options.plan.reuse + copy);
+        uint32_t number = delivery_number(r, first, index, member, copy);
         if (residents[index].stage == BLOCK_BAD) {
             buffer->skipped[skipped++] = id;
             buffer->delivered[job->rows - skipped] = job->deliveries[k];

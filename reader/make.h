@@ -22,4 +22,12 @@ static inline uint32_t delivery_block(const apl_reader *r, uint32_t delivery, ui
     return reference / r->subset.stride;
 }
 
+/* The place of a delivery among all of its epoch: where its bit is. first: as sampled() says. */
+static inline uint32_t delivery_number(const apl_reader *r, const uint32_t *first, uint32_t index,
+                                       uint32_t member, uint32_t copy)
+{
+    uint64_t record = r->subset.block[index].first + member;
+    return (uint32_t)deliveries_before(first, record, r->options.plan.reuse) + copy;
+}
+
 #endif

@@ -1,6 +1,7 @@
 /* What a caller asks of a reader, checked and completed. */
 #include "options.h"
 
+#include "sampling.h"
 #include "transform.h"
 
 #include <errno.h>
@@ -176,6 +177,12 @@ static uint64_t record_bytes(const apl_reader *r)
     return bytes ? bytes : 1;
 }
 
+/* Deliveries that a place in the window stands for. */
+static unsigned place_deliveries(const struct reader_options *o)
+{
+    return o->plan.sampler ? 1 : o->plan.reuse;
+}
+
 uint64_t options_slots(const apl_reader *r, uint64_t window)
 {
     const struct reader_options *o = &r->options;
@@ -184,8 +191,8 @@ uint64_t options_slots(const apl_reader *r, uint64_t window)
     /* A record of which one copy is left stands in a slot like any other, and counts for one part of `reuse` in
      * the window. Beyond that, room for what has been drawn and not yet been copied, so that loading can run
      * ahead. */
-    uint64_t slots =
-        window * o->plan.reuse + (uint64_t)o->queue_depth * o->batch_size + 2 * (uint64_t)largest_block(r);
+    uint64_t slots = window * place_deliveries(o) + (uint64_t)o->queue_depth * o->batch_size +
+                     2 * (uint64_t)largest_block(r);
     return slots < r->subset.records ? slots : r->subset.records;
 }
 
@@ -197,13 +204,13 @@ static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buff
     options_slot_bytes(r, slot);
     options_row_bytes(r, row);
     uint64_t varying = 0, slots = options_slots(r, window);
+    uint64_t deliveries = r->sampler ? sampler_records(r->sampler) : r->subset.records * plan.reuse;
     for (unsigned f = 0; f < r->schema->count; f++)
         if (r->options.wanted[f] && slot[f] == 0)
             varying += slots * (r->schema->fields[f].raw_bytes / r->store->manifest.info.records + 8);
     return arena_bytes((uint32_t)slots, r->schema->count, slot) + varying + plan_bytes(&plan, &r->subset) +
            buffers * pool_buffer_bytes(r->options.batch_size, r->schema->count, row) +
-           (uint64_t)r->subset.blocks * 2 * (sizeof(struct resident) + sizeof(uint32_t)) +
-           r->subset.records * r->options.plan.reuse / 8;
+           (uint64_t)r->subset.blocks * 2 * (sizeof(struct resident) + sizeof(uint32_t)) + deliveries / 8;
 }
 
 static unsigned spare_buffers(const apl_reader *r)
@@ -233,7 +240,7 @@ static uint32_t spare_slots(const apl_reader *r, uint64_t needed)
 {
     const struct reader_options *o = &r->options;
     size_t slot[APL_MAX_FIELDS];
-    if (o->kept || r->ragged || r->ids_only || o->plan.lanes > 1 || o->budget <= needed)
+    if (o->kept || r->sampler || r->ragged || r->ids_only || o->plan.lanes > 1 || o->budget <= needed)
         return 0;
     options_slot_bytes(r, slot);
     uint64_t base = arena_bytes(0, r->schema->count, slot),
@@ -247,14 +254,14 @@ static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked,
     struct reader_options *o = &r->options;
     uint64_t records = r->subset.records, fit = DEFAULT_WINDOW / record_bytes(r);
     uint32_t largest = largest_block(r);
-    uint64_t least = (uint64_t)largest * o->plan.lanes, most = fit / o->plan.reuse;
+    uint64_t least = (uint64_t)largest * o->plan.lanes, most = fit / place_deliveries(o);
     uint64_t window = asked->window ? asked->window : records <= fit ? records : most > least ? most : least;
     window = window < records ? window : records;
     if (window < records && window / o->plan.lanes < largest)
         return fail(err, APL_E_INVALID,
                     "a window of %llu records: a lane's share is less than a block, which has %u",
                     (unsigned long long)window, largest);
-    if (window >= UINT32_MAX / o->plan.reuse)
+    if (window >= UINT32_MAX / place_deliveries(o))
         return fail(err, APL_E_UNSUPPORTED, "a window of more than 2^32 deliveries");
     o->plan.window = window;
     o->kept = window == records;
@@ -286,6 +293,23 @@ static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked,
                 "memory_budget: a window of %llu records needs %llu bytes; %llu are enough for one of %llu",
                 (unsigned long long)window, (unsigned long long)needed, (unsigned long long)o->budget,
                 (unsigned long long)low);
+}
+
+/* ------------------------------------------------------------------------------------------- sampling */
+
+static apl_status resolve_sampling(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    if (!asked->sampling)
+        return APL_OK;
+    if (asked->reuse > 1)
+        return fail(err, APL_E_INVALID,
+                    "sampling and reuse exclude each other: ask for more records an epoch");
+    if (asked->sequential)
+        return fail(err, APL_E_INVALID, "sampling and sequential exclude each other");
+    TRY(sampling_open(&r->subset, asked->sampling, asked->seed, &r->sampler, err));
+    r->options.plan.sampler = r->sampler;
+    r->options.plan.reuse = sampler_radix(&r->subset);
+    return APL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------- the whole */
@@ -359,6 +383,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     TRY(resolve_threads(o, asked, err));
     TRY(resolve_fields(r, asked, err));
     TRY(resolve_transforms(r, asked, err));
+    TRY(resolve_sampling(r, asked, err));
     if (o->free_order && o->world > 1)
         return fail(err, APL_E_UNSUPPORTED,
                     "free order is for one rank: ranks share an order only if it is strict");

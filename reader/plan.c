@@ -32,7 +32,8 @@ struct plan {
     uint32_t *order, *entered;
     uint16_t *lane_of; /* each block's lane; NULL: there is one */
     uint32_t entered_count;
-    unsigned rows, lane; /* of each lane; the lane that is drawn from next */
+    unsigned rows, lane;   /* of each lane; the lane that is drawn from next */
+    const uint32_t *first; /* of the sample of the epoch; NULL: there is none */
     uint64_t position, bin_key;
     struct lane lanes[];
 };
@@ -116,13 +117,19 @@ static struct random_key lane_key(const struct plan *p, uint64_t epoch, unsigned
     return (struct random_key){siphash(key, low, 2), siphash(key, high, 2)};
 }
 
+/* Deliveries of a block in this epoch. */
+static uint32_t block_deliveries(const struct plan *p, uint32_t number)
+{
+    return deliveries_of_block(p->first, &p->subset->block[number], p->options.reuse);
+}
+
 static void begin_lane(struct plan *p, uint64_t epoch, unsigned l)
 {
     struct lane *lane = &p->lanes[l];
     lane->next = l;
     lane->standing = lane->left = 0;
     for (uint32_t i = l; i < p->subset->blocks; i += p->options.lanes) {
-        lane->left += (uint64_t)p->subset->block[p->order[i]].count * p->options.reuse;
+        lane->left += block_deliveries(p, p->order[i]);
         if (p->lane_of)
             p->lane_of[p->order[i]] = (uint16_t)l;
     }
@@ -141,6 +148,10 @@ void plan_begin(struct plan *p, uint64_t epoch)
     plan_peek(p, epoch, p->order);
     if (p->options.sequential)
         return;
+    if (p->options.sampler) {
+        sampler_draw(p->options.sampler, epoch);
+        p->first = sampler_first(p->options.sampler, epoch);
+    }
     p->bin_key = random_epoch_key(p->options.seed, epoch, RANDOM_BINS).low;
     for (unsigned l = 0; l < p->options.lanes; l++)
         begin_lane(p, epoch, l);
@@ -182,25 +193,25 @@ static bool enter(struct plan *p, struct lane *lane)
     const struct subset_block *block = &p->subset->block[number];
     uint32_t reference = number * p->subset->stride;
     for (uint32_t i = 0; i < block->count; i++, reference++) {
+        uint32_t copies = deliveries_of_record(p->first, block->first + i, p->options.reuse);
         uint64_t id = block->first_id + (block->members ? block->members[i] : i);
         unsigned b = (unsigned)((random_mix(p->bin_key, id) >> 32) * p->options.bins >> 32);
-        for (unsigned copy = 0; copy < p->options.reuse; copy++)
+        for (unsigned copy = 0; copy < copies; copy++)
             if (!bin_put(&lane->rows[b / ROW].bins[b % ROW], reference * p->options.reuse + copy))
                 return false;
     }
-    lane->standing += (uint64_t)block->count * p->options.reuse;
+    lane->standing += block_deliveries(p, number);
     return true;
 }
 
 static bool fits(const struct plan *p, const struct lane *lane)
 {
-    uint64_t window = p->options.window / p->options.lanes * p->options.reuse;
+    uint64_t window = p->options.window / p->options.lanes * (p->first ? 1 : p->options.reuse);
     if (p->options.window >= p->subset->records)
         window =
             UINT64_MAX; /* lanes are not equally large: a window that covers the split covers each of them */
     return lane->next < p->subset->blocks &&
-           lane->standing + (uint64_t)p->subset->block[p->order[lane->next]].count * p->options.reuse <=
-               window;
+           (lane->standing == 0 || lane->standing + block_deliveries(p, p->order[lane->next]) <= window);
 }
 
 /* Lets in every block of the lane that its window has room for. */
@@ -347,16 +358,29 @@ uint64_t plan_position(const struct plan *p)
 
 uint64_t plan_length(const struct plan *p)
 {
-    return p->subset->records * p->options.reuse;
+    return p->options.sampler ? sampler_records(p->options.sampler) : p->subset->records * p->options.reuse;
+}
+
+/* The most deliveries of a sample that stand at once. */
+static uint64_t sampled_standing(const struct plan_options *o, const struct subset *subset)
+{
+    uint64_t all = sampler_records(o->sampler), block = 0;
+    for (uint32_t i = 0; i < subset->blocks; i++)
+        block = subset->block[i].count > block ? subset->block[i].count : block;
+    uint64_t standing = o->window + o->lanes * block * sampler_limit(o->sampler);
+    return o->window < subset->records && standing < all ? standing : all;
 }
 
 size_t plan_bytes(const struct plan_options *o, const struct subset *subset)
 {
     uint64_t standing = (o->window < subset->records ? o->window : subset->records) * o->reuse;
+    if (o->sampler)
+        standing = sampled_standing(o, subset);
     uint64_t bins = (uint64_t)o->bins * o->lanes;
     size_t bytes = sizeof(struct plan) + o->lanes * sizeof(struct lane) +
                    subset->blocks * (2 * sizeof(uint32_t)) +
                    (size_t)bins * (sizeof(struct row) / ROW + sizeof(uint32_t));
     /* Bins differ in size, grow by halves, and are copied while they grow. */
+    bytes += o->sampler ? (size_t)sampler_bytes(o->sampler) : 0;
     return o->sequential ? bytes : bytes + (size_t)(standing + standing / 2 + 256 * bins) * sizeof(uint32_t);
 }

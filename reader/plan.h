@@ -5,7 +5,8 @@
  * Blocks enter in a random order, each as soon as its records fit into the window. The records of a block are
  * scattered over bins by a keyed hash. A draw picks a bin in proportion to what is left in it, then one of
  * its records, uniformly: every record that stands in the window is equally likely, and with a window that
- * covers the split the order is a uniform permutation.
+ * covers the split the order is a uniform permutation. Of a sample that delivers records several times or not at all, it
+ * is a uniform one of its deliveries; a block of which more is delivered than the window holds stands in it alone.
  *
  * With lanes, the blocks are dealt to them anew each epoch, each lane has bins and a share of the window of its own, and
  * positions go round the lanes that have records left: uniform within a lane.
@@ -13,6 +14,7 @@
 #ifndef PLAN_H
 #define PLAN_H
 
+#include "sampler.h"
 #include "subset.h"
 
 struct plan_options {
@@ -23,6 +25,9 @@ struct plan_options {
     unsigned lanes;  /* 1 ... the number of blocks; 0: 1 */
     unsigned reuse;  /* how often each record is delivered in an epoch */
     bool sequential; /* in the order of ids, nothing drawn */
+    /* What is delivered of each epoch instead; it must outlive the plan. `reuse` is then what sampler_radix() says,
+     * and the window counts deliveries. NULL: each record `reuse` times. */
+    struct sampler *sampler;
 };
 #define PLAN_MAX_BINS 4096u
 

@@ -47,6 +47,7 @@ static void destroy(apl_reader *r)
     free_residents(r);
     arena_free(&r->arena);
     plan_free(r->plan);
+    sampler_free(r->sampler);
     bins_free(r->bins[0]);
     bins_free(r->bins[1]);
     bins_scratch_free(r->bins_scratch);

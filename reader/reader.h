@@ -3,6 +3,7 @@
  *
  *   options.c   what was asked for, checked and completed
  *   transform.c what is to be done to pictures, likewise
+ *   sampling.c  what is to be sampled, likewise; sampler.c draws it
  *   pool.c      memory of batches
  *   schedule.c  what a thread does next: plan a batch, load a block, assemble a batch
  *   residents.c which blocks are in memory, on their way, or to be let go
@@ -106,6 +107,7 @@ struct apl_reader {
     apl_store *store;
     const struct schema *schema;
     struct subset subset;
+    struct sampler *sampler; /* what is delivered of each epoch; NULL: each record `reuse` times */
     struct reader_options options;
     struct hash128 order; /* digest of what shapes the order: see state.c */
     int pid;
@@ -163,11 +165,16 @@ struct apl_reader {
     struct reader_counters counters;
     struct tally tally;   /* of what was handed out of this epoch, */
     uint64_t tally_first; /* and where that began */
-    uint8_t
-        *delivered;   /* a bit a delivery of this epoch: (members before its block + member) x reuse + copy */
-    uint8_t *resumed; /* free order: the bits of a state that the epoch was resumed from; NULL: none */
+    uint8_t *delivered; /* a bit a delivery of this epoch: deliveries of the records before its own, + copy */
+    uint8_t *resumed;   /* free order: the bits of a state that the epoch was resumed from; NULL: none */
     uint64_t resumed_epoch;
     uint64_t shared, repeated; /* this reader's share of what was handed out; bits that were set already */
 };
+
+/* The sample of an epoch (or of that parity) that is planned or handed out; NULL: each record comes `reuse` times. */
+static inline const uint32_t *sampled(const apl_reader *r, uint64_t epoch)
+{
+    return r->sampler ? sampler_first(r->sampler, epoch) : NULL;
+}
 
 #endif

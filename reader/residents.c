@@ -47,35 +47,49 @@ static bool bit(const uint8_t *bits, uint64_t i)
 /* How many deliveries of a block a resumed epoch has had. */
 static uint32_t count_had(const apl_reader *r, uint32_t index)
 {
-    const struct subset_block *block = &r->subset.block[index];
-    uint64_t first = block->first * r->options.plan.reuse;
-    uint32_t had = 0;
-    for (uint32_t i = 0;
-         r->resumed && r->resumed_epoch == r->plan_epoch && i < block->count * r->options.plan.reuse; i++)
-        had += bit(r->resumed, first + i);
+    const uint32_t *first = sampled(r, r->plan_epoch);
+    uint32_t had = 0, n = deliveries_of_block(first, &r->subset.block[index], r->options.plan.reuse);
+    if (!r->resumed || r->resumed_epoch != r->plan_epoch)
+        return 0;
+    for (uint32_t i = 0, from = delivery_number(r, first, index, 0, 0); i < n; i++)
+        had += bit(r->resumed, from + i);
     return had;
 }
 
-/* Puts a block's records into the bins of its epoch, but for those that a resumed epoch has had: their slots are given back. */
-static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
+/* Lists the deliveries of a block that are to go into bins, but for those that a resumed epoch has had: their slots are given
+ * back. Returns how many. */
+static uint32_t list_deliveries(apl_reader *r, uint32_t index, uint32_t parity, uint32_t *deliveries,
+                                uint64_t *ids)
 {
     const struct subset_block *block = &r->subset.block[index];
-    unsigned reuse = r->options.plan.reuse;
-    uint32_t n = 0, most = block->count * reuse;
+    const uint32_t *first = sampled(r, parity);
+    const uint8_t *had = r->resumed && r->resumed_epoch == r->plan_epoch ? r->resumed : NULL;
+    uint32_t n = 0, reuse = r->options.plan.reuse;
+    for (uint32_t i = 0; i < block->count; i++) {
+        uint32_t copies = deliveries_of_record(first, block->first + i, reuse);
+        uint32_t delivery = (index * r->subset.stride + i) * reuse;
+        for (uint32_t copy = 0; copy < copies; copy++) {
+            if (had && bit(had, delivery_number(r, first, index, i, copy))) {
+                if (!r->options.kept)
+                    arena_release(&r->arena, &(uint32_t){r->residents[parity][index].slots[i]}, 1);
+                continue;
+            }
+            deliveries[n] = delivery + copy;
+            ids[n++] = block->first_id + (block->members ? block->members[i] : i);
+        }
+    }
+    return n;
+}
+
+/* Puts a block's records into the bins of its epoch. */
+static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
+{
+    uint32_t most = deliveries_of_block(sampled(r, parity), &r->subset.block[index], r->options.plan.reuse);
     uint32_t *deliveries = malloc((size_t)most * sizeof *deliveries);
     uint64_t *ids = malloc((size_t)most * sizeof *ids);
-    const uint8_t *had = r->resumed && r->resumed_epoch == r->plan_epoch ? r->resumed : NULL;
-    for (uint32_t i = 0; deliveries && ids && i < most; i++) {
-        uint32_t delivery = index * r->subset.stride * reuse + i;
-        if (had && bit(had, delivery_number(r, delivery))) {
-            if (!r->options.kept)
-                arena_release(&r->arena, &(uint32_t){r->residents[parity][index].slots[i / reuse]}, 1);
-            continue;
-        }
-        deliveries[n] = delivery;
-        ids[n++] = block->first_id + (block->members ? block->members[i / reuse] : i / reuse);
-    }
-    bool ok = deliveries && ids && bins_put(r->bins[parity], deliveries, ids, n);
+    bool ok = deliveries && ids;
+    if (ok)
+        ok = bins_put(r->bins[parity], deliveries, ids, list_deliveries(r, index, parity, deliveries, ids));
     free(deliveries);
     free(ids);
     r->inserted++;
@@ -160,6 +174,41 @@ void residents_loaded(apl_reader *r, struct load_item item, apl_status status, c
     pthread_cond_broadcast(&r->work);
 }
 
+/* Takes slots for the records of a block that the epoch's sample has, each good for its deliveries. */
+static bool take_sampled_slots(apl_reader *r, struct resident *b, const struct load_item *item)
+{
+    const struct subset_block *block = &r->subset.block[item->index];
+    const uint32_t *first = sampled(r, item->parity) + block->first;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < block->count; i++)
+        n += first[i + 1] > first[i];
+    if (!arena_take(&r->arena, b->slots, n, 0))
+        return false;
+    for (uint32_t i = block->count; i-- > 0;) {
+        uint32_t copies = first[i + 1] - first[i];
+        b->slots[i] = copies ? b->slots[--n] : NO_SLOT;
+        if (copies)
+            arena_add(&r->arena, &b->slots[i], 1, copies);
+    }
+    return true;
+}
+
+static bool take_slots(apl_reader *r, struct resident *b, const struct load_item *item)
+{
+    uint32_t count = r->subset.block[item->index].count;
+    if (!(b->slots = malloc(count * sizeof *b->slots))) {
+        apl_error nomem;
+        schedule_fail(r, fail_nomem(&nomem), &nomem);
+        return false;
+    }
+    if (r->sampler ? take_sampled_slots(r, b, item)
+                   : arena_take(&r->arena, b->slots, count, r->options.plan.reuse))
+        return true;
+    free(b->slots);
+    b->slots = NULL;
+    return false;
+}
+
 /* Takes a block to load, with slots for it; false if there is none, or no room. */
 bool residents_take(apl_reader *r, struct load_item *item)
 {
@@ -167,20 +216,7 @@ bool residents_take(apl_reader *r, struct load_item *item)
     struct resident *b = ring_first(r, ring, item);
     if (!b)
         b = ring_first(r, ring = &r->queue, item);
-    if (b && !r->options.kept) {
-        uint32_t count = r->subset.block[item->index].count;
-        if (!(b->slots = malloc(count * sizeof *b->slots))) {
-            apl_error nomem;
-            schedule_fail(r, fail_nomem(&nomem), &nomem);
-            return false;
-        }
-        if (!arena_take(&r->arena, b->slots, count, r->options.plan.reuse)) {
-            free(b->slots);
-            b->slots = NULL;
-            return false;
-        }
-    }
-    if (!b)
+    if (!b || (!r->options.kept && !take_slots(r, b, item)))
         return false;
     b->stage = BLOCK_LOADING;
     ring->head++;
@@ -240,7 +276,7 @@ void residents_choose_stay(apl_reader *r)
 void residents_announce(apl_reader *r)
 {
     uint32_t parity = r->plan_epoch & 1, to;
-    const uint32_t *list = plan_entered(r->plan, &to);
+    const uint32_t *list = plan_entered(r->plan, &to), *first = sampled(r, r->plan_epoch);
     if (r->options.free_order) {
         list = plan_order(r->plan);
         to = r->subset.blocks;
@@ -248,11 +284,14 @@ void residents_announce(apl_reader *r)
     for (; r->announced < to; r->announced++) {
         uint32_t index = list[r->announced];
         struct resident *b = &r->residents[parity][index];
-        b->left = r->subset.block[index].count * r->options.plan.reuse - count_had(r, index);
-        if (b->left == 0) { /* nothing of it is to come any more */
+        uint32_t all = deliveries_of_block(first, &r->subset.block[index], r->options.plan.reuse),
+                 left = all - count_had(r, index);
+        if (left ==
+            0) { /* nothing of it is to come, or not any more; the epoch before may still wait for it */
             r->inserted++;
             continue;
         }
+        b->left = left;
         if (b->stage == BLOCK_OUT && !(r->stay && take_over(r, index, parity))) {
             if (is_foreign(r, index))
                 continue;

@@ -25,12 +25,6 @@ void schedule_fail(apl_reader *r, apl_status status, const apl_error *error)
     pthread_cond_broadcast(&r->work);
 }
 
-uint64_t delivery_number(const apl_reader *r, uint32_t delivery)
-{
-    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
-    return (r->subset.block[index].first + member) * r->options.plan.reuse + copy;
-}
-
 /* --------------------------------------------------------------------------------------------- loading */
 
 /* Decoded, of fields of fixed shape. */
@@ -95,6 +89,20 @@ static size_t draw(apl_reader *r, uint32_t *deliveries, size_t n)
     r->plan_position += drawn;
     residents_announce(r);
     return drawn;
+}
+
+/* Draws the sample of an epoch to come without the lock, which takes as long as some batches; the caller is the one that
+ * plans. Its memory was that of the epoch before the last, of which everything has been handed out. */
+static void draw_sample(apl_reader *r, uint64_t epoch)
+{
+    if (!r->sampler)
+        return;
+    pthread_mutex_unlock(&r->lock);
+    uint64_t begin = now_ns();
+    sampler_draw(r->sampler, epoch);
+    uint64_t end = now_ns();
+    pthread_mutex_lock(&r->lock);
+    r->counters.plan_ns += end - begin;
 }
 
 static void begin_epoch(apl_reader *r, uint64_t epoch)
@@ -221,8 +229,10 @@ static bool step_plan(struct worker *w)
         plan_job(r, r->jobs[r->tail % r->depth], buffer, n);
     } else if (n == 0) {
         drop_rest(r);
-        if (r->plan_position == r->plan_length)
+        if (r->plan_position == r->plan_length) {
+            draw_sample(r, r->plan_epoch + 1);
             begin_epoch(r, r->plan_epoch + 1);
+        }
     }
     r->active--;
     r->planning = false;

@@ -24,9 +24,6 @@ void schedule_fail(apl_reader *r, apl_status status, const apl_error *error);
 /* Which block (its place in the subset) the next batch waits for; false: for none. */
 bool schedule_waits_for(apl_reader *r, uint32_t *index);
 
-/* The place of a delivery among all of its epoch: where its bit is. */
-uint64_t delivery_number(const apl_reader *r, uint32_t delivery);
-
 /* Is this thread inside the reader's own callback? */
 bool schedule_in_callback(const apl_reader *r);
 

@@ -25,7 +25,7 @@
 #define LAST_EPOCH \
     (UINT64_MAX / 2) /* to begin with: epochs are counted up, and never get past the last number */
 
-/* Split, order, window, bins, lanes, reuse, and where blocks begin and end: not batch size, threads, budget,
+/* Split, order, window, bins, lanes, reuse, sampling, and where blocks begin and end: not batch size, threads, budget,
  * world, fields or transforms. */
 apl_status state_digest_order(apl_reader *r, apl_error *err)
 {
@@ -38,6 +38,11 @@ apl_status state_digest_order(apl_reader *r, apl_error *err)
     buffer_le(&b, o->plan.bins, 4);
     buffer_le(&b, o->plan.lanes, 4);
     buffer_le(&b, o->plan.reuse, 4);
+    if (r->sampler) {
+        struct hash128 sample = sampler_digest(r->sampler);
+        buffer_le(&b, sample.low, 8);
+        buffer_le(&b, sample.high, 8);
+    }
     for (uint32_t i = 0; i < r->subset.blocks; i++) {
         const struct subset_block *block = &r->subset.block[i];
         buffer_le(&b, block->first_id, 8);
@@ -136,7 +141,8 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
     if (load_le(p + 40, 8) != r->order.low || load_le(p + 48, 8) != r->order.high || size != state_bytes(r))
         return fail(
             err, APL_E_MISMATCH,
-            "the state is of another order: split, shuffling, order, window, bins, lanes or reuse differ");
+            "the state is of another order: split, shuffling, order, window, bins, lanes, reuse or sampling "
+            "differ");
     *epoch = load_le(p + 64, 8);
     *position = load_le(p + 72, 8);
     if (*epoch > LAST_EPOCH)

@@ -14,59 +14,59 @@
  * Weights are whole numbers: the weights asked for, scaled so that their sum is between 2^29 and 2^61, and rounded. With
  * up to 2^30 weights the sum is at least 2^59, and so no probability differs by more than 2^-59 from what was asked for.
  */
-#ifndef SAMPLE_H
-#define SAMPLE_H
+#ifndef SAMPLER_H
+#define SAMPLER_H
 
 #include "hash.h"
 #include "subset.h"
 
 struct sample_rule {
     uint64_t seed;
-    uint64_t records;      /* deliveries of an epoch, 1 ... SAMPLE_MOST_RECORDS */
+    uint64_t records;      /* deliveries of an epoch, 1 ... SAMPLER_MOST_RECORDS */
     const uint32_t *group; /* of each record, in the order of subset_block.first; NULL: each is by itself */
     uint32_t groups;
     const double *weights; /* of each group, or record: finite, not negative, not all 0; NULL: all alike */
     bool replacement;
     /* A record comes at most so often: a sample in which one would come oftener is drawn again. 0: as
-     * sample_limit() says. */
+     * sampler_limit() says. */
     uint32_t limit;
 };
-#define SAMPLE_MOST_RECORDS (UINT32_MAX - 1)
+#define SAMPLER_MOST_RECORDS (UINT32_MAX - 1)
 
-struct sample;
+struct sampler;
 
 /* Copies what the rule points at; the subset must outlive the sample. APL_E_INVALID where the rule asks for what cannot
  * be: a group with a weight and without records, or more records than there are to draw without replacement. */
-apl_status sample_new(const struct sample_rule *rule, const struct subset *subset, struct sample **sample,
-                      apl_error *err);
-void sample_free(struct sample *sample);
+apl_status sampler_new(const struct sample_rule *rule, const struct subset *subset, struct sampler **sampler,
+                       apl_error *err);
+void sampler_free(struct sampler *sampler);
 
 /* How many copies of a record a delivery can tell, where it is reference x that + copy. */
-uint32_t sample_radix(const struct subset *subset);
+uint32_t sampler_radix(const struct subset *subset);
 
 /* The most that a record comes. Above the largest expectation m by 10 sqrt(m) + 40 where draws are independent: one sample
- * in 10^17 would exceed that. Can be more than sample_radix(), with which such a sample cannot be read. */
-uint32_t sample_limit(const struct sample *sample);
+ * in 10^17 would exceed that. Can be more than sampler_radix(), with which such a sample cannot be read. */
+uint32_t sampler_limit(const struct sampler *sampler);
 
-uint64_t sample_records(const struct sample *sample);
+uint64_t sampler_records(const struct sampler *sampler);
 
 /* Draws the sample of an epoch, unless that has been drawn last among those of the epoch's parity: those of two epochs
  * in a row are held. By one thread at a time; others may meanwhile ask for that of the epoch before. */
-void sample_draw(struct sample *sample, uint64_t epoch);
+void sampler_draw(struct sampler *sampler, uint64_t epoch);
 
 /* Of an epoch that was drawn: deliveries of the records before each record, in the order of subset_block.first, and
  * of all at the end. */
-const uint32_t *sample_first(const struct sample *sample, uint64_t epoch);
+const uint32_t *sampler_first(const struct sampler *sampler, uint64_t epoch);
 
 /* What shapes the samples, but for the seed. */
-struct hash128 sample_digest(const struct sample *sample);
+struct hash128 sampler_digest(const struct sampler *sampler);
 
 /* Bytes that such a sample takes up, of so many records. */
-uint64_t sample_bytes(const struct sample *sample);
+uint64_t sampler_bytes(const struct sampler *sampler);
 
 /* ------------------------------------------------------------------------------ with or without a sample */
 
-/* Deliveries of the records before record `i` of an epoch; first: as sample_first() has it, NULL: each comes `reuse`
+/* Deliveries of the records before record `i` of an epoch; first: as sampler_first() has it, NULL: each comes `reuse`
  * times. */
 static inline uint64_t deliveries_before(const uint32_t *first, uint64_t i, unsigned reuse)
 {

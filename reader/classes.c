@@ -1,0 +1,81 @@
+/* The classes of records: see classes.h. */
+#include "classes.h"
+
+#include "block.h"
+#include "parallel.h"
+
+#include <stdlib.h>
+
+apl_status classes_field(const apl_store *store, const char *name, unsigned *field, apl_error *err)
+{
+    int f = schema_find(&store->manifest.schema, name);
+    char shown[256];
+    printable(shown, sizeof shown, name, strlen(name));
+    if (f < 0)
+        return fail(err, APL_E_NOTFOUND, "%s: has no field %s", store->name, shown);
+    const apl_field *is = &store->manifest.schema.fields[f];
+    bool whole = (is->dtype >= APL_U8 && is->dtype <= APL_I64) || is->dtype == APL_BOOL;
+    if (is->ndim != 0 || !whole)
+        return fail(err, APL_E_INVALID, "%s: field %s is not one whole number a record", store->name, shown);
+    *field = (unsigned)f;
+    return APL_OK;
+}
+
+struct class_reader {
+    const struct subset *subset;
+    unsigned field;
+    uint64_t *values;
+    struct class_worker {
+        bool ready;
+        struct block_coder bc;
+        struct raw_column column;
+    } * workers;
+};
+
+static uint64_t value_of(const struct raw_column *column, const apl_field *field, uint32_t record)
+{
+    unsigned bytes = (unsigned)field->value_bytes;
+    uint64_t x = load_le(column->values.data + (size_t)record * bytes, bytes);
+    bool is_signed = field->dtype == APL_I8 || field->dtype == APL_I16 || field->dtype == APL_I32;
+    if (is_signed && x >> (8 * bytes - 1))
+        x |= UINT64_MAX << 8 * bytes;
+    return x;
+}
+
+static apl_status read_block(void *context, unsigned worker, size_t task, apl_error *err)
+{
+    struct class_reader *c = context;
+    struct class_worker *w = &c->workers[worker];
+    const struct subset_block *block = &c->subset->block[task];
+    const apl_store *store = c->subset->part[block->part].store;
+    const struct schema *schema = &store->manifest.schema;
+    struct block_view view;
+    if (!w->ready)
+        TRY(block_coder_init(&w->bc, err));
+    w->ready = true;
+    TRY(store_block(store, block->number, &w->bc.file, &view, err));
+    apl_status status = block_decode_column(&w->bc, schema, &view, c->field, false, &w->column, err);
+    if (status != APL_OK)
+        return store_block_error(store, block->number, status, err);
+    for (uint32_t i = 0; i < block->count; i++)
+        c->values[block->first + i] =
+            value_of(&w->column, &schema->fields[c->field], block->members ? block->members[i] : i);
+    return APL_OK;
+}
+
+apl_status classes_read(const struct subset *subset, unsigned field, uint64_t *values, apl_error *err)
+{
+    unsigned threads = cores();
+    struct class_reader c = {subset, field, values, calloc(threads, sizeof *c.workers)};
+    if (!c.workers)
+        return fail_nomem(err);
+    apl_status status = parallel_for(threads, subset->blocks, read_block, &c, err);
+    for (unsigned i = 0; i < threads; i++) {
+        block_coder_free(&c.workers[i].bc);
+        buffer_free(&c.workers[i].column.values);
+        buffer_free(&c.workers[i].column.dims);
+        buffer_free(&c.workers[i].column.ends);
+    }
+    free(c.workers);
+    return status;
+}

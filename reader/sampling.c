@@ -1,0 +1,140 @@
+/* What a caller asks to be sampled: see sampling.h. */
+#include "sampling.h"
+
+#include "classes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+apl_status sampling_check_weights(const char *what, const double *weights, size_t count, apl_error *err)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(weights[i]) || weights[i] < 0)
+            return fail(err, APL_E_INVALID, "%s[%zu] is %g: weights are finite, and not negative", what, i,
+                        weights[i]);
+        any |= weights[i] > 0;
+    }
+    return any ? APL_OK : fail(err, APL_E_INVALID, "%s: none is above 0", what);
+}
+
+static apl_status check(const struct subset *subset, const apl_sampling *asked, apl_error *err)
+{
+    if (asked->size != sizeof *asked)
+        return fail(err, APL_E_INVALID, "apl_sampling: size is not set: start from APL_SAMPLING_INIT");
+    if ((asked->weights == NULL) != (asked->weight_count == 0))
+        return fail(err, APL_E_INVALID, "sampling: weights and weight_count: both or none");
+    if (asked->weights)
+        TRY(sampling_check_weights("sampling: weights", asked->weights, asked->weight_count, err));
+    if (asked->weights && !asked->field && asked->weight_count != subset->records)
+        return fail(err, APL_E_INVALID, "sampling: %zu weights for the %llu records that are read",
+                    asked->weight_count, (unsigned long long)subset->records);
+    uint64_t records = asked->records ? asked->records : subset->records;
+    if (records > SAMPLER_MOST_RECORDS || asked->weight_count > SAMPLER_MOST_RECORDS)
+        return fail(err, APL_E_UNSUPPORTED, "sampling: more than 2^32 - 2 records an epoch, or weights");
+    return APL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- groups */
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Numbers the values that there are in ascending order. */
+static apl_status number_values(const uint64_t *values, uint32_t *group, uint32_t n, uint32_t *groups,
+                                apl_error *err)
+{
+    uint64_t *sorted = malloc(n * sizeof *sorted);
+    uint32_t distinct = 0;
+    if (!sorted)
+        return fail_nomem(err);
+    memcpy(sorted, values, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_u64);
+    for (uint32_t i = 0; i < n; i++)
+        if (i == 0 || sorted[i] != sorted[distinct - 1])
+            sorted[distinct++] = sorted[i];
+    for (uint32_t i = 0; i < n; i++)
+        group[i] = (uint32_t)((uint64_t *)bsearch(&values[i], sorted, distinct, sizeof *sorted, compare_u64) -
+                              sorted);
+    free(sorted);
+    *groups = distinct;
+    return APL_OK;
+}
+
+/* The id of record `i` of the subset. */
+static uint64_t id_of(const struct subset *subset, uint64_t i)
+{
+    uint32_t b = 0;
+    while (i >= subset->block[b].first + subset->block[b].count)
+        b++;
+    return subset_id(subset, b * subset->stride + (uint32_t)(i - subset->block[b].first));
+}
+
+/* Takes values as the numbers of groups, of which there are `count`. */
+static apl_status take_values(const struct subset *subset, const apl_sampling *asked, const uint64_t *values,
+                              uint32_t *group, apl_error *err)
+{
+    for (uint32_t i = 0; i < subset->records; i++) {
+        if (values[i] >= asked->weight_count)
+            return fail(err, APL_E_INVALID,
+                        "sampling: there are %zu weights, but record %llu has the %s %lld",
+                        asked->weight_count, (unsigned long long)id_of(subset, i), asked->field,
+                        (long long)values[i]);
+        group[i] = (uint32_t)values[i];
+    }
+    return APL_OK;
+}
+
+/* Makes groups of the records by the values of the field. */
+static apl_status group_records(const struct subset *subset, const apl_sampling *asked, uint32_t *group,
+                                struct sample_rule *rule, apl_error *err)
+{
+    unsigned field;
+    uint32_t n = (uint32_t)subset->records;
+    TRY(classes_field(subset->part->store, asked->field, &field, err));
+    uint64_t *values = malloc(n * sizeof *values);
+    apl_status status = values ? classes_read(subset, field, values, err) : fail_nomem(err);
+    rule->group = group;
+    rule->groups = (uint32_t)asked->weight_count;
+    if (status == APL_OK)
+        status = asked->weights ? take_values(subset, asked, values, group, err)
+                                : number_values(values, group, n, &rule->groups, err);
+    free(values);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------- the whole */
+
+/* Can a reader tell the copies of a record apart? */
+static apl_status check_copies(const struct subset *subset, const struct sampler *sampler, apl_error *err)
+{
+    if (sampler_limit(sampler) <= sampler_radix(subset))
+        return APL_OK;
+    return fail(err, APL_E_UNSUPPORTED,
+                "sampling: a record may come up to %u times an epoch; of one of %llu records, %u copies can "
+                "be told apart",
+                sampler_limit(sampler), (unsigned long long)subset->records, sampler_radix(subset));
+}
+
+apl_status sampling_open(const struct subset *subset, const apl_sampling *asked, uint64_t seed,
+                         struct sampler **sampler, apl_error *err)
+{
+    TRY(check(subset, asked, err));
+    struct sample_rule rule = {.seed = seed,
+                               .records = asked->records ? asked->records : subset->records,
+                               .weights = asked->weights,
+                               .replacement = asked->replacement};
+    uint32_t *group = NULL;
+    apl_status status = APL_OK;
+    if (asked->field) {
+        group = malloc((size_t)subset->records * sizeof *group);
+        status = group ? group_records(subset, asked, group, &rule, err) : fail_nomem(err);
+    }
+    if (status == APL_OK)
+        status = sampler_new(&rule, subset, sampler, err);
+    free(group);
+    return status == APL_OK ? check_copies(subset, *sampler, err) : status;
+}

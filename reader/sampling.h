@@ -1,0 +1,15 @@
+/* What a caller asks to be sampled, checked, and made into the sample of a reader. */
+#ifndef SAMPLING_H
+#define SAMPLING_H
+
+#include "sampler.h"
+
+/* Checks that weights are finite, not negative and not all 0. `what` names them in the message. */
+apl_status sampling_check_weights(const char *what, const double *weights, size_t count, apl_error *err);
+
+/* Reads the classes that are asked for, if any, and makes the sample, which sampler_free() frees. The subset must
+ * outlive it. */
+apl_status sampling_open(const struct subset *subset, const apl_sampling *asked, uint64_t seed,
+                         struct sampler **sampler, apl_error *err);
+
+#endif
