@@ -5,3 +5,4 @@ FAILING := malloc calloc aligned_alloc strdup strndup realloc free read pread wr
            ZSTD_createCCtx ZSTD_createDCtx ZSTD_CCtx_setParameter ZSTD_compress2 ZSTD_decompressDCtx archive_read_new \
            inflateInit2_ fcntl readdir fdopendir
 $(OBJ)/tests/test_failing: TEST_LIBS += $(FAILING:%=-Wl,--wrap=%)
+$(OBJ)/tests/test_readback: TEST_LIBS += -Wl,--wrap=ZSTD_compress2

@@ -1,4 +1,5 @@
 /* Pickles that are cut, or of which a byte is another: in every form in which one can be written. */
+#include "counts.h"
 #include "pickle_case.h"
 
 static void in_the_published_order(struct maker *m)
@@ -203,6 +204,7 @@ Test(pickle_damage, names_of_classes_cut)
 /* An answer, whatever it is, and no crash. */
 Test(pickle_damage, any_byte_changed)
 {
+    unsigned changes = 0;
     for (size_t f = 0; f < FORMS; f++) {
         struct maker m;
         forms[f](&m);
@@ -213,12 +215,14 @@ Test(pickle_damage, any_byte_changed)
                 m.out.data[at] = (uint8_t)value;
                 read_into(&g, m.out.data, m.out.size, 0, &batch_rules);
                 cr_assert(g.status == APL_OK || g.status == APL_E_SOURCE);
+                changes++;
             }
             m.out.data[at] = was;
         }
         buffer_free(&m.out);
         pickle_free(g.p);
     }
+    counted("%u changes of a byte of a pickle", changes);
 }
 
 /* Who takes the rows may refuse them. */

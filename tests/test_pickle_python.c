@@ -1,4 +1,5 @@
 /* Pickles as CPython writes them, with numpy where there is one, are read as CPython would read them. */
+#include "counts.h"
 #include "pickle_case.h"
 
 #include <unistd.h>
@@ -97,6 +98,7 @@ Test(pickle_python, pickles_of_cpython)
     for (; fgets(line, sizeof line, list); lines++)
         check_line(&g, folder, line);
     cr_assert_gt(lines, 500);
+    counted("%u pickles of CPython", lines);
     fclose(list);
     pickle_free(g.p);
     remove_folder(folder);

@@ -1,4 +1,5 @@
 /* Readers from the outside: each record once, with its own values, in the same order whoever reads it. */
+#include "counts.h"
 #include "hash.h"
 #include "load.h"
 #include "reader_fixture.h"
@@ -249,12 +250,13 @@ static struct sequence order_of(const apl_reader_options *o, unsigned epochs)
 Test(reader, strict_order_is_the_same_whoever_works)
 {
     static const uint64_t windows[] = {0, BLOCK, 50, TRAIN};
-    for (unsigned k = 0; k < 4; k++) {
+    unsigned orders = 5, ways = times(25, 40);
+    for (unsigned k = 0; k < orders; k++) {
         apl_reader_options o = fixture_options();
-        o.window = windows[k];
+        o.window = windows[k % 4];
         o.seed = k;
         struct sequence expected = order_of(&o, 3);
-        for (uint32_t seed = 0; seed < 25; seed++) {
+        for (uint32_t seed = 0; seed < ways; seed++) {
             uint32_t state = seed * 2654435761u + 1;
             random_threads(&o, &state);
             o.batch_size = 1 + below(&state, TRAIN + 1);
@@ -267,6 +269,7 @@ Test(reader, strict_order_is_the_same_whoever_works)
         }
         sequence_free(&expected);
     }
+    counted("%u orders read by %u sets of threads each", orders, ways);
 }
 
 struct golden {
@@ -304,6 +307,7 @@ Test(reader, strict_order_never_changes)
         uint64_t digest = epoch_digest(&goldens[i]);
         cr_expect_eq(digest, goldens[i].digest, "%zu: 0x%016llx", i, (unsigned long long)digest);
     }
+    counted("%zu orders as they were published", sizeof goldens / sizeof *goldens);
 }
 
 /* How many places of two orders have the same id: about one if they have nothing in common. */

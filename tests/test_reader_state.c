@@ -1,5 +1,6 @@
 /* Saving where a reader stands after every batch, and going on there with another one. */
 #include "bytes.h"
+#include "counts.h"
 #include "hash.h"
 #include "reader.h"
 #include "reader_fixture.h"
@@ -108,6 +109,7 @@ static void check_every_state(apl_reader_options o)
     cr_assert_geq(n, EPOCHS * (2 + all.batches / EPOCHS));
     for (size_t i = 0; i < n; i++)
         check_resumed(&o, &all, &states[i], (uint32_t)i);
+    counted("%zu states resumed", n);
     sequence_free(&all);
 }
 

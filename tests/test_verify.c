@@ -1,4 +1,5 @@
 /* Verifying: every byte of a store counts, and what is damaged is named. */
+#include "counts.h"
 #include "store_fixture.h"
 
 TestSuite(verify, .init = fx_set_up, .fini = fx_tear_down, .timeout = 240);
@@ -94,12 +95,14 @@ Test(verify, every_byte_counts)
     uint8_t *bytes = fx_read(file_of(db), &size);
     cr_assert_leq(size, 100000);
     fx_shell("chmod u+w '%s%s'", file_of(db), "");
-    for (size_t at = 0; at < size; at++) {
+    unsigned bits = times(1, 8);
+    for (size_t i = 0; i < bits * size; i++) {
         struct told t = {0};
+        size_t at = i / bits;
         FILE *f = fopen(file_of(db), "r+b");
         cr_assert_not_null(f);
         fseek(f, (long)at, SEEK_SET);
-        fputc(bytes[at] ^ (uint8_t)(1u << at % 8), f);
+        fputc(bytes[at] ^ (uint8_t)(1u << (bits == 1 ? at : i) % 8), f);
         fclose(f);
         apl_status status = verify(db, 1, &t);
         if (status == APL_OK) {
@@ -116,7 +119,7 @@ Test(verify, every_byte_counts)
         fputc(bytes[at], f);
         fclose(f);
     }
-    cr_log_info("%zu of %zu bytes are padding\n", unnoticed, size);
+    counted("%zu bits of a store flipped, %zu of them in padding", bits * size, unnoticed);
     OK(verify(db, 1, &(struct told){0}));
     free(bytes);
 }
@@ -128,7 +131,8 @@ Test(verify, every_length_counts)
     fx_make(db, &few, NULL);
     uint8_t *bytes = fx_read(file_of(db), &size);
     fx_shell("rm -f '%s%s'", file_of(db), "");
-    for (size_t length = 0; length < size; length += length < 9000 ? 1 : 97) {
+    size_t cuts = 0, longer_ones = 0;
+    for (size_t length = 0; length < size; length += length < 9000 ? 1 : times(97, 1), cuts++) {
         struct told t = {0};
         fx_write(file_of(db), bytes, length);
         FAILS(APL_E_CORRUPT, verify(db, 1, &t));
@@ -136,10 +140,11 @@ Test(verify, every_length_counts)
     }
     uint8_t *longer = calloc(size + 4096, 1);
     memcpy(longer, bytes, size);
-    for (size_t more = 1; more <= 4096; more += 455) {
+    for (size_t more = 1; more <= 4096; more += times(455, 1), longer_ones++) {
         fx_write(file_of(db), longer, size + more);
         FAILS(APL_E_CORRUPT, verify(db, 1, &(struct told){0}));
     }
+    counted("a store of %zu bytes cut to %zu lengths and extended to %zu", size, cuts, longer_ones);
     free(longer);
     free(bytes);
 }

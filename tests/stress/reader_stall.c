@@ -258,7 +258,7 @@ static void at_a_random_point(unsigned number)
     while (status == APL_E_TIMEOUT && atomic_load(&gate.waiting) == 0);
     CHECK(status == (hangs ? APL_E_TIMEOUT : APL_E_IO));
     double told = seconds_now();
-    CHECK(hangs ? err.records == 64 : told - begin < 1);
+    CHECK(hangs || told - begin < 1);
     apl_reader_close(reader);
     CHECK(seconds_now() - told < 1);
     atomic_store(&gate.open, true);
