@@ -31,14 +31,25 @@ apl_status thread_start(pthread_t *thread, void *(*run)(void *), void *argument,
 struct loop {
     parallel_work work;
     void *context;
-    size_t tasks;
     atomic_size_t next;
     atomic_uint workers;
-    atomic_bool failed;
+    atomic_size_t end; /* tasks from here on are not begun: all of them, or those after one that failed */
     pthread_mutex_t lock; /* of status and error */
     apl_status status;
     apl_error error;
 };
+
+/* Of several failures that of the first task counts, whichever thread is faster: those before it are all done. */
+static void loop_fail(struct loop *loop, size_t task, apl_status status, const apl_error *error)
+{
+    pthread_mutex_lock(&loop->lock);
+    if (task < atomic_load_explicit(&loop->end, memory_order_relaxed)) {
+        atomic_store_explicit(&loop->end, task, memory_order_relaxed);
+        loop->status = status;
+        loop->error = *error;
+    }
+    pthread_mutex_unlock(&loop->lock);
+}
 
 static void *loop_run(void *argument)
 {
@@ -47,24 +58,18 @@ static void *loop_run(void *argument)
     for (;;) {
         /* relaxed: the tasks are independent, and joining the threads publishes what they did */
         size_t task = atomic_fetch_add_explicit(&loop->next, 1, memory_order_relaxed);
-        if (task >= loop->tasks || atomic_load_explicit(&loop->failed, memory_order_relaxed))
+        if (task >= atomic_load_explicit(&loop->end, memory_order_relaxed))
             return NULL;
         apl_error error;
         apl_status status = loop->work(loop->context, worker, task, &error);
-        if (status == APL_OK)
-            continue;
-        pthread_mutex_lock(&loop->lock);
-        if (!atomic_exchange_explicit(&loop->failed, true, memory_order_relaxed)) {
-            loop->status = status;
-            loop->error = error;
-        }
-        pthread_mutex_unlock(&loop->lock);
+        if (status != APL_OK)
+            loop_fail(loop, task, status, &error);
     }
 }
 
 apl_status parallel_for(unsigned threads, size_t tasks, parallel_work work, void *context, apl_error *err)
 {
-    struct loop loop = {.work = work, .context = context, .tasks = tasks, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct loop loop = {.work = work, .context = context, .end = tasks, .lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_t *others = threads > 1 ? calloc(threads - 1, sizeof *others) : NULL;
     unsigned started = 0;
     while (others && started + 1 < threads && started + 1 < tasks &&
