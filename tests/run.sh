@@ -317,6 +317,6 @@ for suite in $suites; do
     suite_"$suite"
 done
 
-echo
+printf '\n%d h %02d min %02d s\n' $((SECONDS / 3600)) $((SECONDS / 60 % 60)) $((SECONDS % 60))
 echo "$passed passed, $failed failed$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
 [ $failed -eq 0 ]
