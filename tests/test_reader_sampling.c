@@ -1,0 +1,548 @@
+/* Readers that sample: what they deliver is the sample, however they are run, saved and resumed. */
+#include "reader.h"
+#include "reader_fixture.h"
+
+#define TRAIN 101
+#define BLOCK 8
+
+static void set_up(void)
+{
+    fixture_make(TRAIN, 9, BLOCK);
+}
+
+TestSuite(reader_sampling, .init = set_up, .fini = fixture_free, .timeout = 120);
+
+/* --------------------------------------------------------------------------------------- ways to sample */
+
+#define LAWS 6u
+
+static const char *const law_names[LAWS] = {"classes, replacement",
+                                            "classes, no replacement",
+                                            "records, replacement",
+                                            "records, no replacement",
+                                            "all alike",
+                                            "one class, far too often"};
+
+/* The sampling of a law; its weights live until the next call. */
+static const apl_sampling *law(unsigned i)
+{
+    static apl_sampling laws[LAWS];
+    static double classes[CLASSES], records[TRAIN];
+    for (unsigned c = 0; c < CLASSES; c++)
+        classes[c] = c % 4;
+    for (unsigned k = 0; k < TRAIN; k++)
+        records[k] = k % 3 ? 1.0 / (1 + k % 7) : 0;
+    apl_sampling s = APL_SAMPLING_INIT;
+    s.replacement = i == 0 || i == 2;
+    if (i < 2) {
+        s.field = "label";
+        s.weights = classes;
+        s.weight_count = CLASSES;
+        s.records = i ? 0 : 150;
+    } else if (i < 4) {
+        s.weights = records;
+        s.weight_count = TRAIN;
+        s.records = i == 3 ? 33 : 0;
+    } else if (i == 4) {
+        s.records = 40;
+    } else { /* more of a block than any window holds */
+        static const double one[CLASSES] = {0, 0, 0, 1};
+        s.field = "label";
+        s.weights = one;
+        s.weight_count = CLASSES;
+        s.records = 300;
+    }
+    laws[i] = s;
+    return &laws[i];
+}
+
+/* Every way to read: kept slots or not, both orders, threads. */
+#define WAYS 12u
+static apl_reader_options way(unsigned i, unsigned l)
+{
+    static const unsigned threads[] = {APL_NO_THREADS, 1, 4};
+    apl_reader_options o = fixture_options();
+    o.batch_size = 7;
+    o.window = i & 1 ? 20 : 0;
+    o.order = i & 2 ? APL_FREE : APL_STRICT;
+    o.threads = threads[i / 4];
+    o.seed = 10 + l;
+    o.sampling = law(l);
+    return o;
+}
+
+/* How often each record comes in the epoch that has been handed out: before the next one begins. */
+static void expected_counts(const apl_reader *r, uint32_t *counts)
+{
+    const uint32_t *first = sampler_first(r->sampler, r->epoch);
+    for (uint32_t i = 0; i < TRAIN; i++)
+        counts[i] = first[i + 1] - first[i];
+}
+
+static void check_counts(const struct sequence *s, const uint32_t *expected, const char *what)
+{
+    uint32_t counts[TRAIN] = {0};
+    for (size_t i = 0; i < s->count; i++) {
+        cr_assert_lt(s->ids[i], TRAIN);
+        counts[s->ids[i]]++;
+    }
+    for (unsigned i = 0; i < TRAIN; i++)
+        cr_assert_eq(counts[i], expected[i], "%s: record %u comes %u times, not %u", what, i, counts[i],
+                     expected[i]);
+}
+
+/* ---------------------------------------------------------------------------------------- what comes */
+
+Test(reader_sampling, what_comes_is_the_sample)
+{
+    for (unsigned l = 0; l < LAWS; l++)
+        for (unsigned i = 0; i < WAYS; i++) {
+            apl_reader_options o = way(i, l);
+            apl_reader *r = fixture_reader(&o);
+            uint64_t records = o.sampling->records ? o.sampling->records : TRAIN;
+            for (unsigned epoch = 0; epoch < 4; epoch++) {
+                struct sequence s = {0};
+                uint32_t expected[TRAIN];
+                cr_assert_eq(apl_reader_batches(r), (records + 6) / 7);
+                read_epoch(r, &s);
+                expected_counts(r, expected);
+                cr_assert_eq(s.count, records);
+                check_counts(&s, expected, law_names[l]);
+                sequence_free(&s);
+                fixture_next_epoch(r);
+            }
+            apl_reader_close(r);
+        }
+}
+
+Test(reader_sampling, strict_order_is_the_same_with_any_threads)
+{
+    for (unsigned l = 0; l < LAWS; l++)
+        for (unsigned window = 0; window < 2; window++) {
+            struct sequence s[3] = {{0}};
+            for (unsigned k = 0; k < 3; k++) {
+                apl_reader_options o = way(window + 4 * k, l);
+                apl_reader *r = fixture_reader(&o);
+                for (unsigned epoch = 0; epoch < 3; epoch++) {
+                    read_batches(r, &s[k], SIZE_MAX);
+                    fixture_next_epoch(r);
+                }
+                apl_reader_close(r);
+            }
+            check_same(&s[0], &s[1]);
+            check_same(&s[0], &s[2]);
+            for (unsigned k = 0; k < 3; k++)
+                sequence_free(&s[k]);
+        }
+}
+
+/* Without replacement, each class comes exactly as often as it should: fifteen times each at this size, or sixteen. */
+Test(reader_sampling, classes_come_in_proportion)
+{
+    apl_sampling balanced = APL_SAMPLING_INIT;
+    apl_reader_options o = fixture_options();
+    balanced.field = "label";
+    balanced.records = 155;
+    o.sampling = &balanced;
+    apl_reader *r = fixture_reader(&o);
+    for (unsigned epoch = 0; epoch < 5; epoch++) {
+        struct sequence s = {0};
+        unsigned counts[CLASSES] = {0}, more = 0;
+        read_epoch(r, &s);
+        for (size_t i = 0; i < s.count; i++)
+            counts[fixture_label(s.ids[i])]++;
+        for (unsigned c = 0; c < CLASSES; c++) {
+            cr_assert(counts[c] == 15 || counts[c] == 16, "class %u: %u", c, counts[c]);
+            more += counts[c] == 16;
+        }
+        cr_assert_eq(more, 5);
+        sequence_free(&s);
+        fixture_next_epoch(r);
+    }
+    apl_reader_close(r);
+}
+
+/* Each of the times that a record comes is a copy of its own number, and augmented by itself. */
+Test(reader_sampling, copies_differ_in_augmentation)
+{
+    apl_transform crop = APL_TRANSFORM_INIT;
+    crop.pad = 3;
+    crop.dtype = APL_U8;
+    for (unsigned i = 0; i < WAYS; i++) {
+        static uint8_t pictures[TRAIN][64][IMAGE_BYTES];
+        uint64_t seen[TRAIN] = {0};
+        uint32_t expected[TRAIN], pairs = 0, equal = 0;
+        apl_reader_options o = way(i, 0);
+        o.transforms = &crop;
+        o.transform_count = 1;
+        apl_reader *r = fixture_reader(&o);
+        for (apl_batch *b; (b = fixture_next(r)); apl_batch_release(b))
+            for (size_t k = 0; k < apl_batch_rows(b); k++) {
+                uint64_t id = apl_batch_ids(b)[k];
+                uint32_t copy = apl_batch_copies(b)[k];
+                cr_assert_lt(copy, 64);
+                cr_assert(!(seen[id] >> copy & 1), "record %llu, copy %u", (unsigned long long)id, copy);
+                seen[id] |= (uint64_t)1 << copy;
+                memcpy(pictures[id][copy],
+                       (const uint8_t *)apl_batch_column(b, FIELD_IMAGE)->data + k * IMAGE_BYTES,
+                       IMAGE_BYTES);
+            }
+        expected_counts(r, expected);
+        for (unsigned id = 0; id < TRAIN; id++)
+            cr_assert_eq(seen[id], ((uint64_t)1 << expected[id]) - 1);
+        for (unsigned id = 0; id < TRAIN; id++)
+            for (unsigned copy = 1; copy < expected[id]; copy++, pairs++)
+                equal += memcmp(pictures[id][copy], pictures[id][copy - 1], IMAGE_BYTES) == 0;
+        cr_assert(pairs > 40 && equal < pairs / 4, "%u of %u pairs are equal", equal, pairs);
+        apl_reader_close(r);
+    }
+}
+
+Test(reader_sampling, blocks_of_which_nothing_comes_are_not_read)
+{
+    apl_sampling few = APL_SAMPLING_INIT;
+    few.records = 3;
+    for (unsigned i = 0; i < WAYS; i++) {
+        apl_reader_options o = way(i, 4);
+        o.sampling = &few;
+        apl_reader *r = fixture_reader(&o);
+        apl_stats stats;
+        for (unsigned epoch = 0; epoch < 2; epoch++) {
+            struct sequence s = {0};
+            read_epoch(r, &s);
+            cr_assert_eq(s.count, 3);
+            sequence_free(&s);
+            fixture_next_epoch(r);
+        }
+        /* the third epoch's may be read ahead */
+        cr_assert_eq(apl_reader_stats(r, &stats, sizeof stats), APL_OK);
+        cr_assert_leq(stats.blocks, 9, "%llu blocks", (unsigned long long)stats.blocks);
+        apl_reader_close(r);
+    }
+}
+
+/* ------------------------------------------------------------------------------------- lanes and ranks */
+
+static void add_sums(uint64_t *sum, const uint64_t *more)
+{
+    sum[0] += more[0];
+    sum[1] += more[1] + (sum[0] < more[0]);
+}
+
+/* Some ranks together deliver the sample, and their receipts add up to that of one reader. */
+static void check_world(apl_reader_options o, unsigned world, const char *what)
+{
+    apl_reader *ranks[4], *alone;
+    o.world = 1;
+    alone = fixture_reader(&o);
+    o.world = world;
+    for (o.rank = 0; o.rank < world; o.rank++)
+        ranks[o.rank] = fixture_reader(&o);
+    for (unsigned epoch = 0; epoch < 3; epoch++) {
+        struct sequence all = {0}, one = {0};
+        apl_receipt receipt, whole;
+        uint64_t sum[2] = {0, 0};
+        uint32_t expected[TRAIN];
+        read_epoch(alone, &one);
+        expected_counts(alone, expected);
+        check_counts(&one, expected, what);
+        cr_assert_eq(apl_reader_receipt(alone, &whole, sizeof whole, NULL), APL_OK);
+        for (unsigned k = 0; k < world; k++) {
+            read_epoch(ranks[k], &all);
+            cr_assert_eq(apl_reader_receipt(ranks[k], &receipt, sizeof receipt, NULL), APL_OK);
+            cr_assert_eq(receipt.missing + receipt.repeated, 0);
+            add_sums(sum, receipt.sum);
+        }
+        check_counts(&all, expected, what);
+        cr_assert(sum[0] == whole.sum[0] && sum[1] == whole.sum[1], "%s: receipts do not add up", what);
+        cr_assert_eq(whole.delivered, one.count);
+        sequence_free(&all);
+        sequence_free(&one);
+        fixture_next_epoch(alone);
+        for (unsigned k = 0; k < world; k++)
+            fixture_next_epoch(ranks[k]);
+    }
+    apl_reader_close(alone);
+    for (unsigned k = 0; k < world; k++)
+        apl_reader_close(ranks[k]);
+}
+
+Test(reader_sampling, ranks_share_one_sample)
+{
+    for (unsigned l = 0; l < LAWS; l++)
+        for (unsigned world = 2; world <= 4; world++)
+            for (unsigned i = 0; i < 4; i++) {
+                apl_reader_options o = way(i & 1, l);
+                o.window = o.window ? 33 : 0;
+                o.lanes = i & 2 ? world : 1;
+                check_world(o, world, law_names[l]);
+            }
+}
+
+/* -------------------------------------------------------------------------------------- saved, resumed */
+
+#define EPOCHS 2u
+
+struct saved {
+    uint8_t bytes[APL_STATE_BYTES + 64];
+    size_t size, at;
+};
+
+static void save(apl_reader *r, struct saved *s, size_t at)
+{
+    apl_error err = {0};
+    s->size = sizeof s->bytes;
+    s->at = at;
+    cr_assert_eq(apl_reader_state(r, s->bytes, &s->size, &err), APL_OK, "%s", err.message);
+}
+
+static void check_resumed(apl_reader_options o, const struct saved *state, const struct sequence *all,
+                          uint32_t (*expected)[TRAIN])
+{
+    struct sequence s = {.ids = malloc(all->count * sizeof *s.ids), .count = state->at, .room = all->count};
+    size_t length = all->count / EPOCHS;
+    memcpy(s.ids, all->ids, state->at * sizeof *s.ids);
+    o.state = state->bytes;
+    o.state_size = state->size;
+    o.batch_size = 1 + state->at % 11;
+    apl_reader *r = fixture_reader(&o);
+    for (; apl_reader_epoch(r) < EPOCHS; fixture_next_epoch(r))
+        read_epoch(r, &s);
+    apl_reader_close(r);
+    cr_assert_eq(s.count, all->count);
+    if (o.order == APL_STRICT)
+        check_same(all, &s);
+    for (unsigned epoch = 0; epoch < EPOCHS; epoch++)
+        check_counts(&(struct sequence){.ids = s.ids + epoch * length, .count = length}, expected[epoch],
+                     "resumed");
+    sequence_free(&s);
+}
+
+Test(reader_sampling, goes_on_after_every_batch)
+{
+    static struct saved states[256];
+    uint32_t expected[EPOCHS][TRAIN];
+    for (unsigned l = 0; l < LAWS; l++)
+        for (unsigned i = 0; i < 4; i++) {
+            apl_reader_options o = way(i, l);
+            struct sequence all = {0};
+            size_t n = 0;
+            apl_reader *r = fixture_reader(&o);
+            for (unsigned epoch = 0; epoch < EPOCHS; epoch++) {
+                save(r, &states[n++], all.count);
+                while (read_batches(r, &all, 1))
+                    save(r, &states[n++], all.count);
+                expected_counts(r, expected[epoch]);
+                fixture_next_epoch(r);
+            }
+            apl_reader_close(r);
+            for (size_t k = 0; k < n; k++) {
+                o.threads = k % 5 ? APL_NO_THREADS : 3;
+                check_resumed(o, &states[k], &all, expected);
+            }
+            sequence_free(&all);
+        }
+}
+
+Test(reader_sampling, states_of_other_samples_are_refused)
+{
+    struct saved state;
+    for (unsigned l = 0; l < LAWS; l++) {
+        apl_reader_options o = way(0, l);
+        o.seed = 1;
+        apl_reader *r = fixture_reader(&o);
+        save(r, &state, 0);
+        apl_reader_close(r);
+        o.state = state.bytes;
+        o.state_size = state.size;
+        apl_reader_close(fixture_reader(&o));
+        for (unsigned other = 0; other <= LAWS; other++) {
+            if (other == l)
+                continue;
+            o.sampling = other < LAWS ? law(other) : NULL;
+            cr_assert(strstr(fixture_refused(&o, APL_E_MISMATCH), "sampling"));
+        }
+        apl_sampling more = *law(l);
+        more.records = 30;
+        o.sampling = &more;
+        fixture_refused(&o, APL_E_MISMATCH);
+    }
+}
+
+/* -------------------------------------------------------------------------------------- what goes wrong */
+
+/* Opens a copy of the store in which the picture of a record is damaged. */
+static apl_store *corrupted(uint64_t id)
+{
+    static uint8_t bytes[1 << 20];
+    char path[128];
+    uint8_t image[IMAGE_BYTES];
+    apl_store *store = NULL;
+    fixture_shell("cp -r '%s' '%s/bad'", fx.db, fx.place);
+    fixture_shell("chmod -R u+w '%s%s'", fx.place, "");
+    snprintf(path, sizeof path, "%s/bad/data.mdb", fx.place);
+    FILE *f = fopen(path, "r+b");
+    long size = (long)fread(bytes, 1, sizeof bytes, f), at = 0;
+    fixture_image(id, image);
+    while (at + IMAGE_BYTES <= size && memcmp(bytes + at, image, IMAGE_BYTES) != 0)
+        at++;
+    cr_assert_lt(at + IMAGE_BYTES, size);
+    fseek(f, at + 100, SEEK_SET);
+    fputc(image[100] ^ 4, f);
+    cr_assert_eq(fclose(f), 0);
+    snprintf(path, sizeof path, "%s/bad", fx.place);
+    cr_assert_eq(apl_store_open(path, NULL, &store, NULL), APL_OK);
+    return store;
+}
+
+Test(reader_sampling, records_of_corrupt_blocks_are_left_out)
+{
+    apl_store *whole = fx.store, *bad = corrupted(60);
+    fx.store = bad;
+    for (unsigned l = 0; l < LAWS - 1; l++)
+        for (unsigned i = 0; i < WAYS; i++) {
+            apl_reader_options o = way(i, l);
+            o.skip_corrupt = BLOCK;
+            apl_reader *r = fixture_reader(&o);
+            for (unsigned epoch = 0; epoch < 3; epoch++) {
+                struct sequence s = {0};
+                uint32_t expected[TRAIN];
+                apl_receipt receipt;
+                for (apl_batch *b; (b = fixture_next(r)); apl_batch_release(b)) {
+                    size_t n;
+                    const uint64_t *ids = apl_batch_skipped(b, &n);
+                    for (size_t k = 0; k < n; k++)
+                        cr_assert(ids[k] >= 56 && ids[k] < 72, "%llu", (unsigned long long)ids[k]);
+                    sequence_add(&s, b);
+                    apl_batch rows = *b; /* those left out as if they were rows */
+                    rows.ids = (uint64_t *)ids;
+                    rows.rows = n;
+                    sequence_add(&s, &rows);
+                }
+                expected_counts(r, expected);
+                check_counts(&s, expected, law_names[l]);
+                cr_assert_eq(apl_reader_receipt(r, &receipt, sizeof receipt, NULL), APL_OK);
+                cr_assert_eq(receipt.delivered + receipt.skipped, s.count);
+                cr_assert_eq(receipt.missing + receipt.repeated, 0);
+                sequence_free(&s);
+                fixture_next_epoch(r);
+            }
+            apl_reader_close(r);
+        }
+    fx.store = whole;
+    apl_store_close(bad);
+}
+
+Test(reader_sampling, epochs_given_up_leave_nothing_behind)
+{
+    for (unsigned l = 0; l < LAWS; l++)
+        for (unsigned i = 0; i < WAYS; i++) {
+            apl_reader_options o = way(i, l);
+            o.drop_last = i & 1;
+            apl_reader *r = fixture_reader(&o);
+            for (unsigned epoch = 0; epoch < 12; epoch++) {
+                struct sequence s = {0};
+                uint32_t expected[TRAIN];
+                if (!read_batches(r, &s, epoch % 3 ? epoch : SIZE_MAX) && !o.drop_last) {
+                    expected_counts(r, expected);
+                    check_counts(&s, expected, law_names[l]);
+                }
+                sequence_free(&s);
+                fixture_next_epoch(r);
+            }
+            apl_reader_close(r);
+        }
+}
+
+Test(reader_sampling, stays_within_its_budget)
+{
+    static const char *const fields[] = {"image", "label"};
+    for (unsigned l = 0; l < LAWS; l++)
+        for (unsigned i = 0; i < WAYS; i++) {
+            apl_reader_options o = way(i, l);
+            apl_stats stats;
+            o.fields = fields;
+            o.field_count = 2;
+            o.memory_budget = 1;
+            const char *message = fixture_refused(&o, APL_E_INVALID), *needs = strstr(message, " needs ");
+            cr_assert_not_null(needs, "%s", message);
+            o.memory_budget = strtoull(needs + 7, NULL, 10);
+            o.window = 0;
+            if (strstr(message, "any window"))
+                o.window = BLOCK;
+            apl_reader *r = fixture_reader(&o);
+            struct sequence s = {0};
+            read_epoch(r, &s);
+            cr_assert_eq(apl_reader_stats(r, &stats, sizeof stats), APL_OK);
+            cr_assert_leq(stats.memory, stats.memory_budget);
+            sequence_free(&s);
+            apl_reader_close(r);
+        }
+}
+
+static void refused(const apl_sampling *s, apl_status status, const char *part)
+{
+    apl_reader_options o = fixture_options();
+    o.sampling = s;
+    const char *message = fixture_refused(&o, status);
+    cr_assert(strstr(message, part), "%s", message);
+}
+
+Test(reader_sampling, what_cannot_be_is_refused)
+{
+    double weights[TRAIN] = {1};
+    apl_sampling s = APL_SAMPLING_INIT, zero = {0};
+    refused(&zero, APL_E_INVALID, "APL_SAMPLING_INIT");
+    s.records = TRAIN + 1;
+    refused(&s, APL_E_INVALID, "102 records an epoch without replacement, of 101");
+    s.records = UINT32_MAX;
+    refused(&s, APL_E_UNSUPPORTED, "2^32");
+    s.records = 0;
+    s.weights = weights;
+    refused(&s, APL_E_INVALID, "both or none");
+    s.weight_count = 3;
+    refused(&s, APL_E_INVALID, "3 weights for the 101 records");
+    s.weight_count = TRAIN;
+    refused(&s, APL_E_INVALID, "of 1 that have a weight");
+    weights[7] = -1;
+    refused(&s, APL_E_INVALID, "weights[7] is -1");
+    weights[7] = 0.0 / (weights[1] * 0);
+    refused(&s, APL_E_INVALID, "weights[7] is ");
+    weights[7] = 1.0 / weights[1];
+    refused(&s, APL_E_INVALID, "weights[7] is inf");
+    weights[7] = weights[0] = 0;
+    refused(&s, APL_E_INVALID, "none is above 0");
+    weights[0] = 1;
+    s.field = "label";
+    s.weight_count = 3;
+    refused(&s, APL_E_INVALID, "there are 3 weights, but record 31 has the label 3");
+    s.weight_count = CLASSES + 1;
+    weights[CLASSES] = 1;
+    refused(&s, APL_E_INVALID, "weights[10] is not 0");
+    s.field = "image";
+    refused(&s, APL_E_INVALID, "field image is not one whole number");
+    s.field = "shape";
+    refused(&s, APL_E_NOTFOUND, "shape");
+    s = (apl_sampling)APL_SAMPLING_INIT;
+    s.records = 100000;
+    s.field = "label";
+    s.replacement = 1;
+    double one[CLASSES] = {1};
+    s.weights = one;
+    s.weight_count = CLASSES;
+    apl_reader_options o = fixture_options();
+    o.sampling = &s;
+    apl_reader_close(fixture_reader(&o));
+    s.records = 1000000;
+    refused(&s, APL_E_UNSUPPORTED, "copies can be told apart");
+}
+
+Test(reader_sampling, excludes_reuse_and_the_order_of_ids)
+{
+    apl_reader_options o = way(0, 0);
+    o.reuse = 2;
+    cr_assert(strstr(fixture_refused(&o, APL_E_INVALID), "reuse"));
+    o.reuse = 1;
+    o.sequential = 1;
+    cr_assert(strstr(fixture_refused(&o, APL_E_INVALID), "sequential"));
+}
