@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._arguments import wrong_type
+
 if TYPE_CHECKING:
     from ._core import View
 
@@ -14,6 +16,7 @@ _DTYPES = {
     "u8": "u1", "i8": "i1", "u16": "u2", "i16": "i2", "u32": "u4", "i32": "i4", "u64": "u8", "i64": "i8",
     "f16": "f2", "f32": "f4", "f64": "f8", "bool": "?",
 }  # fmt: skip
+_KNOWN = ", ".join((*_DTYPES, "bf16"))
 _NAMES = {np.dtype(code): name for name, code in _DTYPES.items()}
 
 
@@ -31,21 +34,29 @@ def bfloat16() -> np.dtype:
 
 def numpy_dtype(name: str) -> np.dtype:
     """The NumPy dtype for a store's dtype, such as ``uint8`` for ``"u8"``."""
-    return bfloat16() if name == "bf16" else np.dtype(_DTYPES[name])
+    if name == "bf16":
+        return bfloat16()
+    if not isinstance(name, str) or name not in _DTYPES:
+        raise wrong_type("a dtype", f"one of {_KNOWN}", name)
+    return np.dtype(_DTYPES[name])
 
 
-def store_dtype(dtype: Any) -> str:
+def store_dtype(dtype: Any, what: str = "a dtype") -> str:
     """The store's name for a dtype: ``"u8"`` for ``np.uint8``, ``"utf8"`` for ``str``; such names stand for
     themselves."""
     if dtype in (str, "utf8", "str"):
         return "utf8"
     if isinstance(dtype, str) and dtype in (*_DTYPES, "bf16"):
         return dtype  # also "u8", which is a byte here, and 8 bytes to NumPy
-    name = _NAMES.get(np.dtype(dtype).newbyteorder("="))
-    if name is None and np.dtype(dtype).name == "bfloat16":
+    try:
+        known = None if dtype is None else np.dtype(dtype)  # None would be float64 to NumPy
+    except (TypeError, ValueError, SyntaxError):
+        known = None
+    name = None if known is None else _NAMES.get(known.newbyteorder("="))
+    if name is None and known is not None and known.name == "bfloat16":
         return "bf16"
     if name is None:
-        raise TypeError(f"a store has no dtype for {dtype!r}; it has {', '.join(_DTYPES)}, bf16 and utf8")
+        raise wrong_type(what, f"one of {_KNOWN}, NumPy's for these, or str", dtype)
     return name
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import names
 from ._arrays import numpy_dtype
 from ._core import Batch, View
 from ._errors import InvalidError
@@ -52,18 +53,18 @@ def fixed_fields(store: Store, fields: Iterable[str] | None, framework: str) -> 
     """
     uneven = varying(store)
     if fields is None:
-        names = [name for name in store.schema.names if name not in uneven]
-        if not names:
+        even = [name for name in store.schema.names if name not in uneven]
+        if not even:
             raise InvalidError(
                 f"{store.path}: {framework} holds arrays, and all fields are text or of varying shape"
             )
-        return names
-    names = [fields] if isinstance(fields, str) else list(fields)
-    for name in names:
+        return even
+    found = [fields] if isinstance(fields, str) else names("fields", fields) or []
+    for name in found:
         if name in uneven:
             raise InvalidError(
                 f"{store.path}: field {name} is {store.schema[name].type}, of which {framework} can make no "
                 "array: leave it out of fields, or put an array in its place by a function among the "
                 "transforms"
             )
-    return names
+    return found

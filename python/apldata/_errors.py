@@ -38,6 +38,10 @@ class InvalidError(Error, ValueError):
     status = 2
 
 
+class InvalidTypeError(InvalidError, TypeError):
+    """An argument is of a type that will not do."""
+
+
 class NoMemoryError(Error, MemoryError):
     """Memory could not be had."""
 
@@ -66,6 +70,14 @@ class NotFoundError(Error, LookupError):
     """No such store, record, field, split or member."""
 
     status = 7
+
+
+class NoRecordError(NotFoundError, IndexError):
+    """There is no record with that id."""
+
+
+class NoFieldError(NotFoundError, KeyError):
+    """There is no field of that name."""
 
 
 class BusyError(Error):
@@ -165,7 +177,7 @@ _KINDS = {
 }
 
 
-for _kind in (Error, *_KINDS.values()):
+for _kind in (Error, *_KINDS.values(), InvalidTypeError, NoRecordError, NoFieldError):
     _kind.__module__ = "apldata"  # where users find them
 
 

@@ -12,13 +12,26 @@ from typing import Any
 
 from . import _core
 from ._ahead import END, Ahead
+from ._arguments import U32, U64, choice, flag, names, number, text, whole, wholes, wrong_type
 from ._errors import ForkedError, InvalidError, LentError, NotFoundError, TimeoutError
-from ._store import Store, field_names
+from ._store import Store
 from .transforms import check_channels, split_transforms
 
 _NO_THREADS = 0xFFFFFFFF
+_SECONDS = "seconds, at least 0, or None"
 _ORDERS = {"strict": 0, "free": 1}
 _open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
+
+
+def _threads(threads: int | None) -> int:
+    """As the library has it, for which 0 is its own choice."""
+    return 0 if threads is None else whole("threads", threads, 0, U32 - 1) or _NO_THREADS
+
+
+def _pair(pin: Any) -> Any:
+    if isinstance(pin, tuple) and len(pin) == 2 and all(map(callable, pin)):
+        return pin
+    raise wrong_type("pin", "a pair of functions, or None", pin)
 
 
 class Loader:
@@ -98,26 +111,26 @@ class Loader:
         skip_corrupt: int = 0,
         pin: tuple[Callable[[int, int], object], Callable[[int, int], object]] | None = None,
     ) -> None:
-        if order not in _ORDERS:
-            raise InvalidError(f"order {order!r}: it is 'strict' or 'free'")
-        if batch_size < 1:
-            raise InvalidError(f"batch_size {batch_size}: at least 1")
         if (rank is None) != (world is None):
-            raise InvalidError("rank and world: both or none")
+            raise InvalidError(f"rank and world go together; got rank={rank!r}, world={world!r}")
         in_c, self._functions = split_transforms(transforms)
+        self._options: dict[str, Any] = {
+            "transforms": in_c, "fields": names("fields", fields), "order": choice("order", order, _ORDERS),
+            "sequential": 1 - flag("shuffle", shuffle), "drop_last": flag("drop_last", drop_last),
+            "threads": _threads(threads), "pin": pin if pin is None else _pair(pin),
+            **wholes(1, U64, batch_size=batch_size), **wholes(1, U32, reuse=reuse),
+            **wholes(0, U64, seed=seed, window=window, memory_budget=memory_budget,
+                     skip_corrupt=skip_corrupt),
+            **wholes(0, U32, loaders=loaders, consumers=consumers, queue_depth=queue_depth, bins=bins,
+                     lanes=lanes, rank=rank or 0, world=world or 0),
+        }  # fmt: skip
+        first_epoch = whole("first_epoch", first_epoch)
+        self._timeout = 0.0 if timeout is None else number("timeout", timeout, _SECONDS, 0)
         self.store = db if isinstance(db, Store) else Store(db)
         check_channels(in_c, self.store.schema)
-        self.batch_size, self.seed = batch_size, seed
-        self.split = split if split is not None else next(iter(self.store._splits()))[0]
-        self._timeout = timeout or 0
-        self._options: dict[str, Any] = {
-            "split": self.split, "batch_size": batch_size, "seed": seed, "transforms": in_c,
-            "fields": field_names(fields), "sequential": int(not shuffle), "drop_last": int(drop_last),
-            "threads": 0 if threads is None else threads or _NO_THREADS,
-            "loaders": loaders, "consumers": consumers, "queue_depth": queue_depth, "order": _ORDERS[order],
-            "window": window, "bins": bins, "reuse": reuse, "lanes": lanes, "memory_budget": memory_budget,
-            "rank": rank or 0, "world": world or 0, "skip_corrupt": skip_corrupt, "pin": pin,
-        }  # fmt: skip
+        self.batch_size, self.seed = self._options["batch_size"], self._options["seed"]
+        first = next(iter(self.store._splits()))[0]
+        self.split = self._options["split"] = first if split is None else text("split", split)
         self._pid, self._lock = os.getpid(), threading.Lock()
         self._ahead: Ahead | None = None
         self._serial = 0  # of the iterator that is valid
@@ -207,6 +220,7 @@ class Loader:
         """Makes the next iteration that of epoch `epoch`, from its beginning; where a state of that epoch has
         just been loaded, from there. Needed only to leave the sequence: `iter()` goes from epoch to epoch by
         itself."""
+        epoch = whole("epoch", epoch)
         if self._begun and epoch == self._reader.epoch + 1:
             return  # that is where iter() will go
         if self._begun or epoch != self._reader.epoch:

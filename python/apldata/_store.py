@@ -5,33 +5,67 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from operator import index
 from typing import Any
 
 import numpy as np
 
 from . import _core
-from ._errors import CorruptError, InvalidError, NotFoundError
+from ._arguments import (
+    U32,
+    choice,
+    flag,
+    function,
+    names,
+    number,
+    optional_text,
+    path_of,
+    text,
+    whole,
+    wrong_type,
+    wrong_value,
+)
+from ._errors import CorruptError, NoRecordError, NotFoundError
 from .schema import BadBlock, Field, Member, Schema, Split
 
 Ids = int | slice | Iterable[int] | np.ndarray
 _IO = {"auto": 0, "map": 1, "read": 2}
-
+_IDS = "integers in one row, or a slice"
+_MOST = 2**64 - 1
 
 _COPY_FROM = 1 << 28  # bytes: more than this is read piece by piece, so that Ctrl-C is heard between them
 
 
-def field_names(fields: Iterable[str] | None) -> list[str] | None:
-    """Names in a list; None: all."""
-    if isinstance(fields, (str, bytes)):
-        raise TypeError(f"fields: a list of names is needed: [{fields!r}]")
-    return None if fields is None else list(fields)
-
-
-def _absolute(path: str | bytes | os.PathLike[Any]) -> str:
+def _absolute(argument: str, given: str | bytes | os.PathLike[Any]) -> str:
     """So that it is the same directory in a child process or after a change of directory."""
-    name = os.fsdecode(path)
+    name = path_of(argument, given)
     return name if os.path.isabs(name) else os.path.join(os.getcwd(), name)
+
+
+def _digest(content: Any) -> bytes | None:
+    """32 bytes, of as many or of hexadecimal."""
+    try:
+        digest = bytes.fromhex(content) if isinstance(content, str) else content
+    except ValueError:
+        digest = b""
+    if digest is not None and (not isinstance(digest, bytes) or len(digest) != 32):
+        wrong = wrong_value if isinstance(content, (str, bytes)) else wrong_type
+        raise wrong("expected_content", "32 bytes, or 64 hexadecimal digits", content)
+    return digest
+
+
+def _range_of(ids: slice, records: int) -> tuple[int, int, int]:
+    try:
+        return ids.indices(records)
+    except (TypeError, ValueError):
+        raise wrong_type("ids", "a slice of integers, with a step that is not 0", ids) from None
+
+
+def _how(parent: str | None, stratify: str | None, seed: int, replace: bool) -> tuple[Any, ...]:
+    """What all divisions take, as the extension takes it."""
+    return (
+        optional_text("parent", parent), optional_text("stratify", stratify), whole("seed", seed), 0,
+        flag("replace", replace),
+    )  # fmt: skip
 
 
 class Store(_core.Store):
@@ -59,13 +93,10 @@ class Store(_core.Store):
         split_directory: str | os.PathLike[str] | None = None,
         io: str = "auto",
     ) -> None:
-        if io not in _IO:
-            raise InvalidError(f"io {io!r}: it is 'auto', 'map' or 'read'")
-        if isinstance(expected_content, str):
-            expected_content = bytes.fromhex(expected_content)
-        splits = None if split_directory is None else _absolute(split_directory)
+        mode, digest = choice("io", io, _IO), _digest(expected_content)
+        splits = None if split_directory is None else _absolute("split_directory", split_directory)
         try:
-            super().__init__(_absolute(path), expected_content, splits, _IO[io])
+            super().__init__(_absolute("path", path), digest, splits, mode)
         except NotFoundError:
             if os.path.isdir(path):
                 raise
@@ -137,8 +168,8 @@ class Store(_core.Store):
         """Mean and standard deviation of each channel of a u8 field over a split of the source: two
         float64[channels], in units of the stored values (0 ... 255). `field`: the one that is a picture, if
         None."""
-        name = field or self.picture
-        found = self._moments(split, name)
+        name = text("field", field) if field else self.picture
+        found = self._moments(text("split", split), name)
         if not found:
             raise NotFoundError(
                 f"{self.path}: there are no mean and deviation of field {name} over split {split}"
@@ -148,12 +179,13 @@ class Store(_core.Store):
 
     def class_counts(self, split: str, field: str | None = None) -> dict[str, int]:
         """How many records of a split have each class of a target (None: the first that has classes)."""
-        name = field or next((f.name for f in self.schema if f.classes), None)
-        if name is None or not self.schema[name].classes:
+        name = optional_text("field", field) or next((f.name for f in self.schema if f.classes), None)
+        if name is None or name not in self.schema or not self.schema[name].classes:
             raise NotFoundError(
                 f"{self.path}: there is no field with classes" + (f" called {field}" if field else "")
             )
-        return dict(zip(self.schema[name].classes, self._class_counts(split, name), strict=True))
+        counts = self._class_counts(text("split", split), name)
+        return dict(zip(self.schema[name].classes, counts, strict=True))
 
     @property
     def picture(self) -> str:
@@ -167,28 +199,32 @@ class Store(_core.Store):
 
     def _ids(self, ids: Ids) -> np.ndarray:
         if isinstance(ids, slice):
-            return np.arange(*ids.indices(len(self)), dtype=np.uint64)
+            return np.arange(*_range_of(ids, len(self)), dtype=np.uint64)
+        if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
+            raise wrong_type("ids", _IDS, ids)
         values = ids if isinstance(ids, np.ndarray) else list(ids)  # type: ignore[arg-type]
-        given = np.asarray(values)
+        try:
+            given = np.asarray(values)
+        except ValueError:  # rows of different lengths
+            raise wrong_value("ids", _IDS, ids) from None
         if given.dtype.kind == "f" and isinstance(values, list):  # as NumPy makes of int64 beside uint64
-            given = np.asarray([index(i) for i in values])
+            given = np.asarray([whole(f"ids[{at}]", i, -_MOST) for at, i in enumerate(values)])
         if given.size == 0:
             return np.zeros(0, np.uint64)
         if given.dtype.kind not in "iu" or given.ndim != 1:
-            raise TypeError("ids are whole numbers, in one row")
+            raise wrong_type("ids", _IDS, ids)
         wrong = (given < -len(self)) | (given >= len(self)) if given.dtype.kind == "i" else given >= len(self)
         if wrong.any():
             first = int(given[wrong][0])
-            raise NotFoundError(
-                f"{self.path}: there is no record {first}: it has {len(self)}",
-                0,
-                first,
-                1 if first >= 0 else 0,
-            )
+            raise self._no_record(first)
         if given.dtype.kind == "i" and (given < 0).any():
             given = given.astype(np.int64)
             given = np.where(given < 0, given + len(self), given)
         return np.ascontiguousarray(given, np.uint64)
+
+    def _no_record(self, id: int) -> NoRecordError:
+        known = (id, 1) if 0 <= id <= _MOST else ()
+        return NoRecordError(f"{self.path}: there is no record {id}: it has {len(self)}", 0, *known)
 
     def get(self, ids: Ids, fields: Iterable[str] | None = None, threads: int = 0) -> _core.Batch:
         """The records `ids`, in that order, repeats allowed; negative ones count from the end.
@@ -200,7 +236,7 @@ class Store(_core.Store):
             NotFoundError: no such id or field.
             CorruptError: a block is not what was written; `error.records` tells whose it is.
         """
-        return self._get(self._ids(ids), field_names(fields), threads)
+        return self._get(self._ids(ids), names("fields", fields), whole("threads", threads, 0, U32))
 
     def __getitem__(self, key: Ids) -> Any:
         """``store[17]``: one record, as a dict of values; ``store[3:9]``, ``store[[3, 1, 4]]``: a `Batch`."""
@@ -208,7 +244,7 @@ class Store(_core.Store):
             return self.get(key)
         key = int(key)
         if not -len(self) <= key < len(self):
-            raise IndexError(f"{self.path}: there is no record {key}: it has {len(self)}")
+            raise self._no_record(key)
         batch = self._get(np.array([key % len(self)], np.uint64))
         return {name: batch[name][0] for name in batch}
 
@@ -223,7 +259,7 @@ class Store(_core.Store):
 
     def split_ids(self, split: str) -> np.ndarray:
         """The ids of a split, ascending: uint64[n]."""
-        return np.frombuffer(self._split_ids(split), np.uint64)
+        return np.frombuffer(self._split_ids(text("split", split)), np.uint64)
 
     def to_numpy(
         self, split: str | None = None, fields: Iterable[str] | None = None, threads: int | None = None
@@ -231,25 +267,25 @@ class Store(_core.Store):
         """All records of a split (None: of the store), in the order of ids: one array for each field, by its
         name; lists for fields of varying shape. All cores decode, unless `threads` says how many."""
         ids = np.arange(len(self), dtype=np.uint64) if split is None else self.split_ids(split)
-        workers = len(os.sched_getaffinity(0)) if threads is None else threads
-        names = field_names(fields)
-        wanted = [f for f in self.schema if names is None or f.name in names]
+        workers = len(os.sched_getaffinity(0)) if threads is None else whole("threads", threads, 0, U32)
+        asked = names("fields", fields)
+        wanted = [f for f in self.schema if asked is None or f.name in asked]
         rows = max(1, _COPY_FROM * max(1, len(self)) // max(1, sum(f.raw_bytes for f in wanted)))
         if len(ids) <= rows:
-            return self._arrays(ids, names, workers)
-        whole: dict[str, Any] = {}
+            return self._arrays(ids, asked, workers)
+        joined: dict[str, Any] = {}
         for first in range(0, len(ids), rows):
-            for name, column in self._arrays(ids[first : first + rows], names, workers).items():
+            for name, column in self._arrays(ids[first : first + rows], asked, workers).items():
                 if isinstance(column, list):
-                    whole.setdefault(name, []).extend(column)
+                    joined.setdefault(name, []).extend(column)
                     continue
-                if name not in whole:
-                    whole[name] = np.empty((len(ids), *column.shape[1:]), column.dtype)
-                whole[name][first : first + len(column)] = column
-        return whole
+                if name not in joined:
+                    joined[name] = np.empty((len(ids), *column.shape[1:]), column.dtype)
+                joined[name][first : first + len(column)] = column
+        return joined
 
-    def _arrays(self, ids: np.ndarray, names: list[str] | None, threads: int) -> dict[str, Any]:
-        batch = self._get(ids, names, threads)
+    def _arrays(self, ids: np.ndarray, fields: list[str] | None, threads: int) -> dict[str, Any]:
+        batch = self._get(ids, fields, threads)
         return {name: batch[name] for name in batch}
 
     # -------------------------------------------------------------------------------- splits and checking
@@ -272,7 +308,8 @@ class Store(_core.Store):
         Raises:
             ExistsError: there is such a split, and `replace` is False.
         """
-        self._split_make(name, ratio, parent, stratify, seed, 0, replace)
+        ratio = number("ratio", ratio, "a number above 0 and below 1")
+        self._split_make(text("name", name), ratio, *_how(parent, stratify, seed, replace))
         return self.splits[name]
 
     def folds(
@@ -293,7 +330,8 @@ class Store(_core.Store):
         Raises:
             ExistsError: there is such a split, and `replace` is False.
         """
-        return self._parts(name, k, 0.0, parent, stratify, seed, replace)
+        how = _how(parent, stratify, seed, replace)
+        return self._parts(text("name", name), whole("k", k, 1, U32), 0.0, how)
 
     def clients(
         self,
@@ -310,11 +348,12 @@ class Store(_core.Store):
         `dirichlet` above 0, each class is divided in shares drawn from the symmetric Dirichlet distribution
         with that concentration; `stratify` is then the target that tells the classes (None: the only one),
         and splits can be empty."""
-        return self._parts(name, n, dirichlet, parent, stratify, seed, replace)
+        concentration = number("dirichlet", dirichlet, "a number, at least 0", 0)
+        how = _how(parent, stratify, seed, replace)
+        return self._parts(text("name", name), whole("n", n, 1, U32), concentration, how)
 
-    def _parts(self, name: str, parts: int, concentration: float, *how: Any) -> list[Split]:
-        parent, stratify, seed, replace = how
-        self._split_parts(name, parts, concentration, parent, stratify, seed, 0, replace)
+    def _parts(self, name: str, parts: int, concentration: float, how: tuple[Any, ...]) -> list[Split]:
+        self._split_parts(name, parts, concentration, *how)
         splits = self.splits
         return [splits[f"{name}-{i}"] for i in range(parts)]
 
@@ -326,7 +365,7 @@ class Store(_core.Store):
         Returns the blocks that are not as they were written: none of them, or, with `raises`, a
             `CorruptError` that names the first. ``progress(records, of)`` is called meanwhile, from any
             thread."""
-        found = self._verify(threads, progress)
+        found = self._verify(whole("threads", threads, 0, U32), function("progress", progress))
         bad = sorted(
             (BadBlock(*block[:4], tuple(block[4]), block[5]) for block in found), key=lambda b: b.first
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -9,28 +10,72 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._arguments import (
+    U32,
+    flag,
+    function,
+    names,
+    optional_text,
+    path_of,
+    shown,
+    text,
+    whole,
+    wrong_type,
+    wrong_value,
+)
 from ._arrays import numpy_dtype, store_dtype
+from ._errors import InvalidError, InvalidTypeError
 from .schema import Field
 
+_BLOCK = 65536  # records in one, at most
 _PIECE = 1 << 24  # bytes: so much is appended at once, so that Ctrl-C is heard between
+_DIMENSIONS, _MOST = 8, 1 << 26  # of a field; elements along one
 _MARKS = {"input": 1, "target": 2, "name": 3}
+
+
+def _shape(name: str, shape: Any) -> tuple[int, ...]:
+    """-1 in it, "varies", is left to the library."""
+    if not isinstance(shape, (tuple, list)) or len(shape) > _DIMENSIONS:
+        raise wrong_type(f"field {name}: the shape", f"a tuple of at most {_DIMENSIONS} integers", shape)
+    return tuple(whole(f"field {name}: shape[{at}]", size, -1, _MOST) for at, size in enumerate(shape))
+
+
+def _classes(name: str, classes: Any) -> tuple[str, ...] | None:
+    found = names(f"field {name}: classes", classes)
+    return tuple(found) if found else None
+
+
+def _checked(field: Field) -> Field:
+    """A field that can be told to the extension."""
+    name = text("the name of a field", field.name)
+    if field.mark not in _MARKS:
+        raise wrong_value(f"field {name}: the mark", "'input', 'target' or 'name'", field.mark)
+    dtype = store_dtype(field.dtype, f"field {name}: the dtype")
+    shape = _shape(name, field.shape)
+    if dtype == "utf8" and shape == ():
+        shape = (-1,)
+    return dataclasses.replace(field, dtype=dtype, shape=shape, classes=_classes(name, field.classes))
 
 
 def _field(name: str, spec: Any) -> Field:
     """A `Field`, from one, or from a dtype, or from (dtype, shape)."""
     if isinstance(spec, Field):
         return spec
-    dtype, shape = spec if isinstance(spec, tuple) else (spec, ())
-    dtype = store_dtype(dtype)
-    return Field(
-        name, dtype, (-1,) if dtype == "utf8" else tuple(shape), "target" if name == "label" else "input"
-    )
+    dtype, shape = spec if isinstance(spec, tuple) and len(spec) == 2 else (spec, ())
+    return Field(name, dtype, shape, "target" if name == "label" else "input")
 
 
 def _fields(schema: Mapping[str, Any] | Iterable[Field]) -> list[Field]:
+    wanted = "a mapping from names to dtypes, or a list of apldata.Field"
     if isinstance(schema, Mapping):
-        return [_field(name, spec) for name, spec in schema.items()]
-    return list(schema)
+        schema = [_field(name, spec) for name, spec in schema.items()]
+    elif isinstance(schema, (str, bytes)) or not isinstance(schema, Iterable):
+        raise wrong_type("schema", wanted, schema)
+    fields = list(schema)
+    for field in fields:
+        if not isinstance(field, Field):
+            raise wrong_type("schema", wanted, schema)
+    return [_checked(field) for field in fields]
 
 
 def _kept(given: np.ndarray, array: np.ndarray) -> bool:
@@ -43,6 +88,18 @@ def _kept(given: np.ndarray, array: np.ndarray) -> bool:
 def _bytes_of(array: np.ndarray) -> np.ndarray:
     """An array that can be taken as a buffer, which Python's buffers cannot do with bfloat16."""
     return array.reshape(-1).view(np.uint8) if array.dtype.kind == "V" else array
+
+
+def _rows(columns: Mapping[str, Any]) -> int:
+    """How many they have, all of them."""
+    for name, column in columns.items():
+        if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
+            raise wrong_type(f"field {name}", "an array, or a sequence, with a row for each record", column)
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InvalidError(f"fields of different lengths: {told}")
+    return max(lengths.values(), default=0)
 
 
 class Writer:
@@ -93,17 +150,18 @@ class Writer:
         progress: Callable[[int, int, int], object] | None = None,
     ) -> None:
         self.fields = _fields(schema)
-        self._first_split, self._members = split, 0
-        self._progress = progress
-        self._dtypes = [None if f.dtype == "utf8" else numpy_dtype(store_dtype(f.dtype)) for f in self.fields]
+        self._first_split, self._members = text("split", split), 0
+        self._progress, source = function("progress", progress), text("source", source)
+        self._numbers = [{name: i for i, name in enumerate(f.classes or ())} for f in self.fields]
+        self._dtypes = [None if f.dtype == "utf8" else numpy_dtype(f.dtype) for f in self.fields]
         self._core = _core.Writer(
-            path,
-            threads=threads,
-            replace=replace,
-            shuffle_seed=shuffle,
-            codec=codec,
-            level=level,
-            block_records=block_records,
+            path_of("path", path),
+            threads=whole("threads", threads, 0, U32),
+            replace=bool(flag("replace", replace)),
+            shuffle_seed=None if shuffle is None else whole("shuffle", shuffle),
+            codec=optional_text("codec", codec),
+            level=whole("level", level, -128, 22),
+            block_records=whole("block_records", block_records, 0, _BLOCK),
             tool=f"apldata {_core.version()} (Python)",
         )
         try:
@@ -114,9 +172,7 @@ class Writer:
 
     def _describe(self, source: str) -> None:
         for f in self.fields:
-            if f.mark not in _MARKS:
-                raise ValueError(f"field {f.name}: the mark is 'input', 'target' or 'name', not {f.mark!r}")
-            self._core.add_field(f.name, store_dtype(f.dtype), _MARKS[f.mark], f.shape)
+            self._core.add_field(f.name, f.dtype, _MARKS[f.mark], f.shape)
             if f.classes:
                 self._core.set_classes(f.name, f.classes)
         if source:
@@ -125,7 +181,8 @@ class Writer:
     def begin(self, split: str, member: str | None = None) -> None:
         """The records from now on belong to `split`, and to a new member of it, by default called as the
         split is. All members of a split must be begun one after another."""
-        self._core.begin_member(member or split, split, self._members)
+        split = text("split", split)
+        self._core.begin_member(optional_text("member", member) or split, split, self._members)
         self._members += 1
 
     # ----------------------------------------------------------------------------------------- values
@@ -133,34 +190,64 @@ class Writer:
     def _array(self, index: int, value: Any, rows: int | None) -> np.ndarray:
         """The value, or `rows` of them, as a contiguous array of the field's dtype, if it is one without
         loss."""
+        field = self.fields[index]
+        try:
+            given = np.asarray(value)
+        except ValueError as error:  # rows of different lengths
+            raise wrong_value(f"field {field.name}", f"an array of {field.type}", value) from error
+        if field.classes and given.dtype.kind in "UTO":
+            given = self._class_numbers(index, given)
+        array = self._converted(index, given)
+        expected = field.shape if rows is None else (rows, *field.shape)
+        if array.ndim != len(expected) or any(
+            e not in (-1, n) for e, n in zip(expected, array.shape, strict=True)
+        ):
+            raise InvalidError(
+                f"field {field.name}: a value of shape {array.shape}, where {expected} is needed"
+            )
+        if field.classes and array.size and not 0 <= array.min() <= array.max() < len(field.classes):
+            wrong = array.min() if array.min() < 0 else array.max()
+            raise wrong_value(
+                f"field {field.name}", f"a class from 0 to {len(field.classes) - 1}", wrong.item()
+            )
+        return array
+
+    def _class_numbers(self, index: int, given: np.ndarray) -> np.ndarray:
+        """The numbers of classes that are given by their names."""
+        numbers, found = self._numbers[index], []
+        for name in given.ravel().tolist():
+            number = numbers.get(name) if isinstance(name, str) else name
+            if number is None:
+                known = ", ".join(map(shown, list(numbers)[:12])) + ", ..." * (len(numbers) > 12)
+                wanted = f"a class ({known}), or the number of one"
+                raise wrong_value(f"field {self.fields[index].name}", wanted, name)
+            found.append(number)
+        return np.asarray(found).reshape(given.shape)
+
+    def _converted(self, index: int, given: np.ndarray) -> np.ndarray:
+        """In the field's dtype and contiguous, if nothing is lost by that."""
         field, dtype = self.fields[index], self._dtypes[index]
-        given = np.asarray(value)
-        if given.dtype.kind == "c":
-            raise TypeError(f"field {field.name}: a store has no complex numbers")
+        what = "values" if given.shape else f"{shown(given.item())},"
+        refused = f"field {field.name}: {what} of dtype {given.dtype}, which {field.dtype} cannot hold"
+        if given.dtype.kind not in "biufVO":
+            raise InvalidTypeError(refused)
         try:
             with np.errstate(invalid="ignore", over="ignore"):
                 array = given.astype(dtype, order="C", copy=False)
             kept = given.dtype == dtype or _kept(given, array)
         except OverflowError:
             kept = False
+        except (TypeError, ValueError):
+            raise InvalidTypeError(refused) from None
         if not kept:
-            raise ValueError(f"field {field.name}: {given.dtype} values that are none of {field.dtype}")
-        expected = field.shape if rows is None else (rows, *field.shape)
-        if array.ndim != len(expected) or any(
-            e not in (-1, n) for e, n in zip(expected, array.shape, strict=True)
-        ):
-            raise ValueError(
-                f"field {field.name}: a value of shape {array.shape}, where {expected} is needed"
-            )
+            raise InvalidError(refused)
         return array
 
     def _value(self, index: int, value: Any) -> tuple[Any, tuple[int, ...] | None]:
         field = self.fields[index]
         if self._dtypes[index] is None:
             if not isinstance(value, (str, bytes)):
-                raise TypeError(
-                    f"field {field.name}: {type(value).__name__} where str or UTF-8 bytes are needed"
-                )
+                raise wrong_type(f"field {field.name}", "str, or bytes of UTF-8", value)
             text = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
             return text, (len(text),)
         array = self._array(index, value, None)
@@ -170,23 +257,23 @@ class Writer:
         missing = [f.name for f in self.fields if f.name not in values]
         unknown = [name for name in values if all(f.name != name for f in self.fields)]
         if missing or unknown:
-            raise TypeError(f"missing fields: {missing}; fields that are none: {unknown}")
+            told = [f"missing are {', '.join(missing)}"] if missing else []
+            told += [f"no field is {', '.join(unknown)}"] if unknown else []
+            raise InvalidTypeError(f"a record has a value for each field: {'; '.join(told)}")
         if self._members == 0:
             self.begin(self._first_split)
         return [values[f.name] for f in self.fields]
 
     def append(self, **values: Any) -> None:
         """Appends one record: a value for each field. Values that the field's dtype cannot hold are
-        refused."""
+        refused. In a field with classes their names may stand for their numbers: ``label="cat"``."""
         self._core.append([self._value(i, value) for i, value in enumerate(self._named(values))])
 
     def extend(self, **values: Any) -> None:
-        """Appends many records: for each field an array of shape (rows, ...), or a sequence."""
+        """Appends many records: for each field an array of shape (rows, ...), or a sequence; also of names of
+        classes."""
         columns = self._named(values)
-        lengths = {len(column) for column in columns}
-        if len(lengths) != 1:
-            raise ValueError(f"fields of different lengths: {sorted(lengths)}")
-        rows = lengths.pop()
+        rows = _rows({f.name: column for f, column in zip(self.fields, columns, strict=True)})
         if any(-1 in f.shape or f.dtype == "utf8" for f in self.fields):
             for row in range(rows):
                 self._core.append([self._value(i, column[row]) for i, column in enumerate(columns)])

@@ -11,10 +11,22 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from types import ModuleType
 
+from apldata._arguments import (
+    U32,
+    flag,
+    number,
+    optional_text,
+    path_of,
+    text,
+    whole,
+    wrong_type,
+    wrong_value,
+)
 from apldata._progress import Bar, Progress
 from apldata._store import Store
 
 _PHASES = ("reading", "checking", "done")
+_RATIO = "a number above 0 and below 1"
 _INSTALL = {
     "apt-get": "apt-get install -y libarchive-dev libisal-dev",
     "dnf": "dnf install -y libarchive isa-l",
@@ -73,12 +85,16 @@ def _split_requests(
     split: Mapping[str, float | tuple[float, str]] | None,
 ) -> list[tuple[str, float, str | None]]:
     """(name, ratio, parent) of each split, so that what is no number is refused before anything is done."""
+    if not isinstance(split, Mapping | None):
+        raise wrong_type("split", "a mapping from names to ratios", split)
     requests = []
     for name, value in (split or {}).items():
-        ratio, parent = value if isinstance(value, tuple) else (value, None)
-        if not 0 < float(ratio) < 1:
-            raise ValueError(f"split {name!r}: the ratio must be above 0 and below 1, not {ratio!r}")
-        requests.append((name, float(ratio), parent))
+        ratio, parent = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
+        what = f"split {text('the name of a split', name)!r}: the ratio"
+        share = number(what, ratio, _RATIO)
+        if not 0 < share < 1:
+            raise wrong_value(what, _RATIO, ratio)
+        requests.append((name, share, optional_text(f"split {name!r}: the parent", parent)))
     return requests
 
 
@@ -86,9 +102,9 @@ def _progress_function(
     progress: bool | Callable[[Progress], object], stack: ExitStack
 ) -> Callable[..., object] | None:
     """What the extension is to call, for what the caller wants to have called or shown."""
-    if not progress:
+    if not callable(progress) and not flag("progress", progress):
         return None
-    tell = stack.enter_context(Bar()) if progress is True else progress
+    tell = progress if callable(progress) else stack.enter_context(Bar())
     return lambda phase, *numbers: tell(Progress(_PHASES[phase], *numbers))
 
 
@@ -152,14 +168,18 @@ def ingest(
     """
     extension = load_extension()
     requests = _split_requests(split)
+    stratify = optional_text("stratify", stratify)
     shuffled = shuffle is not None and shuffle is not False
-    seed = 0 if shuffle is True or not shuffled else shuffle
+    arguments = (
+        path_of("source", source), path_of("db", db),
+        optional_text("codec", codec), whole("level", level, -128, 22), whole("threads", threads, 0, U32),
+        whole("block_records", block_records, 0, 65536), shuffled,
+        0 if shuffle is True or not shuffled else whole("shuffle", shuffle), flag("force", force),
+        flag("partial", partial),
+    )  # fmt: skip
     began = time.monotonic()
     with ExitStack() as stack:
-        values = extension.ingest(
-            source, db, codec, level, threads, block_records, shuffled, seed, force, partial,
-            _progress_function(progress, stack), _notice,
-        )  # fmt: skip
+        values = extension.ingest(*arguments, _progress_function(progress, stack), _notice)
     if requests:
         store = Store(db)
         for name, ratio, parent in requests:

@@ -19,11 +19,13 @@ import jax
 import numpy as np
 from jax.sharding import Sharding
 
+from ._arguments import U32, whole, wrong_type
 from ._columns import fixed_fields, has_functions, lent_view
 from ._core import Batch
 from ._errors import InvalidError, LentError
 from ._loader import Loader, _Source
 from ._store import Store
+from .transforms import listed
 
 __all__ = ["DataLoader", "arrays"]
 
@@ -85,11 +87,11 @@ class DataLoader(Loader):
         world: int | None = None,
         **options: Any,
     ) -> None:
-        if prefetch < 0 or (device is not None and sharding is not None):
-            raise InvalidError(
-                "prefetch: 0 or more" if prefetch < 0 else "device or sharding: one of the two"
-            )
-        store, transforms = db if isinstance(db, Store) else Store(db), list(transforms)
+        prefetch = whole("prefetch", prefetch, 0, U32)
+        if device is not None and sharding is not None:
+            raise InvalidError("device or sharding: one of the two")
+        label_dtype = None if label_dtype is None else _label_dtype(label_dtype)
+        store, transforms = db if isinstance(db, Store) else Store(db), listed(transforms)
         if not has_functions(transforms):
             fields = fixed_fields(store, fields, "JAX")
         if rank is None and world is None and (sharding is not None or jax.process_count() > 1):
@@ -206,6 +208,13 @@ class _Placement:
             return jax.make_array_from_process_local_data(self._target, np.asarray(value))
         except ValueError as error:
             raise _undivided(len(value), self._target, f": {error}") from error
+
+
+def _label_dtype(dtype: Any) -> np.dtype:
+    try:
+        return np.dtype(dtype)
+    except TypeError:
+        raise wrong_type("label_dtype", "a dtype of NumPy's or JAX's, or None", dtype) from None
 
 
 def _undivided(rows: int, sharding: Sharding, why: str) -> InvalidError:

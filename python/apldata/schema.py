@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ._errors import NoFieldError
+
 
 def plain(name: str) -> str:
     """A name on one line: as it is if it can be printed, else with escapes."""
@@ -62,7 +64,7 @@ class Schema(tuple[Field, ...]):
         for field in self:
             if field.name == key:
                 return field
-        raise KeyError(key)
+        raise NoFieldError(f"there is no field {key!r}: there are {', '.join(map(plain, self.names))}")
 
     def __contains__(self, key: object) -> bool:
         return key in self.names if isinstance(key, str) else super().__contains__(key)

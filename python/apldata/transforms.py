@@ -14,23 +14,39 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from operator import index
 from typing import Any
 
 import numpy as np
 
+from ._arguments import choice, number, optional_text, whole, wrong_type, wrong_value
+from ._errors import InvalidError, InvalidTypeError
 from .schema import Schema
 
 _PAD_MODES = {"constant": 0, "reflect": 1}
 _DTYPES = {"u8": 1, "f16": 9, "bf16": 10, "f32": 11}
+_WIDEST, _LARGEST, _CHANNELS = 1 << 15, 1 << 20, 16  # pixels to pad or cut out; of a side; of a picture
 _UNIT, _NORMALISE, _AS_IT_IS = 0, 1, 2
 
 
-def _pair(size: int | Sequence[int]) -> tuple[int, int]:
-    height, width = (index(size), index(size)) if not isinstance(size, Sequence) else size
-    if height < 1 or width < 1:
-        raise ValueError(f"a crop of {height} by {width} pixels")
+def _pair(name: str, size: int | Sequence[int]) -> tuple[int, int]:
+    if isinstance(size, (str, bytes)) or not isinstance(size, Sequence):
+        side = whole(name, size, 1, _LARGEST)
+        return side, side
+    if len(size) != 2:
+        raise wrong_value(name, "a side, or a pair of height and width", size)
+    height, width = (whole(name, side, 1, _LARGEST) for side in size)
     return height, width
+
+
+def _numbers(name: str, values: Any) -> list[float]:
+    """A number for each channel."""
+    wanted = "a list of numbers, one for each channel"
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise wrong_type(name, wanted, values)
+    found = [number(f"{name}[{channel}]", value) for channel, value in enumerate(values)]
+    if not 1 <= len(found) <= _CHANNELS:
+        raise wrong_value(name, f"{wanted}, of which there are at most {_CHANNELS}", values)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +71,10 @@ class RandomCrop(Transform):
     field: str | None = field(default=None, kw_only=True)
 
     def settings(self) -> dict[str, Any]:
-        height, width = _pair(self.size)
-        if self.padding_mode not in _PAD_MODES:
-            raise ValueError(f"padding_mode {self.padding_mode!r}: it is 'constant' (zeros) or 'reflect'")
+        height, width = _pair("RandomCrop: size", self.size)
         return {
-            "pad": self.padding,
-            "pad_mode": _PAD_MODES[self.padding_mode],
+            "pad": whole("RandomCrop: padding", self.padding, 0, _WIDEST),
+            "pad_mode": choice("RandomCrop: padding_mode", self.padding_mode, _PAD_MODES),
             "crop_height": height,
             "crop_width": width,
         }
@@ -74,7 +88,7 @@ class CenterCrop(Transform):
     field: str | None = field(default=None, kw_only=True)
 
     def settings(self) -> dict[str, Any]:
-        height, width = _pair(self.size)
+        height, width = _pair("CenterCrop: size", self.size)
         return {"crop_height": height, "crop_width": width, "crop_centre": 1}
 
 
@@ -104,7 +118,7 @@ class Cutout(Transform):
     field: str | None = field(default=None, kw_only=True)
 
     def settings(self) -> dict[str, Any]:
-        return {"cutout": self.size}
+        return {"cutout": whole("Cutout: size", self.size, 0, _WIDEST)}
 
 
 @dataclass(frozen=True)
@@ -119,20 +133,24 @@ class Normalize(Transform):
 
     def settings(self) -> dict[str, Any]:
         if (self.mean is None) != (self.std is None):
-            raise ValueError("Normalize: mean and std, or neither")
+            raise InvalidError(
+                f"Normalize: mean and std go together; got mean={self.mean!r}, std={self.std!r}"
+            )
         if self.mean is None or self.std is None:
             return {"scale": _NORMALISE}
-        if any(s <= 0 for s in self.std) or len(self.mean) != len(self.std):
-            raise ValueError("Normalize: as many deviations as means, all above 0")
-        if any(m > 1 for m in self.mean):
-            raise ValueError(
-                f"Normalize: a mean of {max(self.mean):.4g}, where pictures go from 0 to 1: divide mean and "
+        mean, std = _numbers("Normalize: mean", self.mean), _numbers("Normalize: std", self.std)
+        if any(s <= 0 for s in std) or len(mean) != len(std):
+            wanted = f"{len(mean)} numbers above 0, as many as mean has"
+            raise wrong_value("Normalize: std", wanted, self.std)
+        if any(m > 1 for m in mean):
+            raise InvalidError(
+                f"Normalize: a mean of {max(mean):.4g}, where pictures go from 0 to 1: divide mean and "
                 "std by 255, or say Normalize() for those that the store knows"
             )
         return {
             "scale": _NORMALISE,
-            "mean": [255 * float(m) for m in self.mean],
-            "deviation": [255 * float(s) for s in self.std],
+            "mean": [255 * m for m in mean],
+            "deviation": [255 * s for s in std],
         }
 
 
@@ -215,7 +233,7 @@ class PerPicture:
         if isinstance(result, dict):
             result = result[self.keyword or "image"]
         if result is None:
-            raise ValueError(f"{self.function!r} has returned None, not a picture")
+            raise InvalidError(f"{self.function!r} has returned None, not a picture")
         return np.asarray(result).transpose(2, 0, 1) if self.channels_last else np.asarray(result)
 
     def __call__(self, batch: Any) -> None:
@@ -228,7 +246,7 @@ class PerPicture:
 def _merge(merged: dict[str, Any], transform: Transform) -> None:
     for key, value in transform.settings().items():
         if key in merged and merged[key] != value:
-            raise ValueError(f"{transform!r}: another transform has set {key} already")
+            raise InvalidError(f"{transform!r}: another transform has set {key} already")
         merged[key] = value
 
 
@@ -245,9 +263,18 @@ def check_channels(in_c: list[dict[str, Any]], schema: Schema) -> None:
         fields = [f for f in schema if f.is_picture and settings["field"] in (None, f.name)]
         means = len(settings.get("mean", ()))
         if means and len(fields) == 1 and means != fields[0].shape[0]:
-            raise ValueError(
+            raise InvalidError(
                 f"Normalize: {means} means for {fields[0].shape[0]} channels of field {fields[0].name}"
             )
+
+
+def listed(transforms: Any) -> list[Any]:
+    """Some transforms, or a single one, as a list."""
+    if isinstance(transforms, Transform) or callable(transforms):
+        return [transforms]
+    if isinstance(transforms, (str, bytes)) or not hasattr(transforms, "__iter__"):
+        raise wrong_type("transforms", "a list of transforms and functions", transforms)
+    return list(transforms)
 
 
 def split_transforms(transforms: Any) -> tuple[list[dict[str, Any]], list[Callable[[Any], Any]]]:
@@ -255,21 +282,18 @@ def split_transforms(transforms: Any) -> tuple[list[dict[str, Any]], list[Callab
     over batches, which come after it."""
     fields: dict[str | None, dict[str, Any]] = {}
     functions: list[Callable[[Any], Any]] = []
-    for transform in (
-        [transforms] if isinstance(transforms, Transform) or callable(transforms) else transforms
-    ):
+    for transform in listed(transforms):
         if isinstance(transform, type):
-            raise TypeError(f"{transform.__name__} is a class: write {transform.__name__}()")
+            raise InvalidTypeError(f"{transform.__name__} is a class: write {transform.__name__}()")
         if isinstance(transform, Transform):
             if functions:
-                raise ValueError(
+                raise InvalidError(
                     f"{transform!r} runs in C, before functions of your own: put it in front of them"
                 )
-            _merge(fields.setdefault(transform.field, {"field": transform.field}), transform)
+            name = optional_text(f"{type(transform).__name__}: field", transform.field)
+            _merge(fields.setdefault(name, {"field": name}), transform)
         elif callable(transform):
             functions.append(transform)
         else:
-            raise TypeError(
-                f"{transform!r} is no transform: one of apldata.transforms, or a function, is needed"
-            )
+            raise wrong_type("a transform", "one of apldata.transforms, or a function", transform)
     return [_complete(merged) for merged in fields.values()], functions

@@ -73,7 +73,7 @@ static struct lease *hold(struct batch *b)
     lease = b->lease ? lease_share(b->lease) : NULL;
     END_GUARD()
     if (!lease)
-        PyErr_SetString(PyExc_ValueError, "the batch has been released");
+        core_refuse(b, "the batch has been released");
     return lease;
 }
 
@@ -85,8 +85,8 @@ struct lease *batch_lease(struct core_state *state, PyObject *object)
     return NULL;
 }
 
-/* The number of the field called `name`, whose column is in the batch; -1: a KeyError is set. */
-static Py_ssize_t find(const struct batch *b, const struct lease *lease, PyObject *name)
+/* The number of the field called `name`, whose column is in the batch; -1: a NoFieldError is set. */
+static Py_ssize_t find(struct batch *b, const struct lease *lease, PyObject *name)
 {
     Py_ssize_t n = PyTuple_Size(b->names);
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -96,7 +96,7 @@ static Py_ssize_t find(const struct batch *b, const struct lease *lease, PyObjec
         if (same && apl_batch_column(lease_batch(lease), (unsigned)i))
             return i;
     }
-    PyErr_SetObject(PyExc_KeyError, name);
+    PyErr_Format(core_state_of(b)->no_field, "the batch has no field %R", name);
     return -1;
 }
 

@@ -2,6 +2,7 @@
 #include "core.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 PyObject *core_raise(struct core_state *state, const apl_error *err)
@@ -13,6 +14,13 @@ PyObject *core_raise(struct core_state *state, const apl_error *err)
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
     Py_XDECREF(error);
     return NULL;
+}
+
+PyObject *core_refuse(void *self, const char *message)
+{
+    apl_error err = {.status = APL_E_INVALID};
+    snprintf(err.message, sizeof err.message, "%s", message);
+    return core_raise(core_state_of(self), &err);
 }
 
 int dict_take(PyObject *dict, const char *key, PyObject *value)

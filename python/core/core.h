@@ -28,6 +28,7 @@
 struct core_state {
     PyTypeObject *store, *batch, *view, *reader, *writer;
     PyObject *make_error; /* apldata._errors.make */
+    PyObject *no_field;   /* apldata._errors.NoFieldError */
     PyObject *as_array;   /* apldata._arrays.as_array */
 };
 
@@ -38,6 +39,9 @@ struct core_state *core_state_of(void *object);
 
 /* Raises the Python exception for a failure of the library; returns NULL. */
 PyObject *core_raise(struct core_state *state, const apl_error *err);
+
+/* Raises InvalidError with `message`, for a call that came at the wrong time; returns NULL. `self`: as core_state_of(). */
+PyObject *core_refuse(void *self, const char *message);
 
 /* Sets item `key` of `dict` to `value`, whose reference is taken over; NULL (an error is set) is passed on. */
 int dict_take(PyObject *dict, const char *key, PyObject *value);

@@ -42,7 +42,8 @@ static int exec_module(PyObject *module)
         add_type(module, &writer_spec, &s->writer) < 0)
         return -1;
     s->make_error = import_name("apldata._errors", "make");
-    s->as_array = s->make_error ? import_name("apldata._arrays", "as_array") : NULL;
+    s->no_field = s->make_error ? import_name("apldata._errors", "NoFieldError") : NULL;
+    s->as_array = s->no_field ? import_name("apldata._arrays", "as_array") : NULL;
     return s->as_array ? 0 : -1;
 }
 
@@ -55,6 +56,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(s->reader);
     Py_VISIT(s->writer);
     Py_VISIT(s->make_error);
+    Py_VISIT(s->no_field);
     Py_VISIT(s->as_array);
     return 0;
 }
@@ -68,6 +70,7 @@ static int clear(PyObject *module)
     Py_CLEAR(s->reader);
     Py_CLEAR(s->writer);
     Py_CLEAR(s->make_error);
+    Py_CLEAR(s->no_field);
     Py_CLEAR(s->as_array);
     return 0;
 }

@@ -67,7 +67,7 @@ static apl_reader *reader_use(struct py_reader *r)
 {
     apl_reader *reader = handle_use(&r->handle);
     if (!reader)
-        PyErr_SetString(PyExc_ValueError, "the loader is closed");
+        core_refuse(r, "the loader is closed");
     return reader;
 }
 

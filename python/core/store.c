@@ -52,7 +52,7 @@ apl_store *store_use(struct py_store *s)
         return NULL;
     apl_store *store = handle_use(&s->handle);
     if (!store)
-        PyErr_SetString(PyExc_ValueError, "the store is closed");
+        core_refuse(s, "the store is closed");
     return store;
 }
 

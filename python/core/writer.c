@@ -56,11 +56,11 @@ static apl_writer *writer_use(struct py_writer *w)
     apl_writer *writer = handle_use(&w->handle);
     if (writer && w->handle.users > 1) {
         handle_done(&w->handle);
-        PyErr_SetString(PyExc_RuntimeError, "the writer is in use by another thread");
+        core_refuse(w, "the writer is in use by another thread");
         return NULL;
     }
     if (!writer)
-        PyErr_SetString(PyExc_ValueError, "the writer is closed");
+        core_refuse(w, "the writer is closed");
     return writer;
 }
 

@@ -158,20 +158,23 @@ def test_what_is_no_archive(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"threads": -1}, OverflowError),
-        ({"threads": 1 << 40}, OverflowError),
+        ({"threads": -1}, ValueError),
+        ({"threads": 1 << 40}, ValueError),
         ({"block_records": 1 << 31}, ValueError),
-        ({"shuffle": -1}, OverflowError),
+        ({"shuffle": -1}, ValueError),
         ({"shuffle": "yes"}, TypeError),
         ({"codec": "best"}, ValueError),
         ({"codec": 3}, TypeError),
         ({"level": "high"}, TypeError),
-        ({"split": {"val": "much"}}, ValueError),
+        ({"split": {"val": "much"}}, TypeError),
+        ({"split": {"val": 1.5}}, ValueError),
+        ({"progress": 3}, TypeError),
     ],
 )
 def test_wrong_arguments(options: dict, error: type[Exception], small: Path, tmp_path: Path) -> None:
-    with pytest.raises(error):
+    with pytest.raises(error) as caught:
         apldata.ingest(small, tmp_path / "db", partial=True, **options)
+    assert isinstance(caught.value, apldata.InvalidError)
     assert not list(tmp_path.rglob("*.mdb*"))
 
 

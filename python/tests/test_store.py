@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -376,6 +377,7 @@ def test_progress_of_verifying(store: Store) -> None:
 
 
 def test_read_instead_of_mapped(store_path: str) -> None:
+    gc.collect()  # stores that are held by the tracebacks of errors before
     with Store(store_path, io="read") as read, Store(store_path, io="map") as mapped:
         assert np.array_equal(read.to_numpy("test")["image"], mapped.to_numpy("test")["image"])
         maps = Path("/proc/self/maps").read_text(encoding="utf-8")

@@ -172,13 +172,13 @@ def test_prefetch_factor_is_the_queue(store_path: str) -> None:
         ({"batch_sampler": [[1, 2]]}, "batch_sampler: .*torch's DataLoader over apldata.torch.Dataset"),
         ({"worker_init_fn": print}, "worker_init_fn: .*no worker processes"),
         ({"batch_size": None}, "batch_size None.*1 is the smallest"),
-        ({"batch_size": 0}, "batch_size 0.*at least 1"),
-        ({"num_workers": -1}, "num_workers -1"),
+        ({"batch_size": 0}, "batch_size must be .*at least 1; got 0"),
+        ({"num_workers": -1}, "num_workers .*at least 0; got -1"),
         ({"num_workers": 0, "prefetch_factor": 2}, "prefetch_factor with num_workers=0.*would do"),
         ({"prefetch_factor": 2, "queue_depth": 2}, "prefetch_factor and queue_depth"),
-        ({"prefetch_factor": 0}, "prefetch_factor 0.*at least 1"),
-        ({"timeout": -1}, "timeout -1"),
-        ({"pin_memory_device": "xla"}, "pin_memory_device 'xla'"),
+        ({"prefetch_factor": 0}, "prefetch_factor must be .*at least 1; got 0"),
+        ({"timeout": -1}, "timeout must be seconds.* got -1"),
+        ({"pin_memory_device": "xla"}, "pin_memory_device must be .* got 'xla'"),
         ({"rank": 1}, "rank and world"),
     ],
 )
@@ -188,7 +188,7 @@ def test_nonsense_is_refused(store_path: str, arguments: dict[str, Any], message
 
 
 def test_other_data_is_refused(store_path: str) -> None:
-    with pytest.raises(TypeError, match=r"list: a store's path.*apldata.ingest"):
+    with pytest.raises(TypeError, match=r"a store's path.*got list.*apldata.ingest"):
         DataLoader([1, 2, 3])
     with pytest.raises(TypeError, match="threads"):
         DataLoader(store_path, threads=2, num_workers=2)

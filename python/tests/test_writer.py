@@ -154,9 +154,9 @@ def test_rounding_of_floats_is_no_loss(tmp_path: Path) -> None:
 
 def test_fields_must_be_named(tmp_path: Path) -> None:
     writer = Writer(tmp_path / "s", {"x": "u8", "y": "u8"})
-    with pytest.raises(TypeError, match=r"missing fields: .*y"):
+    with pytest.raises(TypeError, match=r"missing are y"):
         writer.append(x=1)
-    with pytest.raises(TypeError, match=r"none: .*z"):
+    with pytest.raises(TypeError, match=r"no field is z"):
         writer.append(x=1, y=2, z=3)
     with pytest.raises(ValueError, match="different lengths"):
         writer.extend(x=[1, 2], y=[3])
@@ -247,7 +247,7 @@ def test_two_threads_may_not_mix_records(tmp_path: Path) -> None:
         for _ in range(300):
             try:
                 writer.append(x=np.full(500, value))
-            except RuntimeError:
+            except apldata.InvalidError:
                 refused.append(value)
 
     threads = [threading.Thread(target=fill, args=(value,)) for value in (1, 2)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._errors import InvalidError
+from .._arguments import U64, flag, function, text, whole
+from .._errors import InvalidError, NoRecordError
 from .._store import Store
 from ._tensors import Converter, names_given, whole_numbers
 
@@ -53,15 +53,16 @@ class Dataset(torch.utils.data.Dataset):
         in_memory: bool = False,
     ) -> None:
         self.store = db if isinstance(db, Store) else Store(db)
-        self.split = split if split is not None else next(iter(self.store._splits()))[0]
-        self.transform, self.target_transform = transform, target_transform
+        self.split = next(iter(self.store._splits()))[0] if split is None else text("split", split)
+        self.transform = function("transform", transform)
+        self.target_transform = function("target_transform", target_transform)
         self.fields = names_given(self.store.schema, fields)
         if target_transform is not None and len(self.fields) < 2:
             raise InvalidError(f"target_transform: samples have one member, {self.fields[0]!r}")
         self._ids = self._ids_of_split()
         self._converter = Converter(self.store.schema, self.fields, changed=False)
         self._held: list[Any] | None = None
-        if in_memory:
+        if flag("in_memory", in_memory):
             self._held = self._decoded(self._ids, len(os.sched_getaffinity(0)))
 
     def _ids_of_split(self) -> range | np.ndarray:
@@ -91,9 +92,9 @@ class Dataset(torch.utils.data.Dataset):
 
     def _row(self, index: Any) -> int:
         """The place in the split of a sample, which may be counted from the end."""
-        i, n = operator.index(index), len(self._ids)
+        i, n = whole("the number of a sample", index, -U64), len(self._ids)
         if not -n <= i < n:
-            raise IndexError(f"{self.store.path}: split {self.split} has no sample {i}: it has {n}")
+            raise NoRecordError(f"{self.store.path}: split {self.split} has no sample {i}: it has {n}")
         return i % n
 
     def __getitem__(self, index: int) -> tuple[Any, ...]:

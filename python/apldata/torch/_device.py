@@ -11,11 +11,13 @@ from typing import Any
 import torch
 
 from .. import _core
+from .._arguments import U32, flag, text, whole
 from .._loader import Loader
 from .._store import Store
 from ._draw import Drawing, Drawn
 from ._loader import _place
 from ._resident import Resident
+from ._tensors import device_of
 
 
 class DeviceLoader(Loader):
@@ -80,19 +82,21 @@ class DeviceLoader(Loader):
         world: int | None = None,
         first_epoch: int = 0,
     ) -> None:
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.device = device_of(device)
         self._taking = threading.Lock()
         store = db if isinstance(db, Store) else Store(db)
+        workers = len(os.sched_getaffinity(0)) if threads is None else whole("threads", threads, 0, U32)
         self._resident = Resident(
-            store, split, self.device, transforms, fields, channels_last=channels_last, compiled=compile
-        )
+            store, text("split", split), self.device, transforms, fields,
+            channels_last=bool(flag("channels_last", channels_last)), compiled=bool(flag("compile", compile)),
+        )  # fmt: skip
         rank, world = _place(rank, world)
         super().__init__(
             store, split, batch_size, seed=seed, fields=[], shuffle=shuffle, drop_last=drop_last, threads=0,
             window=window, bins=bins, reuse=reuse, lanes=lanes, rank=rank, world=world,
             first_epoch=first_epoch,
         )  # fmt: skip
-        self._resident.load(len(os.sched_getaffinity(0)) if threads is None else threads)
+        self._resident.load(workers)
 
     @staticmethod
     def bytes_needed(
@@ -105,7 +109,7 @@ class DeviceLoader(Loader):
         """The bytes that a loader with these options needs on its device, but for the batches themselves.
         Decodes nothing."""
         store = db if isinstance(db, Store) else Store(db)
-        return Resident(store, split, torch.device("cpu"), transforms, fields).bytes_needed
+        return Resident(store, text("split", split), torch.device("cpu"), transforms, fields).bytes_needed
 
     def _open(self, **where: Any) -> None:
         super()._open(**where)

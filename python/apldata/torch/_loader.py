@@ -11,11 +11,12 @@ from typing import Any
 
 import torch
 
+from .._arguments import U32, U64, flag, function, number, text, whole, wrong_type, wrong_value
 from .._core import Batch
-from .._errors import InvalidError, LentError
+from .._errors import InvalidError, InvalidTypeError, LentError
 from .._loader import Loader
 from .._store import Store
-from ..transforms import Transform
+from ..transforms import Transform, listed
 from . import _pinned
 from ._dataset import Dataset
 from ._tensors import Converter, map_tensors, names_given
@@ -45,7 +46,7 @@ def _check_names(options: dict[str, Any]) -> None:
         if name not in own:
             known = {*own, *inspect.signature(DataLoader.__init__).parameters} - {"self", "db", "options"}
             near = difflib.get_close_matches(name, known, 1)
-            raise TypeError(
+            raise InvalidTypeError(
                 f"DataLoader has no argument {name!r}" + (f": {near[0]!r} is meant?" if near else "")
             )
 
@@ -55,9 +56,10 @@ def _source(dataset: Any, split: str | None) -> tuple[Store | str | os.PathLike[
     if isinstance(dataset, (Store, str, os.PathLike)):
         return dataset, split
     if not isinstance(dataset, Dataset):
-        raise TypeError(
-            f"{type(dataset).__name__}: a store's path, an apldata.Store or an apldata.torch.Dataset is "
-            "needed; data of other kinds become a store by apldata.ingest() or apldata.Writer"
+        raise InvalidTypeError(
+            "dataset must be a store's path, an apldata.Store or an apldata.torch.Dataset; got "
+            f"{type(dataset).__name__}; data of other kinds become a store by apldata.ingest() or "
+            "apldata.Writer"
         )
     if dataset.transform is not None or dataset.target_transform is not None:
         raise InvalidError(
@@ -74,7 +76,11 @@ def _seed(generator: torch.Generator | None, seed: int | None) -> int:
         raise InvalidError(
             "generator and seed: give one of them; of a generator, its initial_seed() is the seed"
         )
-    return generator.initial_seed() & (2**64 - 1) if generator is not None else seed or 0
+    if generator is None:
+        return 0 if seed is None else whole("seed", seed)
+    if not isinstance(generator, torch.Generator):
+        raise wrong_type("generator", "a torch.Generator, or None", generator)
+    return generator.initial_seed() & U64
 
 
 def _queue_depth(num_workers: int | None, prefetch_factor: int | None, queue_depth: int) -> int:
@@ -86,9 +92,7 @@ def _queue_depth(num_workers: int | None, prefetch_factor: int | None, queue_dep
         raise InvalidError(
             "prefetch_factor with num_workers=0: nothing is made ahead; num_workers=None or more would do"
         )
-    if prefetch_factor < 1:
-        raise InvalidError(f"prefetch_factor {prefetch_factor}: at least 1")
-    return prefetch_factor
+    return whole("prefetch_factor", prefetch_factor, 1, U32)
 
 
 def _place(rank: int | None, world: int | None) -> tuple[int | None, int | None]:
@@ -101,15 +105,14 @@ def _place(rank: int | None, world: int | None) -> tuple[int | None, int | None]
 
 def _check(batch_size: Any, num_workers: int | None, timeout: float | None, pin_memory_device: str) -> None:
     if batch_size is None:
-        raise InvalidError("batch_size None: the library hands out batches; 1 is the smallest")
-    if num_workers is not None and num_workers < 0:
-        raise InvalidError(
-            f"num_workers {num_workers}: threads, 0 for none, or None for the library's choice"
-        )
-    if timeout is not None and timeout < 0:
-        raise InvalidError(f"timeout {timeout}: seconds, or 0 to wait for ever")
-    if pin_memory_device and not pin_memory_device.startswith("cuda"):
-        raise InvalidError(f"pin_memory_device {pin_memory_device!r}: memory can be pinned for 'cuda' alone")
+        raise InvalidTypeError("batch_size None: the library hands out batches; 1 is the smallest")
+    if num_workers is not None:
+        whole("num_workers", num_workers, 0, U32 - 1)
+    if timeout is not None:
+        number("timeout", timeout, "seconds, or 0 to wait for ever", 0)
+    if pin_memory_device and not text("pin_memory_device", pin_memory_device).startswith("cuda"):
+        wanted = "'' or 'cuda...', for which alone memory can be pinned"
+        raise wrong_value("pin_memory_device", wanted, pin_memory_device)
 
 
 class _Collate:
@@ -121,7 +124,7 @@ class _Collate:
     def __call__(self, batch: Any) -> Any:
         result = self._function(batch)
         if result is None:
-            raise TypeError("collate_fn has returned None; what it returns is handed out")
+            raise InvalidTypeError("collate_fn has returned None; what it returns is handed out")
         return result
 
 
@@ -216,14 +219,15 @@ class DataLoader(Loader):
         if fields is None and isinstance(dataset, Dataset):
             fields = dataset.fields
         asked = None if fields is None else names_given(store.schema, fields)
-        self.generator, self.collate_fn, self.prefetch_factor = generator, collate_fn, prefetch_factor
-        self.drop_last, self.timeout, self.in_order = drop_last, timeout, bool(in_order)
-        self.pin_memory = bool(pin_memory) and _pinned.available()
-        functions = self._prepare(store, asked, list(transforms))
+        self.generator, self.prefetch_factor = generator, prefetch_factor
+        self.collate_fn = function("collate_fn", collate_fn)
+        self.drop_last, self.timeout, self.in_order = drop_last, timeout, bool(flag("in_order", in_order))
+        self.pin_memory = bool(flag("pin_memory", pin_memory)) and _pinned.available()
+        functions = self._prepare(store, asked, listed(transforms))
         rank, world = _place(rank, world)
         super().__init__(
             store, split, batch_size, seed=_seed(generator, seed), transforms=functions,
-            fields=self._converter.names, shuffle=bool(shuffle), drop_last=drop_last, threads=num_workers,
+            fields=self._converter.names, shuffle=shuffle or False, drop_last=drop_last, threads=num_workers,
             order="strict" if in_order else "free", queue_depth=_queue_depth(num_workers, prefetch_factor,
             queue_depth), rank=rank, world=world, timeout=timeout or None, pin=self._pin, **options,
         )  # fmt: skip

@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from ._tensors import map_tensors
+from .._arguments import U32, whole
+from ._tensors import device_of, map_tensors
 
 
 class CudaCopier:
@@ -149,11 +150,8 @@ class CudaPrefetcher:
     """
 
     def __init__(self, loader: Any, device: torch.device | str | int | None = None, depth: int = 2) -> None:
-        if depth < 1:
-            raise ValueError(f"depth {depth}: at least 1")
-        if device is None:
-            device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.loader, self.device, self.depth = loader, torch.device(device), depth
+        depth = whole("depth", depth, 1, U32)
+        self.loader, self.device, self.depth = loader, device_of(device), depth
         self._state: Any = None  # of the loader after the batch that the caller has; None: the loader knows
         self._copier = CudaCopier(self.device) if self.device.type == "cuda" else None
 

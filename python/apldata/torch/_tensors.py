@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .._arguments import names, wrong_value
 from .._core import Batch, View
 from ..schema import Schema
 
@@ -21,8 +22,18 @@ _INTEGERS = {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"}
 def names_given(schema: Schema, fields: Iterable[str] | None) -> list[str]:
     """The fields of a tuple, in its order: those asked for, or all inputs and targets."""
     if fields is not None:
-        return [fields] if isinstance(fields, str) else list(fields)
+        return [fields] if isinstance(fields, str) else names("fields", fields) or []
     return [field.name for field in schema if field.mark in _GIVEN]
+
+
+def device_of(device: Any) -> torch.device:
+    """The device that is meant; None: "cuda" if there is one, else "cpu"."""
+    try:
+        if device is None:
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        return torch.device(device)
+    except (RuntimeError, TypeError):
+        raise wrong_value("device", "a device of torch's, such as 'cuda' or 'cpu', or None", device) from None
 
 
 @cache

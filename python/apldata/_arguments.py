@@ -1,0 +1,140 @@
+"""Checks of arguments. What is refused is named, with what would do and what came."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from operator import index
+from typing import Any
+
+from ._errors import InvalidError, InvalidTypeError
+
+U32, U64 = 2**32 - 1, 2**64 - 1
+_LONGEST = 60  # characters of a value that are shown
+
+
+def shown(value: Any) -> str:
+    """A value on one line, cut if it is long."""
+    try:
+        text = repr(value)
+    except Exception:  # an object of somebody else's
+        text = "..."
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def wrong_value(name: str, wanted: str, value: Any) -> InvalidError:
+    """Of the right type, but no such value will do."""
+    return InvalidError(f"{name} must be {wanted}; got {shown(value)}")
+
+
+def wrong_type(name: str, wanted: str, value: Any) -> InvalidTypeError:
+    """Of a type that will not do."""
+    return InvalidTypeError(f"{name} must be {wanted}; got {shown(value)} ({type(value).__name__})")
+
+
+def _bounds(least: int, most: int) -> str:
+    if least < 0 and most == U64:
+        return "an integer"
+    if most in (U32, U64, U32 - 1):
+        return f"an integer, at least {least}"
+    return f"an integer from {least} to {most}"
+
+
+def whole(name: str, value: Any, least: int = 0, most: int = U64) -> int:
+    """A whole number, also NumPy's or torch's."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise wrong_type(name, _bounds(least, most), value) from None
+    if not least <= number <= most:
+        limit = f", and at most {most}" if number > most >= U32 - 1 else ""
+        raise wrong_value(name, _bounds(least, most) + limit, value)
+    return number
+
+
+def wholes(least: int, most: int, **values: Any) -> dict[str, int]:
+    """Several whole numbers, by their names."""
+    return {name: whole(name, value, least, most) for name, value in values.items()}
+
+
+def number(name: str, value: Any, wanted: str = "a number", least: float = -math.inf) -> float:
+    """A finite number."""
+    try:
+        if isinstance(value, (str, bytes)):  # float() would read it
+            raise TypeError
+        result = float(value)
+    except (TypeError, ValueError):
+        raise wrong_type(name, wanted, value) from None
+    except OverflowError:
+        raise wrong_value(name, wanted, value) from None
+    if not math.isfinite(result) or result < least:
+        raise wrong_value(name, wanted, value)
+    return result
+
+
+def flag(name: str, value: Any) -> int:
+    """0 or 1, of True or False, also NumPy's."""
+    other = isinstance(value, int) and value not in (0, 1)
+    if other or isinstance(value, (str, bytes)) or not hasattr(type(value), "__bool__"):
+        raise wrong_type(name, "True or False", value)
+    return int(bool(value))
+
+
+def text(name: str, value: Any) -> str:
+    """A string that C can take."""
+    if not isinstance(value, str):
+        raise wrong_type(name, "a string", value)
+    if "\0" in value:
+        raise wrong_value(name, "a string without null characters", value)
+    return value
+
+
+def optional_text(name: str, value: Any) -> str | None:
+    """A string, or None."""
+    return None if value is None else text(name, value)
+
+
+def choice(name: str, value: Any, choices: Mapping[str, int]) -> int:
+    """What stands for one of a few words."""
+    *others, last = map(repr, choices)
+    wanted = f"{', '.join(others)} or {last}"
+    if not isinstance(value, str):
+        raise wrong_type(name, wanted, value)
+    if value not in choices:
+        raise wrong_value(name, wanted, value)
+    return choices[value]
+
+
+def path_of(name: str, value: Any) -> str:
+    """A path of the file system."""
+    try:
+        result = os.fsdecode(value)
+    except TypeError:
+        raise wrong_type(name, "a path (str, bytes or os.PathLike)", value) from None
+    if "\0" in result or not result:
+        raise wrong_value(name, "a path", value)
+    return result
+
+
+def names(name: str, value: Iterable[str] | None) -> list[str] | None:
+    """Names in a list; None stays None."""
+    if value is None:
+        return None
+    if isinstance(value, (str, bytes)):
+        raise InvalidTypeError(f"{name} must be a list of names; got {value!r}: write [{value!r}]")
+    try:
+        result = list(value)
+    except TypeError:
+        raise wrong_type(name, "a list of names", value) from None
+    for at, one in enumerate(result):
+        text(f"{name}[{at}]", one)
+    return result
+
+
+def function(name: str, value: Any) -> Any:
+    """Something that can be called, or None."""
+    if value is not None and not callable(value):
+        raise wrong_type(name, "a function", value)
+    return value

@@ -1,0 +1,163 @@
+"""Arguments that will not do: what is refused is named, with what would do and what came."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import apldata
+from apldata import (
+    Cutout,
+    Field,
+    InvalidError,
+    InvalidTypeError,
+    Loader,
+    Normalize,
+    RandomCrop,
+    RandomFlip,
+    Store,
+    Writer,
+)
+
+WHOLE = (
+    "batch_size", "seed", "loaders", "consumers", "queue_depth", "window", "bins", "reuse", "lanes",
+    "memory_budget", "first_epoch", "skip_corrupt", "threads",
+)  # fmt: skip
+
+
+def refused(error: type[Exception], message: str, call: Any, *args: Any, **options: Any) -> None:
+    with pytest.raises(error, match=message) as caught:
+        call(*args, **options)
+    assert isinstance(caught.value, apldata.Error) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_numbers_of_a_loader(store: Store, name: str) -> None:
+    for value in ("2", 1.5, [3]):
+        message = rf"^{name} must be an integer.*; got .*\({type(value).__name__}\)"
+        refused(InvalidTypeError, message, Loader, store, **{name: value})
+    refused(InvalidError, rf"^{name} must be .*; got -1$", Loader, store, **{name: -1})
+    refused(InvalidError, rf"^{name} must be .*at most \d+; got {2**70}$", Loader, store, **{name: 2**70})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "message"),
+    [
+        ("shuffle", "no", TypeError, "shuffle must be True or False; got 'no'"),
+        ("drop_last", 2, TypeError, "drop_last must be True or False; got 2"),
+        ("order", "x", ValueError, "order must be 'strict' or 'free'; got 'x'"),
+        ("order", [], TypeError, "order must be 'strict' or 'free'; got"),
+        ("timeout", "1", TypeError, "timeout must be seconds.*got '1'"),
+        ("timeout", float("nan"), ValueError, "timeout must be seconds.*got nan"),
+        ("pin", 1, TypeError, "pin must be a pair of functions"),
+        ("split", 3, TypeError, "split must be a string; got 3"),
+        ("split", "a\0", ValueError, "split must be a string without null"),
+        ("fields", "image", TypeError, r"fields must be a list of names; got 'image': write \['image'\]"),
+        ("fields", [3], TypeError, r"fields\[0\] must be a string; got 3"),
+        ("transforms", 3, TypeError, "transforms must be a list of transforms"),
+        ("transforms", [RandomCrop("32")], TypeError, "RandomCrop: size must be .*'32'"),
+        ("transforms", [RandomCrop((1, 2, 3))], ValueError, r"RandomCrop: size must be .*\(1, 2, 3\)"),
+        ("transforms", [RandomCrop(32, padding=-1)], ValueError, "RandomCrop: padding must be .*got -1"),
+        ("transforms", [Cutout("8")], TypeError, "Cutout: size must be .*'8'"),
+        ("transforms", [Normalize("a", "b")], TypeError, "Normalize: mean must be a list of numbers"),
+        (
+            "transforms",
+            [Normalize([0.5] * 3, [0] * 3)],
+            ValueError,
+            "Normalize: std must be 3 numbers above 0",
+        ),
+        ("transforms", [RandomFlip(field=3)], TypeError, "RandomFlip: field must be a string"),
+        ("rank", 0, ValueError, "rank and world go together"),
+    ],
+)
+def test_other_options_of_a_loader(
+    store: Store, name: str, value: Any, error: type[Exception], message: str
+) -> None:
+    refused(error, message, Loader, store, **{name: value})
+
+
+def test_numbers_of_numpy_will_do(store: Store) -> None:
+    loader = Loader(
+        store, batch_size=np.int64(10), seed=np.uint64(3), shuffle=np.bool_(False), timeout=np.float32(9)
+    )
+    assert next(iter(loader)).ids.tolist() == list(range(10))
+
+
+def test_a_store(store: Store) -> None:
+    refused(TypeError, "path must be a path .*got 3", Store, 3)
+    refused(ValueError, "expected_content must be 32 bytes.*got 'xyz'", Store, store.path, "xyz")
+    refused(ValueError, "expected_content must be 32 bytes.*got b'abc'", Store, store.path, b"abc")
+    refused(IndexError, "no record 1300: it has 1300", store.__getitem__, 1300)
+    refused(KeyError, "no field 'x': there are image, label", store.schema.__getitem__, "x")
+    refused(KeyError, "the batch has no field 'x'", store[:2].__getitem__, "x")
+    refused(TypeError, "ids must be integers in one row, or a slice; got 5", store.get, 5)
+    refused(TypeError, "ids must be a slice of integers", store.get, slice("a"))
+    refused(TypeError, "threads must be", store.get, [1], None, "2")
+    refused(TypeError, "split must be a string; got 3", store.moments, 3)
+    refused(LookupError, "called nope", store.class_counts, "train", "nope")
+    refused(TypeError, "ratio must be a number.*got '0.1'", store.split, "v", "0.1")
+    refused(TypeError, "k must be an integer.*got '5'", store.folds, "v", "5")
+    refused(ValueError, "dirichlet must be a number, at least 0; got -1", store.clients, "v", 3, dirichlet=-1)
+    refused(TypeError, "progress must be a function; got 3", store.verify, 0, 3)
+
+
+def test_what_is_closed(store_path: str, tmp_path: Path) -> None:
+    store, writer = Store(store_path), Writer(tmp_path / "s", {"x": "u8"})
+    loader, batch = Loader(store), store[:1]
+    for one in (store, writer, loader):
+        one.close()
+    batch.release()
+    refused(InvalidError, "the store is closed", store.get, [1])
+    refused(InvalidError, "the writer is closed", writer.append, x=1)
+    refused(InvalidError, "the loader is closed", len, loader)
+    refused(InvalidError, "the batch has been released", batch.column, "image")
+
+
+@pytest.mark.parametrize(
+    ("schema", "error", "message"),
+    [
+        (3, TypeError, "schema must be a mapping.*got 3"),
+        ([3], TypeError, "schema must be a mapping"),
+        ({3: "u8"}, TypeError, "the name of a field must be a string; got 3"),
+        ({"a": "foo"}, TypeError, "field a: the dtype must be one of u8, .*got 'foo'"),
+        ({"a": None}, TypeError, "field a: the dtype must be one of .*got None"),
+        ({"a": ("u8", 3)}, TypeError, "field a: the shape must be a tuple"),
+        ({"a": ("u8", ("x",))}, TypeError, r"field a: shape\[0\] must be an integer.*got 'x'"),
+        ([Field("a", "u8", classes="abc")], TypeError, r"field a: classes must be a list.*write \['abc'\]"),
+        ([Field("a", "u8", mark="x")], ValueError, "field a: the mark must be 'input', .*got 'x'"),
+    ],
+)
+def test_schemas(tmp_path: Path, schema: Any, error: type[Exception], message: str) -> None:
+    refused(error, message, Writer, tmp_path / "s", schema)
+
+
+@pytest.mark.parametrize(
+    ("label", "error", "message"),
+    [
+        ("mouse", ValueError, r"field label must be a class \('cat', 'dog'\).*got 'mouse'"),
+        (2, ValueError, "field label must be a class from 0 to 1; got 2"),
+        (-1, ValueError, "field label: -1, of dtype int64, which u8 cannot hold"),
+        (1.5, ValueError, "field label: 1.5, of dtype float64, which u8 cannot hold"),
+        (None, ValueError, "field label must be a class.*got None"),
+        ([0], ValueError, r"a value of shape \(1,\), where \(\) is needed"),
+    ],
+)
+def test_labels(tmp_path: Path, label: Any, error: type[Exception], message: str) -> None:
+    with Writer(tmp_path / "s", [Field("label", "u8", mark="target", classes=("cat", "dog"))]) as writer:
+        writer.append(label=1)
+        refused(error, message, writer.append, label=label)
+    assert len(Store(tmp_path / "s")) == 1
+
+
+def test_classes_by_their_names(tmp_path: Path) -> None:
+    with Writer(
+        tmp_path / "s", [Field("y", "u8", mark="target", classes=("cat", "dog")), Field("x", "u8")]
+    ) as writer:
+        writer.append(x=0, y="dog")
+        writer.append(x=1, y=np.str_("cat"))
+        writer.extend(x=[2, 3, 4], y=["dog", "cat", "dog"])
+        writer.extend(x=[5, 6], y=np.array(["dog", "cat"], object))
+    assert Store(tmp_path / "s").to_numpy()["y"].tolist() == [1, 0, 1, 0, 1, 1, 0]
