@@ -1,0 +1,61 @@
+#!/bin/sh
+# Does the simulation (tests/sim) find bugs? Each mutation plants one in a copy of a file of the reader, which is compiled anew and linked
+# with the objects of the release build. Some seed must then fail, and fail in the same way when it is replayed.
+. tests/lib.sh
+BUILD=${BUILD:-build}
+objects=$BUILD/release
+scratch
+
+if [ ! -x "$objects/tests/sim/simulate" ]; then
+    skip simulation "needs the simulation: make simulate"
+    exit 0
+fi
+cc=$(cut -d' ' -f1 "$objects/flags") flags=$(cut -d' ' -f3- "$objects/flags")
+libraries="$(pkg-config --libs lmdb libzstd libcrypto) -lm -pthread"
+
+mutated() # FILE SED: the simulation with that file of the reader changed, as $scratch/simulate
+{
+    sed -E "$2" "reader/$1" >"$scratch/mutant.c"
+    if cmp -s "reader/$1" "$scratch/mutant.c"; then
+        echo "the mutation changes nothing: reader/$1 no longer has the line that it is for"
+        return 1
+    fi
+    # It may leave a variable unused.
+    $cc $flags -w -fsanitize-coverage=trace-pc -include tests/sim/locals.h -Iinclude -Istore -Ireader -c "$scratch/mutant.c" \
+        -o "$scratch/mutant.o" || return
+    others=
+    for object in "$objects"/tests/sim/*.o "$objects"/tests/sim/reader/*.o; do
+        [ "${object##*/reader/}" = "${1%.c}.o" ] || others="$others $object"
+    done
+    $cc $flags @tests/sim/wraps -pie -o "$scratch/simulate" "$scratch/mutant.o" $others "$objects/insides.a" $libraries
+}
+
+failure() # of a run's words: the line that says what went wrong
+{
+    grep '^seed [0-9]*: ' "$1"
+}
+
+# found MESSAGE FILE SED: a seed fails like this, and again
+found()
+{
+    mutated "$2" "$3" || return
+    "$scratch/simulate" 20000 >"$scratch/said" && echo "not found" && return 1
+    seed=$(sed -n 's/^seed \([0-9]*\): .*/\1/p' "$scratch/said")
+    cat "$scratch/said"
+    failure "$scratch/said" | grep -qE "$1" || return
+    "$scratch/simulate" --trace "$seed" >"$scratch/again"
+    [ "$(failure "$scratch/said")" = "$(failure "$scratch/again")" ]
+}
+
+check "simulation: a reader without threads that asks too late whether all batches are lent" found deadlock reader.c \
+    's/if \(lent\)$/if (all_lent(r))/'
+check "simulation: closing wakes no worker" found "does not hold|deadlock" reader.c '/r->closing = true;/{n;d}'
+check "simulation: one slot of each batch is not given back" found "deadlock" schedule.c \
+    's/(arena_release\(&r->arena, w->slots, job->rows)\);/\1 - (job->rows > 0));/'
+check "simulation: slots are given back before they are read" found "gives up" schedule.c \
+    '/TRY\(make_batch\(w, job/d; s/(^ *)release_rows\(w, job\);/\1release_rows(w, job);\n    TRY(make_batch(w, job, \&job->error));/'
+check "simulation: a finished batch wakes nobody" found "deadlock" schedule.c \
+    '/job->stage = JOB_DONE;/{n;d}'
+check "simulation: a buffer is refused, and nobody looks again" found "deadlock" schedule.c 's/return room; .*/return false;/'
+check "simulation: a reference is given up without the lock" found "." reader.c \
+    's/bool last = --r->references == 0;/pthread_mutex_unlock(\&r->lock); bool last = --r->references == 0; pthread_mutex_lock(\&r->lock);/'
