@@ -746,6 +746,12 @@ typedef struct apl_sampling {
         sizeof(apl_sampling), NULL, NULL, 0, 0, 0 \
     }
 
+/* A store to be read together with a reader's own. */
+typedef struct apl_source {
+    apl_store *store;  /* the reader keeps it alive, as it does its own */
+    const char *split; /* its name; NULL: the first of the store */
+} apl_source;
+
 #define APL_NO_THREADS ((unsigned)-1)
 
 /* Zeros mean defaults. Start from APL_READER_OPTIONS_INIT. */
@@ -807,17 +813,25 @@ typedef struct apl_reader_options {
      * and deviations to normalise by stay those of the training split. NULL: all. Copied. */
     const uint64_t *ids;
     size_t id_count;
+    /* More stores, also such as have come before: an epoch is a single order of the records of them all. Ids go
+     * on from store to store: a record's is that in its own store plus the numbers of records of the stores before
+     * it, the reader's own being the first (apl_reader_source() tells which store). The fields that are wanted
+     * must be alike in all stores, and so must their class names; means and deviations to normalise by are those
+     * of the training splits of all stores together. */
+    const apl_source *mix;
+    size_t mix_count;
 } apl_reader_options;
 #define APL_READER_OPTIONS_INIT                                                                             \
     {                                                                                                       \
         sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0                                   \
+            0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, 0                          \
     }
 
 /*
  * Opens a reader on `store`, which it keeps alive: the store may be closed first. Its threads begin at once.
  * `options` may be NULL. Likely errors: APL_E_INVALID (the message says which option and what would do),
- * APL_E_NOTFOUND (split or field), APL_E_NOMEM, APL_E_MISMATCH (a state for another store or order).
+ * APL_E_NOTFOUND (split or field), APL_E_NOMEM, APL_E_MISMATCH (a state for another store or order, stores whose
+ * fields differ).
  */
 APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_reader_options *options,
                                                 apl_reader **reader, apl_error *err);
@@ -839,6 +853,11 @@ APL_API APL_MUST_USE apl_status apl_reader_next_epoch(apl_reader *reader, apl_er
 /* The epoch that is being handed out, and how many batches all of it has. */
 APL_API uint64_t apl_reader_epoch(apl_reader *reader);
 APL_API uint64_t apl_reader_batches(apl_reader *reader);
+
+/* Of a record that the reader hands out, or could: whose it is, 0 for the reader's own store and i + 1 for mix[i], and its
+ * id there. APL_E_NOTFOUND for an id that is none. */
+APL_API APL_MUST_USE apl_status apl_reader_source(apl_reader *reader, uint64_t id, size_t *source,
+                                                  uint64_t *own_id, apl_error *err);
 
 /* Makes every call of apl_reader_next(), those that wait included, return APL_E_CANCELLED from now on. From
  * any thread. */

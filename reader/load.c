@@ -1,6 +1,8 @@
 /* From the store into slots: see load.h. */
 #include "load.h"
 
+#include "mix.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -78,15 +80,17 @@ static apl_status load_fields(struct worker *w, uint32_t index, struct resident 
                               const struct block_view *view, apl_error *err)
 {
     const apl_reader *r = w->reader;
+    const struct mix_source *source = mix_source_of(r, index);
+    const struct schema *schema = &source->store->manifest.schema;
     for (unsigned f = 0; f < r->schema->count; f++) {
         if (!r->options.wanted[f])
             continue;
         if (field_varying(&r->schema->fields[f]) > 0) {
-            TRY(block_decode_column(&w->bc, r->schema, view, f, false, &b->ragged[f], err));
+            TRY(block_decode_column(&w->bc, schema, view, source->field[f], false, &b->ragged[f], err));
             continue;
         }
         place_rows(w, f, index, b);
-        TRY(block_decode_rows(&w->bc, r->schema, view, f, w->rows, err));
+        TRY(block_decode_rows(&w->bc, schema, view, source->field[f], w->rows, err));
     }
     return APL_OK;
 }
@@ -94,6 +98,7 @@ static apl_status load_fields(struct worker *w, uint32_t index, struct resident 
 apl_status load_block(struct worker *w, uint32_t index, struct resident *b, apl_error *err)
 {
     const apl_reader *r = w->reader;
+    const apl_store *store = mix_source_of(r, index)->store;
     uint64_t number = r->subset.block[index].number;
     struct block_view view;
     if (r->ids_only)
@@ -103,9 +108,11 @@ apl_status load_block(struct worker *w, uint32_t index, struct resident *b, apl_
         TRY(hook->before(hook->user, number, err));
     if (r->ragged && !b->ragged && !(b->ragged = calloc(r->schema->count, sizeof *b->ragged)))
         return fail_nomem(err);
-    TRY(store_block(r->store, number, &w->bc.file, &view, err));
-    apl_status status = load_fields(w, index, b, &view, err);
-    return status == APL_OK ? APL_OK : store_block_error(r->store, number, status, err);
+    apl_status status = store_block(store, number, &w->bc.file, &view, err);
+    if (status != APL_OK)
+        return mix_block_error(r, index, status, err);
+    status = load_fields(w, index, b, &view, err);
+    return status == APL_OK ? APL_OK : mix_name_block(r, index, status, err);
 }
 
 void load_drop_ragged(const apl_reader *r, struct resident *b)

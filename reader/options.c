@@ -1,6 +1,7 @@
 /* What a caller asks of a reader, checked and completed. */
 #include "options.h"
 
+#include "mix.h"
 #include "sampling.h"
 #include "transform.h"
 
@@ -59,18 +60,6 @@ static apl_status resolve_rank(struct reader_options *o, const apl_reader_option
     return APL_OK;
 }
 
-/* --------------------------------------------------------------------------------------------- records */
-
-static apl_status resolve_subset(apl_reader *r, const apl_reader_options *asked, apl_error *err)
-{
-    struct subset_part part = {.store = r->store, .split = asked->split};
-    if (asked->id_count && !asked->ids)
-        return fail(err, APL_E_INVALID, "ids is NULL");
-    if (asked->ids && asked->id_count == 0)
-        return fail(err, APL_E_INVALID, "ids are none: NULL stands for all records of the split");
-    return subset_open_parts(&part, 1, (struct subset_ids){asked->ids, asked->id_count}, &r->subset, err);
-}
-
 /* ---------------------------------------------------------------------------------------------- fields */
 
 /* Which fields are wanted; that may be none. */
@@ -92,7 +81,7 @@ static apl_status resolve_fields(apl_reader *r, const apl_reader_options *asked,
         r->ragged |= o->wanted[f] && field_varying(&r->schema->fields[f]) > 0;
     }
     r->ids_only = !any;
-    return APL_OK;
+    return mix_match_fields(r, !asked->fields, err);
 }
 
 static apl_status resolve_transforms(apl_reader *r, const apl_reader_options *asked, apl_error *err)
@@ -104,7 +93,7 @@ static apl_status resolve_transforms(apl_reader *r, const apl_reader_options *as
         apl_transform t = asked->transforms[i];
         unsigned field = 0;
         TRY(transform_geometry(r->store, o->wanted, &t, &field, err));
-        TRY(transform_moments(r->store, r->subset.part->source, &t, field, err));
+        TRY(transform_moments(&r->subset, &r->schema->fields[field], &t, err));
         if (o->transforms[field].size)
             return fail(err, APL_E_INVALID, "field %s: two transforms", r->schema->fields[field].name);
         o->transforms[field] = t;
@@ -171,8 +160,7 @@ static uint64_t record_bytes(const apl_reader *r)
     for (unsigned f = 0; f < r->schema->count; f++) {
         const apl_field *field = &r->schema->fields[f];
         if (r->options.wanted[f] || r->ids_only)
-            bytes +=
-                field->value_bytes ? field->value_bytes : field->raw_bytes / r->store->manifest.info.records;
+            bytes += field->value_bytes ? field->value_bytes : mix_average_bytes(r, f);
     }
     return bytes ? bytes : 1;
 }
@@ -207,7 +195,7 @@ static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buff
     uint64_t deliveries = r->sampler ? sampler_records(r->sampler) : r->subset.records * plan.reuse;
     for (unsigned f = 0; f < r->schema->count; f++)
         if (r->options.wanted[f] && slot[f] == 0)
-            varying += slots * (r->schema->fields[f].raw_bytes / r->store->manifest.info.records + 8);
+            varying += slots * (mix_average_bytes(r, f) + 8);
     return arena_bytes((uint32_t)slots, r->schema->count, slot) + varying + plan_bytes(&plan, &r->subset) +
            buffers * pool_buffer_bytes(r->options.batch_size, r->schema->count, row) +
            (uint64_t)r->subset.blocks * 2 * (sizeof(struct resident) + sizeof(uint32_t)) + deliveries / 8;
@@ -361,10 +349,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
 {
     struct reader_options *o = &r->options;
     TRY(check_numbers(asked, err));
-    TRY(resolve_subset(r, asked, err));
-    o->split = strdup(asked->split ? asked->split : r->store->splits[0].name);
-    if (!o->split)
-        return fail_nomem(err);
+    TRY(mix_open(r, asked, err));
     o->plan = (struct plan_options){.seed = asked->seed,
                                     .bins = asked->bins ? asked->bins : DEFAULT_BINS,
                                     .reuse = asked->reuse ? asked->reuse : 1,

@@ -3,6 +3,7 @@
 
 #include "load.h"
 #include "make.h"
+#include "mix.h"
 #include "options.h"
 #include "schedule.h"
 #include "state.h"
@@ -61,8 +62,8 @@ static void destroy(apl_reader *r)
     free(r->workers);
     free(r->jobs);
     free(r->step);
-    free(r->options.split);
     subset_close(&r->subset);
+    mix_close(r);
     store_release(r->store);
     pthread_cond_destroy(&r->work);
     pthread_cond_destroy(&r->done);
@@ -234,6 +235,7 @@ static apl_status build(apl_reader *r, const apl_reader_options *asked, apl_erro
     TRY(make_jobs(r, err));
     TRY(make_blocks(r, err));
     TRY(make_memory(r, asked->allocator, err));
+    TRY(mix_digest(r, r->content, err));
     TRY(state_digest_order(r, err));
     TRY(state_resume(r, asked->state, asked->state_size, &epoch, &position, err));
     pthread_mutex_lock(&r->lock); /* nobody is there yet; the functions below expect it */
@@ -354,7 +356,7 @@ static apl_status timed_out(apl_reader *r, apl_error *err)
     fail(err, APL_E_TIMEOUT, "waited %u ms for a batch", r->options.timeout_ms);
     if (!schedule_waits_for(r, &index))
         return APL_E_TIMEOUT;
-    return store_block_error(r->store, r->subset.block[index].number, APL_E_TIMEOUT, err);
+    return mix_name_block(r, index, APL_E_TIMEOUT, err);
 }
 
 static apl_status wait_done(apl_reader *r, uint64_t deadline, apl_error *err)

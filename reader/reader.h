@@ -2,6 +2,7 @@
  * A reader, for the files that share it. Who does what:
  *
  *   options.c   what was asked for, checked and completed
+ *   mix.c       the stores that are read
  *   transform.c what is to be done to pictures, likewise
  *   sampling.c  what is to be sampled, likewise; sampler.c draws it
  *   pool.c      memory of batches
@@ -42,7 +43,6 @@ struct reader_options {
     apl_transform transforms[APL_MAX_FIELDS]; /* of each field; size 0: none */
     void (*on_batch)(void *user, apl_batch *batch);
     void *on_batch_user;
-    char *split;
 };
 
 enum block_stage {
@@ -106,9 +106,12 @@ struct reader_counters {
 struct apl_reader {
     apl_store *store;
     const struct schema *schema;
+    struct mix_source *sources; /* the stores that are read: `store`, and those that are mixed with it */
+    uint32_t source_count;
     struct subset subset;
     struct sampler *sampler; /* what is delivered of each epoch; NULL: each record `reuse` times */
     struct reader_options options;
+    uint8_t content[32];  /* names what is read, */
     struct hash128 order; /* digest of what shapes the order: see state.c */
     int pid;
     bool ragged;   /* a field of varying shape is wanted */

@@ -3,6 +3,7 @@
 
 #include "load.h"
 #include "make.h"
+#include "mix.h"
 #include "residents.h"
 
 #include <stdlib.h>
@@ -53,7 +54,8 @@ static bool step_load(struct worker *w)
     r->counters.load_ns += end - begin;
     r->counters.bytes_decoded += block_bytes(r, item.index);
     if (!r->ids_only)
-        r->counters.bytes_read += r->store->blocks[r->subset.block[item.index].number].size;
+        r->counters.bytes_read +=
+            mix_source_of(r, item.index)->store->blocks[r->subset.block[item.index].number].size;
     residents_loaded(r, item, status, &error);
     return true;
 }

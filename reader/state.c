@@ -4,7 +4,7 @@
  *     offset  bytes
  *          0      4  magic "APLS"
  *          4      4  version, 1
- *          8     32  content digest of the store
+ *          8     32  content digest of the store; of several, SHA-256 of theirs, one after another
  *         40     16  XXH3-128 of what shapes the order
  *         56      8  seed
  *         64      8  epoch
@@ -16,6 +16,7 @@
 #include "state.h"
 
 #include "hash.h"
+#include "mix.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -31,7 +32,8 @@ apl_status state_digest_order(apl_reader *r, apl_error *err)
 {
     const struct reader_options *o = &r->options;
     struct buffer b = {0};
-    buffer_put(&b, o->split, strlen(o->split) + 1);
+    for (uint32_t i = 0; i < r->source_count; i++)
+        buffer_put(&b, r->sources[i].split, strlen(r->sources[i].split) + 1);
     buffer_le(&b, o->free_order, 1);
     buffer_le(&b, o->plan.sequential, 1);
     buffer_le(&b, o->plan.window, 8);
@@ -50,6 +52,8 @@ apl_status state_digest_order(apl_reader *r, apl_error *err)
         for (uint32_t k = 0; block->members && k < block->count; k++)
             buffer_le(&b, block->members[k], 2);
     }
+    if (r->source_count > 1)
+        buffer_put(&b, r->content, sizeof r->content);
     bool failed = b.failed;
     if (!failed)
         r->order = hash_xxh3_128(b.data, b.size);
@@ -84,7 +88,7 @@ apl_status apl_reader_state(apl_reader *r, void *state, size_t *size, apl_error 
     uint8_t *p = state;
     store_le(p, STATE_MAGIC, 4);
     store_le(p + 4, STATE_VERSION, 4);
-    memcpy(p + 8, r->store->manifest.info.content_digest, 32);
+    memcpy(p + 8, r->content, 32);
     store_le(p + 40, r->order.low, 8);
     store_le(p + 48, r->order.high, 8);
     store_le(p + 56, r->options.plan.seed, 8);
@@ -134,8 +138,10 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
     if (load_le(p + 4, 4) != STATE_VERSION)
         return fail(err, APL_E_VERSION, "a state of version %llu; this library knows version %u",
                     (unsigned long long)load_le(p + 4, 4), STATE_VERSION);
-    if (memcmp(p + 8, r->store->manifest.info.content_digest, 32) != 0)
-        return fail(err, APL_E_MISMATCH, "the state is of a store with another content");
+    if (memcmp(p + 8, r->content, 32) != 0)
+        return fail(err, APL_E_MISMATCH, "%s",
+                    r->source_count == 1 ? "the state is of a store with another content"
+                                         : "the state is of stores with other contents or in another order");
     if (load_le(p + 56, 8) != r->options.plan.seed)
         return fail(err, APL_E_MISMATCH, "the state is of seed %llu", (unsigned long long)load_le(p + 56, 8));
     if (load_le(p + 40, 8) != r->order.low || load_le(p + 48, 8) != r->order.high || size != state_bytes(r))

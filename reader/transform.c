@@ -1,7 +1,7 @@
 /* What is to be done to pictures, checked and completed: see transform.h. */
 #include "transform.h"
 
-#include "subset.h"
+#include "statistics.h"
 
 #include <math.h>
 
@@ -70,18 +70,32 @@ apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_tr
     return check(&schema->fields[*field], t, err);
 }
 
-apl_status transform_moments(const apl_store *store, unsigned source, apl_transform *t, unsigned field,
+/* Adds up what the stores know of a channel. The sums are exact, and so it is as if the records were of one store. */
+static bool add_moments(const struct subset *subset, const char *field, unsigned channel, struct moments *sum)
+{
+    *sum = (struct moments){0};
+    for (uint32_t i = 0; i < subset->parts; i++) {
+        const apl_store *store = subset->part[i].store;
+        int f = schema_find(&store->manifest.schema, field), train = apl_store_find_split(store, "train");
+        unsigned split = train < 0 ? subset->part[i].source : (unsigned)train;
+        const struct moments *m = f < 0 ? NULL : store_moments(store, split, (unsigned)f, channel);
+        if (!m || !moments_combine(sum, m))
+            return false;
+    }
+    return true;
+}
+
+apl_status transform_moments(const struct subset *subset, const apl_field *f, apl_transform *t,
                              apl_error *err)
 {
-    const apl_field *f = &store->manifest.schema.fields[field];
-    int train = apl_store_find_split(store, "train");
-    unsigned split = train < 0 ? source : (unsigned)train;
     for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < (unsigned)f->shape[0]; c++) {
+        struct moments moments;
         double mean, deviation;
         if (t->deviation[c] == 0) {
-            if (apl_store_moments(store, split, field, c, &mean, &deviation) != APL_OK)
+            if (!add_moments(subset, f->name, c, &moments))
                 return fail(err, APL_E_NOTFOUND,
                             "field %s: the store has no mean and deviation to normalise by", f->name);
+            moments_figures(&moments, &mean, &deviation);
             t->mean[c] = (float)mean;
             t->deviation[c] = deviation > 0 ? (float)deviation : 1.0f;
         }
@@ -102,7 +116,7 @@ apl_status apl_transform_complete(apl_store *store, const char *split, apl_trans
     unsigned field = 0;
     TRY(transform_geometry(store, NULL, &t, &field, err));
     TRY(subset_open(store, split, &subset, err));
-    apl_status status = transform_moments(store, subset.part->source, &t, field, err);
+    apl_status status = transform_moments(&subset, &store->manifest.schema.fields[field], &t, err);
     subset_close(&subset);
     if (status == APL_OK)
         *transform = t;

@@ -2,16 +2,17 @@
 #ifndef TRANSFORM_H
 #define TRANSFORM_H
 
-#include "store.h"
+#include "subset.h"
 
 /* Finds the field that the transform is for, among those wanted (NULL: all), and fills in its name, the sizes
  * of the crop and the dtype. Says what cannot be. */
 apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_transform *t, unsigned *field,
                               apl_error *err);
 
-/* Fills in mean and deviation where they are needed and none were given: those of the split "train", or of
- * the store's split number `source` if there is no such. After transform_geometry(). */
-apl_status transform_moments(const apl_store *store, unsigned source, apl_transform *t, unsigned field,
+/* Fills in mean and deviation where they are needed and none were given: those of all records that are in the split "train"
+ * of the subset's stores (or, where a store has no such, in the split of the source that its part is of). After
+ * transform_geometry(). */
+apl_status transform_moments(const struct subset *subset, const apl_field *field, apl_transform *t,
                              apl_error *err);
 
 #endif

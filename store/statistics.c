@@ -1,6 +1,8 @@
 /* Sums of integers only: they are the same in whatever order they are taken. */
 #include "statistics.h"
 
+#include <math.h>
+
 /* At most so many at a time, so that the sum of squares fits in 32 bits. */
 #define CHUNK 256u
 
@@ -22,6 +24,26 @@ void moments_add(struct moments *moments, const uint8_t *data, size_t n)
         moments->squares += (uint64_t)data[i] * data[i];
     }
     moments->count += n;
+}
+
+bool moments_combine(struct moments *into, const struct moments *from)
+{
+    struct moments sum;
+    if (__builtin_add_overflow(into->count, from->count, &sum.count) ||
+        __builtin_add_overflow(into->sum, from->sum, &sum.sum) ||
+        __builtin_add_overflow(into->squares, from->squares, &sum.squares))
+        return false;
+    *into = sum;
+    return true;
+}
+
+void moments_figures(const struct moments *moments, double *mean, double *deviation)
+{
+    /* long double: the square of the mean and the mean of the squares are close to each other */
+    long double n = (long double)moments->count, average = (long double)moments->sum / n;
+    long double variance = (long double)moments->squares / n - average * average;
+    *mean = (double)average;
+    *deviation = sqrt(variance > 0 ? (double)variance : 0);
 }
 
 static void add_moments(struct moments *moments, const apl_field *field, const struct raw_column *column,

@@ -2,11 +2,11 @@
 #define _GNU_SOURCE /* O_PATH */
 #include "store.h"
 
+#include "statistics.h"
 #include "target.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -255,22 +255,23 @@ uint64_t apl_store_class_count(const apl_store *store, unsigned split, unsigned 
     return counts ? counts[cls] : 0;
 }
 
-apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel,
-                             double *mean, double *deviation)
+const struct moments *store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel)
 {
     const struct manifest *m = &store->manifest;
     if (split >= m->split_count || field >= m->schema.count ||
         channel >= field_channels(&m->schema.fields[field]))
-        return APL_E_NOTFOUND;
+        return NULL;
     const struct moments *moments = split_summary(&m->splits[split], field).moments;
-    if (!moments || moments[channel].count == 0)
+    return moments && moments[channel].count > 0 ? &moments[channel] : NULL;
+}
+
+apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel,
+                             double *mean, double *deviation)
+{
+    const struct moments *moments = store_moments(store, split, field, channel);
+    if (!moments)
         return APL_E_NOTFOUND;
-    moments += channel;
-    /* long double: the square of the mean and the mean of the squares are close to each other */
-    long double n = (long double)moments->count, average = (long double)moments->sum / n;
-    long double variance = (long double)moments->squares / n - average * average;
-    *mean = (double)average;
-    *deviation = sqrt(variance > 0 ? (double)variance : 0);
+    moments_figures(moments, mean, deviation);
     return APL_OK;
 }
 

@@ -33,6 +33,9 @@ void store_release(apl_store *store);
 /* The member (or, in a shuffled store, the split) that a record belongs to. */
 const char *store_member_of(const apl_store *store, uint64_t id);
 
+/* Sums over a channel's values in a split; NULL where there is no such channel, or nothing in it. */
+const struct moments *store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel);
+
 /* Takes block `number` (among all) from the file, parses it and makes sure that it is the one that belongs there. The
  * view may lie in `scratch`, until that is used again. The error names the block. */
 apl_status store_block(const apl_store *store, uint64_t number, struct buffer *scratch,

@@ -1,0 +1,201 @@
+/* The stores that a reader reads: see mix.h. */
+#include "mix.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_SOURCES 65535u
+#define NO_FIELD     UINT8_MAX
+
+_Static_assert(APL_MAX_FIELDS < NO_FIELD, "a field's number fits into a byte");
+
+/* --------------------------------------------------------------------------------------------- opening */
+
+static apl_status check(const apl_reader_options *asked, apl_error *err)
+{
+    if (asked->id_count && !asked->ids)
+        return fail(err, APL_E_INVALID, "ids is NULL");
+    if (asked->ids && asked->id_count == 0)
+        return fail(err, APL_E_INVALID, "ids are none: NULL stands for all records of the split");
+    if (asked->mix_count && !asked->mix)
+        return fail(err, APL_E_INVALID, "mix is NULL");
+    if (asked->mix_count >= MOST_SOURCES)
+        return fail(err, APL_E_INVALID, "a mix of %zu stores: at most %u", asked->mix_count + 1,
+                    MOST_SOURCES);
+    for (size_t i = 0; i < asked->mix_count; i++)
+        if (!asked->mix[i].store)
+            return fail(err, APL_E_INVALID, "mix[%zu].store is NULL", i);
+    return APL_OK;
+}
+
+static apl_status add_source(apl_reader *r, apl_store *store, const char *split, apl_error *err)
+{
+    struct mix_source *s = &r->sources[r->source_count++];
+    s->store = store_retain(store);
+    s->split = strdup(split ? split : store->splits[0].name);
+    return s->split ? APL_OK : fail_nomem(err);
+}
+
+static apl_status open_subset(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    struct subset_part *parts = calloc(r->source_count, sizeof *parts);
+    if (!parts)
+        return fail_nomem(err);
+    for (uint32_t i = 0; i < r->source_count; i++)
+        parts[i] = (struct subset_part){.store = r->sources[i].store, .split = r->sources[i].split};
+    struct subset_ids ids = {asked->ids, asked->id_count};
+    apl_status status = subset_open_parts(parts, r->source_count, ids, &r->subset, err);
+    free(parts);
+    return status;
+}
+
+apl_status mix_open(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    TRY(check(asked, err));
+    r->sources = calloc(asked->mix_count + 1, sizeof *r->sources);
+    if (!r->sources)
+        return fail_nomem(err);
+    TRY(add_source(r, r->store, asked->split, err));
+    for (size_t i = 0; i < asked->mix_count; i++)
+        TRY(add_source(r, asked->mix[i].store, asked->mix[i].split, err));
+    return open_subset(r, asked, err);
+}
+
+void mix_close(apl_reader *r)
+{
+    for (uint32_t i = 0; i < r->source_count; i++) {
+        free(r->sources[i].split);
+        store_release(r->sources[i].store);
+    }
+    free(r->sources);
+}
+
+/* ---------------------------------------------------------------------------------------------- fields */
+
+/* "u8[3,32,32]"; a dimension that varies is "*". */
+static const char *type_text(const apl_field *f, char text[128])
+{
+    int n = snprintf(text, 128, "%s", apl_dtype_name(f->dtype));
+    for (unsigned d = 0; d < f->ndim && n < 100; d++)
+        n += f->shape[d] < 0
+                 ? snprintf(text + n, 128 - (size_t)n, "%s*", d ? "," : "[")
+                 : snprintf(text + n, 128 - (size_t)n, "%s%lld", d ? "," : "[", (long long)f->shape[d]);
+    if (f->ndim)
+        snprintf(text + n, 128 - (size_t)n, "]");
+    return text;
+}
+
+static bool same_type(const apl_field *a, const apl_field *b)
+{
+    return a->dtype == b->dtype && a->ndim == b->ndim &&
+           memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) == 0;
+}
+
+static apl_status same_classes(const apl_reader *r, const apl_store *store, const apl_field *a,
+                               const apl_field *b, apl_error *err)
+{
+    char own[256], other[256];
+    if (a->class_count != b->class_count)
+        return fail(err, APL_E_MISMATCH, "%s: field %s has %llu classes, but %llu in %s", store->name,
+                    a->name, (unsigned long long)b->class_count, (unsigned long long)a->class_count,
+                    r->store->name);
+    for (uint64_t c = 0; c < a->class_count; c++)
+        if (strcmp(a->classes[c], b->classes[c]) != 0)
+            return fail(err, APL_E_MISMATCH, "%s: class %llu of field %s is %.64s, but %.64s in %s",
+                        store->name, (unsigned long long)c, a->name,
+                        printable(other, sizeof other, b->classes[c], strlen(b->classes[c])),
+                        printable(own, sizeof own, a->classes[c], strlen(a->classes[c])), r->store->name);
+    return APL_OK;
+}
+
+/* Is field f, if it is wanted, the same in this store? */
+static apl_status match_field(const apl_reader *r, struct mix_source *s, unsigned f, apl_error *err)
+{
+    const struct schema *schema = &s->store->manifest.schema;
+    const apl_field *own = &r->schema->fields[f];
+    char here[128], there[128];
+    int found = schema_find(schema, own->name);
+    s->field[f] = found < 0 ? NO_FIELD : (uint8_t)found;
+    if (!r->options.wanted[f])
+        return APL_OK;
+    if (found < 0)
+        return fail(err, APL_E_MISMATCH, "%s: has no field %s, which %s has", s->store->name, own->name,
+                    r->store->name);
+    if (!same_type(own, &schema->fields[found]))
+        return fail(err, APL_E_MISMATCH, "%s: field %s is %s, but %s in %s", s->store->name, own->name,
+                    type_text(&schema->fields[found], there), type_text(own, here), r->store->name);
+    return same_classes(r, s->store, own, &schema->fields[found], err);
+}
+
+apl_status mix_match_fields(apl_reader *r, bool all, apl_error *err)
+{
+    for (uint32_t i = 0; i < r->source_count; i++) {
+        const struct schema *schema = &r->sources[i].store->manifest.schema;
+        for (unsigned f = 0; f < r->schema->count; f++)
+            TRY(match_field(r, &r->sources[i], f, err));
+        for (unsigned f = 0; all && f < schema->count; f++)
+            if (schema_find(r->schema, schema->fields[f].name) < 0)
+                return fail(err, APL_E_MISMATCH,
+                            "%s: has a field %s, which %s has not: name the fields that are wanted",
+                            r->sources[i].store->name, schema->fields[f].name, r->store->name);
+    }
+    return APL_OK;
+}
+
+uint64_t mix_average_bytes(const apl_reader *r, unsigned field)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < r->source_count; i++) {
+        const struct manifest *m = &r->sources[i].store->manifest;
+        unsigned f = r->sources[i].field[field];
+        uint64_t average = f == NO_FIELD ? 0 : m->schema.fields[f].raw_bytes / m->info.records;
+        most = average > most ? average : most;
+    }
+    return most;
+}
+
+/* --------------------------------------------------------------------------------------------- telling */
+
+apl_status mix_digest(const apl_reader *r, uint8_t digest[32], apl_error *err)
+{
+    if (r->source_count == 1) {
+        memcpy(digest, r->store->manifest.info.content_digest, 32);
+        return APL_OK;
+    }
+    struct sha256 *sha = sha256_new();
+    if (!sha)
+        return fail_nomem(err);
+    for (uint32_t i = 0; i < r->source_count; i++)
+        sha256_add(sha, r->sources[i].store->manifest.info.content_digest, 32);
+    sha256_end(sha, digest);
+    sha256_free(sha);
+    return APL_OK;
+}
+
+apl_status mix_block_error(const apl_reader *r, uint32_t index, apl_status status, apl_error *err)
+{
+    const struct subset_block *block = &r->subset.block[index];
+    return fail_records(err, status, block->first_id, block->records);
+}
+
+apl_status mix_name_block(const apl_reader *r, uint32_t index, apl_status status, apl_error *err)
+{
+    store_block_error(mix_source_of(r, index)->store, r->subset.block[index].number, status, err);
+    return mix_block_error(r, index, status, err);
+}
+
+apl_status apl_reader_source(apl_reader *r, uint64_t id, size_t *source, uint64_t *own, apl_error *err)
+{
+    if (!r || !source || !own)
+        return fail(err, APL_E_INVALID, "apl_reader_source: an argument is NULL");
+    for (uint32_t i = 0; i < r->subset.parts; i++) {
+        const struct subset_part *part = &r->subset.part[i];
+        if (id - part->first_id >= part->store->manifest.info.records)
+            continue;
+        *source = i;
+        *own = id - part->first_id;
+        return APL_OK;
+    }
+    fail(err, APL_E_NOTFOUND, "none of the reader's stores has a record %llu", (unsigned long long)id);
+    return fail_records(err, APL_E_NOTFOUND, id, 1);
+}

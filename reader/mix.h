@@ -1,0 +1,39 @@
+/* The stores that a reader reads: its own, and those that are mixed with it. Part i of r->subset is of source i. */
+#ifndef MIX_H
+#define MIX_H
+
+#include "reader.h"
+
+struct mix_source {
+    apl_store *store;
+    char *split; /* the name of the split that is read */
+    /* The number that a field of the reader's schema has in this store; of those that are wanted. */
+    uint8_t field[APL_MAX_FIELDS];
+};
+
+/* Fills r->sources and r->subset from what was asked for. */
+apl_status mix_open(apl_reader *r, const apl_reader_options *asked, apl_error *err);
+void mix_close(apl_reader *r);
+
+/* Finds the wanted fields in all stores; APL_E_MISMATCH for one that is another there. With `all`, no store may
+ * have more. */
+apl_status mix_match_fields(apl_reader *r, bool all, apl_error *err);
+
+/* Bytes of a record's value of a field of varying shape, on average, in the store where that is most. */
+uint64_t mix_average_bytes(const apl_reader *r, unsigned field);
+
+/* Names the contents of all stores: that of a single one is its own content digest. */
+apl_status mix_digest(const apl_reader *r, uint8_t digest[32], apl_error *err);
+
+/* The source that block `index` of the subset is of. */
+static inline const struct mix_source *mix_source_of(const apl_reader *r, uint32_t index)
+{
+    return &r->sources[r->subset.block[index].part];
+}
+
+/* Says that an error concerns the records of block `index`, by the ids that this reader hands out; mix_name_block() puts
+ * store, member and block in front of its message too. They return `status`. */
+apl_status mix_block_error(const apl_reader *r, uint32_t index, apl_status status, apl_error *err);
+apl_status mix_name_block(const apl_reader *r, uint32_t index, apl_status status, apl_error *err);
+
+#endif
