@@ -33,7 +33,7 @@ struct loop {
     void *context;
     atomic_size_t next;
     atomic_uint workers;
-    atomic_size_t end; /* tasks from here on are not begun: all of them, or those after one that failed */
+    atomic_size_t end;    /* tasks from here on are not begun: all of them, or those after one that failed */
     pthread_mutex_t lock; /* of status and error */
     apl_status status;
     apl_error error;
