@@ -15,7 +15,7 @@ void nap(uint32_t us)
 /* --------------------------------------------------------------------------------- what the reader calls back */
 
 /* A load of a store that is mapped cannot be made to fail otherwise. */
-UNWATCHED apl_status callers_before_load(void *user, uint64_t number, apl_error *err)
+apl_status callers_before_load(void *user, uint64_t number, apl_error *err)
 {
     const struct run *t = user;
     const struct shape *shape = &shapes[t->scenario.store];
@@ -25,7 +25,7 @@ UNWATCHED apl_status callers_before_load(void *user, uint64_t number, apl_error 
     return !t->scenario.read && t->scenario.bad >> block & 1 ? fail(err, APL_E_CORRUPT, "damaged") : APL_OK;
 }
 
-static UNWATCHED void on_batch(void *user, apl_batch *batch)
+static void on_batch(void *user, apl_batch *batch)
 {
     const struct callback *c = user;
     (void)batch;
@@ -36,7 +36,7 @@ static UNWATCHED void on_batch(void *user, apl_batch *batch)
         HOLDS(apl_reader_next(c->reader, &none, NULL) == APL_E_REENTRANT);
 }
 
-static UNWATCHED void *take_memory(void *user, size_t bytes)
+static void *take_memory(void *user, size_t bytes)
 {
     const struct callback *c = user;
     if (sim_chance(c->run->scenario.slow_memory * 100))
@@ -67,18 +67,19 @@ struct callback *callers_hook(struct run *t, apl_reader_options *o, apl_allocato
 
 /* --------------------------------------------------------------------------------------------------- callers */
 
-static UNWATCHED void release(struct caller *c, apl_batch **batch)
+static void release(struct caller *c, apl_batch **batch)
 {
     apl_batch *b = *batch;
     if (!b)
         return;
     *batch = NULL;
+    sim_acquire(batch);
     check_values(c->run, b);
     c->rank->lent--;
     apl_batch_release(b);
 }
 
-UNWATCHED void callers_let_go(struct caller *c)
+void callers_let_go(struct caller *c)
 {
     for (unsigned i = 0; i < HELD; i++)
         release(c, &c->held[i]);
@@ -86,7 +87,7 @@ UNWATCHED void callers_let_go(struct caller *c)
 }
 
 /* Holds it for a while, or leaves it to somebody else. */
-static UNWATCHED void keep(struct caller *c, apl_batch *batch)
+static void keep(struct caller *c, apl_batch *batch)
 {
     unsigned place = sim_below(HELD + 4);
     for (unsigned i = HELD; c->run->part.hoards && i-- > 0;)
@@ -94,13 +95,15 @@ static UNWATCHED void keep(struct caller *c, apl_batch *batch)
     apl_batch **to = place < HELD ? &c->held[place] : place == HELD ? &c->rank->mailbox : &batch;
     if (to != &batch) {
         apl_batch *before = *to;
+        sim_acquire(to); /* as an exchange of an atomic pointer would */
         *to = batch;
+        sim_release(to);
         batch = before;
     }
     release(c, &batch);
 }
 
-static UNWATCHED bool take_ticket(struct caller *c)
+static bool take_ticket(struct caller *c)
 {
     if (c->rank->left <= 0 || (c->run->cancelled && c->run->part.ending == CLOSE))
         return false;
@@ -111,8 +114,7 @@ static UNWATCHED bool take_ticket(struct caller *c)
 }
 
 /* With an answer; false: that was the last. */
-static UNWATCHED bool answered(struct caller *c, apl_status status, apl_batch *batch, uint64_t took,
-                               bool lent)
+static bool answered(struct caller *c, apl_status status, apl_batch *batch, uint64_t took, bool lent)
 {
     c->inside = false;
     if (status == APL_OK) {
@@ -186,7 +188,7 @@ void callers_start(struct run *t, struct crew *crew)
     }
 }
 
-UNWATCHED bool callers_are_safe(const struct crew *crew)
+bool callers_are_safe(const struct crew *crew)
 {
     for (unsigned i = 0; i < crew->n; i++) {
         const struct caller *c = &crew->callers[i];

@@ -175,9 +175,10 @@ static bool refused(void)
     return true;
 }
 
+/* Only what is simulated: else there are other threads. */
 static void *counted(void *p)
 {
-    allocations += p != NULL;
+    allocations += sim_current && p;
     return p;
 }
 
@@ -216,20 +217,20 @@ char *__wrap_strndup(const char *s, size_t most)
 
 void __wrap_free(void *p)
 {
-    allocations -= p != NULL;
+    allocations -= sim_current && p;
     __real_free(p);
 }
 
 void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
     void *p = refused() ? MAP_FAILED : __real_mmap(at, bytes, protection, flags, fd, offset);
-    mapped += p != MAP_FAILED ? (int64_t)((bytes + 4095) / 4096) : 0;
+    mapped += sim_current && p != MAP_FAILED ? (int64_t)((bytes + 4095) / 4096) : 0;
     return p;
 }
 
 int __wrap_munmap(void *p, size_t bytes)
 {
-    mapped -= (int64_t)((bytes + 4095) / 4096);
+    mapped -= sim_current ? (int64_t)((bytes + 4095) / 4096) : 0;
     return __real_munmap(p, bytes);
 }
 

@@ -2,52 +2,8 @@
 #include "run.h"
 
 #include "plan.h"
-#include "stress/reader_case.h"
 
 struct tally_of_runs run_tally;
-static struct case_store stores[STORES];
-
-void stores_write(void)
-{
-    case_begin();
-    alarm(0);
-    for (unsigned i = 0; i < STORES; i++) {
-        const struct shape *shape = &shapes[i];
-        char *name = malloc(16);
-        HOLDS(name);
-        snprintf(name, 16, "store%u", i);
-        stores[i] =
-            (struct case_store){name, shape->records, shape->first, shape->block, 2, shape->named, ""};
-        case_write(&stores[i], case_folder);
-    }
-}
-
-void stores_remove(void)
-{
-    for (unsigned i = 0; i < STORES; i++)
-        free((void *)stores[i].name);
-    case_end("simulate");
-}
-
-apl_store *store_of(const struct scenario *s)
-{
-    apl_store_options o = APL_STORE_OPTIONS_INIT;
-    apl_store *store;
-    apl_error err;
-    struct sim_faults faults = sim_faults;
-    o.io = s->read ? APL_IO_READ : APL_IO_MAP;
-    sim_faults = (struct sim_faults){0};
-    if (apl_store_open(stores[s->store].path, &o, &store, &err) != APL_OK)
-        sim_fail("%s", err.message);
-    sim_faults = faults;
-    return store;
-}
-
-void check_values(const struct run *t, const apl_batch *batch)
-{
-    case_doing = t->part.text;
-    case_check(&stores[t->scenario.store], batch);
-}
 
 /* ----------------------------------------------------------------------------------------------------- the order */
 
@@ -128,7 +84,7 @@ static void check_free(struct run *t, const apl_batch *batch, const uint64_t *le
         count(t, (left_out[k] - first) * reuse, true);
 }
 
-UNWATCHED void check_batch(struct run *t, struct rank *rank, const apl_batch *batch)
+void check_batch(struct run *t, struct rank *rank, const apl_batch *batch)
 {
     size_t skips;
     const uint64_t *left_out = apl_batch_skipped(batch, &skips);
@@ -173,7 +129,7 @@ static void check_timeout(const struct run *t, uint64_t took)
     HOLDS(sim_tick() || works_alone(t) || took == patience);
 }
 
-UNWATCHED void check_answer(struct run *t, struct rank *rank, apl_status status, uint64_t took)
+void check_answer(struct run *t, struct rank *rank, apl_status status, uint64_t took)
 {
     const struct scenario *s = &t->scenario;
     switch (status) {

@@ -20,12 +20,7 @@
 
 #define MOST_PLACES 4096
 #define PATIENCE    60 /* seconds a seed */
-
-#if defined(SIM_TSAN) || defined(SIM_ASAN)
-#define SAMPLE 60u
-#else
-#define SAMPLE 400u
-#endif
+#define SAMPLE      400u
 
 struct place {
     unsigned long long address;

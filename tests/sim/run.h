@@ -8,10 +8,6 @@
 
 #define MOST_DELIVERIES 512 /* of an epoch */
 
-/* What is shared by the threads of the test itself needs no lock here, and the thread sanitizer must not take it for
- * something that orders what the reader does. */
-#define UNWATCHED __attribute__((no_sanitize("thread"), noinline))
-
 #define HOLDS(what)                                                         \
     do {                                                                    \
         if (!(what))                                                        \

@@ -121,27 +121,23 @@ void report_stack(void);
 
 /* ------------------------------------------------------------------------------------------------ sanitizers */
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SIM_TSAN 1
-#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define SIM_ASAN 1
+#elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define SIM_ASAN 1
 #endif
 #endif
-#ifdef __SANITIZE_THREAD__
-#define SIM_TSAN 1
-#endif
-#ifdef __SANITIZE_ADDRESS__
-#define SIM_ASAN 1
-#endif
 
+/* SIM_TSAN comes from sim.mk: what simulates is not itself watched by the thread sanitizer, but told what orders what. */
 #ifdef SIM_TSAN
 #include <sanitizer/tsan_interface.h>
 void *__tsan_get_current_fiber(void);
 void *__tsan_create_fiber(unsigned flags);
 void __tsan_destroy_fiber(void *fiber);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+void AnnotateBenignRaceSized(const char *file, int line, const volatile void *at, size_t bytes,
+                             const char *why);
 #define sim_acquire(at) __tsan_acquire((void *)(uintptr_t)(at))
 #define sim_release(at) __tsan_release((void *)(uintptr_t)(at))
 #else

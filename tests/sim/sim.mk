@@ -19,6 +19,9 @@ $(SIMULATE): $(call objects,$(SIM_SRC)) $(SIM_READER) $(OBJ)/insides.a tests/sim
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) @tests/sim/wraps -o $@ $(filter %.o %.a,$^) $(INGEST_LIBS) $(STORE_LIBS)
 
+# What simulates runs in all threads, and orders none of them: of it, the thread sanitizer watches only who reads batches.
+$(filter-out %/values.o,$(call objects,$(SIM_SRC))): ISA := $(if $(filter tsan,$(FLAVOUR)),-fno-sanitize=thread -DSIM_TSAN)
+
 -include $(SIM_SRC:%.c=$(OBJ)/%.d) $(SIM_READER:.o=.d)
 
 .PHONY: simulate
