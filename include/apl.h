@@ -786,7 +786,7 @@ typedef struct apl_reader_options {
     unsigned threads;
     /* If not 0: threads that only load, and threads that only assemble, instead of `threads`. */
     unsigned loaders, consumers;
-    unsigned queue_depth; /* finished batches that may wait; 0: 4 */
+    unsigned queue_depth; /* finished batches that may wait, and one more of each consumer; 0: 4 */
     /* This process among how many. world 0: as the launcher says (RANK and WORLD_SIZE, or the variables of
      * Open MPI, MPICH or Slurm), else 0 of 1. All ranks read one order between them: each record once over
      * all of them, and equally many batches each, of which the last may be short or empty. */
@@ -946,6 +946,7 @@ typedef struct apl_stats {
     uint64_t bytes_read, bytes_decoded, bytes_assembled;
     uint64_t memory, memory_budget;
     double cpu; /* of the process, user and system */
+    /* queued: finished batches that wait (see queue_depth); lent: batches that the caller holds */
     unsigned queued, lent, standing_slots, slots;
 } apl_stats;
 

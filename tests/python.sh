@@ -16,7 +16,7 @@ venv=$BUILD/venv-$kind
 
 case $kind in
 python)
-    packages="torch==2.13.0+cpu"
+    packages="torch==2.13.0+cpu pillow"
     # PyTorch without gigabytes for GPUs.
     index="--extra-index-url https://download.pytorch.org/whl/cpu"
     ;;
@@ -75,7 +75,7 @@ run()
     check "python: it can be installed" install --force-reinstall --no-deps "$APL_WHEEL"
     if [ "$kind" = frameworks ]; then
         # shellcheck disable=SC2046
-        APL_CLEAN_COPY=1 run_pytest python/tests/test_wheel.py \
+        APL_CLEAN_COPY=1 run_pytest python/tests/test_wheel.py python/tests/test_docs.py \
             $(ls python/tests/test_jax*.py python/tests/test_tf*.py 2>/dev/null)
     else
         run_pytest python/tests --deselect python/tests/test_wheel.py::test_clean_copy_can_be_installed

@@ -10,6 +10,7 @@ import numpy as np
 
 from ._errors import Error
 from ._sheet import is_picture, sheet
+from ._units import share, size
 from .schema import plain
 
 if TYPE_CHECKING:
@@ -89,10 +90,6 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return f'<table style="margin:6px 0;border-collapse:collapse">{line("th", head)}{body}</table>'
 
 
-def _bytes(n: int) -> str:
-    return f"{n / 1e6:,.1f} MB" if n < 1e9 else f"{n / 1e9:,.2f} GB"
-
-
 def _captions(batch: Batch) -> list[str]:
     """Names of the rows' classes; numbers where classes have no names; nothing where there are none."""
     classes = {f.name: f.classes for f in batch._store.schema if f.classes}
@@ -137,12 +134,12 @@ def store_html(store: Store) -> str:
         return _told(store_repr(store))
     try:
         raw, stored = store.info["raw_bytes"], store.info["file_bytes"]
-        size = f"{_bytes(raw)}, stored in {stored / max(1, raw):.1%} of that"
-        title = f"{store.path}: {len(store):,} records, {size}"
+        sizes = f"{size(raw)}, stored in {size(stored)} ({share(stored, raw)})"
+        title = f"{store.path}: {len(store):,} records, {sizes}"
         fields = _table(
             ("field", "type", "mark", "classes", "codec", "stored"),
             (
-                (f.name, f.type, f.mark, len(f.classes or ()) or "", f.codec, _bytes(f.stored_bytes))
+                (f.name, f.type, f.mark, len(f.classes or ()) or "", f.codec, size(f.stored_bytes))
                 for f in store.schema
             ),
         )

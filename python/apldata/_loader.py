@@ -59,7 +59,7 @@ class Loader:
         threads: that load and assemble; None: the cores this process may use, but one; 0: none, the work is
             done in `next()`.
         loaders, consumers: threads that only load, and only assemble, instead of `threads`.
-        queue_depth: finished batches that may wait; 0: 4.
+        queue_depth: finished batches that may wait, besides one of each thread that assembles; 0: 4.
         order: "strict", or "free": whoever is ready goes, so that a slow block delays nobody, and the order
             is not repeatable.
         window: records that mix; 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
+from ._units import size
+
 
 class Progress(NamedTuple):
     """How far the work has come."""
@@ -112,7 +114,7 @@ class Bar:
 
     def _tell_end(self, p: Progress) -> None:
         seconds = time.monotonic() - self._began
-        sizes = f"{p.raw_bytes / 1e6:,.1f} MB -> {p.stored_bytes / 1e6:,.1f} MB"
+        sizes = f"{size(p.raw_bytes)} -> {size(p.stored_bytes)}"
         print(f"{p.records:,} records, {sizes}, {seconds:.1f} s", file=sys.stderr, flush=True)
 
     def __exit__(

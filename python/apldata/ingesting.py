@@ -24,6 +24,7 @@ from apldata._arguments import (
 )
 from apldata._progress import Bar, Progress
 from apldata._store import Store
+from apldata._units import share, size
 
 _PHASES = ("reading", "checking", "done")
 _RATIO = "a number above 0 and below 1"
@@ -66,7 +67,7 @@ class IngestSummary:
     def __repr__(self) -> str:
         return (
             f"<IngestSummary {self.db}: {self.format}, {self.records:,} records, "
-            f"{self.raw_bytes / 1e6:,.1f} MB -> {self.file_bytes / 1e6:,.1f} MB ({100 * self.ratio:.1f} %), "
+            f"{size(self.raw_bytes)} -> {size(self.file_bytes)} ({share(self.file_bytes, self.raw_bytes)}), "
             f"{self.seconds:.2f} s, source sha256 {self.source_digest[:12]}...>"
         )
 

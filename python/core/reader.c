@@ -56,7 +56,7 @@ static int init(PyObject *self, PyObject *args, PyObject *keywords)
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!:Reader", names, core_state_of(self)->store, &store,
                                      &PyDict_Type, &options))
         return -1;
-    int done = reader_call_from(&call, options);
+    int done = reader_call_from(&call, core_state_of(self)->store, options);
     if (done == 0)
         done = open_reader((struct py_reader *)self, (struct py_store *)store, &call);
     reader_call_free(&call);

@@ -12,18 +12,30 @@ struct reader_call {
     apl_reader_options options;
     apl_transform transforms[APL_MAX_FIELDS];
     const char *fields[APL_MAX_FIELDS];
-    PyObject *owners; /* list: what the strings lie in */
+    apl_sampling sampling;
+    apl_source *mix;
+    PyObject **mixed; /* the options.mix_count stores of it, each in use until the call is freed */
+    PyObject *owners; /* list: what the strings and arrays lie in */
     apl_allocator allocator;
     struct pin *pin;
 };
 
-/* Fills `call` from a dict whose keys are the names of apl_reader_options' members. -1: an error is set. Free it in
- * either case. */
-int reader_call_from(struct reader_call *call, PyObject *options);
+/* Fills `call` from a dict whose keys are the names of apl_reader_options' members; `store`: the type of stores. -1: an
+ * error is set. Free it in either case. */
+int reader_call_from(struct reader_call *call, PyTypeObject *store, PyObject *options);
 void reader_call_free(struct reader_call *call);
 
 /* A transform, from a dict whose keys are the names of apl_transform's members. Its name lies in what is appended to
  * call->owners, a list. -1: an error is set. */
 int transform_from(struct reader_call *call, PyObject *given, apl_transform *t);
+
+/* Taking single options out of a dict, which loses them; what the call is not given stays as it is. -1: an error is set. */
+int take_text(struct reader_call *call, PyObject *dict, const char *name, const char **text);
+int take_bytes(struct reader_call *call, PyObject *dict, const char *name, const void **bytes, size_t *size);
+int check_empty(PyObject *dict, const char *what); /* what is left has a name that nothing has */
+
+/* reader_records.c: which records are read: `ids`, `sampling`, `mix`. */
+int take_records(struct reader_call *call, PyTypeObject *store, PyObject *dict);
+void free_records(struct reader_call *call);
 
 #endif

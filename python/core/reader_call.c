@@ -49,8 +49,7 @@ static int set_numbers(void *to, const struct item *items, size_t count, PyObjec
     return 0;
 }
 
-/* What is left in a dict has a name that nothing has. */
-static int check_empty(PyObject *dict, const char *what)
+int check_empty(PyObject *dict, const char *what)
 {
     PyObject *key, *value;
     Py_ssize_t at = 0;
@@ -60,7 +59,7 @@ static int check_empty(PyObject *dict, const char *what)
     return -1;
 }
 
-static int take_text(struct reader_call *call, PyObject *dict, const char *name, const char **text)
+int take_text(struct reader_call *call, PyObject *dict, const char *name, const char **text)
 {
     PyObject *value = PyDict_GetItemString(dict, name), *owner;
     if (!value)
@@ -180,18 +179,18 @@ static int take_fields(struct reader_call *call, PyObject *dict)
     return PyDict_DelItemString(dict, "fields");
 }
 
-static int take_state(struct reader_call *call, PyObject *dict)
+int take_bytes(struct reader_call *call, PyObject *dict, const char *name, const void **bytes, size_t *size)
 {
-    PyObject *state = PyDict_GetItemString(dict, "state");
-    char *bytes;
-    Py_ssize_t size;
-    if (!state || state == Py_None)
-        return state ? PyDict_DelItemString(dict, "state") : 0;
-    if (PyBytes_AsStringAndSize(state, &bytes, &size) < 0 || PyList_Append(call->owners, state) < 0)
+    PyObject *value = PyDict_GetItemString(dict, name);
+    char *at;
+    Py_ssize_t n;
+    if (!value || value == Py_None)
+        return value ? PyDict_DelItemString(dict, name) : 0;
+    if (PyBytes_AsStringAndSize(value, &at, &n) < 0 || PyList_Append(call->owners, value) < 0)
         return -1;
-    call->options.state = bytes;
-    call->options.state_size = (size_t)size;
-    return PyDict_DelItemString(dict, "state");
+    *bytes = at;
+    *size = (size_t)n;
+    return PyDict_DelItemString(dict, name);
 }
 
 static int take_pin(struct reader_call *call, PyObject *dict)
@@ -217,7 +216,7 @@ static int take_pin(struct reader_call *call, PyObject *dict)
     return PyDict_DelItemString(dict, "pin");
 }
 
-static int take_all(struct reader_call *call, PyObject *dict)
+static int take_all(struct reader_call *call, PyTypeObject *store, PyObject *dict)
 {
 #define ITEM(member, kind, most)                                  \
     {                                                             \
@@ -228,6 +227,7 @@ static int take_all(struct reader_call *call, PyObject *dict)
         ITEM(drop_last, NUMBER_FLAG, 1),
         ITEM(sequential, NUMBER_FLAG, 1),
         ITEM(order, NUMBER_ENUM, APL_FREE),
+        ITEM(fill, NUMBER_FLAG, 1),
         ITEM(seed, NUMBER_U64, UINT64_MAX),
         ITEM(first_epoch, NUMBER_U64, UINT64_MAX),
         ITEM(window, NUMBER_U64, UINT64_MAX),
@@ -245,26 +245,29 @@ static int take_all(struct reader_call *call, PyObject *dict)
     };
 #undef ITEM
     if (take_text(call, dict, "split", &call->options.split) < 0 || take_fields(call, dict) < 0 ||
-        take_transforms(call, dict) < 0 || take_state(call, dict) < 0 || take_pin(call, dict) < 0 ||
+        take_transforms(call, dict) < 0 || take_records(call, store, dict) < 0 ||
+        take_bytes(call, dict, "state", &call->options.state, &call->options.state_size) < 0 ||
+        take_pin(call, dict) < 0 ||
         set_numbers(&call->options, items, sizeof items / sizeof *items, dict) < 0)
         return -1;
     return check_empty(dict, "options of a reader");
 }
 
-int reader_call_from(struct reader_call *call, PyObject *options)
+int reader_call_from(struct reader_call *call, PyTypeObject *store, PyObject *options)
 {
     memset(call, 0, sizeof *call);
     call->options = (apl_reader_options)APL_READER_OPTIONS_INIT;
     call->options.timeout_ms = READER_SLICE_MS;
     call->owners = PyList_New(0);
     PyObject *dict = call->owners ? PyDict_Copy(options) : NULL;
-    int done = dict ? take_all(call, dict) : -1;
+    int done = dict ? take_all(call, store, dict) : -1;
     Py_XDECREF(dict);
     return done;
 }
 
 void reader_call_free(struct reader_call *call)
 {
+    free_records(call);
     Py_CLEAR(call->owners);
     pin_free(call->pin);
     call->pin = NULL;

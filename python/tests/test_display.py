@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import apldata
-from apldata import Field, Loader, Store, Writer
+from apldata import Field, Loader, Store, Writer, _units
 from apldata._sheet import png
 
 
@@ -184,3 +184,17 @@ def test_a_damaged_store(store_path: str, tmp_path: Path) -> None:
     (tmp_path / "s/data.mdb").write_bytes(data)
     page = Store(tmp_path / "s")._repr_html_()
     assert "1,300 records" in page and ("block" in page or "<img" in page)
+
+
+def test_sizes_in_the_unit_that_suits_them(tmp_path: Path) -> None:
+    sizes = {
+        0: "0 B", 999: "999 B", 1000: "1.0 kB", 999_949: "999.9 kB", 999_950: "1.0 MB",
+        184_400_000: "184.4 MB", 2_345_000_000: "2.3 GB", 10**18: "1000.0 PB",
+    }  # fmt: skip
+    assert {count: _units.size(count) for count in sizes} == sizes
+    assert (_units.share(1, 2), _units.share(2, 2)) == ("50.0 %", "100.0 %")
+    assert _units.share(5, 4) == "1.25 times as much"
+    with apldata.Writer(tmp_path / "s", {"x": "u8"}) as writer:
+        writer.extend(x=[1, 2, 3])
+    page = apldata.Store(tmp_path / "s")._repr_html_()
+    assert "3 records, 3 B, stored in " in page and "times as much" in page and "0.0 MB" not in page

@@ -306,3 +306,15 @@ def test_it_tells_where_the_time_went(store: Store) -> None:
 def test_it_cannot_be_pickled(store: Store) -> None:
     with Loader(store) as loader, pytest.raises(TypeError, match="state_dict"):
         pickle.dumps(loader)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_batches_that_wait(store: Store, threads: int) -> None:
+    """As many as queue_depth says, and one more of each thread that assembles."""
+    with Loader(store, batch_size=10, threads=threads, queue_depth=2) as loader:
+        next(iter(loader))
+        end = time.monotonic() + 10
+        while loader.stats()["queued"] < 2 + threads and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.05)
+        assert loader.stats()["queued"] == 2 + threads

@@ -16,6 +16,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import apldata  # noqa: E402
+from apldata._units import size  # noqa: E402
 from apldata.torch import DeviceLoader  # noqa: E402
 from apldata.transforms import (  # noqa: E402
     AlternatingFlip,
@@ -386,7 +387,7 @@ def test_bytes_needed(store: apldata.Store) -> None:
     held = 1000 * (3 * 40 * 40 + 8)
     assert DeviceLoader.bytes_needed(store, transforms=[CROP]) == 2 * held  # as much again while it is filled
     made = DeviceLoader(store, device="cpu", transforms=[CROP])
-    assert f"{held / 2**20:.1f} MiB on cpu" in repr(made)
+    assert f"{size(held)} on cpu" in repr(made)
 
 
 def test_tensors_belong_to_the_caller(store: apldata.Store) -> None:

@@ -14,6 +14,7 @@ from .. import _core
 from .._arguments import U32, flag, text, whole
 from .._loader import Loader
 from .._store import Store
+from .._units import size
 from ._draw import Drawing, Drawn
 from ._loader import _place
 from ._resident import Resident
@@ -148,9 +149,7 @@ class DeviceLoader(Loader):
             reader.close()
 
     def __repr__(self) -> str:
-        held = (
-            f"{len(self._resident.ids)} records, {self._resident.bytes_held / 2**20:.1f} MiB on {self.device}"
-        )
+        held = f"{len(self._resident.ids):,} records, {size(self._resident.bytes_held)} on {self.device}"
         return (
             f"<apldata.torch.DeviceLoader of {self.store.path!r}, split {self.split}: {held}; "
             f"{len(self)} batches of {self.batch_size}, seed {self.seed}, epoch {self.epoch}>"
