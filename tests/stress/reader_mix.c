@@ -1,5 +1,5 @@
 /*
- * Random mixes of everything that shapes how a reader works: threads, callers, batches, windows, budgets, orders, ranks, lanes, epochs
+ * Random mixes of everything that shapes how a reader works: threads, callers, batches, windows, budgets, orders, samples, ranks, lanes, epochs
  * that are left early, batches that are held and released elsewhere, slow loaders. Every record must come as often as it should. Outside
  * of sanitizers, memory is held against the budget too. A plain main, to be run under the thread sanitizer.
  *
@@ -22,9 +22,11 @@ struct mix {
     unsigned number;
     const struct case_store *store;
     apl_reader_options options;
+    apl_sampling sampling;
+    double weights[10]; /* of the classes */
     unsigned callers, world, epochs;
     uint32_t slow_load, slow_batch; /* of 100: how many are delayed */
-    char text[400];
+    char text[500];
 };
 
 /* What one reader's callers share. */
@@ -172,13 +174,20 @@ static struct {
     uint64_t epochs, batches, rows;
 } done;
 
+/* Of an epoch that is left early, what is to come of it may not have been drawn yet. */
 static void check_epoch(struct crowd *crowds, const struct mix *m, bool early)
 {
-    uint64_t rows = 0, reuse = m->options.reuse ? m->options.reuse : 1, length = m->store->records * reuse;
+    const apl_reader *r = crowds[0].reader;
+    unsigned reuse = m->options.reuse ? m->options.reuse : 1;
+    const uint32_t *first = r->sampler ? sampler_first(r->sampler, r->epoch) : NULL;
+    uint64_t rows = 0, length = first ? m->options.sampling->records : m->store->records * reuse;
     for (uint64_t i = 0; i < m->store->records; i++) {
         unsigned n = atomic_exchange(&crowds[0].seen[i], 0);
-        CHECK(n <= reuse);
-        CHECK(n == reuse || early || m->options.drop_last);
+        if (first && early)
+            continue;
+        unsigned due = first ? first[i + 1] - first[i] : reuse;
+        CHECK(n <= due);
+        CHECK(n == due || early || m->options.drop_last);
         rows += n;
     }
     if (early)
@@ -214,6 +223,24 @@ static void choose_ranks(struct mix *m, struct dice *d)
     unsigned lanes = m->world * (1 + roll(d, 2));
     if (m->world > 1 && !m->options.sequential && roll(d, 2) && lanes <= m->store->records / m->store->block)
         m->options.lanes = lanes;
+}
+
+static void choose_sampling(struct mix *m, struct dice *d)
+{
+    apl_sampling init = APL_SAMPLING_INIT;
+    uint32_t n = (uint32_t)m->store->records;
+    if (m->options.sequential || roll(d, 3))
+        return;
+    m->options.reuse = 1;
+    m->sampling = init;
+    m->sampling.field = roll(d, 3) ? "label" : NULL;
+    m->sampling.replacement = (int)roll(d, 2);
+    bool any = m->sampling.field || m->sampling.replacement;
+    m->sampling.records = 1 + roll(d, any ? 3 * n : n);
+    if (m->sampling.field && roll(d, 2))
+        m->sampling.weight_count = 10;
+    for (unsigned c = 0; c < 10; c++)
+        m->weights[c] = c == m->number % 10 ? 1 : roll(d, 4) ? 0 : (double)roll(d, 100);
 }
 
 /* The least that a window needs, as the error tells it. */
@@ -260,6 +287,7 @@ static struct mix choose(unsigned number)
     m.slow_batch = roll(&d, 3) ? 0 : roll(&d, 60);
     choose_threads(&m, &d);
     choose_ranks(&m, &d);
+    choose_sampling(&m, &d);
     m.options.window *= m.options.lanes && m.options.window ? m.options.lanes : 1;
     if (m.slow_batch)
         m.options.on_batch = delay_batch;
@@ -272,11 +300,13 @@ static void describe(struct mix *m)
     snprintf(m->text, sizeof m->text,
              "mix %u: store %s, %s%s, threads %d, loaders %u, consumers %u, callers %u, world %u, lanes %u, "
              "batch %zu, window %llu, "
-             "bins %u, reuse %u, drop_last %d, queue_depth %u, budget %llu, slow %u %u",
+             "bins %u, reuse %u, sampled %llu%s%s%s, drop_last %d, queue_depth %u, budget %llu, slow %u %u",
              m->number, m->store->name, o->order == APL_FREE ? "free" : "strict",
              o->sequential ? ", sequential" : "", (int)o->threads, o->loaders, o->consumers, m->callers,
              m->world, o->lanes, o->batch_size, (unsigned long long)o->window, o->bins, o->reuse,
-             o->drop_last, o->queue_depth, (unsigned long long)o->memory_budget, m->slow_load, m->slow_batch);
+             (unsigned long long)m->sampling.records, m->sampling.replacement ? " again" : "",
+             m->sampling.field ? " by class" : "", m->sampling.weight_count ? ", weighted" : "", o->drop_last,
+             o->queue_depth, (unsigned long long)o->memory_budget, m->slow_load, m->slow_batch);
     case_doing = m->text;
 }
 
@@ -292,6 +322,8 @@ static void run_mix(unsigned number)
     atomic_uint *seen = calloc(m.store->records, sizeof *seen);
     CHECK(seen);
     m.options.on_batch_user = &m;
+    m.options.sampling = m.sampling.records ? &m.sampling : NULL;
+    m.sampling.weights = m.sampling.weight_count ? m.weights : NULL;
     if (m.options.memory_budget) /* the least, or room for a part of the records beyond it */
         m.options.memory_budget = least_budget(store, m.options) +
                                   (m.options.memory_budget - 1) * ((2u << 20) + roll(&dice, 1u << 20));
