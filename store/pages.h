@@ -1,9 +1,10 @@
 /*
  * The reading side of an LMDB file, without liblmdb: the library trusts every byte of a file that it opens,
  * and a store may come from anybody. The file's B-tree is walked once, with every page, node and key checked before it is
- * followed; what comes out is where each value lies. Values are then taken from a map of the file, or read: a file that is cut
- * or fails under a map kills the process, which on a network is not rare. Layout: lmdb 0.9, 64-bit, little-endian (data
- * version 1).
+ * followed; what comes out is where each value lies. Values that have pages of their own are looked at when they are
+ * taken, and not before: opening a file would read all of it. Values are taken from a map of the file, or read: a file that is
+ * cut or fails under a map kills the process, which on a network is not rare. Layout: lmdb 0.9, 64-bit, little-endian
+ * (data version 1).
  */
 #ifndef PAGES_H
 #define PAGES_H
@@ -32,6 +33,7 @@ struct pages {
     const uint8_t *map; /* the whole file, read-only; NULL: it is read */
     int fd;             /* of a file that is read; else -1 */
     uint64_t size;
+    uint32_t page_size;
     struct entry *entries; /* in the order of their keys */
     size_t count;
 };
@@ -43,7 +45,8 @@ void pages_close(struct pages *pages);
 /* The entry of that key, or NULL. */
 const struct entry *pages_find(const struct pages *pages, struct key key);
 
-/* The bytes of an entry's value: as they are mapped, or read into `scratch`, which they share until it is used again. */
+/* The bytes of an entry's value: as they are mapped, or read into `scratch`, which they share until it is used again.
+ * APL_E_CORRUPT if the pages are not those of such a value. */
 apl_status pages_value(const struct pages *pages, const struct entry *entry, struct buffer *scratch,
                        const uint8_t **bytes, apl_error *err);
 

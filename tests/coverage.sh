@@ -6,7 +6,7 @@
 # `unreached:` and says why. Such branches are counted apart. MISSES=1 prints the lines of all the others.
 set -u
 objects=${BUILD:-build}/coverage
-parsers=$(echo ' ' store/{pages,block,manifest,manifest_code}.c ingest/pickle{,_lex,_array,_text}.c \
+parsers=$(echo ' ' store/{pages,pages_walk,block,manifest,manifest_code}.c ingest/pickle{,_lex,_array,_text}.c \
                ingest/cifar{,_binary,_python}.c reader/state.c ' ')
 
 run() # TEST: as it is called in tests/

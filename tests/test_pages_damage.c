@@ -318,7 +318,7 @@ Test(pages_damage, big_values)
         refused(&h, first * PAGE + 12, 4, length + 1, "begins a run of a wrong length");
         refused(&h, first * PAGE + 12, 4, 0, "begins a run of a wrong length");
         refused(&h, first * PAGE + 12, 4, UINT32_MAX, "begins a run of a wrong length");
-        refused(&h, node, 4, length * PAGE - 15, "begins a run of a wrong length");
+        refused(&h, node, 4, length * PAGE - 15, "");
         refused(&h, node, 4, (length - 1) * PAGE - 16, "begins a run of a wrong length");
         refused(&h, node, 4, UINT32_MAX, "begins a run of a wrong length");
         refused(&h, node, 4, 0, "none of a store's");
