@@ -750,6 +750,7 @@ typedef struct apl_sampling {
 typedef struct apl_source {
     apl_store *store;  /* the reader keeps it alive, as it does its own */
     const char *split; /* its name; NULL: the first of the store */
+    double weight; /* how often its records are delivered in relation to those of others: see mix; 0: none */
 } apl_source;
 
 #define APL_NO_THREADS ((unsigned)-1)
@@ -817,14 +818,21 @@ typedef struct apl_reader_options {
      * on from store to store: a record's is that in its own store plus the numbers of records of the stores before
      * it, the reader's own being the first (apl_reader_source() tells which store). The fields that are wanted
      * must be alike in all stores, and so must their class names; means and deviations to normalise by are those
-     * of the training splits of all stores together. */
+     * of the training splits of all stores together, whatever the weights.
+     *
+     * With weights, of all stores or none, an epoch is a sample (see apl_sampling) as if each store's records were a
+     * class: without replacement, a store comes in proportion to its weight, and its records equally often but for a
+     * uniform subset, anew each epoch, that comes once more; with replacement (sampling->replacement), each delivery by
+     * itself is of a store with a probability in proportion to its weight, and then of any of its records.
+     * sampling->field and sampling->weights have to be NULL then. */
     const apl_source *mix;
     size_t mix_count;
+    double weight; /* of the reader's own store in the mix */
 } apl_reader_options;
 #define APL_READER_OPTIONS_INIT                                                                             \
     {                                                                                                       \
         sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, 0                          \
+            0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, 0, 0                       \
     }
 
 /*

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-apl_status classes_field(const apl_store *store, const char *name, unsigned *field, apl_error *err)
+static apl_status find_field(const apl_store *store, const char *name, unsigned *field, apl_error *err)
 {
     int f = schema_find(&store->manifest.schema, name);
     char shown[256];
@@ -23,7 +23,7 @@ apl_status classes_field(const apl_store *store, const char *name, unsigned *fie
 
 struct class_reader {
     const struct subset *subset;
-    unsigned field;
+    unsigned *fields; /* the field's number in the store of each part */
     uint64_t *values;
     struct class_worker {
         bool ready;
@@ -49,33 +49,39 @@ static apl_status read_block(void *context, unsigned worker, size_t task, apl_er
     const struct subset_block *block = &c->subset->block[task];
     const apl_store *store = c->subset->part[block->part].store;
     const struct schema *schema = &store->manifest.schema;
+    unsigned field = c->fields[block->part];
     struct block_view view;
     if (!w->ready)
         TRY(block_coder_init(&w->bc, err));
     w->ready = true;
     TRY(store_block(store, block->number, &w->bc.file, &view, err));
-    apl_status status = block_decode_column(&w->bc, schema, &view, c->field, false, &w->column, err);
+    apl_status status = block_decode_column(&w->bc, schema, &view, field, false, &w->column, err);
     if (status != APL_OK)
         return store_block_error(store, block->number, status, err);
     for (uint32_t i = 0; i < block->count; i++)
         c->values[block->first + i] =
-            value_of(&w->column, &schema->fields[c->field], block->members ? block->members[i] : i);
+            value_of(&w->column, &schema->fields[field], block->members ? block->members[i] : i);
     return APL_OK;
 }
 
-apl_status classes_read(const struct subset *subset, unsigned field, uint64_t *values, apl_error *err)
+apl_status classes_read(const struct subset *subset, const char *field, uint64_t *values, apl_error *err)
 {
     unsigned threads = cores();
-    struct class_reader c = {subset, field, values, calloc(threads, sizeof *c.workers)};
-    if (!c.workers)
-        return fail_nomem(err);
-    apl_status status = parallel_for(threads, subset->blocks, read_block, &c, err);
-    for (unsigned i = 0; i < threads; i++) {
+    struct class_reader c = {.subset = subset, .values = values};
+    c.fields = calloc(subset->parts, sizeof *c.fields);
+    c.workers = calloc(threads, sizeof *c.workers);
+    apl_status status = c.fields && c.workers ? APL_OK : fail_nomem(err);
+    for (uint32_t i = 0; i < subset->parts && status == APL_OK; i++)
+        status = find_field(subset->part[i].store, field, &c.fields[i], err);
+    if (status == APL_OK)
+        status = parallel_for(threads, subset->blocks, read_block, &c, err);
+    for (unsigned i = 0; c.workers && i < threads; i++) {
         block_coder_free(&c.workers[i].bc);
         buffer_free(&c.workers[i].column.values);
         buffer_free(&c.workers[i].column.dims);
         buffer_free(&c.workers[i].column.ends);
     }
     free(c.workers);
+    free(c.fields);
     return status;
 }

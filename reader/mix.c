@@ -1,6 +1,7 @@
 /* The stores that a reader reads: see mix.h. */
 #include "mix.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,6 +71,38 @@ void mix_close(apl_reader *r)
     free(r->sources);
 }
 
+/* --------------------------------------------------------------------------------------------- weights */
+
+static apl_status check_weight(const apl_reader *r, uint32_t i, double weight, apl_error *err)
+{
+    if (!isfinite(weight) || weight <= 0)
+        return fail(err, APL_E_INVALID,
+                    "%s: its weight in the mix is %g: weights are finite and above 0, or all are 0",
+                    r->sources[i].store->name, weight);
+    if (r->subset.part[i].records == 0)
+        return fail(err, APL_E_INVALID, "%s: has a weight in the mix, but none of the records that are read",
+                    r->sources[i].store->name);
+    return APL_OK;
+}
+
+apl_status mix_weights(const apl_reader *r, const apl_reader_options *asked, double **weights, apl_error *err)
+{
+    bool any = asked->weight != 0;
+    for (size_t i = 0; i < asked->mix_count; i++)
+        any |= asked->mix[i].weight != 0;
+    *weights = NULL;
+    if (!any)
+        return APL_OK;
+    if (asked->mix_count == 0)
+        return fail(err, APL_E_INVALID, "weight is that of a store among those of a mix, and there is none");
+    for (uint32_t i = 0; i < r->source_count; i++)
+        TRY(check_weight(r, i, i ? asked->mix[i - 1].weight : asked->weight, err));
+    *weights = calloc(r->source_count, sizeof **weights);
+    for (uint32_t i = 0; *weights && i < r->source_count; i++)
+        (*weights)[i] = i ? asked->mix[i - 1].weight : asked->weight;
+    return *weights ? APL_OK : fail_nomem(err);
+}
+
 /* ---------------------------------------------------------------------------------------------- fields */
 
 /* "u8[3,32,32]"; a dimension that varies is "*". */
@@ -108,15 +141,16 @@ static apl_status same_classes(const apl_reader *r, const apl_store *store, cons
     return APL_OK;
 }
 
-/* Is field f, if it is wanted, the same in this store? */
-static apl_status match_field(const apl_reader *r, struct mix_source *s, unsigned f, apl_error *err)
+/* Is field f, if it is needed, the same in this store? */
+static apl_status match_field(const apl_reader *r, struct mix_source *s, unsigned f, bool needed,
+                              apl_error *err)
 {
     const struct schema *schema = &s->store->manifest.schema;
     const apl_field *own = &r->schema->fields[f];
     char here[128], there[128];
     int found = schema_find(schema, own->name);
     s->field[f] = found < 0 ? NO_FIELD : (uint8_t)found;
-    if (!r->options.wanted[f])
+    if (!needed)
         return APL_OK;
     if (found < 0)
         return fail(err, APL_E_MISMATCH, "%s: has no field %s, which %s has", s->store->name, own->name,
@@ -127,13 +161,14 @@ static apl_status match_field(const apl_reader *r, struct mix_source *s, unsigne
     return same_classes(r, s->store, own, &schema->fields[found], err);
 }
 
-apl_status mix_match_fields(apl_reader *r, bool all, apl_error *err)
+apl_status mix_match_fields(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
+    int sampled = asked->sampling ? schema_find(r->schema, asked->sampling->field) : -1;
     for (uint32_t i = 0; i < r->source_count; i++) {
         const struct schema *schema = &r->sources[i].store->manifest.schema;
         for (unsigned f = 0; f < r->schema->count; f++)
-            TRY(match_field(r, &r->sources[i], f, err));
-        for (unsigned f = 0; all && f < schema->count; f++)
+            TRY(match_field(r, &r->sources[i], f, r->options.wanted[f] || (int)f == sampled, err));
+        for (unsigned f = 0; !asked->fields && f < schema->count; f++)
             if (schema_find(r->schema, schema->fields[f].name) < 0)
                 return fail(err, APL_E_MISMATCH,
                             "%s: has a field %s, which %s has not: name the fields that are wanted",

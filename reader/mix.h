@@ -15,9 +15,13 @@ struct mix_source {
 apl_status mix_open(apl_reader *r, const apl_reader_options *asked, apl_error *err);
 void mix_close(apl_reader *r);
 
-/* Finds the wanted fields in all stores; APL_E_MISMATCH for one that is another there. With `all`, no store may
- * have more. */
-apl_status mix_match_fields(apl_reader *r, bool all, apl_error *err);
+/* Finds the wanted fields in all stores, and the one that sampling looks at; APL_E_MISMATCH for one that is another there.
+ * Where all are asked for, no store may have more. */
+apl_status mix_match_fields(apl_reader *r, const apl_reader_options *asked, apl_error *err);
+
+/* The weights of the sources, for the caller to free; NULL: none were given, and each record comes as often as another. */
+apl_status mix_weights(const apl_reader *r, const apl_reader_options *asked, double **weights,
+                       apl_error *err);
 
 /* Bytes of a record's value of a field of varying shape, on average, in the store where that is most. */
 uint64_t mix_average_bytes(const apl_reader *r, unsigned field);

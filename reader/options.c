@@ -81,7 +81,7 @@ static apl_status resolve_fields(apl_reader *r, const apl_reader_options *asked,
         r->ragged |= o->wanted[f] && field_varying(&r->schema->fields[f]) > 0;
     }
     r->ids_only = !any;
-    return mix_match_fields(r, !asked->fields, err);
+    return mix_match_fields(r, asked, err);
 }
 
 static apl_status resolve_transforms(apl_reader *r, const apl_reader_options *asked, apl_error *err)
@@ -287,14 +287,22 @@ static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked,
 
 static apl_status resolve_sampling(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
-    if (!asked->sampling)
+    static const apl_sampling plain = APL_SAMPLING_INIT;
+    const apl_sampling *sampling = asked->sampling ? asked->sampling : &plain;
+    double *weights = NULL;
+    TRY(mix_weights(r, asked, &weights, err));
+    if (!asked->sampling && !weights)
         return APL_OK;
+    apl_status status = APL_OK;
     if (asked->reuse > 1)
-        return fail(err, APL_E_INVALID,
-                    "sampling and reuse exclude each other: ask for more records an epoch");
-    if (asked->sequential)
-        return fail(err, APL_E_INVALID, "sampling and sequential exclude each other");
-    TRY(sampling_open(&r->subset, asked->sampling, asked->seed, &r->sampler, err));
+        status =
+            fail(err, APL_E_INVALID, "sampling and reuse exclude each other: ask for more records an epoch");
+    else if (asked->sequential)
+        status = fail(err, APL_E_INVALID, "sampling and sequential exclude each other");
+    else
+        status = sampling_open(&r->subset, sampling, weights, asked->seed, &r->sampler, err);
+    free(weights);
+    TRY(status);
     r->options.plan.sampler = r->sampler;
     r->options.plan.reuse = sampler_radix(&r->subset);
     return APL_OK;

@@ -92,11 +92,9 @@ static apl_status take_values(const struct subset *subset, const apl_sampling *a
 static apl_status group_records(const struct subset *subset, const apl_sampling *asked, uint32_t *group,
                                 struct sample_rule *rule, apl_error *err)
 {
-    unsigned field;
     uint32_t n = (uint32_t)subset->records;
-    TRY(classes_field(subset->part->store, asked->field, &field, err));
     uint64_t *values = malloc(n * sizeof *values);
-    apl_status status = values ? classes_read(subset, field, values, err) : fail_nomem(err);
+    apl_status status = values ? classes_read(subset, asked->field, values, err) : fail_nomem(err);
     rule->group = group;
     rule->groups = (uint32_t)asked->weight_count;
     if (status == APL_OK)
@@ -104,6 +102,16 @@ static apl_status group_records(const struct subset *subset, const apl_sampling 
                                 : number_values(values, group, n, &rule->groups, err);
     free(values);
     return status;
+}
+
+/* Makes groups of the records by the store that they are of. */
+static void group_parts(const struct subset *subset, uint32_t *group, struct sample_rule *rule)
+{
+    for (uint32_t b = 0; b < subset->blocks; b++)
+        for (uint32_t i = 0; i < subset->block[b].count; i++)
+            group[subset->block[b].first + i] = subset->block[b].part;
+    rule->group = group;
+    rule->groups = subset->parts;
 }
 
 /* ------------------------------------------------------------------------------------------- the whole */
@@ -119,20 +127,27 @@ static apl_status check_copies(const struct subset *subset, const struct sampler
                 sampler_limit(sampler), (unsigned long long)subset->records, sampler_radix(subset));
 }
 
-apl_status sampling_open(const struct subset *subset, const apl_sampling *asked, uint64_t seed,
-                         struct sampler **sampler, apl_error *err)
+apl_status sampling_open(const struct subset *subset, const apl_sampling *asked, const double *part_weights,
+                         uint64_t seed, struct sampler **sampler, apl_error *err)
 {
     TRY(check(subset, asked, err));
+    if (part_weights && (asked->field || asked->weights))
+        return fail(err, APL_E_INVALID,
+                    "sampling: weights of stores, and a field or weights of records, exclude each other");
     struct sample_rule rule = {.seed = seed,
                                .records = asked->records ? asked->records : subset->records,
-                               .weights = asked->weights,
+                               .weights = part_weights ? part_weights : asked->weights,
                                .replacement = asked->replacement};
     uint32_t *group = NULL;
     apl_status status = APL_OK;
-    if (asked->field) {
+    if (asked->field || part_weights) {
         group = malloc((size_t)subset->records * sizeof *group);
-        status = group ? group_records(subset, asked, group, &rule, err) : fail_nomem(err);
+        status = group ? APL_OK : fail_nomem(err);
     }
+    if (status == APL_OK && part_weights)
+        group_parts(subset, group, &rule);
+    else if (status == APL_OK && group)
+        status = group_records(subset, asked, group, &rule, err);
     if (status == APL_OK)
         status = sampler_new(&rule, subset, sampler, err);
     free(group);
