@@ -165,6 +165,10 @@ static void plan_job(apl_reader *r, struct job *job, struct batch_buffer *buffer
     job->epoch = r->plan_epoch;
     job->position = position;
     size_t drawn = draw(r, alone ? job->deliveries : r->step, n);
+    if (drawn < n) { /* without memory: the reader has failed, and no batch comes short */
+        pool_give(buffer);
+        return;
+    }
     job->rows = (uint32_t)(alone ? drawn : take_share(r, position, drawn, job->deliveries, &job->position));
     job->end = r->plan_position;
     job->checked = 0;

@@ -91,6 +91,8 @@ void check_batch(struct run *t, struct rank *rank, const apl_batch *batch)
     size_t n = apl_batch_rows(batch) + skips;
     HOLDS(apl_batch_epoch(batch) == t->epoch);
     HOLDS(n <= t->part.options.batch_size);
+    HOLDS(n == t->part.options.batch_size ||
+          t->length - apl_batch_position(batch) < t->part.world * t->part.options.batch_size);
     if (t->scenario.order.order == APL_STRICT)
         check_strict(t, batch, left_out, skips);
     else
