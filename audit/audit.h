@@ -66,6 +66,9 @@ unsigned audit_judge(struct finding **findings, unsigned count, double level);
  * uniform if the hypothesis is true, however few values the count can have. */
 double audit_count_p(const struct audit_sample *sample, const char *test, double lower, double upper);
 
+/* A whole number with commas, in `text`. */
+const char *audit_count_text(char text[32], double n);
+
 /* A test: takes the epochs one by one, then tells. `finish` frees `state`; `level` is what this test alone may spend. */
 struct audit_test {
     const char *name;

@@ -124,7 +124,9 @@ static void all_finish(void *state, const struct audit_sample *s, double level, 
                     ? (normal_upper_quantile(level / 2) + normal_upper_quantile(0.1)) / sqrt(pairs * (n - 1))
                     : 0;
     f->unit = "mean correlation";
-    snprintf(f->detail, sizeof f->detail, "mean correlation %+.2e over %.0f pairs", mean, pairs);
+    char count[32];
+    snprintf(f->detail, sizeof f->detail, "mean correlation %+.2e over %s pairs", mean,
+             audit_count_text(count, pairs));
     free(a->sum);
     free(a);
 }

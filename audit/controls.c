@@ -201,7 +201,7 @@ const struct control audit_controls[] = {
     {"shuffle buffer", "a buffer of a tenth of the records: no record comes much before its turn",
      shuffle_buffer},
     {"page window", "of 32 open pages a uniform one, whatever is left in it", page_window},
-    {"congruential", "x -> a x + c modulo a power of two", congruential},
+    {"congruential", "from each x to a x + c modulo a power of two", congruential},
     {"seed + epoch", "a uniform permutation, keyed by the sum of seed and epoch", added_seeds},
 };
 const unsigned audit_control_count = sizeof audit_controls / sizeof *audit_controls;

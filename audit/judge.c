@@ -1,7 +1,8 @@
-/* What is rejected: see audit_judge(); and what a count is worth. */
+/* What is rejected: see audit_judge(); what a count is worth; how it is written. */
 #include "audit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -30,4 +31,17 @@ unsigned audit_judge(struct finding **findings, unsigned count, double level)
         least->rejected = true;
     }
     return rejected;
+}
+
+const char *audit_count_text(char text[32], double n)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%.0f", fmin(n, 1e18)), at = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = 0;
+    return text;
 }

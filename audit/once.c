@@ -38,9 +38,10 @@ static void once_finish(void *state, const struct audit_sample *s, double level,
     f->effect = 1;
     f->certain = true;
     f->unit = "record (nothing is left to chance)";
-    snprintf(f->detail, sizeof f->detail, "%llu missing, %llu repeated in %llu epochs of %u",
-             (unsigned long long)o->missing, (unsigned long long)o->repeated, (unsigned long long)o->epochs,
-             s->n);
+    char missing[32], repeated[32], epochs[32], n[32];
+    snprintf(f->detail, sizeof f->detail, "%s missing, %s repeated in %s epochs of %s",
+             audit_count_text(missing, (double)o->missing), audit_count_text(repeated, (double)o->repeated),
+             audit_count_text(epochs, (double)o->epochs), audit_count_text(n, s->n));
     free(o);
 }
 

@@ -260,7 +260,9 @@ static void fixed_finish(void *state, const struct audit_sample *s, double level
     f->p = audit_count_p(s, f->name, poisson_lower(seen, mean), poisson_upper(seen, mean));
     f->effect = detectable(d, level);
     f->unit = "more or fewer an epoch";
-    snprintf(f->detail, sizeof f->detail, "%.0f in %.0f epochs", seen, mean);
+    char fixed[32], epochs[32];
+    snprintf(f->detail, sizeof f->detail, "%s in %s epochs", audit_count_text(fixed, seen),
+             audit_count_text(epochs, mean));
     end(d);
 }
 

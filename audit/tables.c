@@ -258,7 +258,8 @@ static void orders_finish(void *state, double level, struct finding *f)
     f->p = chi2_upper(f->value, f->df);
     f->effect = detectable(f->df, level, o->samples);
     f->unit = "rms relative error of an order's probability";
-    snprintf(f->detail, sizeof f->detail, "%.0f groups", o->samples);
+    char groups[32];
+    snprintf(f->detail, sizeof f->detail, "%s groups", audit_count_text(groups, o->samples));
     free(o);
 }
 

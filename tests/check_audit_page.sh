@@ -17,13 +17,19 @@ page() # of a store whose name, and whose split's, are not fit for HTML
     "$BUILD/mkshapes" --rows 200 "$scratch/shapes.tar" && "$BUILD/aplingest" -q --partial "$scratch/shapes.tar" "$db" &&
         "$apldata" split -q "$db" '<script>val&lt;=0.2' &&
         "$apldata" audit -q "$db" --epochs 10 --windows --html "$scratch/page.html" &&
-        python3 tests/audit_page.py "$scratch/page.html" "<b>\"&amp;'" '<script>val&lt;'
+        python3 tests/audit_page.py "$scratch/page.html" 6 "<b>\"&amp;'" '<script>val&lt;'
 }
 
 wrong_page() # of an order that is not uniform
 {
     "$apldata" audit -q "$db" --epochs 10 --window 256 --windows --html "$scratch/wrong.html"
-    python3 tests/audit_page.py "$scratch/wrong.html" "not meant to be uniform"
+    python3 tests/audit_page.py "$scratch/wrong.html" 6 "not meant to be uniform"
+}
+
+controls_page() # of orders that are rejected
+{
+    "$apldata" audit -q "$db" --controls --epochs 300 --html "$scratch/controls.html" &&
+        python3 tests/audit_page.py "$scratch/controls.html" 18 "<b>\"&amp;'" "a right one is not" "Rejected by"
 }
 
 nowhere()
@@ -42,18 +48,20 @@ browse() # OPTION...
         2>>"$scratch/browser.log"
 }
 
-drawn() # WIDTH OPTION...: a picture of some size, that is not of one colour
+drawn() # PAGE WIDTH OPTION...: a picture of some size, that is not of one colour
 {
-    width=$1
-    shift
-    browse --window-size="$width,2400" --screenshot="$scratch/$width.png" "$@" "file://$scratch/page.html" &&
+    page=$1 width=$2
+    shift 2
+    browse --window-size="$width,2400" --screenshot="$scratch/$width.png" "$@" "file://$scratch/$page.html" &&
         [ "$(wc -c <"$scratch/$width.png")" -gt 50000 ]
 }
 
-fits() # WIDTH: nothing is wider than the window
+fits() # PAGE WIDTH: nothing is wider than the window
 {
+    page=$1
+    shift
     cat >"$scratch/frame.html" <<END
-<iframe src="page.html" style="width:$1px;height:900px;border:0" onload="document.title =
+<iframe src="$page.html" style="width:$1px;height:900px;border:0" onload="document.title =
     this.contentDocument.documentElement.scrollWidth; document.body.append('width ' + document.title + '.')"></iframe>
 END
     browse --allow-file-access-from-files --virtual-time-budget=5000 --dump-dom "file://$scratch/frame.html" \
@@ -62,13 +70,16 @@ END
 
 check "a page" page
 check "a page of what differs" wrong_page
+check "a page of controls" controls_page
 check "a page that cannot be written" nowhere
 if [ $browser = none ]; then
     skip "drawn by a browser" "there is no chromium"
     exit 0
 fi
 for width in 380 1200; do
-    check "drawn $width pixels wide" drawn $width
-    check "drawn $width pixels wide, dark" drawn $width --blink-settings=preferredColorScheme=0
-    check "fits $width pixels" fits $width
+    check "drawn $width pixels wide" drawn page $width
+    check "drawn $width pixels wide, dark" drawn page $width --blink-settings=preferredColorScheme=0
+    check "fits $width pixels" fits page $width
+    check "controls drawn $width pixels wide" drawn controls $width
+    check "controls fit $width pixels" fits controls $width
 done

@@ -125,7 +125,7 @@ Test(audit, missing_and_repeated_records)
     cr_assert(audit_run(&s, &source, &report));
     cr_assert_eq(report.count, 1, "nothing else can be told");
     cr_assert(report.findings[0].rejected && report.findings[0].value == 6);
-    cr_assert_str_eq(report.findings[0].detail, "4 missing, 2 repeated in 6 epochs of 20000");
+    cr_assert_str_eq(report.findings[0].detail, "4 missing, 2 repeated in 6 epochs of 20,000");
     audit_report_free(&report);
 }
 

@@ -39,13 +39,17 @@ unsigned audit_rejections(const struct audit_result *result);
 unsigned audit_findings(const struct audit_result *result);
 
 /* The verdict, in a sentence or two. */
+#define AUDIT_VERDICT 1000
 void audit_verdict(const struct audit_job *job, const struct audit_result *result, char *text, size_t size);
 
 /* What became of it: "stands", "REJECTED", or "differs" where the order is not meant to be uniform. */
 const char *audit_word(const struct finding *finding, bool judged);
 
 /* p as it is shown. */
-const char *audit_p_text(double p);
+const char *audit_p_text(const struct finding *f);
+
+/* A multiple of what is due: 130, 12.8 or 1.02. */
+const char *audit_multiple_text(double v);
 
 /* What a split is, in words. */
 void audit_split_text(const apl_split_file *file, char *text, size_t size);
@@ -53,6 +57,11 @@ void audit_split_text(const apl_split_file *file, char *text, size_t size);
 /* On stdout, for people and for programs; return an exit status. */
 int audit_print(const struct audit_job *job, const struct audit_result *result);
 int audit_print_json(const struct audit_job *job, const struct audit_result *result);
+
+/* Words, in lines of a terminal. */
+void audit_print_wrapped(unsigned indent, const char *text);
+
+json_t *audit_findings_json(const struct finding *findings, unsigned count);
 
 /* The page of job->html; 0, or what failed() returned. */
 int audit_write_page(const struct audit_job *job, const struct audit_result *result);

@@ -1,5 +1,6 @@
 /* apldata audit: plots. Colours are classes of the page's style, which has a light and a dark set of them. */
 #include "cmd_audit_plots.h"
+#include "cmd_audit_page.h"
 #include "distributions.h"
 #include "report.h"
 
@@ -12,24 +13,8 @@
 #define HEIGHT 240.0
 #define LEFT   54.0
 #define RIGHT  350.0
-#define TOP    12.0
+#define TOP    20.0
 #define BOTTOM 204.0
-
-void html_text(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        const char *name = *text == '&'    ? "&amp;"
-                           : *text == '<'  ? "&lt;"
-                           : *text == '>'  ? "&gt;"
-                           : *text == '"'  ? "&quot;"
-                           : *text == '\'' ? "&#39;"
-                                           : NULL;
-        if (name)
-            fputs(name, out);
-        else
-            fputc(*text, out);
-    }
-}
 
 /* ------------------------------------------------------------------------------------------------ axes */
 
@@ -92,6 +77,19 @@ static void y_tick(FILE *out, const struct axis *a, double v, const char *text)
     text_at(out, LEFT - 5, y_of(a, v) + 3.5, "end", text);
 }
 
+/* The least of 1, 2 and 5 times powers of ten that is no less: a distance of ticks. */
+static double round_up(double v)
+{
+    double power = pow(10, floor(log10(v))), times = v / power;
+    return power * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
+}
+
+/* Above the axis: what its ticks count. */
+static void y_title(FILE *out, const char *text)
+{
+    text_at(out, LEFT, TOP - 8, "start", text);
+}
+
 static void x_title(FILE *out, const char *text)
 {
     text_at(out, (LEFT + RIGHT) / 2, BOTTOM + 30, "middle", text);
@@ -115,6 +113,17 @@ static void shade(FILE *out, const struct audit_map *map, double deviation, int 
     fputs("\"/>\n", out);
 }
 
+/* The shades, from fewest to most, above the map. */
+static void legend(FILE *out)
+{
+    double side = 11, x = LEFT + 16, y = TOP - 16;
+    text_at(out, LEFT, y + 9.5, "start", "-5");
+    for (int which = -SHADES; which <= SHADES; which++)
+        fprintf(out, "<rect class=\"%c%d\" x=\"%.1f\" y=\"%.1f\" width=\"%g\" height=\"%g\"/>\n",
+                which < 0 ? 'n' : 'p', abs(which), x + side * (which + SHADES), y, side, side);
+    text_at(out, x + side * (2 * SHADES + 1) + 4, y + 9.5, "start", "+5 standard deviations");
+}
+
 void plot_map(FILE *out, const struct audit_map *map, const struct audit_sample *s)
 {
     double due = (double)s->epochs * s->n / map->rows / map->columns, size = BOTTOM - TOP;
@@ -122,26 +131,23 @@ void plot_map(FILE *out, const struct audit_map *map, const struct audit_sample 
     if (!map->share)
         return;
     begin_figure(out, "Where blocks come", HEIGHT);
+    legend(out);
     fprintf(out, "<g transform=\"translate(%g %g) scale(%g %g)\">\n", LEFT, TOP,
             (RIGHT - LEFT) / map->columns, size / map->rows);
     for (int which = -SHADES; which <= SHADES; which++)
         shade(out, map, sqrt(1 / due), which);
     fputs("</g>\n", out);
     text_at(out, LEFT, BOTTOM + 15, "start", "start of the epoch");
-    text_at(out, RIGHT, BOTTOM + 15, "end", "end");
+    text_at(out, RIGHT, BOTTOM + 15, "end", "its end");
     fprintf(
         out,
         "<text transform=\"translate(%g %g) rotate(-90)\" text-anchor=\"middle\">blocks, as stored</text>\n",
         LEFT - 10, (TOP + BOTTOM) / 2);
     snprintf(caption, sizeof caption,
              "A row is a stretch of the store, a column a stretch of an epoch; a cell is the redder the "
-             "more, and the "
-             "bluer the fewer, of these records came there than were due (%.0f), in standard deviations: up "
-             "to one is "
-             "pale, five and more are darkest. If the order is uniform this is noise, of few dark cells, "
-             "without bands "
-             "or diagonals.",
-             due);
+             "more, and the bluer the fewer, of these records came there than were due (%s). If the order is "
+             "uniform this is noise, of few dark cells, without bands or diagonals.",
+             count_text((uint64_t)(due + 0.5)));
     end_figure(out, caption);
 }
 
@@ -155,13 +161,16 @@ void plot_lags(FILE *out, const struct audit_report *r)
         return;
     for (unsigned i = 0; i < AUDIT_LAGS; i++)
         most = fmax(most, fabs(r->lags[i]));
-    struct axis x = {0, AUDIT_LAGS + 1, false}, y = {-1.15 * most, 1.15 * most, false};
+    struct axis x = {0, AUDIT_LAGS + 1, false}, y = {-1.1 * most, 1.1 * most, false};
+    double step = round_up(most / 2.5);
     begin_figure(out, "Serial correlation", HEIGHT);
+    y_title(out, "correlation");
     fprintf(out, "<rect class=\"band\" x=\"%g\" y=\"%.1f\" width=\"%g\" height=\"%.1f\"/>\n", LEFT,
             y_of(&y, band), RIGHT - LEFT, y_of(&y, -band) - y_of(&y, band));
-    for (int i = -1; i <= 1; i++) {
-        snprintf(text, sizeof text, "%.2g", i * most);
-        y_tick(out, &y, i * most, text);
+    for (int i = -2; i <= 2; i++) {
+        snprintf(text, sizeof text, i ? "%+.2g" : "%.2g", i * step);
+        if (fabs(i * step) < y.high)
+            y_tick(out, &y, i * step, text);
     }
     for (unsigned i = 0; i < AUDIT_LAGS; i++) {
         const char *kind = fabs(r->lags[i]) > band ? "bad" : "data";
@@ -214,9 +223,11 @@ void plot_batches(FILE *out, const struct audit_batches *b, const struct audit_s
     struct axis x = {from - 1.0, to + 1.0, false}, y = {0, 1.1 * most, false};
     double width = (RIGHT - LEFT) / (x.high - x.low);
     begin_figure(out, "Classes in batches", HEIGHT);
-    for (unsigned i = 0; i <= 2; i++) {
-        snprintf(text, sizeof text, "%.2g%%", 50 * i * most);
-        y_tick(out, &y, i * most / 2, text);
+    y_title(out, "share of all batches and classes");
+    double step = round_up(most / 5);
+    for (unsigned i = 0; i * step < y.high; i++) {
+        snprintf(text, sizeof text, "%.2g%%", 100 * i * step);
+        y_tick(out, &y, i * step, text);
     }
     for (unsigned k = from; k <= to; k++) {
         double seen = (double)b->count[k] / (double)b->looked_at;
@@ -227,8 +238,8 @@ void plot_batches(FILE *out, const struct audit_batches *b, const struct audit_s
     for (unsigned k = from; k <= to; k++)
         fprintf(out, "%.2f,%.2f ", x_of(&x, k), y_of(&y, due_of(b, s, k)));
     fputs("\"/>\n", out);
-    for (unsigned i = 0; i <= 2; i++) {
-        unsigned k = from + (to - from) * i / 2;
+    unsigned every = (unsigned)fmax(1, round_up((to - from + 1) / 6.0));
+    for (unsigned k = (from + every - 1) / every * every; k <= to; k += every) {
         snprintf(text, sizeof text, "%u", k);
         x_tick(out, &x, k, text);
     }
@@ -245,7 +256,7 @@ void plot_batches(FILE *out, const struct audit_batches *b, const struct audit_s
 
 /* -------------------------------------------------------------------------------------------- p-values */
 
-void plot_p_values(FILE *out, const struct audit_report *r, bool judged)
+void plot_p_values(FILE *out, const struct audit_report *r, const char *caption)
 {
     double row = 17, top = 8, left = 150, right = 345, bottom = top + row * r->count;
     begin_figure(out, "p-values", bottom + 36);
@@ -260,21 +271,17 @@ void plot_p_values(FILE *out, const struct audit_report *r, bool judged)
         const struct finding *f = &r->findings[i];
         double y = top + row * (i + 0.5);
         text_at(out, left - 8, y + 3.5, "end", f->name);
+        if (f->certain && !f->rejected) { /* it has no place between 0 and 1 */
+            text_at(out, right, y + 3.5, "end", "exact");
+            continue;
+        }
         fprintf(out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>",
                 f->rejected ? "bad" : "dot", left + (right - left) * f->p, y);
         html_text(out, f->name);
-        fprintf(out, ": p = %s</title></circle>\n", audit_p_text(f->p));
+        fprintf(out, ": p = %s</title></circle>\n", audit_p_text(f));
     }
-    text_at(out, (left + right) / 2, bottom + 30, "middle", "p");
-    end_figure(
-        out,
-        judged ? "The chance of what was seen, or of something still farther out, if all is right. Then dots "
-                 "lie "
-                 "anywhere between 0 and 1 alike (at 1 where nothing is left to chance); what is rejected is "
-                 "red, "
-                 "and lies at 0."
-               : "The chance of what was seen, or of something still farther out, if the order were uniform. "
-                 "What differs from that is red, and lies at 0.");
+    text_at(out, (left + right) / 2, bottom + 30, "middle", "p-value");
+    end_figure(out, caption);
 }
 
 /* --------------------------------------------------------------------------------------------- windows */
@@ -315,6 +322,7 @@ static void plot_curves(FILE *out, const struct windows *w, double n, bool class
         most = fmax(most, value_of(&w->points[i].stored, classes));
     struct axis x = {fmin((double)w->points[0].window, n / 2), n, true}, y = {0.8, 1.2 * most, true};
     begin_figure(out, title, HEIGHT);
+    y_title(out, "times what is due");
     /* NOLINTNEXTLINE(cert-flp30-c,clang-analyzer-security.FloatLoopCounter): the steps are exact */
     for (double v = 1; v <= y.high; v *= most > 40 ? 10 : most > 8 ? 4 : 2)
         y_tick(out, &y, v, number_text("%g", v));

@@ -6,13 +6,10 @@
 
 #include <stdio.h>
 
-/* Text for HTML. */
-void html_text(FILE *out, const char *text);
-
 void plot_map(FILE *out, const struct audit_map *map, const struct audit_sample *sample);
 void plot_lags(FILE *out, const struct audit_report *report);
 void plot_batches(FILE *out, const struct audit_batches *batches, const struct audit_sample *sample);
-void plot_p_values(FILE *out, const struct audit_report *report, bool judged);
+void plot_p_values(FILE *out, const struct audit_report *report, const char *caption); /* HTML */
 void plot_windows(FILE *out, const struct windows *windows, const struct audit_sample *sample);
 
 #endif

@@ -1,7 +1,6 @@
 /* apldata audit: what it tells on stdout. */
 #include "args.h"
 #include "cmd_audit.h"
-#include "controls.h"
 #include "report.h"
 #include "table.h"
 
@@ -32,14 +31,37 @@ unsigned audit_findings(const struct audit_result *r)
     return (r->has_order ? r->order.count : 0) + (r->has_splits ? r->splits.findings : 0);
 }
 
-void audit_verdict(const struct audit_job *job, const struct audit_result *r, char *text, size_t size)
+/* Appends "; " and the names of what is rejected, as long as there is room. */
+static void name_rejected(const struct finding *findings, unsigned count, bool judged, const char *of,
+                          char *text, size_t size)
+{
+    for (unsigned i = 0; i < count; i++) {
+        size_t at = strlen(text);
+        if (findings[i].rejected && (judged || findings[i].certain))
+            snprintf(text + at, size - at, "%s%s%s%s", text[at - 1] == ':' ? " " : "; ", of, *of ? ": " : "",
+                     findings[i].name);
+    }
+}
+
+static void tell_rejected(const struct audit_result *r, char *text, size_t size)
 {
     unsigned n = audit_rejections(r);
+    snprintf(text, size, "%u of %u hypotheses %s rejected, so this is not what it should be:", n,
+             audit_findings(r), n == 1 ? "is" : "are");
+    if (r->has_order)
+        name_rejected(r->order.findings, r->order.count, r->uniform, "", text, size);
+    for (unsigned i = 0; r->has_splits && i < r->splits.count; i++) {
+        const struct audited_split *s = &r->splits.splits[i];
+        name_rejected(s->report.findings, s->report.count, true, shown(s->file->name), text, size);
+    }
+}
+
+void audit_verdict(const struct audit_job *job, const struct audit_result *r, char *text, size_t size)
+{
     unsigned long long epochs = job->sample.epochs;
     const char *splits = r->has_splits && r->splits.count ? " The splits are what they should be." : "";
-    if (n > 0)
-        snprintf(text, size, "%u of %u hypotheses %s rejected: this is not what it should be.", n,
-                 audit_findings(r), n == 1 ? "is" : "are");
+    if (audit_rejections(r) > 0)
+        tell_rejected(r, text, size);
     else if (!r->has_order)
         snprintf(text, size, "%s", r->splits.count ? splits + 1 : "There are no split files to test.");
     else if (r->uniform)
@@ -56,15 +78,20 @@ void audit_verdict(const struct audit_job *job, const struct audit_result *r, ch
                  splits);
 }
 
-const char *audit_p_text(double p)
+static const char *p_text(double p)
 {
     return p < 1e-99 ? "0" : number_text(p < 0.001 ? "%.0e" : "%.3f", p);
+}
+
+const char *audit_p_text(const struct finding *f)
+{
+    return f->certain ? "exact" : p_text(f->p);
 }
 
 /* ----------------------------------------------------------------------------------------- for people */
 
 /* Prints words, and breaks lines before COLUMNS. */
-static void print_wrapped(unsigned indent, const char *text)
+void audit_print_wrapped(unsigned indent, const char *text)
 {
     size_t column = 0;
     while (*text) {
@@ -84,19 +111,19 @@ static void print_more(const struct finding *f)
 {
     char text[400];
     snprintf(text, sizeof text, "if right: %s", f->hypothesis);
-    print_wrapped(4, text);
+    audit_print_wrapped(4, text);
     snprintf(text, sizeof text, f->df ? "statistic: %s = %.5g, df %.0f" : "statistic: %s = %.5g",
              f->statistic, f->value, f->df);
-    print_wrapped(4, text);
+    audit_print_wrapped(4, text);
     snprintf(text, sizeof text, "would find, 9 times in 10: %.2g %s", f->effect, f->unit);
     if (f->effect > 0 && isfinite(f->effect))
-        print_wrapped(4, text);
+        audit_print_wrapped(4, text);
 }
 
 /* `judged`: it speaks against the reader, or a split. */
 static void print_finding(const struct audit_job *job, const struct finding *f, bool judged)
 {
-    printf("%-25s  %-8s  %5s  %s\n", f->name, audit_word(f, judged), audit_p_text(f->p), f->detail);
+    printf("%-25s  %-8s  %5s  %s\n", f->name, audit_word(f, judged), audit_p_text(f), f->detail);
     if (job->verbose)
         print_more(f);
 }
@@ -117,7 +144,7 @@ static void print_order(const struct audit_job *job, const struct audit_result *
              count_text(s->blocks), s->cls ? number_text(", %.0f classes", s->classes) : "",
              count_text(s->epochs), (unsigned long long)s->seed,
              job->orders.delay_us ? ", threads and caller delayed at random" : "");
-    print_wrapped(0, text);
+    audit_print_wrapped(0, text);
 }
 
 /* Of many parts, one that is as it should be takes a line. */
@@ -131,9 +158,8 @@ static bool print_part(const struct audited_split *split)
     }
     char text[600];
     snprintf(text, sizeof text, "split %s: %s records; %u tests stand, the least p is %s",
-             shown(split->file->name), count_text(split->file->records), split->report.count,
-             audit_p_text(least));
-    print_wrapped(0, text);
+             shown(split->file->name), count_text(split->file->records), split->report.count, p_text(least));
+    audit_print_wrapped(0, text);
     return true;
 }
 
@@ -158,7 +184,7 @@ static void print_split(const struct audit_job *job, const struct audited_split 
         return;
     int at = snprintf(text, sizeof text, "split %s: ", shown(split->file->name));
     audit_split_text(split->file, text + at, sizeof text - (size_t)at);
-    print_wrapped(0, text);
+    audit_print_wrapped(0, text);
     print_head();
     for (unsigned i = 0; i < split->report.count; i++)
         print_finding(job, &split->report.findings[i], true);
@@ -175,6 +201,11 @@ static void print_shared(const struct splits_report *r)
     }
 }
 
+const char *audit_multiple_text(double v)
+{
+    return number_text(v < 10 ? "%.2f" : v < 100 ? "%.1f" : "%.0f", v);
+}
+
 static int print_windows(const struct windows *w)
 {
     struct table table = TABLE("rrrrr");
@@ -187,17 +218,17 @@ static int print_windows(const struct windows *w)
     for (unsigned i = 0; i < w->count; i++) {
         const struct window_point *p = &w->points[i];
         table_add(&table, count_text(p->window));
-        table_add(&table, number_text("%.3g", p->stored.neighbours));
-        table_add(&table, number_text("%.3g", p->stored.classes));
-        table_add(&table, number_text("%.3g", p->shuffled.neighbours));
-        table_add(&table, number_text("%.3g", p->shuffled.classes));
+        table_add(&table, audit_multiple_text(p->stored.neighbours));
+        table_add(&table, audit_multiple_text(p->stored.classes));
+        table_add(&table, audit_multiple_text(p->shuffled.neighbours));
+        table_add(&table, audit_multiple_text(p->shuffled.classes));
     }
     return table_print(&table);
 }
 
 int audit_print(const struct audit_job *job, const struct audit_result *r)
 {
-    char verdict[400];
+    char verdict[AUDIT_VERDICT];
     printf("%s, %s\n%s", shown(job->path), duration_text(r->seconds), r->has_order ? "\n" : "");
     if (r->has_order)
         print_order(job, r);
@@ -211,8 +242,8 @@ int audit_print(const struct audit_job *job, const struct audit_result *r)
         print_shared(&r->splits);
     putchar('\n');
     audit_verdict(job, r, verdict, sizeof verdict);
-    print_wrapped(0, verdict);
-    printf("The chance of a false alarm is at most %g, all tests together.\n", job->level);
+    audit_print_wrapped(0, verdict);
+    printf("The chance of a false alarm is at most %g, all tests together (Holm's procedure).\n", job->level);
     return audit_rejections(r) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -225,13 +256,13 @@ static double finite(double v)
 
 static json_t *finding_json(const struct finding *f)
 {
-    return json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:s, s:s, s:b}", "test", f->name, "hypothesis",
+    return json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:s, s:s, s:b, s:b}", "test", f->name, "hypothesis",
                      f->hypothesis, "statistic", f->statistic, "value", finite(f->value), "df", finite(f->df),
                      "p", f->p, "detectable", finite(f->effect), "detectable_unit", f->unit, "detail",
-                     f->detail, "rejected", f->rejected);
+                     f->detail, "rejected", f->rejected, "exact", f->certain);
 }
 
-static json_t *findings_json(const struct finding *findings, unsigned count)
+json_t *audit_findings_json(const struct finding *findings, unsigned count)
 {
     json_t *list = json_array();
     for (unsigned i = 0; i < count; i++)
@@ -247,7 +278,7 @@ static json_t *splits_json(const struct splits_report *r)
         json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:f, s:o}", "name", json_text(s->file->name),
                                               "records", json_count(s->file->records), "rest",
                                               json_text(s->file->rest), "ratio", s->file->ratio, "findings",
-                                              findings_json(s->report.findings, s->report.count)));
+                                              audit_findings_json(s->report.findings, s->report.count)));
     }
     return list;
 }
@@ -285,7 +316,7 @@ int audit_print_json(const struct audit_job *job, const struct audit_result *r)
         json_object_update_new(object, json_pack("{s:b, s:I, s:I, s:I, s:o}", "judged_as_uniform", r->uniform,
                                                  "records", (json_int_t)s->n, "epochs", (json_int_t)s->epochs,
                                                  "seed", (json_int_t)s->seed, "findings",
-                                                 findings_json(r->order.findings, r->order.count)));
+                                                 audit_findings_json(r->order.findings, r->order.count)));
     if (object && r->windows.count > 0)
         json_object_set_new(object, "windows", windows_json(&r->windows));
     if (object && r->has_splits)
@@ -293,50 +324,4 @@ int audit_print_json(const struct audit_job *job, const struct audit_result *r)
                                                  "equal_inputs", shared_json(&r->splits),
                                                  "unusable_split_files", (json_int_t)r->splits.unusable));
     return print_json(object, status);
-}
-
-/* ------------------------------------------------------------------------------------------- controls */
-
-static void print_control(const struct control *c, const struct audit_report *report, bool wrong)
-{
-    char text[600] = "by ";
-    size_t at = strlen(text);
-    printf("%-15s %s\n", c->name,
-           report->rejected ? "rejected"
-           : wrong          ? "NOT REJECTED"
-                            : "not rejected, as is right");
-    print_wrapped(4, c->what);
-    for (unsigned i = 0; i < report->count && at < sizeof text; i++)
-        if (report->findings[i].rejected)
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at > 3 ? ", " : "",
-                                   report->findings[i].name);
-    if (report->rejected)
-        print_wrapped(4, text);
-}
-
-int audit_the_controls(struct audit_job *job)
-{
-    json_t *list = json_array();
-    unsigned passed = 0;
-    for (unsigned i = 0; i <= audit_control_count; i++) {
-        const struct control *c = i ? &audit_controls[i - 1] : &audit_right;
-        struct audit_report report;
-        struct order_source source = {c->order, &job->sample};
-        if (!audit_run(&job->sample, &source, &report)) {
-            json_decref(list);
-            return failed("memory could not be had");
-        }
-        passed += (report.rejected > 0) == (i > 0);
-        if (!job->json && !job->quiet)
-            print_control(c, &report, i > 0);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "control", c->name, "what", c->what,
-                                              "rejected", report.rejected > 0, "findings",
-                                              findings_json(report.findings, report.count)));
-        audit_report_free(&report);
-    }
-    int status = passed == audit_control_count + 1 ? EXIT_SUCCESS : EXIT_FAILURE;
-    if (job->json)
-        return print_json(json_pack("{s:b, s:o}", "ok", status == EXIT_SUCCESS, "controls", list), status);
-    json_decref(list);
-    return status;
 }

@@ -1,0 +1,153 @@
+/* apldata audit --controls: orders that are known to be wrong must be rejected. */
+#include "args.h"
+#include "cmd_audit_page.h"
+#include "cmd_audit_plots.h"
+#include "controls.h"
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 16 /* controls, and a right order in front of them */
+
+struct tried {
+    const struct control *control;
+    bool wrong;
+    struct audit_report report;
+};
+
+struct trials {
+    const struct audit_job *job;
+    struct tried tried[MOST];
+    unsigned count, as_due; /* wrong ones that were rejected, and right ones that were not */
+};
+
+static const char *word(const struct tried *t)
+{
+    return t->report.rejected ? t->wrong ? "rejected" : "REJECTED, though it is right"
+           : t->wrong         ? "NOT REJECTED"
+                              : "not rejected, as is right";
+}
+
+/* "by: this, that". */
+static void name_tests(const struct tried *t, char *text, size_t size)
+{
+    size_t at = (size_t)snprintf(text, size, "by: ");
+    for (unsigned i = 0; i < t->report.count && at < size; i++)
+        if (t->report.findings[i].rejected)
+            at += (size_t)snprintf(text + at, size - at, "%s%s", at > 4 ? ", " : "",
+                                   t->report.findings[i].name);
+}
+
+static void print_trial(const struct tried *t)
+{
+    char text[600];
+    printf("%-15s %s\n", t->control->name, word(t));
+    audit_print_wrapped(4, t->control->what);
+    name_tests(t, text, sizeof text);
+    if (t->report.rejected)
+        audit_print_wrapped(4, text);
+}
+
+/* --------------------------------------------------------------------------------------------- the page */
+
+static void verdict(const struct trials *trials, char *text, size_t size)
+{
+    unsigned wrong = trials->count - 1;
+    if (trials->as_due == trials->count)
+        snprintf(text, size, "Yes: each of %u wrong orders is rejected, and a right one is not.", wrong);
+    else
+        snprintf(text, size, "No: of %u orders, %u are taken for what they are not. More epochs tell more.",
+                 trials->count, trials->count - trials->as_due);
+}
+
+/* How to read the plots is told once. */
+static void page_trial(FILE *out, const struct trials *trials, const struct tried *t, bool first)
+{
+    char text[600];
+    name_tests(t, text, sizeof text);
+    fprintf(out, "<h2 class=\"what\">%s: <span class=\"%s\">%s</span></h2>\n<p class=\"what\">",
+            t->control->name, (t->report.rejected > 0) == t->wrong ? "yes" : "no", word(t));
+    html_text(out, t->control->what);
+    fprintf(out, t->report.rejected ? ". Rejected %s.</p>\n" : ". Nothing is rejected.</p>\n", text);
+    fprintf(out, "<div class=\"plots%s\">\n", first ? "" : " brief");
+    plot_p_values(out, &t->report,
+                  "The chance of what was seen, or of something still farther out, if all is right. "
+                  "What is rejected is red, and lies at 0.");
+    plot_map(out, &t->report.map, &trials->job->sample);
+    plot_batches(out, &t->report.batches, &trials->job->sample);
+    fputs("</div>\n", out);
+}
+
+static void fill(FILE *out, const void *what)
+{
+    const struct trials *trials = what;
+    const struct audit_sample *s = &trials->job->sample;
+    char text[200];
+    verdict(trials, text, sizeof text);
+    page_begin(out, shown(trials->job->path), "Does the audit find wrong orders?",
+               trials->as_due == trials->count ? "good" : "wrong", text);
+    fputs("<p class=\"facts\">Orders of the records of ", out);
+    html_text(out, shown(trials->job->path));
+    fprintf(
+        out,
+        ": %s records in %s blocks; %s epochs of seed %llu, in batches of %s. They are made as others make "
+        "them, and "
+        "audited like those of a reader, at the level %g: this is what an audit looks like that fails.</p>\n",
+        count_text(s->n), count_text(s->blocks), count_text(s->epochs), (unsigned long long)s->seed,
+        count_text(s->batch), s->level);
+    for (unsigned i = 0; i < trials->count; i++)
+        page_trial(out, trials, &trials->tried[i], i == 0);
+    page_end(out);
+}
+
+/* ------------------------------------------------------------------------------------------------- all */
+
+static bool try_all(struct audit_job *job, struct trials *trials)
+{
+    for (unsigned i = 0; i <= audit_control_count && i < MOST; i++) {
+        struct tried *t = &trials->tried[i];
+        *t = (struct tried){.control = i ? &audit_controls[i - 1] : &audit_right, .wrong = i > 0};
+        struct order_source source = {t->control->order, &job->sample};
+        if (!audit_run(&job->sample, &source, &t->report))
+            return false;
+        trials->count++;
+        trials->as_due += (t->report.rejected > 0) == t->wrong;
+    }
+    return true;
+}
+
+static json_t *trials_json(const struct trials *trials)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < trials->count; i++) {
+        const struct tried *t = &trials->tried[i];
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:b, s:o}", "control", t->control->name, "what",
+                                        t->control->what, "rejected", t->report.rejected > 0, "findings",
+                                        audit_findings_json(t->report.findings, t->report.count)));
+    }
+    return list;
+}
+
+static int report(const struct audit_job *job, const struct trials *trials)
+{
+    int status = trials->as_due == trials->count ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (job->html && page_write(job->html, fill, trials))
+        return EXIT_FAILURE;
+    if (job->json)
+        return print_json(
+            json_pack("{s:b, s:o}", "ok", status == EXIT_SUCCESS, "controls", trials_json(trials)), status);
+    for (unsigned i = 0; !job->quiet && i < trials->count; i++)
+        print_trial(&trials->tried[i]);
+    return status;
+}
+
+int audit_the_controls(struct audit_job *job)
+{
+    struct trials trials = {.job = job};
+    int status = try_all(job, &trials) ? report(job, &trials) : failed("memory could not be had");
+    for (unsigned i = 0; i < trials.count; i++)
+        audit_report_free(&trials.tried[i].report);
+    return status;
+}
