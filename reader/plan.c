@@ -21,6 +21,7 @@ struct row {
 struct lane {
     uint32_t next;           /* its next block's place in the order */
     uint64_t standing, left; /* deliveries in the bins, and in all that has not been drawn */
+    int64_t enter_at;        /* the next block enters when no more than so many stand; -1: there is none */
     struct random_stream draws;
     uint32_t *row_sums; /* running sums of the rows' counts */
     struct row *rows;
@@ -123,6 +124,21 @@ static uint32_t block_deliveries(const struct plan *p, uint32_t number)
     return deliveries_of_block(p->first, &p->subset->block[number], p->options.reuse);
 }
 
+/* Finds out when the lane's next block may enter. */
+static void find_entry(const struct plan *p, struct lane *lane)
+{
+    uint64_t window = p->options.window / p->options.lanes * (p->first ? 1 : p->options.reuse), all;
+    lane->enter_at = -1;
+    if (lane->next >= p->subset->blocks)
+        return;
+    all = block_deliveries(p, p->order[lane->next]);
+    if (p->options.window >= p->subset->records)
+        lane->enter_at =
+            INT64_MAX; /* lanes differ in size: a window that covers the split covers each of them */
+    else
+        lane->enter_at = window > all ? (int64_t)(window - all) : 0;
+}
+
 static void begin_lane(struct plan *p, uint64_t epoch, unsigned l)
 {
     struct lane *lane = &p->lanes[l];
@@ -133,6 +149,7 @@ static void begin_lane(struct plan *p, uint64_t epoch, unsigned l)
         if (p->lane_of)
             p->lane_of[p->order[i]] = (uint16_t)l;
     }
+    find_entry(p, lane);
     random_stream_init(&lane->draws, lane_key(p, epoch, l));
     memset(lane->row_sums, 0, p->rows * sizeof *lane->row_sums);
     for (unsigned r = 0; r < p->rows; r++)
@@ -201,28 +218,24 @@ static bool enter(struct plan *p, struct lane *lane)
                 return false;
     }
     lane->standing += block_deliveries(p, number);
+    find_entry(p, lane);
     return true;
 }
 
-static bool fits(const struct plan *p, const struct lane *lane)
+static bool fits(const struct lane *lane)
 {
-    uint64_t window = p->options.window / p->options.lanes * (p->first ? 1 : p->options.reuse);
-    if (p->options.window >= p->subset->records)
-        window =
-            UINT64_MAX; /* lanes are not equally large: a window that covers the split covers each of them */
-    return lane->next < p->subset->blocks &&
-           (lane->standing == 0 || lane->standing + block_deliveries(p, p->order[lane->next]) <= window);
+    return (int64_t)lane->standing <= lane->enter_at;
 }
 
 /* Lets in every block of the lane that its window has room for. */
 static bool refill(struct plan *p, struct lane *lane)
 {
-    if (!fits(p, lane))
+    if (!fits(lane))
         return true;
     do {
         if (!enter(p, lane))
             return false;
-    } while (fits(p, lane));
+    } while (fits(lane));
     take_sums(p, lane);
     return true;
 }
@@ -302,7 +315,7 @@ static size_t next_drawn(struct plan *p, uint32_t *deliveries, size_t n)
     size_t drawn = 0, taken = 0;
     for (; drawn < n; drawn++, p->position++) {
         struct lane *lane = next_lane(p);
-        if (fits(p, lane)) {
+        if (fits(lane)) {
             for (; taken < drawn; taken++)
                 deliveries[taken] = take(&ahead[taken % AHEAD]); /* before its bin gets more */
             if (!refill(p, lane))
