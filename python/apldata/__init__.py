@@ -47,6 +47,7 @@ from ._progress import Progress
 from ._store import Store
 from ._writer import Writer
 from .ingesting import IngestSummary, IngestWarning, ingest
+from .sampling import Sampling
 from .schema import BadBlock, Field, Member, Schema, Split
 from .transforms import (
     AlternatingFlip,
@@ -69,7 +70,7 @@ __all__ = [
     "CorruptError", "Cutout", "Error", "ExistsError", "Field", "ForkedError", "IOError", "IncompleteError",
     "IngestSummary", "IngestWarning", "InvalidError", "InvalidTypeError", "LentError", "Loader", "Member",
     "MismatchError", "NoFieldError", "NoMemoryError", "NoRecordError", "NoSpaceError", "Normalize",
-    "NotFoundError", "PerPicture", "Progress", "RandomCrop", "RandomFlip", "ReentrantError", "Schema",
-    "SourceError", "Split", "Store", "TimeoutError", "ToBFloat16", "ToFloat16", "ToFloat32",
+    "NotFoundError", "PerPicture", "Progress", "RandomCrop", "RandomFlip", "ReentrantError", "Sampling",
+    "Schema", "SourceError", "Split", "Store", "TimeoutError", "ToBFloat16", "ToFloat16", "ToFloat32",
     "UnsupportedError", "VersionError", "View", "Writer", "ingest", "numpy_dtype", "transforms",
 ]  # fmt: skip

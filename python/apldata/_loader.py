@@ -10,11 +10,28 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from . import _core
 from ._ahead import END, Ahead
-from ._arguments import U32, U64, choice, flag, names, number, text, whole, wholes, wrong_type
+from ._arguments import (
+    U32,
+    U64,
+    choice,
+    flag,
+    names,
+    number,
+    optional_text,
+    path_of,
+    text,
+    whole,
+    wholes,
+    wrong_type,
+    wrong_value,
+)
 from ._errors import ForkedError, InvalidError, LentError, NotFoundError, TimeoutError
 from ._store import Store
+from .sampling import Sampling
 from .transforms import check_channels, split_transforms
 
 _NO_THREADS = 0xFFFFFFFF
@@ -32,6 +49,22 @@ def _pair(pin: Any) -> Any:
     if isinstance(pin, tuple) and len(pin) == 2 and all(map(callable, pin)):
         return pin
     raise wrong_type("pin", "a pair of functions, or None", pin)
+
+
+def _sources(mix: Iterable[Any]) -> list[tuple[Store, str | None]]:
+    """The stores of a mix, opened, and their splits."""
+    if isinstance(mix, (str, bytes, os.PathLike, Store)):
+        mix = [mix]
+    sources = []
+    for at, one in enumerate(mix):
+        db, split = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
+        store = db if isinstance(db, Store) else Store(path_of(f"mix[{at}]", db))
+        sources.append((store, optional_text(f"mix[{at}]: split", split)))
+    return sources
+
+
+def _records(store: Store, split: str | None) -> int:
+    return store.splits[next(iter(store.splits)) if split is None else split].records
 
 
 class Loader:
@@ -62,9 +95,16 @@ class Loader:
         queue_depth: finished batches that may wait, besides one of each thread that assembles; 0: 4.
         order: "strict", or "free": whoever is ready goes, so that a slow block delays nobody, and the order
             is not repeatable.
+        fill: with order="free", the first epoch begins when all of the split stands, so that its order is
+            uniform too.
         window: records that mix; 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB
             hold.
         bins, reuse, lanes: see ``apl_reader_options`` in ``apl.h``.
+        sampling: an `apldata.Sampling`: an epoch is a sample of the records, drawn anew each time, by weights
+            of classes or records.
+        ids: only these records of the split, as `Store.where()` gives them; None: all.
+        mix: more stores, each a `Store`, its directory, or a pair of that and the name of a split: an epoch
+            is one order of the records of all. Ids go on from store to store: see `source()`.
         memory_budget: bytes that the loader may allocate; 0: what the window needs.
         rank, world: this process among how many, which share an epoch; None: as torchrun, MPI or Slurm say.
         first_epoch: the number of the first epoch.
@@ -103,6 +143,10 @@ class Loader:
         bins: int = 0,
         reuse: int = 1,
         lanes: int = 0,
+        fill: bool = False,
+        sampling: Sampling | None = None,
+        ids: Any = None,
+        mix: Iterable[Any] = (),
         memory_budget: int = 0,
         rank: int | None = None,
         world: int | None = None,
@@ -118,6 +162,7 @@ class Loader:
             "transforms": in_c, "fields": names("fields", fields), "order": choice("order", order, _ORDERS),
             "sequential": 1 - flag("shuffle", shuffle), "drop_last": flag("drop_last", drop_last),
             "threads": _threads(threads), "pin": pin if pin is None else _pair(pin),
+            "fill": flag("fill", fill),
             **wholes(1, U64, batch_size=batch_size), **wholes(1, U32, reuse=reuse),
             **wholes(0, U64, seed=seed, window=window, memory_budget=memory_budget,
                      skip_corrupt=skip_corrupt),
@@ -131,6 +176,7 @@ class Loader:
         self.batch_size, self.seed = self._options["batch_size"], self._options["seed"]
         first = next(iter(self.store._splits()))[0]
         self.split = self._options["split"] = first if split is None else text("split", split)
+        self._add_records(sampling, ids, mix)
         self._pid, self._lock = os.getpid(), threading.Lock()
         self._ahead: Ahead | None = None
         self._serial = 0  # of the iterator that is valid
@@ -140,6 +186,21 @@ class Loader:
             splits, fields = ", ".join(self.store.splits), ", ".join(self.store.schema.names)
             raise NotFoundError(f"{error} (it has the splits {splits}, the fields {fields})") from None
         _open_loaders.add(self)
+
+    def _add_records(self, sampling: Sampling | None, ids: Any, mix: Iterable[Any]) -> None:
+        """Which records an epoch has, as the extension takes it."""
+        if sampling is not None and not isinstance(sampling, Sampling):
+            raise wrong_type("sampling", "an apldata.Sampling", sampling)
+        own = None if ids is None else self.store._ids(ids)
+        if own is not None and not own.size:
+            raise wrong_value("ids", "at least one record", ids)
+        more = _sources(mix)
+        self._sampling = sampling
+        self._stores = (self.store, *(store for store, _ in more))
+        self._options |= {
+            "sampling": sampling and sampling._in_c(self.store), "mix": more,
+            "ids": None if own is None else own.tobytes(),
+        }  # fmt: skip
 
     # ------------------------------------------------------------------------------------------- epochs
 
@@ -212,6 +273,26 @@ class Loader:
         return self._reader.batches
 
     @property
+    def records(self) -> int:
+        """How many records an epoch hands out, over all ranks: copies counted, corrupt ones too."""
+        sampling, ids = self._sampling, self._options["ids"]
+        if sampling and sampling.records:
+            return int(sampling.records)
+        own = _records(self.store, self.split) if ids is None else len(ids) // 8
+        more = sum(_records(store, split) for store, split in self._options["mix"])
+        return (own + more) * self._options["reuse"]
+
+    def source(self, ids: Any) -> tuple[Any, Any]:
+        """Of records that a loader with `mix` hands out (``batch.ids``): which store each is of, 0 for the
+        loader's own and i + 1 for ``mix[i]``, and its id there; int64 arrays of the shape of `ids`."""
+        given = np.asarray(ids, np.int64)
+        ends = np.cumsum([len(store) for store in self._stores])
+        if given.size and not 0 <= given.min() <= given.max() < ends[-1]:
+            raise wrong_value("ids", f"below {ends[-1]}, the records of all stores", ids)
+        number = np.searchsorted(ends, given, side="right")
+        return number, given - np.concatenate(([0], ends))[number]
+
+    @property
     def epoch(self) -> int:
         """The epoch that is being handed out, or will be by the next iteration if that has not begun."""
         return self._reader.epoch
@@ -240,8 +321,8 @@ class Loader:
         by this or another loader, with whatever threads, batch size, world and transforms.
 
         Raises:
-            MismatchError: the state is of another store, split, seed, order, window, number of bins, lanes or
-                reuse.
+            MismatchError: the state is of another store, split, seed, order, window, number of bins, lanes,
+                reuse, sampling, ids or mix.
             InvalidError: it is damaged, or none.
         """
         try:

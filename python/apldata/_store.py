@@ -25,6 +25,7 @@ from ._arguments import (
     wrong_value,
 )
 from ._errors import CorruptError, NoRecordError, NotFoundError
+from ._where import meets
 from .schema import BadBlock, Field, Member, Schema, Split
 
 Ids = int | slice | Iterable[int] | np.ndarray
@@ -260,6 +261,22 @@ class Store(_core.Store):
     def split_ids(self, split: str) -> np.ndarray:
         """The ids of a split, ascending: uint64[n]."""
         return np.frombuffer(self._split_ids(text("split", split)), np.uint64)
+
+    def where(self, split: str | None = None, /, **conditions: Any) -> np.ndarray:
+        """The ids of the records of a split (None: of the store) that meet all conditions, ascending:
+        uint64[n]. For a field, a condition is a value, a list of those that will do, or a function of all its
+        values that returns bool[n]; classes may be called by their names.
+
+            store.where("train", label=["cat", "dog"])
+            store.where("train", label=lambda numbers: numbers < 5)
+        """
+        ids = np.arange(len(self), dtype=np.uint64) if split is None else self.split_ids(split)
+        met = np.ones(len(ids), np.bool_)
+        for name, condition in conditions.items():
+            if name not in self.schema:
+                raise NotFoundError(f"{self.path}: there is no field {name!r}")
+            met &= meets(self.schema[name], self.to_numpy(split, [name])[name], condition)
+        return ids[met]
 
     def to_numpy(
         self, split: str | None = None, fields: Iterable[str] | None = None, threads: int | None = None

@@ -128,7 +128,7 @@ class DataLoader(Loader):
             )
         rows = [self.batch_size * world]
         if not drop_last:
-            rows.append(self.store.splits[self.split].records * self._options["reuse"] % self.batch_size)
+            rows.append(self.records % self.batch_size)
         for count in rows:
             if count % parts:
                 self.close()

@@ -1,0 +1,201 @@
+"""What an epoch is made of: samples by weights, lists of records, mixes of stores."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from conftest import CLASSES, TEST, TRAIN
+
+import apldata
+from apldata import Loader, Sampling, Store
+
+
+def ids_of(loader: Loader) -> np.ndarray:
+    """Of one epoch, in the order of delivery."""
+    return np.concatenate([batch.ids.copy() for batch in loader])
+
+
+def labels_of(store: Store, ids: np.ndarray) -> np.ndarray:
+    return store.to_numpy(fields=["label"])["label"][ids.astype(np.int64)]
+
+
+# --------------------------------------------------------------------------------------------- sampling
+
+
+def test_classes_equally_often(store):
+    with Loader(store, seed=3, sampling=Sampling("label"), fields=["label"]) as loader:
+        first, second = ids_of(loader), ids_of(loader)
+    labels = labels_of(store, first)
+    assert len(first) == TRAIN == loader.records
+    assert np.bincount(labels, minlength=len(CLASSES)).tolist() == [TRAIN // len(CLASSES)] * len(CLASSES)
+    for number in range(len(CLASSES)):  # each of a class's records as often as any other, give or take one
+        of_class = store.where("train", label=number)
+        times = Counter(first[labels == number].tolist())
+        least = TRAIN // len(CLASSES) // len(of_class)
+        assert {times[i] for i in of_class.tolist()} <= {least, least + 1}
+    assert sorted(first) != sorted(second), "each epoch has a sample of its own"
+
+
+def test_the_batches_hold_what_the_sample_says(store, drawn):
+    sampling = Sampling("label", {"cat": 2, "dog": 1}, records=300)
+    with Loader(store, batch_size=50, seed=1, sampling=sampling) as loader:
+        assert len(loader) == 6
+        for batch in loader:
+            at = batch.ids.astype(np.int64)
+            assert (batch["image"] == drawn["train"]["image"][at]).all()
+            assert (batch["label"] == drawn["train"]["label"][at]).all()
+        assert loader.receipt()["delivered"] == 300
+
+
+def test_weights_by_name_number_and_array(store):
+    by_name = Sampling("label", {"cat": 2, "dog": 1}, records=300)
+    by_number = Sampling("label", {3: 2.0, np.int64(5): 1}, records=300)
+    by_array = Sampling("label", np.array([0, 0, 0, 2, 0, 1, 0, 0, 0, 0], np.float32), records=300)
+    orders = []
+    for sampling in (by_name, by_number, by_array):
+        with Loader(store, seed=5, sampling=sampling, fields=["label"]) as loader:
+            orders.append(ids_of(loader))
+    labels = labels_of(store, orders[0])
+    assert (labels == 3).sum() == 200 and (labels == 5).sum() == 100
+    assert (orders[0] == orders[1]).all() and (orders[0] == orders[2]).all()
+
+
+def test_weights_of_records(store):
+    weights = np.zeros(TRAIN)
+    weights[[7, 400, 901]] = 1, 2, 3
+    with Loader(store, sampling=Sampling(weights=weights, replacement=True), seed=2, fields=[]) as loader:
+        times = Counter(ids_of(loader).tolist())
+    assert set(times) == {7, 400, 901} and sum(times.values()) == TRAIN
+    assert abs(times[901] - 500) < 80 and abs(times[400] - 333) < 80
+    with Loader(store, sampling=Sampling(weights=weights, records=3), seed=2, fields=[]) as loader:
+        assert sorted(ids_of(loader)) == [7, 400, 901]
+
+
+def test_another_subset_each_epoch(store):
+    with Loader(store, sampling=Sampling(records=100), seed=4, fields=[]) as loader:
+        first, second = ids_of(loader), ids_of(loader)
+    assert len(set(first)) == len(set(second)) == 100
+    assert len(set(first) & set(second)) < 40
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_a_state_in_the_middle_goes_on(store, threads):
+    def loader(threads: int) -> Loader:
+        sampling = Sampling("label", replacement=True)
+        return Loader(store, batch_size=64, seed=6, sampling=sampling, fields=["label"], threads=threads)
+
+    with loader(1) as whole:
+        expected = ids_of(whole)
+    with loader(threads) as begun:
+        batches = iter(begun)
+        head = [next(batches).ids.copy() for _ in range(5)]
+        state = begun.state_dict()
+    with loader(threads) as resumed:
+        resumed.load_state_dict(state)
+        assert (np.concatenate([*head, ids_of(resumed)]) == expected).all()
+    with Loader(store, batch_size=64, seed=6) as other, pytest.raises(apldata.MismatchError):
+        other.load_state_dict(state)
+
+
+def test_copies_are_augmented_apart(store):
+    weights = np.zeros(TRAIN)
+    weights[7] = 1
+    crop = [apldata.RandomCrop(32, padding=4)]
+    sampling = Sampling(weights=weights, replacement=True, records=40)
+    with Loader(store, sampling=sampling, transforms=crop) as loader:
+        images = next(iter(loader))["image"].copy()
+    assert len({image.tobytes() for image in images}) > 20
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Sampling(weights={"cat": 1}), "name their field"),
+        (lambda: Sampling("label", {"lion": 1}), "one of plane, car"),
+        (lambda: Sampling("label", {"cat": 1, 3: 1}), "named twice"),
+        (lambda: Sampling("label", {"cat": -1}), "at least 0; got -1"),
+        (lambda: Sampling("label", "cat"), "weights must be"),
+        (lambda: Sampling(weights=[[1.0]]), "one number for each"),
+        (lambda: Sampling(weights=[1.0, 2.0]), "weights"),
+        (lambda: Sampling("lebel"), "lebel"),
+        (lambda: Sampling("image"), "image"),
+        (lambda: Sampling(records=0), "records must be"),
+        (lambda: Sampling(records=TRAIN + 1), "1001"),
+        (lambda: "label", "an apldata.Sampling"),
+    ],
+)
+def test_what_will_not_do_is_told(store, make, words):
+    with pytest.raises(apldata.Error, match=words):
+        Loader(store, sampling=make())
+
+
+def test_reuse_and_order_of_ids_do_not_go_with_a_sample(store):
+    for options in ({"reuse": 2}, {"shuffle": False}):
+        with pytest.raises(apldata.InvalidError):
+            Loader(store, sampling=Sampling("label"), **options)
+
+
+# ---------------------------------------------------------------------------------------------- subsets
+
+
+def test_where(store, drawn):
+    labels = drawn["train"]["label"]
+    cats_and_dogs = np.flatnonzero((labels == 3) | (labels == 5))
+    assert (store.where("train", label=["cat", "dog"]) == cats_and_dogs).all()
+    assert (store.where("train", label=[3, "dog"]) == cats_and_dogs).all()
+    assert (store.where("train", label=lambda n: (n == 3) | (n == 5)) == cats_and_dogs).all()
+    both = store.where("train", label="cat", image=lambda images: images[:, 0, 0, 0] > 100)
+    assert (both == np.flatnonzero((labels == 3) & (drawn["train"]["image"][:, 0, 0, 0] > 100))).all()
+    assert len(store.where()) == TRAIN + TEST and store.where("test").min() == TRAIN
+    for wrong in ({"label": "lion"}, {"image": 3}, {"label": lambda n: n}, {"lebel": 1}):
+        with pytest.raises(apldata.Error):
+            store.where("train", **wrong)
+
+
+def test_only_these_records(store):
+    chosen = store.where("train", label=["cat", "dog"])
+    with Loader(store, ids=chosen, seed=1) as loader:
+        assert loader.records == len(chosen)
+        first, second = ids_of(loader), ids_of(loader)
+    assert (np.sort(first) == chosen).all() and (np.sort(second) == chosen).all()
+    assert (first != second).any()
+    for wrong in ([], [1, 1], [TRAIN], [TRAIN + TEST], ["a"]):
+        with pytest.raises(apldata.Error):
+            Loader(store, ids=wrong)
+
+
+# ------------------------------------------------------------------------------------------------ mixes
+
+
+def test_two_stores_in_one_order(store, drawn):
+    with Loader(store, batch_size=64, mix=[(store, "test")], seed=1) as loader:
+        assert loader.records == TRAIN + TEST
+        seen = []
+        for batch in loader:
+            number, own = loader.source(batch.ids)
+            label = np.concatenate([drawn["train"]["label"], drawn["test"]["label"]])
+            assert (batch["label"] == label[own]).all()
+            seen += list(zip(number.tolist(), own.tolist(), strict=True))
+    assert len(set(seen)) == TRAIN + TEST
+    assert sum(number for number, _ in seen) == TEST
+
+
+def test_a_mix_of_paths_outlives_its_stores(store_path):
+    loader = Loader(store_path, "train", mix=[store_path, (store_path, "test")], seed=1)
+    loader.store.close()
+    assert len(ids_of(loader)) == 2 * TRAIN + TEST
+    loader.close()
+
+
+def test_stores_that_do_not_go_together(store_path, tmp_path):
+    with apldata.Writer(tmp_path / "other", [apldata.Field("image", "u8", (3, 8, 8))]) as writer:
+        writer.append(image=np.zeros((3, 8, 8), np.uint8))
+    with pytest.raises(apldata.MismatchError, match="image"):
+        Loader(store_path, mix=[tmp_path / "other"])
+    for wrong in ([3], [(store_path, 3)], [(store_path, "tset")], ["nowhere"]):
+        with pytest.raises(apldata.Error):
+            Loader(store_path, mix=wrong)
+    with pytest.raises(apldata.InvalidError, match="1300"):
+        Loader(store_path).source([1300])
