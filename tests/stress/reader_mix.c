@@ -4,12 +4,16 @@
  * of sanitizers, memory is held against the budget too. A plain main, to be run under the thread sanitizer.
  *
  *     reader_mix [FIRST [MIXES]]     mixes FIRST ... FIRST+MIXES-1, each a pure function of its number
+ *
+ * Without a number, also mixes with many threads, up to a number of operations.
  */
 #include "reader_case.h"
 
 #define MAX_CALLERS 8
 #define MAX_WORLD   4
 #define HELD        5
+#define CROWDED     1000000 /* the mixes from here on have at least CROWD threads beside their callers */
+#define CROWD       16
 
 static struct case_store stores[] = {
     {"small", 37, 0, 8, 4, false, ""},     {"odd", 1003, 50, 16, 4, true, ""},
@@ -213,6 +217,11 @@ static void choose_threads(struct mix *m, struct dice *d)
         m->options.consumers = 1 + roll(d, 4);
     }
     m->callers = roll(d, 2) ? 1 : 1 + roll(d, MAX_CALLERS);
+    if (m->number < CROWDED)
+        return;
+    m->options.loaders = m->options.consumers = 0;
+    m->options.threads = CROWD + roll(d, CROWD);
+    m->callers = MAX_CALLERS;
 }
 
 static void choose_ranks(struct mix *m, struct dice *d)
@@ -456,10 +465,18 @@ int main(int argc, char **argv)
         run_reuse(seed);
     for (unsigned i = first; i < first + mixes; i++)
         run_mix(i);
+    unsigned long long before = done.batches, operations = 0;
+    for (unsigned i = CROWDED; argc <= 1 && operations < times(5000, 1000000); i++) {
+        run_mix(i);
+        operations = 2 * (done.batches - before); /* each is taken, and released */
+    }
     if (argc <= 1)
         measure_memory();
     counted("%u mixes of threads and options, %llu epochs, %llu batches, %llu records", mixes,
             (unsigned long long)done.epochs, (unsigned long long)done.batches, (unsigned long long)done.rows);
+    if (argc <= 1)
+        counted("%llu operations with %u to %u threads and their %u callers", operations, CROWD,
+                2 * CROWD - 1, MAX_CALLERS);
     case_end("reader_mix");
     return 0;
 }
