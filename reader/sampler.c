@@ -231,19 +231,26 @@ static uint64_t root(uint64_t m)
     return m ? r + 1 : 0;
 }
 
-/* The most that the law expects of a record, rounded up; without replacement, the most that can be. */
+/* The most that the law expects of a record of an item, rounded up; without replacement, the most that can be. */
+static uint64_t expected_of(const struct sampler *s, uint64_t weight, uint32_t size)
+{
+    uint64_t rest, all = weights_part(s->rule.records, weight, s->total, &rest) + (rest > 0);
+    return (all + size - 1) / size;
+}
+
 static uint64_t most_expected(const struct sampler *s)
 {
-    uint64_t most = s->weights ? 0 : (s->rule.records + s->n - 1) / s->n, rest;
+    uint64_t most = 0;
     if (!s->group && !s->rule.replacement)
         return 1;
-    for (uint32_t i = 0; s->weights && i < s->items; i++) {
-        uint64_t n = s->size ? s->size[i] : 1;
-        uint64_t all = weights_part(s->rule.records, s->weights[i], s->total, &rest) + (rest > 0);
-        if (n && (all + n - 1) / n > most)
-            most = (all + n - 1) / n;
+    if (!s->weights)
+        return (s->rule.records + s->n - 1) / s->n;
+    for (uint32_t i = 0; i < s->items; i++) {
+        uint64_t x = s->weights[i];
+        x = s->group && x ? expected_of(s, x, s->size[i]) : x;
+        most = x > most ? x : most;
     }
-    return most;
+    return s->group ? most : expected_of(s, most, 1);
 }
 
 static uint32_t find_limit(const struct sampler *s)
