@@ -35,6 +35,7 @@ from .sampling import Sampling
 from .transforms import check_channels, split_transforms
 
 _NO_THREADS = 0xFFFFFFFF
+_WEIGHT = "a number, at least 0"
 _SECONDS = "seconds, at least 0, or None"
 _ORDERS = {"strict": 0, "free": 1}
 _open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
@@ -51,16 +52,19 @@ def _pair(pin: Any) -> Any:
     raise wrong_type("pin", "a pair of functions, or None", pin)
 
 
-def _sources(mix: Iterable[Any]) -> list[tuple[Store, str | None]]:
-    """The stores of a mix, opened, and their splits."""
+def _sources(mix: Iterable[Any]) -> list[tuple[Store, str | None, float]]:
+    """The stores of a mix, opened, with their splits and weights."""
     if isinstance(mix, (str, bytes, os.PathLike, Store)):
         mix = [mix]
-    sources = []
-    for at, one in enumerate(mix):
-        db, split = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
-        store = db if isinstance(db, Store) else Store(path_of(f"mix[{at}]", db))
-        sources.append((store, optional_text(f"mix[{at}]: split", split)))
-    return sources
+    return [_source(f"mix[{at}]", one if isinstance(one, tuple) else (one,)) for at, one in enumerate(mix)]
+
+
+def _source(name: str, given: tuple[Any, ...]) -> tuple[Store, str | None, float]:
+    if not 1 <= len(given) <= 3:
+        raise wrong_value(name, "a store, (store, split) or (store, split, weight)", given)
+    db, split, weight = given[0], given[1] if len(given) > 1 else None, given[2] if len(given) > 2 else 0
+    split, weight = optional_text(f"{name}: split", split), number(f"{name}: weight", weight, _WEIGHT, 0)
+    return db if isinstance(db, Store) else Store(path_of(name, db)), split, weight
 
 
 def _records(store: Store, split: str | None) -> int:
@@ -103,8 +107,12 @@ class Loader:
         sampling: an `apldata.Sampling`: an epoch is a sample of the records, drawn anew each time, by weights
             of classes or records.
         ids: only these records of the split, as `Store.where()` gives them; None: all.
-        mix: more stores, each a `Store`, its directory, or a pair of that and the name of a split: an epoch
-            is one order of the records of all. Ids go on from store to store: see `source()`.
+        mix: more stores, each a `Store` or its directory, alone or as (store, split) or (store, split,
+            weight): an epoch is one order of the records of all. Ids go on from store to store: see
+            `source()`.
+        weight: of the loader's own store, where those of the mix have weights: an epoch is then a sample in
+            which each store comes in proportion to its weight, and its records equally often, give or take
+            one; a `Sampling` says how many records it has, and whether draws are independent.
         memory_budget: bytes that the loader may allocate; 0: what the window needs.
         rank, world: this process among how many, which share an epoch; None: as torchrun, MPI or Slurm say.
         first_epoch: the number of the first epoch.
@@ -147,6 +155,7 @@ class Loader:
         sampling: Sampling | None = None,
         ids: Any = None,
         mix: Iterable[Any] = (),
+        weight: float = 0.0,
         memory_budget: int = 0,
         rank: int | None = None,
         world: int | None = None,
@@ -176,7 +185,7 @@ class Loader:
         self.batch_size, self.seed = self._options["batch_size"], self._options["seed"]
         first = next(iter(self.store._splits()))[0]
         self.split = self._options["split"] = first if split is None else text("split", split)
-        self._add_records(sampling, ids, mix)
+        self._add_records(sampling, ids, mix, weight)
         self._pid, self._lock = os.getpid(), threading.Lock()
         self._ahead: Ahead | None = None
         self._serial = 0  # of the iterator that is valid
@@ -187,7 +196,7 @@ class Loader:
             raise NotFoundError(f"{error} (it has the splits {splits}, the fields {fields})") from None
         _open_loaders.add(self)
 
-    def _add_records(self, sampling: Sampling | None, ids: Any, mix: Iterable[Any]) -> None:
+    def _add_records(self, sampling: Sampling | None, ids: Any, mix: Iterable[Any], weight: float) -> None:
         """Which records an epoch has, as the extension takes it."""
         if sampling is not None and not isinstance(sampling, Sampling):
             raise wrong_type("sampling", "an apldata.Sampling", sampling)
@@ -196,9 +205,10 @@ class Loader:
             raise wrong_value("ids", "at least one record", ids)
         more = _sources(mix)
         self._sampling = sampling
-        self._stores = (self.store, *(store for store, _ in more))
+        self._stores = (self.store, *(store for store, *_ in more))
         self._options |= {
             "sampling": sampling and sampling._in_c(self.store), "mix": more,
+            "weight": number("weight", weight, _WEIGHT, 0),
             "ids": None if own is None else own.tobytes(),
         }  # fmt: skip
 
@@ -279,7 +289,7 @@ class Loader:
         if sampling and sampling.records:
             return int(sampling.records)
         own = _records(self.store, self.split) if ids is None else len(ids) // 8
-        more = sum(_records(store, split) for store, split in self._options["mix"])
+        more = sum(_records(store, split) for store, split, _ in self._options["mix"])
         return (own + more) * self._options["reuse"]
 
     def source(self, ids: Any) -> tuple[Any, Any]:

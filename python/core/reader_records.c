@@ -58,12 +58,12 @@ static int take_sampling(struct reader_call *call, PyObject *options)
 
 /* ------------------------------------------------------------------------------------------- more stores */
 
-/* From (store, split or None). Counted as soon as it is in use. */
+/* From (store, split or None, weight). Counted as soon as it is in use. */
 static int source_from(struct reader_call *call, PyTypeObject *type, PyObject *given)
 {
     size_t i = call->options.mix_count;
     PyObject *store, *split, *owner = NULL;
-    if (!PyArg_ParseTuple(given, "O!O:mix", type, &store, &split) ||
+    if (!PyArg_ParseTuple(given, "O!Od:mix", type, &store, &split, &call->mix[i].weight) ||
         text_from(split, &call->mix[i].split, &owner) < 0)
         return -1;
     int done = owner ? PyList_Append(call->owners, owner) : 0;
@@ -105,6 +105,12 @@ int take_records(struct reader_call *call, PyTypeObject *store, PyObject *dict)
         take_sampling(call, dict) < 0)
         return -1;
     call->options.ids = ids;
+    PyObject *weight = PyDict_GetItemString(dict, "weight");
+    if (weight) {
+        call->options.weight = PyFloat_AsDouble(weight);
+        if (PyErr_Occurred() || PyDict_DelItemString(dict, "weight") < 0)
+            return -1;
+    }
     return take_mix(call, store, dict);
 }
 

@@ -189,6 +189,25 @@ def test_a_mix_of_paths_outlives_its_stores(store_path):
     loader.close()
 
 
+def test_stores_by_weights(store):
+    for sampling in (None, Sampling(records=400), Sampling(replacement=True)):
+        with Loader(store, weight=3, mix=[(store, "test", 1)], sampling=sampling, seed=1) as loader:
+            number, _ = loader.source(ids_of(loader))
+            records = loader.records
+        assert len(number) == records == (400 if sampling and sampling.records else TRAIN + TEST)
+        assert abs((number == 1).sum() - records / 4) <= (80 if sampling and sampling.replacement else 1)
+    for weight, mix in (
+        (1, []),
+        (-1, [(store, "test", 1)]),
+        (0, [(store, "test", 1)]),
+        (1, [(store, "test", "1")]),
+        (1, [(store, "test", 1, 1)]),
+        (0, [()]),
+    ):
+        with pytest.raises(apldata.Error):
+            Loader(store, weight=weight, mix=mix)
+
+
 def test_stores_that_do_not_go_together(store_path, tmp_path):
     with apldata.Writer(tmp_path / "other", [apldata.Field("image", "u8", (3, 8, 8))]) as writer:
         writer.append(image=np.zeros((3, 8, 8), np.uint8))
