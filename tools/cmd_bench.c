@@ -5,6 +5,7 @@
 #include "reader_help.h"
 #include "report.h"
 #include "run_reader.h"
+#include "sampling_args.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -168,10 +169,13 @@ static json_t *run_json(const struct bench *b, size_t i, const struct run_result
 static int run_choice(struct bench *b, size_t i, apl_error *err)
 {
     struct reader_choice choice;
-    struct run_result result;
+    struct run_result result = {0};
     int status = EXIT_SUCCESS;
     reader_args_choose(&b->args, i, &choice);
-    if (run_reader(b->store, &choice, &result, err) != APL_OK)
+    apl_status ran = sampling_args(b->store, &choice, err);
+    if (ran == APL_OK)
+        ran = run_reader(b->store, &choice, &result, err);
+    if (ran != APL_OK)
         status = failed("%s", err->message);
     else if (b->json)
         json_array_append_new(b->rows, run_json(b, i, &result));
@@ -180,6 +184,7 @@ static int run_choice(struct bench *b, size_t i, apl_error *err)
     else
         status = print_run(b, &choice, &result);
     run_result_free(&result);
+    sampling_args_free(&choice);
     return status;
 }
 

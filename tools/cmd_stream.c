@@ -6,6 +6,7 @@
 #include "reader_args.h"
 #include "reader_help.h"
 #include "report.h"
+#include "sampling_args.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -159,6 +160,8 @@ static int stream(struct stream *s)
         return failed("%s", err.message);
     reader_args_choose(&s->args, 0, &choice);
     int status = pick_fields(s, &choice.options);
+    if (!status && sampling_args(s->store, &choice, &err) != APL_OK)
+        status = failed("%s", err.message);
     if (!status) {
         choice.options.fields = s->names;
         choice.options.field_count = s->count;
@@ -168,6 +171,7 @@ static int stream(struct stream *s)
             status = put_epochs(s, &choice, reader);
     }
     apl_reader_close(reader);
+    sampling_args_free(&choice);
     apl_store_close(s->store);
     return status;
 }

@@ -23,6 +23,14 @@ struct reader_choice {
     uint64_t epochs;
     double seconds, demand; /* 0: not asked for */
     unsigned callers;
+    struct {
+        const char *balance, *weights;
+        int replacement;
+        uint64_t records; /* 0: as many as there are */
+        char *text;       /* made of these by sampling_args() */
+        double *class_weights;
+    } sampled;
+    apl_sampling sampling;
 };
 
 #define READER_ARGS_MAX 48
@@ -47,7 +55,8 @@ int reader_args_take(struct reader_args *args, int opt, const char *value);
 /* Was the option of that name given? */
 bool reader_args_given(const struct reader_args *args, const char *name);
 
-/* How many choices there are, and choice number `choice`. It points into `args`. */
+/* How many choices there are, and choice number `choice`. It points into `args`. What it samples is left to
+ * sampling_args(). */
 size_t reader_args_choices(const struct reader_args *args);
 void reader_args_choose(const struct reader_args *args, size_t choice, struct reader_choice *out);
 

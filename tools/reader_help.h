@@ -21,6 +21,12 @@
     "      --bins N              1 to 4096 (64)\n"                                                   \
     "      --reuse N             how often each record comes in an epoch (1)\n"                      \
     "\n"                                                                                             \
+    "An epoch can be a sample, drawn anew each time:\n"                                              \
+    "      --balance FIELD       all classes of the field alike\n"                                   \
+    "      --weights FIELD=CLASS:WEIGHT,...    or so: others, but for *:WEIGHT, do not come\n"       \
+    "      --replacement         independent draws (default: as evenly as can be)\n"                 \
+    "      --epoch-records N     in an epoch (default: as many as the split has)\n"                  \
+    "\n"                                                                                             \
     "With what:\n"                                                                                   \
     "      --threads N           that load and assemble (default: one less than there are cores);\n" \
     "                            none: the caller does it all\n"                                     \

@@ -1,0 +1,19 @@
+exec 2>&1
+# How often each class comes, and what is not understood.
+classes()
+{
+    apldata stream "$SHARED/store" --fields label "$@" | od -An -v -tu1 -w1 | sort -n | uniq -c | sed "s/^ *//"
+}
+classes --balance label --epoch-records 53 --seed 4
+classes --weights "label=3:2,1:0.5" --epoch-records 10
+classes --weights "label=*:1,0:4,1:0" --epoch-records 12
+classes --weights "label=0:1" --replacement --epoch-records 20
+apldata stream "$SHARED/store" --fields label --ids --epoch-records 75 --epochs 2 --batch-size 75 | wc -c
+run apldata bench "$SHARED/store" --balance label --weights label=0:1
+for bad in label label= label=0 label=0:x label=0:-1 label=0:1,0:2 label=cow:1 label=99:1 nonsense=0:1 image=0:1 label=0:0; do
+    run apldata stream "$SHARED/store" --weights "$bad"
+done
+run apldata stream "$SHARED/store" --balance nonsense
+run apldata stream "$SHARED/store" --epoch-records 751
+run apldata stream "$SHARED/store" --replacement --sequential
+run apldata stream "$SHARED/store" --replacement --reuse 2
