@@ -56,7 +56,7 @@ def main() -> None:
     wrong = page.wrong + [f"<{tag}> stays open" for tag in page.open]
     wrong += [f"{tag} is on the page" for tag in FOREIGN if tag in page.counts]
     wrong += re.findall(r"https?:|//[a-z]|@import|url\(", source)
-    if not page.counts.get("figure") == page.counts.get("svg") == page.counts.get("figcaption") == int(sys.argv[2]):
+    if {page.counts.get(tag, 0) for tag in ("figure", "svg", "figcaption")} != {int(sys.argv[2])}:
         wrong.append(f"{sys.argv[2]} plots are due: {page.counts}")
     wrong += [f"{name!r} is not on the page" for name in sys.argv[3:] if name not in "".join(page.text)]
     if wrong:
