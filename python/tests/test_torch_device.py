@@ -117,6 +117,7 @@ def test_channels_last(store: apldata.Store, name: str, device: str) -> None:
         {"drop_last": True},
         {"shuffle": False},
         {"reuse": 2},
+        {"sampling": apldata.Sampling("label", replacement=True, records=300)},
         {"window": 200, "bins": 8},
         {"split": "test", "seed": 2**64 - 1},
         {"first_epoch": 7},

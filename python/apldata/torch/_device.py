@@ -15,6 +15,7 @@ from .._arguments import U32, flag, text, whole
 from .._loader import Loader
 from .._store import Store
 from .._units import size
+from ..sampling import Sampling
 from ._draw import Drawing, Drawn
 from ._loader import _place
 from ._resident import Resident
@@ -40,7 +41,7 @@ class DeviceLoader(Loader):
         split: its name.
         batch_size: records in a batch. The last of an epoch may have fewer.
         device: "cuda", "cuda:1", "cpu", ...; None: "cuda" if there is one, else "cpu".
-        seed, shuffle, drop_last, window, bins, reuse, lanes, first_epoch: as those of `Loader`.
+        seed, shuffle, drop_last, window, bins, reuse, lanes, sampling, first_epoch: as those of `Loader`.
         transforms: of `apldata.transforms`; functions of your own are for the caller's loop, on what comes
             out here.
         fields: what to yield, in this order; None: the inputs and targets of the store. The name "id" stands
@@ -78,6 +79,7 @@ class DeviceLoader(Loader):
         bins: int = 0,
         reuse: int = 1,
         lanes: int = 0,
+        sampling: Sampling | None = None,
         threads: int | None = None,
         rank: int | None = None,
         world: int | None = None,
@@ -94,7 +96,7 @@ class DeviceLoader(Loader):
         rank, world = _place(rank, world)
         super().__init__(
             store, split, batch_size, seed=seed, fields=[], shuffle=shuffle, drop_last=drop_last, threads=0,
-            window=window, bins=bins, reuse=reuse, lanes=lanes, rank=rank, world=world,
+            window=window, bins=bins, reuse=reuse, lanes=lanes, sampling=sampling, rank=rank, world=world,
             first_epoch=first_epoch,
         )  # fmt: skip
         self._resident.load(workers)

@@ -23,8 +23,9 @@ from ._tensors import Converter, map_tensors, names_given
 
 _REFUSED = {
     "sampler": "the order is the library's own, so that it can read blocks ahead, share an epoch between "
-    "ranks and go on from a state. Choose with shuffle, seed, split, reuse, rank and world; for an order of "
-    "your own, torch's DataLoader over apldata.torch.Dataset takes any sampler",
+    "ranks and go on from a state. Choose with shuffle, seed, split, reuse, rank and world, and which records "
+    "come how often with sampling (apldata.Sampling) and ids; for an order of your own, torch's DataLoader "
+    "over apldata.torch.Dataset takes any sampler",
     "batch_sampler": "batches are cut from the library's own order. Choose with batch_size and drop_last; "
     "for batches of your own, torch's DataLoader over apldata.torch.Dataset takes any batch_sampler",
     "worker_init_fn": "there are no worker processes that it could be called in: the work is done by "
@@ -171,8 +172,8 @@ class DataLoader(Loader):
         pin_memory_device: "" or "cuda...".
         in_order: False: whoever is ready goes, so that a slow block delays nobody; each record still comes
             once, and states are exact, but the order is not repeatable.
-        split, transforms, fields, window, bins, reuse, lanes, memory_budget, first_epoch, skip_corrupt,
-            loaders, consumers: as those of `apldata.Loader`.
+        split, transforms, fields, window, bins, reuse, lanes, fill, sampling, ids, mix, weight,
+            memory_budget, first_epoch, skip_corrupt, loaders, consumers: as those of `apldata.Loader`.
         rank, world: this process among how many; None: as torch.distributed says if it is initialised, else
             the launcher.
 
