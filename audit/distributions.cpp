@@ -67,6 +67,12 @@ double binomial_upper(double k, double n, double p)
     return k <= 0 ? 1.0 : k > n ? 0.0 : cdf(complement(binomial(n, p), k - 1));
 }
 
+void binomial_interval(double k, double n, double alpha, double *low, double *high)
+{
+    *low = k <= 0 ? 0.0 : binomial::find_lower_bound_on_p(n, k, alpha / 2);
+    *high = k >= n ? 1.0 : binomial::find_upper_bound_on_p(n, k, alpha / 2);
+}
+
 double hypergeometric_at(unsigned k, unsigned marked, unsigned drawn, unsigned n)
 {
     const bool possible = k <= marked && k <= drawn && drawn - k <= n - marked;

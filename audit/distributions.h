@@ -23,6 +23,9 @@ double poisson_upper(double k, double mean);
 double binomial_lower(double k, double n, double p);
 double binomial_upper(double k, double n, double p);
 
+/* The exact interval of Clopper and Pearson: what chances p would give k of n with more than alpha / 2, in either direction. */
+void binomial_interval(double k, double n, double alpha, double *low, double *high);
+
 /* P(X = k) of the number of marked ones among `drawn` of n, of which so many are marked. */
 double hypergeometric_at(unsigned k, unsigned marked, unsigned drawn, unsigned n);
 

@@ -82,53 +82,63 @@ uint64_t inputs_digest(const apl_batch *batch, unsigned fields, uint64_t before)
     return before;
 }
 
-/* The names of the input fields, and how many bytes of them a record has, on average. */
-static unsigned list_inputs(const apl_store *store, const char **names, uint64_t *record_bytes)
+/* The names of the input fields. */
+static unsigned list_inputs(const apl_store *store, const char **names)
 {
-    const apl_info *info = apl_store_info(store);
+    const apl_field *f;
     unsigned n = 0;
-    uint64_t bytes = 0;
-    for (unsigned i = 0; i < info->fields; i++)
-        if (apl_store_field(store, i)->mark == APL_INPUT) {
-            names[n++] = apl_store_field(store, i)->name;
-            bytes += apl_store_field(store, i)->raw_bytes;
-        }
-    *record_bytes = bytes / (info->records ? info->records : 1) + 1;
+    for (unsigned i = 0; (f = apl_store_field(store, i)) != NULL; i++)
+        if (f->mark == APL_INPUT)
+            names[n++] = f->name;
     return n;
 }
 
 /* As many records as make a chunk, in whole blocks, so that few are decoded twice. */
-static uint64_t chunk_records(const apl_store *store, uint64_t record_bytes)
+static uint64_t chunk_records(const apl_store *store, const char *const *fields, unsigned count)
 {
-    uint64_t block = apl_store_info(store)->block_records, n = CHUNK_BYTES / record_bytes;
+    const apl_info *info = apl_store_info(store);
+    uint64_t bytes = 0, block = info->block_records;
+    for (unsigned i = 0; i < count; i++) {
+        int field = apl_store_find_field(store, fields[i]);
+        bytes += field < 0 ? 0 : apl_store_field(store, (unsigned)field)->raw_bytes;
+    }
+    uint64_t n = CHUNK_BYTES / (bytes / (info->records ? info->records : 1) + 1);
     return n >= block ? n - n % block : n > 0 ? n : 1;
 }
 
-static apl_status hash_all(apl_store *store, struct entry *entries, apl_error *err)
+apl_status inputs_each(apl_store *store, const char *const *fields, unsigned count,
+                       void (*take)(void *user, const apl_batch *batch), void *user, apl_error *err)
 {
-    const apl_info *info = apl_store_info(store);
-    const char *names[APL_MAX_FIELDS];
-    uint64_t record_bytes;
+    uint64_t records = apl_store_info(store)->records, chunk = chunk_records(store, fields, count);
     apl_get_options options = APL_GET_OPTIONS_INIT;
-    options.fields = names;
-    options.field_count = list_inputs(store, names, &record_bytes);
+    options.fields = fields;
+    options.field_count = count;
     options.threads = cores();
-    if (options.field_count == 0)
-        return inputs_error(err, APL_E_UNSUPPORTED, "the store has no input fields to compare");
-    uint64_t chunk = chunk_records(store, record_bytes), *ids = malloc((size_t)chunk * sizeof *ids);
+    uint64_t *ids = malloc((size_t)chunk * sizeof *ids);
     apl_status status = ids ? APL_OK : no_memory(err);
-    for (uint64_t id = 0, n; status == APL_OK && id < info->records; id += n) {
+    for (uint64_t id = 0, n; status == APL_OK && id < records; id += n) {
         apl_batch *batch = NULL;
-        n = info->records - id < chunk ? info->records - id : chunk;
+        n = records - id < chunk ? records - id : chunk;
         for (uint64_t i = 0; i < n; i++)
             ids[i] = id + i;
         status = apl_store_get_batch(store, ids, (size_t)n, &options, &batch, err);
         if (status == APL_OK)
-            hash_batch(batch, info->fields, entries + id);
+            take(user, batch);
         apl_batch_release(batch);
     }
     free(ids);
     return status;
+}
+
+struct hashing {
+    unsigned fields; /* of the store */
+    struct entry *entries;
+};
+
+static void hash_next(void *user, const apl_batch *batch)
+{
+    struct hashing *h = user;
+    hash_batch(batch, h->fields, h->entries + apl_batch_ids(batch)[0]);
 }
 
 static int by_hash(const void *a, const void *b)
@@ -141,16 +151,18 @@ static int by_hash(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-apl_status inputs_equal(apl_store *store, uint32_t *equal, apl_error *err)
+static apl_status equal_by(apl_store *store, const char *const *fields, unsigned count, uint32_t *equal,
+                           apl_error *err)
 {
     uint64_t n = apl_store_info(store)->records;
     if (n >= UINT32_MAX)
         return inputs_error(err, APL_E_UNSUPPORTED,
-                            "equal inputs are looked for among less than 2^32 records");
-    struct entry *entries = malloc(((size_t)n + 1) * sizeof *entries);
+                            "equal values are looked for among less than 2^32 records");
+    struct hashing h = {apl_store_info(store)->fields, malloc(((size_t)n + 1) * sizeof *h.entries)};
+    struct entry *entries = h.entries;
     if (!entries)
         return no_memory(err);
-    apl_status status = hash_all(store, entries, err);
+    apl_status status = inputs_each(store, fields, count, hash_next, &h, err);
     if (status == APL_OK)
         qsort(entries, (size_t)n, sizeof *entries, by_hash);
     uint32_t lowest = 0;
@@ -161,6 +173,19 @@ apl_status inputs_equal(apl_store *store, uint32_t *equal, apl_error *err)
     }
     free(entries);
     return status;
+}
+
+apl_status inputs_equal(apl_store *store, uint32_t *equal, apl_error *err)
+{
+    const char *names[APL_MAX_FIELDS];
+    unsigned count = list_inputs(store, names);
+    return count ? equal_by(store, names, count, equal, err)
+                 : inputs_error(err, APL_E_UNSUPPORTED, "the store has no input fields to compare");
+}
+
+apl_status inputs_equal_field(apl_store *store, const char *field, uint32_t *equal, apl_error *err)
+{
+    return equal_by(store, &field, 1, equal, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ classes */

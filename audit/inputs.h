@@ -14,6 +14,13 @@
  */
 apl_status inputs_equal(apl_store *store, uint32_t *equal, apl_error *err);
 
+/* The same of the values of one field, of any mark. */
+apl_status inputs_equal_field(apl_store *store, const char *field, uint32_t *equal, apl_error *err);
+
+/* Decodes these fields of all records, in the order of ids, some blocks at a time, and hands over each batch. */
+apl_status inputs_each(apl_store *store, const char *const *fields, unsigned count,
+                       void (*take)(void *user, const apl_batch *batch), void *user, apl_error *err);
+
 /* cls[i] of the record ids[i]: its value of a target field, by rank among those that occur (0 ... *classes-1). */
 apl_status inputs_classes(apl_store *store, unsigned field, const uint64_t *ids, uint32_t n, uint32_t *cls,
                           uint32_t *classes, apl_error *err);

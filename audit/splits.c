@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Records with equal inputs. */
+/* Records that have to be on one side. */
 struct group {
     uint32_t first, size; /* its first record; how many it has */
-    uint32_t cls;         /* the lowest of its records */
+    uint32_t cls;         /* the lowest of its records, or the one that most have: see split_sample.grouped */
     uint32_t stratum;     /* those that are divided by themselves: 0 ... strata-1 */
     double place;         /* of its first record among those of its stratum, 0 ... 1 */
     bool part, torn;      /* the side of its first record; it is on both */
@@ -72,6 +72,36 @@ static void list_groups(struct division *d, uint32_t *number)
     }
 }
 
+static int by_group_and_class(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Gives each group the class that most of its records have; of several the lowest. */
+static bool settle_classes(struct division *d, const uint32_t *number)
+{
+    const struct split_sample *s = d->sample;
+    uint64_t *pairs = malloc((s->n + (size_t)1) * sizeof *pairs);
+    for (uint32_t i = 0; pairs && i < s->n; i++)
+        pairs[i] = (uint64_t)number[s->group[i]] << 32 | class_of(s, i);
+    if (pairs)
+        qsort(pairs, s->n, sizeof *pairs, by_group_and_class);
+    uint32_t most = 0, last = UINT32_MAX;
+    for (uint32_t from = 0, to; pairs && from < s->n; from = to) {
+        uint32_t k = (uint32_t)(pairs[from] >> 32);
+        for (to = from + 1; to < s->n && pairs[to] == pairs[from]; to++)
+            continue;
+        if (k != last || to - from > most) {
+            most = to - from;
+            d->groups[k].cls = (uint32_t)pairs[from];
+        }
+        last = k;
+    }
+    free(pairs);
+    return pairs != NULL;
+}
+
 static int by_stratum(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
@@ -104,19 +134,23 @@ static void place_groups(struct division *d)
 
 /* ------------------------------------------------------------------------------------------- the tests */
 
-static void test_equal_inputs(struct division *d)
+static void test_whole_groups(struct division *d)
 {
-    struct finding *f = next_finding(d, "equal inputs");
+    const char *field = d->sample->grouped;
+    struct finding *f = next_finding(d, field ? "whole groups" : "equal inputs");
     uint64_t torn = 0, several = 0;
     for (uint32_t k = 0; k < d->count; k++) {
         torn += d->groups[k].torn;
         several += d->groups[k].size > 1;
     }
-    f->hypothesis = "records with equal inputs are on the same side";
-    f->statistic = "groups of records with equal inputs that are on both sides";
+    f->hypothesis = field ? "records of one group are on the same side"
+                          : "records with equal inputs are on the same side";
+    f->statistic = field ? "groups that are on both sides"
+                         : "groups of records with equal inputs that are on both sides";
     certain(f, torn, "group (nothing is left to chance)");
-    snprintf(f->detail, sizeof f->detail, "%llu on both sides, of %llu inputs that come repeatedly",
-             (unsigned long long)torn, (unsigned long long)several);
+    snprintf(f->detail, sizeof f->detail, "%llu on both sides, of %llu %s", (unsigned long long)torn,
+             (unsigned long long)several,
+             field ? "groups of several records" : "inputs that come repeatedly");
 }
 
 /* Hashing decides on groups: their number has the binomial law, that of records has it only where all inputs differ. */
@@ -291,11 +325,13 @@ bool split_test(const struct split_sample *sample, double level, struct split_re
     report->count = 0;
     if (ok && sample->n > 0) {
         list_groups(&d, number);
+        ok = !sample->grouped || settle_classes(&d, number);
         place_groups(&d);
-        test_equal_inputs(&d);
+        if (!sample->grouped || *sample->grouped)
+            test_whole_groups(&d);
         if (!sample->stratified && !sample->skewed)
             test_size(&d);
-        ok = !sample->cls || sample->skewed || test_classes(&d);
+        ok = ok && (!sample->cls || sample->skewed || test_classes(&d));
         test_runs(&d);
         test_places(&d);
     }

@@ -30,33 +30,33 @@ static void sides_free(struct sides *s)
     free(s->cls);
 }
 
-static apl_status ids_of(apl_store *store, const char *name, uint64_t **ids, uint64_t *count, apl_error *err)
+apl_status splits_ids(apl_store *store, const char *name, struct split_ids *ids, apl_error *err)
 {
-    *ids = NULL;
-    apl_status status = apl_split_ids(store, name, NULL, count, err);
+    *ids = (struct split_ids){NULL, 0};
+    apl_status status = apl_split_ids(store, name, NULL, &ids->count, err);
     if (status != APL_OK)
         return status;
-    *ids = malloc((size_t)(*count + 1) * sizeof **ids);
-    return *ids ? apl_split_ids(store, name, *ids, count, err) : no_memory(err);
+    ids->ids = malloc((size_t)(ids->count + 1) * sizeof *ids->ids);
+    return ids->ids ? apl_split_ids(store, name, ids->ids, &ids->count, err) : no_memory(err);
 }
 
-static void merge(struct sides *s, const uint64_t *part, uint64_t parts, const uint64_t *rest, uint64_t rests)
+static void merge(struct sides *s, const struct split_ids *part, const struct split_ids *rest)
 {
-    for (uint64_t p = 0, r = 0; p < parts || r < rests; s->n++) {
-        bool take = r == rests || (p < parts && part[p] < rest[r]);
+    for (uint64_t p = 0, r = 0; p < part->count || r < rest->count; s->n++) {
+        bool take = r == rest->count || (p < part->count && part->ids[p] < rest->ids[r]);
         s->part[s->n] = take;
-        s->ids[s->n] = take ? part[p++] : rest[r++];
+        s->ids[s->n] = take ? part->ids[p++] : rest->ids[r++];
     }
 }
 
 static apl_status take_sides(apl_store *store, const apl_split_file *file, struct sides *s, apl_error *err)
 {
-    uint64_t *part = NULL, *rest = NULL, parts = 0, rests = 0;
+    struct split_ids part = {NULL, 0}, rest = {NULL, 0};
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): list_files() gives each split its file */
-    apl_status status = ids_of(store, file->name, &part, &parts, err);
+    apl_status status = splits_ids(store, file->name, &part, err);
     if (status == APL_OK)
-        status = ids_of(store, file->rest, &rest, &rests, err);
-    size_t n = (size_t)(parts + rests + 1);
+        status = splits_ids(store, file->rest, &rest, err);
+    size_t n = (size_t)(part.count + rest.count + 1);
     s->ids = malloc(n * sizeof *s->ids);
     s->part = malloc(n);
     s->group = malloc(n * sizeof *s->group);
@@ -64,23 +64,23 @@ static apl_status take_sides(apl_store *store, const apl_split_file *file, struc
     if (status == APL_OK && !(s->ids && s->part && s->group && s->cls))
         status = no_memory(err);
     if (status == APL_OK)
-        merge(s, part, parts, rest, rests);
-    free(part);
-    free(rest);
+        merge(s, &part, &rest);
+    free(part.ids);
+    free(rest.ids);
     return status;
 }
 
 /* Groups by record of the split instead of by id. `first`: of each id a number, all UINT32_MAX, and left so. */
-static void number_groups(struct sides *s, const uint32_t *equal, uint32_t *first)
+static void number_groups(struct sides *s, const uint32_t *unit, uint32_t *first)
 {
     for (uint32_t i = 0; i < s->n; i++) {
-        uint32_t id = equal[s->ids[i]];
+        uint32_t id = unit[s->ids[i]];
         if (first[id] == UINT32_MAX)
             first[id] = i;
         s->group[i] = first[id];
     }
     for (uint32_t i = 0; i < s->n; i++)
-        first[equal[s->ids[i]]] = UINT32_MAX;
+        first[unit[s->ids[i]]] = UINT32_MAX;
 }
 
 static apl_status take_classes(apl_store *store, const apl_split_file *file, struct sides *s,
@@ -118,19 +118,74 @@ static apl_status test_rule(apl_store *store, struct audited_split *split, apl_e
     return APL_OK;
 }
 
-static apl_status test_split(apl_store *store, struct audited_split *split, const uint32_t *equal,
-                             uint32_t *first, double level, apl_error *err)
+/* By id. */
+struct store_groups {
+    uint32_t *equal; /* the lowest id with equal inputs */
+    uint32_t *unit;  /* the lowest id of what the rule of the split that is looked at puts together */
+    uint32_t *scratch;
+    const char *field; /* that `unit` is of; "" if each record is by itself; NULL: not set yet */
+    size_t n;
+};
+
+static apl_status store_groups_init(apl_store *store, struct store_groups *g, apl_error *err)
 {
+    size_t n = (size_t)apl_store_info(store)->records;
+    *g = (struct store_groups){.n = n};
+    g->equal = malloc((n + 1) * sizeof *g->equal);
+    g->unit = malloc((n + 1) * sizeof *g->unit);
+    g->scratch = malloc((n + 1) * sizeof *g->scratch);
+    if (!g->equal || !g->unit || !g->scratch)
+        return no_memory(err);
+    memset(g->scratch, 0xff, n * sizeof *g->scratch);
+    return inputs_equal(store, g->equal, err);
+}
+
+static void store_groups_free(struct store_groups *g)
+{
+    free(g->equal);
+    free(g->unit);
+    free(g->scratch);
+}
+
+/* What the rule of a file puts together, in *unit. */
+static apl_status take_units(apl_store *store, const apl_split_file *file, struct store_groups *g,
+                             const uint32_t **unit, struct split_sample *sample, apl_error *err)
+{
+    apl_status status = APL_OK;
+    *unit = g->equal;
+    if (file->by == APL_BY_CONTENT)
+        return APL_OK;
+    *unit = g->unit;
+    sample->grouped = file->group ? file->group : "";
+    if (g->field && strcmp(g->field, sample->grouped) == 0)
+        return APL_OK;
+    for (uint32_t i = 0; i < g->n; i++)
+        g->unit[i] = i;
+    g->field = NULL;
+    if (file->group)
+        status = inputs_equal_field(store, file->group, g->unit, err);
+    if (status == APL_OK)
+        g->field = sample->grouped;
+    return status;
+}
+
+static apl_status test_split(apl_store *store, struct audited_split *split, struct store_groups *g,
+                             double level, apl_error *err)
+{
+    const apl_split_file *file = split->file;
+    const uint32_t *unit;
     struct sides s = {.n = 0};
-    apl_status status = take_sides(store, split->file, &s, err);
-    struct split_sample sample = {.n = s.n, .part = s.part, .group = s.group, .ratio = split->file->ratio};
-    sample.skewed = split->file->concentration > 0;
-    sample.stratified = split->file->stratify && !sample.skewed;
-    sample.parts = split->file->parts;
+    apl_status status = take_sides(store, file, &s, err);
+    struct split_sample sample = {.n = s.n, .part = s.part, .group = s.group, .ratio = file->ratio};
+    sample.skewed = file->concentration > 0;
+    sample.stratified = file->stratify && !sample.skewed;
+    sample.parts = file->parts;
     if (status == APL_OK)
-        status = take_classes(store, split->file, &s, &sample, err);
+        status = take_units(store, file, g, &unit, &sample, err);
     if (status == APL_OK)
-        number_groups(&s, equal, first);
+        status = take_classes(store, file, &s, &sample, err);
+    if (status == APL_OK)
+        number_groups(&s, unit, g->scratch);
     if (status == APL_OK && !split_test(&sample, level, &split->report))
         status = no_memory(err);
     sides_free(&s);
@@ -139,34 +194,53 @@ static apl_status test_split(apl_store *store, struct audited_split *split, cons
 
 /* -------------------------------------------------------------------------------------- the source's own */
 
-/* Which of the store's own splits the groups of equal inputs reach: `seen`, by group, is all
- * UINT32_MAX, and left so. */
-static void count_shared(const apl_store *store, const uint32_t *equal, uint32_t *seen,
-                         struct shared_inputs *s, unsigned a, unsigned b)
+uint64_t splits_shared(const uint32_t *group, uint32_t *seen, const struct split_ids *a,
+                       const struct split_ids *b)
 {
-    const apl_split *x = apl_store_split(store, a), *y = apl_store_split(store, b);
-    *s = (struct shared_inputs){.name = x->name, .other = y->name, .count = y->count};
-    for (uint64_t id = x->first; id < x->first + x->count; id++) {
-        s->records += a == b && seen[equal[id]] == 0;
-        seen[equal[id]] = 0;
-    }
-    for (uint64_t id = y->first; a != b && id < y->first + y->count; id++)
-        s->records += seen[equal[id]] == 0;
-    for (uint64_t id = x->first; id < x->first + x->count; id++)
-        seen[equal[id]] = UINT32_MAX;
+    uint64_t shared = 0;
+    for (uint64_t i = 0; i < a->count; i++)
+        seen[group[a->ids[i]]] = 0;
+    for (uint64_t i = 0; i < b->count; i++)
+        shared += seen[group[b->ids[i]]] == 0;
+    for (uint64_t i = 0; i < a->count; i++)
+        seen[group[a->ids[i]]] = UINT32_MAX;
+    return shared;
 }
 
-static apl_status find_shared(const apl_store *store, const uint32_t *equal, uint32_t *seen,
-                              struct splits_report *report, apl_error *err)
+/* Records whose group has come before. */
+static uint64_t repeated(const uint32_t *group, uint32_t *seen, const struct split_ids *a)
+{
+    uint64_t again = 0;
+    for (uint64_t i = 0; i < a->count; i++) {
+        again += seen[group[a->ids[i]]] == 0;
+        seen[group[a->ids[i]]] = 0;
+    }
+    for (uint64_t i = 0; i < a->count; i++)
+        seen[group[a->ids[i]]] = UINT32_MAX;
+    return again;
+}
+
+static apl_status find_shared(apl_store *store, struct store_groups *g, struct splits_report *report,
+                              apl_error *err)
 {
     unsigned splits = apl_store_info(store)->splits;
+    struct split_ids *ids = calloc(splits + 1u, sizeof *ids);
     report->shared = calloc((size_t)splits * (splits + 1) / 2 + 1, sizeof *report->shared);
-    if (!report->shared)
-        return no_memory(err);
-    for (unsigned a = 0; a < splits; a++)
+    apl_status status = ids && report->shared ? APL_OK : no_memory(err);
+    for (unsigned i = 0; status == APL_OK && i < splits; i++)
+        status = splits_ids(store, apl_store_split(store, i)->name, &ids[i], err);
+    for (unsigned a = 0; status == APL_OK && a < splits; a++)
         for (unsigned b = a; b < splits; b++)
-            count_shared(store, equal, seen, &report->shared[report->shared_count++], a, b);
-    return APL_OK;
+            report->shared[report->shared_count++] = (struct shared_inputs){
+                .name = apl_store_split(store, a)->name,
+                .other = apl_store_split(store, b)->name,
+                .records = a == b ? repeated(g->equal, g->scratch, &ids[a])
+                                  : splits_shared(g->equal, g->scratch, &ids[a], &ids[b]),
+                .count = ids[b].count};
+    for (unsigned i = 0; ids && i < splits; i++)
+        free(ids[i].ids);
+    free(ids);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------- all of them */
@@ -184,7 +258,17 @@ apl_status splits_count(apl_store *store, unsigned *count, apl_error *err)
     return status;
 }
 
-static apl_status list_files(apl_store *store, struct splits_report *report, apl_error *err)
+/* Is the file one of those that were asked for? */
+static bool is_wanted(const apl_split_file *file, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], file->name) == 0 || (file->rest && strcmp(names[i], file->rest) == 0))
+            return true;
+    return !names;
+}
+
+static apl_status list_files(apl_store *store, const char *const *names, size_t count,
+                             struct splits_report *report, apl_error *err)
 {
     const apl_split_file *file;
     size_t n = 0;
@@ -197,7 +281,9 @@ static apl_status list_files(apl_store *store, struct splits_report *report, apl
     if (!report->splits)
         return no_memory(err);
     for (size_t i = 0; (file = apl_split_list_file(report->list, i)) != NULL; i++)
-        if (file->status == APL_OK)
+        if (!is_wanted(file, names, count))
+            continue;
+        else if (file->status == APL_OK)
             report->splits[report->count++].file = file;
         else
             report->unusable++;
@@ -217,26 +303,29 @@ static apl_status judge(struct splits_report *report, double level, apl_error *e
     return APL_OK;
 }
 
-apl_status splits_audit(apl_store *store, double level, struct splits_report *report, apl_error *err)
+apl_status splits_audit_named(apl_store *store, const char *const *names, size_t count, double level,
+                              struct splits_report *report, apl_error *err)
 {
-    size_t n = (size_t)apl_store_info(store)->records + 1;
-    uint32_t *equal = malloc(n * sizeof *equal), *scratch = malloc(n * sizeof *scratch);
+    struct store_groups g;
     *report = (struct splits_report){.count = 0};
-    apl_status status = equal && scratch ? inputs_equal(store, equal, err) : no_memory(err);
+    apl_status status = store_groups_init(store, &g, err);
     if (status == APL_OK)
-        status = list_files(store, report, err);
-    if (status == APL_OK)
-        memset(scratch, 0xff, n * sizeof *scratch);
+        status = list_files(store, names, count, report, err);
     for (unsigned i = 0; status == APL_OK && i < report->count; i++)
-        status =
-            test_split(store, &report->splits[i], equal, scratch, level / (report->count * SPLIT_TESTS), err);
+        status = test_split(store, &report->splits[i], &g, level / (report->count * SPLIT_TESTS), err);
     if (status == APL_OK)
-        status = find_shared(store, equal, scratch, report, err);
+        status = find_shared(store, &g, report, err);
     if (status == APL_OK)
         status = judge(report, level, err);
-    free(equal);
-    free(scratch);
+    report->equal = g.equal;
+    g.equal = NULL;
+    store_groups_free(&g);
     return status;
+}
+
+apl_status splits_audit(apl_store *store, double level, struct splits_report *report, apl_error *err)
+{
+    return splits_audit_named(store, NULL, 0, level, report, err);
 }
 
 void splits_report_free(struct splits_report *report)
@@ -244,5 +333,6 @@ void splits_report_free(struct splits_report *report)
     apl_split_list_close(report->list);
     free(report->splits);
     free(report->shared);
+    free(report->equal);
     *report = (struct splits_report){.count = 0};
 }

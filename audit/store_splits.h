@@ -19,6 +19,7 @@ struct shared_inputs {
 };
 
 struct splits_report {
+    uint32_t *equal; /* of each id, the lowest with equal inputs */
     apl_split_list *list;
     struct audited_split *splits; /* without files that cannot be used */
     unsigned count, unusable;
@@ -30,6 +31,21 @@ struct splits_report {
 /* Examines the split files of a store. The level is that of all tests of all splits together. */
 apl_status splits_audit(apl_store *store, double level, struct splits_report *report, apl_error *err);
 void splits_report_free(struct splits_report *report);
+
+/* The same of those alone whose part or rest is one of names[0 ... count-1]. */
+apl_status splits_audit_named(apl_store *store, const char *const *names, size_t count, double level,
+                              struct splits_report *report, apl_error *err);
+
+/* The ids of a split, ascending; free(ids). */
+struct split_ids {
+    uint64_t *ids, count;
+};
+apl_status splits_ids(apl_store *store, const char *name, struct split_ids *ids, apl_error *err);
+
+/* How many records of `b` are of a group that a record of `a` is of. `group` tells the groups by their lowest ids; `seen`, by id,
+ * is all UINT32_MAX, and left so. */
+uint64_t splits_shared(const uint32_t *group, uint32_t *seen, const struct split_ids *a,
+                       const struct split_ids *b);
 
 /* How many split files the store has now that can be used. */
 apl_status splits_count(apl_store *store, unsigned *count, apl_error *err);

@@ -1,4 +1,5 @@
 /* The audit of splits: right ones pass, wrong ones do not, and its chances are what it says. */
+#include "check.h"
 #include "distributions.h"
 #include "inputs.h"
 #include "split_fixture.h"
@@ -216,5 +217,154 @@ Test(audit_store_splits, a_store)
     cr_assert_eq(shared_by(&report, "train", "train")->records, 6000 / 20 * 2 + 60 + 1);
     cr_assert_eq(shared_by(&report, "test", "test")->count, 1000);
     splits_report_free(&report);
+    apl_store_close(store);
+}
+
+/* Splits by ids, keys and groups are what their rules say, though equal inputs are torn apart. */
+Test(audit_store_splits, other_units)
+{
+    apl_store *store = plain_store(6000, 100);
+    struct splits_report report;
+    apl_split_options o = split_options("ids", 0.2, NULL);
+    o.by = APL_BY_ID;
+    OK(apl_split_make(store, &o, &err));
+    o.name = "keys";
+    o.by = APL_BY_KEY;
+    o.stratify = "label";
+    OK(apl_split_make(store, &o, &err));
+    o = split_options("names", 0.2, NULL);
+    o.group = "name";
+    OK(apl_split_make(store, &o, &err));
+    o.name = "labels";
+    o.group = "label";
+    o.ratio = 0.5;
+    OK(apl_split_make(store, &o, &err));
+    OK(splits_audit(store, 1e-3, &report, &err));
+    cr_assert_eq(report.count, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        const struct split_report *r = &report.splits[i].report;
+        cr_assert_null(finding_called(r, "equal inputs"));
+        cr_assert_eq(finding_called(r, "whole groups") != NULL, report.splits[i].file->group != NULL);
+    }
+    cr_assert_eq(report.rejected, 0);
+    splits_report_free(&report);
+    OK(splits_audit_named(store, (const char *const[]){"train-keys", "none"}, 2, 1e-3, &report, &err));
+    cr_assert(report.count == 1 && strcmp(report.splits[0].file->name, "keys") == 0);
+    splits_report_free(&report);
+    apl_store_close(store);
+}
+
+/* A class is settled by most of a group's records; by the lowest, a stratified split by groups would seem wrong. */
+Test(audit_splits, groups_of_mixed_classes)
+{
+    struct split_sample s = divided(3);
+    struct split_report report;
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        group[i] = i - i % 10;
+        cls[i] = i % 10 < 4 ? 0 : 1 + i / (RECORDS / 5);
+        part[i] = i / 10 % 5 == 0;
+    }
+    s.classes = 6;
+    s.stratified = true;
+    s.grouped = "patient";
+    cr_assert(split_test(&s, LEVEL, &report));
+    cr_assert_eq(finding_called(&report, "classes by side")->p, 1);
+    cr_assert_eq(finding_called(&report, "whole groups")->p, 1);
+    part[5] = !part[5];
+    cr_assert(split_test(&s, LEVEL, &report));
+    cr_assert_eq(finding_called(&report, "whole groups")->p, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------ checks */
+
+static const struct checked_pair *pair_of(const struct check_report *r, const char *other, const char *split)
+{
+    for (size_t i = 0; i < r->pair_count; i++)
+        if (strcmp(r->pairs[i].other, other) == 0 && strcmp(r->pairs[i].split, split) == 0)
+            return &r->pairs[i];
+    cr_assert_fail("no pair %s, %s", other, split);
+    return NULL;
+}
+
+Test(audit_store_splits, what_splits_share)
+{
+    apl_store *store = plain_store(6008, 1000);
+    struct check_options o = {.level = 1e-3, .pictures = true, .near = 12};
+    struct check_report report;
+    make_split(store, "val", 0.2, NULL, NULL);
+    apl_split_options by = split_options("ids", 0.2, NULL);
+    by.by = APL_BY_ID;
+    OK(apl_split_make(store, &by, &err));
+    OK(check_splits(store, &o, &report, &err));
+    cr_assert(report.pair_count == 3 && report.picture_field == -1 && report.class_field == 1);
+    const struct checked_pair *p = pair_of(&report, "train", "test");
+    cr_assert(p->in_both == 0 && p->equal == 1 && p->records == 1000 && p->other_records == 6008);
+    p = pair_of(&report, "train-val", "val");
+    cr_assert(p->in_both == 0 && p->equal == 0 && !p->group && p->grouped == 0);
+    p = pair_of(&report, "train-ids", "ids");
+    cr_assert(p->in_both == 0 && p->equal > 100);
+    cr_assert_eq(check_failures(&report), 2);
+    cr_assert_eq(report.balance_count, 4);
+    check_report_free(&report);
+
+    o.names = (const char *const[]){"train-val", "ids"};
+    o.count = 2;
+    o.group = "label";
+    OK(check_splits(store, &o, &report, &err));
+    cr_assert(report.pair_count == 1 && report.splits.count == 2 && report.balance_count == 2);
+    cr_assert(report.pairs[0].in_both > 500 && report.pairs[0].grouped == report.pairs[0].records);
+    check_report_free(&report);
+
+    o.count = 1;
+    o.names = (const char *const[]){"val"};
+    o.group = NULL;
+    OK(check_splits(store, &o, &report, &err));
+    cr_assert(report.pair_count == 1 && check_failures(&report) == 0);
+    check_report_free(&report);
+    o.names = (const char *const[]){"nothing"};
+    FAILS(APL_E_NOTFOUND, "no split nothing", check_splits(store, &o, &report, &err));
+    check_report_free(&report);
+    o.names = (const char *const[]){"val"};
+    o.group = "nothing";
+    FAILS(APL_E_NOTFOUND, "no such field", check_splits(store, &o, &report, &err));
+    check_report_free(&report);
+    apl_store_close(store);
+}
+
+/* The intervals hold what is expected as often as they promise, and an unbalanced split is seen. */
+Test(audit_store_splits, intervals)
+{
+    double low, high;
+    binomial_interval(0, 10, 0.05, &low, &high);
+    cr_assert(low == 0 && fabs(high - 0.30849710) < 1e-7, "%.9f", high);
+    binomial_interval(3, 10, 0.05, &low, &high);
+    cr_assert(fabs(low - 0.06673951) < 1e-7 && fabs(high - 0.65245285) < 1e-7, "%.9f %.9f", low, high);
+    binomial_interval(10, 10, 0.05, &low, &high);
+    cr_assert(high == 1 && fabs(low - 0.69150290) < 1e-7);
+
+    apl_store *store = plain_store(6000, 0);
+    struct check_options o = {.level = 0.05};
+    struct check_report report;
+    unsigned outside = 0;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        apl_split_options s = split_options("val", 0.2, NULL);
+        s.seed = seed;
+        s.replace = 1;
+        s.by = APL_BY_ID;
+        OK(apl_split_make(store, &s, &err));
+        o.names = (const char *const[]){"val"};
+        o.count = 1;
+        OK(check_splits(store, &o, &report, &err));
+        outside += report.balances[0].outside > 0;
+        check_report_free(&report);
+    }
+    cr_assert_leq(outside, 8, "%u of 40, 2 expected", outside);
+    apl_split_options s = split_options("val", 0.3, NULL);
+    s.group = "label";
+    s.replace = 1;
+    OK(apl_split_make(store, &s, &err));
+    OK(check_splits(store, &o, &report, &err));
+    cr_assert_eq(report.balances[0].outside, CLASSES, "all of a class or nothing");
+    check_report_free(&report);
     apl_store_close(store);
 }

@@ -1,0 +1,318 @@
+/* Checking splits: see check.h. */
+#include "check.h"
+#include "distributions.h"
+#include "inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct checking {
+    apl_store *store;
+    const struct check_options *options;
+    struct check_report *report;
+    size_t n; /* records of the store */
+    uint32_t *seen, *group;
+    const char *grouped; /* the field that `group` is of; NULL: none yet */
+    uint8_t *side, *is_picture;
+    struct picture_hash *hashes;
+    struct near_index *index;
+};
+
+static apl_status no_memory(apl_error *err)
+{
+    (void)inputs_error(err, APL_E_NOMEM, "memory could not be had");
+    return APL_E_NOMEM;
+}
+
+unsigned check_failures(const struct check_report *r)
+{
+    unsigned failures = r->splits.rejected + r->splits.unusable;
+    for (size_t i = 0; i < r->pair_count; i++)
+        failures += (r->pairs[i].in_both > 0) + (r->pairs[i].equal > 0) + (r->pairs[i].grouped > 0);
+    return failures;
+}
+
+/* --------------------------------------------------------------------------------------- which with which */
+
+static void add_pair(struct check_report *r, const char *other, const char *split, const char *group)
+{
+    r->pairs[r->pair_count++] = (struct checked_pair){.split = split, .other = other, .group = group};
+}
+
+/* Is the split asked for? All are, if none is. */
+static bool is_named(const struct check_options *o, const char *name)
+{
+    for (size_t i = 0; i < o->count; i++)
+        if (strcmp(o->names[i], name) == 0)
+            return true;
+    return o->count == 0;
+}
+
+static apl_status list_pairs(struct checking *c, apl_error *err)
+{
+    const struct check_options *o = c->options;
+    struct check_report *r = c->report;
+    size_t own = apl_store_info(c->store)->splits;
+    size_t most = o->count > 1 ? o->count * (o->count - 1) / 2 : own * (own + 1) / 2 + r->splits.count;
+    r->pairs = calloc(most + 1, sizeof *r->pairs);
+    if (!r->pairs)
+        return no_memory(err);
+    for (size_t i = 0; o->count > 1 && i < o->count; i++)
+        for (size_t k = i + 1; k < o->count; k++)
+            add_pair(r, o->names[i], o->names[k], o->group);
+    for (unsigned i = 0; o->count <= 1 && i < own; i++)
+        for (unsigned k = i + 1; k < own; k++) {
+            const char *a = apl_store_split(c->store, i)->name, *b = apl_store_split(c->store, k)->name;
+            if (is_named(o, a) || is_named(o, b))
+                add_pair(r, a, b, o->group);
+        }
+    for (unsigned i = 0; o->count <= 1 && i < r->splits.count; i++) {
+        const apl_split_file *f = r->splits.splits[i].file;
+        add_pair(r, f->rest, f->name, o->group ? o->group : f->group);
+    }
+    return APL_OK;
+}
+
+/* --------------------------------------------------------------------------------------------- balances */
+
+static apl_status counts_of(apl_store *store, const char *name, unsigned field, uint64_t *counts,
+                            apl_error *err)
+{
+    int own = apl_store_find_split(store, name);
+    for (uint64_t k = 0; own >= 0 && k < apl_store_field(store, field)->class_count; k++)
+        counts[k] = apl_store_class_count(store, (unsigned)own, field, k);
+    return own >= 0 ? APL_OK : apl_split_class_counts(store, name, field, counts, err);
+}
+
+/* part[] and all[]: records of each class. */
+static bool weigh(struct balance *b, const uint64_t *part, const uint64_t *all, uint64_t classes,
+                  double level)
+{
+    double whole = 0, alpha = level / (double)(classes ? classes : 1);
+    b->classes = calloc((size_t)classes + 1, sizeof *b->classes);
+    b->count = b->classes ? classes : 0;
+    for (uint64_t k = 0; k < classes; k++) {
+        whole += (double)all[k];
+        b->records += part[k];
+    }
+    for (uint64_t k = 0; b->records > 0 && k < b->count; k++) {
+        struct class_share *s = &b->classes[k];
+        s->records = part[k];
+        s->share = (double)part[k] / (double)b->records;
+        s->expected = (double)all[k] / whole;
+        binomial_interval((double)part[k], (double)b->records, alpha, &s->low, &s->high);
+        s->outside = s->expected < s->low || s->expected > s->high;
+        b->outside += s->outside;
+    }
+    return b->classes != NULL;
+}
+
+/* The balance of a split, against that of all the others together. */
+static apl_status add_balance(struct checking *c, const char *split, const char *whole,
+                              const char *const *sides, size_t count, apl_error *err)
+{
+    struct check_report *r = c->report;
+    struct balance *b = &r->balances[r->balance_count++];
+    uint64_t classes = apl_store_field(c->store, (unsigned)r->class_field)->class_count;
+    uint64_t *counts = calloc((size_t)classes * 3 + 1, sizeof *counts);
+    if (!counts)
+        return no_memory(err);
+    uint64_t *part = counts, *one = counts + classes, *all = one + classes;
+    *b = (struct balance){.split = split, .whole = whole};
+    apl_status status = counts_of(c->store, split, (unsigned)r->class_field, part, err);
+    for (size_t i = 0; status == APL_OK && i < count; i++) {
+        status = counts_of(c->store, sides[i], (unsigned)r->class_field, one, err);
+        for (uint64_t k = 0; status == APL_OK && k < classes; k++)
+            all[k] += one[k];
+    }
+    if (status == APL_OK && !weigh(b, part, all, classes, c->options->level))
+        status = no_memory(err);
+    free(counts);
+    return status;
+}
+
+static apl_status weigh_all(struct checking *c, apl_error *err)
+{
+    struct check_report *r = c->report;
+    unsigned own = apl_store_info(c->store)->splits;
+    r->class_field = inputs_class_field(c->store);
+    r->balances = calloc((size_t)own + r->splits.count + 1, sizeof *r->balances);
+    const char **sides = calloc(own + (size_t)1, sizeof *sides);
+    apl_status status = r->balances && sides ? APL_OK : no_memory(err);
+    for (unsigned i = 0; sides && i < own; i++)
+        sides[i] = apl_store_split(c->store, i)->name;
+    for (unsigned i = 0; status == APL_OK && r->class_field >= 0 && i < own; i++)
+        if (own > 1 && is_named(c->options, sides[i]))
+            status = add_balance(c, sides[i], NULL, sides, own, err);
+    for (unsigned i = 0; status == APL_OK && r->class_field >= 0 && i < r->splits.count; i++) {
+        const apl_split_file *f = r->splits.splits[i].file;
+        status = add_balance(c, f->name, f->parent, (const char *const[]){f->name, f->rest}, 2, err);
+    }
+    free(sides);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- leaks */
+
+static apl_status hash_pictures(struct checking *c, apl_error *err)
+{
+    struct check_report *r = c->report;
+    r->picture_field = c->options->pictures ? pictures_field(c->store) : -1;
+    if (r->picture_field < 0 || r->pair_count == 0)
+        return APL_OK;
+    c->hashes = malloc((c->n + 1) * sizeof *c->hashes);
+    c->is_picture = malloc(c->n + 1);
+    if (!c->hashes || !c->is_picture)
+        return no_memory(err);
+    apl_status status = pictures_hash(c->store, (unsigned)r->picture_field, c->hashes, c->is_picture, err);
+    for (size_t i = 0; status == APL_OK && i < c->n; i++)
+        r->pictures += c->is_picture[i];
+    if (status == APL_OK)
+        c->index = near_index_new(c->hashes, c->is_picture, (uint32_t)c->n);
+    return status == APL_OK && !c->index ? no_memory(err) : status;
+}
+
+static int by_distance(const void *a, const void *b)
+{
+    const struct near_pair *x = a, *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static apl_status find_near(struct checking *c, struct checked_pair *p, const struct split_ids *other,
+                            const struct split_ids *split, apl_error *err)
+{
+    size_t room = 0;
+    struct near_pair pair;
+    for (uint64_t i = 0; i < other->count; i++)
+        c->side[other->ids[i]] = 1;
+    for (uint64_t i = 0; i < split->count; i++) {
+        if (!near_find(c->index, (uint32_t)split->ids[i], c->options->near, c->side, c->report->splits.equal,
+                       &pair))
+            continue;
+        if (p->near == room) {
+            struct near_pair *larger = realloc(p->nearest, (room = 2 * room + 64) * sizeof *larger);
+            if (!larger)
+                return no_memory(err);
+            p->nearest = larger;
+        }
+        p->nearest[p->near++] = pair;
+    }
+    for (uint64_t i = 0; i < other->count; i++)
+        c->side[other->ids[i]] = 0;
+    if (p->near > 0)
+        qsort(p->nearest, (size_t)p->near, sizeof *p->nearest, by_distance);
+    return APL_OK;
+}
+
+static apl_status find_grouped(struct checking *c, struct checked_pair *p, const struct split_ids *other,
+                               const struct split_ids *split, apl_error *err)
+{
+    apl_status status = APL_OK;
+    if (!c->grouped || strcmp(c->grouped, p->group) != 0)
+        status = inputs_equal_field(c->store, p->group, c->group, err);
+    if (status != APL_OK)
+        return status;
+    c->grouped = p->group;
+    p->grouped = splits_shared(c->group, c->seen, other, split);
+    return APL_OK;
+}
+
+/* Both ascend. */
+static uint64_t common(const struct split_ids *a, const struct split_ids *b)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0, k = 0; i < a->count && k < b->count;) {
+        n += a->ids[i] == b->ids[k];
+        uint64_t x = a->ids[i], y = b->ids[k];
+        i += x <= y;
+        k += y <= x;
+    }
+    return n;
+}
+
+static apl_status check_pair(struct checking *c, struct checked_pair *p, apl_error *err)
+{
+    struct split_ids other = {NULL, 0}, split = {NULL, 0};
+    apl_status status = splits_ids(c->store, p->other, &other, err);
+    if (status == APL_OK)
+        status = splits_ids(c->store, p->split, &split, err);
+    if (status == APL_OK) {
+        p->records = split.count;
+        p->other_records = other.count;
+        p->in_both = common(&other, &split);
+        p->equal = splits_shared(c->report->splits.equal, c->seen, &other, &split);
+    }
+    if (status == APL_OK && p->group)
+        status = find_grouped(c, p, &other, &split, err);
+    if (status == APL_OK && c->index)
+        status = find_near(c, p, &other, &split, err);
+    free(other.ids);
+    free(split.ids);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------- the whole */
+
+static apl_status begin(struct checking *c, apl_error *err)
+{
+    c->n = (size_t)apl_store_info(c->store)->records;
+    c->seen = malloc((c->n + 1) * sizeof *c->seen);
+    c->group = malloc((c->n + 1) * sizeof *c->group);
+    c->side = calloc(c->n + 1, 1);
+    if (!c->seen || !c->group || !c->side)
+        return no_memory(err);
+    memset(c->seen, 0xff, c->n * sizeof *c->seen);
+    return APL_OK;
+}
+
+static void end(struct checking *c)
+{
+    near_index_free(c->index);
+    free(c->hashes);
+    free(c->is_picture);
+    free(c->seen);
+    free(c->group);
+    free(c->side);
+}
+
+apl_status check_splits(apl_store *store, const struct check_options *o, struct check_report *report,
+                        apl_error *err)
+{
+    struct checking c = {.store = store, .options = o, .report = report};
+    uint64_t records;
+    apl_status status = APL_OK;
+    *report = (struct check_report){.class_field = -1, .picture_field = -1};
+    for (size_t i = 0; status == APL_OK && i < o->count; i++)
+        status = apl_split_ids(store, o->names[i], NULL, &records, err);
+    if (status == APL_OK && o->group && apl_store_find_field(store, o->group) < 0)
+        status = inputs_error(err, APL_E_NOTFOUND, "there is no such field to group by");
+    if (status == APL_OK)
+        status =
+            splits_audit_named(store, o->count ? o->names : NULL, o->count, o->level, &report->splits, err);
+    if (status == APL_OK)
+        status = begin(&c, err);
+    if (status == APL_OK)
+        status = list_pairs(&c, err);
+    if (status == APL_OK)
+        status = weigh_all(&c, err);
+    if (status == APL_OK)
+        status = hash_pictures(&c, err);
+    for (size_t i = 0; status == APL_OK && i < report->pair_count; i++)
+        status = check_pair(&c, &report->pairs[i], err);
+    end(&c);
+    return status;
+}
+
+void check_report_free(struct check_report *r)
+{
+    splits_report_free(&r->splits);
+    for (size_t i = 0; i < r->balance_count; i++)
+        free(r->balances[i].classes);
+    for (size_t i = 0; i < r->pair_count; i++)
+        free(r->pairs[i].nearest);
+    free(r->balances);
+    free(r->pairs);
+    *r = (struct check_report){.class_field = -1, .picture_field = -1};
+}

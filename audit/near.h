@@ -1,0 +1,29 @@
+/* Finding, among many pictures, those that look like one: all whose hashes differ in at most so many bits. */
+#ifndef NEAR_H
+#define NEAR_H
+
+#include "pictures.h"
+
+#include <stdbool.h>
+
+#define NEAR_MOST 31 /* bits in which hashes may differ */
+
+struct near_index;
+
+/* Of the records 0 ... n-1 whose `is_picture` is not 0; n is below 2^32. The hashes have to stay. NULL: memory ran out. */
+struct near_index *near_index_new(const struct picture_hash *hashes, const uint8_t *is_picture, uint32_t n);
+void near_index_free(struct near_index *index);
+
+struct near_pair {
+    uint32_t id, other;
+    unsigned distance;
+};
+
+/* The record nearest to `id`, and of equally near ones the lowest, among those that `side` marks (a byte for each) and that are of
+ * another group. False: none is within `bits`. */
+bool near_find(const struct near_index *index, uint32_t id, unsigned bits, const uint8_t *side,
+               const uint32_t *group, struct near_pair *pair);
+
+unsigned near_distance(struct picture_hash a, struct picture_hash b);
+
+#endif

@@ -1,0 +1,150 @@
+/* A perceptual hash: see pictures.h. */
+#include "pictures.h"
+#include "inputs.h"
+
+#include <string.h>
+
+bool picture_layout(const int64_t *shape, unsigned ndim, struct picture_layout *l)
+{
+    bool first = ndim == 3 && (shape[0] == 1 || shape[0] == 3), last = ndim == 3 && !first;
+    if (ndim < 2 || ndim > 3 || (last && shape[2] != 1 && shape[2] != 3))
+        return false;
+    int64_t height = shape[first], width = shape[first + 1];
+    if (height < 1 || width < 1 || height > UINT32_MAX / width)
+        return false;
+    *l = (struct picture_layout){.width = (uint32_t)width, .height = (uint32_t)height, .channels = 1};
+    if (ndim == 3)
+        l->channels = (uint32_t)shape[first ? 0 : 2];
+    l->channel_step = first ? (size_t)width * (size_t)height : 1;
+    l->pixel_step = last ? l->channels : 1;
+    return true;
+}
+
+static uint64_t luma(const uint8_t *pixel, const struct picture_layout *l)
+{
+    if (l->channels == 1)
+        return *pixel;
+    return (77u * pixel[0] + 150u * pixel[l->channel_step] + 29u * pixel[2 * l->channel_step] + 128) >> 8;
+}
+
+#define MOST_CELLS 9
+
+/* One dimension: `size` pixels over `cells` cells, both measured in units of 1 / cells of a pixel. Calls for each cell that pixel i
+ * reaches into: how far. */
+struct axis {
+    uint64_t size, cells;
+};
+
+/* The first cell that pixel i reaches into. */
+static uint64_t first_cell(const struct axis *a, uint64_t i)
+{
+    return i * a->cells / a->size;
+}
+
+/* How much of pixel i is in a cell; 0: it ends before. */
+static uint64_t overlap(const struct axis *a, uint64_t i, uint64_t cell)
+{
+    uint64_t from = i * a->cells, to = from + a->cells, begin = cell * a->size, end = begin + a->size;
+    from = from > begin ? from : begin;
+    to = to < end ? to : end;
+    return to > from ? to - from : 0;
+}
+
+/* Adds weight x v to the cells that pixel i reaches into. */
+static void spread(const struct axis *a, uint64_t i, uint64_t v, uint64_t *cells)
+{
+    for (uint64_t c = first_cell(a, i); c < a->cells; c++) {
+        uint64_t weight = overlap(a, i, c);
+        if (weight == 0)
+            break;
+        cells[c] += weight * v;
+    }
+}
+
+/* Sums over cells, all of the same area: below 2^8 x width x height x cells of both axes. */
+static void reduce(const uint8_t *pixels, const struct picture_layout *l, unsigned columns, unsigned rows,
+                   uint64_t sums[MOST_CELLS][MOST_CELLS])
+{
+    struct axis across = {l->width, columns}, down = {l->height, rows};
+    memset(sums, 0, MOST_CELLS * sizeof *sums);
+    for (uint32_t y = 0; y < l->height; y++) {
+        uint64_t row[MOST_CELLS] = {0};
+        for (uint32_t x = 0; x < l->width; x++)
+            spread(&across, x, luma(pixels + ((size_t)y * l->width + x) * l->pixel_step, l), row);
+        for (uint64_t c = first_cell(&down, y); c < rows; c++) {
+            uint64_t weight = overlap(&down, y, c);
+            if (weight == 0)
+                break;
+            for (unsigned x = 0; x < columns; x++)
+                sums[c][x] += weight * row[x];
+        }
+    }
+}
+
+struct picture_hash picture_hash(const uint8_t *pixels, const struct picture_layout *l)
+{
+    struct picture_hash hash = {0, 0};
+    uint64_t sums[MOST_CELLS][MOST_CELLS];
+    reduce(pixels, l, 9, 8, sums);
+    for (unsigned i = 0; i < 64; i++)
+        hash.across |= (uint64_t)(sums[i / 8][i % 8 + 1] > sums[i / 8][i % 8]) << i;
+    reduce(pixels, l, 8, 9, sums);
+    for (unsigned i = 0; i < 64; i++)
+        hash.down |= (uint64_t)(sums[i / 8 + 1][i % 8] > sums[i / 8][i % 8]) << i;
+    return hash;
+}
+
+/* ---------------------------------------------------------------------------------------- of all records */
+
+/* May values of that shape be pictures? Dimensions that vary may be anything. */
+static bool can_be_picture(const apl_field *f)
+{
+    int64_t shape[APL_MAX_DIMS] = {0};
+    struct picture_layout layout;
+    if (f->mark != APL_INPUT || f->dtype != APL_U8 || f->ndim < 2)
+        return false;
+    for (unsigned i = 0; i < f->ndim; i++)
+        shape[i] = f->shape[i] < 0 ? 3 : f->shape[i];
+    return picture_layout(shape, f->ndim, &layout);
+}
+
+int pictures_field(const apl_store *store)
+{
+    const apl_field *f;
+    for (unsigned i = 0; (f = apl_store_field(store, i)) != NULL; i++)
+        if (can_be_picture(f))
+            return (int)i;
+    return -1;
+}
+
+struct hashing {
+    unsigned field;
+    const int64_t *shape; /* of the field */
+    struct picture_hash *hashes;
+    uint8_t *is_picture;
+};
+
+static void hash_batch(void *user, const apl_batch *batch)
+{
+    struct hashing *h = user;
+    const apl_column *c = apl_batch_column(batch, h->field);
+    size_t rows = apl_batch_rows(batch);
+    uint64_t first = apl_batch_ids(batch)[0];
+    for (size_t row = 0; row < rows; row++) {
+        struct picture_layout layout;
+        const int64_t *shape = c->offsets ? c->shapes + row * c->ndim : h->shape;
+        size_t at = c->offsets ? (size_t)c->offsets[row] : row * (c->bytes / rows);
+        h->is_picture[first + row] = picture_layout(shape, c->ndim, &layout);
+        h->hashes[first + row] = h->is_picture[first + row]
+                                     ? picture_hash((const uint8_t *)c->data + at, &layout)
+                                     : (struct picture_hash){0, 0};
+    }
+}
+
+apl_status pictures_hash(apl_store *store, unsigned field, struct picture_hash *hashes, uint8_t *is_picture,
+                         apl_error *err)
+{
+    const apl_field *f = apl_store_field(store, field);
+    struct hashing h = {field, f->shape, hashes, is_picture};
+    return inputs_each(store, &f->name, 1, hash_batch, &h, err);
+}

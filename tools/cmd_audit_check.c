@@ -1,0 +1,344 @@
+/* apldata split --check: do splits leak into each other, and are their classes balanced? */
+#include "args.h"
+#include "check.h"
+#include "cmd.h"
+#include "report.h"
+#include "splits.h"
+#include "table.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: apldata split --check [OPTION]... DB [NAME]...\n"
+    "Test whether splits are as their rules say, how their classes are balanced, and what they share: "
+    "records,\n"
+    "equal inputs, groups, and pictures that look alike. Each split is held against its rest, and the splits "
+    "of\n"
+    "the source against each other; with two NAMEs or more, these against each other.\n"
+    "\n"
+    "      --group FIELD    no two splits should share a value of FIELD (default: of a split that was made\n"
+    "                       with --group, that one)\n"
+    "      --near BITS      pictures look alike if their hashes differ in at most so many of 128 bits, 0 to\n"
+    "                       31 (default: 12); 'none': they are not looked at\n"
+    "      --level P        chance of a false alarm, of all tests together (default: 0.01)\n"
+    "      --json           print one JSON object\n"
+    "  -v, --verbose        print every class and every near-duplicate\n"
+    "  -q, --quiet          print nothing but errors\n"
+    "  -h, --help           print this help\n"
+    "\n"
+    "Classes and near-duplicates are told, not judged.\n"
+    "Exit status: 0 if nothing is wrong, 1 if something is, 2 for wrong use.\n";
+
+#define DEFAULT_NEAR 12
+#define SHOWN_PAIRS  5
+
+struct check_job {
+    const char *path;
+    struct check_options options;
+    bool json, quiet, verbose;
+    apl_store *store;
+    double seconds;
+};
+
+/* ------------------------------------------------------------------------------------------- for people */
+
+static void print_findings(const struct audited_split *s, bool verbose)
+{
+    double least = 1;
+    unsigned rejected = 0;
+    for (unsigned i = 0; i < s->report.count; i++) {
+        const struct finding *f = &s->report.findings[i];
+        rejected += f->rejected;
+        least = !f->certain && f->p < least ? f->p : least;
+    }
+    if (rejected == 0)
+        printf("  its rule: %u tests stand, the least p is %s\n", s->report.count,
+               number_text("%.3f", least));
+    for (unsigned i = 0; i < s->report.count; i++) {
+        const struct finding *f = &s->report.findings[i];
+        if (f->rejected || verbose)
+            printf("  %s: %s; %s\n", f->name, f->rejected ? "REJECTED" : "stands", f->detail);
+    }
+}
+
+static void print_split(const struct audited_split *s, bool verbose)
+{
+    const apl_split_file *f = s->file;
+    printf("\nsplit %s, %s of the %s records of %s, by %s%s%s%s%s\n", shown(f->name), count_text(f->records),
+           count_text(f->records + f->rest_records), shown(f->parent), split_by_name(f->by),
+           f->group ? " " : "", f->group ? shown(f->group) : "", f->stratify ? ", stratified by " : "",
+           f->stratify ? shown(f->stratify) : "");
+    print_findings(s, verbose);
+}
+
+static const char *percent(double share)
+{
+    return number_text("%.2f %%", 100 * share);
+}
+
+static int print_classes(const struct balance *b, const apl_field *field, bool all)
+{
+    struct table table = TABLE("lrrrl");
+    for (unsigned i = 0; i < 5; i++)
+        table_add(&table, (const char *[]){"  class", "records", "share", "expected", "interval"}[i]);
+    for (uint64_t k = 0; k < b->count; k++) {
+        const struct class_share *s = &b->classes[k];
+        char name[300], interval[80];
+        if (!s->outside && !all)
+            continue;
+        snprintf(name, sizeof name, "  %s", shown(field->classes[k]));
+        snprintf(interval, sizeof interval, "%.2f - %.2f %%%s", 100 * s->low, 100 * s->high,
+                 s->outside ? ", outside" : "");
+        table_add(&table, name);
+        table_add(&table, count_text(s->records));
+        table_add(&table, percent(s->share));
+        table_add(&table, percent(s->expected));
+        table_add(&table, interval);
+    }
+    return table_print(&table);
+}
+
+static int print_balance(const struct check_job *job, const struct check_report *r, const struct balance *b)
+{
+    const apl_field *field = apl_store_field(job->store, (unsigned)r->class_field);
+    char whole[300] = "the whole store";
+    if (b->whole)
+        snprintf(whole, sizeof whole, "%s", shown(b->whole));
+    printf("%s of %s: %s of %s classes have their share of %s, within the intervals\n", shown(field->name),
+           shown(b->split), count_text(b->count - b->outside), count_text(b->count), whole);
+    return b->outside || job->verbose ? print_classes(b, field, job->verbose) : 0;
+}
+
+static void print_count(uint64_t wrong, uint64_t of, const char *what, const char *other)
+{
+    printf("  %s %s: %s of %s%s\n", what, shown(other), count_text(wrong), count_text(of),
+           wrong ? ": LEAK" : "");
+}
+
+static void print_near(const struct check_job *job, const struct checked_pair *p)
+{
+    uint64_t most = job->verbose ? p->near : SHOWN_PAIRS;
+    printf("  that look like one of %s: %s of %s\n", shown(p->other), count_text(p->near),
+           count_text(p->records));
+    for (uint64_t i = 0; i < p->near && i < most; i++)
+        printf("    %u like %u, %u bits apart\n", p->nearest[i].id, p->nearest[i].other,
+               p->nearest[i].distance);
+    if (p->near > most)
+        printf("    and %s more (-v)\n", count_text(p->near - most));
+}
+
+static void print_pair(const struct check_job *job, const struct check_report *r,
+                       const struct checked_pair *p)
+{
+    char what[300];
+    printf("\nrecords of %s\n", shown(p->split));
+    print_count(p->in_both, p->records, "that are in", p->other);
+    print_count(p->equal, p->records, "with the inputs of one of", p->other);
+    if (p->group) {
+        snprintf(what, sizeof what, "with the %s of one of", shown(p->group));
+        print_count(p->grouped, p->records, what, p->other);
+    }
+    if (r->picture_field >= 0)
+        print_near(job, p);
+}
+
+static int print_report(const struct check_job *job, const struct check_report *r)
+{
+    int status = 0;
+    printf("%s, %s\n", shown(job->path), duration_text(job->seconds));
+    for (unsigned i = 0; i < r->splits.count; i++)
+        print_split(&r->splits.splits[i], job->verbose);
+    if (r->splits.unusable)
+        printf("\n%u split files cannot be used: apldata verify tells why\n", r->splits.unusable);
+    if (r->balance_count)
+        putchar('\n');
+    for (size_t i = 0; i < r->balance_count && !status; i++)
+        status = print_balance(job, r, &r->balances[i]);
+    for (size_t i = 0; i < r->pair_count; i++)
+        print_pair(job, r, &r->pairs[i]);
+    unsigned failures = check_failures(r);
+    if (failures)
+        printf("\n%u %s wrong with these splits.\n", failures, failures == 1 ? "thing is" : "things are");
+    else
+        printf("\nNothing is wrong with these splits%s.\n",
+               r->picture_field < 0 ? "; pictures have not been compared" : "");
+    return failures ? EXIT_FAILURE : status;
+}
+
+/* ----------------------------------------------------------------------------------------- for programs */
+
+static json_t *split_json(apl_store *store, const struct audited_split *s)
+{
+    json_t *object = split_file_json(store, s->file, false), *tests = json_array();
+    for (unsigned i = 0; i < s->report.count; i++) {
+        const struct finding *f = &s->report.findings[i];
+        json_array_append_new(tests, json_pack("{s:s, s:f, s:b, s:s}", "test", f->name, "p", f->p, "rejected",
+                                               f->rejected, "detail", f->detail));
+    }
+    json_object_set_new(object, "findings", tests);
+    return object;
+}
+
+static json_t *balance_json(const struct balance *b)
+{
+    json_t *classes = json_array();
+    for (uint64_t k = 0; k < b->count; k++) {
+        const struct class_share *s = &b->classes[k];
+        json_array_append_new(classes,
+                              json_pack("{s:o, s:f, s:f, s:f, s:f, s:b}", "records", json_count(s->records),
+                                        "share", s->share, "expected", s->expected, "low", s->low, "high",
+                                        s->high, "outside", s->outside));
+    }
+    return json_pack("{s:o, s:o, s:o, s:o}", "split", json_text(b->split), "whole",
+                     b->whole ? json_text(b->whole) : json_null(), "outside", json_count(b->outside),
+                     "classes", classes);
+}
+
+static json_t *pair_json(const struct check_report *r, const struct checked_pair *p)
+{
+    json_t *nearest = json_array();
+    for (uint64_t i = 0; i < p->near; i++)
+        json_array_append_new(nearest,
+                              json_pack("[o, o, i]", json_count(p->nearest[i].id),
+                                        json_count(p->nearest[i].other), (int)p->nearest[i].distance));
+    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o}", "split", json_text(p->split), "other",
+                               json_text(p->other), "records", json_count(p->records), "in_both",
+                               json_count(p->in_both), "equal_inputs", json_count(p->equal));
+    if (p->group)
+        json_object_update_new(
+            object, json_pack("{s:o, s:o}", "group", json_text(p->group), "grouped", json_count(p->grouped)));
+    if (r->picture_field >= 0)
+        json_object_set_new(object, "near_duplicates", nearest);
+    else
+        json_decref(nearest);
+    return object;
+}
+
+static int print_report_json(const struct check_job *job, const struct check_report *r)
+{
+    int status = check_failures(r) ? EXIT_FAILURE : EXIT_SUCCESS;
+    json_t *splits = json_array(), *balances = json_array(), *pairs = json_array();
+    for (unsigned i = 0; i < r->splits.count; i++)
+        json_array_append_new(splits, split_json(job->store, &r->splits.splits[i]));
+    for (size_t i = 0; i < r->balance_count; i++)
+        json_array_append_new(balances, balance_json(&r->balances[i]));
+    for (size_t i = 0; i < r->pair_count; i++)
+        json_array_append_new(pairs, pair_json(r, &r->pairs[i]));
+    json_t *near = json_null();
+    if (r->picture_field >= 0)
+        near = json_integer((json_int_t)job->options.near);
+    return print_json(json_pack("{s:b, s:o, s:i, s:f, s:f, s:o, s:o, s:o, s:o, s:i}", "ok",
+                                status == EXIT_SUCCESS, "db", json_text(job->path), "wrong",
+                                (int)check_failures(r), "level", job->options.level, "seconds", job->seconds,
+                                "near_bits", near, "splits", splits, "balances", balances, "pairs", pairs,
+                                "unusable_split_files", (int)r->splits.unusable),
+                      status);
+}
+
+/* -------------------------------------------------------------------------------------------- the command */
+
+static int failed_with(const struct check_job *job, const apl_error *err)
+{
+    failed("%s%s%s", strstr(err->message, job->path) ? "" : shown(job->path),
+           strstr(err->message, job->path) ? "" : ": ", err->message);
+    return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
+}
+
+static int run(struct check_job *job)
+{
+    struct check_report report;
+    apl_error err;
+    if (apl_store_open(job->path, NULL, &job->store, &err) != APL_OK)
+        return failed_with(job, &err);
+    double began = now_seconds();
+    int status;
+    if (check_splits(job->store, &job->options, &report, &err) != APL_OK) {
+        status = failed_with(job, &err);
+    } else {
+        job->seconds = now_seconds() - began;
+        status = job->json    ? print_report_json(job, &report)
+                 : job->quiet ? (check_failures(&report) ? EXIT_FAILURE : EXIT_SUCCESS)
+                              : print_report(job, &report);
+    }
+    check_report_free(&report);
+    apl_store_close(job->store);
+    return status;
+}
+
+static int set_near(struct check_options *o)
+{
+    uint64_t bits = 0;
+    o->pictures = strcmp(optarg, "none") != 0;
+    if (o->pictures && !parse_number(optarg, 0, NEAR_MOST, &bits))
+        return misuse("--near: 0 to %d bits or 'none', not '%s'", NEAR_MOST, shown(optarg));
+    o->near = (unsigned)bits;
+    return 0;
+}
+
+static int set_level(struct check_options *o)
+{
+    char *end;
+    o->level = strtod(optarg, &end);
+    return *optarg && !*end && o->level > 0 && o->level < 1
+               ? 0
+               : misuse("--level: a chance between 0 and 1 is needed, not '%s'", shown(optarg));
+}
+
+static int set_option(struct check_job *job, char **argv, int opt)
+{
+    switch (opt) {
+    case 'C':
+        return 0;
+    case 'g':
+        job->options.group = optarg;
+        return *optarg ? 0 : misuse("FIELD is empty");
+    case 'N':
+        return set_near(&job->options);
+    case 'L':
+        return set_level(&job->options);
+    case 'J':
+        job->json = true;
+        return 0;
+    case 'v':
+        job->verbose = true;
+        return 0;
+    case 'q':
+        job->quiet = true;
+        return 0;
+    default:
+        return misused_option(argv, opt);
+    }
+}
+
+int cmd_audit_check(int argc, char **argv)
+{
+    static const struct option options[] = {{"check", no_argument, NULL, 'C'},
+                                            {"group", required_argument, NULL, 'g'},
+                                            {"near", required_argument, NULL, 'N'},
+                                            {"level", required_argument, NULL, 'L'},
+                                            {"json", no_argument, NULL, 'J'},
+                                            {"verbose", no_argument, NULL, 'v'},
+                                            {"quiet", no_argument, NULL, 'q'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct check_job job = {.options = {.pictures = true, .near = DEFAULT_NEAR, .level = 0.01}};
+    int opt;
+    while ((opt = getopt_long(argc, argv, ":qvh", options, NULL)) != -1) {
+        if (opt == 'h') {
+            fputs(help, stdout);
+            return EXIT_SUCCESS;
+        }
+        int status = set_option(&job, argv, opt);
+        if (status)
+            return status;
+    }
+    if (optind == argc || !*argv[optind])
+        return misuse("which DB?");
+    job.path = argv[optind];
+    job.options.names = (const char *const *)(argv + optind + 1);
+    job.options.count = (size_t)(argc - optind - 1);
+    return run(&job);
+}
