@@ -119,6 +119,7 @@ static bool answered(struct caller *c, apl_status status, apl_batch *batch, uint
     c->inside = false;
     if (status == APL_OK) {
         c->rank->lent++;
+        c->refused = 0;
         check_batch(c->run, c->rank, batch);
         if (sim_chance(3000))
             nap(sim_below(60));
@@ -132,7 +133,7 @@ static bool answered(struct caller *c, apl_status status, apl_batch *batch, uint
     if (status == APL_E_LENT) {
         HOLDS(lent || c->rank->lent || c->run->part.callers > 1);
         callers_let_go(c);
-        nap(50);
+        nap(50u << (c->refused < 10 ? c->refused++ : 10));
     }
     return true;
 }

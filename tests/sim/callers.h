@@ -20,6 +20,7 @@ struct caller {
     apl_batch *held[HELD];
     uint64_t locked; /* when it went inside */
     bool inside;
+    unsigned refused; /* in a row: all were lent */
     pthread_t thread;
     uint64_t number;
 };

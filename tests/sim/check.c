@@ -2,53 +2,92 @@
 #include "run.h"
 
 #include "plan.h"
+#include "sampler.h"
 
 struct tally_of_runs run_tally;
 
 /* ----------------------------------------------------------------------------------------------------- the order */
 
-static uint64_t reuse_of(const struct run *t)
+/* A reader that nobody reads, whose plan can be asked. */
+static apl_reader *open_reference(struct run *t)
 {
-    return t->scenario.order.reuse;
-}
-
-void check_expect(struct run *t, const apl_reader *reader)
-{
-    uint32_t deliveries[MOST_DELIVERIES];
-    struct plan *plan;
-    bool failed = false;
+    apl_reader_options o = t->scenario.order;
+    apl_source source = t->scenario.source;
+    apl_reader *reader = NULL;
     apl_error err;
-    uint64_t reuse = reuse_of(t);
-    t->length = shapes[t->scenario.store].records * reuse;
-    HOLDS(t->length <= MOST_DELIVERIES);
-    if (plan_new(&reader->options.plan, &reader->subset, &plan, &err) != APL_OK)
+    apl_store *store = store_open(&t->scenario, t->scenario.store);
+    source.store = store_open(&t->scenario, t->scenario.other);
+    o.mix = o.mix ? &source : NULL;
+    o.threads = APL_NO_THREADS;
+    o.world = 1;
+    o.first_epoch = t->epoch;
+    sim_sound(true);
+    apl_status status = apl_reader_open(store, &o, &reader, &err);
+    sim_sound(false);
+    if (status != APL_OK && status != APL_E_INVALID)
         sim_fail("%s", err.message);
-    plan_begin(plan, t->epoch);
-    HOLDS(plan_next(plan, deliveries, t->length, &failed) == t->length && !failed);
-    for (uint64_t i = 0; i < t->length; i++) {
-        uint64_t id = subset_id(&reader->subset, deliveries[i] / (uint32_t)reuse);
-        t->order[i] =
-            (uint32_t)((id - shapes[t->scenario.store].first) * reuse) + deliveries[i] % (uint32_t)reuse;
-    }
-    plan_free(plan);
+    apl_store_close(store);
+    apl_store_close(source.store);
+    return status == APL_OK ? reader : NULL;
 }
 
-static bool is_bad(const struct run *t, uint64_t record)
+/* Delivery `first`...: so many of each record, in the order of ids. */
+static void list_deliveries(struct run *t, const apl_reader *reader)
 {
-    return t->scenario.bad >> record / shapes[t->scenario.store].block & 1;
+    const struct subset *subset = &reader->subset;
+    const uint32_t *first = sampled(reader, t->epoch);
+    uint64_t n = 0;
+    for (uint32_t b = 0; b < subset->blocks; b++)
+        for (uint32_t i = 0; i < subset->block[b].count; i++) {
+            uint32_t times =
+                deliveries_of_record(first, subset->block[b].first + i, reader->options.plan.reuse);
+            for (uint32_t copy = 0; copy < times; copy++, n++) {
+                HOLDS(n < MOST_DELIVERIES);
+                t->ids[n] = subset_id(subset, b * subset->stride + i);
+                t->copies[n] = copy;
+            }
+        }
+    t->length = n;
 }
 
-/* A delivery, or (free order) some copy of a record that was left out. */
+static uint64_t find(const struct run *t, uint64_t id, uint32_t copy)
+{
+    uint64_t i = 0;
+    while (i < t->length && (t->ids[i] != id || t->copies[i] != copy))
+        i++;
+    HOLDS(i < t->length);
+    return i;
+}
+
+bool check_expect(struct run *t)
+{
+    static uint32_t deliveries[MOST_DELIVERIES];
+    bool failed = false;
+    apl_reader *reader = open_reference(t);
+    if (!reader)
+        return false;
+    list_deliveries(t, reader);
+    HOLDS(plan_length(reader->plan) == t->length);
+    plan_begin(reader->plan, t->epoch);
+    HOLDS(plan_next(reader->plan, deliveries, t->length, &failed) == t->length && !failed);
+    uint32_t radix = reader->options.plan.reuse;
+    for (uint64_t i = 0; i < t->length; i++)
+        t->order[i] =
+            (uint32_t)find(t, subset_id(&reader->subset, deliveries[i] / radix), deliveries[i] % radix);
+    apl_reader_close(reader);
+    return true;
+}
+
+static bool is_bad(const struct run *t, uint64_t id)
+{
+    const struct shape *shape = &shapes[t->scenario.store];
+    return t->scenario.bad && t->scenario.bad >> (id - shape->first) / shape->block & 1;
+}
+
 static void count(struct run *t, uint64_t delivery, bool skipped)
 {
-    uint64_t reuse = reuse_of(t), record = delivery / reuse;
-    HOLDS(record < shapes[t->scenario.store].records);
-    while (skipped && t->scenario.order.order == APL_FREE && delivery % reuse + 1 < reuse &&
-           t->seen[delivery])
-        delivery++;
     HOLDS(t->seen[delivery] == 0);
-    HOLDS(!is_bad(t, record) || skipped);
-    HOLDS(!skipped || is_bad(t, record));
+    HOLDS(is_bad(t, t->ids[delivery]) == skipped);
     t->seen[delivery] = 1;
     t->total++;
 }
@@ -59,29 +98,33 @@ static void check_strict(struct run *t, const apl_batch *batch, const uint64_t *
     const uint64_t *ids = apl_batch_ids(batch);
     const uint32_t *copies = apl_batch_copies(batch);
     size_t rows = apl_batch_rows(batch), i = 0, k = 0;
-    uint64_t first = shapes[t->scenario.store].first, reuse = reuse_of(t);
     uint64_t position = apl_batch_position(batch), stride = t->scenario.order.lanes > 1 ? t->part.world : 1;
     for (; i + k < rows + skips; position += stride) {
         HOLDS(position < t->length);
-        uint64_t expected = t->order[position], id = first + expected / reuse;
-        if (i < rows && ids[i] == id && copies[i] == expected % reuse) {
-            count(t, expected, false);
-            i++;
-        } else {
-            HOLDS(k < skips && left_out[k] == id);
-            count(t, expected, true);
-            k++;
-        }
+        uint32_t expected = t->order[position];
+        bool there = i < rows && ids[i] == t->ids[expected] && copies[i] == t->copies[expected];
+        HOLDS(there || (k < skips && left_out[k] == t->ids[expected]));
+        count(t, expected, !there);
+        i += there;
+        k += !there;
     }
+}
+
+/* Some copy of a record that was left out, which has not been accounted for. */
+static uint64_t find_left_out(const struct run *t, uint64_t id)
+{
+    uint64_t i = find(t, id, 0);
+    while (i + 1 < t->length && t->ids[i + 1] == id && t->seen[i])
+        i++;
+    return i;
 }
 
 static void check_free(struct run *t, const apl_batch *batch, const uint64_t *left_out, size_t skips)
 {
-    uint64_t first = shapes[t->scenario.store].first, reuse = reuse_of(t);
     for (size_t i = 0; i < apl_batch_rows(batch); i++)
-        count(t, (apl_batch_ids(batch)[i] - first) * reuse + apl_batch_copies(batch)[i], false);
+        count(t, find(t, apl_batch_ids(batch)[i], apl_batch_copies(batch)[i]), false);
     for (size_t k = 0; k < skips; k++)
-        count(t, (left_out[k] - first) * reuse, true);
+        count(t, find_left_out(t, left_out[k]), true);
 }
 
 void check_batch(struct run *t, struct rank *rank, const apl_batch *batch)

@@ -57,11 +57,11 @@ static void run_all(uint64_t first, uint64_t seeds, bool trace, volatile uint64_
     const struct tally_of_runs *t = &run_tally;
     printf("simulate: %llu seeds, %llu steps, %llu batches; %llu resumed, %llu closed, %llu timeouts, %llu "
            "cancelled, "
-           "%llu all lent, %llu corrupt, %llu failures; digest %016llx\n",
+           "%llu all lent, %llu corrupt, %llu failures, %llu simplified; digest %016llx\n",
            (unsigned long long)seeds, (unsigned long long)t->steps, (unsigned long long)t->batches,
            (unsigned long long)t->resumed, (unsigned long long)t->closed, (unsigned long long)t->timeouts,
            (unsigned long long)t->cancelled, (unsigned long long)t->lent, (unsigned long long)t->corrupt,
-           (unsigned long long)t->failed, (unsigned long long)digest);
+           (unsigned long long)t->failed, (unsigned long long)t->simplified, (unsigned long long)digest);
     fflush(stdout);
 }
 

@@ -14,6 +14,7 @@ static uint64_t least_budget(struct run *t, apl_reader_options o)
     apl_reader *reader;
     apl_error err;
     o.memory_budget = 1;
+    sim_sound(true);
     for (int i = 0; i < 2; i++) {
         if (apl_reader_open(t->store, &o, &reader, &err) == APL_OK) {
             apl_reader_close(reader);
@@ -24,6 +25,7 @@ static uint64_t least_budget(struct run *t, apl_reader_options o)
             sim_fail("%s", err.message);
         o.memory_budget = strtoull(needs + 6, NULL, 10);
     }
+    sim_sound(false);
     return o.memory_budget;
 }
 
@@ -158,9 +160,7 @@ static bool next_epoch(struct run *t)
 static size_t use_readers(struct run *t, struct crew *crew, uint8_t *state, size_t room)
 {
     for (;;) {
-        if (t->scenario.order.order == APL_STRICT)
-            check_expect(t, t->ranks[0].reader);
-        t->length = shapes[t->scenario.store].records * t->scenario.order.reuse;
+        HOLDS(check_expect(t));
         read_part(t, crew);
         run_tally.closed += t->part.ending == CLOSE;
         if (t->part.ending == CLOSE) {
@@ -193,6 +193,22 @@ static void finish(struct run *t, struct crew *crew)
         callers_let_go(&crew->callers[i]);
 }
 
+static void open_stores(struct run *t)
+{
+    if (t->store)
+        return;
+    t->store = store_open(&t->scenario, t->scenario.store);
+    t->other = store_open(&t->scenario, t->scenario.other);
+    t->scenario.source.store = t->other;
+}
+
+static void close_stores(struct run *t)
+{
+    apl_store_close(t->store);
+    apl_store_close(t->other);
+    t->store = t->other = NULL;
+}
+
 static void read_epochs(struct run *t)
 {
     struct crew crew;
@@ -204,31 +220,27 @@ static void read_epochs(struct run *t)
         sim_doing = t->part.text;
         t->cancelled = false;
         crew.n = 0;
-        if (!t->store)
-            t->store = store_of(&t->scenario);
+        open_stores(t);
         if (failures > 3)
-            sim_faults.nomem = sim_faults.no_thread = 0;
+            sim_faults.nomem = sim_faults.no_thread = sim_faults.io_error = 0;
         if (!open_readers(t, &crew, state, size)) {
             failures++;
             continue;
         }
         run_tally.resumed += size > 0;
-        if (t->scenario.close_first) {
-            apl_store_close(t->store);
-            t->store = NULL;
-        }
+        if (t->scenario.close_first)
+            close_stores(t);
         size = use_readers(t, &crew, state, sizeof state);
         finish(t, &crew);
     }
-    apl_store_close(t->store);
-    t->store = NULL;
+    close_stores(t);
 }
 
 static void damage_store(struct run *t)
 {
     const struct shape *shape = &shapes[t->scenario.store];
     uint64_t before = shape->first ? (shape->first - 1) / shape->block + 1 : 0;
-    t->store = store_of(&t->scenario);
+    open_stores(t);
     for (unsigned i = 0; i < 64; i++)
         if (t->scenario.bad >> i & 1)
             sim_damage(t->store->blocks[before + i].offset, t->store->blocks[before + i].size);
@@ -244,6 +256,10 @@ void run_seed(void *user)
     hook = (struct load_hook){callers_before_load, &t};
     load_set_hook(t.scenario.slow_load || !t.scenario.read ? &hook : NULL);
     damage_store(&t);
+    if (!check_expect(&t)) {
+        scenario_simplify(&t.scenario);
+        run_tally.simplified++;
+    }
     sim_faults = t.scenario.faults;
     read_epochs(&t);
 }

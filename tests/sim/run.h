@@ -6,7 +6,7 @@
 
 #include "reader.h"
 
-#define MOST_DELIVERIES 512 /* of an epoch */
+#define MOST_DELIVERIES 576 /* of an epoch */
 
 #define HOLDS(what)                                                         \
     do {                                                                    \
@@ -30,17 +30,19 @@ struct run {
     struct scenario scenario;
     struct part part;
     struct draws draws;
-    apl_store *store;
+    apl_store *store, *other; /* other: to be mixed with it */
     struct rank ranks[MOST_WORLD];
-    uint64_t epoch, length; /* deliveries of an epoch */
-    uint64_t total;         /* of this epoch: delivered or skipped, by whatever reader */
+    uint64_t epoch, length;           /* deliveries of an epoch */
+    uint64_t total;                   /* of this epoch: delivered or skipped, by whatever reader */
+    uint64_t ids[MOST_DELIVERIES];    /* of each delivery, in the order of ids; */
+    uint32_t copies[MOST_DELIVERIES]; /* and its copy */
     uint8_t seen[MOST_DELIVERIES];
-    uint32_t order[MOST_DELIVERIES]; /* strict: record x reuse + copy at each position */
+    uint32_t order[MOST_DELIVERIES]; /* strict: which delivery comes at each position */
     bool cancelled, broken;          /* broken: the epoch will not be whole */
 };
 
-/* The order of this epoch, from the plan alone. */
-void check_expect(struct run *t, const apl_reader *reader);
+/* What this epoch should bring, from the plan alone; false if the options do not go together. */
+bool check_expect(struct run *t);
 
 /* A batch that was handed out now; and, when it is released, that it has not been written to meanwhile. */
 void check_batch(struct run *t, struct rank *rank, const apl_batch *batch);
@@ -56,11 +58,11 @@ void check_epoch(struct run *t);
 /* Stores to read, in a folder of their own. */
 void stores_write(void);
 void stores_remove(void);
-apl_store *store_of(const struct scenario *s);
+apl_store *store_open(const struct scenario *s, unsigned number);
 
 /* What has happened in all seeds so far. */
 struct tally_of_runs {
-    uint64_t batches, timeouts, lent, cancelled, corrupt, failed, resumed, closed, steps;
+    uint64_t batches, timeouts, lent, cancelled, corrupt, failed, resumed, closed, steps, simplified;
 };
 extern struct tally_of_runs run_tally;
 

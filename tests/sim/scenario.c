@@ -42,11 +42,75 @@ static void draw_order(struct scenario *s, struct draws *d)
     s->epochs = 1 + draw(d, 3);
 }
 
+static void draw_sampling(struct scenario *s, struct draws *d)
+{
+    uint32_t n = (uint32_t)shapes[s->store].records;
+    s->sampling = (apl_sampling)APL_SAMPLING_INIT;
+    s->sampling.field = one_in(d, 3) ? "label" : NULL;
+    s->sampling.replacement = one_in(d, 2);
+    s->sampling.records = 1 + draw(d, s->sampling.field || s->sampling.replacement ? 3 * n : n / 2);
+    for (uint32_t i = 0; i < n; i++)
+        s->weights[i] = one_in(d, 4) ? 0 : 1 + draw(d, 5);
+    s->weights[draw(d, n)] = 20;
+    s->sampling.weights = s->sampling.field || one_in(d, 3) ? NULL : s->weights;
+    s->sampling.weight_count = s->sampling.weights ? n : 0;
+    s->order.sampling = &s->sampling;
+    s->order.reuse = 1;
+}
+
+static void draw_ids(struct scenario *s, struct draws *d)
+{
+    const struct shape *shape = &shapes[s->store];
+    uint32_t one = 1 + draw(d, 3);
+    for (uint64_t i = 0; i < shape->records; i++)
+        if (one_in(d, one) || i + 1 == shape->records)
+            s->ids[s->order.id_count++] = shape->first + i;
+    s->order.ids = s->ids;
+}
+
+/* With a store of the same fields, maybe itself. */
+static void draw_mix(struct scenario *s, struct draws *d)
+{
+    do
+        s->other = draw(d, STORES);
+    while (shapes[s->other].named != shapes[s->store].named);
+    s->source = (apl_source){.split = "train", .weight = one_in(d, 2) ? 1 + draw(d, 3) : 0};
+    s->order.weight = s->source.weight ? 1 + draw(d, 3) : 0;
+    s->order.reuse = s->source.weight ? 1 : s->order.reuse;
+    s->order.mix = &s->source;
+    s->order.mix_count = 1;
+}
+
+static void draw_extras(struct scenario *s, struct draws *d)
+{
+    if (s->order.order == APL_FREE && !s->order.window)
+        s->order.fill = one_in(d, 2);
+    if (s->order.sequential)
+        return;
+    if (one_in(d, 4))
+        draw_sampling(s, d);
+    else if (one_in(d, 6))
+        draw_ids(s, d);
+    else if (one_in(d, 6))
+        draw_mix(s, d);
+}
+
+void scenario_simplify(struct scenario *s)
+{
+    s->order.sampling = NULL;
+    s->order.ids = NULL;
+    s->order.id_count = 0;
+    s->order.mix = NULL;
+    s->order.mix_count = 0;
+    s->order.weight = 0;
+}
+
 static void draw_damage(struct scenario *s, struct draws *d)
 {
     const struct shape *shape = &shapes[s->store];
     uint32_t blocks = ((uint32_t)shape->records - 1) / shape->block + 1;
-    if (!one_in(d, 4))
+    if (!one_in(d, 4) || s->order.mix ||
+        (s->order.sampling && s->sampling.field)) /* whose values opening reads */
         return;
     for (unsigned i = 1 + draw(d, 3); i > 0; i--)
         s->bad |= (uint64_t)1 << draw(d, blocks);
@@ -82,6 +146,7 @@ void scenario_draw(struct scenario *s, struct draws *d, uint64_t seed)
     draw(d, 2);
     s->store = draw(d, STORES);
     draw_order(s, d);
+    draw_extras(s, d);
     draw_damage(s, d);
     draw_faults(s, d);
     s->read = !one_in(d, 4);
@@ -89,11 +154,13 @@ void scenario_draw(struct scenario *s, struct draws *d, uint64_t seed)
     s->callbacks = one_in(d, 2);
     const apl_reader_options *o = &s->order;
     snprintf(s->text, sizeof s->text,
-             "store %u, %s%s, window %llu, bins %u, lanes %u, reuse %u%s, %u epochs, bad %llx, skip %llu, %s",
+             "store %u, %s%s, window %llu, bins %u, lanes %u, reuse %u%s%s%s%s%s, %u epochs, bad %llx, skip "
+             "%llu, %s",
              s->store, o->order == APL_FREE ? "free" : "strict", o->sequential ? ", sequential" : "",
              (unsigned long long)o->window, o->bins, o->lanes, o->reuse, o->drop_last ? ", drop_last" : "",
-             s->epochs, (unsigned long long)s->bad, (unsigned long long)o->skip_corrupt,
-             s->read ? "read" : "mapped");
+             o->fill ? ", filled" : "", o->sampling ? ", sampled" : "", o->ids ? ", by ids" : "",
+             o->mix ? ", mixed" : "", s->epochs, (unsigned long long)s->bad,
+             (unsigned long long)o->skip_corrupt, s->read ? "read" : "mapped");
 }
 
 /* --------------------------------------------------------------------------------------------------- a part of it */

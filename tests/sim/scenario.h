@@ -8,6 +8,7 @@
 #define MOST_WORLD   3
 #define MOST_CALLERS 3
 #define STORES       5
+#define MOST_RECORDS 96 /* of a store */
 
 /* How a part of an epoch ends for its readers. */
 enum ending {
@@ -30,8 +31,13 @@ extern const struct shape shapes[STORES];
 struct scenario {
     uint64_t seed;
     unsigned store, epochs;
-    apl_reader_options order; /* what shapes the order, and no more */
-    uint64_t bad;             /* a bit for each block of the split that is damaged */
+    apl_reader_options order; /* what shapes the order, and no more; points at what follows */
+    apl_sampling sampling;
+    double weights[MOST_RECORDS];
+    uint64_t ids[MOST_RECORDS];
+    apl_source source; /* its store is opened by run.c: number `other` */
+    unsigned other;
+    uint64_t bad; /* a bit for each block of the split that is damaged */
     struct sim_faults faults;
     uint32_t slow_load, slow_batch,
         slow_memory;  /* of 100: loads, callbacks and allocations that take their time */
@@ -57,6 +63,9 @@ struct draws {
 uint32_t draw(struct draws *d, uint32_t below);
 
 void scenario_draw(struct scenario *s, struct draws *d, uint64_t seed);
+
+/* Takes back what does not go together with the rest. */
+void scenario_simplify(struct scenario *s);
 void scenario_part(const struct scenario *s, struct draws *d, struct part *part);
 
 #endif

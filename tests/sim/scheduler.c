@@ -148,6 +148,7 @@ struct thread *sim_start(void *(*run)(void *), void *argument)
     t->argument = argument;
     t->until = NEVER;
     t->may_fail = sim_current && sim_current->may_fail;
+    t->sound = sim_current && sim_current->sound;
     t->priority = sim_random() >> 1 | 1u << 30;
     sim_release(t);
     return t;

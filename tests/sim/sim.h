@@ -37,6 +37,9 @@ extern uint64_t sim_faults_made; /* errors and refusals so far, not delays */
 /* May memory and threads be refused to this thread and to those that it starts from now on? */
 void sim_may_fail(bool may);
 
+/* Is all well that this thread reads, and those that it starts from now on? */
+void sim_sound(bool sound);
+
 /* Reads of these bytes of any file are damaged; at most 64 places, until the end of the run. */
 void sim_damage(uint64_t offset, uint64_t bytes);
 
@@ -66,7 +69,7 @@ struct thread {
     uint64_t until;
     uint32_t last_step; /* when it went on, or could */
     uint32_t queued;    /* when it began to wait for a lock */
-    bool timed_out, began, detached, may_fail;
+    bool timed_out, began, detached, may_fail, sound;
     void *(*run)(void *argument);
     void *argument;
     uint64_t locked, priority;
