@@ -883,6 +883,19 @@ APL_API uint64_t apl_batch_position(const apl_batch *batch);
 APL_API const uint64_t *apl_batch_skipped(const apl_batch *batch, size_t *count);
 APL_API const uint32_t *apl_batch_copies(const apl_batch *batch);
 
+/*
+ * The records of a split (NULL: the first of the store) whose value of a field is wanted: those for which keep() does not
+ * answer 0. It is called on this thread for one record after another, in the order of ids, with the `bytes` of the value as
+ * a batch has it, aligned as its dtype is. Reads this one field of all the split. The ids, ascending, are *count, into
+ * ids[0 ... *count-1], such as for apl_reader_options.ids. With `ids` NULL or *count too small, only sets *count
+ * (APL_E_INVALID if too small); what the split has (see apl_split_ids()) is always enough.
+ * Likely errors: APL_E_NOTFOUND (split or field), APL_E_CORRUPT (the message names member and block).
+ */
+APL_API APL_MUST_USE apl_status apl_store_where(apl_store *store, const char *split, const char *field,
+                                                int (*keep)(void *user, uint64_t id, const void *value,
+                                                            size_t bytes),
+                                                void *user, uint64_t *ids, uint64_t *count, apl_error *err);
+
 /* Where crop, flip and square of one record fall. */
 typedef struct apl_placement {
     int32_t top, left;         /* of the crop in the padded picture */

@@ -1,0 +1,74 @@
+/* The records whose value of a field is wanted. */
+#include "subset.h"
+
+#include <stdlib.h>
+
+struct sieve {
+    const apl_store *store;
+    unsigned field;
+    int (*keep)(void *user, uint64_t id, const void *value, size_t bytes);
+    void *user;
+    uint64_t *ids;
+    uint64_t room, kept;
+    struct block_coder bc;
+    struct raw_column column;
+};
+
+static apl_status sift_block(struct sieve *s, const struct subset_block *block, apl_error *err)
+{
+    const struct schema *schema = &s->store->manifest.schema;
+    struct block_view view;
+    TRY(store_block(s->store, block->number, &s->bc.file, &view, err));
+    apl_status status = block_decode_column(&s->bc, schema, &view, s->field, false, &s->column, err);
+    if (status != APL_OK)
+        return store_block_error(s->store, block->number, status, err);
+    for (uint32_t i = 0; i < block->count; i++) {
+        uint32_t record = block->members ? block->members[i] : i;
+        uint64_t id = block->first_id + record;
+        size_t bytes;
+        const uint8_t *value = raw_column_value(&s->column, &schema->fields[s->field], record, &bytes);
+        if (!s->keep(s->user, id, value ? value : (const uint8_t *)"", bytes))
+            continue;
+        if (s->kept < s->room)
+            s->ids[s->kept] = id;
+        s->kept++;
+    }
+    return APL_OK;
+}
+
+static apl_status sift(struct sieve *s, const struct subset *subset, apl_error *err)
+{
+    apl_status status = block_coder_init(&s->bc, err);
+    for (uint32_t b = 0; b < subset->blocks && status == APL_OK; b++)
+        status = sift_block(s, &subset->block[b], err);
+    block_coder_free(&s->bc);
+    buffer_free(&s->column.values);
+    buffer_free(&s->column.dims);
+    buffer_free(&s->column.ends);
+    if (status == APL_OK && s->kept > s->room && s->ids)
+        return fail(err, APL_E_INVALID, "%s: %llu records are kept, and there is room for %llu",
+                    s->store->name, (unsigned long long)s->kept, (unsigned long long)s->room);
+    return status;
+}
+
+apl_status apl_store_where(apl_store *store, const char *split, const char *field,
+                           int (*keep)(void *user, uint64_t id, const void *value, size_t bytes), void *user,
+                           uint64_t *ids, uint64_t *count, apl_error *err)
+{
+    struct sieve s = {.store = store, .keep = keep, .user = user, .ids = ids};
+    struct subset subset;
+    char shown[256];
+    if (!store || !field || !keep || !count)
+        return fail(err, APL_E_INVALID, "apl_store_where: store, field, keep or count is NULL");
+    int found = schema_find(&store->manifest.schema, field);
+    if (found < 0)
+        return fail(err, APL_E_NOTFOUND, "%s: has no field %s", store->name,
+                    printable(shown, sizeof shown, field, strlen(field)));
+    s.field = (unsigned)found;
+    s.room = ids ? *count : 0;
+    TRY(subset_open(store, split, &subset, err));
+    apl_status status = sift(&s, &subset, err);
+    subset_close(&subset);
+    *count = s.kept;
+    return status;
+}
