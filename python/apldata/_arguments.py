@@ -118,6 +118,24 @@ def path_of(name: str, value: Any) -> str:
     return result
 
 
+def absolute(name: str, value: str | bytes | os.PathLike[Any]) -> str:
+    """A path that is the same in a child process or after a change of directory."""
+    result = path_of(name, value)
+    return result if os.path.isabs(result) else os.path.join(os.getcwd(), result)
+
+
+def digest(name: str, value: Any) -> bytes | None:
+    """32 bytes, of as many or of hexadecimal; None stays None."""
+    try:
+        found = bytes.fromhex(value) if isinstance(value, str) else value
+    except ValueError:
+        found = b""
+    if found is not None and (not isinstance(found, bytes) or len(found) != 32):
+        wrong = wrong_value if isinstance(value, (str, bytes)) else wrong_type
+        raise wrong(name, "32 bytes, or 64 hexadecimal digits", value)
+    return found
+
+
 def names(name: str, value: Iterable[str] | None) -> list[str] | None:
     """Names in a list; None stays None."""
     if value is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class Error(Exception):
@@ -150,6 +152,16 @@ class ReentrantError(Error):
     """Called from the loader's own callback."""
 
     status = 19
+
+
+@contextmanager
+def advising(kind: type[Error], advice: str) -> Iterator[None]:
+    """Errors of that kind end with what the caller can do."""
+    try:
+        yield
+    except kind as error:
+        make_again, (message, *rest) = error.__reduce__()
+        raise make_again(f"{message}; {advice}", *rest) from None
 
 
 _KINDS = {

@@ -32,6 +32,7 @@ from ._arguments import (
 from ._errors import ForkedError, InvalidError, LentError, NotFoundError, TimeoutError
 from ._store import Store
 from .sampling import Sampling
+from .schema import listed
 from .transforms import check_channels, split_transforms
 
 _NO_THREADS = 0xFFFFFFFF
@@ -192,7 +193,7 @@ class Loader:
         try:
             self._open(first_epoch=first_epoch)
         except NotFoundError as error:
-            splits, fields = ", ".join(self.store.splits), ", ".join(self.store.schema.names)
+            splits, fields = listed(self.store.splits), listed(self.store.schema.names)
             raise NotFoundError(f"{error} (it has the splits {splits}, the fields {fields})") from None
         _open_loaders.add(self)
 

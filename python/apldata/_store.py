@@ -12,46 +12,32 @@ import numpy as np
 from . import _core
 from ._arguments import (
     U32,
+    absolute,
     choice,
+    digest,
     flag,
     function,
     names,
     number,
     optional_text,
-    path_of,
     text,
     whole,
     wrong_type,
     wrong_value,
 )
-from ._errors import CorruptError, NoRecordError, NotFoundError
+from ._errors import CorruptError, ExistsError, NoRecordError, NotFoundError, advising
 from ._where import meets
 from .schema import BadBlock, Field, Member, Schema, Split
 
 Ids = int | slice | Iterable[int] | np.ndarray
+_BY = {"content": 0, "key": 1, "id": 2}
 _IO = {"auto": 0, "map": 1, "read": 2}
 _IDS = "integers in one row, or a slice"
 _MOST = 2**64 - 1
+_MADE = ("rest", "parent", "ratio", "seed", "stratify", "group", "by")
+_REPLACE = "replace=True puts another in its place"
 
 _COPY_FROM = 1 << 28  # bytes: more than this is read piece by piece, so that Ctrl-C is heard between them
-
-
-def _absolute(argument: str, given: str | bytes | os.PathLike[Any]) -> str:
-    """So that it is the same directory in a child process or after a change of directory."""
-    name = path_of(argument, given)
-    return name if os.path.isabs(name) else os.path.join(os.getcwd(), name)
-
-
-def _digest(content: Any) -> bytes | None:
-    """32 bytes, of as many or of hexadecimal."""
-    try:
-        digest = bytes.fromhex(content) if isinstance(content, str) else content
-    except ValueError:
-        digest = b""
-    if digest is not None and (not isinstance(digest, bytes) or len(digest) != 32):
-        wrong = wrong_value if isinstance(content, (str, bytes)) else wrong_type
-        raise wrong("expected_content", "32 bytes, or 64 hexadecimal digits", content)
-    return digest
 
 
 def _range_of(ids: slice, records: int) -> tuple[int, int, int]:
@@ -61,11 +47,13 @@ def _range_of(ids: slice, records: int) -> tuple[int, int, int]:
         raise wrong_type("ids", "a slice of integers, with a step that is not 0", ids) from None
 
 
-def _how(parent: str | None, stratify: str | None, seed: int, replace: bool) -> tuple[Any, ...]:
+def _how(
+    parent: str | None, stratify: str | None, seed: int, replace: bool, group: str | None, by: str
+) -> tuple[Any, ...]:
     """What all divisions take, as the extension takes it."""
     return (
         optional_text("parent", parent), optional_text("stratify", stratify), whole("seed", seed), 0,
-        flag("replace", replace),
+        flag("replace", replace), optional_text("group", group), choice("by", by, _BY),
     )  # fmt: skip
 
 
@@ -94,10 +82,10 @@ class Store(_core.Store):
         split_directory: str | os.PathLike[str] | None = None,
         io: str = "auto",
     ) -> None:
-        mode, digest = choice("io", io, _IO), _digest(expected_content)
-        splits = None if split_directory is None else _absolute("split_directory", split_directory)
+        mode, content = choice("io", io, _IO), digest("expected_content", expected_content)
+        splits = None if split_directory is None else absolute("split_directory", split_directory)
         try:
-            super().__init__(_absolute("path", path), digest, splits, mode)
+            super().__init__(absolute("path", path), content, splits, mode)
         except NotFoundError:
             if os.path.isdir(path):
                 raise
@@ -144,7 +132,7 @@ class Store(_core.Store):
         for file in self._split_files():
             if file["status"] != 0:
                 continue
-            made = {key: file[key] for key in ("rest", "parent", "ratio", "seed", "stratify")}
+            made = {key: file[key] for key in _MADE}
             splits.setdefault(file["name"], Split(file["name"], file["records"], **made))
             splits.setdefault(file["rest"], Split(file["rest"], file["rest_records"], parent=file["parent"]))
         return splits
@@ -316,17 +304,25 @@ class Store(_core.Store):
         stratify: str | None = None,
         seed: int = 0,
         replace: bool = False,
+        group: str | None = None,
+        by: str = "content",
     ) -> Split:
         """Divides the split `parent` (None: "train") by a hash of the records' inputs: about `ratio` of it is
         the split `name` from now on, and the rest is called ``f"{parent}-{name}"``. Equal inputs are never on
         two sides; with `stratify`, a target, each class is divided exactly. Writes the file NAME.split beside
         the store.
 
+        With `group`, the name of a field (of whole numbers, bools or bytes of a fixed shape, or text), records
+        with the same value of it are on one side: a patient's, a video's. The ratio is then one of groups. `by`
+        says what is hashed otherwise: "content", "key" (member and row of the source, the same in a shuffled
+        store), or "id"; with these two, equal inputs can be on two sides.
+
         Raises:
             ExistsError: there is such a split, and `replace` is False.
         """
         ratio = number("ratio", ratio, "a number above 0 and below 1")
-        self._split_make(text("name", name), ratio, *_how(parent, stratify, seed, replace))
+        with advising(ExistsError, _REPLACE):
+            self._split_make(text("name", name), ratio, *_how(parent, stratify, seed, replace, group, by))
         return self.splits[name]
 
     def folds(
@@ -338,16 +334,18 @@ class Store(_core.Store):
         stratify: str | None = None,
         seed: int = 0,
         replace: bool = False,
+        group: str | None = None,
+        by: str = "content",
     ) -> list[Split]:
         """Divides the split `parent` (None: "train") into `k` equal splits, ``f"{name}-0"`` and so on, for
         cross-validation: the rest of each is what to train on. Each record is in one of them, and equal
-        inputs are in the same; with `stratify`, a target, they have equally many of each class. Writes a
-        file for each, or none.
+        inputs are in the same; with `stratify`, a target, they have equally many of each class. `group` and
+        `by` are as in `split()`. Writes a file for each, or none.
 
         Raises:
             ExistsError: there is such a split, and `replace` is False.
         """
-        how = _how(parent, stratify, seed, replace)
+        how = _how(parent, stratify, seed, replace, group, by)
         return self._parts(text("name", name), whole("k", k, 1, U32), 0.0, how)
 
     def clients(
@@ -360,17 +358,20 @@ class Store(_core.Store):
         stratify: str | None = None,
         seed: int = 0,
         replace: bool = False,
+        group: str | None = None,
+        by: str = "content",
     ) -> list[Split]:
         """Divides `parent` into `n` splits like `folds()`, for the clients of federated learning. With
         `dirichlet` above 0, each class is divided in shares drawn from the symmetric Dirichlet distribution
         with that concentration; `stratify` is then the target that tells the classes (None: the only one),
         and splits can be empty."""
         concentration = number("dirichlet", dirichlet, "a number, at least 0", 0)
-        how = _how(parent, stratify, seed, replace)
+        how = _how(parent, stratify, seed, replace, group, by)
         return self._parts(text("name", name), whole("n", n, 1, U32), concentration, how)
 
     def _parts(self, name: str, parts: int, concentration: float, how: tuple[Any, ...]) -> list[Split]:
-        self._split_parts(name, parts, concentration, *how)
+        with advising(ExistsError, _REPLACE):
+            self._split_parts(name, parts, concentration, *how)
         splits = self.splits
         return [splits[f"{name}-{i}"] for i in range(parts)]
 

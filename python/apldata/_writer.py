@@ -24,7 +24,7 @@ from ._arguments import (
     wrong_value,
 )
 from ._arrays import numpy_dtype, store_dtype
-from ._errors import InvalidError, InvalidTypeError
+from ._errors import ExistsError, InvalidError, InvalidTypeError, advising
 from .schema import Field
 
 _BLOCK = 65536  # records in one, at most
@@ -154,16 +154,17 @@ class Writer:
         self._progress, source = function("progress", progress), text("source", source)
         self._numbers = [{name: i for i, name in enumerate(f.classes or ())} for f in self.fields]
         self._dtypes = [None if f.dtype == "utf8" else numpy_dtype(f.dtype) for f in self.fields]
-        self._core = _core.Writer(
-            path_of("path", path),
-            threads=whole("threads", threads, 0, U32),
-            replace=bool(flag("replace", replace)),
-            shuffle_seed=None if shuffle is None else whole("shuffle", shuffle),
-            codec=optional_text("codec", codec),
-            level=whole("level", level, -128, 22),
-            block_records=whole("block_records", block_records, 0, _BLOCK),
-            tool=f"apldata {_core.version()} (Python)",
-        )
+        with advising(ExistsError, "replace=True puts another in its place"):
+            self._core = _core.Writer(
+                path_of("path", path),
+                threads=whole("threads", threads, 0, U32),
+                replace=bool(flag("replace", replace)),
+                shuffle_seed=None if shuffle is None else whole("shuffle", shuffle),
+                codec=optional_text("codec", codec),
+                level=whole("level", level, -128, 22),
+                block_records=whole("block_records", block_records, 0, _BLOCK),
+                tool=f"apldata {_core.version()} (Python)",
+            )
         try:
             self._describe(source)
         except BaseException:

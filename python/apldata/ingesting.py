@@ -22,6 +22,7 @@ from apldata._arguments import (
     wrong_type,
     wrong_value,
 )
+from apldata._errors import ExistsError, advising
 from apldata._progress import Bar, Progress
 from apldata._store import Store
 from apldata._units import share, size
@@ -179,7 +180,7 @@ def ingest(
         flag("partial", partial),
     )  # fmt: skip
     began = time.monotonic()
-    with ExitStack() as stack:
+    with ExitStack() as stack, advising(ExistsError, "force=True puts another in its place"):
         values = extension.ingest(*arguments, _progress_function(progress, stack), _notice)
     if requests:
         store = Store(db)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ._errors import NoFieldError
@@ -11,6 +12,13 @@ from ._errors import NoFieldError
 def plain(name: str) -> str:
     """A name on one line: as it is if it can be printed, else with escapes."""
     return name if name.isprintable() else repr(name)
+
+
+def listed(names: Iterable[str], most: int = 12) -> str:
+    """Names for a message, not too many of them."""
+    all_of = list(names)
+    more = f", ... ({len(all_of)} in all)" if len(all_of) > most else ""
+    return ", ".join(map(plain, all_of[:most])) + more
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ class Schema(tuple[Field, ...]):
         for field in self:
             if field.name == key:
                 return field
-        raise NoFieldError(f"there is no field {key!r}: there are {', '.join(map(plain, self.names))}")
+        raise NoFieldError(f"there is no field {key!r}: there are {listed(self.names)}")
 
     def __contains__(self, key: object) -> bool:
         return key in self.names if isinstance(key, str) else super().__contains__(key)
@@ -81,7 +89,7 @@ class Schema(tuple[Field, ...]):
 class Split:
     """A named subset of the records: `records` of them. One that the source brought is made of the ids
     `first` ... `first` + `records` - 1; of one from a file, `first` is None, and `rest`, `parent`, `ratio`,
-    `seed` and `stratify` tell how it was made."""
+    `seed`, `stratify`, `group` and `by` ("content", "key", "id" or "group") tell how it was made."""
 
     name: str
     records: int
@@ -91,6 +99,13 @@ class Split:
     ratio: float | None = None
     seed: int | None = None
     stratify: str | None = None
+    group: str | None = None
+    by: str | None = None
+
+    def __repr__(self) -> str:
+        told = ((field.name, getattr(self, field.name)) for field in fields(self)[1:])
+        known = (f"{name}={value!r}" for name, value in told if value is not None)
+        return f"Split({', '.join((repr(self.name), *known))})"
 
 
 @dataclass(frozen=True)

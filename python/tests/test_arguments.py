@@ -104,6 +104,27 @@ def test_a_store(store: Store) -> None:
     refused(TypeError, "progress must be a function; got 3", store.verify, 0, 3)
 
 
+def test_what_is_there_already(store_path: str, tmp_path: Path) -> None:
+    """The error says what would put something else in its place."""
+    with Writer(tmp_path / "s", {"x": "u8"}) as writer:
+        writer.extend(x=range(100))
+    store = Store(tmp_path / "s")
+    store.split("val", 0.1)
+    store.folds("cv", 2)
+    refused(FileExistsError, "exists already; replace=True", store.split, "val", 0.1)
+    refused(FileExistsError, "exists already; replace=True", store.folds, "cv", 2)
+    refused(FileExistsError, "exists already; replace=True", Writer, tmp_path / "s", {"x": "u8"})
+    assert repr(store.splits["cv-1"]).startswith("Split('cv-1', records=") and "None" not in repr(
+        store.splits
+    )
+
+
+def test_names_are_listed_as_far_as_they_help(tmp_path: Path) -> None:
+    with Writer(tmp_path / "s", {f"x{i}": "u8" for i in range(40)}) as writer:
+        writer.append(**{f"x{i}": 0 for i in range(40)})
+    refused(KeyError, r"x11, \.\.\. \(40 in all\)$", Store(tmp_path / "s").schema.__getitem__, "y")
+
+
 def test_what_is_closed(store_path: str, tmp_path: Path) -> None:
     store, writer = Store(store_path), Writer(tmp_path / "s", {"x": "u8"})
     loader, batch = Loader(store), store[:1]
