@@ -88,10 +88,10 @@ check "the plan: seed and epoch added up" caught "one seed and the next" reader/
     's/random_epoch_key\(p->options.seed, epoch,/random_epoch_key(p->options.seed + epoch, 0,/' orders "$program"
 check "the plan: the order of blocks is drawn, records are not" caught "neighbours of one block" reader/plan.c \
     's/uint32_t r = random_below\(.*/uint32_t r = 0;/' orders "$program"
-by_id='s/block_stored_hash\(&view, i\)/(struct hash128){first + i, 0}/'
-check "the split: by the id's hash" caught "equal inputs" store/split_divide.c "$by_id" splits "$program"
+check "the split: by the id's hash" caught "equal inputs" store/split_unit.c \
+    's/block_stored_hash\(view, record\)/(struct hash128){id, 0}/' splits "$program"
 check "the split: the first ids" caught "places of the part" store/split_divide.c \
-    "$by_id; s/return siphash\(d->key, words, 2\);/return words[0] * (UINT64_MAX \/ 6000);/" splits "$program"
+    's/part_of\(d->rule, keyed\(.*\[i\]\)\)/part_of(d->rule, (first + i) * (UINT64_MAX \/ 6000))/' splits "$program"
 check "ranks: a position given twice, another to none" caught "exactly once" reader/schedule.c \
     's/full \? o->rank \* o->batch_size/full ? o->rank * o->batch_size - (o->rank == 1)/' orders "$program" --world 3
 check "lanes: a position given twice, another to none" caught "exactly once" reader/schedule.c \
