@@ -284,6 +284,7 @@ python_tests() # NAME KIND (of tests/python.sh)
 suite_python()
 {
     python_tests python python
+    built "build faults" faults && script "python faults" bash tests/faults/run.sh python
 }
 
 suite_frameworks()

@@ -1,5 +1,5 @@
-"""A damaged store gives the data that was stored, or an error that names file and block: never a signal, never
-other bytes, never a hang. A sample of the damages; all of them, with APL_LONG=1."""
+"""A damaged store gives the data that was stored, or an error that names file and block: never a signal,
+never other bytes, never a hang. A sample of the damages, or all of them with APL_LONG=1."""
 
 from __future__ import annotations
 

@@ -46,6 +46,10 @@ struct control {
     char leak[160];              /* where some of that memory is from */
 };
 
+/* With FAULT_WAITS in the environment, calls fail only between faults_arm(1) and faults_arm(0), which the program makes
+ * (exported by the injector); and memory only where the package of Python itself asks for it, or a library for it: the
+ * interpreter does not survive without. */
+
 /* With FAULT_TRACE, what the program does to files is appended to the file named there, in this form. */
 enum trace_kind {
     TRACE_CREATE = 1,
@@ -65,6 +69,8 @@ struct trace {
 };
 
 /* Inside the injector. */
+extern int faults_waits;           /* FAULT_WAITS is set */
+void faults_find_modules(void);    /* those whose memory is looked after, as far as they are loaded */
 int faults_strike(enum call call); /* counts a call; what is to happen instead of it, or 0 */
 void faults_exit(void);            /* ends the process at once */
 void faults_note_leaks(struct control *control);

@@ -21,14 +21,33 @@
 
 static struct control *control;
 static unsigned char inherited[MAX_FILES];
+static atomic_int armed = 1;
+int faults_waits;
 
 /* ---------------------------------------------------------------------------------------- the injector */
+
+static void list_files(void)
+{
+    for (int fd = 0; fd < MAX_FILES; fd++)
+        inherited[fd] = syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+}
+
+void faults_arm(int on)
+{
+    if (on) {
+        list_files();
+        faults_find_modules();
+    }
+    armed = on;
+}
 
 __attribute__((constructor)) static void begin(void)
 {
     const char *path = getenv("FAULT_CONTROL");
-    for (int fd = 0; fd < MAX_FILES; fd++)
-        inherited[fd] = syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+    faults_waits = getenv("FAULT_WAITS") != NULL;
+    armed = !faults_waits;
+    list_files();
+    faults_find_modules();
     if (!path)
         return;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
@@ -55,7 +74,7 @@ void faults_exit(void)
 
 int faults_strike(enum call call)
 {
-    if (!control)
+    if (!control || !armed)
         return 0;
     atomic_fetch_add(&control->calls[call], 1);
     if (!(control->mask >> call & 1))

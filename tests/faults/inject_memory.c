@@ -16,6 +16,10 @@ void faults_note_leaks(struct control *control)
     (void)control;
 }
 
+void faults_find_modules(void)
+{
+}
+
 #else
 
 void *__libc_malloc(size_t);
@@ -42,12 +46,13 @@ static unsigned module_count;
 
 static int add_module(struct dl_phdr_info *info, size_t size, void *user)
 {
-    static const char *const watched[] = {"apldata", "aplingest", "liblmdb", "libzstd", "libarchive"};
+    static const char *const watched[] = {"apldata", "aplingest",  "liblmdb",
+                                          "libzstd", "libarchive", "_core.abi3"};
     (void)size;
     (void)user;
     const char *name = strrchr(info->dlpi_name, '/');
     name = name ? name + 1 : info->dlpi_name;
-    int wanted = *name == 0; /* the program */
+    int wanted = *name == 0 && !faults_waits; /* the program */
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         wanted |= strstr(name, watched[i]) != NULL;
     if (!wanted || module_count == MODULES)
@@ -61,8 +66,9 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *user)
     return 0;
 }
 
-__attribute__((constructor)) static void find_modules(void)
+void faults_find_modules(void)
 {
+    module_count = 0;
     dl_iterate_phdr(add_module, NULL);
 }
 
@@ -132,7 +138,7 @@ void faults_note_leaks(struct control *control)
 static int refused(const void *from)
 {
     const struct module *m = module_of(from);
-    if (m && strstr(m->name, "libarchive"))
+    if (m ? strstr(m->name, "libarchive") != NULL : faults_waits)
         return 0;
     int error = faults_strike(CALL_MEMORY);
     if (error)

@@ -1,9 +1,10 @@
 #!/bin/bash
-# Faults, crashes, power cuts and full disks: tests/faults/run.sh [sample|full|asan] (sample; with APL_LONG, full).
+# Faults, crashes, power cuts and full disks: tests/faults/run.sh [sample|full|asan|python] (sample; with APL_LONG, full).
 # Prints `ok ...` and `FAIL ...` lines.
 #   PROGRAMS  the folder of the commands and of `epoch`; for asan, of those that were built with the sanitizers
 #   FAULTS    the folder of the test programs
 #   MKSHAPES  draws archives
+#   FAULT_PYTHON  for python, an interpreter that has the package
 #   SEED      of all that is drawn
 #   KILLS     how often each program is killed
 #   ONLY      one of disks, powercut, crash and sweep
@@ -53,6 +54,16 @@ full)
     faults crash -k "${KILLS:-125}"
     rm "$scratch/archives/large.tar"
     faults sweep -n 0
+    ;;
+python)
+    export FAULT_PYTHON=${FAULT_PYTHON:-$(absolute "$build/venv-python/bin/python")} FAULT_SCRIPT=$here/python.py
+    if "$FAULT_PYTHON" -c 'import apldata' 2>"$scratch/said"; then
+        runs=1
+        [ -z "${APL_LONG:-}" ] || runs=0
+        faults sweep -o python -n $runs
+    else
+        echo "skipped faults through Python ($(tail -n 1 "$scratch/said"))"
+    fi
     ;;
 asan)
     # The sanitizer looks after memory itself, and comes second among what is loaded.

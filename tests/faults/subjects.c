@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PYTHON "python"
+
 /* PROGRAM and ARCHIVE stand for paths. */
 static const struct subject table[] = {
     {.name = "ingest",
@@ -48,6 +50,14 @@ static const struct subject table[] = {
      .preads = true},
     {.name = "get-pread", .argv = {"apldata", "get", "db", "5", "0"}, .before = NEW_STORE, .preads = true},
     {.name = "epoch-pread", .argv = {"epoch", "db"}, .before = NEW_STORE, .preads = true},
+    /* python.py, with the interpreter that FAULT_PYTHON names */
+    {.name = "python", .argv = {PYTHON, NULL, "read", "db"}, .before = NEW_STORE, .waits = true},
+    {.name = "python-pread",
+     .argv = {PYTHON, NULL, "read", "db"},
+     .before = NEW_STORE,
+     .preads = true,
+     .waits = true},
+    {.name = "python-write", .argv = {PYTHON, NULL, "write", "db"}, .writes = true, .waits = true},
 };
 
 static char *join(const char *folder, const char *name)
@@ -94,6 +104,18 @@ static struct file make_old(const struct place *place, const char *programs, con
     return old;
 }
 
+/* Puts the path of the program, and of Python's script, into the arguments; false if there is no Python to be had. */
+static bool find_program(struct subject *s, const char *programs)
+{
+    if (strcmp(s->argv[0], PYTHON) != 0) {
+        s->argv[0] = join(programs, s->argv[0]);
+        return true;
+    }
+    s->argv[0] = getenv("FAULT_PYTHON");
+    s->argv[1] = getenv("FAULT_SCRIPT");
+    return s->argv[0] && s->argv[1];
+}
+
 /* Puts the path of an archive into the arguments; false if there is no such archive. */
 static bool find_archive(struct subject *s, const char *archives)
 {
@@ -115,8 +137,7 @@ unsigned subjects_prepare(struct subject *subjects, unsigned room, const char *p
             die("more than %u subjects", room);
         struct subject *s = &subjects[n];
         *s = table[i];
-        s->argv[0] = join(programs, s->argv[0]);
-        if (!find_archive(s, archives))
+        if (!find_program(s, programs) || !find_archive(s, archives))
             continue;
         n++;
         if (s->before == OLD_STORE)
@@ -138,6 +159,10 @@ void subject_set(const struct subject *s, const struct place *place)
     if (s->folder)
         place_remove(place, s->folder);
     setenv("APL_IO", s->preads ? "read" : "map", 1);
+    if (s->waits)
+        setenv("FAULT_WAITS", "1", 1);
+    else
+        unsetenv("FAULT_WAITS");
 }
 
 bool subject_spoiled(const struct subject *s, const struct place *place, bool failed, char why[512])

@@ -13,6 +13,7 @@ struct subject {
     bool writes;                /* afterwards there is a new store (if it fails: what was before) */
     const char *folder;         /* that it makes elsewhere, or NULL */
     bool preads;                /* reads the store instead of mapping it */
+    bool waits;                 /* calls fail only when it says so */
     const char *beside;         /* the file that it makes beside the store, or NULL */
     struct file old, new, made; /* what data.mdb and `beside` may be */
     uint64_t said;              /* on standard output, without faults */
