@@ -72,6 +72,8 @@ class Store:
         seed: int = 0,
         threads: int = 0,
         replace: bool = False,
+        group: str | None = None,
+        by: int = 0,
     ) -> None: ...
     def _split_parts(
         self,
@@ -83,6 +85,8 @@ class Store:
         seed: int = 0,
         threads: int = 0,
         replace: bool = False,
+        group: str | None = None,
+        by: int = 0,
     ) -> None: ...
     def _split_verify(self, name: str, threads: int = 0, /) -> None: ...
     def _transform(self, transform: dict[str, Any], split: str | None = None, /) -> dict[str, Any]: ...

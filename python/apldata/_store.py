@@ -312,10 +312,10 @@ class Store(_core.Store):
         two sides; with `stratify`, a target, each class is divided exactly. Writes the file NAME.split beside
         the store.
 
-        With `group`, the name of a field (of whole numbers, bools or bytes of a fixed shape, or text), records
-        with the same value of it are on one side: a patient's, a video's. The ratio is then one of groups. `by`
-        says what is hashed otherwise: "content", "key" (member and row of the source, the same in a shuffled
-        store), or "id"; with these two, equal inputs can be on two sides.
+        With `group`, the name of a field (of whole numbers, bools or bytes of a fixed shape, or text),
+        records with the same value of it are on one side: a patient's, a video's. The ratio is then one of
+        groups. `by` says what is hashed otherwise: "content", "key" (member and row of the source, the same
+        in a shuffled store), or "id"; with these two, equal inputs can be on two sides.
 
         Raises:
             ExistsError: there is such a split, and `replace` is False.

@@ -82,6 +82,13 @@ PyObject *store_class_counts(PyObject *self, PyObject *args)
 
 /* ---------------------------------------------------------------------------------------------- files */
 
+/* What is hashed. */
+static const char *by_name(apl_split_by by)
+{
+    static const char *const names[] = {"content", "key", "id", "group"};
+    return (unsigned)by < sizeof names / sizeof *names ? names[by] : NULL;
+}
+
 static PyObject *file_dict(const apl_split_file *f)
 {
     PyObject *dict =
@@ -93,6 +100,8 @@ static PyObject *file_dict(const apl_split_file *f)
                  dict_take(dict, "parent", text_or_none(f->parent)) < 0 ||
                  dict_take(dict, "source", text_or_none(f->source)) < 0 ||
                  dict_take(dict, "stratify", text_or_none(f->stratify)) < 0 ||
+                 dict_take(dict, "group", text_or_none(f->group)) < 0 ||
+                 dict_take(dict, "by", text_or_none(by_name(f->by))) < 0 ||
                  dict_take(dict, "message", text_or_none(f->message)) < 0))
         Py_CLEAR(dict);
     return dict;
@@ -125,13 +134,17 @@ PyObject *store_split_files(PyObject *self, PyObject *unused)
 
 PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"name", "ratio", "parent", "stratify", "seed", "threads", "replace", NULL};
+    static char *names[] = {"name",    "ratio",   "parent", "stratify", "seed",
+                            "threads", "replace", "group",  "by",       NULL};
     struct py_store *s = (struct py_store *)self;
     apl_split_options options = APL_SPLIT_OPTIONS_INIT;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sd|zzO&O&p:split", names, &options.name, &options.ratio,
-                                     &options.parent, &options.stratify, u64_from, &options.seed,
-                                     unsigned_from, &options.threads, &options.replace))
+    int by = APL_BY_CONTENT;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sd|zzO&O&pzi:split", names, &options.name,
+                                     &options.ratio, &options.parent, &options.stratify, u64_from,
+                                     &options.seed, unsigned_from, &options.threads, &options.replace,
+                                     &options.group, &by))
         return NULL;
+    options.by = (apl_split_by)by;
     apl_store *store = store_use(s);
     apl_error err;
     if (!store)
@@ -146,17 +159,19 @@ PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords)
 
 PyObject *store_split_parts(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"name", "parts",   "concentration", "parent", "stratify",
-                            "seed", "threads", "replace",       NULL};
+    static char *names[] = {"name",    "parts",   "concentration", "parent", "stratify", "seed",
+                            "threads", "replace", "group",         "by",     NULL};
     struct py_store *s = (struct py_store *)self;
     apl_split_options options = APL_SPLIT_OPTIONS_INIT;
     unsigned parts;
     double concentration = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO&|dzzO&O&p:split_parts", names, &options.name,
+    int by = APL_BY_CONTENT;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO&|dzzO&O&pzi:split_parts", names, &options.name,
                                      unsigned_from, &parts, &concentration, &options.parent,
                                      &options.stratify, u64_from, &options.seed, unsigned_from,
-                                     &options.threads, &options.replace))
+                                     &options.threads, &options.replace, &options.group, &by))
         return NULL;
+    options.by = (apl_split_by)by;
     apl_store *store = store_use(s);
     apl_error err;
     if (!store)

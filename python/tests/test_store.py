@@ -332,6 +332,45 @@ def test_splits(own: Store, drawn: dict[str, Any]) -> None:
     assert set(own.splits) == {"train", "test", "val", "train-val"}
 
 
+def test_splits_by_groups(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    patient, sick = rng.integers(0, 60, 2000, dtype=np.int32), rng.integers(0, 2, 60, dtype=np.uint8)
+    who = [f"patient {p}" for p in patient]
+    fields = [
+        apldata.Field("x", "u8"),
+        apldata.Field("patient", "i32", mark="target"),
+        apldata.Field("sick", "u8", mark="target"),
+        apldata.Field("who", "utf8", (-1,), "name"),
+    ]
+    with apldata.Writer(tmp_path / "db", fields) as writer:
+        x = rng.integers(0, 256, 2000, dtype=np.uint8)
+        writer.extend(x=x, patient=patient, sick=sick[patient], who=who)
+    with Store(tmp_path / "db") as store:
+        made = store.split("val", 0.3, group="patient")
+        assert (made.group, made.by) == ("patient", "group")
+        assert 8 < len(set(patient[store.split_ids("val")])) < 29
+        store.split("dev", 0.3, group="who", stratify="sick")
+        folds = store.folds("cv", 3, group="patient")
+        folds += store.clients("c", 3, group="who", dirichlet=1.0, stratify="sick")
+        for split in [store.splits["val"], store.splits["dev"], *folds]:
+            part, rest = store.split_ids(split.name), store.split_ids(str(split.rest))
+            assert len(part) + len(rest) == 2000 and not set(patient[part]) & set(patient[rest])
+        with pytest.raises(apldata.NotFoundError, match="no field nobody"):
+            store.split("x", 0.5, group="nobody")
+        with pytest.raises(apldata.InvalidError, match="nothing else"):
+            store.split("x", 0.5, group="patient", by="id")
+
+
+def test_what_splits_hash(own: Store) -> None:
+    made = [own.split(by, 0.5, by=by) for by in ("content", "key", "id")]
+    assert [(split.by, split.group) for split in made] == [(by, None) for by in ("content", "key", "id")]
+    ids = [own.split_ids(split.name) for split in made]
+    assert all(400 < len(i) < 600 for i in ids)
+    assert not np.array_equal(ids[0], ids[1])
+    with pytest.raises(apldata.InvalidError, match="by must be 'content', 'key' or 'id'; got 'name'"):
+        own.split("x", 0.5, by="name")
+
+
 def test_damage_is_found(own: Store, whole: dict[str, np.ndarray]) -> None:
     assert own.verify() == []
     path = Path(own.path, "data.mdb")
