@@ -77,7 +77,7 @@ int main(void)
     o.queue_depth = 1;
     o.timeout_ms = 10000;
     case_begin();
-    case_watch(300);
+    case_watch(times(300, 3600));
     case_write(&fixed, case_folder);
     apl_reader *reader = open_tight(&o);
     case_doing = "releasing while a reader without threads looks for a batch";

@@ -232,6 +232,8 @@ static apl_status fail_or_pass(void *user, uint64_t number, apl_error *err)
     return APL_E_IO;
 }
 
+static unsigned late; /* how often something took longer than a second, as it may on a busy machine */
+
 static void at_a_random_point(unsigned number)
 {
     struct dice d = {number * 977u + 3};
@@ -242,7 +244,7 @@ static void at_a_random_point(unsigned number)
     apl_error err;
     apl_reader_options o = options(1 + roll(&d, 4));
     case_doing = hangs ? "a random block hangs" : "a random block fails";
-    case_watch(20);
+    case_watch(60);
     o.seed = number;
     o.order = roll(&d, 2) ? APL_FREE : APL_STRICT;
     o.window = roll(&d, 2) ? 0 : 128 + roll(&d, 400);
@@ -258,9 +260,9 @@ static void at_a_random_point(unsigned number)
     while (status == APL_E_TIMEOUT && atomic_load(&gate.waiting) == 0);
     CHECK(status == (hangs ? APL_E_TIMEOUT : APL_E_IO));
     double told = seconds_now();
-    CHECK(hangs || told - begin < 1);
     apl_reader_close(reader);
-    CHECK(seconds_now() - told < 1);
+    late += (!hangs && told - begin > 1) || seconds_now() - told > 1;
+    CHECK(told - begin < 15 && seconds_now() - told < 15);
     atomic_store(&gate.open, true);
 }
 
@@ -288,7 +290,8 @@ int main(void)
     for (unsigned i = 0; i < points; i++)
         at_a_random_point(i);
     load_set_hook(NULL);
-    counted("loads that hang or fail at %u random points", points);
+    CHECK(late <= points / 50);
+    counted("%u loads that hang or fail at random points", points);
     case_end("reader_stall");
     return 0;
 }

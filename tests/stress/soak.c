@@ -9,10 +9,11 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#define EPOCHS   6u /* that are gone through again and again */
-#define SEEDS    2u
-#define MOMENTS  4096u
-#define KIB_HOUR 1024 /* that memory may grow by in an hour, once it has settled */
+#define EPOCHS      6u /* that are gone through again and again */
+#define SEEDS       2u
+#define MOMENTS     4096u
+#define MOST_MEMORY (64u << 20)
+#define KIB_HOUR    1024 /* that memory may grow by in an hour, once it has settled */
 
 static struct case_store sound = {"db", 6000, 200, 64, 16, true, ""};
 
@@ -203,6 +204,7 @@ int main(void)
             now, (unsigned long long)epochs, history.records_now, (unsigned long long)resumes,
             (unsigned long long)replacements, (unsigned long long)skipped,
             (double)anonymous_bytes() / 1048576, memory_slope(), speed_ratio());
+    CHECK(SANITIZED || anonymous_bytes() < MOST_MEMORY);
     CHECK(SANITIZED || seconds < 600 || memory_slope() < KIB_HOUR);
     case_end("soak");
     return 0;
