@@ -1,45 +1,8 @@
 /* Orders that are known to be wrong: see controls.h. */
 #include "controls.h"
+#include "generator.h"
 
 #include <stdlib.h>
-
-/* -------------------------------------------------------------------------------------------- randomness */
-
-/* SplitMix64: a generator that is good enough for all that is not its own fault. */
-struct generator {
-    uint64_t state;
-};
-
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static uint64_t draw(struct generator *g)
-{
-    return mix(g->state += 0x9e3779b97f4a7c15u);
-}
-
-static uint32_t below(struct generator *g, uint32_t n)
-{
-    return (uint32_t)((draw(g) >> 32) * n >> 32);
-}
-
-static struct generator keyed(uint64_t seed, uint64_t epoch)
-{
-    return (struct generator){mix(seed ^ 0x5851f42d4c957f2du) + mix(mix(epoch + 1))};
-}
-
-static void shuffle(struct generator *g, uint32_t *items, uint32_t n)
-{
-    for (uint32_t i = n; i > 1; i--) {
-        uint32_t j = below(g, i), item = items[i - 1];
-        items[i - 1] = items[j];
-        items[j] = item;
-    }
-}
 
 static void identity(uint32_t *order, uint32_t n)
 {
@@ -50,9 +13,9 @@ static void identity(uint32_t *order, uint32_t n)
 static bool right_order(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
 {
     const struct audit_sample *s = user;
-    struct generator g = keyed(seed, epoch);
+    struct generator g = generator_keyed(seed, epoch);
     identity(order, s->n);
-    shuffle(&g, order, s->n);
+    generator_shuffle(&g, order, s->n);
     return true;
 }
 
@@ -71,14 +34,14 @@ static bool fill_bins(struct bins *b, uint32_t n, uint32_t *memory, uint64_t key
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < n; i++)
-        b->size[mix(i + key) % BINS]++;
+        b->size[generator_mix(i + key) % BINS]++;
     for (unsigned k = 0; k < BINS; k++) {
         b->items[k] = memory + at;
         at += b->size[k];
         b->size[k] = 0;
     }
     for (uint32_t i = 0; i < n; i++) {
-        unsigned k = mix(i + key) % BINS;
+        unsigned k = generator_mix(i + key) % BINS;
         b->items[k][b->size[k]++] = i;
     }
     return true;
@@ -86,7 +49,7 @@ static bool fill_bins(struct bins *b, uint32_t n, uint32_t *memory, uint64_t key
 
 static uint32_t take(struct bins *b, unsigned bin, struct generator *g)
 {
-    uint32_t at = below(g, b->size[bin]), item = b->items[bin][at];
+    uint32_t at = generator_below(g, b->size[bin]), item = b->items[bin][at];
     b->items[bin][at] = b->items[bin][--b->size[bin]];
     return item;
 }
@@ -95,7 +58,7 @@ static uint32_t take(struct bins *b, unsigned bin, struct generator *g)
 static bool uniform_bin(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
 {
     const struct audit_sample *s = user;
-    struct generator g = keyed(seed, epoch);
+    struct generator g = generator_keyed(seed, epoch);
     struct bins b = {.size = {0}};
     uint32_t *memory = malloc(s->n * sizeof *memory), filled[BINS], left = 0;
     if (!memory || !fill_bins(&b, s->n, memory, 12345)) {
@@ -106,7 +69,7 @@ static bool uniform_bin(void *user, uint64_t seed, uint64_t epoch, uint32_t *ord
         if (b.size[k])
             filled[left++] = k;
     for (uint32_t k = 0; k < s->n; k++) {
-        uint32_t choice = below(&g, left);
+        uint32_t choice = generator_below(&g, left);
         order[k] = take(&b, filled[choice], &g);
         if (b.size[filled[choice]] == 0)
             filled[choice] = filled[--left];
@@ -121,13 +84,13 @@ static bool uniform_bin(void *user, uint64_t seed, uint64_t epoch, uint32_t *ord
 static bool shuffle_buffer(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
 {
     const struct audit_sample *s = user;
-    struct generator g = keyed(seed, epoch);
+    struct generator g = generator_keyed(seed, epoch);
     uint32_t size = s->n / 10, next = size, *buffer = malloc(((size_t)size + 1) * sizeof *buffer);
     if (!buffer)
         return false;
     identity(buffer, size);
     for (uint32_t k = 0; k < s->n; k++) {
-        uint32_t at = below(&g, size);
+        uint32_t at = generator_below(&g, size);
         order[k] = buffer[at];
         buffer[at] = next < s->n ? next++ : buffer[--size];
     }
@@ -142,7 +105,7 @@ static bool shuffle_buffer(void *user, uint64_t seed, uint64_t epoch, uint32_t *
 static bool page_window(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
 {
     const struct audit_sample *s = user;
-    struct generator g = keyed(seed, epoch);
+    struct generator g = generator_keyed(seed, epoch);
     uint32_t *first = calloc((size_t)s->blocks + 1, sizeof *first),
              *pages = malloc((size_t)s->blocks * sizeof *pages);
     uint32_t *within = malloc((size_t)s->n * sizeof *within), *used = calloc(s->blocks, sizeof *used);
@@ -154,13 +117,13 @@ static bool page_window(void *user, uint64_t seed, uint64_t epoch, uint32_t *ord
     if (ok) {
         identity(within, s->n);
         identity(pages, s->blocks);
-        shuffle(&g, pages, s->blocks);
+        generator_shuffle(&g, pages, s->blocks);
         for (uint32_t b = 0; b < s->blocks; b++)
-            shuffle(&g, within + first[b], first[b + 1] - first[b]);
+            generator_shuffle(&g, within + first[b], first[b + 1] - first[b]);
     }
     uint32_t open = s->blocks < PAGES ? s->blocks : PAGES, next = open;
     for (uint32_t k = 0; ok && k < s->n; k++) {
-        uint32_t at = below(&g, open), page = pages[at];
+        uint32_t at = generator_below(&g, open), page = pages[at];
         order[k] = within[first[page] + used[page]++];
         if (first[page] + used[page] == first[page + 1])
             pages[at] = next < s->blocks ? pages[next++] : pages[--open];
@@ -178,11 +141,12 @@ static bool page_window(void *user, uint64_t seed, uint64_t epoch, uint32_t *ord
 static bool congruential(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
 {
     const struct audit_sample *s = user;
-    struct generator g = keyed(seed, epoch);
+    struct generator g = generator_keyed(seed, epoch);
     uint64_t size = 1;
     while (size < s->n)
         size *= 2;
-    uint64_t a = (draw(&g) & ~(uint64_t)7) | 5, c = draw(&g) | 1, x = draw(&g) & (size - 1);
+    uint64_t a = (generator_draw(&g) & ~(uint64_t)7) | 5, c = generator_draw(&g) | 1,
+             x = generator_draw(&g) & (size - 1);
     for (uint32_t k = 0; k < s->n; x = (a * x + c) & (size - 1))
         if (x < s->n)
             order[k++] = (uint32_t)x;

@@ -1,0 +1,156 @@
+/* The audit of samples: right ones pass as often as they should, wrong ones are found, and by which test. */
+#include "sampling_audit.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N 600u
+
+/* A law, and the records that it is about: in blocks of 8, in groups of unequal sizes. */
+struct law_case {
+    uint32_t block[N], group[N];
+    double weights[7];
+    struct sampling_law law;
+    struct audit_sample sample;
+};
+
+#define LAWS 6u
+
+static void make_case(struct law_case *c, unsigned number, uint64_t seed, double level)
+{
+    static const struct {
+        uint32_t groups, records;
+        bool replacement, weighted;
+    } laws[LAWS] = {{7, 500, true, true},  {7, 700, false, false}, {1, 60, false, false},
+                    {1, 600, true, false}, {7, 1500, false, true}, {7, 400, false, true}};
+    memset(c, 0, sizeof *c);
+    for (uint32_t i = 0; i < N; i++) {
+        c->block[i] = i / 8;
+        c->group[i] = laws[number].groups == 1 ? 0 : i * i / 300 % 7;
+    }
+    for (uint32_t g = 0; g < 7; g++)
+        c->weights[g] = laws[number].weighted ? g % 3 : 1;
+    c->law = (struct sampling_law){c->group, laws[number].groups, c->weights, laws[number].replacement,
+                                   laws[number].records};
+    c->sample = (struct audit_sample){
+        .n = N, .block = c->block, .blocks = N / 8, .batch = 32, .seed = seed, .epochs = 100, .level = level};
+}
+
+static void try(struct law_case *c, const struct sampling_control *control, bool *applies,
+                struct audit_report *r)
+{
+    cr_assert(sampling_try(&c->sample, &c->law, control, applies, r));
+}
+
+Test(audit_sampling, right_samples_are_rejected_as_rarely_as_they_should_be)
+{
+    unsigned rejected = 0;
+    double low = 0, tests = 0;
+    for (unsigned number = 0; number < LAWS; number++)
+        for (uint64_t seed = 0; seed < 40; seed++) {
+            struct law_case c;
+            struct audit_report r;
+            bool applies;
+            make_case(&c, number, seed, 0.05);
+            try(&c, &sampling_right, &applies, &r);
+            cr_assert(applies);
+            cr_assert_geq(r.count, 4);
+            for (unsigned i = 0; i < r.count; i++) {
+                cr_assert(!r.findings[i].certain || r.findings[i].p == 1, "law %u: %s: %s", number,
+                          r.findings[i].name, r.findings[i].detail);
+                tests += !r.findings[i].certain;
+                low += !r.findings[i].certain && r.findings[i].p < 0.1;
+            }
+            rejected += r.rejected > 0;
+        }
+    cr_assert(rejected < 25, "%u of 240 at the level 0.05", rejected);
+    cr_assert(low / tests > 0.07 && low / tests < 0.13, "%g of %g p-values are below 0.1", low, tests);
+}
+
+Test(audit_sampling, wrong_samples_are_found)
+{
+    for (unsigned number = 0; number < LAWS; number++)
+        for (unsigned i = 0; i < sampling_control_count; i++) {
+            const struct sampling_control *control = &sampling_controls[i];
+            struct law_case c;
+            struct audit_report r;
+            bool applies;
+            make_case(&c, number, 77, 0.01);
+            try(&c, control, &applies, &r);
+            if (applies)
+                cr_assert(r.rejected > 0, "law %u, %s", number, control->name);
+            else
+                cr_assert(!(c.law.replacement ? control->with : control->without));
+        }
+}
+
+/* Without replacement and without remainders, nothing is left to chance but the order. */
+Test(audit_sampling, whole_epochs_leave_only_the_order_to_chance)
+{
+    struct law_case c;
+    struct audit_report r;
+    bool applies;
+    make_case(&c, 2, 3, 0.01);
+    c.law.records = 2 * N;
+    try(&c, &sampling_right, &applies, &r);
+    cr_assert_eq(r.rejected, 0);
+    cr_assert_eq(r.count, 4);
+    for (unsigned i = 0; i < sampling_control_count; i++) {
+        try(&c, &sampling_controls[i], &applies, &r);
+        cr_assert_eq(applies, strcmp(sampling_controls[i].name, "replacement") == 0 ||
+                                  strcmp(sampling_controls[i].name, "as stored") == 0);
+        cr_assert(!applies || r.rejected > 0);
+    }
+}
+
+/* What a source delivers, and where it goes wrong. */
+struct plant {
+    const struct sampling_law *law;
+    unsigned kind;
+};
+
+static bool planted(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
+{
+    const struct plant *p = user;
+    (void)seed;
+    for (uint32_t k = 0; k < p->law->records; k++)
+        order[k] = k % N;
+    if (p->kind == 0)
+        order[epoch % p->law->records] = UINT32_MAX;
+    if (p->kind == 1)
+        order[0] = order[1];
+    return p->kind < 3;
+}
+
+static const struct finding *find(const struct audit_report *r, const char *name)
+{
+    for (unsigned i = 0; i < r->count; i++)
+        if (strcmp(r->findings[i].name, name) == 0)
+            return &r->findings[i];
+    return NULL;
+}
+
+Test(audit_sampling, tells_what_is_missing_and_what_cannot_be)
+{
+    struct law_case c;
+    struct audit_report r;
+    make_case(&c, 2, 3, 0.01);
+    c.law.records = N;
+    c.sample.epochs = 5;
+    struct plant p = {&c.law, 0};
+    struct order_source source = {planted, &p};
+    cr_assert(sampling_audit(&c.sample, &c.law, &source, &r));
+    cr_assert_eq(r.count, 1, "nothing else can be told");
+    cr_assert(r.rejected == 1 && r.findings[0].certain);
+    p.kind = 1;
+    cr_assert(sampling_audit(&c.sample, &c.law, &source, &r));
+    cr_assert_eq(find(&r, "deliveries")->p, 1);
+    cr_assert(find(&r, "what cannot be")->rejected);
+    p.kind = 2; /* right, but for the order */
+    cr_assert(sampling_audit(&c.sample, &c.law, &source, &r));
+    cr_assert_eq(find(&r, "what cannot be")->p, 1);
+    cr_assert(find(&r, "positions")->rejected);
+    p.kind = 3;
+    cr_assert_not(sampling_audit(&c.sample, &c.law, &source, &r));
+}
