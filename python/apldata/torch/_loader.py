@@ -24,8 +24,8 @@ from ._tensors import Converter, map_tensors, names_given
 _REFUSED = {
     "sampler": "the order is the library's own, so that it can read blocks ahead, share an epoch between "
     "ranks and go on from a state. Choose with shuffle, seed, split, reuse, rank and world, and which "
-    "records come how often with sampling (apldata.Sampling) and ids; for an order of your own, torch's DataLoader "
-    "over apldata.torch.Dataset takes any sampler",
+    "records come how often with sampling (apldata.Sampling) and ids; for an order of your own, torch's "
+    "DataLoader over apldata.torch.Dataset takes any sampler",
     "batch_sampler": "batches are cut from the library's own order. Choose with batch_size and drop_last; "
     "for batches of your own, torch's DataLoader over apldata.torch.Dataset takes any batch_sampler",
     "worker_init_fn": "there are no worker processes that it could be called in: the work is done by "
