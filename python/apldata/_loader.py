@@ -21,8 +21,6 @@ from ._arguments import (
     flag,
     names,
     number,
-    optional_text,
-    path_of,
     text,
     whole,
     wholes,
@@ -30,13 +28,13 @@ from ._arguments import (
     wrong_value,
 )
 from ._errors import ForkedError, InvalidError, LentError, NotFoundError, TimeoutError
+from ._mix import WEIGHT, records_of, sources
 from ._store import Store
 from .sampling import Sampling
 from .schema import listed
 from .transforms import check_channels, split_transforms
 
 _NO_THREADS = 0xFFFFFFFF
-_WEIGHT = "a number, at least 0"
 _SECONDS = "seconds, at least 0, or None"
 _ORDERS = {"strict": 0, "free": 1}
 _open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
@@ -51,25 +49,6 @@ def _pair(pin: Any) -> Any:
     if isinstance(pin, tuple) and len(pin) == 2 and all(map(callable, pin)):
         return pin
     raise wrong_type("pin", "a pair of functions, or None", pin)
-
-
-def _sources(mix: Iterable[Any]) -> list[tuple[Store, str | None, float]]:
-    """The stores of a mix, opened, with their splits and weights."""
-    if isinstance(mix, (str, bytes, os.PathLike, Store)):
-        mix = [mix]
-    return [_source(f"mix[{at}]", one if isinstance(one, tuple) else (one,)) for at, one in enumerate(mix)]
-
-
-def _source(name: str, given: tuple[Any, ...]) -> tuple[Store, str | None, float]:
-    if not 1 <= len(given) <= 3:
-        raise wrong_value(name, "a store, (store, split) or (store, split, weight)", given)
-    db, split, weight = given[0], given[1] if len(given) > 1 else None, given[2] if len(given) > 2 else 0
-    split, weight = optional_text(f"{name}: split", split), number(f"{name}: weight", weight, _WEIGHT, 0)
-    return db if isinstance(db, Store) else Store(path_of(name, db)), split, weight
-
-
-def _records(store: Store, split: str | None) -> int:
-    return store.splits[next(iter(store.splits)) if split is None else split].records
 
 
 class Loader:
@@ -204,12 +183,12 @@ class Loader:
         own = None if ids is None else self.store._ids(ids)
         if own is not None and not own.size:
             raise wrong_value("ids", "at least one record", ids)
-        more = _sources(mix)
+        more = sources(mix)
         self._sampling = sampling
         self._stores = (self.store, *(store for store, *_ in more))
         self._options |= {
             "sampling": sampling and sampling._in_c(self.store), "mix": more,
-            "weight": number("weight", weight, _WEIGHT, 0),
+            "weight": number("weight", weight, WEIGHT, 0),
             "ids": None if own is None else own.tobytes(),
         }  # fmt: skip
 
@@ -289,8 +268,8 @@ class Loader:
         sampling, ids = self._sampling, self._options["ids"]
         if sampling and sampling.records:
             return int(sampling.records)
-        own = _records(self.store, self.split) if ids is None else len(ids) // 8
-        more = sum(_records(store, split) for store, split, _ in self._options["mix"])
+        own = records_of(self.store, self.split) if ids is None else len(ids) // 8
+        more = sum(records_of(store, split) for store, split, _ in self._options["mix"])
         return (own + more) * self._options["reuse"]
 
     def source(self, ids: Any) -> tuple[Any, Any]:

@@ -213,7 +213,7 @@ def test_stores_that_do_not_go_together(store_path, tmp_path):
         writer.append(image=np.zeros((3, 8, 8), np.uint8))
     with pytest.raises(apldata.MismatchError, match="image"):
         Loader(store_path, mix=[tmp_path / "other"])
-    for wrong in ([3], [(store_path, 3)], [(store_path, "tset")], ["nowhere"]):
+    for wrong in (3, [3], [(store_path, 3)], [(store_path, "tset")], ["nowhere"]):
         with pytest.raises(apldata.Error):
             Loader(store_path, mix=wrong)
     with pytest.raises(apldata.InvalidError, match="1300"):
