@@ -137,6 +137,9 @@ Test(reader_state, free_order_brings_what_is_left_after_every_batch)
     check_every_state(options(0, 0, APL_FREE));
     check_every_state(options(BLOCK, 0, APL_FREE));
     check_every_state(options(20, 2, APL_FREE));
+    apl_reader_options waits = options(0, 2, APL_FREE);
+    waits.fill = 1;
+    check_every_state(waits);
 }
 
 Test(reader_state, the_order_of_ids_goes_on_after_every_batch)
