@@ -291,6 +291,7 @@ static struct mix choose(unsigned number)
     m.options.drop_last = roll(&d, 3) == 0;
     m.options.queue_depth = roll(&d, 9);
     m.options.window = roll(&d, 3) == 0 ? 0 : least + roll(&d, roll(&d, 2) ? (uint32_t)(n - least) + 1 : 100);
+    m.options.fill = m.options.order == APL_FREE && m.options.window == 0 && roll(&d, 2);
     m.options.memory_budget = roll(&d, 2) ? 0 : 1 + roll(&d, 2);
     m.slow_load = roll(&d, 3) ? 0 : roll(&d, 60);
     m.slow_batch = roll(&d, 3) ? 0 : roll(&d, 60);
@@ -310,7 +311,10 @@ static void describe(struct mix *m)
              "mix %u: store %s, %s%s, threads %d, loaders %u, consumers %u, callers %u, world %u, lanes %u, "
              "batch %zu, window %llu, "
              "bins %u, reuse %u, sampled %llu%s%s%s, drop_last %d, queue_depth %u, budget %llu, slow %u %u",
-             m->number, m->store->name, o->order == APL_FREE ? "free" : "strict",
+             m->number, m->store->name,
+             o->fill                ? "free, filled"
+             : o->order == APL_FREE ? "free"
+                                    : "strict",
              o->sequential ? ", sequential" : "", (int)o->threads, o->loaders, o->consumers, m->callers,
              m->world, o->lanes, o->batch_size, (unsigned long long)o->window, o->bins, o->reuse,
              (unsigned long long)m->sampling.records, m->sampling.replacement ? " again" : "",
