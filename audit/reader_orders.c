@@ -91,7 +91,9 @@ apl_status reader_orders_open(apl_store *store, const apl_reader_options *option
         status = list_blocks(orders, sample, err);
     if (status == APL_OK)
         status = list_classes(orders, sample, err);
+    bool sampled = options->sampling && options->sampling->records;
     sample->n = orders->n;
+    orders->length = sampled ? (uint32_t)options->sampling->records : orders->n;
     sample->seed = options->seed;
     sample->first_epoch = options->first_epoch;
     sample->batch = options->batch_size ? (uint32_t)options->batch_size : 256;
@@ -198,7 +200,7 @@ static void place_batch(const struct reader_orders *o, const apl_batch *batch, u
 {
     const uint64_t *ids = apl_batch_ids(batch);
     uint64_t step = o->options.lanes > 1 ? o->options.world : 1;
-    for (size_t i = 0; i < apl_batch_rows(batch) && at + i * step < o->n; i++)
+    for (size_t i = 0; i < apl_batch_rows(batch) && at + i * step < o->length; i++)
         order[at + i * step] = find(o, ids[i]);
 }
 
@@ -222,7 +224,7 @@ static apl_status take_rank(struct reader_orders *o, unsigned rank, uint32_t *or
 bool reader_orders_take(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
 {
     struct reader_orders *o = user;
-    memset(order, 0xff, o->n * sizeof *order);
+    memset(order, 0xff, o->length * sizeof *order);
     apl_status status = stand_at(o, seed, epoch);
     for (unsigned rank = 0; rank < o->options.world && status == APL_OK; rank++)
         status = take_rank(o, rank, order);

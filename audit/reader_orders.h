@@ -12,9 +12,9 @@ struct reader_orders {
     bool load; /* take the values too, as training would; else ids alone, which come in the same order */
     unsigned
         delay_us; /* the caller and the reader's threads dawdle up to so long over some batches, at random */
-    uint64_t digest; /* of all values taken so far, where they are; 0: of none */
-    uint64_t *ids;   /* of the split, ascending: record i of the sample is ids[i] */
-    uint32_t n;
+    uint64_t digest;      /* of all values taken so far, where they are; 0: of none */
+    uint64_t *ids;        /* of the split, ascending: record i of the sample is ids[i] */
+    uint32_t n, length;   /* records; positions of an epoch, which are others where it is a sample */
     apl_reader **readers; /* of the seed `seed`, that stand at `epoch` */
     uint64_t seed, epoch;
     apl_error error;
@@ -25,7 +25,8 @@ apl_status reader_orders_open(apl_store *store, const apl_reader_options *option
                               struct reader_orders *orders, struct audit_sample *sample, apl_error *err);
 void reader_orders_close(struct reader_orders *orders, struct audit_sample *sample);
 
-/* An order_source's function; user: the struct reader_orders. All ranks' batches, put together by their positions. */
+/* An order_source's function, of `length` places; user: the struct reader_orders. All ranks' batches, put together by
+ * their positions. */
 bool reader_orders_take(void *user, uint64_t seed, uint64_t epoch, uint32_t *order);
 
 /* Does the window cover the split, so that the order is meant to be uniform? */

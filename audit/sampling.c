@@ -265,8 +265,10 @@ static void tell(const struct sampling_sums *r, struct audit_report *report)
         else
             tell_shares(&j, r);
         tell_epochs(&j, r);
-        tell_positions(&j, r);
-        tell_neighbours(&j, r);
+        if (r->law->ordered) {
+            tell_positions(&j, r);
+            tell_neighbours(&j, r);
+        }
     }
     for (unsigned i = 0; i < report->count; i++)
         all[i] = &report->findings[i];

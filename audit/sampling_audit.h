@@ -17,6 +17,7 @@ struct sampling_law {
     const double *weights; /* of each group; of those without, no record comes */
     bool replacement;      /* each delivery is of a group by its weight, then of any of its records */
     uint32_t records;      /* deliveries in an epoch */
+    bool ordered;          /* their order is meant to be uniform: it is tested too */
 };
 
 /* Runs all tests; the source's orders have law->records places, in which a record may come again. sample->cls is not looked

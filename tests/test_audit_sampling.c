@@ -1,4 +1,6 @@
 /* The audit of samples: right ones pass as often as they should, wrong ones are found, and by which test. */
+#include "order_case.h"
+#include "plan.h"
 #include "sampling_audit.h"
 
 #include <criterion/criterion.h>
@@ -31,8 +33,8 @@ static void make_case(struct law_case *c, unsigned number, uint64_t seed, double
     }
     for (uint32_t g = 0; g < 7; g++)
         c->weights[g] = laws[number].weighted ? g % 3 : 1;
-    c->law = (struct sampling_law){c->group, laws[number].groups, c->weights, laws[number].replacement,
-                                   laws[number].records};
+    c->law = (struct sampling_law){
+        c->group, laws[number].groups, c->weights, laws[number].replacement, laws[number].records, true};
     c->sample = (struct audit_sample){
         .n = N, .block = c->block, .blocks = N / 8, .batch = 32, .seed = seed, .epochs = 100, .level = level};
 }
@@ -102,6 +104,90 @@ Test(audit_sampling, whole_epochs_leave_only_the_order_to_chance)
                                   strcmp(sampling_controls[i].name, "as stored") == 0);
         cr_assert(!applies || r.rejected > 0);
     }
+}
+
+/* ------------------------------------------------------------------------------- the reader's own samples */
+
+struct planned {
+    const struct law_case *law;
+    struct subset subset;
+    uint64_t window;
+};
+
+/* The deliveries of an epoch as a reader of the seed has them. */
+static bool plan_order_of(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
+{
+    const struct planned *p = user;
+    const struct sampling_law *law = &p->law->law;
+    struct sample_rule rule = {.seed = seed,
+                               .records = law->records,
+                               .group = law->groups > 1 ? law->group : NULL,
+                               .groups = law->groups,
+                               .weights = law->groups > 1 ? law->weights : NULL,
+                               .replacement = law->replacement};
+    struct sampler *sampler = NULL;
+    struct plan *plan = NULL;
+    bool failed, ok = sampler_new(&rule, &p->subset, &sampler, NULL) == APL_OK;
+    struct plan_options o = {.seed = seed,
+                             .window = p->window,
+                             .bins = 16,
+                             .lanes = 1,
+                             .reuse = sampler_radix(&p->subset),
+                             .sampler = sampler};
+    ok = ok && plan_new(&o, &p->subset, &plan, NULL) == APL_OK;
+    if (ok) {
+        plan_begin(plan, epoch);
+        ok = plan_next(plan, order, law->records, &failed) == law->records;
+        for (uint32_t k = 0; k < law->records; k++) /* blocks are full: references are records */
+            order[k] /= o.reuse;
+    }
+    plan_free(plan);
+    sampler_free(sampler);
+    return ok;
+}
+
+Test(audit_sampling, the_readers_samples_pass)
+{
+    unsigned rejected = 0;
+    double low = 0, tests = 0;
+    for (unsigned number = 0; number < LAWS; number++)
+        for (uint64_t seed = 0; seed < 25; seed++) {
+            struct law_case c;
+            struct audit_report r;
+            make_case(&c, number, seed, 0.05);
+            struct planned p = {&c, made_subset(N, 8), N};
+            struct order_source source = {plan_order_of, &p};
+            cr_assert(sampling_audit(&c.sample, &c.law, &source, &r));
+            rejected += r.rejected > 0;
+            for (unsigned i = 0; i < r.count; i++) {
+                tests += !r.findings[i].certain;
+                low += !r.findings[i].certain && r.findings[i].p < 0.1;
+                cr_assert(!r.findings[i].certain || r.findings[i].p == 1);
+            }
+            free(p.subset.block);
+        }
+    cr_assert(rejected < 18, "%u of 150 at the level 0.05", rejected);
+    cr_assert(low / tests > 0.06 && low / tests < 0.14, "%g of %g p-values are below 0.1", low, tests);
+}
+
+/* The counts are right whatever the window; the order shows that it is small. */
+Test(audit_sampling, a_small_window_is_told_by_the_order)
+{
+    struct law_case c;
+    struct audit_report r;
+    make_case(&c, 0, 9, 0.01);
+    struct planned p = {&c, made_subset(N, 8), 16};
+    struct order_source source = {plan_order_of, &p};
+    cr_assert(sampling_audit(&c.sample, &c.law, &source, &r));
+    for (unsigned i = 0; i < r.count; i++)
+        cr_assert_eq(r.findings[i].rejected,
+                     strcmp(r.findings[i].name, "neighbours") == 0 ||
+                         strcmp(r.findings[i].name, "positions") == 0,
+                     "%s: p = %g", r.findings[i].name, r.findings[i].p);
+    c.law.ordered = false;
+    cr_assert(sampling_audit(&c.sample, &c.law, &source, &r));
+    cr_assert_eq(r.rejected, 0);
+    free(p.subset.block);
 }
 
 /* What a source delivers, and where it goes wrong. */

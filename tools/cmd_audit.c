@@ -4,6 +4,7 @@
 #include "cmd.h"
 #include "inputs.h"
 #include "report.h"
+#include "sampling_args.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,8 @@ static const char help[] =
     "      --world W             as W processes that share an epoch: all of them, put together\n"
     "      --lanes N             deal blocks to N lanes, a multiple of W\n"
     "      --threads N, --loaders N, --consumers N, --queue-depth N    as for apldata bench\n"
+    "      --balance FIELD, --weights FIELD=CLASS:WEIGHT,..., --replacement, --epoch-records N\n"
+    "                            as for apldata bench: each epoch must be a sample by that law\n"
     "\n"
     "A window that does not cover the split, lanes and free order without --fill are not uniform: they are\n"
     "told of, not judged.\n"
@@ -77,7 +80,7 @@ static bool take_timed(struct audit_job *job, unsigned choice, uint32_t *order, 
 /* However it is timed, the same epoch must have the same records, and the same bytes. */
 static bool compare_timed(struct audit_job *job, unsigned *orders, unsigned *values)
 {
-    uint32_t n = job->sample.n, *first = malloc(n * sizeof *first), *other = malloc(n * sizeof *other);
+    uint32_t n = job->orders.length, *first = malloc(n * sizeof *first), *other = malloc(n * sizeof *other);
     uint64_t digest, first_digest;
     bool ok = first && other && take_timed(job, 0, first, &first_digest);
     *orders = *values = 0;
@@ -132,8 +135,15 @@ static apl_status audit_order(struct audit_job *job, struct audit_result *result
     result->uniform = is_uniform(job, covers);
     if (status != APL_OK)
         return status;
-    if (audit_run(&job->sample, &source, &result->order) &&
-        (job->choice.options.order != APL_STRICT || add_timing(job, &result->order)))
+    bool ran;
+    if (job->law.groups) {
+        job->law.ordered = result->uniform;
+        result->uniform = true; /* what is tested is judged */
+        ran = sampling_audit(&job->sample, &job->law, &source, &result->order);
+    } else {
+        ran = audit_run(&job->sample, &source, &result->order);
+    }
+    if (ran && (job->choice.options.order != APL_STRICT || add_timing(job, &result->order)))
         return APL_OK;
     *err = job->orders.error;
     return err->message[0] ? err->status : inputs_error(err, APL_E_NOMEM, "memory could not be had");
@@ -188,23 +198,38 @@ static int audit(struct audit_job *job)
     return code;
 }
 
+/* The law, if a reader takes the options: it refuses what cannot be. */
+static apl_status law_of_reader(struct audit_job *job, apl_error *err)
+{
+    apl_reader *reader;
+    apl_status status = apl_reader_open(job->store, &job->choice.options, &reader, err);
+    if (status != APL_OK)
+        return status;
+    apl_reader_close(reader);
+    return audit_law_open(job, err);
+}
+
 static int run_audit(struct audit_job *job)
 {
     apl_error err;
     if (apl_store_open(job->path, NULL, &job->store, &err) != APL_OK)
         return failed("%s", err.message);
     int code;
-    apl_status opened = APL_OK;
-    if (job->controls || job->scope != AUDIT_SPLITS)
+    apl_status opened = sampling_args(job->store, &job->choice, &err);
+    if (opened == APL_OK && (job->controls || job->scope != AUDIT_SPLITS))
         opened = reader_orders_open(job->store, &job->choice.options, &job->orders, &job->sample, &err);
     job->orders.load = job->load;
     job->sample.level = job->level;
     job->sample.epochs = reader_args_given(&job->args, "epochs") ? job->choice.epochs : DEFAULT_EPOCHS;
+    if (opened == APL_OK && job->choice.options.sampling && job->orders.n)
+        opened = law_of_reader(job, &err);
     if (opened != APL_OK)
         code = failed_with(job, &err);
     else
         code = job->controls ? audit_the_controls(job) : audit(job);
+    audit_law_close(job);
     reader_orders_close(&job->orders, &job->sample);
+    sampling_args_free(&job->choice);
     apl_store_close(job->store);
     return code;
 }
@@ -268,6 +293,15 @@ static int set_option(struct audit_job *job, char **argv, int opt)
     }
 }
 
+static bool is_sampled(const struct audit_job *job)
+{
+    static const char *const names[] = {"balance", "weights", "replacement", "epoch-records"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (reader_args_given(&job->args, names[i]))
+            return true;
+    return false;
+}
+
 static int parse(struct audit_job *job, int argc, char **argv)
 {
     struct option options[READER_ARGS_MAX + 12] = {
@@ -296,6 +330,8 @@ static int parse(struct audit_job *job, int argc, char **argv)
         status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
     if (!status && reader_args_choices(&job->args) != 1)
         status = misuse("one choice of each option at a time");
+    if (!status && job->windows && is_sampled(job))
+        status = misuse("--windows is of epochs that are no samples");
     if (!status) {
         job->path = argv[optind];
         reader_args_choose(&job->args, 0, &job->choice);

@@ -5,6 +5,7 @@
 #include "audit.h"
 #include "reader_args.h"
 #include "reader_orders.h"
+#include "sampling_audit.h"
 #include "store_splits.h"
 #include "windows.h"
 
@@ -22,6 +23,7 @@ struct audit_job {
     apl_store *store;
     struct reader_orders orders;
     struct audit_sample sample;
+    struct sampling_law law; /* groups 0: each record once an epoch */
 };
 
 struct audit_result {
@@ -62,6 +64,13 @@ int audit_print_json(const struct audit_job *job, const struct audit_result *res
 void audit_print_wrapped(unsigned indent, const char *text);
 
 json_t *audit_findings_json(const struct finding *findings, unsigned count);
+
+/* The law of the samples that job->choice asks for; when the orders have been opened. */
+apl_status audit_law_open(struct audit_job *job, apl_error *err);
+void audit_law_close(struct audit_job *job);
+
+/* The same in words. */
+void audit_law_text(const struct audit_job *job, char *text, size_t size);
 
 /* The page of job->html; 0, or what failed() returned. */
 int audit_write_page(const struct audit_job *job, const struct audit_result *result);

@@ -11,13 +11,13 @@
 #define MOST 16 /* controls, and a right order in front of them */
 
 struct tried {
-    const struct control *control;
+    const char *name, *what;
     bool wrong;
     struct audit_report report;
 };
 
 struct trials {
-    const struct audit_job *job;
+    struct audit_job *job;
     struct tried tried[MOST];
     unsigned count, as_due; /* wrong ones that were rejected, and right ones that were not */
 };
@@ -42,8 +42,8 @@ static void name_tests(const struct tried *t, char *text, size_t size)
 static void print_trial(const struct tried *t)
 {
     char text[600];
-    printf("%-15s %s\n", t->control->name, word(t));
-    audit_print_wrapped(4, t->control->what);
+    printf("%-15s %s\n", t->name, word(t));
+    audit_print_wrapped(4, t->what);
     name_tests(t, text, sizeof text);
     if (t->report.rejected)
         audit_print_wrapped(4, text);
@@ -66,9 +66,9 @@ static void page_trial(FILE *out, const struct trials *trials, const struct trie
 {
     char text[600];
     name_tests(t, text, sizeof text);
-    fprintf(out, "<h2 class=\"what\">%s: <span class=\"%s\">%s</span></h2>\n<p class=\"what\">",
-            t->control->name, (t->report.rejected > 0) == t->wrong ? "yes" : "no", word(t));
-    html_text(out, t->control->what);
+    fprintf(out, "<h2 class=\"what\">%s: <span class=\"%s\">%s</span></h2>\n<p class=\"what\">", t->name,
+            (t->report.rejected > 0) == t->wrong ? "yes" : "no", word(t));
+    html_text(out, t->what);
     fprintf(out, t->report.rejected ? ". Rejected %s.</p>\n" : ". Nothing is rejected.</p>\n", text);
     fprintf(out, "<div class=\"plots%s\">\n", first ? "" : " brief");
     plot_p_values(out, &t->report,
@@ -103,16 +103,40 @@ static void fill(FILE *out, const void *what)
 
 /* ------------------------------------------------------------------------------------------------- all */
 
-static bool try_all(struct audit_job *job, struct trials *trials)
+static void count_trial(struct trials *trials)
 {
+    struct tried *t = &trials->tried[trials->count++];
+    trials->as_due += (t->report.rejected > 0) == t->wrong;
+}
+
+static bool try_orders(struct trials *trials)
+{
+    const struct audit_sample *s = &trials->job->sample;
     for (unsigned i = 0; i <= audit_control_count && i < MOST; i++) {
-        struct tried *t = &trials->tried[i];
-        *t = (struct tried){.control = i ? &audit_controls[i - 1] : &audit_right, .wrong = i > 0};
-        struct order_source source = {t->control->order, &job->sample};
-        if (!audit_run(&job->sample, &source, &t->report))
+        struct tried *t = &trials->tried[trials->count];
+        const struct control *control = i ? &audit_controls[i - 1] : &audit_right;
+        *t = (struct tried){.name = control->name, .what = control->what, .wrong = i > 0};
+        if (!audit_run(s, &(struct order_source){control->order, (void *)s}, &t->report))
             return false;
-        trials->count++;
-        trials->as_due += (t->report.rejected > 0) == t->wrong;
+        count_trial(trials);
+    }
+    return true;
+}
+
+/* Those that are wrong by the law. */
+static bool try_samples(struct trials *trials)
+{
+    struct audit_job *job = trials->job;
+    job->law.ordered = true;
+    for (unsigned i = 0; i <= sampling_control_count && i < MOST; i++) {
+        struct tried *t = &trials->tried[trials->count];
+        const struct sampling_control *control = i ? &sampling_controls[i - 1] : &sampling_right;
+        bool applies;
+        *t = (struct tried){.name = control->name, .what = control->what, .wrong = i > 0};
+        if (!sampling_try(&job->sample, &job->law, control, &applies, &t->report))
+            return false;
+        if (applies)
+            count_trial(trials);
     }
     return true;
 }
@@ -122,10 +146,9 @@ static json_t *trials_json(const struct trials *trials)
     json_t *list = json_array();
     for (unsigned i = 0; i < trials->count; i++) {
         const struct tried *t = &trials->tried[i];
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:b, s:o}", "control", t->control->name, "what",
-                                        t->control->what, "rejected", t->report.rejected > 0, "findings",
-                                        audit_findings_json(t->report.findings, t->report.count)));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "control", t->name, "what", t->what,
+                                              "rejected", t->report.rejected > 0, "findings",
+                                              audit_findings_json(t->report.findings, t->report.count)));
     }
     return list;
 }
@@ -146,7 +169,8 @@ static int report(const struct audit_job *job, const struct trials *trials)
 int audit_the_controls(struct audit_job *job)
 {
     struct trials trials = {.job = job};
-    int status = try_all(job, &trials) ? report(job, &trials) : failed("memory could not be had");
+    bool tried = job->law.groups ? try_samples(&trials) : try_orders(&trials);
+    int status = tried ? report(job, &trials) : failed("memory could not be had");
     for (unsigned i = 0; i < trials.count; i++)
         audit_report_free(&trials.tried[i].report);
     return status;

@@ -74,6 +74,13 @@ static void page_order(FILE *out, const struct audit_job *job, const struct audi
             count_text(s->n), count_text(s->blocks), count_text(s->epochs), (unsigned long long)s->seed,
             count_text(s->batch));
     page_reader(out, job);
+    if (job->law.groups) {
+        char law[200];
+        audit_law_text(job, law, sizeof law);
+        fputs(" Delivered are ", out);
+        html_text(out, law);
+        fputs(".", out);
+    }
     fputs("</p>\n<div class=\"plots\">\n", out);
     plot_p_values(out, &r->order, p_caption(r->uniform));
     plot_map(out, &r->order.map, s);

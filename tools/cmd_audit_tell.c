@@ -64,6 +64,13 @@ void audit_verdict(const struct audit_job *job, const struct audit_result *r, ch
         tell_rejected(r, text, size);
     else if (!r->has_order)
         snprintf(text, size, "%s", r->splits.count ? splits + 1 : "There are no split files to test.");
+    else if (job->law.groups)
+        snprintf(
+            text, size,
+            "Nothing is rejected: what training sees are samples by their law%s, as far as %llu epochs can "
+            "tell.%s%s",
+            job->law.ordered ? ", in uniform order" : "", epochs,
+            job->law.ordered ? "" : " Their order is not meant to be uniform, and was not judged.", splits);
     else if (r->uniform)
         snprintf(text, size,
                  "Nothing is rejected: what training sees is a uniform permutation of the split, as far as "
@@ -139,10 +146,13 @@ static void print_order(const struct audit_job *job, const struct audit_result *
     print_head();
     for (unsigned i = 0; i < r->order.count; i++)
         print_finding(job, &r->order.findings[i], r->uniform);
-    char text[200];
-    snprintf(text, sizeof text, "(%s records in %s blocks%s; %s epochs of seed %llu%s)", count_text(s->n),
-             count_text(s->blocks), s->cls ? number_text(", %.0f classes", s->classes) : "",
-             count_text(s->epochs), (unsigned long long)s->seed,
+    char text[400], law[200] = "";
+    if (job->law.groups)
+        audit_law_text(job, law, sizeof law);
+    snprintf(text, sizeof text, "(%s%s%s records in %s blocks%s; %s epochs of seed %llu%s)", law,
+             *law ? "; " : "", count_text(s->n), count_text(s->blocks),
+             s->cls ? number_text(", %.0f classes", s->classes) : "", count_text(s->epochs),
+             (unsigned long long)s->seed,
              job->orders.delay_us ? ", threads and caller delayed at random" : "");
     audit_print_wrapped(0, text);
 }
@@ -317,6 +327,11 @@ int audit_print_json(const struct audit_job *job, const struct audit_result *r)
                                                  "records", (json_int_t)s->n, "epochs", (json_int_t)s->epochs,
                                                  "seed", (json_int_t)s->seed, "findings",
                                                  audit_findings_json(r->order.findings, r->order.count)));
+    if (object && job->law.groups) {
+        char law[200];
+        audit_law_text(job, law, sizeof law);
+        json_object_set_new(object, "sampled", json_text(law));
+    }
     if (object && r->windows.count > 0)
         json_object_set_new(object, "windows", windows_json(&r->windows));
     if (object && r->has_splits)
