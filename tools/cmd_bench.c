@@ -6,6 +6,7 @@
 #include "report.h"
 #include "run_reader.h"
 #include "sampling_args.h"
+#include "source_args.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -34,6 +35,7 @@ struct bench {
     bool json;
     struct reader_args args;
     apl_store *store;
+    struct source_args sources;
     json_t *rows;
     struct table table; /* of a sweep */
 };
@@ -95,8 +97,10 @@ static int print_run(const struct bench *b, const struct reader_choice *choice, 
     const apl_split *first = apl_store_split(b->store, 0);
     const char *split = choice->options.split ? choice->options.split : first ? first->name : "";
     size_t batch = choice->options.batch_size ? choice->options.batch_size : 256;
-    printf("%s: %s records of %s in batches of %s\n\n", shown(b->path), count_text(r->epochs[0].records),
-           shown(split), count_text(batch));
+    printf("%s: %s records of %s", shown(b->path), count_text(r->epochs[0].records), shown(split));
+    if (b->sources.mix_count)
+        printf(" and %s more store%s", count_text(b->sources.mix_count), b->sources.mix_count > 1 ? "s" : "");
+    printf(" in batches of %s\n\n", count_text(batch));
     struct table table = TABLE("lrrrrrrrrrr");
     ADD(&table, "epoch", "records", FIGURES);
     for (size_t i = 0; i < r->count; i++) {
@@ -172,6 +176,7 @@ static int run_choice(struct bench *b, size_t i, apl_error *err)
     struct run_result result = {0};
     int status = EXIT_SUCCESS;
     reader_args_choose(&b->args, i, &choice);
+    source_args_set(&b->sources, &choice.options);
     apl_status ran = sampling_args(b->store, &choice, err);
     if (ran == APL_OK)
         ran = run_reader(b->store, &choice, &result, err);
@@ -200,6 +205,14 @@ static int finish(struct bench *b, int status, const apl_error *err)
     return status ? status : printed;
 }
 
+/* They are those of all runs. */
+static apl_status open_sources(struct bench *b, apl_error *err)
+{
+    struct reader_choice first;
+    reader_args_choose(&b->args, 0, &first);
+    return source_args_open(&b->sources, &b->args, b->store, first.options.split, err);
+}
+
 static int bench(struct bench *b)
 {
     apl_error err;
@@ -210,10 +223,13 @@ static int bench(struct bench *b)
     b->rows = json_array();
     if (apl_store_open(b->path, NULL, &b->store, &err) != APL_OK)
         status = failed("%s", err.message);
+    if (!status && open_sources(b, &err) != APL_OK)
+        status = failed("%s", err.message);
     for (size_t i = 0; i < runs && !status; i++)
         status = run_choice(b, i, &err);
     status = finish(b, status, &err);
     json_decref(b->rows);
+    source_args_close(&b->sources);
     apl_store_close(b->store);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "reader_help.h"
 #include "report.h"
 #include "sampling_args.h"
+#include "source_args.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -151,6 +152,7 @@ static int pick_fields(struct stream *s, const apl_reader_options *asked)
 static int stream(struct stream *s)
 {
     struct reader_choice choice;
+    struct source_args sources = {.mix = NULL};
     apl_reader *reader = NULL;
     apl_error err;
     if (isatty(STDOUT_FILENO))
@@ -160,9 +162,11 @@ static int stream(struct stream *s)
         return failed("%s", err.message);
     reader_args_choose(&s->args, 0, &choice);
     int status = pick_fields(s, &choice.options);
-    if (!status && sampling_args(s->store, &choice, &err) != APL_OK)
+    if (!status && (sampling_args(s->store, &choice, &err) != APL_OK ||
+                    source_args_open(&sources, &s->args, s->store, choice.options.split, &err) != APL_OK))
         status = failed("%s", err.message);
     if (!status) {
+        source_args_set(&sources, &choice.options);
         choice.options.fields = s->names;
         choice.options.field_count = s->count;
         if (apl_reader_open(s->store, &choice.options, &reader, &err) != APL_OK)
@@ -172,6 +176,7 @@ static int stream(struct stream *s)
     }
     apl_reader_close(reader);
     sampling_args_free(&choice);
+    source_args_close(&sources);
     apl_store_close(s->store);
     return status;
 }

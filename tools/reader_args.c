@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { FLAG, NUMBER, SIZE, REAL, TEXT, WORD, THREADS, CROP, FIELDS };
+enum kind { FLAG, NUMBER, SIZE, REAL, TEXT, WORD, THREADS, CROP, FIELDS, REPEATED };
 
 struct word {
     const char *name;
@@ -40,6 +40,7 @@ static const struct word layouts[] = {{"nchw", APL_NCHW}, {"nhwc", APL_NHWC}, {N
 #define PLACE(member) offsetof(struct reader_choice, member), sizeof(((struct reader_choice *)NULL)->member)
 #define UP_TO(max)    0, (max), NULL
 #define ANY           0, 0, NULL
+#define NOWHERE       0, 0 /* it sets nothing in a choice */
 #define ONE_OF(words) 0, 0, (words)
 
 static const struct reader_option table[] = {
@@ -49,6 +50,9 @@ static const struct reader_option table[] = {
     {"demand", REAL, FOR_BENCH, PLACE(demand), ANY},
     {"callers", NUMBER, FOR_BENCH, PLACE(callers), 1, 256, NULL},
     {"split", TEXT, ALL, PLACE(options.split), ANY},
+    {"where", REPEATED, BOTH, NOWHERE, ANY},
+    {"with", REPEATED, BOTH, NOWHERE, ANY},
+    {"own-weight", REAL, BOTH, PLACE(options.weight), ANY},
     {"fields", FIELDS, BOTH, PLACE(options.fields), ANY},
     {"batch-size", NUMBER, ALL, PLACE(options.batch_size), 1, 1u << 24, NULL},
     {"drop-last", FLAG, BOTH, PLACE(options.drop_last), ANY},
@@ -195,7 +199,8 @@ static bool set(const struct reader_option *o, const char *text, struct reader_c
     case TEXT:
         memcpy(to, &text, sizeof text);
         return *text != 0;
-    case FIELDS: /* put together from all items */
+    case FIELDS:   /* put together from all items */
+    case REPEATED: /* see reader_args_items() */
         return *text != 0;
     case FLAG:
         break;
@@ -238,6 +243,8 @@ static int complain(const struct reader_option *o, const char *item)
     case TEXT:
     case FIELDS:
         return misuse("--%s needs a name", name);
+    case REPEATED:
+        return misuse("--%s is empty", name);
     default:
         break;
     }
@@ -250,6 +257,8 @@ static int complain(const struct reader_option *o, const char *item)
 
 static void forget(struct reader_args *args, size_t i)
 {
+    for (size_t k = 0; table[i].kind == REPEATED && k < args->given[i].count; k++)
+        free(args->given[i].items[k]);
     free(args->given[i].text);
     free(args->given[i].items);
     memset(&args->given[i], 0, sizeof args->given[i]);
@@ -276,16 +285,35 @@ static bool keep(struct reader_args *args, size_t i, const char *value)
     return true;
 }
 
+/* One more value of an option that is repeated, whole. */
+static bool append(struct reader_args *args, size_t i, const char *value)
+{
+    size_t n = args->given[i].count;
+    char **grown = realloc(args->given[i].items, (n + 1) * sizeof *grown);
+    if (grown)
+        args->given[i].items = grown;
+    if (!grown || !(grown[n] = strdup(value)))
+        return false;
+    args->given[i].count++;
+    return args->given[i].text || (args->given[i].text = strdup(value));
+}
+
+/* Is each of its values to be tried? */
+static bool is_list(size_t i)
+{
+    return table[i].kind != FIELDS && table[i].kind != REPEATED;
+}
+
 int reader_args_take(struct reader_args *args, int opt, const char *value)
 {
     size_t i = (size_t)(opt - READER_ARGS_OPT);
     struct reader_choice scratch;
-    if (!keep(args, i, value ? value : "yes"))
+    if (!(table[i].kind == REPEATED ? append(args, i, value) : keep(args, i, value ? value : "yes")))
         return failed("out of memory");
     for (size_t k = 0; k < args->given[i].count; k++)
         if (!set(&table[i], args->given[i].items[k], &scratch))
             return complain(&table[i], args->given[i].items[k]);
-    if (args->given[i].count > 1 && table[i].kind != FIELDS && !(args->who & FOR_BENCH))
+    if (args->given[i].count > 1 && is_list(i) && !(args->who & FOR_BENCH))
         return misuse("--%s takes one value", table[i].name);
     return 0;
 }
@@ -298,12 +326,23 @@ bool reader_args_given(const struct reader_args *args, const char *name)
     return false;
 }
 
+char *const *reader_args_items(const struct reader_args *args, const char *name, size_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        if (strcmp(table[i].name, name) == 0) {
+            *count = args->given[i].count;
+            return args->given[i].items;
+        }
+    return NULL;
+}
+
 /* --------------------------------------------------------------------------------------------- choices */
 
 /* How many values of the option are to be tried. */
 static size_t tries(const struct reader_args *args, size_t i)
 {
-    return args->given[i].text && table[i].kind != FIELDS ? args->given[i].count : 1;
+    return args->given[i].text && is_list(i) ? args->given[i].count : 1;
 }
 
 /* The item of option `i` in a choice: what comes last varies fastest. */
@@ -328,7 +367,7 @@ void reader_args_choose(const struct reader_args *args, size_t choice, struct re
     *out = (struct reader_choice){.options = APL_READER_OPTIONS_INIT, .callers = 1};
     out->transform = (apl_transform)APL_TRANSFORM_INIT;
     for (size_t i = 0; i < COUNT; i++) {
-        if (!args->given[i].text)
+        if (!args->given[i].text || table[i].kind == REPEATED)
             continue;
         transformed |= table[i].offset >= offsetof(struct reader_choice, transform) &&
                        table[i].offset < offsetof(struct reader_choice, epochs);
@@ -360,7 +399,7 @@ json_t *reader_args_json(const struct reader_args *args, size_t choice)
     for (size_t i = 0; i < COUNT; i++) {
         if (!args->given[i].text)
             continue;
-        if (table[i].kind != FIELDS) {
+        if (is_list(i)) {
             json_object_set_new(object, table[i].name,
                                 table[i].kind == FLAG ? json_true() : json_text(item_of(args, i, choice)));
             continue;

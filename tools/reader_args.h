@@ -55,8 +55,11 @@ int reader_args_take(struct reader_args *args, int opt, const char *value);
 /* Was the option of that name given? */
 bool reader_args_given(const struct reader_args *args, const char *name);
 
+/* The values of an option that may be given again and again. */
+char *const *reader_args_items(const struct reader_args *args, const char *name, size_t *count);
+
 /* How many choices there are, and choice number `choice`. It points into `args`. What it samples is left to
- * sampling_args(). */
+ * sampling_args(), and what it reads besides to source_args_open(). */
 size_t reader_args_choices(const struct reader_args *args);
 void reader_args_choose(const struct reader_args *args, size_t choice, struct reader_choice *out);
 

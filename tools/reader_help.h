@@ -5,6 +5,9 @@
 #define READER_HELP                                                                                  \
     "What is read:\n"                                                                                \
     "      --split NAME          default: the first of the store\n"                                  \
+    "      --where CONDITION     only records such as label=cat,dog or year>=2020; again: and\n"     \
+    "      --with DB[:SPLIT][=WEIGHT]    another store too, in the same order; again: more\n"        \
+    "      --own-weight W        of DB, where stores have weights (1)\n"                             \
     "      --fields NAME,...     only these fields\n"                                                \
     "      --batch-size N        records in a batch (256)\n"                                         \
     "      --drop-last           no batch that is not full\n"                                        \
