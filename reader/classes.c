@@ -37,7 +37,7 @@ static uint64_t value_of(const struct raw_column *column, const apl_field *field
     unsigned bytes = (unsigned)field->value_bytes;
     uint64_t x = load_le(column->values.data + (size_t)record * bytes, bytes);
     bool is_signed = field->dtype == APL_I8 || field->dtype == APL_I16 || field->dtype == APL_I32;
-    if (is_signed && x >> (8 * bytes - 1))
+    if (is_signed && bytes > 0 && x >> (8 * bytes - 1))
         x |= UINT64_MAX << 8 * bytes;
     return x;
 }

@@ -97,7 +97,7 @@ apl_status mix_weights(const apl_reader *r, const apl_reader_options *asked, dou
         return fail(err, APL_E_INVALID, "weight is that of a store among those of a mix, and there is none");
     for (uint32_t i = 0; i < r->source_count; i++)
         TRY(check_weight(r, i, i ? asked->mix[i - 1].weight : asked->weight, err));
-    *weights = calloc(r->source_count, sizeof **weights);
+    *weights = calloc(r->source_count + (size_t)1, sizeof **weights);
     for (uint32_t i = 0; *weights && i < r->source_count; i++)
         (*weights)[i] = i ? asked->mix[i - 1].weight : asked->weight;
     return *weights ? APL_OK : fail_nomem(err);

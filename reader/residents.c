@@ -85,8 +85,8 @@ static uint32_t list_deliveries(apl_reader *r, uint32_t index, uint32_t parity, 
 static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
 {
     uint32_t most = deliveries_of_block(sampled(r, parity), &r->subset.block[index], r->options.plan.reuse);
-    uint32_t *deliveries = malloc((size_t)most * sizeof *deliveries);
-    uint64_t *ids = malloc((size_t)most * sizeof *ids);
+    uint32_t *deliveries = malloc(((size_t)most + 1) * sizeof *deliveries);
+    uint64_t *ids = malloc(((size_t)most + 1) * sizeof *ids);
     bool ok = deliveries && ids;
     if (ok)
         ok = bins_put(r->bins[parity], deliveries, ids, list_deliveries(r, index, parity, deliveries, ids));

@@ -187,11 +187,12 @@ static int descending(const void *a, const void *b)
 /* Quotas of groups, and which of them are rounded up: those of the largest remainders. */
 static apl_status set_quotas(struct sampler *s, apl_error *err)
 {
-    uint64_t *rests = malloc(2 * (size_t)s->items * sizeof *rests), *sorted = rests + s->items;
+    uint64_t *rests = malloc((2 * (size_t)s->items + 1) * sizeof *rests), *sorted;
     uint64_t up = s->rule.records;
     if (!rests)
         return fail_nomem(err);
-    for (uint32_t g = 0; g < s->items; g++) {
+    sorted = rests + s->items;
+    for (uint32_t g = 0; s->weights && g < s->items; g++) {
         s->quota[g] = (uint32_t)weights_part(s->rule.records, s->weights[g], s->total, &rests[g]);
         up -= s->quota[g];
     }
@@ -244,7 +245,7 @@ static uint64_t most_expected(const struct sampler *s)
     if (!s->group && !s->rule.replacement)
         return 1;
     if (!s->weights)
-        return (s->rule.records + s->n - 1) / s->n;
+        return s->n ? (s->rule.records + s->n - 1) / s->n : 0;
     for (uint32_t i = 0; i < s->items; i++) {
         uint64_t x = s->weights[i];
         x = s->group && x ? expected_of(s, x, s->size[i]) : x;

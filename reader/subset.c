@@ -70,7 +70,7 @@ static apl_status list_parts(const struct selection *selections, struct subset *
         if (blocks > UINT32_MAX / subset->stride)
             return fail(err, APL_E_UNSUPPORTED, "%s: a split of more than 2^32 records", part[i].store->name);
     }
-    subset->block = calloc((size_t)blocks, sizeof *subset->block);
+    subset->block = calloc((size_t)blocks + 1, sizeof *subset->block);
     if (!subset->block)
         return fail_nomem(err);
     for (uint32_t i = 0; i < subset->parts; i++)

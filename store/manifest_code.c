@@ -301,7 +301,7 @@ static void put_moments(struct buffer *b, const struct manifest *m, uint32_t s, 
     buffer_le(b, f, 4);
     buffer_le(b, channels, 4);
     for (unsigned i = 0; i < channels; i++) {
-        const struct moments *moments = &split_summary(&m->splits[s], f).moments[i];
+        const struct moments *moments = split_summary(&m->splits[s], f).moments + i;
         buffer_le(b, moments->count, 8);
         buffer_le(b, moments->sum, 8);
         buffer_le(b, moments->squares, 8);
@@ -317,7 +317,7 @@ static apl_status get_moments(struct cursor *c, struct manifest *m, apl_error *e
         return bad(err, "moments");
     TRY(manifest_new_summary(&m->schema, &m->splits[s], f, err));
     for (unsigned i = 0; i < channels; i++) {
-        struct moments *moments = &split_summary(&m->splits[s], f).moments[i];
+        struct moments *moments = split_summary(&m->splits[s], f).moments + i;
         moments->count = cursor_u64(c);
         moments->sum = cursor_u64(c);
         moments->squares = cursor_u64(c);

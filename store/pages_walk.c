@@ -164,11 +164,11 @@ static apl_status leaf_node(struct walk *w, uint64_t number, const uint8_t *page
 static apl_status walk_leaf(struct walk *w, uint64_t number)
 {
     const uint8_t *page;
-    unsigned nodes;
+    unsigned nodes = 0;
     TRY(get_page(w, number, PAGE_LEAF, 1, &page));
     TRY(page_nodes(w, number, page, 1, &nodes));
     for (unsigned i = 0; i < nodes; i++) {
-        struct cursor node;
+        struct cursor node = {0};
         TRY(page_node(w, number, page, i, &node));
         TRY(leaf_node(w, number, page, &node));
     }
@@ -202,13 +202,13 @@ static apl_status walk_tree(struct walk *w, uint64_t number, unsigned depth)
     if (depth == 1)
         return walk_leaf(w, number);
     const uint8_t *page;
-    unsigned nodes;
+    unsigned nodes = 0;
     TRY(get_page(w, number, PAGE_BRANCH, depth, &page));
     TRY(page_nodes(w, number, page, 2, &nodes));
     for (unsigned i = 0; i < nodes; i++)
         read_ahead(w, page, i);
     for (unsigned i = 0; i < nodes; i++) {
-        struct cursor node;
+        struct cursor node = {0};
         TRY(page_node(w, number, page, i, &node));
         uint64_t child = read_child(&node);
         unsigned key_bytes = cursor_u16(&node);
