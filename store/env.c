@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <lmdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #define COMMIT_BYTES ((size_t)8 << 20) /* LMDB holds what is not committed in memory */
 #define FIRST_MAP    ((size_t)64 << 20)
@@ -36,27 +39,42 @@ static apl_status failed(struct env *e, int code, const char *what, apl_error *e
     return fail(err, APL_E_IO, "cannot %s: %s", what, mdb_strerror(code));
 }
 
-apl_status env_create(const char *path, struct env **env, apl_error *err)
+/* liblmdb opens files by their names, and follows links: what it gets leads to the file that is open, whatever others
+ * put in the place of its name. */
+static int open_same(MDB_env *env, int fd, const char *path)
+{
+    /* No lock file: the caller holds a lock on the directory, and nobody else knows the file. NOTLS: a
+     * transaction may be begun on one thread and ended on another, one after the other. NOSYNC: the file
+     * counts only after env_sync(). */
+    static const unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS | MDB_NOSYNC;
+    char self[32];
+    struct stat expected, is;
+    int opened;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    bool proc = faccessat(AT_FDCWD, self, F_OK, 0) == 0;
+    int code = mdb_env_open(env, proc ? self : path, flags, 0600);
+    if (code == 0)
+        code = mdb_env_get_fd(env, &opened);
+    if (code == 0 &&
+        (fcntl(opened, F_SETFD, FD_CLOEXEC) != 0 || fstat(fd, &expected) != 0 || fstat(opened, &is) != 0))
+        code = errno;
+    return code == 0 && (is.st_dev != expected.st_dev || is.st_ino != expected.st_ino) ? ESTALE : code;
+}
+
+apl_status env_create(int file, const char *path, struct env **env, apl_error *err)
 {
     struct env *e = calloc(1, sizeof *e);
     if (!e)
         return fail_nomem(err);
     e->map_size = FIRST_MAP;
-    int fd, code = mdb_env_create(&e->env);
+    int code = mdb_env_create(&e->env);
     if (code != 0) {
         free(e);
         return fail_errno(err, ENOMEM, "cannot prepare LMDB");
     }
-    /* No lock file: the caller holds a lock on the directory, and nobody else knows the file. NOTLS: a
-     * transaction may be begun on one thread and ended on another, one after the other. NOSYNC: the file
-     * counts only after env_sync(). */
     code = mdb_env_set_mapsize(e->env, e->map_size);
     if (code == 0)
-        code = mdb_env_open(e->env, path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS | MDB_NOSYNC, 0600);
-    if (code == 0)
-        code = mdb_env_get_fd(e->env, &fd);
-    if (code == 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
-        code = errno;
+        code = open_same(e->env, file, path);
     if (code != 0) {
         apl_status status = failed(e, code, "create the file", err);
         env_close(e);

@@ -7,8 +7,9 @@
 
 struct env;
 
-/* Creates the LMDB file `path`, which must not exist. */
-apl_status env_create(const char *path, struct env **env, apl_error *err);
+/* Makes an LMDB file of the one that is open as `fd`, for reading and writing, and empty; fd remains the caller's. `path`
+ * leads there too: it is used where there is no /proc, and APL_E_IO if it leads elsewhere by then. */
+apl_status env_create(int fd, const char *path, struct env **env, apl_error *err);
 
 /* Puts a value under a key that is not there yet. Commits now and then; which puts share a commit depends on
  * their sizes alone, so that the same puts give the same file. */

@@ -208,12 +208,7 @@ static int report_progress(void *user, uint64_t records)
 
 static apl_status open_pages(const apl_writer *w, struct pages *pages, apl_error *err)
 {
-    int fd = open(target_temporary(w->target), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return fail_errno(err, errno, "cannot read back the new store");
-    apl_status status = pages_open(fd, APL_IO_AUTO, pages, err);
-    close(fd);
-    return status;
+    return pages_open(w->file, APL_IO_AUTO, pages, err);
 }
 
 /* Decodes every block from the file and compares it with what was appended; takes digests and statistics on

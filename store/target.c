@@ -19,6 +19,7 @@ struct target {
     char *path;      /* of the directory, safe to print */
     char *temporary; /* path of the temporary file */
     int fd;
+    int file; /* the temporary file, or -1 */
     bool made, locked, published;
 };
 
@@ -39,13 +40,47 @@ static void clear_leftovers(struct target *t)
     closedir(dir);
 }
 
+/* Is it a link that somebody else has put where anybody can put one, so that we write somewhere else? (Linux itself
+ * follows none of these, unless it has been told to.) `path` may end in slashes, and loses them. */
+static bool is_planted(char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        path[--n] = 0;
+    struct stat link, parent;
+    char *slash = strrchr(path, '/');
+    if (lstat(path, &link) != 0 || !S_ISLNK(link.st_mode))
+        return false;
+    if (slash)
+        *slash = 0;
+    bool known = stat(!slash ? "." : *path ? path : "/", &parent) == 0;
+    if (slash)
+        *slash = '/';
+    return link.st_uid != geteuid() && (!known || (parent.st_mode & S_IWOTH && link.st_uid != parent.st_uid));
+}
+
+static apl_status check_link(const struct target *t, const char *path, apl_error *err)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return fail_nomem(err);
+    bool planted = is_planted(copy);
+    free(copy);
+    return planted ? fail(err, APL_E_INVALID,
+                          "%s: is a symbolic link of another user, where anybody may make one", t->path)
+                   : APL_OK;
+}
+
 static apl_status make_directory(struct target *t, const char *path, apl_error *err)
 {
-    if (mkdir(path, 0777) == 0)
+    /* Not for everybody to write in, even if the user's mask would have it. */
+    if (mkdir(path, 0775) == 0)
         t->made = true;
     else if (errno != EEXIST)
         return fail_errno(err, errno, "%s: cannot make the directory", t->path);
-    t->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    else
+        TRY(check_link(t, path, err));
+    t->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (t->made ? O_NOFOLLOW : 0));
     if (t->fd < 0 && errno == ENOTDIR)
         return fail(err, APL_E_INVALID, "%s: is not a directory", t->path);
     if (t->fd < 0)
@@ -62,7 +97,7 @@ static apl_status lock(struct target *t, int replace, apl_error *err)
         return fail(err, APL_E_BUSY, "%s: another process is writing this store", t->path);
     }
     t->locked = true;
-    if (!replace && faccessat(t->fd, STORE_FILE, F_OK, 0) == 0)
+    if (!replace && faccessat(t->fd, STORE_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return fail(err, APL_E_EXISTS, "%s: a store exists already", t->path);
     if (faccessat(t->fd, ".", W_OK, 0) != 0)
         return fail_errno(err, errno, "%s: cannot write in the directory", t->path);
@@ -78,7 +113,7 @@ apl_status target_open(const char *path, int replace, struct target **target, ap
     size_t size = strlen(path) * 4 + 1, temporary_size = strlen(path) + sizeof "/" TEMPORARY;
     if (!t)
         return fail_nomem(err);
-    t->fd = -1;
+    t->fd = t->file = -1;
     t->path = malloc(size);
     t->temporary = malloc(temporary_size);
     apl_status status = t->path && t->temporary ? APL_OK : fail_nomem(err);
@@ -94,6 +129,12 @@ apl_status target_open(const char *path, int replace, struct target **target, ap
     else
         *target = t;
     return status;
+}
+
+apl_status target_create(struct target *t, int *fd, apl_error *err)
+{
+    t->file = *fd = openat(t->fd, TEMPORARY, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return t->file < 0 ? fail_errno(err, errno, "%s: cannot create the file", t->path) : APL_OK;
 }
 
 const char *target_temporary(const struct target *t)
@@ -112,14 +153,14 @@ apl_status target_scratch(struct target *t, int *fd, apl_error *err)
 
 static apl_status sync_file(const struct target *t, apl_error *err)
 {
-    int fd = openat(t->fd, TEMPORARY, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return fail_errno(err, errno, "%s: cannot open the new store", t->path);
-    apl_status status = APL_OK;
-    if (fchmod(fd, 0444) != 0 || fsync(fd) != 0)
-        status = fail_errno(err, errno, "%s: cannot sync the new store", t->path);
-    close(fd);
-    return status;
+    struct stat is, named;
+    if (fchmod(t->file, 0444) != 0 || fsync(t->file) != 0)
+        return fail_errno(err, errno, "%s: cannot sync the new store", t->path);
+    if (fstat(t->file, &is) != 0 || fstatat(t->fd, TEMPORARY, &named, AT_SYMLINK_NOFOLLOW) != 0)
+        return fail_errno(err, errno, "%s: cannot look at the new store", t->path);
+    return is.st_dev == named.st_dev && is.st_ino == named.st_ino
+               ? APL_OK
+               : fail(err, APL_E_IO, "%s: somebody has replaced the new store while it was written", t->path);
 }
 
 /* A directory that is new is an entry of its parent, without which a power cut would take it with all that is in
@@ -164,6 +205,8 @@ void target_close(struct target *t)
         *strrchr(t->temporary, '/') = 0;
         rmdir(t->temporary);
     }
+    if (t->file >= 0)
+        close(t->file);
     if (t->fd >= 0)
         close(t->fd);
     free(t->path);

@@ -14,13 +14,16 @@ struct target;
  * APL_E_EXISTS if there is a store and `replace` is 0; APL_E_BUSY if another process is writing. */
 apl_status target_open(const char *path, int replace, struct target **target, apl_error *err);
 
-/* The path of the temporary file to fill; it does not exist yet. */
+/* Creates the temporary file, empty, for reading and writing: once. It is the target's. */
+apl_status target_create(struct target *target, int *fd, apl_error *err);
+
+/* The path of the temporary file. */
 const char *target_temporary(const struct target *target);
 
 /* A nameless file in the directory, for reading and writing, gone when closed. */
 apl_status target_scratch(struct target *target, int *fd, apl_error *err);
 
-/* Syncs the temporary file, makes it read-only, gives it its name and syncs the directory; if that last sync is
+/* Syncs the temporary file, if it is still there, makes it read-only, gives it its name and syncs the directory; if that last sync is
  * what fails, the new store is in its place nevertheless. */
 apl_status target_publish(struct target *target, apl_error *err);
 

@@ -150,8 +150,10 @@ apl_status apl_writer_open(const char *path, const apl_writer_options *options, 
     apl_status status = take_options(w, path, options, err);
     if (status == APL_OK)
         status = target_open(path, options->replace, &w->target, err);
+    if (status == APL_OK)
+        status = target_create(w->target, &w->file, err);
     if (status == APL_OK) {
-        status = env_create(target_temporary(w->target), &w->env, err);
+        status = env_create(w->file, target_temporary(w->target), &w->env, err);
         if (status != APL_OK)
             fail_in(err, status, "%s", w->path);
     }

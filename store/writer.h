@@ -67,6 +67,7 @@ struct apl_writer {
     uint32_t segment; /* of the block that is being filled, */
     uint64_t next;    /* and the number of the next record within it */
 
+    int file;    /* that is filled: the target's */
     int scratch; /* file of the piles */
     uint64_t scratch_end;
 

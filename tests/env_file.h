@@ -6,6 +6,7 @@
 #include "env.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,7 +52,10 @@ static inline struct env *new_env(const char *path)
 {
     struct env *env;
     apl_error err;
-    cr_assert_eq(env_create(path, &env, &err), APL_OK, "%s", err.message);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    cr_assert(fd >= 0, "%s", path);
+    cr_assert_eq(env_create(fd, path, &env, &err), APL_OK, "%s", err.message);
+    close(fd);
     return env;
 }
 

@@ -136,9 +136,11 @@ Test(env, files_that_cannot_be_made)
 {
     struct env *env = NULL;
     apl_error err;
-    cr_assert_eq(env_create("/nonexistent/data.mdb", &env, &err), APL_E_NOTFOUND);
+    cr_assert_eq(env_create(-1, "/nonexistent/data.mdb", &env, &err), APL_E_NOTFOUND);
     cr_assert_eq(err.sys_errno, ENOENT);
-    cr_assert_eq(env_create("/tmp", &env, &err), APL_E_IO);
+    int fd = open("/tmp", O_RDONLY | O_CLOEXEC);
+    cr_assert_eq(env_create(fd, "/tmp", &env, &err), APL_E_IO);
+    close(fd);
     cr_assert_null(env);
 }
 

@@ -1,4 +1,5 @@
 /* A store comes into being all at once or not at all: one writer at a time, nothing left of those that fail. */
+#include "env.h"
 #include "target.h"
 
 #include "store_fixture.h"
@@ -21,8 +22,10 @@ static struct target *begin(int replace)
 
 static void fill(struct target *t, const char *text)
 {
+    int fd = -1;
     cr_assert(!fx_exists(target_temporary(t)));
-    fx_write(target_temporary(t), text, strlen(text));
+    OK(target_create(t, &fd, &fx_err));
+    cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
 static void make(const char *text)
@@ -120,6 +123,9 @@ Test(target, published_without_a_file)
 {
     make("one");
     struct target *t = begin(1);
+    int fd;
+    OK(target_create(t, &fd, &fx_err));
+    cr_assert_eq(unlink(target_temporary(t)), 0);
     FAILS(APL_E_NOTFOUND, target_publish(t, &fx_err));
     target_close(t);
     expect_store("one");
@@ -207,12 +213,77 @@ Test(target, leftovers_are_cleared)
 Test(target, links_are_not_followed)
 {
     fx_write(fx_path("victim"), "precious", 8);
+    int fd;
     struct target *t = begin(0);
     cr_assert_eq(symlink("../victim", target_temporary(t)), 0);
+    FAILS(APL_E_IO, target_create(t, &fd, &fx_err));
+    SAYS("File exists");
+    cr_assert_eq(unlink(target_temporary(t)), 0);
+    OK(target_create(t, &fd, &fx_err));
+    cr_assert(unlink(target_temporary(t)) == 0 && symlink("../victim", target_temporary(t)) == 0);
     FAILS(APL_E_IO, target_publish(t, &fx_err));
+    SAYS("somebody has replaced the new store");
     target_close(t);
     struct stat st;
     cr_assert(stat(fx_path("victim"), &st) == 0 && st.st_size == 8 && (st.st_mode & 0777) != 0444);
+}
+
+/* liblmdb follows links; it is given the file itself. */
+Test(target, a_link_in_the_place_of_the_file)
+{
+    int fd;
+    struct env *env = NULL;
+    struct stat st;
+    struct target *t = begin(0);
+    OK(target_create(t, &fd, &fx_err));
+    cr_assert(unlink(target_temporary(t)) == 0 && symlink("../victim", target_temporary(t)) == 0);
+    OK(env_create(fd, target_temporary(t), &env, &fx_err));
+    OK(env_put(env, (struct key){KEY_BLOCK, 0, 0}, "value", 5, &fx_err));
+    OK(env_commit(env, &fx_err));
+    env_close(env);
+    cr_assert(!fx_exists(fx_path("victim")));
+    cr_assert(fstat(fd, &st) == 0 && st.st_size > 0);
+    target_close(t);
+}
+
+/* A link to a directory will do, if it is one's own, or no others could have made it. */
+Test(target, links_to_directories)
+{
+    struct target *t = NULL;
+    const uid_t nobody = 65534;
+    cr_assert_eq(mkdir(fx_path("place"), 0755), 0);
+    cr_assert_eq(symlink("place", fx_path("link")), 0);
+    OK(target_open(fx_path("link"), 0, &t, &fx_err));
+    target_close(t);
+    if (geteuid() != 0 || lchown(fx_path("link"), nobody, nobody) != 0)
+        return; /* only root has links of others */
+    OK(target_open(fx_path("link"), 0, &t, &fx_err));
+    target_close(t);
+    cr_assert_eq(mkdir(fx_path("all"), 0777), 0);
+    cr_assert_eq(chmod(fx_path("all"), 01777), 0);
+    cr_assert_eq(symlink("../place", fx_path("all/link")), 0);
+    OK(target_open(fx_path("all/link"), 0, &t, &fx_err));
+    target_close(t);
+    cr_assert_eq(lchown(fx_path("all/link"), nobody, nobody), 0);
+    FAILS(APL_E_INVALID, target_open(fx_path("all/link/"), 0, &t, &fx_err));
+    SAYS("symbolic link of another user");
+    cr_assert_str_eq(fx_list(fx_path("place")), "");
+}
+
+/* Nobody but the user and the group may write in a directory that is made, whatever the mask. */
+Test(target, masks)
+{
+    struct stat st;
+    umask(0);
+    make("one");
+    cr_assert(stat(db, &st) == 0 && (st.st_mode & 0777) == 0775);
+    cr_assert(stat(fx_path("db/data.mdb"), &st) == 0 && (st.st_mode & 0777) == 0444);
+    fx_shell("rm -r '%s'%s", db, "");
+    umask(0777); /* root alone can go on in such a directory */
+    struct target *t = NULL;
+    if (target_open(fx_path("db"), 0, &t, &fx_err) == APL_OK)
+        target_close(t);
+    umask(022);
 }
 
 /* -------------------------------------------------------------------------------------------- the scratch file */
