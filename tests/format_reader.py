@@ -433,7 +433,7 @@ def read_store(path):
             for column, part in zip(columns, read_block(values.pop(key), manifest, place, totals)):
                 column += part
         except Wrong as e:
-            raise Wrong(f"block {key}: {e}")
+            raise Wrong(f"block {key}: {e}") from None
     must(not any(key[0] <= 2 for key in values), "blocks that the manifest does not know")
     return manifest, columns, totals
 

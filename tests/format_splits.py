@@ -2,8 +2,8 @@
 
     format_splits.py STORE...
 
-Reads every split file beside each store and computes anew which side every record is on. Prints a line a file; exits
-with 1 if anything disagrees.
+Reads every split file beside each store and computes anew which side every record is on. Prints a line a file;
+exits with 1 if anything disagrees.
 """
 
 import collections
@@ -154,7 +154,8 @@ def check_split(path, manifest, columns, hashes):
         split = Split(f.read())
     must(os.path.basename(path) == split.name + ".split", "name")
     must(split.content == manifest.content, "content digest")
-    must((split.source, split.first, split.count) in [tuple(s) for s in manifest.splits], "split of the source")
+    place = (split.source, split.first, split.count)
+    must(place in [tuple(s) for s in manifest.splits], "split of the source")
     k = keys(split)
     hashes = units(split, manifest, columns, hashes)
     order = {i: siphash(*k, *hashes[i]) for i in split.part | split.rest}
@@ -183,7 +184,7 @@ def main(stores):
             try:
                 check_split(path, manifest, columns, hashes)
             except Wrong as e:
-                raise Wrong(f"{path}: {e}")
+                raise Wrong(f"{path}: {e}") from None
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import struct
 import sys
 
 import lmdb
-
 from format_reader import Bytes, xxh3_64
 
 MANIFEST = struct.pack(">III", 1, 0, 0)
@@ -49,7 +48,8 @@ def variants(parts):
     yield "refused-required-entry", build([*parts, (4000, 1, b"?")]), {}
     yield "refused-codec", build(codec), {}
     yield "refused-without-members", build([p for p in parts if p[0] != MEMBER]), {}
-    yield "refused-two-of-a-split", build([p for part in parts for p in ([part] * (2 if part[0] == 6 else 1))]), {}
+    twice = [p for part in parts for p in ([part] * (2 if part[0] == 6 else 1))]
+    yield "refused-two-of-a-split", build(twice), {}
 
 
 def main(store, out):

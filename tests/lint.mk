@@ -4,6 +4,7 @@ LINT_DIRS    := store reader ingest tools audit python/core python/ingest
 LINT_SRC     := $(call sources,$(LINT_DIRS))
 LINT_INCLUDE := $(patsubst %,-I%,include store reader ingest tools audit python/core) \
                 $(patsubst -I%,-isystem %,$(shell $(PYTHON)-config --includes 2>/dev/null))
+LINT_PYTHON  := $(wildcard *.py $(foreach d,python python/* tests tests/* bench bench/* examples examples/*,$(d)/*.py))
 LINT_FLAGS   := -std=c11 -D_POSIX_C_SOURCE=200809L $(DEFINES)
 LINT_OUT     := $(BUILD)/lint
 
@@ -40,8 +41,8 @@ $(ANALYSER_STAMPS): $(LINT_OUT)/%.analysed: %.c tests/analysis.h
 	@rm -f $@.o
 	@touch $@
 
-## lint: what clang-format, clang-tidy, cppcheck and gcc's analyser have to say, where they are installed
-lint: lint-format lint-cppcheck lint-tidy lint-analyser
+## lint: what clang-format, clang-tidy, cppcheck, gcc's analyser, ruff and mypy have to say, where they are installed
+lint: lint-format lint-cppcheck lint-tidy lint-analyser lint-python
 
 lint-format:
 	@$(if $(call have,clang-format),clang-format --dry-run --Werror $(C_FILES),echo 'skipped clang-format (not installed)')
@@ -65,4 +66,9 @@ lint-cppcheck:
 	    $(filter-out -isystem %,$(filter -I%,$(LINT_INCLUDE))) $(LINT_SRC),echo 'skipped cppcheck (not installed)')
 
 comma := ,
-.PHONY: lint lint-format lint-tidy lint-analyser lint-cppcheck
+# The frameworks that the package can serve need not be there.
+lint-python:
+	@$(if $(call have,ruff),ruff check --no-cache --quiet --ignore B905 $(LINT_PYTHON),echo 'skipped ruff (not installed)')
+	@$(if $(call have,mypy),mypy --ignore-missing-imports --cache-dir=$(LINT_OUT)/mypy --no-error-summary python/apldata,echo 'skipped mypy (not installed)')
+
+.PHONY: lint lint-format lint-tidy lint-analyser lint-cppcheck lint-python

@@ -3,9 +3,9 @@
 
     make_pickles.py FOLDER
 
-FOLDER gets the pickles and list.txt, one line for each: file, number of rows (0: it must be refused), 1 if it names
-its rows' files, and the words that the refusal must hold. Arrays are numpy's where there is a numpy; and always
-stand-ins that are pickled as numpy 1 and numpy 2 pickle theirs. The pixel in row i and column j is
+FOLDER gets the pickles and list.txt, one line for each: file, number of rows (0: it must be refused), 1 if it
+names its rows' files, and the words that the refusal must hold. Arrays are numpy's where there is a numpy; and
+always stand-ins that are pickled as numpy 1 and numpy 2 pickle theirs. The pixel in row i and column j is
 i * 131 + j * 7 + j // 32 modulo 256, the label of row i is i modulo 10.
 """
 import os
@@ -39,6 +39,11 @@ def keep(data, rows, names=False, words=""):
     print(file, rows, int(names), words, sep="\t", file=index)
 
 
+def text(v):
+    """The strings in `v` as bytes."""
+    return v.encode() if isinstance(v, str) else [text(x) for x in v] if isinstance(v, list) else v
+
+
 def batch(array, rows, as_bytes, names=True, shuffle=None):
     d = {
         "batch_label": "training batch 1 of 5",
@@ -52,14 +57,14 @@ def batch(array, rows, as_bytes, names=True, shuffle=None):
         shuffle.shuffle(items)
         d = dict(items)
     if as_bytes:
-        text = lambda v: v.encode() if isinstance(v, str) else [text(x) for x in v] if isinstance(v, list) else v
         d = {k.encode(): text(v) for k, v in d.items()}
     return d
 
 
 def stand_ins(root):
     """Modules that look like numpy's to pickle; `root` is numpy.core or numpy._core."""
-    modules = {name: types.ModuleType(name) for name in ("numpy", root, root + ".multiarray", root + ".numeric")}
+    names = ("numpy", root, root + ".multiarray", root + ".numeric")
+    modules = {name: types.ModuleType(name) for name in names}
     sys.modules.update(modules)
 
     def named(module, name, thing):
