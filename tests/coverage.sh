@@ -28,7 +28,7 @@ done
 
 printf '%8s %8s %8s %8s\n' taken of unreached ''
 for source in store/*.c ingest/*.c reader/*.c; do
-    [ -e "$objects/${source%.c}.gcda" ] || continue
+    [ -e "$objects/${source%.c}.gcno" ] || continue
     case $parsers in *" $source "*) target=100 ;; *) target=90 ;; esac
     gcov -t -b -c -o "$objects/$(dirname "$source")" "$source" 2>/dev/null |
         awk -v name="$source" -v target=$target -v misses="${MISSES-}" '

@@ -2,8 +2,8 @@
 
     format_splits.py STORE...
 
-Reads every split file beside each store and computes anew which side every record is on. Prints a line a file;
-exits with 1 if anything disagrees.
+Reads every split file beside each store and computes anew which side every record is on. Prints a line a
+file; exits with 1 if anything disagrees.
 """
 
 import collections

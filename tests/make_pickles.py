@@ -4,8 +4,8 @@
     make_pickles.py FOLDER
 
 FOLDER gets the pickles and list.txt, one line for each: file, number of rows (0: it must be refused), 1 if it
-names its rows' files, and the words that the refusal must hold. Arrays are numpy's where there is a numpy; and
-always stand-ins that are pickled as numpy 1 and numpy 2 pickle theirs. The pixel in row i and column j is
+names its rows' files, and the words that the refusal must hold. Arrays are numpy's where there is a numpy;
+and always stand-ins that are pickled as numpy 1 and numpy 2 pickle theirs. The pixel in row i and column j is
 i * 131 + j * 7 + j // 32 modulo 256, the label of row i is i modulo 10.
 """
 import os
