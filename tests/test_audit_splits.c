@@ -343,7 +343,8 @@ Test(audit_store_splits, intervals)
     cr_assert(high == 1 && fabs(low - 0.69150290) < 1e-7);
 
     apl_store *store = plain_store(6000, 0);
-    struct check_options o = {.level = 0.05};
+    static const char *const names[] = {"val"};
+    struct check_options o = {.level = 0.05, .names = names, .count = 1};
     struct check_report report;
     unsigned outside = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
@@ -352,8 +353,6 @@ Test(audit_store_splits, intervals)
         s.replace = 1;
         s.by = APL_BY_ID;
         OK(apl_split_make(store, &s, &err));
-        o.names = (const char *const[]){"val"};
-        o.count = 1;
         OK(check_splits(store, &o, &report, &err));
         outside += report.balances[0].outside > 0;
         check_report_free(&report);
