@@ -284,6 +284,7 @@ bench-peers: setup all
 ## reliability: run the test of each promise, and renew the table in docs/RELIABILITY.md
 reliability: setup-test
 	+@$(MAKE) all tests stress replays faults && $(MAKE) FLAVOUR=tsan stress
+	@APL_LONG=1 BUILD='$(BUILD)' sh tests/check_promises.sh
 	@BUILD='$(BUILD)' tests/reliability.sh
 
 ## setup: install what building needs (apt; as root or by sudo)
