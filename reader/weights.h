@@ -18,8 +18,8 @@ void weights_scale(const double *weights, uint32_t n, uint64_t *scaled);
 uint64_t weights_part(uint64_t m, uint64_t a, uint64_t b, uint64_t *rest);
 
 /* Cumulated weights, and where to begin to look among them: bucket j says which is the first to end above j << shift. With
- * at least as many buckets as weights, a look-up takes two steps on average, whatever the weights are (Chen and Asau,
- * 1974). */
+ * half as many buckets as weights or more, a look-up takes three steps at most on average, whatever the weights are (Chen and
+ * Asau, 1974). */
 struct weight_table {
     uint64_t *ends;  /* room for each weight */
     uint32_t *guide; /* room for weight_table_buckets() */

@@ -96,3 +96,12 @@ check "ranks: a position given twice, another to none" caught "exactly once" rea
     's/full \? o->rank \* o->batch_size/full ? o->rank * o->batch_size - (o->rank == 1)/' orders "$program" --world 3
 check "lanes: a position given twice, another to none" caught "exactly once" reader/schedule.c \
     's/\(position \+ k\) % o->world == o->rank/(position + k) % o->world == o->rank % 2/' orders "$program" --world 3 --lanes 3
+check "samples: records chosen oftener the earlier they come" caught "records " reader/sampler.c \
+    's/random_below\(stream, \*left\) < \*wanted/random_below(stream, *left) <= *wanted/' \
+    orders "$program" --balance label --epoch-records 5000
+check "samples: remainders of a random number" caught "records " reader/sampler.c \
+    's/random_below\(stream, s->size\[g\]\)/random_u32(stream) % (5 * s->size[g] \/ 2) % s->size[g]/' \
+    orders "$program" --balance label --replacement
+check "samples: one for all epochs" caught "epochs" reader/sampler.c \
+    's/random_epoch_key\(s->rule.seed, epoch,/random_epoch_key(s->rule.seed, 0,/' \
+    orders "$program" --balance label --replacement --epoch-records 5000
