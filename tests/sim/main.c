@@ -55,13 +55,17 @@ static void run_all(uint64_t first, uint64_t seeds, bool trace, volatile uint64_
         digest = digest * 31 + once;
     }
     const struct tally_of_runs *t = &run_tally;
-    printf("simulate: %llu seeds, %llu steps, %llu batches; %llu resumed, %llu closed, %llu timeouts, %llu "
+    printf("count: %llu seeds of the simulation\ncount: %llu simulated steps\n", (unsigned long long)seeds,
+           (unsigned long long)t->steps);
+    printf("%llu batches; readers: %llu resumed, %llu closed under callers; callers: %llu timed out, %llu "
            "cancelled, "
-           "%llu all lent, %llu corrupt, %llu failures, %llu simplified; digest %016llx\n",
-           (unsigned long long)seeds, (unsigned long long)t->steps, (unsigned long long)t->batches,
-           (unsigned long long)t->resumed, (unsigned long long)t->closed, (unsigned long long)t->timeouts,
-           (unsigned long long)t->cancelled, (unsigned long long)t->lent, (unsigned long long)t->corrupt,
-           (unsigned long long)t->failed, (unsigned long long)t->simplified, (unsigned long long)digest);
+           "%llu told that all is lent, %llu that blocks are corrupt, %llu of other failures; %llu scenarios "
+           "simplified; "
+           "digest %016llx\n",
+           (unsigned long long)t->batches, (unsigned long long)t->resumed, (unsigned long long)t->closed,
+           (unsigned long long)t->timeouts, (unsigned long long)t->cancelled, (unsigned long long)t->lent,
+           (unsigned long long)t->corrupt, (unsigned long long)t->failed, (unsigned long long)t->simplified,
+           (unsigned long long)digest);
     fflush(stdout);
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOST_STEPS  4000000u
+#define MOST_STEPS  1000000u
 #define MAX_CHANGES 8
 
 /* How the one to go on is chosen; drawn from the seed. */
