@@ -76,7 +76,8 @@ static char *shown_path(const char *path)
 static apl_status open_pages(apl_store *store, int directory, apl_io io, apl_error *err)
 {
     struct stat st;
-    int fd = openat(directory, STORE_FILE, O_RDONLY | O_CLOEXEC);
+    /* non-blocking: a pipe must not make it wait */
+    int fd = openat(directory, STORE_FILE, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 && errno == ENOENT)
         return fail(err, APL_E_NOTFOUND, "%s: is not a store (there is no %s in it)", store->name,
                     STORE_FILE);
