@@ -239,8 +239,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* values[0 ... 2n-1]: in record order, and room to sort them. Returns how many there are. */
-static uint32_t rank_values(uint64_t *values, uint32_t n, uint32_t *cls)
+uint32_t inputs_rank(uint64_t *values, uint32_t n, uint32_t *cls)
 {
     uint64_t *sorted = values + n;
     uint32_t distinct = 0;
@@ -256,21 +255,28 @@ static uint32_t rank_values(uint64_t *values, uint32_t n, uint32_t *cls)
     return distinct;
 }
 
-apl_status inputs_classes(apl_store *store, unsigned field, const uint64_t *ids, uint32_t n, uint32_t *cls,
-                          uint32_t *classes, apl_error *err)
+apl_status inputs_values(apl_store *store, unsigned field, const uint64_t *ids, uint32_t n, uint64_t *values,
+                         apl_error *err)
 {
     const apl_field *f = apl_store_field(store, field);
     apl_get_options options = APL_GET_OPTIONS_INIT;
     apl_batch *labels = NULL;
-    uint64_t *values = malloc(((size_t)n * 2 + 1) * sizeof *values);
     options.fields = &f->name;
     options.field_count = 1;
     options.threads = cores();
-    apl_status status = values ? apl_store_get_batch(store, ids, n, &options, &labels, err) : no_memory(err);
+    apl_status status = apl_store_get_batch(store, ids, n, &options, &labels, err);
     for (uint32_t i = 0; status == APL_OK && i < n; i++)
         values[i] = whole_number(apl_batch_column(labels, field), f->value_bytes, i);
-    *classes = status == APL_OK ? rank_values(values, n, cls) : 0;
     apl_batch_release(labels);
+    return status;
+}
+
+apl_status inputs_classes(apl_store *store, unsigned field, const uint64_t *ids, uint32_t n, uint32_t *cls,
+                          uint32_t *classes, apl_error *err)
+{
+    uint64_t *values = malloc(((size_t)n * 2 + 1) * sizeof *values);
+    apl_status status = values ? inputs_values(store, field, ids, n, values, err) : no_memory(err);
+    *classes = status == APL_OK ? inputs_rank(values, n, cls) : 0;
     free(values);
     return status;
 }

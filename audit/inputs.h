@@ -21,6 +21,13 @@ apl_status inputs_equal_field(apl_store *store, const char *field, uint32_t *equ
 apl_status inputs_each(apl_store *store, const char *const *fields, unsigned count,
                        void (*take)(void *user, const apl_batch *batch), void *user, apl_error *err);
 
+/* values[i] of the record ids[i]: its value of a field of one whole number a record. */
+apl_status inputs_values(apl_store *store, unsigned field, const uint64_t *ids, uint32_t n, uint64_t *values,
+                         apl_error *err);
+
+/* cls[i]: values[i] by rank among those that occur; how many do. values[0 ... 2n-1] has room to sort them. */
+uint32_t inputs_rank(uint64_t *values, uint32_t n, uint32_t *cls);
+
 /* cls[i] of the record ids[i]: its value of a target field, by rank among those that occur (0 ... *classes-1). */
 apl_status inputs_classes(apl_store *store, unsigned field, const uint64_t *ids, uint32_t n, uint32_t *cls,
                           uint32_t *classes, apl_error *err);

@@ -5,7 +5,8 @@
 #include "apl.h"
 #include "audit.h"
 
-/* A split, and readers of it that are opened as they are needed: one for each rank. */
+/* A split, or what the options say instead (a list of ids, a mix of stores), and readers of it that are opened as they are
+ * needed: one for each rank. */
 struct reader_orders {
     apl_store *store;
     apl_reader_options options; /* rank is set for each; world 0: one */
@@ -13,7 +14,7 @@ struct reader_orders {
     unsigned
         delay_us; /* the caller and the reader's threads dawdle up to so long over some batches, at random */
     uint64_t digest;      /* of all values taken so far, where they are; 0: of none */
-    uint64_t *ids;        /* of the split, ascending: record i of the sample is ids[i] */
+    uint64_t *ids;        /* that are read, ascending: record i of the sample is ids[i] */
     uint32_t n, length;   /* records; positions of an epoch, which are others where it is a sample */
     apl_reader **readers; /* of the seed `seed`, that stand at `epoch` */
     uint64_t seed, epoch;
@@ -24,6 +25,14 @@ struct reader_orders {
 apl_status reader_orders_open(apl_store *store, const apl_reader_options *options,
                               struct reader_orders *orders, struct audit_sample *sample, apl_error *err);
 void reader_orders_close(struct reader_orders *orders, struct audit_sample *sample);
+
+/* Which store record i is of, 0 for the own one and k + 1 for mix[k]; the store, and its id there. */
+size_t reader_orders_store(const struct reader_orders *orders, uint32_t i, apl_store **store, uint64_t *own);
+
+/* cls[i] of record i: its value of the field of that name, which is of one whole number a record in all stores, by rank among
+ * those that occur. */
+apl_status reader_orders_classes(const struct reader_orders *orders, const char *field, uint32_t *cls,
+                                 uint32_t *classes, apl_error *err);
 
 /* An order_source's function, of `length` places; user: the struct reader_orders. All ranks' batches, put together by
  * their positions. */

@@ -35,6 +35,7 @@ static const char help[] =
     "\n"
     "The reader:\n"
     "      --split NAME          default: the first of the store\n"
+    "      --where CONDITION, --with DB[:SPLIT][=WEIGHT], --own-weight W    as for apldata bench\n"
     "      --batch-size N        records in a batch (256)\n"
     "      --order ORDER         strict (default) or free\n"
     "      --fill                in free order: draw when all of the split stands\n"
@@ -182,6 +183,10 @@ static int report_audit(struct audit_job *job, const struct audit_result *result
 static int failed_with(const struct audit_job *job, const apl_error *err)
 {
     bool named = strncmp(err->message, job->path, strlen(job->path)) == 0;
+    size_t count;
+    char *const *with = reader_args_items(&job->args, "with", &count);
+    for (size_t i = 0; i < count; i++)
+        named |= strncmp(err->message, with[i], strcspn(with[i], ":=")) == 0;
     return named ? failed("%s", err->message) : failed("%s: %s", shown(job->path), err->message);
 }
 
@@ -209,13 +214,47 @@ static apl_status law_of_reader(struct audit_job *job, apl_error *err)
     return audit_law_open(job, err);
 }
 
+static bool all_have(const struct audit_job *job, const char *field)
+{
+    for (size_t i = 0; i < job->sources.mix_count; i++)
+        if (apl_store_find_field(job->sources.mix[i].store, field) < 0)
+            return false;
+    return true;
+}
+
+/* Where values are taken, those of fields that all stores have. */
+static void pick_fields(struct audit_job *job)
+{
+    apl_reader_options *o = &job->choice.options;
+    const apl_field *f;
+    for (unsigned i = 0; (f = apl_store_field(job->store, i)) != NULL; i++)
+        if (all_have(job, f->name))
+            job->fields[o->field_count++] = f->name;
+    o->fields = job->fields;
+}
+
+/* What is read, and sampled: also where weights are those of stores alone. */
+static apl_status open_sources(struct audit_job *job, apl_error *err)
+{
+    apl_reader_options *o = &job->choice.options;
+    apl_status status = sampling_args(job->store, &job->choice, err);
+    if (status == APL_OK)
+        status = source_args_open(&job->sources, &job->args, job->store, o->split, err);
+    source_args_set(&job->sources, o);
+    if (status == APL_OK && o->mix_count > 0)
+        pick_fields(job);
+    if (o->weight > 0)
+        o->sampling = &job->choice.sampling;
+    return status;
+}
+
 static int run_audit(struct audit_job *job)
 {
     apl_error err;
     if (apl_store_open(job->path, NULL, &job->store, &err) != APL_OK)
         return failed("%s", err.message);
     int code;
-    apl_status opened = sampling_args(job->store, &job->choice, &err);
+    apl_status opened = open_sources(job, &err);
     if (opened == APL_OK && (job->controls || job->scope != AUDIT_SPLITS))
         opened = reader_orders_open(job->store, &job->choice.options, &job->orders, &job->sample, &err);
     job->orders.load = job->load;
@@ -230,6 +269,7 @@ static int run_audit(struct audit_job *job)
     audit_law_close(job);
     reader_orders_close(&job->orders, &job->sample);
     sampling_args_free(&job->choice);
+    source_args_close(&job->sources);
     apl_store_close(job->store);
     return code;
 }
@@ -330,8 +370,8 @@ static int parse(struct audit_job *job, int argc, char **argv)
         status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
     if (!status && reader_args_choices(&job->args) != 1)
         status = misuse("one choice of each option at a time");
-    if (!status && job->windows && is_sampled(job))
-        status = misuse("--windows is of epochs that are no samples");
+    if (!status && job->windows && (is_sampled(job) || reader_args_given(&job->args, "with")))
+        status = misuse("--windows is of one store, and of epochs that are no samples");
     if (!status) {
         job->path = argv[optind];
         reader_args_choose(&job->args, 0, &job->choice);

@@ -6,6 +6,7 @@
 #include "reader_args.h"
 #include "reader_orders.h"
 #include "sampling_audit.h"
+#include "source_args.h"
 #include "store_splits.h"
 #include "windows.h"
 
@@ -21,6 +22,8 @@ struct audit_job {
     struct reader_args args;
     struct reader_choice choice;
     apl_store *store;
+    struct source_args sources;
+    const char *fields[APL_MAX_FIELDS]; /* of a mix: those that all stores have */
     struct reader_orders orders;
     struct audit_sample sample;
     struct sampling_law law; /* groups 0: each record once an epoch */

@@ -7,21 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of a field of whole numbers of one record. */
-static apl_status value_of(const struct audit_job *job, unsigned field, uint64_t id, uint64_t *value,
-                           apl_error *err)
+/* The value that record i has of the field by whose classes samples are drawn. */
+static apl_status value_of(const struct audit_job *job, uint32_t i, uint64_t *value, apl_error *err)
 {
+    apl_store *store;
+    uint64_t id;
+    reader_orders_store(&job->orders, i, &store, &id);
+    unsigned field = (unsigned)apl_store_find_field(store, job->choice.sampling.field);
     apl_batch *batch = NULL;
-    apl_status status = apl_store_get(job->store, id, &batch, err);
+    apl_status status = apl_store_get(store, id, &batch, err);
     *value = 0;
     if (status == APL_OK)
-        memcpy(value, apl_batch_column(batch, field)->data, apl_store_field(job->store, field)->value_bytes);
+        memcpy(value, apl_batch_column(batch, field)->data, apl_store_field(store, field)->value_bytes);
     apl_batch_release(batch);
     return status;
 }
 
 /* The weights of the groups: of each, that of the class of its first record. */
-static apl_status set_weights(struct audit_job *job, int field, double *weights, apl_error *err)
+static apl_status set_weights(struct audit_job *job, double *weights, apl_error *err)
 {
     const apl_sampling *asked = &job->choice.sampling;
     apl_status status = APL_OK;
@@ -33,10 +36,25 @@ static apl_status set_weights(struct audit_job *job, int field, double *weights,
         if (weights[g] >= 0)
             continue;
         if (asked->weights)
-            status = value_of(job, (unsigned)field, job->orders.ids[i], &value, err);
+            status = value_of(job, i, &value, err);
         weights[g] = asked->weights ? asked->weights[value % asked->weight_count] : 1;
     }
     return status;
+}
+
+/* Where stores have weights, they are the groups. */
+static void group_stores(struct audit_job *job, uint32_t *group, double *weights)
+{
+    const apl_reader_options *o = &job->choice.options;
+    for (uint32_t i = 0; i < job->sample.n; i++) {
+        apl_store *store;
+        uint64_t own;
+        group[i] = (uint32_t)reader_orders_store(&job->orders, i, &store, &own);
+    }
+    job->law.groups = (uint32_t)o->mix_count + 1;
+    weights[0] = o->weight;
+    for (size_t k = 0; k < o->mix_count; k++)
+        weights[k + 1] = o->mix[k].weight;
 }
 
 apl_status audit_law_open(struct audit_job *job, apl_error *err)
@@ -44,15 +62,17 @@ apl_status audit_law_open(struct audit_job *job, apl_error *err)
     const apl_sampling *asked = &job->choice.sampling;
     uint32_t n = job->sample.n, *group = calloc(n, sizeof *group);
     double *weights = calloc(n, sizeof *weights);
-    int field = asked->field ? apl_store_find_field(job->store, asked->field) : -1;
     job->law = (struct sampling_law){group, 1, weights, asked->replacement, job->orders.length, false};
     if (!group || !weights)
         return inputs_error(err, APL_E_NOMEM, "memory could not be had");
     apl_status status = APL_OK;
+    if (job->choice.options.weight > 0) {
+        group_stores(job, group, weights);
+        return APL_OK;
+    }
     if (asked->field)
-        status =
-            inputs_classes(job->store, (unsigned)field, job->orders.ids, n, group, &job->law.groups, err);
-    return status == APL_OK ? set_weights(job, field, weights, err) : status;
+        status = reader_orders_classes(&job->orders, asked->field, group, &job->law.groups, err);
+    return status == APL_OK ? set_weights(job, weights, err) : status;
 }
 
 void audit_law_close(struct audit_job *job)
@@ -69,5 +89,7 @@ void audit_law_text(const struct audit_job *job, char *text, size_t size)
     if (asked->field)
         at += snprintf(text + at, size - (size_t)at, "classes of %s %s, ", shown(asked->field),
                        asked->weights ? "by weights" : "alike");
+    if (job->choice.options.weight > 0)
+        at += snprintf(text + at, size - (size_t)at, "stores by weights, ");
     snprintf(text + at, size - (size_t)at, asked->replacement ? "with replacement" : "without replacement");
 }
