@@ -180,6 +180,7 @@ stress()
         test=$(basename "$source" .c)
         program "$1 $test" "$BUILD/$1/tests/stress/$test"
     done
+    program "$1 simulate" "$BUILD/$1/tests/sim/simulate"
 }
 
 # Without a sanitizer, memory is measured too.

@@ -22,7 +22,8 @@ apl_status callers_before_load(void *user, uint64_t number, apl_error *err)
     uint64_t block = number - (shape->first ? (shape->first - 1) / shape->block + 1 : 0);
     if (sim_chance(t->scenario.slow_load * 100))
         nap(sim_below(400));
-    return !t->scenario.read && t->scenario.bad >> block & 1 ? fail(err, APL_E_CORRUPT, "damaged") : APL_OK;
+    bool bad = t->scenario.bad && t->scenario.bad >> block & 1; /* none is where stores are mixed */
+    return !t->scenario.read && bad ? fail(err, APL_E_CORRUPT, "damaged") : APL_OK;
 }
 
 static void on_batch(void *user, apl_batch *batch)
