@@ -341,7 +341,7 @@ static void run_mix(unsigned number)
         m.options.memory_budget = least_budget(store, m.options) +
                                   (m.options.memory_budget - 1) * ((2u << 20) + roll(&dice, 1u << 20));
     describe(&m);
-    case_watch(SANITIZED ? 60 : 10);
+    case_watch(SANITIZED ? 240 : 60);
     load_set_hook(&hook);
     for (unsigned i = 0; i < m.world; i++) {
         m.options.rank = i;
