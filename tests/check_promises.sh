@@ -136,3 +136,4 @@ breaks 23 "the number of threads decides on the level of compression" store/writ
     's/w->want_level = o->level;/w->want_level = o->level + (w->threads > 2);/'
 breaks 24 "blocks begin with another number" store/block.c 's/BLOCK_MAGIC 0x424c5041u/BLOCK_MAGIC 0x424c5042u/'
 breaks 25 "nothing is ever rejected" audit/judge.c 's/least->p > level \/ \(count - rejected\)/least->p > 0/'
+breaks 26 "a batch that is finished wakes nobody" reader/schedule.c 's/(job->stage = JOB_DONE;\n)[^\n]*\n/\1\n/'

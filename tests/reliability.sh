@@ -44,6 +44,7 @@ told()
                 s/^ok .* \(ended [a-z]* a [a-z]*\): [0-9]* runs, \([0-9]*\) ended there$/\2 runs \1/p
                 s/^ok .* killed at random times: \([0-9]* runs\), .*/\1 killed at random times/p
                 s/^ok \([0-9]* runs with faults\) .*/\1/p
+                s/^simulate: \([0-9]* seeds\), .*/\1 simulated/p
                 s/^ok \(sandbox\): .*/1 checks of the \1/p
                 s/^ok \(ingest-[a-z]*\)$/golden run \1/p
                 s/^ok \([a-z]*:.* is found.*\)$/1 bugs planted and found/p
