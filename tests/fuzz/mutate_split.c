@@ -6,18 +6,18 @@
 #include "repair.h"
 
 #define HEAD    104u
-#define TEXTS   4u
 #define TAIL    16u
 #define SUM     8u
 #define RECORDS 4096u /* of the store that targets read: fewer */
 
+enum { BY_GROUP = 3 }; /* in the upper half of the rule */
 enum { AT_RULE = 48, AT_COUNT = 80, AT_RECORDS = 88 };
 
 /* Where the two tables begin, and what is behind them; false: the file is too broken to be understood. */
 static bool find_places(const uint8_t *data, size_t body, size_t places[3])
 {
     struct cursor c = cursor_over(data + HEAD, body - HEAD);
-    for (unsigned i = 0; i < TEXTS; i++)
+    for (unsigned i = 0; i < (data[AT_RULE] >> 4 == BY_GROUP ? 5 : 4); i++) /* names */
         cursor_take(&c, cursor_u16(&c));
     for (unsigned i = 0; i < 2; i++) {
         places[i] = body - cursor_left(&c);
@@ -76,14 +76,18 @@ static size_t mutate_marks(uint8_t *data, size_t body, size_t room, unsigned *se
     return size;
 }
 
-/* Another rule, with or without the part that its file must name. */
+/* Another rule, with or without the part that its file must name; or other inputs of the hash, but those that have a name. */
 static size_t mutate_rule(uint8_t *data, size_t body, size_t room, unsigned *seed)
 {
     size_t places[3];
-    data[AT_RULE] = (uint8_t)(1 + draw(seed, 5));
+    unsigned by = data[AT_RULE] >> 4;
+    if (by != BY_GROUP && draw(seed, 2))
+        by = draw(seed, BY_GROUP);
+    unsigned rule = 1 + draw(seed, 5);
+    data[AT_RULE] = (uint8_t)(by << 4 | rule);
     if (!find_places(data, body, places) || draw(seed, 8) == 0)
         return body;
-    if (data[AT_RULE] < 3)
+    if (rule < 3)
         return places[2];
     if (places[2] + TAIL > room)
         return body;
@@ -91,7 +95,7 @@ static size_t mutate_rule(uint8_t *data, size_t body, size_t room, unsigned *see
     unsigned parts = 2 + draw(seed, 6);
     store_le(tail, draw(seed, parts), 4);
     store_le(tail + 4, parts, 4);
-    store_le(tail + 8, data[AT_RULE] == 5 ? 1 + draw(seed, 3000000) : 0, 8);
+    store_le(tail + 8, rule == 5 ? 1 + draw(seed, 3000000) : 0, 8);
     return places[2] + TAIL;
 }
 

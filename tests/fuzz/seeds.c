@@ -198,6 +198,24 @@ static void split_seed(const char *name, const char *parent, const char *stratif
     buffer_free(&file);
 }
 
+/* Splits by what is not the inputs; of groups, by the field that tells them. */
+static void unit_seed(const char *name, apl_split_by by, const char *group, const char *stratify)
+{
+    char path[512];
+    apl_split_options options = APL_SPLIT_OPTIONS_INIT;
+    options.name = name;
+    options.parent = "train";
+    options.stratify = stratify;
+    options.ratio = 0.4;
+    options.by = by;
+    options.group = group;
+    MUST(apl_split_make(small_store(), &options, NULL) == APL_OK);
+    snprintf(path, sizeof path, "%s/small/%s.split", fuzz_folder(), name);
+    struct buffer file = read_whole(path);
+    seed("split", name, file.data, file.size);
+    buffer_free(&file);
+}
+
 static void parts_seed(const char *name, const char *parent, const char *stratify, double concentration)
 {
     char path[512], second[64];
@@ -229,6 +247,10 @@ static void small_seeds(void)
     parts_seed("fold", "train", NULL, 0);
     parts_seed("even", "train", "label", 0);
     parts_seed("client", "train", "label", 0.3);
+    unit_seed("place", APL_BY_KEY, NULL, "label");
+    unit_seed("id", APL_BY_ID, NULL, NULL);
+    unit_seed("name", APL_BY_CONTENT, "name", NULL);
+    unit_seed("label", APL_BY_CONTENT, "label", "label");
 }
 
 int main(int argc, char **argv)
