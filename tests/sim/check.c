@@ -209,6 +209,37 @@ void check_answer(struct run *t, struct rank *rank, apl_status status, uint64_t 
 
 /* ------------------------------------------------------------------------------------------------------ the sums */
 
+/* Where the epoch is to end because more is corrupt than is left out, if it has been read by one reader from `first` on; else
+ * NEVER. It is the same whoever loads. */
+static uint64_t limit_exceeded_at(const struct run *t, uint64_t first)
+{
+    const struct shape *shape = &shapes[t->scenario.store];
+    uint64_t skipped = 0, known = 0, batch = t->part.options.batch_size;
+    for (uint64_t i = first; i < t->length; i++) {
+        uint64_t id = t->ids[t->order[i]], block = (id - shape->first) / shape->block;
+        if (!is_bad(t, id) || known >> block & 1)
+            continue;
+        uint64_t left = shape->records - block * shape->block;
+        skipped += left < shape->block ? left : shape->block;
+        known |= (uint64_t)1 << block;
+        if (skipped > t->scenario.order.skip_corrupt)
+            return i - (i - first) % batch;
+    }
+    return NEVER;
+}
+
+static void check_limit(const struct run *t, const struct rank *rank, const apl_receipt *receipt)
+{
+    const apl_reader_options *o = &t->scenario.order;
+    if (!t->fresh || t->part.world > 1 || o->order != APL_STRICT || o->ids || !t->scenario.bad)
+        return;
+    uint64_t at = limit_exceeded_at(t, receipt->first);
+    if (rank->error == APL_E_CORRUPT)
+        HOLDS(receipt->last == at);
+    else
+        HOLDS(receipt->last <= at);
+}
+
 void check_receipts(struct run *t)
 {
     uint64_t sum = 0, span = 0;
@@ -222,6 +253,7 @@ void check_receipts(struct run *t)
         HOLDS(receipt.dropped == 0 || t->scenario.order.drop_last);
         HOLDS(receipt.dropped == 0 || receipt.dropped < t->part.world * t->part.options.batch_size);
         HOLDS(!rank->ended || receipt.last + receipt.dropped == t->length);
+        check_limit(t, rank, &receipt);
         sum += receipt.delivered + receipt.skipped;
         span = receipt.last - receipt.first;
         all_ended = all_ended && rank->ended;

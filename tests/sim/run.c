@@ -39,7 +39,9 @@ static bool open_readers(struct run *t, struct crew *crew, const void *state, si
     o.first_epoch = t->epoch;
     if (t->part.budget) {
         o.memory_budget = least_budget(t, o);
-        o.memory_budget += t->part.budget == 2 ? draw(&t->draws, 100000) : 0;
+        o.memory_budget += t->part.budget == 2   ? draw(&t->draws, 100000)
+                           : t->part.budget == 3 ? 32u << 20
+                                                 : 0;
     }
     for (unsigned i = 0; i < t->part.world; i++) {
         apl_allocator allocator;
@@ -170,6 +172,7 @@ static size_t use_readers(struct run *t, struct crew *crew, uint8_t *state, size
             return 0;
         }
         check_receipts(t);
+        t->fresh = false;
         bool whole = !t->broken && !t->cancelled;
         for (unsigned i = 0; i < t->part.world; i++)
             whole = whole && t->ranks[i].ended;
@@ -230,6 +233,7 @@ static void read_epochs(struct run *t)
             continue;
         }
         run_tally.resumed += size > 0;
+        t->fresh = true;
         if (t->scenario.close_first)
             close_stores(t);
         size = use_readers(t, &crew, state, sizeof state);

@@ -39,6 +39,7 @@ struct run {
     uint8_t seen[MOST_DELIVERIES];
     uint32_t order[MOST_DELIVERIES]; /* strict: which delivery comes at each position */
     bool cancelled, broken;          /* broken: the epoch will not be whole */
+    bool fresh;                      /* its readers have read no other part */
 };
 
 /* What this epoch should bring, from the plan alone; false if the options do not go together. */

@@ -196,7 +196,7 @@ void scenario_part(const struct scenario *s, struct draws *d, struct part *p)
     draw_threads(o, d);
     draw_world(s, d, p);
     p->callers = one_in(d, 2) ? 1 : 1 + draw(d, MOST_CALLERS);
-    p->budget = one_in(d, 2) ? 0 : 1 + draw(d, 2);
+    p->budget = one_in(d, 2) ? 0 : 1 + draw(d, 3);
     p->ending = one_in(d, 2) ? TO_THE_END : (enum ending)draw(d, ENDINGS);
     uint32_t steps = (uint32_t)(n * o->reuse / (o->batch_size * p->world) + 1);
     p->batches = p->ending == TO_THE_END ? 1ll << 60 : (long long)draw(d, steps + 1);
