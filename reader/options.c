@@ -336,6 +336,8 @@ static apl_status check_numbers(const apl_reader_options *asked, apl_error *err)
     if (asked->size != sizeof *asked)
         return fail(err, APL_E_INVALID,
                     "apl_reader_options: size is not set: start from APL_READER_OPTIONS_INIT");
+    if (asked->sampling && asked->sampling->size != sizeof *asked->sampling)
+        return fail(err, APL_E_INVALID, "apl_sampling: size is not set: start from APL_SAMPLING_INIT");
     if (asked->batch_size > MAX_BATCH)
         return fail(err, APL_E_INVALID, "batch_size %zu: at most %zu", asked->batch_size, MAX_BATCH);
     if (asked->bins > PLAN_MAX_BINS)

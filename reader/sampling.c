@@ -20,8 +20,6 @@ apl_status sampling_check_weights(const char *what, const double *weights, size_
 
 static apl_status check(const struct subset *subset, const apl_sampling *asked, apl_error *err)
 {
-    if (asked->size != sizeof *asked)
-        return fail(err, APL_E_INVALID, "apl_sampling: size is not set: start from APL_SAMPLING_INIT");
     if ((asked->weights == NULL) != (asked->weight_count == 0))
         return fail(err, APL_E_INVALID, "sampling: weights and weight_count: both or none");
     if (asked->weights)

@@ -41,6 +41,9 @@ Test(reader_options, refuses_numbers_that_cannot_be)
     REFUSED(APL_E_INVALID, "memory_budget", o.memory_budget = 1);
     apl_allocator none = {NULL, NULL, NULL};
     REFUSED(APL_E_INVALID, "allocator", o.allocator = &none);
+    /* of which nothing else is looked at */
+    apl_sampling unset = {.size = 1, .field = (const char *)(uintptr_t)1};
+    REFUSED(APL_E_INVALID, "size", o.sampling = &unset);
 }
 
 Test(reader_options, refuses_splits_and_fields_that_are_not_there)
