@@ -18,12 +18,21 @@ def meets(field: Field, values: Any, condition: Any) -> np.ndarray:
             raise wrong_type(field.name, f"a function that returns bool[{len(values)}]", found)
         return found
     several = isinstance(condition, (list, tuple, set, frozenset, range, np.ndarray))
-    wanted = [_value(field, one) for one in (condition if several else [condition])]
+    wanted: Any = [_value(field, one) for one in (condition if several else [condition])]
     if isinstance(values, list):  # of varying shape: text, or arrays
         return np.fromiter((isinstance(v, (str, bytes)) and v in wanted for v in values), np.bool_)
     if values.ndim != 1:
         raise wrong_type(field.name, "a function, as the field has no single values", condition)
+    if values.dtype.kind in "iu":  # beside a number that does not fit, NumPy may make float64 of all
+        limits = np.iinfo(values.dtype)
+        wanted = [one for one in wanted if not _is_whole(one) or limits.min <= one <= limits.max]
+        if all(map(_is_whole, wanted)):
+            wanted = np.array(wanted, values.dtype)
     return np.isin(values, wanted)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer))
 
 
 def _value(field: Field, value: Any) -> Any:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ._store import Store
 
 _WEIGHTS = "a list of numbers, an array, or a dict of classes"
+_MOST_CLASSES = 2**20  # that a dict tells of: all of them, those that do not come too, have a weight in C
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +78,22 @@ class Sampling:
             raise InvalidError("weights: a class is named twice")
         if not given:
             raise wrong_value("weights", _WEIGHTS, self.weights)
-        classes = len(names) or 1 + int(store.to_numpy(fields=[self.field])[self.field].max(initial=0))
+        classes = len(names) or _most(store.to_numpy(fields=[self.field])[self.field])
+        if classes > _MOST_CLASSES:
+            raise InvalidError(f"weights: a dict is for classes below {_MOST_CLASSES}; "
+                               f"there is a {self.field} of {classes - 1}")  # fmt: skip
         return [given.get(i, 0.0) for i in range(max(classes, max(given) + 1))]
+
+
+def _most(values: Any) -> int:
+    """One more than the largest of whole numbers; 0 of what are none, which the library refuses by name."""
+    whole_numbers = isinstance(values, np.ndarray) and values.dtype.kind in "iub"
+    return 1 + int(values.max(initial=0)) if whole_numbers else 0
 
 
 def _class_number(names: tuple[str, ...], key: Any) -> int:
     if not isinstance(key, str):
-        return whole("weights: a class", key, 0, 2**20 - 1)
+        return whole("weights: a class", key, 0, _MOST_CLASSES - 1)
     if key not in names:
         known = f"one of {', '.join(names)}" if names else "a number: the field has no names of classes"
         raise wrong_value("weights: a class", known, key)

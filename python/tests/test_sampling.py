@@ -154,6 +154,36 @@ def test_where(store, drawn):
             store.where("train", **wrong)
 
 
+@pytest.fixture
+def keyed(tmp_path):
+    """A store whose only field, a u64, has neighbours among numbers that float64 cannot tell apart."""
+    keys = np.array([7, 2**60, 2**60 + 1, 2**64 - 2, 2**64 - 1], np.uint64)
+    with apldata.Writer(tmp_path / "keyed", [apldata.Field("key", "u64")]) as writer:
+        writer.extend(key=keys)
+    return Store(tmp_path / "keyed")
+
+
+def test_where_tells_large_numbers_apart(keyed):
+    many = [2**60 + 1, *range(1000, 10**9, 10**7)]
+    assert keyed.where(key=many).tolist() == [2]
+    assert keyed.where(key=[2**64 - 1, -5, 2**70]).tolist() == [4]
+    assert keyed.where(key=np.array([7, -1])).tolist() == [0]
+    assert keyed.where(key=[7.0, 8.5]).tolist() == [0]
+
+
+def test_a_dict_is_not_made_into_a_weight_for_each_of_too_many_numbers(keyed):
+    with pytest.raises(apldata.InvalidError, match=f"below 1048576; there is a key of {2**64 - 1}"):
+        Loader(keyed, sampling=Sampling("key", {7: 1}))
+
+
+def test_classes_are_whole_numbers(tmp_path):
+    with apldata.Writer(tmp_path / "texts", [apldata.Field("name", "utf8"), apldata.Field("mass", "f32")]) as w:
+        w.append(name="a", mass=float("nan"))
+    for field in ("name", "mass"):
+        with pytest.raises(apldata.InvalidError, match=f"{field} is not one whole number"):
+            Loader(tmp_path / "texts", sampling=Sampling(field, {7: 1}))
+
+
 def test_only_these_records(store):
     chosen = store.where("train", label=["cat", "dog"])
     with Loader(store, ids=chosen, seed=1) as loader:
