@@ -177,8 +177,9 @@ def test_a_dict_is_not_made_into_a_weight_for_each_of_too_many_numbers(keyed):
 
 
 def test_classes_are_whole_numbers(tmp_path):
-    with apldata.Writer(tmp_path / "texts", [apldata.Field("name", "utf8"), apldata.Field("mass", "f32")]) as w:
-        w.append(name="a", mass=float("nan"))
+    fields = [apldata.Field("name", "utf8"), apldata.Field("mass", "f32")]
+    with apldata.Writer(tmp_path / "texts", fields) as writer:
+        writer.append(name="a", mass=float("nan"))
     for field in ("name", "mass"):
         with pytest.raises(apldata.InvalidError, match=f"{field} is not one whole number"):
             Loader(tmp_path / "texts", sampling=Sampling(field, {7: 1}))
