@@ -552,3 +552,60 @@ Test(failing, reader_of_a_split_with_transforms)
     apl_store_close(s);
     sweep(&(struct subject){NULL, read_all, NULL});
 }
+
+/* The store twice, with weights or with classes that come alike; and records that are looked up before. */
+static bool by_class;
+
+static int keep_even(void *user, uint64_t id, const void *value, size_t bytes)
+{
+    (void)user;
+    (void)value;
+    (void)bytes;
+    return id % 2 == 0;
+}
+
+static apl_status read_mixed(apl_error *err)
+{
+    apl_store *s = NULL;
+    uint64_t ids[64], count = 64;
+    apl_sampling sampling = APL_SAMPLING_INIT;
+    sampling.field = by_class ? "label" : NULL;
+    apl_status status = open_store(&s, err);
+    if (status == APL_OK)
+        status = apl_store_where(s, "train", "label", keep_even, NULL, ids, &count, err);
+    if (status == APL_OK)
+        ids[count++] = apl_store_info(s)->records + 1;
+    apl_source mix = {.store = s, .split = "train", .weight = by_class ? 0 : 2};
+    wanted.mix = &mix, wanted.mix_count = 1, wanted.weight = by_class ? 0 : 1;
+    wanted.sampling = by_class ? &sampling : NULL;
+    wanted.ids = ids, wanted.id_count = (size_t)count;
+    if (status == APL_OK)
+        status = read_and_resume(s, err);
+    apl_store_close(s);
+    return status;
+}
+
+static void sweep_mixed(bool sampled_by_class)
+{
+    apl_transform picture = APL_TRANSFORM_INIT;
+    picture.scale = APL_SCALE_NORMALISE, picture.dtype = APL_F32;
+    by_class = sampled_by_class;
+    wanted = (apl_reader_options)APL_READER_OPTIONS_INIT;
+    wanted.split = "train";
+    wanted.batch_size = 8;
+    wanted.bins = 4;
+    wanted.threads = APL_NO_THREADS;
+    wanted.transforms = &picture, wanted.transform_count = 1;
+    make_store();
+    sweep(&(struct subject){NULL, read_mixed, NULL});
+}
+
+Test(failing, reader_of_stores_with_weights)
+{
+    sweep_mixed(false);
+}
+
+Test(failing, reader_of_the_classes_of_stores)
+{
+    sweep_mixed(true);
+}

@@ -61,6 +61,29 @@ Test(reader_sources, an_error_names_the_store_and_the_readers_ids)
     apl_store_close(bad);
 }
 
+static int keep_all(void *user, uint64_t id, const void *value, size_t bytes)
+{
+    (void)id;
+    (void)value;
+    *(uint64_t *)user += bytes;
+    return 1;
+}
+
+/* What is looked up by its values, too. */
+Test(reader_sources, records_are_not_looked_up_in_what_is_corrupt)
+{
+    apl_store *bad = corrupt_second(SECOND + 40);
+    apl_error err = {0};
+    uint64_t bytes = 0, count = 0;
+    cr_assert_eq(apl_store_where(bad, "train", "image", keep_all, &bytes, NULL, &count, &err), APL_E_CORRUPT);
+    cr_assert(strstr(err.message, "/bad: one: block 1 (records 32 to 63)"), "%s", err.message);
+    cr_assert(err.first_record == 32 && err.records == BAD_COUNT);
+    cr_assert_eq(bytes, 32 * IMAGE_BYTES);
+    cr_assert_eq(apl_store_where(bad, "train", "label", keep_all, &bytes, NULL, &count, &err), APL_OK);
+    cr_assert_eq(count, 300);
+    apl_store_close(bad);
+}
+
 Test(reader_sources, left_out_records_have_the_readers_ids)
 {
     apl_store *bad = corrupt_second(SECOND + 40);
