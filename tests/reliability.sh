@@ -52,8 +52,9 @@ told()
         sed -n 's/.*Synthesis: .*Tested: [^0-9]*\([0-9]*\).*/\1 unit tests/p' "$log"
     } | awk '{ n = $1; if ($1 ~ /^[0-9]+$/) { $1 = ""; sum[$0] += n } else { $0 = " " $0; n = ""; text[$0] = 1 }
                if (!seen[$0]++) order[++lines] = $0 }
-             END { for (i = 1; i <= lines; i++)
-                       printf "%s%s%s", i > 1 ? "; " : "", sum[order[i]], sum[order[i]] ? order[i] : substr(order[i], 2) }'
+             END { for (i = 1; i <= lines; i++) {
+                       what = order[i]
+                       printf "%s", (i == 1 ? "" : "; ") (what in sum ? sum[what] what : substr(what, 2)) } }'
 }
 
 # What was broken on purpose, if it was and this promise's test found it.
