@@ -39,11 +39,9 @@ struct summary split_summary(const struct split *split, unsigned field)
 
 static void free_summary(struct summary *s)
 {
-    if (s) {
-        free(s->classes);
-        free(s->moments);
-        free(s);
-    }
+    free(s->classes);
+    free(s->moments);
+    free(s);
 }
 
 void split_free_summaries(struct split *split)
