@@ -69,6 +69,7 @@ apl_status apl_store_where(apl_store *store, const char *split, const char *fiel
     TRY(subset_open(store, split, &subset, err));
     apl_status status = sift(&s, &subset, err);
     subset_close(&subset);
-    *count = s.kept;
+    if (status == APL_OK || status == APL_E_INVALID) /* all have been looked at, with room or without */
+        *count = s.kept;
     return status;
 }

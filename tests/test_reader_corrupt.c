@@ -126,6 +126,25 @@ Test(reader_corrupt, errors_say_which_records_they_concern)
     cr_assert(err.first_record == BAD_FIRST && err.records == BLOCK, "the first of them");
 }
 
+static int keep_all(void *user, uint64_t id, const void *value, size_t bytes)
+{
+    (void)value;
+    (void)bytes;
+    *(uint64_t *)user = id;
+    return 1;
+}
+
+Test(reader_corrupt, a_search_ends_there_and_counts_nothing)
+{
+    uint64_t bad = BAD_ID, last = 0, ids[TRAIN], count = TRAIN;
+    apl_error err;
+    corrupt(&bad, 1);
+    cr_assert_eq(apl_store_where(fx.store, "train", "image", keep_all, &last, ids, &count, &err),
+                 APL_E_CORRUPT);
+    cr_assert(err.first_record == BAD_FIRST && err.records == BLOCK, "%s", err.message);
+    cr_assert(last + 1 == BAD_FIRST && count == TRAIN);
+}
+
 Test(reader_corrupt, is_an_error_that_names_the_block_and_stays)
 {
     uint64_t bad[] = {BAD_ID};
