@@ -739,7 +739,7 @@ typedef struct apl_sampling {
     const double *weights;
     size_t weight_count;
     int replacement;  /* 1: draws are independent */
-    uint64_t records; /* deliveries in an epoch; 0: as many as there are records to be read */
+    uint64_t records; /* deliveries in an epoch, below 2^32 - 1; 0: as many as there are records to be read */
 } apl_sampling;
 #define APL_SAMPLING_INIT                         \
     {                                             \
@@ -926,7 +926,8 @@ APL_API APL_MUST_USE apl_status apl_batch_placements(const apl_store *store, con
  * Where the reader stands after the last batch that was handed out, in *size bytes: with `state` NULL or
  * *size too small, only sets *size (APL_E_INVALID if too small). Another reader that is opened with it goes
  * on with the very next batch, also with other threads, batch size, world or transforms; it refuses
- * (APL_E_MISMATCH) a state of another store, split, seed, order, window, number of bins, lanes, reuse or sampling.
+ * (APL_E_MISMATCH) a state of another store, split, seed, order, window, number of bins, lanes, reuse, sampling, ids
+ * or mix.
  */
 #define APL_STATE_BYTES 96 /* of strict order; free order adds a bit for each delivery of an epoch */
 APL_API APL_MUST_USE apl_status apl_reader_state(apl_reader *reader, void *state, size_t *size,

@@ -11,3 +11,7 @@ for program in aplingest apldata; do
             grep -q -e "$option" || echo "$program.1: $option is in no help"
     done
 done
+# Every call is in its page.
+for call in $(grep -oE '\bapl_[a-z0-9_]+\(' "$CLI/../../include/apl.h" | tr -d '(' | sort -u); do
+    grep -q "^\.Fn $call\b" "$CLI/../../docs/man/apl.3" || echo "apl.3: $call is missing"
+done
