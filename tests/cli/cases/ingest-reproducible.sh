@@ -1,4 +1,4 @@
-for threads in 1 2 3 4 4; do
+for threads in 1 2 3 4 5 6 7 8 10 12 14 16 18 20 22 24 26 28 30 32; do
     aplingest -q --partial -j $threads "$SHARED/p.tar" db --force
     cmp db/data.mdb "$SHARED/pstore/data.mdb" && echo same
 done
