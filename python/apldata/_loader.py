@@ -86,7 +86,8 @@ class Loader:
         bins, reuse, lanes: see ``apl_reader_options`` in ``apl.h``.
         sampling: an `apldata.Sampling`: an epoch is a sample of the records, drawn anew each time, by weights
             of classes or records.
-        ids: only these records of the split, as `Store.where()` gives them; None: all.
+        ids: only these records of the split, as `Store.where()` gives them; None: all. With `mix`, those of
+            all stores, whose ids go on from store to store.
         mix: more stores, each a `Store` or its directory, alone or as (store, split) or (store, split,
             weight): an epoch is one order of the records of all. Ids go on from store to store: see
             `source()`.
@@ -180,10 +181,10 @@ class Loader:
         """Which records an epoch has, as the extension takes it."""
         if sampling is not None and not isinstance(sampling, Sampling):
             raise wrong_type("sampling", "an apldata.Sampling", sampling)
-        own = None if ids is None else self.store._ids(ids)
+        more = sources(mix)
+        own = None if ids is None else self.store._ids(ids, sum(len(store) for store, *_ in more))
         if own is not None and not own.size:
             raise wrong_value("ids", "at least one record", ids)
-        more = sources(mix)
         self._sampling = sampling
         self._stores = (self.store, *(store for store, *_ in more))
         self._options |= {
@@ -268,9 +269,10 @@ class Loader:
         sampling, ids = self._sampling, self._options["ids"]
         if sampling and sampling.records:
             return int(sampling.records)
-        own = records_of(self.store, self.split) if ids is None else len(ids) // 8
-        more = sum(records_of(store, split) for store, split, _ in self._options["mix"])
-        return (own + more) * self._options["reuse"]
+        if ids is not None:
+            return len(ids) // 8 * self._options["reuse"]
+        read = ((self.store, self.split), *((store, split) for store, split, _ in self._options["mix"]))
+        return sum(records_of(store, split) for store, split in read) * self._options["reuse"]
 
     def source(self, ids: Any) -> tuple[Any, Any]:
         """Of records that a loader with `mix` hands out (``batch.ids``): which store each is of, 0 for the

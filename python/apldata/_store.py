@@ -186,9 +186,11 @@ class Store(_core.Store):
 
     # ------------------------------------------------------------------------------------------- reading
 
-    def _ids(self, ids: Ids) -> np.ndarray:
+    def _ids(self, ids: Ids, others: int = 0) -> np.ndarray:
+        """As uint64[n]. `others`: records of other stores, whose ids go on from those of this one."""
+        records = len(self) + others
         if isinstance(ids, slice):
-            return np.arange(*_range_of(ids, len(self)), dtype=np.uint64)
+            return np.arange(*_range_of(ids, records), dtype=np.uint64)
         if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
             raise wrong_type("ids", _IDS, ids)
         values = ids if isinstance(ids, np.ndarray) else list(ids)  # type: ignore[arg-type]
@@ -202,18 +204,18 @@ class Store(_core.Store):
             return np.zeros(0, np.uint64)
         if given.dtype.kind not in "iu" or given.ndim != 1:
             raise wrong_type("ids", _IDS, ids)
-        wrong = (given < -len(self)) | (given >= len(self)) if given.dtype.kind == "i" else given >= len(self)
+        wrong = (given < -records) | (given >= records) if given.dtype.kind == "i" else given >= records
         if wrong.any():
-            first = int(given[wrong][0])
-            raise self._no_record(first)
+            raise self._no_record(int(given[wrong][0]), others)
         if given.dtype.kind == "i" and (given < 0).any():
             given = given.astype(np.int64)
-            given = np.where(given < 0, given + len(self), given)
+            given = np.where(given < 0, given + records, given)
         return np.ascontiguousarray(given, np.uint64)
 
-    def _no_record(self, id: int) -> NoRecordError:
+    def _no_record(self, id: int, others: int = 0) -> NoRecordError:
         known = (id, 1) if 0 <= id <= _MOST else ()
-        return NoRecordError(f"{self.path}: there is no record {id}: it has {len(self)}", 0, *known)
+        more = f", and the others have {others}" if others else ""
+        return NoRecordError(f"{self.path}: there is no record {id}: it has {len(self)}{more}", 0, *known)
 
     def get(self, ids: Ids, fields: Iterable[str] | None = None, threads: int = 0) -> _core.Batch:
         """The records `ids`, in that order, repeats allowed; negative ones count from the end.

@@ -213,6 +213,18 @@ def test_two_stores_in_one_order(store, drawn):
     assert sum(number for number, _ in seen) == TEST
 
 
+def test_ids_of_a_mix_are_those_of_all_its_stores(store):
+    chosen = [3, 5, -1, TRAIN + TEST + TRAIN + 7]
+    with Loader(store, ids=chosen, mix=[(store, "test")], seed=1) as loader:
+        assert loader.records == len(chosen)
+        number, own = loader.source(ids_of(loader))
+    assert sorted(zip(number.tolist(), own.tolist(), strict=True)) == [
+        (0, 3), (0, 5), (1, TRAIN + 7), (1, TRAIN + TEST - 1)
+    ]  # fmt: skip
+    with pytest.raises(apldata.NoRecordError, match="no record 2600: it has 1300, and the others have 1300"):
+        Loader(store, ids=[2600], mix=[(store, "test")])
+
+
 def test_a_mix_of_paths_outlives_its_stores(store_path):
     loader = Loader(store_path, "train", mix=[store_path, (store_path, "test")], seed=1)
     loader.store.close()
