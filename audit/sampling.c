@@ -22,8 +22,8 @@ static struct finding *next(struct judged *j, const char *name, const char *hypo
     return f;
 }
 
-/* A statistic with that mean and variance, by the multiple of a chi-square variable that has them too (Satterthwaite, 1946); of
- * the counts of n deliveries. */
+/* A statistic with that mean and variance, by the multiple of a chi-square variable that has them too
+ * (Satterthwaite, 1946); of the counts of n deliveries. */
 static void judge_sum(const struct judged *j, struct finding *f, double value, double mean, double variance,
                       double n)
 {
@@ -76,13 +76,15 @@ static void tell_deliveries(struct judged *j, const struct sampling_sums *r)
     snprintf(f->detail, sizeof f->detail, "%s that the law excludes", audit_count_text(text, r->unlawful));
 }
 
-/* Pearson's statistic of n draws has the mean k - 1 and this variance (Haldane, 1937), where item i has the chance p_i. */
+/* Pearson's statistic of n draws has the mean k - 1 and this variance (Haldane, 1937), where item i has the
+ * chance p_i. */
 static double pearson_variance(double k, double inverse, double n)
 {
     return 2 * (k - 1) + (inverse - k * k - 2 * k + 2) / n;
 }
 
-/* What is due to records, or to groups: how many there are, the sum of 1/p, and the sum of due^2 of an epoch. */
+/* What is due to records, or to groups: how many there are, the sum of 1/p, and the sum of due^2 of an epoch.
+ */
 struct dues {
     double k, inverse, same;
 };
@@ -154,8 +156,8 @@ static void tell_draws(struct judged *j, const struct sampling_sums *r)
     }
 }
 
-/* Uniform subsets, independent from epoch to epoch: the sum of squares of n summed residuals has the mean n - 1 and the variance
- * 2 (n - 1) (1 - 1 / epochs). */
+/* Uniform subsets, independent from epoch to epoch: the sum of squares of n summed residuals has the mean n -
+ * 1 and the variance 2 (n - 1) (1 - 1 / epochs). */
 static void tell_subsets(struct judged *j, const struct sampling_sums *r, struct finding *f, double value,
                          double df, double coincidences)
 {

@@ -1,9 +1,9 @@
 /*
- * Is what a sampled epoch delivers what its law says? Tests of the deliveries of epochs, for any source of them: a real
- * reader, or a control that is known to be wrong.
+ * Is what a sampled epoch delivers what its law says? Tests of the deliveries of epochs, for any source of
+ * them: a real reader, or a control that is known to be wrong.
  *
- * The null hypothesis of all tests together: the samples of epochs are independent, each as the law has it, and the order
- * of its deliveries is uniform.
+ * The null hypothesis of all tests together: the samples of epochs are independent, each as the law has it,
+ * and the order of its deliveries is uniform.
  */
 #ifndef SAMPLING_AUDIT_H
 #define SAMPLING_AUDIT_H
@@ -20,8 +20,8 @@ struct sampling_law {
     bool ordered;          /* their order is meant to be uniform: it is tested too */
 };
 
-/* Runs all tests; the source's orders have law->records places, in which a record may come again. sample->cls is not looked
- * at. False: memory ran out, or the source failed. */
+/* Runs all tests; the source's orders have law->records places, in which a record may come again. sample->cls
+ * is not looked at. False: memory ran out, or the source failed. */
 bool sampling_audit(const struct audit_sample *sample, const struct sampling_law *law,
                     const struct order_source *source, struct audit_report *report);
 

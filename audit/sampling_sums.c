@@ -161,7 +161,8 @@ static void take_positions(struct sampling_sums *r)
     }
 }
 
-/* Neighbours of the same block: their mean and variance over all orders of the deliveries that the epoch has. */
+/* Neighbours of the same block: their mean and variance over all orders of the deliveries that the epoch has.
+ */
 static void take_neighbours(struct sampling_sums *r)
 {
     const uint32_t *block = r->sample->block;

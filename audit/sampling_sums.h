@@ -14,11 +14,13 @@ struct sampling_sums {
     double *due;                  /* of each group in an epoch, */
     double possible;              /* and records that can come */
     double missing, unlawful;
-    uint8_t *
-        up; /* of each group, without replacement: 1: rounded up, 2: one of the `ties`, of which `ties_up` are */
+    /* Without replacement, of each group: 1: it is rounded up, 2: it is one of the `ties`, of which `ties_up`
+     * are. */
+    uint8_t *up;
     double ties, ties_up;
-    /* Of each record, residuals: their covariance is 1 of one with itself, but for the sums that are fixed. Of this epoch,
-     * of the one before, and the sum over all epochs; and the sum over all of their squares. */
+    /* Of each record, residuals: their covariance is 1 of one with itself, but for the sums that are fixed.
+     * Of this epoch, of the one before, and the sum over all epochs; and the sum over all of their squares.
+     */
     double *residual, *before, *sum, spread;
     double df;                    /* of an epoch's residuals: records, but for the sums that are fixed */
     double *groups, group_spread; /* deliveries of each group, or how often it was rounded up; as `spread` */
@@ -35,7 +37,8 @@ bool sampling_sums_make(struct sampling_sums *sums, const struct audit_sample *s
                         const struct sampling_law *law);
 void sampling_sums_release(struct sampling_sums *sums);
 
-/* Takes the epochs in turn, from 0 on. False: the source failed. Once deliveries were missing, nothing more is added up. */
+/* Takes the epochs in turn, from 0 on. False: the source failed. Once deliveries were missing, nothing more
+ * is added up. */
 bool sampling_sums_take(struct sampling_sums *sums, const struct order_source *source, uint64_t index);
 
 #endif

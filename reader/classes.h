@@ -4,9 +4,9 @@
 
 #include "subset.h"
 
-/* The value that each record of the subset has of the field of that name into values[], in the order of subset_block.first;
- * negative ones as 2^64 more. Reads every block, on all cores. APL_E_NOTFOUND where a store has no such field,
- * APL_E_INVALID where it is not one of one whole number a record. */
+/* The value that each record of the subset has of the field of that name into values[], in the order of
+ * subset_block.first; negative ones as 2^64 more. Reads every block, on all cores. APL_E_NOTFOUND where a
+ * store has no such field, APL_E_INVALID where it is not one of one whole number a record. */
 apl_status classes_read(const struct subset *subset, const char *field, uint64_t *values, apl_error *err);
 
 #endif

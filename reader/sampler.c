@@ -85,9 +85,9 @@ static uint32_t list_left(const struct sampler *s, const uint32_t *counts)
     return n;
 }
 
-/* Draws with replacement, where what has been drawn before does not count: the next that does is one of those left, in
- * proportion to its weight. When half of the weight is gone, the table is made anew of what is left; so a draw takes two
- * attempts on average at most, and there are at most SUM_BITS tables. */
+/* Draws with replacement, where what has been drawn before does not count: the next that does is one of those
+ * left, in proportion to its weight. When half of the weight is gone, the table is made anew of what is left;
+ * so a draw takes two attempts on average at most, and there are at most SUM_BITS tables. */
 static void draw_one_by_one(struct sampler *s, struct random_stream *stream, uint32_t *counts)
 {
     weight_table_make(&s->table, s->weights, s->list, list_left(s, counts));
@@ -232,7 +232,8 @@ static uint64_t root(uint64_t m)
     return m ? r + 1 : 0;
 }
 
-/* The most that the law expects of a record of an item, rounded up; without replacement, the most that can be. */
+/* The most that the law expects of a record of an item, rounded up; without replacement, the most that can
+ * be. */
 static uint64_t expected_of(const struct sampler *s, uint64_t weight, uint32_t size)
 {
     uint64_t rest, all = weights_part(s->rule.records, weight, s->total, &rest) + (rest > 0);

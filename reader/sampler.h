@@ -1,18 +1,18 @@
 /*
- * The sample of an epoch: how often each record of a subset is delivered in it, drawn anew for each epoch from the
- * seed and the epoch alone. No threads, no I/O, and whole numbers only, so that it is the same on every machine.
+ * The sample of an epoch: how often each record of a subset is delivered in it, drawn anew for each epoch
+ * from seed and epoch alone. No threads, no I/O, and whole numbers only: it is the same on every machine.
  *
  * Records may be in groups (classes, or the stores of a mix) that have weights, or be by themselves:
  *
- *   groups, replacement     each draw picks a group in proportion to its weight, then one of its records, uniformly
- *   groups, no replacement  a group comes in proportion to its weight, rounded by largest remainders (ties by a keyed
- *                           hash, anew each epoch); its records equally often, but for a uniform subset of them that
- *                           comes once more
+ *   groups, replacement     each draw picks a group in proportion to its weight, then any of its records
+ *   groups, no replacement  a group comes in proportion to its weight, rounded by largest remainders (of
+ *                           equal ones, a uniform subset is rounded up); its records equally often, but for a
+ *                           uniform subset of them that comes once more
  *   alone, replacement      each draw picks a record in proportion to its weight
  *   alone, no replacement   each next record in proportion to its weight among those that are left
  *
- * Weights are whole numbers: the weights asked for, scaled so that their sum is between 2^29 and 2^61, and rounded. With
- * up to 2^30 weights the sum is at least 2^59, and so no probability differs by more than 2^-59 from what was asked for.
+ * Weights are taken as whole numbers: scaled by a power of two so that their sum is nearly 2^60 to 2^61, and
+ * rounded. docs/THEORY.md has the proofs.
  */
 #ifndef SAMPLER_H
 #define SAMPLER_H
@@ -27,16 +27,15 @@ struct sample_rule {
     uint32_t groups;
     const double *weights; /* of each group, or record: finite, not negative, not all 0; NULL: all alike */
     bool replacement;
-    /* A record comes at most so often: a sample in which one would come oftener is drawn again. 0: as
-     * sampler_limit() says. */
-    uint32_t limit;
+    uint32_t limit; /* for tests: what sampler_limit() is to be; 0: as it says */
 };
 #define SAMPLER_MOST_RECORDS (UINT32_MAX - 1)
 
 struct sampler;
 
-/* Copies what the rule points at; the subset must outlive the sample. APL_E_INVALID where the rule asks for what cannot
- * be: a group with a weight and without records, or more records than there are to draw without replacement. */
+/* Copies what the rule points at; the subset must outlive the sample. APL_E_INVALID where the rule asks for
+ * what cannot be: a group with a weight and without records, or more records than there are to draw without
+ * replacement. */
 apl_status sampler_new(const struct sample_rule *rule, const struct subset *subset, struct sampler **sampler,
                        apl_error *err);
 void sampler_free(struct sampler *sampler);
@@ -44,30 +43,32 @@ void sampler_free(struct sampler *sampler);
 /* How many copies of a record a delivery can tell, where it is reference x that + copy. */
 uint32_t sampler_radix(const struct subset *subset);
 
-/* The most that a record comes. Above the largest expectation m by 10 sqrt(m) + 40 where draws are independent: one sample
- * in 10^17 would exceed that. Can be more than sampler_radix(), with which such a sample cannot be read. */
+/* The most that a record comes. Where draws are independent, 10 sqrt(m) + 40 above the largest expectation m:
+ * a sample that exceeds it, less than one in 10^17, is drawn again. With more than sampler_radix(), it cannot
+ * be read. */
 uint32_t sampler_limit(const struct sampler *sampler);
 
 uint64_t sampler_records(const struct sampler *sampler);
 
-/* Draws the sample of an epoch, unless that has been drawn last among those of the epoch's parity: those of two epochs
- * in a row are held. By one thread at a time; others may meanwhile ask for that of the epoch before. */
+/* Draws the sample of an epoch, unless that has been drawn last among those of the epoch's parity: those of
+ * two epochs in a row are held. By one thread at a time; others may meanwhile ask for that of the epoch
+ * before. */
 void sampler_draw(struct sampler *sampler, uint64_t epoch);
 
-/* Of an epoch that was drawn: deliveries of the records before each record, in the order of subset_block.first, and
- * of all at the end. */
+/* Of an epoch that was drawn: deliveries of the records before each record, in the order of
+ * subset_block.first, and of all at the end. */
 const uint32_t *sampler_first(const struct sampler *sampler, uint64_t epoch);
 
 /* What shapes the samples, but for the seed. */
 struct hash128 sampler_digest(const struct sampler *sampler);
 
-/* Bytes that such a sample takes up, of so many records. */
+/* Bytes that it takes up. */
 uint64_t sampler_bytes(const struct sampler *sampler);
 
 /* ------------------------------------------------------------------------------ with or without a sample */
 
-/* Deliveries of the records before record `i` of an epoch; first: as sampler_first() has it, NULL: each comes `reuse`
- * times. */
+/* Deliveries of the records before record `i` of an epoch; first: as sampler_first() has it, NULL: each comes
+ * `reuse` times. */
 static inline uint64_t deliveries_before(const uint32_t *first, uint64_t i, unsigned reuse)
 {
     return first ? first[i] : i * reuse;

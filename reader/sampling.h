@@ -7,8 +7,9 @@
 /* Checks that weights are finite, not negative and not all 0. `what` names them in the message. */
 apl_status sampling_check_weights(const char *what, const double *weights, size_t count, apl_error *err);
 
-/* Reads the classes that are asked for, if any, and makes the sample, which sampler_free() frees. The subset must
- * outlive it. With `part_weights`, the groups are the parts of the subset, and these are their weights. */
+/* Reads the classes that are asked for, if any, and makes the sample, which sampler_free() frees. The subset
+ * must outlive it. With `part_weights`, the groups are the parts of the subset, and these are their weights.
+ */
 apl_status sampling_open(const struct subset *subset, const apl_sampling *asked, const double *part_weights,
                          uint64_t seed, struct sampler **sampler, apl_error *err);
 

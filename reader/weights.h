@@ -17,9 +17,9 @@ void weights_scale(const double *weights, uint32_t n, uint64_t *scaled);
 /* Whole part of m x a / b, and what is left over; m is below 2^32, and a <= b < 2^62. */
 uint64_t weights_part(uint64_t m, uint64_t a, uint64_t b, uint64_t *rest);
 
-/* Cumulated weights, and where to begin to look among them: bucket j says which is the first to end above j << shift. With
- * half as many buckets as weights or more, a look-up takes three steps at most on average, whatever the weights are (Chen and
- * Asau, 1974). */
+/* Cumulated weights, and where to begin to look among them: bucket j says which is the first to end above j
+ * << shift. With half as many buckets as weights or more, a look-up takes three steps at most on average,
+ * whatever the weights are (Chen and Asau, 1974). */
 struct weight_table {
     uint64_t *ends;  /* room for each weight */
     uint32_t *guide; /* room for weight_table_buckets() */

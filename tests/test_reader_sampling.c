@@ -136,7 +136,8 @@ Test(reader_sampling, strict_order_is_the_same_with_any_threads)
         }
 }
 
-/* Without replacement, each class comes exactly as often as it should: fifteen times each at this size, or sixteen. */
+/* Without replacement, each class comes exactly as often as it should: fifteen times each at this size, or
+ * sixteen. */
 Test(reader_sampling, classes_come_in_proportion)
 {
     apl_sampling balanced = APL_SAMPLING_INIT;

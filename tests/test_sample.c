@@ -1,4 +1,5 @@
-/* The samples of epochs: each law against its exact probabilities in small cases, and what holds of every sample. */
+/* The samples of epochs: each law against its exact probabilities in small cases, and what holds of every
+ * sample. */
 #include "sampler.h"
 
 #include "order_case.h"
@@ -43,8 +44,8 @@ struct small_case {
     bool replacement;
 };
 
-/* The probability of the records order[0 ... k-1], one after another, and then of every way to go on, is added to that of
- * the counts that come of it. */
+/* The probability of the records order[0 ... k-1], one after another, and then of every way to go on, is
+ * added to that of the counts that come of it. */
 static void go_on(const struct small_case *c, uint32_t *counts, uint32_t k, double p, double *law)
 {
     double sum = 0, size[MOST] = {0};
@@ -163,8 +164,9 @@ Test(sample, records_that_are_all_alike)
     }
 }
 
-/* Five records of weights 4, 2, 2 : of class 0 the first three, then one, then one. Of 9 deliveries the classes come 4.5,
- * 2.25 and 2.25 times: 5, 2 and 2. The first class's records come 1, 2 and 2 times in some order. */
+/* Five records of weights 4, 2, 2 : of class 0 the first three, then one, then one. Of 9 deliveries the
+ * classes come 4.5, 2.25 and 2.25 times: 5, 2 and 2. The first class's records come 1, 2 and 2 times in some
+ * order. */
 Test(sample, classes_without_replacement_are_rounded)
 {
     static const uint32_t group[] = {0, 0, 0, 1, 2};
@@ -180,8 +182,8 @@ Test(sample, classes_without_replacement_are_rounded)
     free(law);
 }
 
-/* Three classes of 1, 2 and 3 records, all alike, and 7 deliveries: 2 and a third each. Which class has the third one is
- * chance. */
+/* Three classes of 1, 2 and 3 records, all alike, and 7 deliveries: 2 and a third each. Which class has the
+ * third one is chance. */
 Test(sample, classes_without_replacement_share_ties)
 {
     static const uint32_t group[] = {0, 1, 1, 2, 2, 2};
@@ -285,7 +287,8 @@ Test(sample, digests_tell_rules_apart)
     free(subset.block);
 }
 
-/* Two records, four draws, and neither may come more than three times: the samples where one does are drawn again. */
+/* Two records, four draws, and neither may come more than three times: the samples where one does are drawn
+ * again. */
 Test(sample, draws_again_what_is_beyond_the_limit)
 {
     struct subset subset = made_subset(2, 2);
@@ -491,8 +494,8 @@ Test(sample, plans_bring_each_delivery_once)
     free(subset.block);
 }
 
-/* Of two records, one comes twice and the other once, or the other way round: with a window that covers them, the
- * deliveries come in each of their 6 orders equally often. */
+/* Of two records, one comes twice and the other once, or the other way round: with a window that covers them,
+ * the deliveries come in each of their 6 orders equally often. */
 Test(sample, plans_are_uniform_over_the_deliveries)
 {
     struct subset subset = made_subset(2, 1);
