@@ -813,8 +813,8 @@ typedef struct apl_reader_options {
     const void *state; /* to go on where apl_reader_state() was taken; NULL: the beginning of first_epoch */
     size_t state_size;
     const apl_sampling *sampling; /* NULL: each record, `reuse` times */
-    /* Only these records of the split (with `mix`: of the splits), each once; their order here means nothing. Means
-     * and deviations to normalise by stay those of the training split. NULL: all. Copied. */
+    /* Only these records of the split (with `mix`: of the splits), each once; their order here means nothing.
+     * Means and deviations to normalise by stay those of the training split. NULL: all. Copied. */
     const uint64_t *ids;
     size_t id_count;
     /* More stores, also such as have come before: an epoch is a single order of the records of them all. Ids go
