@@ -870,6 +870,11 @@ APL_API uint64_t apl_reader_batches(apl_reader *reader);
 APL_API APL_MUST_USE apl_status apl_reader_source(apl_reader *reader, uint64_t id, size_t *source,
                                                   uint64_t *own_id, apl_error *err);
 
+/* apl_transform_complete() by all stores that the reader reads: for code that does itself, such as on a device, what a
+ * transform of this reader would. */
+APL_API APL_MUST_USE apl_status apl_reader_transform_complete(apl_reader *reader, apl_transform *transform,
+                                                              apl_error *err);
+
 /* Makes every call of apl_reader_next(), those that wait included, return APL_E_CANCELLED from now on. From
  * any thread. */
 APL_API void apl_reader_cancel(apl_reader *reader);

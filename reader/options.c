@@ -385,3 +385,15 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     TRY(check_lanes(r, asked, err));
     return resolve_window(r, asked, err);
 }
+
+apl_status apl_reader_transform_complete(apl_reader *r, apl_transform *transform, apl_error *err)
+{
+    if (!r || !transform)
+        return fail(err, APL_E_INVALID, "apl_reader_transform_complete: reader or transform is NULL");
+    apl_transform t = *transform;
+    unsigned field = 0;
+    TRY(transform_geometry(r->store, NULL, &t, &field, err));
+    TRY(transform_moments(&r->subset, &r->schema->fields[field], &t, err));
+    *transform = t;
+    return APL_OK;
+}

@@ -287,6 +287,18 @@ Test(reader_sources, normalises_by_the_training_splits_of_all_stores)
         apl_batch_release(a);
         apl_batch_release(b);
     }
+    apl_transform completed = APL_TRANSFORM_INIT;
+    completed.scale = APL_SCALE_NORMALISE;
+    cr_assert_eq(apl_reader_transform_complete(told, &completed, NULL), APL_OK);
+    cr_assert_str_eq(completed.field, "image");
+    cr_assert(completed.crop_height == SIDE && completed.dtype == APL_U8);
+    for (unsigned c = 0; c < 3; c++)
+        cr_assert(completed.mean[c] == t.mean[c] && completed.deviation[c] == t.deviation[c]);
+    completed.crop_height = 1000;
+    cr_assert_eq(apl_reader_transform_complete(told, &completed, NULL), APL_E_INVALID);
+    cr_assert_eq(completed.crop_height, 1000, "it is left as it was");
+    cr_assert_eq(apl_reader_transform_complete(told, NULL, NULL), APL_E_INVALID);
+    cr_assert_eq(apl_reader_transform_complete(NULL, &completed, NULL), APL_E_INVALID);
     apl_reader_close(found);
     apl_reader_close(told);
 }
