@@ -173,15 +173,29 @@ static bool print_part(const struct audited_split *split)
     return true;
 }
 
+/* "by a hash of the inputs", "by label, groups of patient" */
+static void rule_text(const apl_split_file *f, char *text, size_t size)
+{
+    static const char *const hashed[] = {"the inputs", "the places in the source", "the ids"};
+    const char *what = f->group ? shown(f->group) : (unsigned)f->by < APL_BY_GROUP ? hashed[f->by] : "?";
+    if (!f->stratify)
+        snprintf(text, size, "by a hash of %s", what);
+    else if (f->by == APL_BY_CONTENT)
+        snprintf(text, size, "by %s", shown(f->stratify));
+    else
+        snprintf(text, size, "by %s, %s%s", shown(f->stratify), f->group ? "groups of " : "by a hash of ",
+                 what);
+}
+
 void audit_split_text(const apl_split_file *f, char *text, size_t size)
 {
-    char part[80] = "";
+    char part[80] = "", rule[600];
+    rule_text(f, rule, sizeof rule);
     if (f->parts)
         snprintf(part, sizeof part, "; part %u of 0 to %u", f->part, f->parts - 1);
-    int at = snprintf(text, size, "%s of the %s records of %s, the rest is %s; ratio %.4g, %s%s%s",
+    int at = snprintf(text, size, "%s of the %s records of %s, the rest is %s; ratio %.4g, %s%s",
                       count_text(f->records), count_text(f->records + f->rest_records), shown(f->parent),
-                      shown(f->rest), f->ratio, f->stratify ? "by " : "by a hash of the inputs",
-                      f->stratify ? shown(f->stratify) : "", part);
+                      shown(f->rest), f->ratio, rule, part);
     if (f->concentration > 0 && (size_t)at < size)
         snprintf(text + at, size - (size_t)at, ", of shares from Dirichlet(%g)", f->concentration);
 }
