@@ -47,6 +47,8 @@ static uint64_t run(uint64_t seed, bool trace)
 static void run_all(uint64_t first, uint64_t seeds, bool trace, volatile uint64_t *at)
 {
     uint64_t digest = 0;
+    if (trace)
+        setvbuf(stdout, NULL, _IOLBF, 0); /* all of it, should it crash */
     for (uint64_t seed = first; seed < first + seeds; seed++) {
         *at = seed;
         uint64_t once = run(seed, trace);

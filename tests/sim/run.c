@@ -29,6 +29,23 @@ static uint64_t least_budget(struct run *t, apl_reader_options o)
     return o.memory_budget;
 }
 
+/* What the defaults come to, and for some records' slots more, which keep blocks for the next epoch. */
+static uint64_t spare_budget(struct run *t, apl_reader_options o)
+{
+    apl_reader *reader;
+    apl_error err;
+    o.memory_budget = 0;
+    sim_sound(true);
+    if (apl_reader_open(t->store, &o, &reader, &err) != APL_OK)
+        sim_fail("%s", err.message);
+    sim_sound(false);
+    const size_t *bytes = reader->arena.value_bytes;
+    uint64_t one = (arena_bytes(1u << 20, reader->schema->count, bytes) >> 20) + 1;
+    uint64_t budget = reader->options.budget + arena_bytes(0, reader->schema->count, bytes);
+    apl_reader_close(reader);
+    return budget + one * (1 + draw(&t->draws, (uint32_t)shapes[t->scenario.store].records));
+}
+
 /* Opens the reader of each rank; false if something failed that was made to. */
 static bool open_readers(struct run *t, struct crew *crew, const void *state, size_t state_size)
 {
@@ -37,12 +54,10 @@ static bool open_readers(struct run *t, struct crew *crew, const void *state, si
     o.state = state_size ? state : NULL;
     o.state_size = state_size;
     o.first_epoch = t->epoch;
-    if (t->part.budget) {
-        o.memory_budget = least_budget(t, o);
-        o.memory_budget += t->part.budget == 2   ? draw(&t->draws, 100000)
-                           : t->part.budget == 3 ? 32u << 20
-                                                 : 0;
-    }
+    if (t->part.budget == 3)
+        o.memory_budget = spare_budget(t, o);
+    else if (t->part.budget)
+        o.memory_budget = least_budget(t, o) + (t->part.budget == 2 ? draw(&t->draws, 100000) : 0);
     for (unsigned i = 0; i < t->part.world; i++) {
         apl_allocator allocator;
         struct callback *c = crew->callbacks[i] = callers_hook(t, &o, &allocator);

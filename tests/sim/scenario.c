@@ -39,7 +39,7 @@ static void draw_order(struct scenario *s, struct draws *d)
     uint32_t least = shape->block * o->lanes;
     if (!one_in(d, 3) && least < n)
         o->window = least + draw(d, n - least);
-    s->epochs = 1 + draw(d, 3);
+    s->epochs = one_in(d, 12) ? 4 + draw(d, 9) : 1 + draw(d, 3);
 }
 
 static void draw_sampling(struct scenario *s, struct draws *d)

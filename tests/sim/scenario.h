@@ -49,7 +49,8 @@ struct scenario {
 
 struct part {
     apl_reader_options options;
-    unsigned world, callers, budget; /* budget: 0 default, 1 the least, 2 a bit more, 3 much more */
+    unsigned world, callers,
+        budget; /* budget: 0 default, 1 the least, 2 a bit more, 3 for the next epoch too */
     enum ending ending;
     long long batches;     /* for each rank, until the ending */
     bool observed, hoards; /* hoards: callers keep what they can */
