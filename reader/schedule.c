@@ -210,6 +210,17 @@ static struct batch_buffer *take_buffer(apl_reader *r)
     return buffer;
 }
 
+/* Is a block of the epoch before the planned one still being loaded? It may be one that nobody waits for, where epochs end
+ * before they begin; the next epoch has its place, by parity, and must not take it for its own. */
+static bool loads_late(const apl_reader *r)
+{
+    const struct resident *before = r->residents[(r->plan_epoch + 1) & 1];
+    for (uint32_t i = 0; !r->options.kept && i < r->subset.blocks; i++)
+        if (before[i].stage == BLOCK_LOADING)
+            return true;
+    return false;
+}
+
 /* Is there something to plan, of n deliveries, or (n is 0) an epoch to begin? */
 static bool may_plan(apl_reader *r, size_t n)
 {
@@ -217,6 +228,8 @@ static bool may_plan(apl_reader *r, size_t n)
         return false;
     if (n == 0 &&
         r->plan_epoch > r->epoch) /* at most one epoch ahead: two epochs' blocks are kept apart by parity */
+        return false;
+    if (n == 0 && loads_late(r))
         return false;
     return enough_stands(r, n ? n : 1);
 }
