@@ -8,16 +8,12 @@
 
 static apl_status find_field(const apl_store *store, const char *name, unsigned *field, apl_error *err)
 {
-    int f = schema_find(&store->manifest.schema, name);
-    char shown[256];
-    printable(shown, sizeof shown, name, strlen(name));
-    if (f < 0)
-        return fail(err, APL_E_NOTFOUND, "%s: has no field %s", store->name, shown);
-    const apl_field *is = &store->manifest.schema.fields[f];
+    TRY(store_find_field(store, name, field, err));
+    const apl_field *is = &store->manifest.schema.fields[*field];
     bool whole = (is->dtype >= APL_U8 && is->dtype <= APL_I64) || is->dtype == APL_BOOL;
     if (is->ndim != 0 || !whole)
-        return fail(err, APL_E_INVALID, "%s: field %s is not one whole number a record", store->name, shown);
-    *field = (unsigned)f;
+        return fail(err, APL_E_INVALID, "%s: field %s is not one whole number a record", store->name,
+                    is->name);
     return APL_OK;
 }
 

@@ -69,10 +69,8 @@ static apl_status resolve_fields(apl_reader *r, const apl_reader_options *asked,
     for (unsigned f = 0; f < r->schema->count; f++)
         o->wanted[f] = !asked->fields;
     for (size_t i = 0; asked->fields && i < asked->field_count; i++) {
-        int f = schema_find(r->schema, asked->fields[i]);
-        if (f < 0)
-            return fail(err, APL_E_NOTFOUND, "%s: has no field %.64s", r->store->name,
-                        asked->fields[i] ? asked->fields[i] : "(NULL)");
+        unsigned f;
+        TRY(store_find_field(r->store, asked->fields[i], &f, err));
         o->wanted[f] = true;
     }
     bool any = false;

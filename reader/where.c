@@ -57,14 +57,9 @@ apl_status apl_store_where(apl_store *store, const char *split, const char *fiel
 {
     struct sieve s = {.store = store, .keep = keep, .user = user, .ids = ids};
     struct subset subset;
-    char shown[256];
     if (!store || !field || !keep || !count)
         return fail(err, APL_E_INVALID, "apl_store_where: store, field, keep or count is NULL");
-    int found = schema_find(&store->manifest.schema, field);
-    if (found < 0)
-        return fail(err, APL_E_NOTFOUND, "%s: has no field %s", store->name,
-                    printable(shown, sizeof shown, field, strlen(field)));
-    s.field = (unsigned)found;
+    TRY(store_find_field(store, field, &s.field, err));
     s.room = ids ? *count : 0;
     TRY(subset_open(store, split, &subset, err));
     apl_status status = sift(&s, &subset, err);

@@ -51,10 +51,8 @@ static apl_status choose_fields(struct get *get, const apl_get_options *options,
     for (unsigned f = 0; f < get->schema->count; f++)
         get->wanted[f] = !options || !options->fields;
     for (size_t i = 0; options && options->fields && i < options->field_count; i++) {
-        int f = schema_find(get->schema, options->fields[i]);
-        if (f < 0)
-            return fail(err, APL_E_NOTFOUND, "%s: has no field %.255s", get->store->name,
-                        options->fields[i] ? options->fields[i] : "(NULL)");
+        unsigned f;
+        TRY(store_find_field(get->store, options->fields[i], &f, err));
         get->wanted[f] = true;
     }
     for (unsigned f = 0; f < get->schema->count; f++)

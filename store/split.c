@@ -76,18 +76,13 @@ void selection_close(struct selection *s)
 
 apl_status split_field(const apl_store *store, const char *name, unsigned *field, apl_error *err)
 {
-    char shown[256];
-    printable(shown, sizeof shown, name, strlen(name));
-    int f = apl_store_find_field(store, name);
-    if (f < 0)
-        return fail(err, APL_E_NOTFOUND, "%s: has no field %s", store->name, shown);
-    const apl_field *is = apl_store_field(store, (unsigned)f);
+    TRY(store_find_field(store, name, field, err));
+    const apl_field *is = apl_store_field(store, *field);
     bool whole = (is->dtype >= APL_U8 && is->dtype <= APL_I64) || is->dtype == APL_BOOL;
     if (is->mark != APL_TARGET || is->ndim != 0 || !whole)
         return fail(
             err, APL_E_INVALID,
             "%s: field %s is not a target of one whole number a record: splits are not stratified by it",
-            store->name, shown);
-    *field = (unsigned)f;
+            store->name, is->name);
     return APL_OK;
 }

@@ -3,22 +3,17 @@
 
 apl_status split_group_field(const apl_store *store, const char *name, unsigned *field, apl_error *err)
 {
-    char shown[256];
-    printable(shown, sizeof shown, name, strlen(name));
-    int f = apl_store_find_field(store, name);
-    if (f < 0)
-        return fail(err, APL_E_NOTFOUND, "%s: has no field %s", store->name, shown);
-    const apl_field *is = apl_store_field(store, (unsigned)f);
+    TRY(store_find_field(store, name, field, err));
+    const apl_field *is = apl_store_field(store, *field);
     /* equal numbers may have different bytes there: 0 and -0 */
     if (is->dtype >= APL_F16 && is->dtype <= APL_F64)
         return fail(err, APL_E_INVALID,
                     "%s: field %s has floating-point values: records are not grouped by it", store->name,
-                    shown);
+                    is->name);
     /* of one varying dimension the bytes tell the shape, of more they do not */
     if (is->ndim > 1 && is->value_bytes == 0)
         return fail(err, APL_E_INVALID, "%s: the shape of field %s varies: records are not grouped by it",
-                    store->name, shown);
-    *field = (unsigned)f;
+                    store->name, is->name);
     return APL_OK;
 }
 

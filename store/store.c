@@ -247,6 +247,18 @@ int apl_store_find_split(const apl_store *store, const char *name)
     return -1;
 }
 
+apl_status store_find_field(const apl_store *store, const char *name, unsigned *field, apl_error *err)
+{
+    char shown[256];
+    int found = schema_find(&store->manifest.schema, name);
+    name = name ? name : "(NULL)";
+    if (found < 0)
+        return fail(err, APL_E_NOTFOUND, "%s: has no field %s", store->name,
+                    printable(shown, sizeof shown, name, strlen(name)));
+    *field = (unsigned)found;
+    return APL_OK;
+}
+
 uint64_t apl_store_class_count(const apl_store *store, unsigned split, unsigned field, uint64_t cls)
 {
     const struct manifest *m = &store->manifest;

@@ -33,6 +33,9 @@ void store_release(apl_store *store);
 /* The member (or, in a shuffled store, the split) that a record belongs to. */
 const char *store_member_of(const apl_store *store, uint64_t id);
 
+/* The number of the field that is called `name`, which may be anything; APL_E_NOTFOUND if there is none. */
+apl_status store_find_field(const apl_store *store, const char *name, unsigned *field, apl_error *err);
+
 /* Sums over a channel's values in a split; NULL where there is no such channel, or nothing in it. */
 const struct moments *store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel);
 

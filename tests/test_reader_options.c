@@ -48,10 +48,12 @@ Test(reader_options, refuses_numbers_that_cannot_be)
 
 Test(reader_options, refuses_splits_and_fields_that_are_not_there)
 {
-    static const char *const fields[] = {"label", "colour"}, *const holes[] = {NULL};
+    static const char *const fields[] = {"label", "colour"}, *const holes[] = {NULL},
+                             *const odd[] = {"\033[2J"};
     REFUSED(APL_E_NOTFOUND, "dev", o.split = "dev");
     REFUSED(APL_E_NOTFOUND, "colour", (o.fields = fields, o.field_count = 2));
     REFUSED(APL_E_NOTFOUND, "NULL", (o.fields = holes, o.field_count = 1));
+    REFUSED(APL_E_NOTFOUND, "has no field \\x1b[2J", (o.fields = odd, o.field_count = 1));
 }
 
 #define TRANSFORM(status, word, change)                                    \
