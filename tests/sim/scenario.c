@@ -207,6 +207,10 @@ void scenario_part(const struct scenario *s, struct draws *d, struct part *p)
         p->callers = 2 + draw(d, MOST_CALLERS - 1);
         o->queue_depth = 1;
         p->hoards = true;
+        o->loaders = o->consumers = 0;
+        o->threads = one_in(d, 2) ? APL_NO_THREADS : 1;
+        o->timeout_ms = 0;
+        p->ending = LEAVE;
     }
     snprintf(p->text, sizeof p->text,
              "%s: batches of %zu, threads %d, loaders %u, consumers %u, queue %u, world %u, callers %u, "
