@@ -1,5 +1,6 @@
 /* Bins with locks: see bins.h. */
 #include "bins.h"
+#include "grow.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -83,11 +84,11 @@ static bool bin_reserve(struct bin *bin, uint32_t more)
 {
     if (bin->capacity - bin->size >= more)
         return true;
-    uint32_t capacity = bin->size + more + bin->size / 2;
-    uint32_t *grown = realloc(bin->deliveries, capacity * sizeof *grown);
-    if (!grown)
+    uint32_t capacity = grown(bin->size, bin->size + more); /* an epoch has fewer than 2^32 deliveries */
+    uint32_t *deliveries = realloc(bin->deliveries, capacity * sizeof *deliveries);
+    if (!deliveries)
         return false;
-    bin->deliveries = grown;
+    bin->deliveries = deliveries;
     bin->capacity = capacity;
     return true;
 }

@@ -1,6 +1,7 @@
 /* Planning an epoch: see plan.h. */
 #include "plan.h"
 
+#include "grow.h"
 #include "random.h"
 
 #include <stdlib.h>
@@ -179,11 +180,12 @@ void plan_begin(struct plan *p, uint64_t epoch)
 static bool bin_put(struct bin *bin, uint32_t delivery)
 {
     if (bin->count == bin->capacity) {
-        uint32_t capacity = bin->capacity ? bin->capacity + bin->capacity / 2 : 64;
-        uint32_t *grown = realloc(bin->deliveries, capacity * sizeof *grown);
-        if (!grown)
+        uint32_t capacity =
+            grown(bin->capacity, bin->count + 1); /* an epoch has fewer than 2^32 deliveries */
+        uint32_t *deliveries = realloc(bin->deliveries, capacity * sizeof *deliveries);
+        if (!deliveries)
             return false;
-        bin->deliveries = grown;
+        bin->deliveries = deliveries;
         bin->capacity = capacity;
     }
     bin->deliveries[bin->count++] = delivery;
