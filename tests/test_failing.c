@@ -435,6 +435,12 @@ static apl_status use_splits(apl_store *s, apl_error *err)
     o.stratify = "label";
     if (status == APL_OK)
         status = apl_split_parts(s, &o, 3, 0.5, err);
+    o.name = "group", o.ratio = 0.3, o.stratify = NULL, o.group = "image";
+    if (status == APL_OK)
+        status = apl_split_make(s, &o, err);
+    o.name = "key", o.by = APL_BY_KEY, o.group = NULL;
+    if (status == APL_OK)
+        status = apl_split_make(s, &o, err);
     return status;
 }
 
@@ -451,6 +457,16 @@ static apl_status split(apl_error *err)
 Test(failing, splits)
 {
     make_store();
+    sweep(&(struct subject){NULL, split, NULL});
+}
+
+/* Where keys are positions in the source, which are read. */
+Test(failing, splits_of_a_shuffled_store)
+{
+    apl_writer_options o = fx_options(1, 8);
+    o.shuffle = 1;
+    how = APL_IO_READ;
+    fx_make(fx_path("db"), &tiny, &o);
     sweep(&(struct subject){NULL, split, NULL});
 }
 
@@ -607,5 +623,11 @@ Test(failing, reader_of_stores_with_weights)
 
 Test(failing, reader_of_the_classes_of_stores)
 {
+    sweep_mixed(true);
+}
+
+Test(failing, reader_of_the_classes_of_stores_that_are_read)
+{
+    how = APL_IO_READ;
     sweep_mixed(true);
 }

@@ -14,6 +14,7 @@ static const struct fx_recipe recipe = {fx_fields, COUNT(fx_fields), members, CO
 
 /* What is told instead. */
 struct lie {
+    const struct fx_recipe *of; /* NULL: the one above */
     void (*manifest)(struct manifest *m);
     void (*block)(uint8_t *bytes, unsigned number);
     const struct entry *(*instead)(const apl_store *s, size_t entry);
@@ -49,7 +50,7 @@ static const char *write_lie(const struct lie *lie)
     struct buffer coded = {0};
     apl_error err;
     apl_writer_options o = fx_options(1, 16);
-    fx_make(fx_path("db"), &recipe, &o);
+    fx_make(fx_path("db"), lie->of ? lie->of : &recipe, &o);
     apl_store *s = fx_open(fx_path("db"));
     const struct entry *head = s->pages.entries;
     cr_assert_eq(manifest_decode(s->pages.map + head->offset, head->size, &m, &err), APL_OK);
@@ -273,4 +274,30 @@ Test(store_lies, manifests_that_are_not_first)
     const char *path = write_lie(&lie);
     FAILS(APL_E_CORRUPT, apl_store_open(path, NULL, &s, &fx_err));
     SAYS("it holds no manifest");
+}
+
+/* ---------------------------------------------------------------------------------------------- the positions */
+
+static const apl_field placed_fields[] = {
+    {.name = "image", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {3, 6, 5}},
+    {.name = "place", .dtype = APL_U64, .mark = APL_TARGET},
+};
+static const struct fx_recipe placed = {placed_fields, COUNT(placed_fields), members, COUNT(members)};
+
+/* Drawn numbers, far above the number of records, are said to be source positions. */
+static void drawn_positions(struct manifest *m)
+{
+    m->schema.fields[1].mark = APL_POSITION;
+}
+
+Test(store_lies, source_positions_that_there_are_not)
+{
+    apl_split_options o = APL_SPLIT_OPTIONS_INIT;
+    apl_store *s = fx_open(write_lie(&(struct lie){.of = &placed, .manifest = drawn_positions}));
+    o.name = "val";
+    o.ratio = 0.5;
+    o.by = APL_BY_KEY;
+    FAILS(APL_E_CORRUPT, apl_split_make(s, &o, &fx_err));
+    SAYS("record 0 has a source position that there is not");
+    apl_store_close(s);
 }
