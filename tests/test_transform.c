@@ -1,6 +1,8 @@
 /* Transforms completed: what a reader would take where nothing was said. */
 #include "reader_fixture.h"
 
+#include <math.h>
+
 #define TRAIN 70
 
 static void set_up(void)
@@ -92,4 +94,100 @@ Test(transform, leaves_what_cannot_be_as_it_was)
     apl_transform t = APL_TRANSFORM_INIT;
     cr_assert_eq(apl_transform_complete(NULL, NULL, &t, NULL), APL_E_INVALID);
     cr_assert_eq(apl_transform_complete(fx.store, NULL, NULL, NULL), APL_E_INVALID);
+}
+
+/* --------------------------------------------------------------------------------------- pictures of all sorts */
+
+enum { DRAWN, PLAIN, DEEP, TALL, WIDE, ANY, SORTS };
+
+#define LONG  32769
+#define MOST  LONG /* bytes of a value */
+#define DRAWS 5
+
+static const apl_field sorts[SORTS] = {
+    {.name = "drawn", .shape = {2, 6, 4}},
+    {.name = "plain", .shape = {2, 6, 4}}, /* all of one colour */
+    {.name = "deep", .shape = {APL_MAX_CHANNELS + 1, 2, 2}},
+    {.name = "tall", .shape = {1, LONG, 1}},
+    {.name = "wide", .shape = {1, 1, LONG}},
+    {.name = "any", .shape = {1, -1, -1}},
+};
+
+static void append_sorts(apl_writer *w, unsigned record)
+{
+    static uint8_t data[MOST], plain[MOST];
+    static const int64_t any[3] = {1, 3, 5};
+    apl_value values[SORTS];
+    memset(plain, 77, sizeof plain);
+    sample_fill(data, sizeof data, SAMPLE_RANDOM, 4, record + 1);
+    for (unsigned f = 0; f < SORTS; f++)
+        values[f] = (apl_value){f == PLAIN ? plain : data, f == ANY ? any : NULL};
+    cr_assert_eq(apl_writer_append(w, values, NULL), APL_OK);
+}
+
+/* A store of all of them, whose records are of the split "part"; with `train`, there is an empty one of that name. */
+static apl_store *store_of_sorts(bool train)
+{
+    char path[128];
+    apl_writer *w;
+    apl_store *store;
+    apl_error err = {0};
+    snprintf(path, sizeof path, "%s/sorts", fx.place);
+    cr_assert_eq(apl_writer_open(path, NULL, &w, &err), APL_OK, "%s", err.message);
+    for (unsigned f = 0; f < SORTS; f++)
+        cr_assert_eq(apl_writer_add_field(w, sorts[f].name, APL_U8, APL_INPUT, 3, sorts[f].shape, &err),
+                     APL_OK, "%s", err.message);
+    cr_assert_eq(apl_writer_begin_member(w, "one", "part", 0, &err), APL_OK, "%s", err.message);
+    for (unsigned i = 0; i < DRAWS; i++)
+        append_sorts(w, i);
+    if (train)
+        cr_assert_eq(apl_writer_begin_member(w, "two", "train", 1, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(apl_writer_commit(w, &err), APL_OK, "%s", err.message);
+    apl_writer_close(w);
+    cr_assert_eq(apl_store_open(path, NULL, &store, &err), APL_OK, "%s", err.message);
+    return store;
+}
+
+/* The store of the fixture gives way to one of all sorts. */
+static void take_sorts(bool train)
+{
+    apl_store_close(fx.store);
+    fx.store = store_of_sorts(train);
+}
+
+Test(transform, says_which_field_it_is_for)
+{
+    take_sorts(false);
+    REFUSED(APL_E_INVALID, "must name its field", "part", t.pad = 0);
+    for (unsigned f = DEEP; f < SORTS; f++)
+        REFUSED(APL_E_INVALID, "is not u8[C,H,W]", "part", t.field = sorts[f].name);
+    for (unsigned pad = 3; pad < 8; pad++) {
+        apl_transform t = APL_TRANSFORM_INIT;
+        t.field = "drawn", t.pad = pad, t.pad_mode = APL_PAD_REFLECT;
+        cr_assert_eq(apl_transform_complete(fx.store, "part", &t, NULL), pad < 4 ? APL_OK : APL_E_INVALID);
+    }
+}
+
+Test(transform, takes_the_moments_of_what_is_read_where_there_is_no_train)
+{
+    take_sorts(false);
+    int split = apl_store_find_split(fx.store, "part");
+    for (unsigned f = DRAWN; f <= PLAIN; f++) {
+        apl_transform t = APL_TRANSFORM_INIT;
+        double mean, deviation;
+        t.field = sorts[f].name, t.scale = APL_SCALE_NORMALISE, t.dtype = APL_F32;
+        cr_assert_eq(apl_transform_complete(fx.store, "part", &t, NULL), APL_OK);
+        cr_assert_eq(apl_store_moments(fx.store, (unsigned)split, f, 1, &mean, &deviation), APL_OK);
+        cr_assert_eq(t.mean[1], (float)mean);
+        cr_assert_eq(t.deviation[1], f == PLAIN ? 1.0f : (float)deviation, "nothing is divided by 0");
+    }
+}
+
+Test(transform, finds_no_moments_in_a_train_of_nothing)
+{
+    take_sorts(true);
+    REFUSED(APL_E_NOTFOUND, "no mean and deviation", "part", t.field = "drawn");
+    REFUSED(APL_E_INVALID, "channel 0", "part",
+            (t.field = "drawn", t.mean[0] = INFINITY, t.deviation[0] = 1));
+    REFUSED(APL_E_INVALID, "channel 0", "part", (t.field = "drawn", t.deviation[0] = INFINITY));
 }
