@@ -199,11 +199,13 @@ int main(void)
     }
     CHECK(threads_come_to(count_entries("/proc/self/task")));
     counted("%.0f s, %llu epochs, %.0f records, %llu resumes, %llu replacements, %llu records skipped; "
-            "memory %.1f MiB, "
-            "slope %.0f KiB/h; speed of the end over that of the beginning %.3f",
+            "memory %.1f MiB",
             now, (unsigned long long)epochs, history.records_now, (unsigned long long)resumes,
             (unsigned long long)replacements, (unsigned long long)skipped,
-            (double)anonymous_bytes() / 1048576, memory_slope(), speed_ratio());
+            (double)anonymous_bytes() / 1048576);
+    if (seconds >= 600) /* shorter runs have none to speak of */
+        counted("slope %.0f KiB/h; speed of the end over that of the beginning %.3f", memory_slope(),
+                speed_ratio());
     CHECK(SANITIZED || anonymous_bytes() < MOST_MEMORY);
     CHECK(SANITIZED || seconds < 600 || memory_slope() < KIB_HOUR);
     case_end("soak");
