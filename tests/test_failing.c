@@ -272,6 +272,10 @@ Test(failing, ingest_of_a_folder)
     fx_shell("tar -C '%s' -xf '%s'", fx_place, fx_path("tar"));
     strcpy(source, fx_path("cifar-10-batches-py"));
     sweep(&(struct subject){NULL, ingest, check_ingested});
+    cr_assert_eq(mkdir(fx_path("outer"), 0755), 0);
+    cr_assert_eq(rename(source, fx_path("outer/inner")), 0);
+    strcpy(source, fx_path("outer"));
+    sweep(&(struct subject){NULL, ingest, check_ingested});
     buffer_free(&tar);
 }
 

@@ -86,6 +86,20 @@ Test(split, arguments_that_are_none)
     apl_store_close(store);
 }
 
+Test(split, nothing_to_work_on)
+{
+    apl_store *store = plain_store(50, 10);
+    apl_split_list *list;
+    uint64_t n = 0, counts[CLASSES];
+    FAILS(APL_E_INVALID, "store or list is NULL", apl_split_list_open(NULL, &list, &err));
+    FAILS(APL_E_INVALID, "store or list is NULL", apl_split_list_open(store, NULL, &err));
+    FAILS(APL_E_INVALID, "store or count is NULL", apl_split_ids(NULL, "train", NULL, &n, &err));
+    FAILS(APL_E_INVALID, "store or counts is NULL", apl_split_class_counts(NULL, "train", 1, counts, &err));
+    FAILS(APL_E_INVALID, "store or counts is NULL", apl_split_class_counts(store, "train", 1, NULL, &err));
+    cr_assert_eq(apl_split_class_counts(store, "train", 1, counts, NULL), APL_OK);
+    apl_store_close(store);
+}
+
 Test(split, lists_files)
 {
     apl_store *store = plain_store(500, 100);

@@ -143,6 +143,15 @@ Test(store_lies, manifests)
     refused(&(struct lie){.manifest = fewer_classes}, "blocks are damaged");
 }
 
+Test(store_lies, records_of_no_class)
+{
+    uint64_t counts[COUNT(fx_classes)];
+    apl_store *s = fx_open(write_lie(&(struct lie){.manifest = fewer_classes}));
+    FAILS(APL_E_CORRUPT, apl_split_class_counts(s, "train", 1, counts, &fx_err));
+    SAYS("has no class of field label");
+    apl_store_close(s);
+}
+
 #define MANY_SPLITS  ((uint32_t)1 << 17)
 #define MANY_CLASSES 256u
 
