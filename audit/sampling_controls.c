@@ -91,7 +91,7 @@ static bool draw_evenly(const struct sampling_case *c, struct generator *g, belo
             of[i] = of[j];
             of[j] = item;
         }
-        for (uint64_t i = 0; i < times[group]; i++)
+        for (uint64_t i = 0; n > 0 && i < times[group]; i++) /* without records, it has no weight */
             order[at++] = of[i % n];
     }
     free(list);

@@ -25,7 +25,7 @@ static double whole_part(double x)
 static bool set_rounding(struct sampling_sums *r)
 {
     uint32_t n = r->law->groups;
-    double *rests = calloc(n, sizeof *rests), up = r->law->records;
+    double *rests = calloc((size_t)n + 1, sizeof *rests), up = r->law->records;
     if (!rests)
         return false;
     for (uint32_t g = 0; g < n; g++) {
