@@ -53,7 +53,7 @@ static void has_digest_of(const struct reading *r, const struct buffer *data)
     cr_assert_eq(r->bytes, data->size);
 }
 
-Test(source, every_packing, .timeout = 60)
+Test(source, every_packing, .timeout = 300)
 {
     static const char *const filters[] = {"xz", "zstd", "bzip2"};
     struct buffer tar = big_tar();
@@ -144,7 +144,7 @@ Test(source, gzip_trailer_and_what_follows)
 }
 
 /* Behind a packed stream NUL bytes may follow, as tapes pad; nothing else may. */
-Test(source, what_follows_other_packings, .timeout = 60)
+Test(source, what_follows_other_packings, .timeout = 300)
 {
     static const char *const filters[] = {"xz", "zstd", "bzip2"};
     static const size_t zeros[] = {0, 40, 300000};
