@@ -48,7 +48,7 @@ static int open_same(MDB_env *env, int fd, const char *path)
      * counts only after env_sync(). */
     static const unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS | MDB_NOSYNC;
     char self[32];
-    struct stat expected, is;
+    struct stat expected = {0}, is = {0};
     int opened;
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
     bool proc = faccessat(AT_FDCWD, self, F_OK, 0) == 0;

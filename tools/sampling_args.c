@@ -78,7 +78,7 @@ static apl_status take_item(struct class_weights *w, char *item, apl_error *err)
     }
     if (!find_class(w->field, item, &number))
         return refuse(err, "--weights: field %s has no class '%s'", shown(w->field->name), shown(item));
-    if (!make_room(w, (size_t)number + 1))
+    if (!make_room(w, (size_t)number + 1) || !w->weights)
         return refuse(err, "out of memory");
     if (w->weights[number] >= 0)
         return refuse(err, "--weights: class %s comes twice", shown(item));

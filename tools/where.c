@@ -137,7 +137,7 @@ static struct whole value_of(const apl_field *field, const void *value)
     for (size_t i = field->value_bytes; i-- > 0;) /* as stored: little-endian */
         w.bits = w.bits << 8 | bytes[i];
     unsigned sign = 8 * (unsigned)field->value_bytes - 1;
-    w.negative = is_signed && w.bits >> sign & 1;
+    w.negative = is_signed && field->value_bytes > 0 && w.bits >> sign & 1;
     if (w.negative && sign < 63)
         w.bits |= UINT64_MAX << (sign + 1);
     return w;
