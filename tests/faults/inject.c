@@ -59,13 +59,21 @@ __attribute__((constructor)) static void begin(void)
         control = page;
 }
 
+static unsigned files_open(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < MAX_FILES; fd++)
+        n += !inherited[fd] && syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+    return n;
+}
+
 /* Threads that a close has left to themselves, because they came so late, end by themselves: what they hold is no leak. A
  * folder has a link of each folder in it, and two of its own. */
 static void wait_for_threads(void)
 {
     const struct timespec nap = {.tv_nsec = 10000000};
     struct stat tasks = {0};
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 1000 && files_open() > 0; i++) {
         if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) < 0 || tasks.st_nlink <= 3)
             return;
         syscall(SYS_nanosleep, &nap, NULL);
@@ -77,8 +85,7 @@ __attribute__((destructor)) static void end(void)
     if (!control)
         return;
     wait_for_threads();
-    for (int fd = 0; fd < MAX_FILES; fd++)
-        control->open_files += !inherited[fd] && syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+    control->open_files = files_open();
     faults_note_leaks(control);
     control->finished = 1;
 }
