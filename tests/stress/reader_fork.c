@@ -72,6 +72,14 @@ static void check_seen(unsigned *seen)
     memset(seen, 0, RECORDS * sizeof *seen);
 }
 
+/* The address sanitizer (of gcc 12) forks with its allocator's locks as they are: where another thread holds one, a child
+ * that allocates waits for ever. The C library's allocator does not. */
+#ifdef __SANITIZE_ADDRESS__
+#define ALLOCATOR_BREAKS_IN_CHILDREN 1
+#else
+#define ALLOCATOR_BREAKS_IN_CHILDREN 0
+#endif
+
 /* A store and a reader of the child's own. The thread sanitizer lets no child of a process with threads start any. */
 static void read_own(unsigned number)
 {
@@ -121,7 +129,7 @@ static void forks(apl_order order, uint64_t window)
             case_doing = "in a child";
             case_watch(SANITIZED ? 60 : 20);
             check_forked(reader, batch);
-            if (i % 4 == 0)
+            if (i % 4 == 0 && !ALLOCATOR_BREAKS_IN_CHILDREN)
                 read_own(i);
             _exit(0);
         }
