@@ -29,4 +29,6 @@ if [ -d reader ]; then
     check "tree: ingest does not include reader" no_include ingest "$(names reader)"
     check "tree: reader does not include ingest" no_include reader "$(names ingest)"
 fi
-check "tree: no unfinished business" sh -c '! grep -nwE "TODO|FIXME|XXX" store/* ingest/* tools/* include/* tests/*.c'
+check "tree: no unfinished business" \
+    sh -c '! grep -rnwE "TODO|FIXME|XXX" --include="*.[ch]" --include="*.cpp" --include="*.py" --include="*.md" \
+        store ingest reader audit tools include python bench examples tests docs'
