@@ -79,15 +79,20 @@ ALL_LDFLAGS := -pthread -Wl,-z,relro,-z,now -Wl,--as-needed $(FLAVOUR_FLAGS) $(L
 other_isa := $(if $(filter x86_64%,$(MACHINE)),,%_avx2.c %_avx512.c) $(if $(filter aarch64%,$(MACHINE)),,%_neon.c)
 sources    = $(filter-out $(other_isa),$(sort $(wildcard $(1:%=%/*.c))))
 
-STORE_SRC  := $(call sources,store reader)
-INGEST_SRC := $(call sources,ingest)
-TOOLS_SRC  := $(call sources,tools)
-AUDIT_SRC  := $(call sources,audit)
+# The rooms: each folder's README.md says what belongs there. See CONTRIBUTING.md.
+STORE_ROOMS  := store store/base store/codec store/split
+READER_ROOMS := reader reader/order reader/image
+INGEST_ROOMS := ingest ingest/formats
+
+STORE_SRC  := $(call sources,$(STORE_ROOMS) $(READER_ROOMS))
+INGEST_SRC := $(call sources,$(INGEST_ROOMS))
+TOOLS_SRC  := $(call sources,tools) $(filter audit/cmd_%,$(call sources,audit))
+AUDIT_SRC  := $(filter-out audit/cmd_%,$(call sources,audit))
 TEST_SRC   := $(sort $(wildcard tests/test_*.c))
 STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
 SHAPES_SRC := $(sort $(wildcard tests/shapes/*.c))
 ifeq ($(BOOST),)
-TOOLS_SRC  := $(filter-out tools/cmd_audit%.c,$(TOOLS_SRC))
+TOOLS_SRC  := $(filter-out audit/%,$(TOOLS_SRC))
 AUDIT_SRC  :=
 TEST_SRC   := $(filter-out tests/test_audit%.c,$(TEST_SRC))
 endif
@@ -96,8 +101,9 @@ EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
 NET_SRC    := $(filter-out %/read.c %/minimal.c %/train.c,$(EXAMPLE_SRC))
 
 # What libaplingest keeps copies of, so that libapldata exports its public calls only.
-BOTTOM_SRC := $(filter $(foreach f,status hash cpu xxh3_% parallel,store/$(f).c),$(STORE_SRC))
-COMMON_SRC := $(filter-out tools/aplingest.c tools/apldata.c tools/cmd_%.c,$(TOOLS_SRC))
+BOTTOM_SRC := $(filter $(foreach f,status hash cpu xxh3_% parallel,store/base/$(f).c),$(STORE_SRC))
+CMD_SRC    := $(filter tools/cmd_% audit/cmd_%,$(TOOLS_SRC))
+COMMON_SRC := $(filter-out tools/aplingest.c tools/apldata.c $(CMD_SRC),$(TOOLS_SRC))
 
 OBJ := $(BUILD)/$(FLAVOUR)
 OUT := $(if $(filter release,$(FLAVOUR)),$(BUILD),$(OBJ))
@@ -153,17 +159,40 @@ $(OBJ)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(MACHINE) $(ALL_CFLAGS)' > $@
 
-# Includes point down only: tools see what is installed, store sees neither ingest nor reader.
-$(OBJ)/store/%.o:  INCLUDES := -Iinclude -Istore
-$(OBJ)/reader/%.o: INCLUDES := -Iinclude -Istore -Ireader
-$(OBJ)/ingest/%.o: INCLUDES := -Iinclude -Istore -Iingest
-$(OBJ)/tools/%.o:  INCLUDES := -Iinclude -Itools
-$(OBJ)/tools/cmd_audit.o $(OBJ)/tools/cmd_audit_%.o: INCLUDES := -Iinclude -Itools -Iaudit
-$(OBJ)/audit/%.o:  INCLUDES := -Iinclude -Iaudit
-$(OBJ)/tests/shapes/%.o: INCLUDES :=
-$(OBJ)/tests/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Iaudit -Itests
-$(OBJ)/examples/%.o: INCLUDES := -Iinclude
-$(OBJ)/bench/%.o:  INCLUDES := -Iinclude -Istore -Iingest -Ireader -Ibench
+# Includes point down only: base <- codec <- store <- split <- order <- reader, and base <- image <- reader; ingest
+# sees the base alone, and what is installed; tools see what is installed, and nothing else.
+SEES_BASE    := -Iinclude -Istore/base
+SEES_CODEC   := $(SEES_BASE) -Istore/codec
+SEES_STORE   := $(SEES_CODEC) -Istore
+SEES_SPLIT   := $(SEES_STORE) -Istore/split
+SEES_ORDER   := $(SEES_SPLIT) -Ireader/order
+SEES_IMAGE   := $(SEES_BASE) -Ireader/image
+SEES_READER  := $(SEES_ORDER) -Ireader/image -Ireader
+SEES_FORMATS := $(SEES_BASE) -Iingest/formats
+SEES_INGEST  := $(SEES_FORMATS) -Iingest
+# What tests and benchmarks see.
+SEES_ALL     := $(SEES_READER) -Iingest/formats -Iingest
+
+# For scripts that compile a file by themselves.
+sees-%:
+	@echo $(SEES_$*)
+
+$(OBJ)/store/%.o:          INCLUDES := $(SEES_STORE)
+$(OBJ)/store/base/%.o:     INCLUDES := $(SEES_BASE)
+$(OBJ)/store/codec/%.o:    INCLUDES := $(SEES_CODEC)
+$(OBJ)/store/split/%.o:    INCLUDES := $(SEES_SPLIT)
+$(OBJ)/reader/%.o:         INCLUDES := $(SEES_READER)
+$(OBJ)/reader/order/%.o:   INCLUDES := $(SEES_ORDER)
+$(OBJ)/reader/image/%.o:   INCLUDES := $(SEES_IMAGE)
+$(OBJ)/ingest/%.o:         INCLUDES := $(SEES_INGEST)
+$(OBJ)/ingest/formats/%.o: INCLUDES := $(SEES_FORMATS)
+$(OBJ)/tools/%.o:          INCLUDES := -Iinclude -Itools
+$(OBJ)/audit/%.o:          INCLUDES := -Iinclude -Iaudit
+$(OBJ)/audit/cmd_%.o:      INCLUDES := -Iinclude -Itools -Iaudit
+$(OBJ)/tests/shapes/%.o:   INCLUDES :=
+$(OBJ)/tests/%.o:          INCLUDES := $(SEES_ALL) -Iaudit -Itests
+$(OBJ)/examples/%.o:       INCLUDES := -Iinclude
+$(OBJ)/bench/%.o:          INCLUDES := $(SEES_ALL) -Ibench
 
 $(OBJ)/examples/%.o: ISA := $(EXAMPLE_CFLAGS)
 $(OBJ)/%_avx2.o:   ISA := -march=x86-64-v3
@@ -213,7 +242,7 @@ $(OUT)/libaplingest.so.$(VERSION): $(INGEST_OBJ) $(call objects,$(BOTTOM_SRC)) i
 
 # The commands carry the libraries in them: they run from where they are built.
 $(OUT)/aplingest: $(call objects,tools/aplingest.c $(COMMON_SRC)) $(OUT)/libaplingest.a $(OUT)/libapldata.a
-$(OUT)/apldata:   $(call objects,tools/apldata.c $(filter tools/cmd_%.c,$(TOOLS_SRC)) $(COMMON_SRC)) \
+$(OUT)/apldata:   $(call objects,tools/apldata.c $(CMD_SRC) $(COMMON_SRC)) \
                   $(AUDIT_OBJ) $(OUT)/libapldata.a
 $(OUT)/apldata: TOOLS_LIBS += $(if $(BOOST),-lstdc++)
 $(OUT)/aplingest $(OUT)/apldata:
@@ -346,7 +375,7 @@ uninstall:
 
 # ------------------------------------------------------------------------------------------------ upkeep
 
-C_FILES = $(wildcard include/*.h $(foreach d,store reader ingest tools tests tests/* bench examples python/*,$(d)/*.c $(d)/*.h))
+C_FILES = $(wildcard include/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit tools tests tests/* bench examples python/*,$(d)/*.c $(d)/*.h))
 
 ## format: put all C files into the tree's form
 format:

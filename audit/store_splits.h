@@ -3,7 +3,7 @@
 #define STORE_SPLITS_H
 
 #include "apl.h"
-#include "splits.h"
+#include "split_tests.h"
 
 /* A split file, and what was found of it. */
 struct audited_split {

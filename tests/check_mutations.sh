@@ -10,12 +10,13 @@ if ! grep -q HAVE_AUDIT "$objects/flags" 2>/dev/null || [ ! -e "$objects/insides
     skip mutations "needs the tests' build, with audit"
     exit 0
 fi
-cc=$(cut -d' ' -f1 "$objects/flags") flags=$(cut -d' ' -f3- "$objects/flags")
+# CC may be more than a word.
+cc=$(sed -E 's/ [^ ]+ -std=.*//' "$objects/flags") flags=$(sed 's/.* -std=/-std=/' "$objects/flags")
 libraries="$(pkg-config --libs lmdb libzstd libcrypto jansson libpng) -lm -lstdc++ -pthread"
 
 tools() # the objects of apldata that are not in insides.a
 {
-    for source in tools/*.c; do
+    for source in tools/*.c audit/cmd_*.c; do
         [ $source = tools/aplingest.c ] || echo "$objects/${source%.c}.o"
     done
 }
@@ -35,7 +36,7 @@ mutated() # FILE SED: apldata with that file changed, as $scratch/apldata
         return 1
     fi
     # It may leave a variable unused.
-    $cc $flags -w -Iinclude -Istore -Ireader -c "$scratch/mutant.c" -o "$scratch/mutant.o" &&
+    $cc $flags -w $(sees READER) -c "$scratch/mutant.c" -o "$scratch/mutant.o" &&
         linked apldata "$scratch/mutant.o"
 }
 
@@ -82,26 +83,26 @@ with_equal_inputs()
 check "a store with equal inputs" with_equal_inputs
 check "without a bug" all_pass
 program=$scratch/apldata
-check "the bin draw: always a bin's first record" caught "neighbours of one block" reader/plan.c \
+check "the bin draw: always a bin's first record" caught "neighbours of one block" reader/order/plan.c \
     's/(struct pick pick = \{bin, )r,/\10,/' orders "$program"
-check "the plan: seed and epoch added up" caught "one seed and the next" reader/plan.c \
+check "the plan: seed and epoch added up" caught "one seed and the next" reader/order/plan.c \
     's/random_epoch_key\(p->options.seed, epoch,/random_epoch_key(p->options.seed + epoch, 0,/' orders "$program"
-check "the plan: the order of blocks is drawn, records are not" caught "neighbours of one block" reader/plan.c \
+check "the plan: the order of blocks is drawn, records are not" caught "neighbours of one block" reader/order/plan.c \
     's/uint32_t r = random_below\(.*/uint32_t r = 0;/' orders "$program"
-check "the split: by the id's hash" caught "equal inputs" store/split_unit.c \
+check "the split: by the id's hash" caught "equal inputs" store/split/split_unit.c \
     's/block_stored_hash\(view, record\)/(struct hash128){id, 0}/' splits "$program"
-check "the split: the first ids" caught "places of the part" store/split_divide.c \
+check "the split: the first ids" caught "places of the part" store/split/split_divide.c \
     's/part_of\(d->rule, keyed\(.*\[i\]\)\)/part_of(d->rule, (first + i) * (UINT64_MAX \/ 6000))/' splits "$program"
 check "ranks: a position given twice, another to none" caught "exactly once" reader/schedule.c \
     's/full \? o->rank \* o->batch_size/full ? o->rank * o->batch_size - (o->rank == 1)/' orders "$program" --world 3
 check "lanes: a position given twice, another to none" caught "exactly once" reader/schedule.c \
     's/\(position \+ k\) % o->world == o->rank/(position + k) % o->world == o->rank % 2/' orders "$program" --world 3 --lanes 3
-check "samples: records chosen oftener the earlier they come" caught "records " reader/sampler.c \
+check "samples: records chosen oftener the earlier they come" caught "records " reader/order/sampler.c \
     's/random_below\(stream, \*left\) < \*wanted/random_below(stream, *left) <= *wanted/' \
     orders "$program" --balance label --epoch-records 5000
-check "samples: remainders of a random number" caught "records " reader/sampler.c \
+check "samples: remainders of a random number" caught "records " reader/order/sampler.c \
     's/random_below\(stream, s->size\[g\]\)/random_u32(stream) % (5 * s->size[g] \/ 2) % s->size[g]/' \
     orders "$program" --balance label --replacement
-check "samples: one for all epochs" caught "epochs" reader/sampler.c \
+check "samples: one for all epochs" caught "epochs" reader/order/sampler.c \
     's/random_epoch_key\(s->rule.seed, epoch,/random_epoch_key(s->rule.seed, 0,/' \
     orders "$program" --balance label --replacement --epoch-records 5000

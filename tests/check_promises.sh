@@ -112,14 +112,14 @@ breaks 5 "memory that was not to be had is written to" reader/pool.c \
 breaks 6 "checksums of values are not compared" store/block.c 's/if \(is == should_be\)/if (is == should_be || is)/'
 breaks 7 "bytes behind the end are accepted" 'store/pages*.c' 's/if \(w->file->size != expected\)/if (w->file->size < expected)/'
 breaks 8 "nodes may lie outside of their page" 'store/pages*.c' 's/ \|\| at \+ NODE_HEAD > w->page_size/ \&\& w->page_size == 0/'
-breaks 9 "bytes behind a pickle are accepted" ingest/pickle.c 's/(\n    if \()([^\n]*\)\n        return fail\([^\n]*bytes behind the end of the pickle)/\1false \&\& \2/'
-breaks 10 "arrays in the order of columns are taken for rows" ingest/pickle_array.c 's/if \(p->is_fortran\) \{/if (false) {/'
+breaks 9 "bytes behind a pickle are accepted" ingest/formats/pickle.c 's/(\n    if \()([^\n]*\)\n        return fail\([^\n]*bytes behind the end of the pickle)/\1false \&\& \2/'
+breaks 10 "arrays in the order of columns are taken for rows" ingest/formats/pickle_array.c 's/if \(p->is_fortran\) \{/if (false) {/'
 breaks 11 "what cannot be decoded again is stored" store/readback.c 's/TRY\((block_decode\(&w->bc, [^;]*), err\)\);/(void)\1, err);/'
-breaks 12 "a bin hands out a record twice, and another never" reader/bins.c \
+breaks 12 "a bin hands out a record twice, and another never" reader/order/bins.c \
     's/bin->deliveries\[place\] = bin->deliveries\[--bin->size\];/bin->size--;/'
 breaks 13 "numbers are read while others write them" reader/stats.c \
     's/    fill\(r, stats\);/    pthread_mutex_unlock(\&r->lock), fill(r, stats), pthread_mutex_lock(\&r->lock);/'
-breaks 14 "the order of an epoch is another one than was published" reader/plan.c \
+breaks 14 "the order of an epoch is another one than was published" reader/order/plan.c \
     's/(options.seed, epoch)(, RANDOM_BLOCKS)/\1 + 1\2/'
 breaks 15 "a state is one record ahead" reader/state.c 's/store_le\(p \+ 72, r->position, 8\)/store_le(p + 72, r->position + (r->position > 0), 8)/'
 breaks 16 "a timeout takes a hundred times as long" reader/reader.c 's/(timeout_ms \* \(uint64_t\)1000000)( : 0)/\1 * 100\2/'

@@ -10,7 +10,8 @@ if [ ! -x "$objects/tests/sim/simulate" ]; then
     skip simulation "needs the simulation: make simulate"
     exit 0
 fi
-cc=$(cut -d' ' -f1 "$objects/flags") flags=$(cut -d' ' -f3- "$objects/flags")
+# CC may be more than a word.
+cc=$(sed -E 's/ [^ ]+ -std=.*//' "$objects/flags") flags=$(sed 's/.* -std=/-std=/' "$objects/flags")
 libraries="$(pkg-config --libs lmdb libzstd libcrypto) -lm -pthread"
 
 mutated() # FILE SED: the simulation with that file of the reader changed, as $scratch/simulate
@@ -21,10 +22,10 @@ mutated() # FILE SED: the simulation with that file of the reader changed, as $s
         return 1
     fi
     # It may leave a variable unused.
-    $cc $flags -w -fsanitize-coverage=trace-pc -include tests/sim/locals.h -Iinclude -Istore -Ireader -c "$scratch/mutant.c" \
+    $cc $flags -w -fsanitize-coverage=trace-pc -include tests/sim/locals.h $(sees READER) -c "$scratch/mutant.c" \
         -o "$scratch/mutant.o" || return
     others=
-    for object in "$objects"/tests/sim/*.o "$objects"/tests/sim/reader/*.o; do
+    for object in "$objects"/tests/sim/*.o "$objects"/tests/sim/reader/*.o "$objects"/tests/sim/reader/*/*.o; do
         [ "${object##*/reader/}" = "${1%.c}.o" ] || others="$others $object"
     done
     $cc $flags @tests/sim/wraps -pie -o "$scratch/simulate" "$scratch/mutant.o" $others "$objects/insides.a" $libraries

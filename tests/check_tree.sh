@@ -2,33 +2,68 @@
 # Rules of the tree that a program can check.
 . tests/lib.sh
 
-# one_user HEADER WHERE...: one .c file at most includes it
+rooms='store store/base store/codec store/split reader reader/order reader/image ingest ingest/formats audit tools'
+all_sources=$(for room in $rooms; do ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null; done)
+
+# one_user HEADER: one file at most includes it
 one_user()
 {
-    users=$(grep -lE "#include <$1>" store/*.c ingest/*.c tools/*.c store/*.h ingest/*.h tools/*.h 2>/dev/null)
+    # shellcheck disable=SC2086
+    users=$(grep -lE "#include <$1>" $all_sources)
     [ "$(echo "$users" | grep -c .)" -le 1 ] || { echo "$users"; false; }
 }
 
-# no_include FOLDER PATTERN: nothing in the folder includes such a header
-no_include()
+headers() # ROOM...: their headers, as a pattern
 {
-    ! grep -nE "#include \"($2)\"" "$1"/*.c "$1"/*.h
+    for room in "$@"; do ls "$room"/*.h 2>/dev/null; done | sed 's|.*/||; s|\.|\\.|' | tr '\n' '|' | sed 's/|$//'
 }
 
-names() # FOLDER: its headers, as a pattern
+# sees ROOM OTHER...: of all rooms, its files include headers of itself and of the others only. The -I flags see to
+# that as well; but only as long as nobody adds one.
+only_sees()
 {
-    ls "$1"/*.h 2>/dev/null | sed 's|.*/||; s|\.|\\.|' | tr '\n' '|' | sed 's/|$//'
+    room=$1 unseen=
+    for other in $rooms; do
+        case " $* " in *" $other "*) ;; *) unseen="$unseen $other" ;; esac
+    done
+    # shellcheck disable=SC2086
+    ! grep -nE "#include \"($(headers $unseen))\"" "$room"/*.[ch]
+}
+
+# Each name of a header stands for one file.
+one_name()
+{
+    twice=$(echo "$all_sources" | grep '\.h$' | sed 's|.*/||' | sort | uniq -d)
+    [ -z "$twice" ] || { echo "$twice"; false; }
+}
+
+# What a room is for, in fifteen lines at most.
+room_told()
+{
+    [ -s "$1/README.md" ] && [ "$(wc -l <"$1/README.md")" -le 15 ]
 }
 
 for header in lmdb.h zstd.h archive.h zlib.h isa-l.h isa-l/igzip_lib.h; do
     check "tree: one file at most includes <$header>" one_user "$header"
 done
-check "tree: store does not include ingest" no_include store "$(names ingest)"
-check "tree: tools include neither store nor ingest" no_include tools "$(names store)|$(names ingest)"
-if [ -d reader ]; then
-    check "tree: ingest does not include reader" no_include ingest "$(names reader)"
-    check "tree: reader does not include ingest" no_include reader "$(names ingest)"
-fi
+check "tree: no two headers have one name" one_name
+
+base=store/base codec="$base store/codec" store="$base store/codec store" image="$base reader/image"
+split="$store store/split" order="$store store/split reader/order"
+check "tree: base sees nothing above it" only_sees store/base
+check "tree: codec sees base" only_sees store/codec $base
+check "tree: store sees codec and base" only_sees store $codec
+check "tree: split sees store and what is below" only_sees store/split $store
+check "tree: order sees split and what is below" only_sees reader/order $split
+check "tree: image sees base" only_sees reader/image $base
+check "tree: reader sees order, image and what is below" only_sees reader $order $image
+check "tree: formats see base" only_sees ingest/formats $base
+check "tree: ingest sees formats and base" only_sees ingest ingest/formats $base
+check "tree: tools see what is installed" only_sees tools
+check "tree: audit sees what is installed, and tools" only_sees audit tools
+for room in $rooms; do
+    [ "$room" = tools ] || check "tree: $room/README.md says what belongs there" room_told "$room"
+done
 check "tree: no unfinished business" \
     sh -c '! grep -rnwE "TODO|FIXME|XXX" --include="*.[ch]" --include="*.cpp" --include="*.py" --include="*.md" \
         store ingest reader audit tools include python bench examples tests docs'

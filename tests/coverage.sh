@@ -6,8 +6,8 @@
 # `unreached:` and says why. Such branches are counted apart. MISSES=1 prints the lines of all the others.
 set -u
 objects=${BUILD:-build}/coverage
-parsers=$(echo ' ' store/{pages,pages_walk,block,manifest,manifest_code}.c ingest/pickle{,_lex,_array,_text}.c \
-               ingest/cifar{,_binary,_python}.c reader/state.c ' ')
+parsers=$(echo ' ' store/{pages,pages_walk,block,manifest,manifest_code}.c ingest/formats/pickle{,_lex,_array,_text}.c \
+               ingest/formats/cifar{,_binary,_python}.c reader/state.c ' ')
 
 run() # TEST: as it is called in tests/
 {
@@ -27,7 +27,7 @@ for variant in scalar avx2 neon; do
 done
 
 printf '%8s %8s %8s %8s\n' taken of unreached ''
-for source in store/*.c ingest/*.c reader/*.c; do
+for source in store/*.c store/*/*.c ingest/*.c ingest/*/*.c reader/*.c reader/*/*.c; do
     [ -e "$objects/${source%.c}.gcno" ] || continue
     case $parsers in *" $source "*) target=100 ;; *) target=90 ;; esac
     gcov -t -b -c -o "$objects/$(dirname "$source")" "$source" 2>/dev/null |

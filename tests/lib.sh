@@ -30,3 +30,9 @@ scratch()
     trap 'rm -rf "$scratch"' EXIT
     trap 'exit 1' HUP INT TERM
 }
+
+# sees ROOM: the compiler's -I flags for what a room sees, as the Makefile has them (STORE, READER, ALL ...)
+sees()
+{
+    ${MAKE:-make} --no-print-directory -s "sees-$1"
+}

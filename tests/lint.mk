@@ -1,8 +1,8 @@
 # Static analysis: included by the Makefile. Tools that are not installed are said to be skipped.
 
-LINT_DIRS    := store reader ingest tools audit python/core python/ingest
+LINT_DIRS    := $(STORE_ROOMS) $(READER_ROOMS) $(INGEST_ROOMS) tools audit python/core python/ingest
 LINT_SRC     := $(call sources,$(LINT_DIRS))
-LINT_INCLUDE := $(patsubst %,-I%,include store reader ingest tools audit python/core) \
+LINT_INCLUDE := $(SEES_ALL) $(patsubst %,-I%,tools audit python/core) \
                 $(patsubst -I%,-isystem %,$(shell $(PYTHON)-config --includes 2>/dev/null))
 LINT_PYTHON  := $(wildcard *.py $(foreach d,python python/* tests tests/* bench bench/* examples examples/*,$(d)/*.py))
 LINT_FLAGS   := -std=c11 -D_POSIX_C_SOURCE=200809L $(DEFINES)
@@ -17,7 +17,7 @@ analysing       := $(shell echo 'int x;' | $(GCC) -fanalyzer -fsyntax-only -x c 
                            $(GCC) -dumpversion | awk '$$1 >= 12 { print "yes" }')
 
 # Only status.c sees what fail() does; the analysers are told (see analysis.h).
-knows = $(if $(filter store/status.c,$(1)),,$(if $(filter store/% reader/% ingest/%,$(1)),-D_GNU_SOURCE= -include tests/analysis.h))
+knows = $(if $(filter store/base/status.c,$(1)),,$(if $(filter store/% reader/% ingest/%,$(1)),-D_GNU_SOURCE= -include tests/analysis.h))
 # Kernels multiply small counters that the compiler unrolls.
 kernel = $(if $(filter %_avx2.c %_avx512.c %_scalar.c %_base.c,$(1)),--checks=-bugprone-implicit-widening-of-multiplication-result)
 isa   = $(if $(filter %_avx2.c,$(1)),-march=x86-64-v3,$(if $(filter %_avx512.c,$(1)),-march=x86-64-v4))

@@ -6,6 +6,7 @@
 #                                python litter; `frameworks` runs when it is named
 
 set -u
+. tests/lib.sh
 export BUILD=${BUILD:-build} MAKE=${MAKE:-make} CC=${CC:-cc} CXX=${CXX:-c++}
 export LC_ALL=C
 logs=$BUILD/logs
@@ -244,8 +245,8 @@ arm64()
     local name=$1
     shift
     [ -e "tests/arm64/$name.c" ] || return
-    if ! $cross -static -O2 -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -pthread -Iinclude -Istore \
-        -Ireader -Itests "tests/arm64/$name.c" "$@" -o "$BUILD/arm64-$name" >"$logs/arm64-$name.log" 2>&1; then
+    if ! $cross -static -O2 -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -pthread $(sees READER) \
+        -Itests "tests/arm64/$name.c" "$@" -o "$BUILD/arm64-$name" >"$logs/arm64-$name.log" 2>&1; then
         count "arm64 build of $name" 0 1 0 "$logs/arm64-$name.log"
         return
     fi
@@ -261,8 +262,8 @@ suite_arm64()
         leave_out arm64 "needs $cross and qemu-aarch64"
         return
     fi
-    arm64 kernels store/filter_scalar.c store/filter_neon.c
-    arm64 assembly reader/assemble.c reader/assemble_scalar.c reader/assemble_neon.c store/cpu.c
+    arm64 kernels store/codec/filter_scalar.c store/codec/filter_neon.c
+    arm64 assembly reader/image/assemble.c reader/image/assemble_scalar.c reader/image/assemble_neon.c store/base/cpu.c
 }
 
 suite_scripts()

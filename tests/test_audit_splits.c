@@ -3,7 +3,7 @@
 #include "distributions.h"
 #include "inputs.h"
 #include "split_fixture.h"
-#include "splits.h"
+#include "split_tests.h"
 #include "store_splits.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@ stress: $(SIMULATE)
 $(SIM_READER): $(OBJ)/tests/sim/reader/%.o: reader/%.c tests/sim/locals.h $(OBJ)/flags | $(NEEDS)
 	$(say) CC "$< for the simulation"
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) $(SIM_FLAGS) -Iinclude -Istore -Ireader -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) $(SIM_FLAGS) $(SEES_READER) -MMD -MP -c $< -o $@
 
 $(SIMULATE): $(call objects,$(SIM_SRC)) $(SIM_READER) $(OBJ)/insides.a tests/sim/wraps
 	$(say) LD $@

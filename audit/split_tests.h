@@ -5,8 +5,8 @@
  * the chance `ratio`, independently of all else; in a stratified split, of each class a uniformly random subset is, as large
  * as its rule says; in a skewed one, a uniformly random subset of some size.
  */
-#ifndef AUDIT_SPLITS_H
-#define AUDIT_SPLITS_H
+#ifndef SPLIT_TESTS_H
+#define SPLIT_TESTS_H
 
 #include "audit.h"
 

@@ -1,5 +1,5 @@
-/* Tests of one split: see splits.h. */
-#include "splits.h"
+/* Tests of one split: see split_tests.h. */
+#include "split_tests.h"
 #include "distributions.h"
 
 #include <math.h>

@@ -1,9 +1,7 @@
 /* Where crop, flip and square of a record fall: see augment.h. */
 #include "augment.h"
 
-#include "batch.h"
 #include "random.h"
-#include "transform.h"
 
 void augment_init(struct augment *a, const apl_field *of, unsigned field, const apl_transform *transform,
                   uint64_t seed, uint64_t epoch)
@@ -59,23 +57,4 @@ void augment_draw(const struct augment *a, const uint64_t *ids, const uint32_t *
 {
     for (size_t i = 0; i < n; i++)
         placements[i] = place(a, ids[i], copies[i]);
-}
-
-apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform, uint64_t seed,
-                                const apl_batch *batch, apl_placement *placements, apl_error *err)
-{
-    if (!store || !transform || !batch || (batch->rows && !placements))
-        return fail(err, APL_E_INVALID, "apl_batch_placements: an argument is NULL");
-    if (!batch->copies)
-        return fail(err, APL_E_INVALID, "apl_batch_placements: the batch is not one of a reader");
-    apl_transform t = *transform;
-    unsigned field = 0;
-    struct augment a;
-    TRY(transform_geometry(store, NULL, &t, &field, err));
-    augment_init(&a, &store->manifest.schema.fields[field], field, &t, seed, batch->epoch);
-    for (size_t i = 0; i < batch->rows; i++) {
-        struct placement p = place(&a, batch->ids[i], batch->copies[i]);
-        placements[i] = (apl_placement){p.top, p.left, p.flip, p.cut_top, p.cut_left};
-    }
-    return APL_OK;
 }
