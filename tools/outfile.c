@@ -1,6 +1,7 @@
 #include "outfile.h"
 
 #include "args.h"
+#include "place.h"
 #include "report.h"
 
 #include <errno.h>
@@ -54,29 +55,80 @@ static int refuse_existing(const struct outset *set, const char *path)
     return failed("%s: exists; --force replaces it", shown(path));
 }
 
+static FILE *open_stream(int fd)
+{
+    FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!stream && fd >= 0)
+        close(fd);
+    return stream;
+}
+
+/* The folder of a path, which loses its last part. */
+static const char *folder_shown(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash)
+        slash[slash == path] = 0;
+    return slash ? shown(path) : ".";
+}
+
 /* A new file beside the one it is to become. */
-static int open_temporary(struct outset *set, struct outfile *file)
+static int open_temporary(const struct outset *set, struct outfile *file)
 {
     char name[64];
+    const char *slash = strrchr(file->path, '/');
+    size_t folder = slash ? (size_t)(slash - file->path) + 1 : 0, size = folder + sizeof name;
+    file->temporary = malloc(size);
+    if (!file->temporary)
+        return failed("out of memory");
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         snprintf(name, sizeof name, ".tmp-%ld-%zu-%u", (long)getpid(), set->count, attempt);
-        free(file->temporary);
-        file->temporary = path_in(set->folder, name);
-        if (!file->temporary)
-            return failed("out of memory");
+        snprintf(file->temporary, size, "%.*s%s", (int)folder, file->path, name);
         int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        file->stream = fd < 0 ? NULL : fdopen(fd, "w");
+        file->stream = open_stream(fd);
         if (file->stream)
             return 0;
         if (fd >= 0) {
-            close(fd);
             unlink(file->temporary);
-            return failed("out of memory");
+            break;
         }
         if (errno != EEXIST)
             break;
     }
-    return failed_errno(errno, "%s: cannot write there", shown(set->folder));
+    int status = failed_errno(errno, "%s: cannot write there", folder_shown(file->temporary));
+    free(file->temporary);
+    file->temporary = NULL;
+    return status;
+}
+
+/* Opens what file->name leads to. */
+static int open_file(const struct outset *set, struct outfile *file)
+{
+    struct place place;
+    int status = place_find(file->name, &place);
+    if (status)
+        return status;
+    file->path = place.path;
+    if (place.fd >= 0) {
+        file->into = true;
+        file->stream = open_stream(place.fd);
+        return file->stream ? 0 : failed("out of memory");
+    }
+    for (size_t i = 0; i < set->count; i++)
+        if (!set->files[i].into && strcmp(set->files[i].path, file->path) == 0)
+            return failed("%s: would be written twice", shown(file->name));
+    return place.exists && refuse_existing(set, file->name) ? EXIT_FAILURE : open_temporary(set, file);
+}
+
+static void forget(struct outfile *file)
+{
+    if (file->stream)
+        fclose(file->stream);
+    if (file->temporary)
+        unlink(file->temporary);
+    free(file->temporary);
+    free(file->path);
+    free(file->name);
 }
 
 int outset_add(struct outset *set, const char *name)
@@ -89,19 +141,10 @@ int outset_add(struct outset *set, const char *name)
     struct outfile *files = realloc(set->files, (set->count + 1) * sizeof *files);
     if (files)
         set->files = files;
-    if (!files || !file.name) {
-        free(file.name);
+    if (!files || !file.name)
         failed("out of memory");
-        return -1;
-    }
-    bool twice = false;
-    for (size_t i = 0; i < set->count; i++)
-        twice |= strcmp(set->files[i].name, file.name) == 0;
-    if (twice)
-        failed("%s: would be written twice", shown(file.name));
-    if (twice || refuse_existing(set, file.name) || open_temporary(set, &file)) {
-        free(file.name);
-        free(file.temporary);
+    if (!files || !file.name || open_file(set, &file)) {
+        forget(&file);
         return -1;
     }
     set->files[set->count] = file;
@@ -160,23 +203,31 @@ static int finish_files(struct outset *set)
 static void take_back(const struct outset *set, size_t n)
 {
     for (size_t i = 0; i < n && !set->force; i++)
-        unlink(set->files[i].name);
+        if (!set->files[i].into)
+            unlink(set->files[i].path);
+}
+
+static int put_in_place(struct outfile *file)
+{
+    if (file->into)
+        return 0;
+    if (rename(file->temporary, file->path) != 0)
+        return failed_errno(errno, "%s: cannot be put in its place", shown(file->name));
+    free(file->temporary);
+    file->temporary = NULL;
+    return 0;
 }
 
 int outset_commit(struct outset *set)
 {
     int status = finish_files(set);
     for (size_t i = 0; i < set->count && !status; i++)
-        status = refuse_existing(set, set->files[i].name);
+        if (!set->files[i].into)
+            status = refuse_existing(set, set->files[i].path) || place_check(set->files[i].path);
     for (size_t i = 0; i < set->count && !status; i++) {
-        struct outfile *file = &set->files[i];
-        if (rename(file->temporary, file->name) != 0) {
-            status = failed_errno(errno, "%s: cannot be put in its place", shown(file->name));
+        status = put_in_place(&set->files[i]);
+        if (status)
             take_back(set, i);
-            continue;
-        }
-        free(file->temporary);
-        file->temporary = NULL;
     }
     set->made_folder &= status != 0; /* it holds something now */
     return status;
@@ -184,14 +235,8 @@ int outset_commit(struct outset *set)
 
 void outset_close(struct outset *set)
 {
-    for (size_t i = 0; i < set->count; i++) {
-        if (set->files[i].stream)
-            fclose(set->files[i].stream);
-        if (set->files[i].temporary)
-            unlink(set->files[i].temporary);
-        free(set->files[i].temporary);
-        free(set->files[i].name);
-    }
+    for (size_t i = 0; i < set->count; i++)
+        forget(&set->files[i]);
     if (set->made_folder && set->folder)
         rmdir(set->folder);
     free(set->files);

@@ -1,6 +1,7 @@
 /*
  * Files that appear whole or not at all: written under temporary names beside where they belong, and renamed
- * together at the end. Every call that fails has said why on stderr.
+ * together at the end. What is no regular file is written into as the bytes come: see place.h. Every call that fails
+ * has said why on stderr.
  */
 #ifndef OUTFILE_H
 #define OUTFILE_H
@@ -12,7 +13,10 @@
 
 struct outfile {
     FILE *stream;
-    char *name, *temporary; /* with the folder */
+    char *name;      /* with the folder */
+    char *path;      /* where that leads, by way of links */
+    char *temporary; /* beside it, until it is renamed */
+    bool into;       /* a device or the like: there is no temporary */
 };
 
 struct outset {
