@@ -385,6 +385,8 @@ typedef struct apl_writer_options {
 
 /*
  * Begins a store in the directory `path`, which is made if need be. Nothing of it can be seen before commit.
+ * A limit on the size of files (RLIMIT_FSIZE) is an error only in programs that ignore SIGXFSZ, as Python and the
+ * commands do; the library leaves signals alone, and by default this one ends the process.
  * `options` may be NULL. Likely errors: APL_E_EXISTS, APL_E_BUSY, APL_E_IO, APL_E_NOSPACE.
  */
 APL_API APL_MUST_USE apl_status apl_writer_open(const char *path, const apl_writer_options *options,

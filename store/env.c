@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -21,19 +22,33 @@ struct env {
     MDB_env *env;
     MDB_txn *txn;
     MDB_dbi dbi;
+    int file;                 /* the caller's, as long as env_create() runs; then -1 */
     size_t map_size, pending; /* bytes put since the last commit */
     uint64_t bytes, paged;    /* bytes put; the same rounded up to pages */
     bool has_dbi;
 };
 
+/* Has a write come short for want of room? LMDB reports it as EIO, or as ENOSPC for its first pages. */
+static int want_of_room(const struct env *e, int code)
+{
+    struct rlimit limit;
+    struct stat st;
+    struct statvfs fs;
+    int fd = e->file;
+    uint64_t wanted = e->pending + ((uint64_t)1 << 20);
+    if (code != EIO && code != ENOSPC)
+        return code;
+    if (fd < 0 && mdb_env_get_fd(e->env, &fd) != 0)
+        return code;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && fstat(fd, &st) == 0 &&
+        (uint64_t)st.st_size + wanted > limit.rlim_cur)
+        return EFBIG;
+    return fstatvfs(fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < wanted ? ENOSPC : code;
+}
+
 static apl_status failed(struct env *e, int code, const char *what, apl_error *err)
 {
-    struct statvfs fs;
-    int fd;
-    /* LMDB reports a write that came short, as on a full disk, as EIO. */
-    if (code == EIO && mdb_env_get_fd(e->env, &fd) == 0 && fstatvfs(fd, &fs) == 0 &&
-        (uint64_t)fs.f_bavail * fs.f_frsize < e->pending + ((size_t)1 << 20))
-        code = ENOSPC;
+    code = want_of_room(e, code);
     if (code > 0)
         return fail_errno(err, code, "cannot %s", what);
     return fail(err, APL_E_IO, "cannot %s: %s", what, mdb_strerror(code));
@@ -67,6 +82,7 @@ apl_status env_create(int file, const char *path, struct env **env, apl_error *e
     if (!e)
         return fail_nomem(err);
     e->map_size = FIRST_MAP;
+    e->file = file;
     int code = mdb_env_create(&e->env);
     if (code != 0) {
         free(e);
@@ -80,6 +96,7 @@ apl_status env_create(int file, const char *path, struct env **env, apl_error *e
         env_close(e);
         return status;
     }
+    e->file = -1;
     *env = e;
     return APL_OK;
 }

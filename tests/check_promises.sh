@@ -106,7 +106,7 @@ breaks 1 "the old store is removed before the new one is there" store/target.c \
 breaks 2 "the directory is not synced after the new store has come into it" store/target.c 's/if \(fsync\(t->fd\) != 0\)/if (t->fd < 0)/'
 breaks 3 "a rename that failed is taken for one that did not" store/target.c \
     's/(renameat\(t->fd, TEMPORARY, t->fd, STORE_FILE\) != 0)/\1 \&\& errno == EXDEV/'
-breaks 4 "a write that came short is told as a defect of the disk" store/env.c 's/code = ENOSPC;/code = EIO;/'
+breaks 4 "a write that came short is told as a defect of the disk" store/env.c 's/? ENOSPC : code;/? EIO : code;/'
 breaks 5 "memory that was not to be had is written to" reader/pool.c \
     's/(calloc\(1, sizeof \*b\);\n    if \(!b)/\1 \&\& p->count > 1000000/'
 breaks 6 "checksums of values are not compared" store/block.c 's/if \(is == should_be\)/if (is == should_be || is)/'

@@ -85,6 +85,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     program_name = "apldata";
+    interrupt_ignore_limits();
     int status = finish_output(run(argc, argv));
     if (status)
         interrupt_die();

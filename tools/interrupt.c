@@ -28,6 +28,11 @@ void interrupt_catch(void)
     }
 }
 
+void interrupt_ignore_limits(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+}
+
 int interrupted(void)
 {
     return caught;

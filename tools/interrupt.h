@@ -5,6 +5,10 @@
 /* From now on the signals only raise a flag, and interrupt system calls. Those that were ignored stay so. */
 void interrupt_catch(void);
 
+/* From now on a write beyond the limit on the size of files (RLIMIT_FSIZE) fails with EFBIG, as on a full disk;
+ * otherwise SIGXFSZ ends the process, and temporary files stay. A library cannot decide this; a program can. */
+void interrupt_ignore_limits(void);
+
 /* The signal that came, or 0. */
 int interrupted(void);
 
