@@ -356,9 +356,10 @@ man_dir   = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
 
 ## install: into PREFIX (/usr/local), below DESTDIR
 install: all $(PCFILES)
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/apl
 	install -m 755 $(PROGRAMS) $(DESTDIR)$(BINDIR)
 	install -m 644 include/apl.h include/apl_ingest.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 include/apl/*.h $(DESTDIR)$(INCLUDEDIR)/apl
 	install -m 644 $(STATIC) $(SHARED) $(DESTDIR)$(LIBDIR)
 	for l in apldata aplingest; do \
 	    ln -sf lib$$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/lib$$l.so.$(SOMAJOR); \
@@ -369,13 +370,14 @@ install: all $(PCFILES)
 ## uninstall: take away what install put there
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/aplingest $(DESTDIR)$(BINDIR)/apldata
-	rm -f $(DESTDIR)$(INCLUDEDIR)/apl.h $(DESTDIR)$(INCLUDEDIR)/apl_ingest.h
+	rm -f $(DESTDIR)$(INCLUDEDIR)/apl.h $(DESTDIR)$(INCLUDEDIR)/apl_ingest.h $(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(wildcard include/apl/*.h))
+	rmdir $(DESTDIR)$(INCLUDEDIR)/apl 2>/dev/null || true
 	rm -f $(foreach l,apldata aplingest,$(DESTDIR)$(LIBDIR)/lib$(l).* $(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc)
 	rm -f $(foreach m,$(MANPAGES),$(call man_dir,$(m))/$(notdir $(m)))
 
 # ------------------------------------------------------------------------------------------------ upkeep
 
-C_FILES = $(wildcard include/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit tools tests tests/* bench examples python/*,$(d)/*.c $(d)/*.h))
+C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit tools tests tests/* bench examples python/*,$(d)/*.c $(d)/*.h))
 
 ## format: put all C files into the tree's form
 format:

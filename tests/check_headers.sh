@@ -4,8 +4,8 @@
 scratch
 strict="-Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -c"
 
-for header in include/*.h; do
-    name=$(basename "$header")
+for header in include/*.h include/*/*.h; do
+    name=${header#include/}
     echo "#include <$name>" >"$scratch/one.c"
     cp "$scratch/one.c" "$scratch/one.cpp"
     for cc in $(command -v gcc clang); do

@@ -84,7 +84,7 @@ readme_runs() # EXAMPLE: it finds the library; all that it complains of is that 
 }
 
 check "install: make install" make_it install
-for file in bin/aplingest bin/apldata include/apl.h include/apl_ingest.h lib/libapldata.a lib/libapldata.so \
+for file in bin/aplingest bin/apldata $(ls include/*.h include/*/*.h) lib/libapldata.a lib/libapldata.so \
     lib/libapldata.so.0 lib/libaplingest.a lib/libaplingest.so lib/libaplingest.so.0 lib/pkgconfig/apldata.pc \
     lib/pkgconfig/aplingest.pc $(ls docs/man 2>/dev/null | sed 's|\(.*\)\(.\)$|share/man/man\2/\1\2|'); do
     check "install: $file is there" test -s "$root$prefix/$file"

@@ -17,7 +17,7 @@ compiled() # OUT SOURCE...: warns of nothing, and uses nothing but the installed
 {
     out=$1
     shift
-    cp include/apl.h "$scratch" &&
+    cp -r include/apl.h include/apl "$scratch" &&
         $CC -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra -Wpedantic -Werror -I"$scratch" "$@" \
             -o "$scratch/$out" -L"$build" -lapldata -Wl,-rpath,"$build" -lm -pthread
 }

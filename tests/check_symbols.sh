@@ -4,9 +4,9 @@
 BUILD=${BUILD:-build}
 scratch
 
-declared() # HEADER
+declared() # HEADER...
 {
-    tr '\n' ' ' <"$1" | sed 's|/\*|\n/*|g; s|\*/|*/\n|g' | sed '/^\/\*/d' | tr '\n' ' ' | tr ';' '\n' |
+    cat "$@" | tr '\n' ' ' | sed 's|/\*|\n/*|g; s|\*/|*/\n|g' | sed '/^\/\*/d' | tr '\n' ' ' | tr ';' '\n' |
         sed -n 's/.*APL_API[^(]*[ *]\(apl_[a-z0-9_]*\) *(.*/\1/p' | sort
 }
 
@@ -28,7 +28,10 @@ of_static() # FILE
 for pair in apldata:apl.h:store aplingest:apl_ingest.h:ingest; do
     library=${pair%%:*} folder=${pair##*:} header=${pair#*:}
     header=${header%:*}
-    declared "include/$header" >"$scratch/declared"
+    parts=
+    [ "$header" = apl_ingest.h ] || parts=$(ls include/apl/*.h)
+    # shellcheck disable=SC2086
+    declared "include/$header" $parts >"$scratch/declared"
     listed "$folder/$library.map" >"$scratch/listed"
     of_shared "$BUILD/lib$library.so" >"$scratch/shared"
     of_static "$BUILD/lib$library.a" >"$scratch/static"

@@ -12,6 +12,6 @@ for program in aplingest apldata; do
     done
 done
 # Every call is in its page.
-for call in $(grep -oE '\bapl_[a-z0-9_]+\(' "$CLI/../../include/apl.h" | tr -d '(' | sort -u); do
+for call in $(grep -ohE '\bapl_[a-z0-9_]+\(' "$CLI"/../../include/apl.h "$CLI"/../../include/apl/*.h | tr -d '(' | sort -u); do
     grep -q "^\.Fn $call\b" "$CLI/../../docs/man/apl.3" || echo "apl.3: $call is missing"
 done
