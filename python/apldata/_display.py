@@ -62,7 +62,7 @@ def batch_repr(batch: Batch) -> str:
     """Rows, position, fields with dtypes and shapes."""
     fields = ", ".join(f"{plain(name)} {_shown(batch, name)}" for name in batch)
     where = f"epoch {batch.epoch}, position {batch.position}"
-    return f"<apldata.Batch of {len(batch)}, {where}: {fields or 'no fields'}>"
+    return f"<apldata.Batch of {batch.rows}, {where}: {fields or 'no fields'}>"
 
 
 def loader_repr(loader: Loader) -> str:
@@ -104,7 +104,7 @@ def _captions(batch: Batch) -> list[str]:
 def _sheet_of(batch: Batch) -> str:
     for name in batch:
         value = _value(batch, name)
-        if len(batch) and is_picture(value):
+        if batch.rows and is_picture(value):
             return sheet([np.asarray(picture) for picture in value[:_PICTURES]], _captions(batch))
     return ""
 

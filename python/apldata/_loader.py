@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, _trees
 from ._ahead import END, Ahead
 from ._arguments import (
     U32,
@@ -54,10 +54,11 @@ def _pair(pin: Any) -> Any:
 class Loader:
     """Batches of a split of a store.
 
-    Iterating hands out one epoch: each record once (`reuse` times), as `Batch` es whose arrays lie in the
-    library's own memory. The order is a function of content, split, seed and epoch alone: the same on every
-    machine, for any number of threads. `iter()` starts the next epoch, also after a `break`; after
-    `load_state_dict()` it goes on where the state was. `len()` is the number of batches in an epoch.
+    Iterating hands out one epoch: each record once (`reuse` times), in batches (`Batch`) whose arrays lie in
+    the library's own memory, but for those of fields of at most 64 bytes a record, which are copies. The
+    order is a function of content, split, seed and epoch alone: the same on every machine, for any number of
+    threads. `iter()` starts the next epoch, also after a `break`; after `load_state_dict()` it goes on where
+    the state was. `len()` is the number of batches in an epoch.
 
     A loader may be used by several threads, and belongs to the process that made it: make one in each child.
 
@@ -107,10 +108,11 @@ class Loader:
         NotFoundError: no such store, split or field.
         InvalidError: an option is wrong; the message says which, and what would do.
         CorruptError: while iterating: a block is not what was written; `error.records` tells whose.
-        LentError: while iterating: too many batches are still held.
+        LentError: while iterating: arrays of too many batches are still held; copy what is to stay.
     """
 
     _depth = 2  # batches that functions in Python may be ahead of the loop
+    _lent_advice = "arrays lie in their batches: copy what is to stay, as by array.copy()"
 
     def __init__(
         self,
@@ -224,12 +226,16 @@ class Loader:
             self._begun = self._source.resumed = False
             self._state = None
         self._serial += 1
+        _trees.register()
         return _Epoch(self, self._serial)
 
     def _take(self, serial: int) -> Any:
         if serial != self._serial:
             raise InvalidError("this iterator is over: its loader has been started anew")
-        item = self._take_ahead() if self._functions else self._source.next()
+        try:
+            item = self._take_ahead() if self._functions else self._source.next()
+        except LentError as error:
+            raise LentError(f"{error}; {self._lent_advice}, or give a larger memory_budget") from None
         self._begun = True
         if item is None:
             raise StopIteration

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, _trees
 from ._arguments import (
     U32,
     absolute,
@@ -96,6 +96,7 @@ class Store(_core.Store):
             )
             raise NotFoundError(f"{os.fspath(path)!r}: {what}") from None
         self._opened_by = io
+        _trees.register()
 
     def __reduce__(self):
         return type(self), (self.path, self.content_digest, self.split_directory, self._opened_by)
@@ -245,7 +246,7 @@ class Store(_core.Store):
         for first in range(0, len(self), step):
             batch = self.get(slice(first, first + step))
             columns = [(name, batch[name]) for name in batch]
-            for row in range(len(batch)):
+            for row in range(batch.rows):
                 yield {name: column[row] for name, column in columns}
 
     def split_ids(self, split: str) -> np.ndarray:

@@ -42,9 +42,10 @@ class DataLoader(Loader):
     """Batches of a split as dicts: the name of each field → `jax.Array` of the shape (rows, ...), as
     `apldata.Loader` would hand them out, with its order, states, and `len()`.
 
-    On the CPU the arrays share memory with the batch, which is lent until the last of them dies and the
-    computations that were started with them have ended: a loop that runs ahead of its computations is made
-    to wait for them, and one that keeps many batches must copy them (``x + 0``). On other devices, and over
+    On the CPU the arrays of fields of more than 64 bytes a record share memory with the batch, which is lent
+    until the last of them dies and the computations that were started with them have ended: a loop that runs
+    ahead of its computations is made to wait for them, and one that keeps many batches must copy them
+    (``x + 0``). On other devices, and over
     several, a Python thread puts `prefetch` batches there ahead of the loop; `state_dict()` is that of the
     batch that the loop has. The arrays are committed to their device. Without JAX's 64-bit mode, fields of 64
     bits become 32 bits, as everywhere in JAX.
@@ -107,6 +108,8 @@ class DataLoader(Loader):
         if self._places_ahead:
             self._depth = prefetch
             self._functions.append(self._placement)
+
+    _lent_advice = "arrays lie in their batches: copy what is to stay, as by x + 0"
 
     def _open(self, **where: Any) -> None:
         super()._open(**where)
@@ -183,19 +186,21 @@ class _Placement:
     def __call__(self, item: Any) -> Any:
         if not isinstance(item, Batch):
             return jax.tree.map(self._put, item)
-        made = {name: self._array(item, name) for name in item}
-        if self.lends:
-            self.held.add(
-                array for name, array in made.items() if array is not None and name not in self._labels
-            )
+        lent: list[jax.Array] = []
+        made = {name: self._array(item, name, lent) for name in item}
+        if lent:
+            self.held.add(lent)
         return {name: array for name, array in made.items() if array is not None}
 
-    def _array(self, batch: Batch, name: str) -> jax.Array | None:
-        """None: it is a list, of text or of arrays."""
+    def _array(self, batch: Batch, name: str, lent: list[jax.Array]) -> jax.Array | None:
+        """None: it is a list, of text or of arrays. What keeps the batch is put into `lent`."""
         relabelled = name in self._labels
         view = lent_view(batch, name) if self.lends and not relabelled else None
         if view is not None:
-            return jax.dlpack.from_dlpack(view)
+            array = jax.dlpack.from_dlpack(view)
+            if view.lent:
+                lent.append(array)
+            return array
         value = batch[name]
         if isinstance(value, list):
             return None

@@ -4,10 +4,20 @@
 #include "store.h"
 #include "view.h"
 
+/* For `match`; the limited API leaves the name out. */
+#ifdef Py_TPFLAGS_MAPPING
+#define MAPPING Py_TPFLAGS_MAPPING
+#else
+#define MAPPING (1ul << 6)
+#endif
+
+enum { SMALL = 64 }; /* bytes of a row, at most, of the columns that are handed out as copies */
+
 struct batch {
     PyObject_HEAD struct lease *lease; /* NULL: released */
     PyObject *store;                   /* from which its classes are known */
     PyObject *names;                   /* the store's */
+    PyObject *copies;                  /* dict: views of small columns that have been asked for */
     PyObject *values; /* dict: arrays that have been asked for, or put in place of the batch's own */
     uint64_t epoch, position;
     size_t rows;
@@ -30,8 +40,9 @@ PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *sto
     b->epoch = apl_batch_epoch(batch);
     b->position = apl_batch_position(batch);
     b->rows = apl_batch_rows(batch);
+    b->copies = PyDict_New();
     b->values = PyDict_New();
-    if (!b->values)
+    if (!b->copies || !b->values)
         Py_CLEAR(b);
     return (PyObject *)b;
 }
@@ -39,6 +50,7 @@ PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *sto
 static int traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(((struct batch *)self)->values);
+    Py_VISIT(((struct batch *)self)->copies);
     Py_VISIT(((struct batch *)self)->names);
     Py_VISIT(((struct batch *)self)->store);
     Py_VISIT(Py_TYPE(self));
@@ -49,6 +61,7 @@ static int clear(PyObject *self)
 {
     struct batch *b = (struct batch *)self;
     Py_CLEAR(b->values);
+    Py_CLEAR(b->copies);
     Py_CLEAR(b->names);
     Py_CLEAR(b->store);
     return 0;
@@ -100,36 +113,57 @@ static Py_ssize_t find(struct batch *b, const struct lease *lease, PyObject *nam
     return -1;
 }
 
+/* What a dict has under a name, as a new reference; NULL without an error: nothing. */
+static PyObject *item_of(PyObject *dict, PyObject *name)
+{
+    PyObject *value = NULL;
+#ifdef Py_GIL_DISABLED
+    return PyDict_GetItemRef(dict, name, &value) < 0 ? NULL : value;
+#else
+    value = PyDict_GetItemWithError(dict, name);
+    return Py_XNewRef(value);
+#endif
+}
+
+/* The copy of a small column: one for all who ask, so that what is written into it is there for the next. */
+static PyObject *copied(struct batch *b, PyObject *name, const apl_column *column)
+{
+    PyObject *view;
+    BEGIN_GUARD(b)
+    view = item_of(b->copies, name);
+    if (!view && !PyErr_Occurred()) {
+        view = view_of_copy(core_state_of(b), column, b->rows);
+        if (view && PyDict_SetItem(b->copies, name, view) < 0)
+            Py_CLEAR(view);
+    }
+    END_GUARD()
+    return view;
+}
+
+/* Small columns are copied, so that labels can be kept without keeping the images of their batch. */
+static PyObject *view_of(struct batch *b, struct lease *lease, PyObject *name, const apl_column *column)
+{
+    if (!column->offsets && column->bytes <= SMALL * b->rows)
+        return copied(b, name, column);
+    return view_of_column(core_state_of(b), lease, column, b->rows);
+}
+
 static PyObject *column(PyObject *self, PyObject *name)
 {
     struct batch *b = (struct batch *)self;
     struct lease *lease = hold(b);
     Py_ssize_t i = lease ? find(b, lease, name) : -1;
-    PyObject *view = NULL;
-    if (i >= 0)
-        view = view_of_column(core_state_of(self), lease, apl_batch_column(lease_batch(lease), (unsigned)i),
-                              b->rows);
+    PyObject *view =
+        i < 0 ? NULL : view_of(b, lease, name, apl_batch_column(lease_batch(lease), (unsigned)i));
     lease_end(lease);
     return view;
-}
-
-/* An array that has been asked for before, as a new reference; NULL without an error: none. */
-static PyObject *kept_value(const struct batch *b, PyObject *name)
-{
-    PyObject *value = NULL;
-#ifdef Py_GIL_DISABLED
-    return PyDict_GetItemRef(b->values, name, &value) < 0 ? NULL : value;
-#else
-    value = PyDict_GetItemWithError(b->values, name);
-    return Py_XNewRef(value);
-#endif
 }
 
 /* What the user sees of a view: an array. Made once. */
 static PyObject *subscript(PyObject *self, PyObject *name)
 {
     struct batch *b = (struct batch *)self;
-    PyObject *value = kept_value(b, name);
+    PyObject *value = item_of(b->values, name);
     if (value || PyErr_Occurred())
         return value;
     PyObject *view = column(self, name);
@@ -156,11 +190,6 @@ static int assign(PyObject *self, PyObject *name, PyObject *value)
     return PyDict_SetItem(b->values, name, value);
 }
 
-static Py_ssize_t length(PyObject *self)
-{
-    return (Py_ssize_t)((struct batch *)self)->rows;
-}
-
 /* Names of the columns that a batch has. */
 static PyObject *column_names(const struct batch *b, const struct lease *lease)
 {
@@ -174,9 +203,8 @@ static PyObject *column_names(const struct batch *b, const struct lease *lease)
 }
 
 /* Names of the fields it has, in the order of the schema, then those that were added; of a released batch, none. */
-static PyObject *keys(PyObject *self, PyObject *unused)
+static PyObject *names_of(PyObject *self)
 {
-    (void)unused;
     struct batch *b = (struct batch *)self;
     struct lease *lease = hold(b);
     PyErr_Clear();
@@ -194,9 +222,17 @@ static PyObject *keys(PyObject *self, PyObject *unused)
     return list;
 }
 
+static Py_ssize_t length(PyObject *self)
+{
+    PyObject *list = names_of(self);
+    Py_ssize_t n = list ? PyList_Size(list) : -1;
+    Py_XDECREF(list);
+    return n;
+}
+
 static PyObject *iterate(PyObject *self)
 {
-    PyObject *list = keys(self, NULL);
+    PyObject *list = names_of(self);
     PyObject *iterator = list ? PyObject_GetIter(list) : NULL;
     Py_XDECREF(list);
     return iterator;
@@ -204,10 +240,58 @@ static PyObject *iterate(PyObject *self)
 
 static int contains(PyObject *self, PyObject *name)
 {
-    PyObject *list = keys(self, NULL);
+    PyObject *list = names_of(self);
     int found = list ? PySequence_Contains(list, name) : -1;
     Py_XDECREF(list);
     return found;
+}
+
+/* keys(), values() and items() are those that Python has for all mappings. */
+static PyObject *mapping_view(PyObject *self, const char *kind)
+{
+    PyObject *module = PyImport_ImportModule("collections.abc");
+    PyObject *view = module ? PyObject_CallMethod(module, kind, "O", self) : NULL;
+    Py_XDECREF(module);
+    return view;
+}
+
+static PyObject *keys(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return mapping_view(self, "KeysView");
+}
+
+static PyObject *values(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return mapping_view(self, "ValuesView");
+}
+
+static PyObject *items(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return mapping_view(self, "ItemsView");
+}
+
+static PyObject *get(PyObject *self, PyObject *args)
+{
+    PyObject *name, *otherwise = Py_None;
+    if (!PyArg_ParseTuple(args, "O|O:get", &name, &otherwise))
+        return NULL;
+    int found = contains(self, name);
+    return found < 0 ? NULL : found ? subscript(self, name) : Py_NewRef(otherwise);
+}
+
+/* Frameworks rebuild mappings by their type, type(batch)({...}): what they get is a dict. */
+static PyObject *rebuild(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    (void)type;
+    if (PyTuple_Size(args) != 1 || keywords) {
+        PyErr_SetString(PyExc_TypeError,
+                        "batches are made by stores and loaders; of one mapping, Batch makes a dict");
+        return NULL;
+    }
+    return PyObject_Call((PyObject *)&PyDict_Type, args, NULL);
 }
 
 static PyObject *release(PyObject *self, PyObject *unused)
@@ -220,19 +304,24 @@ static PyObject *release(PyObject *self, PyObject *unused)
     b->lease = NULL;
     END_GUARD()
     PyDict_Clear(b->values);
+    PyDict_Clear(b->copies);
     lease_end(lease);
     Py_RETURN_NONE;
 }
 
 /* ------------------------------------------------------------------------------------------ attributes */
 
-/* An array in the batch that `lease` holds, which is ended. */
+/* A copy of an array in the batch that `lease` holds, which is ended. */
 static PyObject *array_of(struct batch *b, struct lease *lease, const void *data, apl_dtype dtype, size_t n)
 {
     struct core_state *state = core_state_of(b);
     const Py_ssize_t shape[1] = {(Py_ssize_t)n};
-    PyObject *view = view_of_array(state, lease, data, dtype, 1, shape);
+    struct lease *copy = lease_copy(data, n * apl_dtype_size(dtype));
     lease_end(lease);
+    if (!copy)
+        return PyErr_NoMemory();
+    PyObject *view = view_of_array(state, copy, lease_memory(copy), dtype, 1, shape);
+    lease_end(copy);
     PyObject *array = view ? PyObject_CallFunctionObjArgs(state->as_array, view, NULL) : NULL;
     Py_XDECREF(view);
     return array;
@@ -268,6 +357,12 @@ static PyObject *get_copies(PyObject *self, void *unused)
         return array_of(b, lease, copies, APL_U32, b->rows);
     lease_end(lease);
     return lease ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *get_rows(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(((struct batch *)self)->rows);
 }
 
 static PyObject *get_epoch(PyObject *self, void *unused)
@@ -330,6 +425,7 @@ static PyObject *repr_html(PyObject *self, PyObject *unused)
 }
 
 static PyGetSetDef attributes[] = {
+    {"rows", get_rows, NULL, "How many records it has.", NULL},
     {"ids", get_ids, NULL, "Ids of the rows: uint64[rows], read-only.", NULL},
     {"skipped", get_skipped, NULL,
      "Ids of records that were left out because their block is corrupt: uint64[n].", NULL},
@@ -343,9 +439,12 @@ static PyGetSetDef attributes[] = {
 };
 
 static PyMethodDef methods[] = {
-    {"column", column, METH_O,
-     "column(name) -> View: the field's values where they lie, for DLPack and buffers."},
+    {"column", column, METH_O, "column(name) -> View: the field's values, for DLPack and buffers."},
     {"keys", keys, METH_NOARGS, "Names of the fields, in the order of the schema."},
+    {"values", values, METH_NOARGS, "What batch[name] is, for each field."},
+    {"items", items, METH_NOARGS, "(name, batch[name]) of each field."},
+    {"get", get, METH_VARARGS,
+     "get(name, default=None) -> batch[name], or the default if there is no such field."},
     {"release", release, METH_NOARGS,
      "Gives the batch back, now; arrays of it that are still held keep its memory until they are gone too. "
      "Otherwise that "
@@ -358,11 +457,13 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Some records, field by field. batch[name] is a NumPy array of shape (rows, ...), lying in "
-                "the library's own "
-                "memory, which is lent until the last array on it is gone; a list, of str or arrays, for a "
-                "field of varying "
-                "shape. len(batch) is the number of rows. A field can be replaced by assignment."},
+    {Py_tp_doc,
+     "Some records as a mapping from the names of fields to their values; batch.rows is the number of "
+     "records. batch[name] is a NumPy array of shape (rows, ...); a list, of str or arrays, for a "
+     "field of varying shape. The array of a field of more than 64 bytes a record lies in the "
+     "library's own memory, which is lent until the last array on it is gone; those of smaller "
+     "fields, and ids, are copies, which keep nothing. A field can be replaced by assignment."},
+    {Py_tp_new, rebuild},
     {Py_tp_dealloc, dealloc},
     {Py_tp_traverse, traverse},
     {Py_tp_clear, clear},
@@ -380,7 +481,6 @@ static PyType_Slot slots[] = {
 PyType_Spec batch_spec = {
     .name = "apldata.Batch",
     .basicsize = sizeof(struct batch),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-             Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE | MAPPING,
     .slots = slots,
 };

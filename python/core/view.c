@@ -55,6 +55,20 @@ PyObject *view_of_column(struct core_state *state, struct lease *lease, const ap
     return (PyObject *)v;
 }
 
+PyObject *view_of_copy(struct core_state *state, const apl_column *column, size_t rows)
+{
+    struct lease *copy = lease_copy(column->data, column->bytes);
+    if (!copy)
+        return PyErr_NoMemory();
+    struct view *v = (struct view *)view_of_column(state, copy, column, rows);
+    if (v) {
+        v->data = lease_memory(copy);
+        v->column = NULL;
+    }
+    lease_end(copy);
+    return (PyObject *)v;
+}
+
 PyObject *view_of_array(struct core_state *state, struct lease *lease, const void *data, apl_dtype dtype,
                         int ndim, const Py_ssize_t *shape)
 {
@@ -138,6 +152,12 @@ static PyObject *get_rows(PyObject *self, void *unused)
     return PyLong_FromSize_t(((struct view *)self)->rows);
 }
 
+static PyObject *get_lent(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(lease_batch(((struct view *)self)->lease) != NULL);
+}
+
 static PyObject *get_offsets(PyObject *self, void *unused)
 {
     (void)unused;
@@ -203,6 +223,8 @@ static PyGetSetDef attributes[] = {
     {"dtype", get_dtype, NULL, "The type of the elements, as the store names it: 'u8', 'bf16', 'utf8', ...",
      NULL},
     {"rows", get_rows, NULL, "Rows of the batch, of a column.", NULL},
+    {"lent", get_lent, NULL,
+     "Does it lie in its batch, and keep that? False: it is a copy, as of all small columns.", NULL},
     {"offsets", get_offsets, NULL,
      "Of a column of varying shape: row r has the elements offsets[r] ... offsets[r+1]-1. Else None.", NULL},
     {"shapes", get_shapes, NULL, "Of a column of varying shape: the shape of each row. Else None.", NULL},
@@ -220,10 +242,11 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "An array that lies in a batch. It keeps the batch from being used again while it, or an "
-                "array made of it, "
-                "lives. numpy.asarray(), torch.from_dlpack(), jax.dlpack.from_dlpack() and memoryview() take "
-                "it, without a copy."},
+    {Py_tp_doc,
+     "An array of a batch. If it is `lent`, it lies in the batch, and keeps that from being used again "
+     "while it, or an array made of it, lives. numpy.asarray(), torch.from_dlpack(), "
+     "jax.dlpack.from_dlpack() and memoryview() take "
+     "it, without a copy."},
     {Py_tp_dealloc, dealloc},
     {Py_bf_getbuffer, get_buffer},
     {Py_tp_getset, attributes},

@@ -13,12 +13,14 @@ struct view {
     int ndim;
     Py_ssize_t shape[APL_MAX_DIMS + 1], strides[APL_MAX_DIMS + 1]; /* in elements, and in bytes */
     size_t rows;
-    const apl_column *column; /* of a column, for its offsets and shapes; NULL otherwise */
+    const apl_column *column; /* of a column in a batch, for its offsets and shapes; NULL otherwise */
 };
 
 /* New views. A column of varying shape is one long row of elements. */
 PyObject *view_of_column(struct core_state *state, struct lease *lease, const apl_column *column,
                          size_t rows);
+/* Of a copy of a column whose values have one shape, which does not keep the batch; NULL: an error is set. */
+PyObject *view_of_copy(struct core_state *state, const apl_column *column, size_t rows);
 PyObject *view_of_array(struct core_state *state, struct lease *lease, const void *data, apl_dtype dtype,
                         int ndim, const Py_ssize_t *shape);
 

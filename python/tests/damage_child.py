@@ -41,7 +41,7 @@ class Reader:
 
     def rows(self, batch: Any, ids: np.ndarray) -> None:
         """The rows of a batch are the records `ids`."""
-        assert len(batch) == len(ids), "rows are missing"
+        assert batch.rows == len(ids), "rows are missing"
         for name, column in self.due.items():
             want = column[ids] if isinstance(column, np.ndarray) else [column[i] for i in ids]
             assert equal(batch[name], want), f"wrong bytes in {name} of {list(ids)}"

@@ -6,7 +6,7 @@ import ctypes
 import gc
 import itertools
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -113,10 +113,16 @@ def test_release(batch: apldata.Batch, drawn: dict) -> None:
     ):
         with pytest.raises(ValueError, match="released"):
             use()
-    assert len(batch) == 20 and batch.keys() == [] and "image" not in batch and batch.position == 0
+    assert (
+        batch.rows == 20
+        and len(batch) == 0
+        and list(batch) == []
+        and "image" not in batch
+        and batch.position == 0
+    )
     assert isinstance(repr(batch), str)
     batch["own"] = 3
-    assert batch["own"] == 3 and batch.keys() == ["own"]
+    assert batch["own"] == 3 and list(batch) == ["own"]
     assert np.array_equal(image, drawn["train"]["image"][:20]) and ids.tolist() == list(range(20))
 
 
@@ -128,7 +134,19 @@ def test_with(store: Store) -> None:
 
 
 def test_as_a_mapping(batch: apldata.Batch) -> None:
-    assert list(batch) == batch.keys() == ["image", "label"] and len(batch) == 20
+    assert isinstance(batch, Mapping) and batch.rows == 20
+    assert list(batch) == list(batch.keys()) == ["image", "label"] and len(batch) == 2
+    image, label = batch["image"], batch["label"]
+    assert [value is own for value, own in zip(batch.values(), (image, label), strict=True)] == [True, True]
+    assert {name: value is batch[name] for name, value in batch.items()} == {"image": True, "label": True}
+    assert batch.get("image") is image and batch.get("x") is None and batch.get("x", 3) == 3
+    assert {**batch}.keys() == batch.keys() == {"image", "label"} and batch.keys() - {"image"} == {"label"}
+    assert (lambda image, label: image)(**batch) is image
+    match batch:
+        case {"image": matched}:
+            assert matched is image
+        case _:
+            raise AssertionError("no mapping to `match`")
     assert "image" in batch and "x" not in batch and 3 not in batch
     assert dict(batch).keys() == {"image", "label"}
     for wrong in ("x", 3, None):
@@ -140,14 +158,18 @@ def test_as_a_mapping(batch: apldata.Batch) -> None:
         del batch["image"]  # type: ignore[attr-defined]
     with pytest.raises(TypeError):
         batch[3] = 1  # type: ignore[index]
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="stores and loaders"):
         type(batch)()
+    with pytest.raises(TypeError):
+        type(batch)(image=image)  # type: ignore[call-arg]
+    rebuilt = type(batch)({"image": 1})
+    assert type(rebuilt) is dict and rebuilt == {"image": 1}
 
 
 def test_assigning(batch: apldata.Batch) -> None:
     batch["image"] = np.zeros((20, 2))
     batch["more"] = ["any", "thing"]
-    assert batch["image"].shape == (20, 2) and batch.keys() == ["image", "label", "more"]
+    assert batch["image"].shape == (20, 2) and list(batch) == ["image", "label", "more"]
     assert batch.column("image").shape == (20, 3, 32, 32)
     batch["self"] = batch  # a cycle, for the collector
     assert isinstance(repr(batch), str)
@@ -161,6 +183,54 @@ def test_arrays_may_be_written_to_but_not_ids(batch: apldata.Batch, drawn: dict)
         batch.ids[:] = 1
     with pytest.raises(ValueError):
         batch.ids.flags.writeable = True
+
+
+SMALL = {"small": ("f32", (16,)), "large": ("u8", (65,)), "number": "i64"}
+
+
+@pytest.fixture
+def small_path(tmp_path: Path) -> Path:
+    """A store of fields of 64, 65 and 8 bytes a record."""
+    with apldata.Writer(tmp_path / "small", SMALL) as writer:
+        number = np.arange(2000)
+        writer.extend(small=np.tile(number[:, None], 16), large=np.full((2000, 65), 3), number=number)
+    return tmp_path / "small"
+
+
+def test_small_fields_are_copies(small_path: Path) -> None:
+    batch = Store(small_path).get(range(100))
+    assert [batch.column(name).lent for name in SMALL] == [False, True, False]
+    for name in SMALL:
+        array = batch[name]
+        assert address(array) == address(batch.column(name)) and address(array) % 64 == 0
+        array[0] = 9  # writing into it reaches all who ask later
+        view = batch.column(name)
+        assert (np.asarray(view)[0] == 9).all() and (np.from_dlpack(view)[0] == 9).all()
+    small, number, ids = batch["small"], batch["number"], batch.ids
+    batch.release()
+    del batch
+    gc.collect()
+    assert number.tolist() == [9, *range(1, 100)] and (small[5] == 5).all()
+    assert ids.tolist() == list(range(100))
+
+
+def test_small_fields_and_ids_can_be_collected(small_path: Path) -> None:
+    with apldata.Loader(small_path, batch_size=10, threads=1, memory_budget=6_600_000) as loader:
+        numbers = np.concatenate([batch["number"] for batch in loader])
+        ids = np.concatenate([batch.ids for batch in loader])
+        assert sorted(numbers.tolist()) == sorted(ids.tolist()) == list(range(2000))
+        views = [batch.column("small") for batch in loader]
+        assert len(views) == 200
+        others = [(batch.skipped, batch.copies) for batch in loader]
+        assert len(others) == 200
+        with pytest.raises(apldata.LentError, match=r"copy what is to stay.*memory_budget"):
+            [batch["large"] for batch in loader]
+
+
+def test_labels_of_many_batches(store: Store, drawn: dict) -> None:
+    with apldata.Loader(store, "train", 8, shuffle=False, memory_budget=7_400_000) as loader:
+        labels = np.concatenate([batch["label"] for batch in loader])
+    assert np.array_equal(labels, drawn["train"]["label"])
 
 
 def test_views(batch: apldata.Batch) -> None:
@@ -201,7 +271,7 @@ def test_varying_shapes(varying: tuple[apldata.Batch, list[np.ndarray], list[str
 
 def test_no_rows(store: Store, varying: tuple[apldata.Batch, list[np.ndarray], list[str]]) -> None:
     batch = store.get([])
-    assert len(batch) == 0 and batch["image"].shape == (0, 3, 32, 32) and batch.ids.shape == (0,)
+    assert batch.rows == 0 and batch["image"].shape == (0, 3, 32, 32) and batch.ids.shape == (0,)
     assert np.from_dlpack(batch.column("image")).shape == (0, 3, 32, 32)
     assert memoryview(batch.column("label")).nbytes == 0
     assert np.asarray(batch.column("label").bits()).shape == (0,)

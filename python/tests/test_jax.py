@@ -203,7 +203,7 @@ def test_training_over_an_epoch_agrees_with_numpy(store_path):
     expected = np.zeros((3072, 10))
     with apldata.Loader(store_path, **options) as plain:
         for batch in plain:
-            x, y = batch["image"].reshape(len(batch), -1).astype(np.float64), batch["label"]
+            x, y = batch["image"].reshape(batch.rows, -1).astype(np.float64), batch["label"]
             scores = np.exp(x @ expected)
             wrong = scores / scores.sum(1, keepdims=True) - np.eye(10)[y]
             expected -= 0.01 * x.T @ wrong / len(x)

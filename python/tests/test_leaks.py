@@ -40,7 +40,7 @@ def touch(batch: apldata.Batch) -> None:
     batch.column("image").__dlpack__(max_version=(1, 0))
     batch["more"] = image, memory, tensor, batch.ids, batch.skipped
     batch["cycle"] = batch
-    assert "image" in batch and len(batch) and repr(batch)
+    assert "image" in batch and batch.rows and repr(batch)
 
 
 @pytest.mark.parametrize("transforms", [[], [plus_one]])

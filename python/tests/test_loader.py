@@ -109,14 +109,14 @@ def test_two_loaders_side_by_side(store: Store) -> None:
 
 def test_sizes(store: Store) -> None:
     with Loader(store, "train", 64) as loader:
-        assert [len(batch) for batch in loader] == [64] * 15 + [40]
+        assert [batch.rows for batch in loader] == [64] * 15 + [40]
     with Loader(store, "train", 64, drop_last=True) as loader:
-        assert [len(batch) for batch in loader] == [64] * 15 and len(loader) == 15
+        assert [batch.rows for batch in loader] == [64] * 15 and len(loader) == 15
         assert loader.receipt()["dropped"] == 40
     with Loader(store, "train", 5000) as loader:
-        assert [len(batch) for batch in loader] == [1000]
+        assert [batch.rows for batch in loader] == [1000]
     with Loader(store, "test", 7, fields=["label"]) as loader:
-        assert next(iter(loader)).keys() == ["label"]
+        assert next(iter(loader)).keys() == {"label"}
 
 
 def test_evaluation_goes_in_the_order_of_ids(store: Store) -> None:
@@ -218,7 +218,7 @@ def test_closing_wakes_who_waits(store: Store) -> None:
         assert not thread.is_alive()
         assert isinstance(raised[0], (apldata.CancelledError, ValueError))
         loader.close()
-        assert all(len(batch["image"]) == len(batch) for batch in held)  # stay valid
+        assert all(len(batch["image"]) == batch.rows for batch in held)  # stay valid
 
 
 def test_a_closed_loader_says_so(store: Store) -> None:
@@ -293,7 +293,7 @@ def test_wrong_options_are_refused(store: Store, options: dict[str, Any]) -> Non
 
 def test_a_wait_may_take_only_so_long(store: Store) -> None:
     with Loader(store, "train", 32, timeout=30) as loader:
-        assert sum(len(batch) for batch in loader) == TRAIN
+        assert sum(batch.rows for batch in loader) == TRAIN
 
 
 def test_it_tells_where_the_time_went(store: Store) -> None:

@@ -81,13 +81,13 @@ def work():
     held.clear()
     assert len(store.get([1, 2])["image"]) == 2         # opened anew
     with Loader(store, "train", 100) as own:
-        assert sum(len(batch) for batch in own) == 1000
+        assert sum(batch.rows for batch in own) == 1000
     assert isinstance(repr(loader), str) and isinstance(repr(store), str)
     loader.close()
 for _ in range(5):
     child(work)
 child(lambda: None)
-assert sum(len(batch) for batch in iterator) == 940
+assert sum(batch.rows for batch in iterator) == 940
 """,
         store_path,
     )
@@ -212,7 +212,7 @@ if __name__ == "__main__":
     with multiprocessing.get_context("{method}").Pool(2) as pool:
         parts = pool.starmap(epoch, [(store, 0), (store, 1)])
     assert sorted(parts[0] + parts[1]) == list(range(1000))
-    assert sum(len(batch) for batch in iterator) == 950
+    assert sum(batch.rows for batch in iterator) == 950
 """
         )
     done = subprocess.run([sys.executable, script, store_path], capture_output=True, text=True, timeout=60)

@@ -212,7 +212,7 @@ def test_training_over_an_epoch_agrees_with_numpy(store_path):
     expected = np.zeros((3072, 10))
     with apldata.Loader(store_path, **options) as plain:
         for batch in plain:
-            x, y = batch["image"].reshape(len(batch), -1).astype(np.float64), np.eye(10)[batch["label"]]
+            x, y = batch["image"].reshape(batch.rows, -1).astype(np.float64), np.eye(10)[batch["label"]]
             expected -= 1e-5 * x.T @ (x @ expected - y)
     assert np.abs(expected).max() > 1e-4
     np.testing.assert_allclose(weights.numpy(), expected, atol=1e-5)

@@ -105,7 +105,7 @@ def test_collate_fn_is_over_the_whole_batch(store_path: str, drawn: dict[str, An
 
     def collate(batch: Any) -> dict[str, Any]:
         threads.add(threading.current_thread().name)
-        return {"mean": batch["image"].mean(axis=(1, 2, 3)), "n": len(batch)}
+        return {"mean": batch["image"].mean(axis=(1, 2, 3)), "n": batch.rows}
 
     results = list(DataLoader(store_path, 100, collate_fn=collate))
     assert [result["n"] for result in results] == [100] * 10

@@ -29,7 +29,7 @@ def read(db: str) -> str:
         with apldata.Loader(store, "train", 16, seed=3, threads=2, window=64, transforms=crop) as loader:
             for batch in loader:
                 total = zlib.crc32(np.from_dlpack(batch["image"]).tobytes(), total)
-                rows += len(batch)
+                rows += batch.rows
                 if rows >= 32:
                     break
             state = loader.state_dict()
@@ -37,7 +37,7 @@ def read(db: str) -> str:
             loader.load_state_dict(state)
             for batch in loader:
                 total = zlib.crc32(batch["image"].tobytes(), total)
-                rows += len(batch)
+                rows += batch.rows
     return f"{rows} records, {total:08x}"
 
 

@@ -86,8 +86,8 @@ class Drawing:
             if batch is None:
                 break
             tables.append(self._table(batch))
-            tails.append((total, total + len(batch), self._reader.state()))
-            total += len(batch)
+            tails.append((total, total + batch.rows, self._reader.state()))
+            total += batch.rows
         if tables:
             part = self._send(np.concatenate(tables))
             self._waiting.extend(Drawn(part, *tail) for tail in tails)

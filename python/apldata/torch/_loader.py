@@ -13,7 +13,7 @@ import torch
 
 from .._arguments import U32, U64, flag, function, number, text, whole, wrong_type, wrong_value
 from .._core import Batch
-from .._errors import InvalidError, InvalidTypeError, LentError
+from .._errors import InvalidError, InvalidTypeError
 from .._loader import Loader
 from .._store import Store
 from ..transforms import Transform, listed
@@ -138,8 +138,8 @@ class DataLoader(Loader):
     targets of the store, in its order, or those in `fields`. Inputs are tensors of the shape (rows, ...), in
     the dtype that the store, or the transforms, give them; they lie in the library's own memory, are not
     copied, may be written into, and keep their batch by themselves for as long as they live. Targets of
-    integers are copied, as int64. Text is a list of str. The last batch of an epoch may have fewer rows; with
-    several ranks, none.
+    integers are copied, as int64, and fields of at most 64 bytes a record as they are. Text is a list of str.
+    The last batch of an epoch may have fewer rows; with several ranks, none.
 
     Iterating, epochs, `len()`, `state_dict()` and `load_state_dict()` are those of `apldata.Loader`: states
     may be taken after any batch, also the last of an epoch, and the batch that follows is then the next one,
@@ -237,6 +237,7 @@ class DataLoader(Loader):
             self.dataset = dataset
 
     sampler = batch_sampler = worker_init_fn = multiprocessing_context = None
+    _lent_advice = "tensors lie in their batches: clone() what is to stay"
     persistent_workers = True
 
     def _prepare(self, store: Store, asked: list[str] | None, transforms: list[Any]) -> list[Any]:
@@ -258,13 +259,6 @@ class DataLoader(Loader):
 
     def _pinned_copy(self, item: Any) -> Any:
         return map_tensors(torch.Tensor.pin_memory, self._convert(item))
-
-    def _take(self, serial: int) -> Any:
-        try:
-            return super()._take(serial)
-        except LentError as error:
-            advice = "tensors lie in their batches: clone() what is to stay, or give a larger memory_budget"
-            raise LentError(f"{error}; {advice}") from None
 
     def _convert(self, batch: Any) -> Any:
         return self._converter(batch) if isinstance(batch, Batch) else batch

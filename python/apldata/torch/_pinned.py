@@ -76,6 +76,8 @@ class Loans:
 
     def lend(self, view: View) -> torch.Tensor:
         """A tensor in the view's memory, as `torch.from_dlpack`, but kept for the device."""
+        if not view.lent:  # a copy of a small column, in memory that nobody has pinned
+            return torch.from_dlpack(view).pin_memory()
         self._sweep()
         if view.dtype != "bf16":
             return torch.from_numpy(np.asarray(_Loan(self, np.asarray(view))))

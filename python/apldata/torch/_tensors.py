@@ -148,5 +148,5 @@ class Converter:
         varying shape."""
         if not self._added:
             return self._type._make([self._value(batch, name) for name in self.names])
-        names = (*self.names, *(name for name in batch.keys() if name not in self._known))  # noqa: SIM118
+        names = (*self.names, *(name for name in batch if name not in self._known))
         return tuple_type(names)._make([self._value(batch, name) for name in names])
