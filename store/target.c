@@ -1,7 +1,8 @@
 /* All or nothing: see target.h. */
 #include "target.h"
 
-#include <dirent.h>
+#include "temporary.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -12,33 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEMPORARY TEMPORARY_PREFIX STORE_FILE
-#define SCRATCH   TEMPORARY_PREFIX "piles"
-
 struct target {
     char *path;      /* of the directory, safe to print */
     char *temporary; /* path of the temporary file */
+    char *name;      /* the last part of it */
     int fd;
     int file; /* the temporary file, or -1 */
     bool made, locked, published;
 };
-
-/* Removes what writers that were killed have left; only with the lock held. */
-static void clear_leftovers(struct target *t)
-{
-    int fd = dup(t->fd);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    rewinddir(dir);
-    for (struct dirent *e; (e = readdir(dir));)
-        if (strncmp(e->d_name, TEMPORARY_PREFIX, strlen(TEMPORARY_PREFIX)) == 0)
-            unlinkat(t->fd, e->d_name, 0);
-    closedir(dir);
-}
 
 /* Is it a link that somebody else has put where anybody can put one, so that we write somewhere else? (Linux itself
  * follows none of these, unless it has been told to.) `path` may end in slashes, and loses them. */
@@ -101,7 +83,10 @@ static apl_status lock(struct target *t, int replace, apl_error *err)
         return fail(err, APL_E_EXISTS, "%s: a store exists already", t->path);
     if (faccessat(t->fd, ".", W_OK, 0) != 0)
         return fail_errno(err, errno, "%s: cannot write in the directory", t->path);
-    clear_leftovers(t);
+    if (!may_replace(t->fd, STORE_FILE))
+        return fail(err, APL_E_EXISTS, "%s: " STORE_FILE " is not a regular file, and is not replaced",
+                    t->path);
+    temporary_clear(t->fd);
     return APL_OK;
 }
 
@@ -110,7 +95,7 @@ apl_status target_open(const char *path, int replace, struct target **target, ap
     if (!path || !*path)
         return fail(err, APL_E_INVALID, "a store needs a path");
     struct target *t = calloc(1, sizeof *t);
-    size_t size = strlen(path) * 4 + 1, temporary_size = strlen(path) + sizeof "/" TEMPORARY;
+    size_t size = strlen(path) * 4 + 1, temporary_size = strlen(path) + 1 + TEMPORARY_BYTES;
     if (!t)
         return fail_nomem(err);
     t->fd = t->file = -1;
@@ -119,7 +104,8 @@ apl_status target_open(const char *path, int replace, struct target **target, ap
     apl_status status = t->path && t->temporary ? APL_OK : fail_nomem(err);
     if (status == APL_OK) {
         printable(t->path, size, path, strlen(path));
-        snprintf(t->temporary, temporary_size, "%s/%s", path, TEMPORARY);
+        t->name = t->temporary + snprintf(t->temporary, temporary_size, "%s/", path);
+        snprintf(t->name, TEMPORARY_BYTES, ".tmp-" STORE_FILE);
         status = make_directory(t, path, err);
     }
     if (status == APL_OK)
@@ -133,7 +119,7 @@ apl_status target_open(const char *path, int replace, struct target **target, ap
 
 apl_status target_create(struct target *t, int *fd, apl_error *err)
 {
-    t->file = *fd = openat(t->fd, TEMPORARY, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    t->file = *fd = temporary_create(t->fd, STORE_FILE, t->name);
     return t->file < 0 ? fail_errno(err, errno, "%s: cannot create the file", t->path) : APL_OK;
 }
 
@@ -144,10 +130,11 @@ const char *target_temporary(const struct target *t)
 
 apl_status target_scratch(struct target *t, int *fd, apl_error *err)
 {
-    *fd = openat(t->fd, SCRATCH, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    char name[TEMPORARY_BYTES];
+    *fd = temporary_create(t->fd, "piles", name);
     if (*fd < 0)
         return fail_errno(err, errno, "%s: cannot create a scratch file", t->path);
-    unlinkat(t->fd, SCRATCH, 0);
+    unlinkat(t->fd, name, 0);
     return APL_OK;
 }
 
@@ -156,7 +143,7 @@ static apl_status sync_file(const struct target *t, apl_error *err)
     struct stat is, named;
     if (fchmod(t->file, 0444) != 0 || fsync(t->file) != 0)
         return fail_errno(err, errno, "%s: cannot sync the new store", t->path);
-    if (fstat(t->file, &is) != 0 || fstatat(t->fd, TEMPORARY, &named, AT_SYMLINK_NOFOLLOW) != 0)
+    if (fstat(t->file, &is) != 0 || fstatat(t->fd, t->name, &named, AT_SYMLINK_NOFOLLOW) != 0)
         return fail_errno(err, errno, "%s: cannot look at the new store", t->path);
     return is.st_dev == named.st_dev && is.st_ino == named.st_ino
                ? APL_OK
@@ -183,7 +170,10 @@ apl_status target_publish(struct target *t, apl_error *err)
     TRY(sync_file(t, err));
     if (t->made)
         TRY(sync_parent(t, err));
-    if (renameat(t->fd, TEMPORARY, t->fd, STORE_FILE) != 0)
+    if (!may_replace(t->fd, STORE_FILE))
+        return fail(err, APL_E_IO, "%s: " STORE_FILE " is no longer a regular file, and is not replaced",
+                    t->path);
+    if (renameat(t->fd, t->name, t->fd, STORE_FILE) != 0)
         return fail_errno(err, errno, "%s: cannot put the new store in its place", t->path);
     t->published = true;
     if (fsync(t->fd) != 0)
@@ -198,8 +188,8 @@ void target_close(struct target *t)
 {
     if (!t)
         return;
-    if (t->fd >= 0 && t->locked && !t->published)
-        unlinkat(t->fd, TEMPORARY, 0);
+    if (t->file >= 0 && !t->published)
+        unlinkat(t->fd, t->name, 0);
     if (t->made && !t->published) {
         /* The path of the temporary file without its last part is that of the directory. */
         *strrchr(t->temporary, '/') = 0;

@@ -5,8 +5,7 @@
 
 #include "status.h"
 
-#define STORE_FILE       "data.mdb"
-#define TEMPORARY_PREFIX ".tmp-" /* of files that are not there yet; who holds the lock may remove them */
+#define STORE_FILE "data.mdb"
 
 struct target;
 
@@ -17,7 +16,7 @@ apl_status target_open(const char *path, int replace, struct target **target, ap
 /* Creates the temporary file, empty, for reading and writing: once. It is the target's. */
 apl_status target_create(struct target *target, int *fd, apl_error *err);
 
-/* The path of the temporary file. */
+/* The path of the temporary file; before target_create(), of what it is to be. */
 const char *target_temporary(const struct target *target);
 
 /* A nameless file in the directory, for reading and writing, gone when closed. */

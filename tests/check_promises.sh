@@ -102,11 +102,11 @@ breaks() # NUMBER WHAT FILES SED
 }
 
 breaks 1 "the old store is removed before the new one is there" store/target.c \
-    's/if \(renameat\(t->fd, TEMPORARY,/if (unlinkat(t->fd, STORE_FILE, 0) > 0 || renameat(t->fd, TEMPORARY,/'
+    's/if \(renameat\(t->fd, t->name,/if (unlinkat(t->fd, STORE_FILE, 0) > 0 || renameat(t->fd, t->name,/'
 breaks 2 "the directory is not synced after the new store has come into it" store/target.c 's/if \(fsync\(t->fd\) != 0\)/if (t->fd < 0)/'
 breaks 3 "a rename that failed is taken for one that did not" store/target.c \
-    's/(renameat\(t->fd, TEMPORARY, t->fd, STORE_FILE\) != 0)/\1 \&\& errno == EXDEV/'
-breaks 4 "a write that came short is told as a defect of the disk" store/env.c 's/? ENOSPC : code;/? EIO : code;/'
+    's/(renameat\(t->fd, t->name, t->fd, STORE_FILE\) != 0)/\1 \&\& errno == EXDEV/'
+breaks 4 "a write that came short is told as a defect of the disk" store/env.c 's/\? ENOSPC : code;/? EIO : code;/'
 breaks 5 "memory that was not to be had is written to" reader/pool.c \
     's/(calloc\(1, sizeof \*b\);\n    if \(!b)/\1 \&\& p->count > 1000000/'
 breaks 6 "checksums of values are not compared" store/block.c 's/if \(is == should_be\)/if (is == should_be || is)/'
@@ -131,7 +131,7 @@ breaks 20 "the records of a reader are never freed" reader/arena.c 's/munmap\(ar
 breaks 21 "twice as many records as allowed are left out" reader/schedule.c \
     's/(r->skipped_records <= )(r->options.skip_corrupt\))/\12 * \2/'
 breaks 22 "the old store is emptied before it is replaced" store/target.c \
-    's/if \(renameat\(t->fd, TEMPORARY,/if (close(openat(t->fd, STORE_FILE, O_WRONLY | O_TRUNC | O_CLOEXEC)) > 0 || renameat(t->fd, TEMPORARY,/'
+    's/if \(renameat\(t->fd, t->name,/if (close(openat(t->fd, STORE_FILE, O_WRONLY | O_TRUNC | O_CLOEXEC)) > 0 || renameat(t->fd, t->name,/'
 breaks 23 "the number of threads decides on the level of compression" store/writer.c \
     's/w->want_level = o->level;/w->want_level = o->level + (w->threads > 2);/'
 breaks 24 "blocks begin with another number" store/block.c 's/BLOCK_MAGIC 0x424c5041u/BLOCK_MAGIC 0x424c5042u/'

@@ -276,8 +276,9 @@ Test(split_parts, all_files_or_none)
     o.replace = 1; /* which a directory does not let happen, when two files are in their places already */
     FAILS(APL_E_IO, "cv-2.split: cannot put it in its place", apl_split_parts(store, &o, 4, 0, &err));
     shell("test \"$(ls -A '%s')\" = \"$(printf 'cv-2.split\ndata.mdb')\"", db);
-    shell("rmdir '%s/cv-2.split'", db);
+    shell("rmdir '%s/cv-2.split' && mkdir '%s/.tmp-cv-1.split'", db, db); /* nor does this stand in the way */
     OK(make(store, "cv", 4, 0));
+    shell("rmdir '%s/.tmp-cv-1.split' && ! ls -A '%s' | grep tmp", db, db);
     FAILS(APL_E_INVALID, "cv-3 is of 4 parts made before", apl_split_parts(store, &o, 3, 0, &err));
     OK(apl_split_parts(store, &o, 5, 0, &err));
     apl_store_close(store);

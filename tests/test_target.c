@@ -209,6 +209,58 @@ Test(target, leftovers_are_cleared)
     cr_assert_str_eq(fx_list(db), "data.mdb keep.split ");
 }
 
+/* Names like those of temporary files, of what is not ours. */
+Test(target, what_others_have_called_temporary)
+{
+    make("one");
+    fx_shell("cd '%s' && mkdir .tmp-data.mdb .tmp-piles.1 .tmp-x.split; mkfifo .tmp-data.mdb.2%s", db, "");
+    fx_shell(
+        "cd '%s' && touch .tmp- .tmp-notes .tmp-data.mdb~ .tmp-data.mdb.01 .tmp-data.mdb.100 .tmp-.split%s",
+        db, "");
+    fx_shell("cd '%s' && ln -s ../db .tmp-piles; touch .tmp-data.mdb.1 .tmp-data.mdb.99 .tmp-y.split "
+             ".tmp-y.split.3%s",
+             db, "");
+    struct target *t = begin(1);
+#define NOT_OURS                                                                                         \
+    ".tmp- .tmp-.split .tmp-data.mdb .tmp-data.mdb.01 .tmp-data.mdb.100 .tmp-data.mdb.2 .tmp-data.mdb~ " \
+    ".tmp-notes .tmp-piles .tmp-piles.1 .tmp-x.split data.mdb "
+    cr_assert_str_eq(fx_list(db), NOT_OURS);
+    int fd = -1, scratch = -1;
+    OK(target_create(t, &fd, &fx_err));
+    OK(target_scratch(t, &scratch, &fx_err));
+    close(scratch);
+    cr_assert_eq(write(fd, "two", 3), 3);
+    OK(target_publish(t, &fx_err));
+    target_close(t);
+    cr_assert_str_eq(fx_list(db), NOT_OURS);
+    fx_shell("rm -r '%s'/.tmp-%s", db, "*");
+    expect_store("two");
+}
+
+/* Only a regular file is replaced. */
+Test(target, something_else_in_the_place_of_the_store)
+{
+    static const char *const others[] = {"ln -s ../precious", "mkfifo", "mkdir"};
+    fx_write(fx_path("precious"), "precious", 8);
+    db = fx_path("db");
+    for (size_t i = 0; i < 3; i++) {
+        struct target *t = NULL;
+        fx_shell("mkdir '%s' && cd '%s'", db, db);
+        fx_shell("cd '%s' && %s data.mdb", db, others[i]);
+        FAILS(APL_E_EXISTS, target_open(db, 1, &t, &fx_err));
+        SAYS("data.mdb is not a regular file");
+        fx_shell("rm -r '%s'/data.mdb%s", db, "");
+        t = begin(1);
+        fill(t, "new");
+        fx_shell("cd '%s' && %s data.mdb", db, others[i]);
+        FAILS(APL_E_IO, target_publish(t, &fx_err));
+        SAYS("no longer a regular file");
+        target_close(t);
+        cr_assert_str_eq(fx_list(db), "data.mdb ");
+        fx_shell("rm -r '%s'%s", db, "");
+    }
+}
+
 /* A link in the place of the file to be written must not lead elsewhere. */
 Test(target, links_are_not_followed)
 {
@@ -216,9 +268,13 @@ Test(target, links_are_not_followed)
     int fd;
     struct target *t = begin(0);
     cr_assert_eq(symlink("../victim", target_temporary(t)), 0);
-    FAILS(APL_E_IO, target_create(t, &fd, &fx_err));
-    SAYS("File exists");
-    cr_assert_eq(unlink(target_temporary(t)), 0);
+    OK(target_create(t, &fd, &fx_err));
+    cr_assert_str_eq(fx_list(db), ".tmp-data.mdb .tmp-data.mdb.1 ");
+    cr_assert_eq(write(fd, "new", 3), 3);
+    target_close(t);
+    cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ");
+    fx_shell("rm '%s'/%s", db, ".tmp-data.mdb");
+    t = begin(0);
     OK(target_create(t, &fd, &fx_err));
     cr_assert(unlink(target_temporary(t)) == 0 && symlink("../victim", target_temporary(t)) == 0);
     FAILS(APL_E_IO, target_publish(t, &fx_err));

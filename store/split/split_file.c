@@ -3,6 +3,7 @@
 
 #include "entropy.h"
 #include "target.h"
+#include "temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_NAME_BYTES (SPLIT_MAX_NAME + sizeof TEMPORARY_PREFIX SPLIT_SUFFIX)
+#define FILE_NAME_BYTES (SPLIT_MAX_NAME + sizeof SPLIT_SUFFIX)
 /* What a file may have beside its tables: names, and what later minor versions add. */
 #define OTHER_BYTES ((size_t)1 << 20)
 
@@ -116,13 +117,8 @@ static apl_status write_all(int fd, const uint8_t *bytes, size_t size, apl_error
     return APL_OK;
 }
 
-/* Fills the file under its temporary name. */
-static apl_status fill(int directory, const char *temporary, const struct buffer *bytes, apl_error *err)
+static apl_status fill(int fd, const struct buffer *bytes, apl_error *err)
 {
-    unlinkat(directory, temporary, 0); /* of a process that was killed: we hold the lock */
-    int fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return fail_errno(err, errno, "cannot create it");
     apl_status status = write_all(fd, bytes->data, bytes->size, err);
     if (status == APL_OK && (fchmod(fd, 0444) != 0 || fsync(fd) != 0))
         status = fail_errno(err, errno, "cannot sync it");
@@ -144,14 +140,15 @@ static apl_status take_directory(const apl_store *store, int directory, apl_erro
     return APL_OK;
 }
 
+/* A file on its way. */
+struct piece {
+    const struct split_file *file;
+    char path[FILE_NAME_BYTES], temporary[TEMPORARY_BYTES]; /* the latter is empty where there is none */
+};
+
 static void file_name(const struct split_file *f, char path[FILE_NAME_BYTES])
 {
     snprintf(path, FILE_NAME_BYTES, "%s%s", f->name, SPLIT_SUFFIX);
-}
-
-static void temporary_name(const struct split_file *f, char path[FILE_NAME_BYTES])
-{
-    snprintf(path, FILE_NAME_BYTES, "%s%s%s", TEMPORARY_PREFIX, f->name, SPLIT_SUFFIX);
 }
 
 static apl_status named(const apl_store *store, const struct split_file *f, apl_status status, apl_error *err)
@@ -164,65 +161,59 @@ static apl_status named(const apl_store *store, const struct split_file *f, apl_
 }
 
 /* Encodes the file and writes it under its temporary name. */
-static apl_status prepare(int directory, const struct split_file *f, bool replace, apl_error *err)
+static apl_status write_piece(int directory, struct piece *p, bool replace, apl_error *err)
 {
-    char path[FILE_NAME_BYTES], temporary[FILE_NAME_BYTES];
     struct buffer bytes = {0};
-    file_name(f, path);
-    temporary_name(f, temporary);
-    if (!replace && faccessat(directory, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    file_name(p->file, p->path);
+    if (!replace && faccessat(directory, p->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return fail(err, APL_E_EXISTS, "it exists already");
-    apl_status status = split_file_encode(f, &bytes, err);
-    if (status == APL_OK)
-        status = fill(directory, temporary, &bytes, err);
+    apl_status status = split_file_encode(p->file, &bytes, err);
+    if (status == APL_OK) {
+        int fd = temporary_create(directory, p->path, p->temporary);
+        if (fd < 0)
+            p->temporary[0] = 0;
+        status = fd < 0 ? fail_errno(err, errno, "cannot create it") : fill(fd, &bytes, err);
+    }
     buffer_free(&bytes);
     return status;
 }
 
-static apl_status put_in_place(int directory, const struct split_file *f, apl_error *err)
+static apl_status place_piece(int directory, struct piece *p, apl_error *err)
 {
-    char path[FILE_NAME_BYTES], temporary[FILE_NAME_BYTES];
-    file_name(f, path);
-    temporary_name(f, temporary);
-    return renameat(directory, temporary, directory, path) == 0
-               ? APL_OK
-               : fail_errno(err, errno, "cannot put it in its place");
+    if (!may_replace(directory, p->path))
+        return fail(err, APL_E_IO, "cannot put it in its place: that is not a regular file");
+    if (renameat(directory, p->temporary, directory, p->path) != 0)
+        return fail_errno(err, errno, "cannot put it in its place");
+    p->temporary[0] = 0;
+    return APL_OK;
 }
 
-static void take_away(int directory, const struct split_file *files, size_t count,
-                      void (*name)(const struct split_file *, char[FILE_NAME_BYTES]))
-{
-    char path[FILE_NAME_BYTES];
-    for (size_t i = 0; i < count; i++) {
-        name(&files[i], path);
-        unlinkat(directory, path, 0);
-    }
-}
-
-/* The directory is locked. */
-static apl_status publish(const apl_store *store, int directory, const struct split_file *files, size_t count,
+/* All of them or none. The directory is locked. */
+static apl_status publish(const apl_store *store, int directory, struct piece *pieces, size_t count,
                           bool replace, apl_error *err)
 {
-    size_t ready = 0, placed = 0;
+    size_t placed = 0;
     apl_status status = APL_OK;
-    for (; status == APL_OK && ready < count; ready++)
-        status = named(store, &files[ready], prepare(directory, &files[ready], replace, err), err);
+    for (size_t i = 0; status == APL_OK && i < count; i++)
+        status = named(store, pieces[i].file, write_piece(directory, &pieces[i], replace, err), err);
     while (status == APL_OK && placed < count) {
-        status = named(store, &files[placed], put_in_place(directory, &files[placed], err), err);
+        status = named(store, pieces[placed].file, place_piece(directory, &pieces[placed], err), err);
         placed += status == APL_OK;
     }
-    if (status != APL_OK) {
-        take_away(directory, files, placed, file_name);
-        take_away(directory, files + placed, ready - placed, temporary_name);
-        return status;
+    if (status == APL_OK)
+        return fsync(directory) == 0
+                   ? APL_OK
+                   : named(store, pieces[0].file,
+                           fail_errno(err, errno,
+                                      "it is in its place, but a power cut may undo that: cannot sync the "
+                                      "directory"),
+                           err);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = i < placed ? pieces[i].path : pieces[i].temporary;
+        if (*name)
+            unlinkat(directory, name, 0);
     }
-    return fsync(directory) == 0
-               ? APL_OK
-               : named(store, &files[0],
-                       fail_errno(err, errno,
-                                  "it is in its place, but a power cut may undo that: cannot sync the "
-                                  "directory"),
-                       err);
+    return status;
 }
 
 apl_status split_files_write(const apl_store *store, const struct split_file *files, size_t count,
@@ -231,9 +222,14 @@ apl_status split_files_write(const apl_store *store, const struct split_file *fi
     int directory = openat(store->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
         return named(store, &files[0], fail_errno(err, errno, "cannot open the directory"), err);
-    apl_status status = named(store, &files[0], take_directory(store, directory, err), err);
+    struct piece *pieces = calloc(count, sizeof *pieces);
+    for (size_t i = 0; pieces && i < count; i++)
+        pieces[i].file = &files[i];
+    apl_status status = pieces ? take_directory(store, directory, err) : fail_nomem(err);
+    status = named(store, &files[0], status, err);
     if (status == APL_OK)
-        status = publish(store, directory, files, count, replace, err);
+        status = publish(store, directory, pieces, count, replace, err);
+    free(pieces);
     close(directory);
     return status;
 }
