@@ -58,12 +58,15 @@ struct finding {
 };
 
 /* Holm's procedure: the smallest p-value is held against level / count, the next against level / (count - 1), until one stands.
- * Marks what is rejected and returns how many; the chance that any of these is a false alarm is at most the level. */
+ * Marks what is rejected and returns how many; the chance that any of these is a false alarm is at most the level. What leaves
+ * nothing to chance is rejected if its p is 0, and takes no share of the level. Sorts `findings` by p. */
 unsigned audit_judge(struct finding **findings, unsigned count, double level);
 
 /* A two-sided p-value of a count, from P(X <= count) and P(X >= count). The chance of the count itself is divided
  * between the two sides by a number that seed, first epoch and the test's name give, so that the p-value is exactly
  * uniform if the hypothesis is true, however few values the count can have. */
+/* The same, with that number as `share`. */
+double audit_two_sided(double lower, double upper, double share);
 double audit_count_p(const struct audit_sample *sample, const char *test, double lower, double upper);
 
 /* A whole number with commas, in `text`. */
@@ -78,11 +81,11 @@ struct audit_test {
     bool needs_classes;
 };
 
-extern const struct audit_test audit_once, audit_blocks, audit_neighbours, audit_near_orders,
-    audit_far_orders, audit_serial, audit_epochs, audit_all_epochs, audit_places, audit_seeds,
-    audit_inversions, audit_fixed_points, audit_cycles, audit_classes;
+extern const struct audit_test audit_once, audit_blocks, audit_neighbours, audit_remainders,
+    audit_near_orders, audit_far_orders, audit_serial, audit_epochs, audit_all_epochs, audit_places,
+    audit_seeds, audit_inversions, audit_fixed_points, audit_cycles, audit_classes;
 
-#define AUDIT_MOST 16
+#define AUDIT_MOST 20
 
 /* What can be drawn of an audit, in shares of what is due: 1 everywhere but for chance. */
 struct audit_map {

@@ -7,9 +7,9 @@
 #define SEED_EPOCHS 20 /* epochs that are compared with another seed's */
 
 static const struct audit_test *const battery[] = {
-    &audit_once,       &audit_blocks,       &audit_neighbours, &audit_near_orders, &audit_far_orders,
-    &audit_serial,     &audit_epochs,       &audit_all_epochs, &audit_places,      &audit_seeds,
-    &audit_inversions, &audit_fixed_points, &audit_cycles,     &audit_classes,
+    &audit_once,       &audit_blocks,     &audit_neighbours,   &audit_remainders, &audit_near_orders,
+    &audit_far_orders, &audit_serial,     &audit_epochs,       &audit_all_epochs, &audit_places,
+    &audit_seeds,      &audit_inversions, &audit_fixed_points, &audit_cycles,     &audit_classes,
 };
 #define TESTS (sizeof battery / sizeof *battery)
 

@@ -12,6 +12,7 @@
 
 struct tried {
     const char *name, *what;
+    const char *idle; /* why it was not tried; NULL: it was */
     bool wrong;
     struct audit_report report;
 };
@@ -19,14 +20,16 @@ struct tried {
 struct trials {
     struct audit_job *job;
     struct tried tried[MOST];
-    unsigned count, as_due; /* wrong ones that were rejected, and right ones that were not */
+    unsigned count, wrong;
+    unsigned as_due; /* wrong ones that were rejected, right ones that were not, and what was not tried */
 };
 
 static const char *word(const struct tried *t)
 {
-    return t->report.rejected ? t->wrong ? "rejected" : "REJECTED, though it is right"
-           : t->wrong         ? "NOT REJECTED"
-                              : "not rejected, as is right";
+    return t->idle              ? "not tried"
+           : t->report.rejected ? t->wrong ? "rejected" : "REJECTED, though it is right"
+           : t->wrong           ? "NOT REJECTED"
+                                : "not rejected, as is right";
 }
 
 /* "by: this, that". */
@@ -44,6 +47,8 @@ static void print_trial(const struct tried *t)
     char text[600];
     printf("%-15s %s\n", t->name, word(t));
     audit_print_wrapped(4, t->what);
+    if (t->idle)
+        audit_print_wrapped(4, t->idle);
     name_tests(t, text, sizeof text);
     if (t->report.rejected)
         audit_print_wrapped(4, text);
@@ -53,9 +58,9 @@ static void print_trial(const struct tried *t)
 
 static void verdict(const struct trials *trials, char *text, size_t size)
 {
-    unsigned wrong = trials->count - 1;
     if (trials->as_due == trials->count)
-        snprintf(text, size, "Yes: each of %u wrong orders is rejected, and a right one is not.", wrong);
+        snprintf(text, size, "Yes: each of %u wrong orders is rejected, and a right one is not.",
+                 trials->wrong);
     else
         snprintf(text, size, "No: of %u orders, %u are taken for what they are not. More epochs tell more.",
                  trials->count, trials->count - trials->as_due);
@@ -65,6 +70,8 @@ static void verdict(const struct trials *trials, char *text, size_t size)
 static void page_trial(FILE *out, const struct trials *trials, const struct tried *t, bool first)
 {
     char text[600];
+    if (t->idle)
+        return;
     name_tests(t, text, sizeof text);
     fprintf(out, "<h2 class=\"what\">%s: <span class=\"%s\">%s</span></h2>\n<p class=\"what\">", t->name,
             (t->report.rejected > 0) == t->wrong ? "yes" : "no", word(t));
@@ -106,7 +113,8 @@ static void fill(FILE *out, const void *what)
 static void count_trial(struct trials *trials)
 {
     struct tried *t = &trials->tried[trials->count++];
-    trials->as_due += (t->report.rejected > 0) == t->wrong;
+    trials->as_due += t->idle || (t->report.rejected > 0) == t->wrong;
+    trials->wrong += t->wrong && !t->idle;
 }
 
 static bool try_orders(struct trials *trials)
@@ -116,7 +124,8 @@ static bool try_orders(struct trials *trials)
         struct tried *t = &trials->tried[trials->count];
         const struct control *control = i ? &audit_controls[i - 1] : &audit_right;
         *t = (struct tried){.name = control->name, .what = control->what, .wrong = i > 0};
-        if (!audit_run(s, &(struct order_source){control->order, (void *)s}, &t->report))
+        t->idle = control->right_of ? control->right_of(s) : NULL;
+        if (!t->idle && !audit_run(s, &(struct order_source){control->order, (void *)s}, &t->report))
             return false;
         count_trial(trials);
     }
@@ -146,9 +155,10 @@ static json_t *trials_json(const struct trials *trials)
     json_t *list = json_array();
     for (unsigned i = 0; i < trials->count; i++) {
         const struct tried *t = &trials->tried[i];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "control", t->name, "what", t->what,
-                                              "rejected", t->report.rejected > 0, "findings",
-                                              audit_findings_json(t->report.findings, t->report.count)));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:b, s:b, s:o}", "control", t->name, "what", t->what,
+                                        "tried", !t->idle, "rejected", t->report.rejected > 0, "findings",
+                                        audit_findings_json(t->report.findings, t->report.count)));
     }
     return list;
 }

@@ -19,7 +19,7 @@ static bool right_order(void *user, uint64_t seed, uint64_t epoch, uint32_t *ord
     return true;
 }
 
-const struct control audit_right = {"Fisher-Yates", "a uniform permutation", right_order};
+const struct control audit_right = {"Fisher-Yates", "a uniform permutation", right_order, NULL};
 
 /* ------------------------------------------------------------------------------------------------- bins */
 
@@ -135,6 +135,11 @@ static bool page_window(void *user, uint64_t seed, uint64_t epoch, uint32_t *ord
     return ok;
 }
 
+static const char *one_page(const struct audit_sample *s)
+{
+    return s->blocks < 2 ? "with one block it is a uniform permutation" : NULL;
+}
+
 /* --------------------------------------------------------------------------------------------- generators */
 
 /* x -> a x + c modulo a power of two, skipping what is too large: a permutation, but hardly a random one. */
@@ -161,11 +166,11 @@ static bool added_seeds(void *user, uint64_t seed, uint64_t epoch, uint32_t *ord
 
 const struct control audit_controls[] = {
     {"uniform bin", "a uniform bin of 64, then a uniform element of it: records of short bins come early",
-     uniform_bin},
+     uniform_bin, NULL},
     {"shuffle buffer", "a buffer of a tenth of the records: no record comes much before its turn",
-     shuffle_buffer},
-    {"page window", "of 32 open pages a uniform one, whatever is left in it", page_window},
-    {"congruential", "from each x to a x + c modulo a power of two", congruential},
-    {"seed + epoch", "a uniform permutation, keyed by the sum of seed and epoch", added_seeds},
+     shuffle_buffer, NULL},
+    {"page window", "of 32 open pages a uniform one, whatever is left in it", page_window, one_page},
+    {"congruential", "from each x to a x + c modulo a power of two", congruential, NULL},
+    {"seed + epoch", "a uniform permutation, keyed by the sum of seed and epoch", added_seeds, NULL},
 };
 const unsigned audit_control_count = sizeof audit_controls / sizeof *audit_controls;

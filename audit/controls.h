@@ -8,6 +8,8 @@ struct control {
     const char *name;
     const char *what; /* how the order comes about, and why that is wrong */
     bool (*order)(void *user, uint64_t seed, uint64_t epoch, uint32_t *order); /* user: the sample */
+    /* Why it is a right order of this sample, and so cannot be rejected; NULL: it is wrong of all. */
+    const char *(*right_of)(const struct audit_sample *sample);
 };
 
 extern const struct control audit_controls[];

@@ -79,6 +79,34 @@ double hypergeometric_at(unsigned k, unsigned marked, unsigned drawn, unsigned n
     return possible ? pdf(hypergeometric(marked, drawn, n), k) : 0.0;
 }
 
+static double log_choose(double n, double k)
+{
+    return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+}
+
+double hypergeometric_sd(double marked, double drawn, double n)
+{
+    const double free = marked * (n - marked) * drawn * (n - drawn);
+    return n > 1 && free > 0 ? std::sqrt(marked * (n - marked) / n * drawn / n * (n - drawn) / (n - 1)) : 0.0;
+}
+
+/* Of the two tails the lighter one is summed, from k outwards: exact where it matters, and short. */
+double hypergeometric_z(double k, double marked, double drawn, double n, double share)
+{
+    const double at = std::exp(log_choose(marked, k) + log_choose(n - marked, drawn - k) - log_choose(n, drawn));
+    const double rest = n - marked - drawn;
+    const bool low = k < marked / n * drawn;
+    double sum = 0, term = at;
+    for (double i = k; term > 1e-17 * sum; low ? i-- : i++) {
+        term *= low ? i * (rest + i) / ((marked - i + 1) * (drawn - i + 1))
+                    : (marked - i) * (drawn - i) / ((i + 1) * (rest + i + 1));
+        sum += term;
+    }
+    const double tail = std::fmin(1 - 1e-16, std::fmax(1e-300, sum + (low ? share : 1 - share) * at));
+    const double z = quantile(complement(normal(), tail));
+    return low ? -z : z;
+}
+
 double chi2_noncentrality(double df, double alpha, double power)
 {
     const double critical = quantile(complement(chi_squared(df), alpha));

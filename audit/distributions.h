@@ -26,6 +26,14 @@ double binomial_upper(double k, double n, double p);
 /* The exact interval of Clopper and Pearson: what chances p would give k of n with more than alpha / 2, in either direction. */
 void binomial_interval(double k, double n, double alpha, double *low, double *high);
 
+/*
+ * The number k of marked ones among `drawn` of n, of which `marked` are: its standard deviation (0: it has but one
+ * value), and k as a standard normal variable z, by Phi(z) = P(X < k) + share P(X = k). With a uniform `share`, z
+ * is exactly normal, however few values k can have. Takes time in proportion to the standard deviation.
+ */
+double hypergeometric_sd(double marked, double drawn, double n);
+double hypergeometric_z(double k, double marked, double drawn, double n, double share);
+
 /* P(X = k) of the number of marked ones among `drawn` of n, of which so many are marked. */
 double hypergeometric_at(unsigned k, unsigned marked, unsigned drawn, unsigned n);
 

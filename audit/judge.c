@@ -3,32 +3,44 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+double audit_two_sided(double lower, double upper, double share)
+{
+    double at = fmax(0, lower + upper - 1); /* the chance of the count itself */
+    return fmin(1, 2 * fmin(lower - share * at, upper - (1 - share) * at));
+}
 
 double audit_count_p(const struct audit_sample *s, const char *test, double lower, double upper)
 {
     uint64_t key[] = {s->seed, s->first_epoch};
     double share =
         (double)(XXH3_64bits_withSeed(key, sizeof key, XXH3_64bits(test, strlen(test))) >> 11) * 0x1p-53;
-    double at = fmax(0, lower + upper - 1); /* the chance of the count itself */
-    return fmin(1, 2 * fmin(lower - share * at, upper - (1 - share) * at));
+    return audit_two_sided(lower, upper, share);
+}
+
+static int by_p(const void *a, const void *b)
+{
+    const struct finding *x = *(struct finding *const *)a, *y = *(struct finding *const *)b;
+    return x->p < y->p ? -1 : x->p > y->p;
 }
 
 unsigned audit_judge(struct finding **findings, unsigned count, double level)
 {
-    unsigned rejected = 0;
+    unsigned rejected = 0, left = 0;
+    bool stood = false;
     for (unsigned i = 0; i < count; i++)
-        findings[i]->rejected = false;
-    for (; rejected < count; rejected++) {
-        struct finding *least = NULL;
-        for (unsigned i = 0; i < count; i++)
-            if (!findings[i]->rejected && (!least || findings[i]->p < least->p))
-                least = findings[i];
-        if (!least || least->p > level / (count - rejected))
-            break;
-        least->rejected = true;
+        left += !findings[i]->certain;
+    qsort(findings, count, sizeof *findings, by_p);
+    for (unsigned i = 0; i < count; i++) {
+        struct finding *f = findings[i];
+        stood |= !f->certain && f->p > level / left;
+        f->rejected = f->certain ? f->p == 0 : !stood;
+        left -= f->rejected && !f->certain;
+        rejected += f->rejected;
     }
     return rejected;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A sum of independent deviations, each in units of its standard deviation. */
 struct deviations {
@@ -47,39 +48,76 @@ static double detectable(const struct deviations *d, double level)
 
 /* -------------------------------------------------------------------------------------------- neighbours */
 
-/* Mean and variance of the number of adjacent positions whose records are of the same block, in a uniform permutation. */
-static void adjacency_law(const struct audit_sample *s, double *mean, double *variance)
+/* Records in kinds: each position is compared with the next. */
+struct neighbours {
+    struct deviations *d;
+    uint32_t *kind, kinds;
+    double mean, variance; /* of adjacent positions of one kind, in an epoch */
+};
+
+/* Mean and variance of the number of adjacent positions whose records are of the same kind, in a uniform permutation of n. */
+static void adjacency_law(struct neighbours *a, const double *size, double n)
 {
-    double *size = calloc(s->blocks, sizeof *size), n = s->n, two = 0, three = 0, four = 0;
-    *mean = *variance = 0;
-    if (!size)
-        return;
-    for (uint32_t i = 0; i < s->n; i++)
-        size[s->block[i]]++;
-    for (uint32_t b = 0; b < s->blocks; b++) {
+    double two = 0, three = 0, four = 0;
+    for (uint32_t b = 0; b < a->kinds; b++) {
         double m = size[b], pairs = m * (m - 1);
         two += pairs;
         three += pairs * (m - 2);
         four += pairs * (m - 2) * (m - 3) -
-                pairs * pairs; /* of the same block; then of two different ones, below */
+                pairs * pairs; /* of the same kind; then of two different ones, below */
     }
     four += two * two;
-    free(size);
     double p2 = two / (n * (n - 1)), p3 = three / (n * (n - 1) * (n - 2));
     double p4 = four / (n * (n - 1) * (n - 2) * (n - 3));
-    *mean = (n - 1) * p2;
-    *variance = (n - 1) * p2 + 2 * (n - 2) * p3 + (n - 2) * (n - 3) * p4 - *mean * *mean;
+    a->mean = (n - 1) * p2;
+    a->variance = (n - 1) * p2 + 2 * (n - 2) * p3 + (n - 2) * (n - 3) * p4 - a->mean * a->mean;
+}
+
+static void neighbours_free(struct neighbours *a)
+{
+    if (a && a->d)
+        end(a->d);
+    if (a)
+        free(a->kind);
+    free(a);
+}
+
+/* Takes over `kind`, of each record 0 ... kinds-1. */
+static void *neighbours_new(const struct audit_sample *s, uint32_t *kind, uint32_t kinds)
+{
+    struct neighbours *a = calloc(1, sizeof *a);
+    double *size = calloc(kinds, sizeof *size);
+    if (a)
+        *a = (struct neighbours){.d = begin(s), .kind = kind, .kinds = kinds};
+    bool ok = a && a->d && kind && size;
+    for (uint32_t i = 0; ok && i < s->n; i++)
+        size[kind[i]]++;
+    if (ok)
+        adjacency_law(a, size, s->n);
+    free(size);
+    if (!a)
+        free(kind);
+    if (!ok)
+        neighbours_free(a);
+    return ok ? a : NULL;
+}
+
+static void *blocks_begin(const struct audit_sample *s)
+{
+    uint32_t *kind = malloc(s->n * sizeof *kind);
+    if (kind)
+        memcpy(kind, s->block, s->n * sizeof *kind);
+    return neighbours_new(s, kind, s->blocks);
 }
 
 static void neighbours_add(void *state, const struct audit_sample *s, const struct audit_epoch *e)
 {
-    struct deviations *d = state;
-    double mean, variance, same = 0;
-    adjacency_law(s, &mean, &variance);
+    struct neighbours *a = state;
+    double same = 0;
     for (uint32_t k = 0; k + 1 < s->n; k++)
         if (e->order[k] < s->n && e->order[k + 1] < s->n)
-            same += s->block[e->order[k]] == s->block[e->order[k + 1]];
-    deviate(d, same, mean, variance);
+            same += a->kind[e->order[k]] == a->kind[e->order[k + 1]];
+    deviate(a->d, same, a->mean, a->variance);
 }
 
 /* The binomial law with the mean and the variance that the number has (of which few are rare, so that it is close to
@@ -96,23 +134,48 @@ static double neighbours_p(const struct audit_sample *s, const char *test, doubl
                          binomial_upper(seen, draws, mean / draws));
 }
 
-static void neighbours_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
+static void neighbours_tell(struct neighbours *a, const struct audit_sample *s, double level,
+                            struct finding *f)
 {
-    struct deviations *d = state;
-    double mean, variance;
-    adjacency_law(s, &mean, &variance);
-    f->hypothesis = "records of the same stored block follow each other no more often than chance has it";
-    f->statistic = "binomial: adjacent positions of the same block, in all epochs (randomised p)";
+    struct deviations *d = a->d;
     f->value = floor(d->mean * d->count + 0.5);
-    f->p = neighbours_p(s, f->name, f->value, d->count * mean, d->count * variance);
-    f->effect = mean > 0 ? detectable(d, level) * sqrt(variance) / mean : 0;
+    f->p = neighbours_p(s, f->name, f->value, d->count * a->mean, d->count * a->variance);
+    f->effect = a->mean > 0 ? detectable(d, level) * sqrt(a->variance) / a->mean : 0;
     f->unit = "relative excess of such pairs";
-    snprintf(f->detail, sizeof f->detail, "%.1f pairs an epoch, %.1f expected", d->mean, mean);
-    end(d);
+    snprintf(f->detail, sizeof f->detail, "%.1f pairs an epoch, %.1f expected", d->mean, a->mean);
+    neighbours_free(a);
 }
 
-const struct audit_test audit_neighbours = {"neighbours of one block", begin, neighbours_add,
-                                            neighbours_finish, false};
+static void blocks_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
+{
+    f->hypothesis = "records of the same stored block follow each other no more often than chance has it";
+    f->statistic = "binomial: adjacent positions of the same block, in all epochs (randomised p)";
+    neighbours_tell(state, s, level, f);
+}
+
+const struct audit_test audit_neighbours = {"neighbours of one block", blocks_begin, neighbours_add,
+                                            blocks_finish, false};
+
+/* Generators modulo a power of two go round in their lowest bits, whatever the others do. */
+#define REMAINDERS 8u
+
+static void *remainders_begin(const struct audit_sample *s)
+{
+    uint32_t *kind = malloc(s->n * sizeof *kind);
+    for (uint32_t i = 0; kind && i < s->n; i++)
+        kind[i] = i % REMAINDERS;
+    return neighbours_new(s, kind, REMAINDERS);
+}
+
+static void remainders_finish(void *state, const struct audit_sample *s, double level, struct finding *f)
+{
+    f->hypothesis = "records whose numbers differ by a multiple of eight follow each other as chance has it";
+    f->statistic = "binomial: adjacent positions of the same remainder by 8, in all epochs (randomised p)";
+    neighbours_tell(state, s, level, f);
+}
+
+const struct audit_test audit_remainders = {"remainders of neighbours", remainders_begin, neighbours_add,
+                                            remainders_finish, false};
 
 /* ------------------------------------------------------------------------------------- serial correlation */
 

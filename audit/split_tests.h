@@ -1,9 +1,10 @@
 /*
  * Is a store divided as it should be? Tests of splits: of what was divided, which records are on which side.
  *
- * What is divided are not records but groups of records with equal inputs (or what the split has in their place). The null hypothesis: each group is in the part with
- * the chance `ratio`, independently of all else; in a stratified split, of each class a uniformly random subset is, as large
- * as its rule says; in a skewed one, a uniformly random subset of some size.
+ * What is divided are not records but groups of records with equal inputs (or what the split has in their
+ * place). The null hypothesis: each group is in the part with the chance `ratio`, independently of all else; in
+ * a stratified split, of each class a uniformly random subset is, as large as its rule says; in a skewed one, a
+ * uniformly random subset of some size.
  */
 #ifndef SPLIT_TESTS_H
 #define SPLIT_TESTS_H
@@ -24,6 +25,7 @@ struct split_sample {
     /* What puts records in a group: equal inputs, or else the values of this field, and then a group is of the class that most
      * of its records have; "" if each record is a group by itself. */
     const char *grouped;
+    uint64_t key; /* of the numbers that randomise p-values: a function of the split's seed and part */
 };
 
 #define SPLIT_TESTS 6
@@ -33,8 +35,35 @@ struct split_report {
     unsigned count;
 };
 
-/* Runs all tests that the sample allows, each of which may spend `level`; judges none but those that leave nothing to chance.
- * False: memory ran out. */
-bool split_test(const struct split_sample *sample, double level, struct split_report *report);
+/* Groups of records that have to be on one side. */
+struct split_group {
+    uint32_t first, size; /* its first record; how many it has */
+    uint32_t cls;         /* the lowest of its records, or the one that most have: see split_sample.grouped */
+    uint32_t size_class;  /* of a stratified split: floor(log2(size)); else 0 */
+    bool part, torn;      /* the side of its first record; it is on both */
+};
+
+/* The groups of a sample in strata: each is divided by itself, so that given how many of its groups are in the
+ * part, each choice of so many is equally likely. Within a stratum they come as they do in the store. */
+struct division {
+    const struct split_sample *sample;
+    struct split_group *groups;
+    uint32_t count, parts;   /* groups in all, and in the part */
+    uint32_t *begin, strata; /* stratum s is groups[begin[s] ... begin[s+1]-1] */
+    double level;            /* what each test may spend */
+    struct split_report *report;
+};
+
+/* The next finding of the division's report. */
+struct finding *split_finding(struct division *d, const char *name);
+
+/* Adds the findings that chance has a part in. False: out of memory. */
+typedef bool split_chances_fn(struct division *d);
+split_chances_fn split_chances;
+
+/* Runs all tests that the sample allows, each of which may spend `level`; judges none but those that leave
+ * nothing to chance. `chances`: split_chances, or NULL: those alone. False: out of memory. */
+bool split_test(const struct split_sample *sample, double level, split_chances_fn *chances,
+                struct split_report *report);
 
 #endif

@@ -1,5 +1,6 @@
 /* The splits of a store: see store_splits.h. */
 #include "store_splits.h"
+#include "generator.h"
 #include "inputs.h"
 
 #include <stdio.h>
@@ -180,13 +181,14 @@ static apl_status test_split(apl_store *store, struct audited_split *split, stru
     sample.skewed = file->concentration > 0;
     sample.stratified = file->stratify && !sample.skewed;
     sample.parts = file->parts;
+    sample.key = generator_mix(file->seed + generator_mix(file->part));
     if (status == APL_OK)
         status = take_units(store, file, g, &unit, &sample, err);
     if (status == APL_OK)
         status = take_classes(store, file, &s, &sample, err);
     if (status == APL_OK)
         number_groups(&s, unit, g->scratch);
-    if (status == APL_OK && !split_test(&sample, level, &split->report))
+    if (status == APL_OK && !split_test(&sample, level, split_chances, &split->report))
         status = no_memory(err);
     sides_free(&s);
     return status == APL_OK ? test_rule(store, split, err) : status;

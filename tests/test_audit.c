@@ -59,6 +59,25 @@ Test(audit, distributions)
     cr_assert(isfinite(chi2_upper(1e300, 5)) && chi2_upper(-1, 5) == 1);
 }
 
+/* Against the sum of its chances, and where both are large. */
+Test(audit, hypergeometric)
+{
+    cr_assert_float_eq(hypergeometric_sd(5, 3, 20), sqrt(3 * 0.25 * 0.75 * 17 / 19), 1e-12);
+    cr_assert(hypergeometric_sd(0, 3, 20) == 0 && hypergeometric_sd(5, 20, 20) == 0);
+    for (unsigned k = 0; k <= 12; k++) {
+        double before = 0, at = hypergeometric_at(k, 20, 12, 60);
+        for (unsigned i = 0; i < k; i++)
+            before += hypergeometric_at(i, 20, 12, 60);
+        for (double share = 0.1; share < 1; share += 0.4) {
+            double z = hypergeometric_z(k, 20, 12, 60, share), below = before + share * at;
+            cr_assert_float_eq(normal_upper_quantile(1 - fmin(below, 1 - 1e-12)), z, 1e-3, "%u: %g", k, z);
+        }
+    }
+    cr_assert_float_eq(hypergeometric_z(500450, 5e6, 1e6, 1e7, 0.5), 450.0 / 474.34, 1e-3);
+    cr_assert_lt(hypergeometric_z(0, 5e6, 1e6, 1e7, 0.5), -30);
+    cr_assert_gt(hypergeometric_z(1e6, 5e6, 1e6, 1e7, 0.5), 30);
+}
+
 Test(audit, a_uniform_permutation_passes)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
@@ -66,7 +85,7 @@ Test(audit, a_uniform_permutation_passes)
         struct order_source source = {audit_right.order, &s};
         struct audit_report report;
         cr_assert(audit_run(&s, &source, &report));
-        cr_assert_eq(report.count, 14);
+        cr_assert_eq(report.count, 15);
         cr_assert_eq(report.rejected, 0, "seed %llu", (unsigned long long)seed);
         cr_assert(report.map.share && report.map.rows > 1 && report.lag_deviation > 0);
         cr_assert_eq(report.batches.looked_at, 10 * (RECORDS / 512) * CLASSES);
@@ -87,13 +106,32 @@ Test(audit, controls_are_rejected)
     }
 }
 
+/* However small the split: a power of two, just above one, and sizes between. */
+Test(audit, controls_are_rejected_at_all_sizes)
+{
+    static const uint32_t sizes[] = {AUDIT_LEAST, 129, 500, 512, 4097, 5170};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (unsigned i = 0; i <= audit_control_count; i++) {
+            const struct control *control = i ? &audit_controls[i - 1] : &audit_right;
+            struct audit_sample s = sorted(6, 100);
+            struct audit_report report;
+            s.n = sizes[k];
+            s.blocks = (s.n - 1) / BLOCKED + 1;
+            s.level = 0.01;
+            cr_assert(audit_run(&s, &(struct order_source){control->order, &s}, &report));
+            bool idle = control->right_of && control->right_of(&s);
+            cr_assert_eq(report.rejected > 0, i > 0 && !idle, "%s, %u records", control->name, s.n);
+            audit_report_free(&report);
+        }
+}
+
 /* Each wrong order is found by the test that is meant for it. */
 Test(audit, controls_are_rejected_for_what_they_are)
 {
     static const char *const by[][2] = {{"uniform bin", "all epochs together"},
                                         {"shuffle buffer", "classes in batches"},
                                         {"page window", "neighbours of one block"},
-                                        {"congruential", "orders of distant records"},
+                                        {"congruential", "remainders of neighbours"},
                                         {"seed + epoch", "one seed and the next"}};
     for (unsigned i = 0; i < audit_control_count; i++) {
         struct audit_sample s = sorted(4, 20);
@@ -230,7 +268,7 @@ Test(audit_reader, windows_and_lanes)
         audit_reader(&o, &report, false);
         cr_assert(!finding_called(&report, "exactly once")->rejected, "case %u: %s", k,
                   report.findings[0].detail);
-        cr_assert_eq(report.count, 14);
+        cr_assert_eq(report.count, 15);
         cr_assert(k == 1 || finding_called(&report, "neighbours of one block")->rejected);
         audit_report_free(&report);
     }

@@ -35,8 +35,13 @@ static struct split_sample divided(uint64_t seed)
         cls[i] = i / (RECORDS / CLASSES);
         part[i] = chance(seed, group[i]) < 0.2;
     }
-    return (struct split_sample){
-        .n = RECORDS, .part = part, .group = group, .cls = cls, .classes = CLASSES, .ratio = 0.2};
+    return (struct split_sample){.n = RECORDS,
+                                 .part = part,
+                                 .group = group,
+                                 .cls = cls,
+                                 .classes = CLASSES,
+                                 .ratio = 0.2,
+                                 .key = seed};
 }
 
 static const struct finding *finding_called(const struct split_report *report, const char *name)
@@ -50,7 +55,7 @@ static const struct finding *finding_called(const struct split_report *report, c
 static double p_of(const struct split_sample *s, const char *name)
 {
     struct split_report report;
-    cr_assert(split_test(s, LEVEL, &report));
+    cr_assert(split_test(s, LEVEL, split_chances, &report));
     const struct finding *f = finding_called(&report, name);
     cr_assert_not_null(f, "%s", name);
     return f->p;
@@ -97,7 +102,7 @@ Test(audit_splits, stratified)
     part[20] = part[21] = part[0] = 1;
     cr_assert_eq(p_of(&s, "classes by side"), 0, "more than its share");
     struct split_report report;
-    cr_assert(split_test(&s, LEVEL, &report));
+    cr_assert(split_test(&s, LEVEL, split_chances, &report));
     cr_assert_null(finding_called(&report, "size of the part"));
 }
 
@@ -118,7 +123,7 @@ Test(audit_splits, many_parts)
     s.skewed = true;
     for (uint32_t i = 0; i < RECORDS; i++)
         part[i] = chance(9, group[i]) < 0.05 * cls[i];
-    cr_assert(split_test(&s, 0.01, &report));
+    cr_assert(split_test(&s, 0.01, split_chances, &report));
     cr_assert_null(finding_called(&report, "classes by side"));
     cr_assert_gt(p_of(&s, "places of the part"), 1e-3);
     cr_assert_gt(p_of(&s, "runs of a side"), 1e-3);
@@ -134,35 +139,79 @@ Test(audit_splits, small_and_one_sided)
             for (uint32_t i = 0; i < n && side < 2; i++)
                 part[i] = (uint8_t)side;
             s.stratified = n % 2;
-            cr_assert(split_test(&s, 0.01, &report));
+            cr_assert(split_test(&s, 0.01, split_chances, &report));
             for (unsigned k = 0; k < report.count; k++)
                 cr_assert(report.findings[k].p >= 0 && report.findings[k].p <= 1, "%s",
                           report.findings[k].name);
         }
 }
 
-/* p-values of right splits are uniform: seeds are pinned. Places are stratified for the second half. */
+#define SEEDS 400
+
+/* Are p-values uniform (or larger), and the small ones no more than are due? */
+static void assert_law(const double *p, bool uniform, const char *what, double ratio)
+{
+    double far = 0, small = 0;
+    for (unsigned k = 0; k < SEEDS; k++) {
+        double below = 0;
+        for (unsigned j = 0; j < SEEDS; j++)
+            below += p[j] <= p[k];
+        far = fmax(far, below / SEEDS - p[k]);
+        far = uniform ? fmax(far, p[k] - (below - 1) / SEEDS) : far;
+        small += p[k] <= 0.01;
+        cr_assert_gt(p[k], 1e-6, "%s, %g: %g", what, ratio, p[k]);
+    }
+    cr_assert_gt(kolmogorov_upper(far, SEEDS), 1e-3, "%s, %g", what, ratio);
+    cr_assert_leq(small, 11, "%s, %g: %.0f, 4 are due", what, ratio, small);
+}
+
+/* p-values of right splits are uniform, however small the part: seeds are pinned. Runs and places are stratified
+ * for the second half. Of 2,000 records, the least ratio puts 4 in the part: often too few to tell anything. */
 Test(audit_splits, p_values)
 {
-    enum { SEEDS = 200 };
+    static const double ratios[] = {0.5, 0.2, 0.02, 0.002};
     static const char *const names[] = {"size of the part", "classes by side", "runs of a side",
                                         "places of the part"};
     static double p[SEEDS];
-    for (unsigned t = 0; t < 4; t++) {
-        double far = 0;
-        for (unsigned k = 0; k < SEEDS; k++) {
-            struct split_sample s = divided(500 + k);
-            s.stratified = t >= 2 && k % 2;
-            p[k] = p_of(&s, names[t]);
+    for (unsigned r = 0; r < 4; r++)
+        for (unsigned t = 0; t < 4; t++) {
+            for (unsigned k = 0; k < SEEDS; k++) {
+                struct split_sample s = divided(500 + k);
+                s.n = 2000;
+                s.ratio = ratios[r];
+                s.stratified = t >= 2 && k % 2;
+                for (uint32_t i = 0; i < s.n; i++) {
+                    cls[i] = i / 200;
+                    part[i] = chance(500 + k, group[i]) < s.ratio;
+                }
+                p[k] = p_of(&s, names[t]);
+            }
+            assert_law(p, r < 3, names[t], ratios[r]);
         }
-        for (unsigned k = 0; k < SEEDS; k++) {
-            double below = 0;
-            for (unsigned j = 0; j < SEEDS; j++)
-                below += p[j] <= p[k];
-            far = fmax(far, fmax(below / SEEDS - p[k], p[k] - (below - 1) / SEEDS));
-        }
-        cr_assert_gt(kolmogorov_upper(far, SEEDS), 1e-3, "%s", names[t]);
-    }
+}
+
+/* Parts of a few records that are not drawn by chance are found as well. */
+Test(audit_splits, small_wrong_ones)
+{
+    struct split_sample s = divided(1);
+    s.ratio = 28.0 / RECORDS;
+    for (uint32_t i = 0; i < RECORDS; i++)
+        group[i] = i, part[i] = i >= 5000 && i < 5028;
+    cr_assert_lt(p_of(&s, "places of the part"), LEVEL);
+    cr_assert_lt(p_of(&s, "runs of a side"), LEVEL);
+    cr_assert_lt(p_of(&s, "classes by side"), LEVEL);
+    for (uint32_t i = 0; i < RECORDS; i++)
+        part[i] = i % 500 == 0;
+    cr_assert_gt(p_of(&s, "places of the part"), LEVEL);
+    for (uint32_t i = 0; i < RECORDS; i++)
+        part[i] = i / 2 % 357 == 0; /* in pairs */
+    cr_assert_lt(p_of(&s, "runs of a side"), LEVEL);
+    for (uint32_t i = 0; i < RECORDS; i++)
+        part[i] = cls[i] == 3 && i % 36 == 0;
+    cr_assert_lt(p_of(&s, "classes by side"), LEVEL);
+    for (uint32_t i = 0; i < RECORDS; i++)
+        part[i] = i % 100 == 0;
+    cr_assert_lt(p_of(&s, "size of the part"), LEVEL);
 }
 
 /* ------------------------------------------------------------------------------------------------ stores */
@@ -183,6 +232,35 @@ Test(audit_store_splits, equal_inputs)
             lowest++;
         cr_assert_eq(equal[i], lowest, "record %u", i);
     }
+    apl_store_close(store);
+}
+
+/* Honest divisions into many small parts, of pinned seeds: none is rejected at the level that stands for one in
+ * a hundred. */
+Test(audit_store_splits, small_parts_stand)
+{
+    static const struct {
+        unsigned parts;
+        double ratio, concentration;
+    } ways[] = {{0, 0.003, 0}, {0, 0.01, 0}, {10, 0, 0}, {60, 0, 0.3}, {200, 0, 0}};
+    apl_store *store = plain_store(6008, 100);
+    unsigned rejected = 0;
+    for (unsigned k = 0; k < 5; k++)
+        for (uint64_t seed = 1000; seed < (ways[k].parts > 10 ? 1001 : 1008); seed++) {
+            struct splits_report report;
+            apl_split_options o = split_options("part", ways[k].ratio, NULL);
+            o.seed = seed;
+            if (ways[k].parts)
+                OK(apl_split_parts(store, &o, ways[k].parts, ways[k].concentration, &err));
+            else
+                OK(apl_split_make(store, &o, &err));
+            OK(splits_audit(store, 0.01, &report, &err));
+            cr_assert_eq(report.count, ways[k].parts ? ways[k].parts : 1);
+            rejected += report.rejected > 0;
+            splits_report_free(&report);
+            shell("rm '%s'/*.split", db);
+        }
+    cr_assert_eq(rejected, 0, "%u of 26 divisions are rejected", rejected);
     apl_store_close(store);
 }
 
@@ -267,11 +345,11 @@ Test(audit_splits, groups_of_mixed_classes)
     s.classes = 6;
     s.stratified = true;
     s.grouped = "patient";
-    cr_assert(split_test(&s, LEVEL, &report));
+    cr_assert(split_test(&s, LEVEL, split_chances, &report));
     cr_assert_eq(finding_called(&report, "classes by side")->p, 1);
     cr_assert_eq(finding_called(&report, "whole groups")->p, 1);
     part[5] = !part[5];
-    cr_assert(split_test(&s, LEVEL, &report));
+    cr_assert(split_test(&s, LEVEL, split_chances, &report));
     cr_assert_eq(finding_called(&report, "whole groups")->p, 0);
 }
 
