@@ -98,7 +98,7 @@ TEST_SRC   := $(filter-out tests/test_audit%.c,$(TEST_SRC))
 endif
 BENCH_SRC  := $(sort $(wildcard bench/*.c))
 EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
-NET_SRC    := $(filter-out %/read.c %/minimal.c %/train.c,$(EXAMPLE_SRC))
+NET_SRC    := $(filter-out %/read.c %/minimal.c %/resume.c %/write.c %/train.c,$(EXAMPLE_SRC))
 
 # What libaplingest keeps copies of, so that libapldata exports its public calls only.
 BOTTOM_SRC := $(filter $(foreach f,status hash cpu xxh3_% parallel,store/base/$(f).c),$(STORE_SRC))
@@ -123,7 +123,7 @@ PCFILES  := $(OUT)/apldata.pc $(OUT)/aplingest.pc
 TESTS    := $(TEST_SRC:tests/%.c=$(OBJ)/tests/%)
 STRESS   := $(STRESS_SRC:tests/%.c=$(OBJ)/tests/%)
 BENCHES  := $(BENCH_SRC:%.c=$(OBJ)/%)
-EXAMPLES := $(foreach p,read minimal train,$(OUT)/examples/$(p))
+EXAMPLES := $(foreach p,read minimal resume write train,$(OUT)/examples/$(p))
 
 Q   := $(if $(V),,@)
 say  = $(if $(V),@:,@printf '  %-8s %s\n')

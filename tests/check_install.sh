@@ -71,7 +71,7 @@ readme_compiles()
 {
     write_pkg_config
     ln -s "$PWD/examples" "$scratch/examples"
-    awk '/^    \$ cc / { on = 1; sub(/^    \$ /, "") } on; !/\\$/ { on = 0 }' README.md >"$scratch/lines"
+    awk '/^    \$ cc / { on = 1; sub(/^    \$ /, "") } on; !/\\$/ { on = 0 }' README.md docs/API.md >"$scratch/lines"
     cat "$scratch/lines"
     [ "$(grep -c '^cc ' "$scratch/lines")" = 3 ] && (cd "$scratch" && PATH="$scratch/bin:$PATH" sh -e lines)
 }

@@ -7,10 +7,12 @@ CC=${CC:-cc}
 build=$(cd "$BUILD" && pwd) || exit 1
 scratch
 
-quoted() # NAME...: are the C blocks of the README these examples, byte for byte?
+quoted() # PAGE NAME...: are the C blocks of the page these examples, byte for byte?
 {
+    page=$1
+    shift
     for name in "$@"; do cat "examples/$name.c"; done >"$scratch/examples"
-    awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' README.md | diff - "$scratch/examples"
+    awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$page" | diff - "$scratch/examples"
 }
 
 compiled() # OUT SOURCE...: warns of nothing, and uses nothing but the installed header
@@ -32,11 +34,25 @@ runs() # on a store of CIFAR's shape: a line for each record asked for, and the 
         [ "$(head -n 1 "$scratch/said")" = "$(tail -n 1 "$scratch/said")" ]
 }
 
-goes_round() # every picture of the split, twice
+goes_round() # every image of the split, twice
 {
     "$scratch/minimal" "$scratch/db" >"$scratch/said" && cat "$scratch/said" &&
-        [ "$(grep -c '^epoch [01]: 100 pictures, mean -*[0-9]\.[0-9]*$' "$scratch/said")" = 2 ] &&
+        [ "$(grep -c '^epoch [01]: 100 images, mean -*[0-9]\.[0-9]*$' "$scratch/said")" = 2 ] &&
         [ "$(wc -l <"$scratch/said")" = 2 ]
+}
+
+resumes() # 100 batches of 50,000 records are half an epoch, and more than all of 100 records
+{
+    "$scratch/resume" "$scratch/db" "$scratch/position" >"$scratch/said" &&
+        "$scratch/resume" "$scratch/db" "$scratch/position" >>"$scratch/said" && cat "$scratch/said" &&
+        [ "$(cat "$scratch/said")" = "epoch 0, position 0
+epoch 100, position 0" ]
+}
+
+writes() # a store that is as it was written, and is not written over
+{
+    "$scratch/write" "$scratch/points.db" && "$build/apldata" verify "$scratch/points.db" &&
+        "$build/apldata" info "$scratch/points.db" | grep -q '^point ' && ! "$scratch/write" "$scratch/points.db"
 }
 
 learns() # drawn pictures: the loss falls, and those of the test are classified far better than by guessing
@@ -66,7 +82,7 @@ fails() # EXAMPLE: politely where there is no store
 
 links() # every file that a page links to
 {
-    for page in README.md CHANGELOG.md SECURITY.md CONTRIBUTING.md docs/FORMAT.md; do
+    for page in README.md CHANGELOG.md SECURITY.md CONTRIBUTING.md docs/*.md; do
         grep -o '](\([^):#]*\))' "$page" | tr -d '()]' | while read -r link; do
             [ -e "$(dirname "$page")/$link" ] || echo "$page: there is no $link"
         done
@@ -106,15 +122,20 @@ man_options() # COMMAND: the same options in its man page and in its help
     options <"docs/man/$1.1" | diff "$scratch/helped" -
 }
 
-check "readme: its programs are those in examples/" quoted read minimal
+check "readme: its program is that in examples/" quoted README.md minimal
+check "readme: the programs of API.md are those in examples/" quoted docs/API.md read resume write
 check "readme: read.c compiles" compiled read examples/read.c
+check "readme: resume.c compiles" compiled resume examples/resume.c
+check "readme: write.c compiles" compiled write examples/write.c
 check "readme: minimal.c compiles" compiled minimal examples/minimal.c
 check "readme: train.c compiles" compiled train examples/train.c examples/net.c examples/layers.c examples/matmul.c
 check "readme: read.c runs" runs
 check "readme: minimal.c runs" goes_round
+check "readme: resume.c goes on where it stopped" resumes
+check "readme: write.c makes a store" writes
 check "readme: train.c learns" learns
 check "readme: train.c refuses wrong use" refuses
-for example in read minimal train; do
+for example in read minimal resume train; do
     check "readme: $example.c tells of failure" fails $example
 done
 check "readme: links lead somewhere" links
