@@ -135,7 +135,7 @@ static void plain_decode(struct bench *b)
     for (uint32_t i = 0; i < b->subset.blocks; i++) {
         const struct subset_block *block = &b->subset.block[i];
         struct block_view view;
-        must(store_block(b->store, block->number, &b->bc.file, &view, &b->err), &b->err);
+        must(store_block(b->store, block->number, &b->bc, &view, &b->err), &b->err);
         for (unsigned f = 0; f < b->schema->count; f++) {
             if (!b->value_bytes[f])
                 continue;

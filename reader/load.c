@@ -108,7 +108,7 @@ apl_status load_block(struct worker *w, uint32_t index, struct resident *b, apl_
         TRY(hook->before(hook->user, number, err));
     if (r->ragged && !b->ragged && !(b->ragged = calloc(r->schema->count, sizeof *b->ragged)))
         return fail_nomem(err);
-    apl_status status = store_block(store, number, &w->bc.file, &view, err);
+    apl_status status = store_block(store, number, &w->bc, &view, err);
     if (status != APL_OK)
         return mix_block_error(r, index, status, err);
     status = load_fields(w, index, b, &view, err);

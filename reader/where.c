@@ -18,7 +18,7 @@ static apl_status sift_block(struct sieve *s, const struct subset_block *block, 
 {
     const struct schema *schema = &s->store->manifest.schema;
     struct block_view view;
-    TRY(store_block(s->store, block->number, &s->bc.file, &view, err));
+    TRY(store_block(s->store, block->number, &s->bc, &view, err));
     apl_status status = block_decode_column(&s->bc, schema, &view, s->field, false, &s->column, err);
     if (status != APL_OK)
         return store_block_error(s->store, block->number, status, err);

@@ -21,6 +21,7 @@ void block_coder_free(struct block_coder *bc)
     hash_stream_free(bc->hash);
     buffer_free(&bc->scratch);
     buffer_free(&bc->file);
+    buffer_free(&bc->head);
     *bc = (struct block_coder){0};
 }
 
@@ -141,7 +142,7 @@ static apl_status encode_column(struct block_coder *bc, const struct schema *sch
 apl_status block_encode(struct block_coder *bc, const struct schema *schema, const struct raw_block *block,
                         struct buffer *out, apl_error *err)
 {
-    uint32_t head = HEAD + ENTRY * schema->count + HASH * block->records;
+    uint32_t head = (uint32_t)block_head_bytes(schema->count, block->records);
     out->size = 0;
     if (!buffer_reserve(out, head))
         return fail_nomem(err);
@@ -169,6 +170,13 @@ apl_status block_encode(struct block_coder *bc, const struct schema *schema, con
     return APL_OK;
 }
 
+/* The most that coded bytes can decode to. Of zstd, each of a frame's blocks takes 4 bytes at least and gives 128 KiB at
+ * most; the other codecs hold nothing but frames and tables. */
+static uint64_t most_decoded(unsigned codec, uint64_t coded)
+{
+    return codec == CODEC_RAW ? coded : coded * ((128u << 10) / 4);
+}
+
 /* Reads the entry of one field; its coded bytes begin at *coded. */
 static apl_status parse_entry(struct cursor *c, const struct schema *schema, unsigned f, uint32_t records,
                               struct cursor *coded, struct column_view *column, apl_error *err)
@@ -185,38 +193,63 @@ static apl_status parse_entry(struct cursor *c, const struct schema *schema, uns
         return fail(err, APL_E_CORRUPT, "field %s: codec %u is not known", field->name, codec);
     if (raw < least || raw > most || raw > BLOCK_MAX_RAW || size > cursor_left(coded))
         return fail(err, APL_E_CORRUPT, "field %s: impossible sizes", field->name);
+    if (raw > most_decoded(codec, size))
+        return fail(err, APL_E_CORRUPT, "field %s: %llu coded bytes cannot decode to %llu", field->name,
+                    (unsigned long long)size, (unsigned long long)raw);
     column->raw_bytes = (size_t)raw;
     column->coded_bytes = (size_t)size;
     column->coded = cursor_take(coded, (size_t)size);
     return APL_OK;
 }
 
-apl_status block_parse(const uint8_t *bytes, size_t size, const struct schema *schema,
+uint64_t block_head_bytes(unsigned fields, uint32_t records)
+{
+    return HEAD + (uint64_t)ENTRY * fields + (uint64_t)HASH * records;
+}
+
+/* Copies the header to bc->head, and checks the copy: the coded bytes may be those of a mapped file, which others may change
+ * at any time. */
+static apl_status take_head(struct block_coder *bc, const uint8_t *bytes, size_t size, unsigned fields,
+                            apl_error *err)
+{
+    uint8_t head[HEAD];
+    if (size < HEAD)
+        return fail(err, APL_E_CORRUPT, "no block header");
+    memcpy(head, bytes, HEAD);
+    uint32_t head_bytes = (uint32_t)load_le(head + 4, 4), records = (uint32_t)load_le(head + 16, 4);
+    if (load_le(head, 4) != BLOCK_MAGIC)
+        return fail(err, APL_E_CORRUPT, "no block header");
+    if (records == 0 || records > APL_MAX_BLOCK || load_le(head + 32, 4) != fields ||
+        head_bytes != block_head_bytes(fields, records) || head_bytes > size)
+        return fail(err, APL_E_CORRUPT, "the block header is damaged");
+    bc->head.size = 0;
+    if (!buffer_reserve(&bc->head, head_bytes))
+        return fail_nomem(err);
+    buffer_put(&bc->head, head, HEAD);
+    buffer_put(&bc->head, bytes + HEAD, head_bytes - HEAD);
+    return hash_xxh3_64(bc->head.data + 16, head_bytes - 16) == load_le(head + 8, 8)
+               ? APL_OK
+               : fail(err, APL_E_CORRUPT, "the block header's checksum is wrong");
+}
+
+apl_status block_parse(struct block_coder *bc, const uint8_t *bytes, size_t size, const struct schema *schema,
                        struct block_view *view, apl_error *err)
 {
-    struct cursor c = cursor_over(bytes, size);
-    uint32_t magic = cursor_u32(&c);
-    uint32_t head = cursor_u32(&c);
-    uint64_t sum = cursor_u64(&c);
-    *view = (struct block_view){.bytes = bytes, .header_bytes = head};
-    view->records = cursor_u32(&c);
-    view->segment = cursor_u32(&c);
-    view->first = cursor_u64(&c);
-    uint32_t fields = cursor_u32(&c);
-    cursor_u32(&c);
-    if (!cursor_ok(&c) || magic != BLOCK_MAGIC)
-        return fail(err, APL_E_CORRUPT, "no block header");
-    if (view->records == 0 || view->records > APL_MAX_BLOCK || fields != schema->count ||
-        head != HEAD + ENTRY * fields + HASH * view->records || head > size)
-        return fail(err, APL_E_CORRUPT, "the block header is damaged");
-    if (hash_xxh3_64(bytes + 16, head - 16) != sum)
-        return fail(err, APL_E_CORRUPT, "the block header's checksum is wrong");
-    struct cursor coded = cursor_over(bytes + head, size - head);
-    for (unsigned f = 0; f < fields; f++)
+    *view = (struct block_view){0};
+    TRY(take_head(bc, bytes, size, schema->count, err));
+    const uint8_t *head = bc->head.data;
+    *view = (struct block_view){.records = (uint32_t)load_le(head + 16, 4),
+                                .segment = (uint32_t)load_le(head + 20, 4),
+                                .first = load_le(head + 24, 8),
+                                .header = head,
+                                .header_bytes = (uint32_t)bc->head.size,
+                                .hashes = head + HEAD + (size_t)ENTRY * schema->count};
+    struct cursor c = cursor_over(head + HEAD, (size_t)ENTRY * schema->count);
+    struct cursor coded = cursor_over(bytes + view->header_bytes, size - view->header_bytes);
+    for (unsigned f = 0; f < schema->count; f++)
         TRY(parse_entry(&c, schema, f, view->records, &coded, &view->columns[f], err));
     if (cursor_left(&coded) != 0)
         return fail(err, APL_E_CORRUPT, "the block has %zu bytes too many", cursor_left(&coded));
-    view->hashes = bytes + HEAD + (size_t)ENTRY * fields;
     return APL_OK;
 }
 
@@ -226,19 +259,21 @@ struct hash128 block_stored_hash(const struct block_view *view, uint32_t record)
     return (struct hash128){load_le(p, 8), load_le(p + 8, 8)};
 }
 
-/* Takes dimensions and values apart, and makes sure that they fit together. */
-static apl_status split_varying(const apl_field *field, uint32_t records, const uint8_t *raw, size_t size,
-                                struct raw_column *column, apl_error *err)
+/* Takes dimensions and values apart, which column->values holds together, and makes sure that they fit together. The values
+ * move to the front: a second copy of a large column would take as much memory again. */
+static apl_status split_varying(const apl_field *field, uint32_t records, struct raw_column *column,
+                                apl_error *err)
 {
     unsigned varying = field_varying(field);
-    size_t head = (size_t)records * varying * 4;
+    struct buffer *raw = &column->values;
+    size_t head = (size_t)records * varying * 4, size = raw->size;
     uint64_t end = 0;
-    column->dims.size = column->ends.size = column->values.size = 0;
+    column->dims.size = column->ends.size = raw->size = 0;
     for (uint32_t i = 0; i < records; i++) {
         uint32_t dims[APL_MAX_DIMS];
         size_t bytes;
         for (unsigned d = 0; d < varying; d++)
-            dims[d] = (uint32_t)load_le(raw + ((size_t)i * varying + d) * 4, 4);
+            dims[d] = (uint32_t)load_le(raw->data + ((size_t)i * varying + d) * 4, 4);
         if (!field_value_bytes(field, dims, &bytes) || bytes > size - head - end)
             return fail(err, APL_E_CORRUPT, "field %s: impossible shape of record %u of the block",
                         field->name, i);
@@ -247,9 +282,65 @@ static apl_status split_varying(const apl_field *field, uint32_t records, const 
     }
     if (end != size - head)
         return fail(err, APL_E_CORRUPT, "field %s: shapes and values do not agree", field->name);
-    buffer_put(&column->dims, raw, head);
-    buffer_put(&column->values, raw + head, size - head);
-    return column->dims.failed || column->ends.failed || column->values.failed ? fail_nomem(err) : APL_OK;
+    buffer_put(&column->dims, raw->data, head);
+    memmove(raw->data, raw->data + head, size - head);
+    raw->size = size - head;
+    return column->dims.failed || column->ends.failed ? fail_nomem(err) : APL_OK;
+}
+
+/* The largest of n numbers, which need not be aligned; a loop of its own for each width, so that a number is one load. */
+static inline uint32_t largest(const uint8_t *numbers, size_t n, unsigned bytes)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t v = 0;
+        memcpy(&v, numbers + i * bytes, bytes);
+        most = v > most ? v : most;
+    }
+    return most;
+}
+
+static uint32_t largest_class(const uint8_t *values, size_t n, size_t bytes)
+{
+    return bytes == 1 ? largest(values, n, 1) : bytes == 2 ? largest(values, n, 2) : largest(values, n, 4);
+}
+
+static apl_status no_class(const apl_field *field, uint32_t record, uint64_t value, apl_error *err)
+{
+    return fail(err, APL_E_CORRUPT, "field %s: record %u of the block has class %llu, but there are %llu",
+                field->name, record, (unsigned long long)value, (unsigned long long)field->class_count);
+}
+
+bool block_class_ok(const apl_field *field, const struct raw_column *column, uint32_t record)
+{
+    size_t bytes = field->value_bytes;
+    return field->class_count == 0 ||
+           load_le(column->values.data + record * bytes, (unsigned)bytes) < field->class_count;
+}
+
+/* Has each value of a field with class names one? */
+static apl_status check_classes(const struct block_coder *bc, const apl_field *field, const uint8_t *values,
+                                uint32_t records, apl_error *err)
+{
+    size_t bytes = field->value_bytes;
+    if (bc->any_class || field->class_count == 0 ||
+        largest_class(values, records, bytes) < field->class_count)
+        return APL_OK;
+    uint32_t i = 0;
+    while (load_le(values + i * bytes, (unsigned)bytes) < field->class_count)
+        i++;
+    return no_class(field, i, load_le(values + i * bytes, (unsigned)bytes), err);
+}
+
+static apl_status check_class_rows(const struct block_coder *bc, const apl_field *field, uint8_t *const *rows,
+                                   uint32_t records, apl_error *err)
+{
+    for (uint32_t i = 0; !bc->any_class && field->class_count && i < records; i++) {
+        uint64_t value = load_le(rows[i], (unsigned)field->value_bytes);
+        if (value >= field->class_count)
+            return no_class(field, i, value, err);
+    }
+    return APL_OK;
 }
 
 static apl_status check_sum(const apl_field *field, const char *what, uint64_t is, uint64_t should_be,
@@ -260,17 +351,15 @@ static apl_status check_sum(const apl_field *field, const char *what, uint64_t i
     return fail(err, APL_E_CORRUPT, "field %s: the checksum of its %s bytes is wrong", field->name, what);
 }
 
-apl_status block_decode_column(struct block_coder *bc, const struct schema *schema,
-                               const struct block_view *view, unsigned f, bool despite,
-                               struct raw_column *column, apl_error *err)
+/* Decodes a column's raw bytes into `into`, which is empty unless they could be decoded, and compares its checksums. With
+ * `despite`, one of the coded bytes that fails does not keep it from that. */
+static apl_status decode_raw(struct block_coder *bc, const apl_field *field, const struct block_view *view,
+                             unsigned f, bool despite, struct buffer *into, apl_error *err)
 {
-    const apl_field *field = &schema->fields[f];
     const struct column_view *v = &view->columns[f];
-    bool varying = field_varying(field) > 0;
     apl_status coded = check_sum(field, "coded", hash_xxh3_64(v->coded, v->coded_bytes), v->coded_sum, err);
     if (coded != APL_OK && !despite)
         return coded;
-    struct buffer *into = varying ? &bc->scratch : &column->values;
     into->size = 0;
     if (!buffer_reserve(into, v->raw_bytes))
         return fail_nomem(err);
@@ -281,15 +370,28 @@ apl_status block_decode_column(struct block_coder *bc, const struct schema *sche
     if (status != APL_OK)
         return coded != APL_OK ? coded : fail(err, status, "field %s: %s", field->name, inner.message);
     into->size = v->raw_bytes;
-    apl_status raw = coded == APL_OK
-                         ? check_sum(field, "decoded", hash_xxh3_64(into->data, into->size), v->raw_sum, err)
-                         : coded;
-    if (raw != APL_OK && !despite)
-        return raw;
-    if (varying)
-        status =
-            split_varying(field, view->records, into->data, into->size, column, raw == APL_OK ? err : &inner);
-    return raw != APL_OK ? raw : status;
+    if (coded != APL_OK)
+        return coded;
+    return check_sum(field, "decoded", hash_xxh3_64(into->data, into->size), v->raw_sum, err);
+}
+
+apl_status block_decode_column(struct block_coder *bc, const struct schema *schema,
+                               const struct block_view *view, unsigned f, bool despite,
+                               struct raw_column *column, apl_error *err)
+{
+    const apl_field *field = &schema->fields[f];
+    bool varying = field_varying(field) > 0;
+    apl_error inner;
+    apl_status status = decode_raw(bc, field, view, f, despite, &column->values, err);
+    bool decoded = column->values.size == view->columns[f].raw_bytes;
+    if (status != APL_OK && !(despite && decoded))
+        return status;
+    if (varying) {
+        apl_status shapes = split_varying(field, view->records, column, status == APL_OK ? err : &inner);
+        return status == APL_OK ? shapes : status;
+    }
+    return status != APL_OK || despite ? status
+                                       : check_classes(bc, field, column->values.data, view->records, err);
 }
 
 apl_status block_decode_rows(struct block_coder *bc, const struct schema *schema,
@@ -305,7 +407,8 @@ apl_status block_decode_rows(struct block_coder *bc, const struct schema *schema
     hash_stream_reset(bc->hash);
     for (uint32_t i = 0; i < view->records; i++)
         hash_stream_add(bc->hash, rows[i], field->value_bytes);
-    return check_sum(field, "decoded", hash_stream_64(bc->hash), v->raw_sum, err);
+    TRY(check_sum(field, "decoded", hash_stream_64(bc->hash), v->raw_sum, err));
+    return check_class_rows(bc, field, rows, view->records, err);
 }
 
 apl_status block_decode(struct block_coder *bc, const struct schema *schema, const struct block_view *view,

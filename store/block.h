@@ -72,6 +72,8 @@ struct block_coder {
     struct hash_stream *hash;
     struct buffer scratch;
     struct buffer file; /* a block's bytes, of a file that is read */
+    struct buffer head; /* the header of the block that was parsed last */
+    bool any_class; /* a writer's: values beyond the class names are reported where statistics are taken */
 };
 
 apl_status block_coder_init(struct block_coder *bc, apl_error *err);
@@ -91,12 +93,12 @@ apl_status block_choose(struct block_coder *bc, struct schema *schema, const str
 apl_status block_encode(struct block_coder *bc, const struct schema *schema, const struct raw_block *block,
                         struct buffer *out, apl_error *err);
 
-/* A coded block, its header checked. Points into the coded bytes. */
+/* A coded block, its header checked. Points into the coded bytes, and into the coder's copy of the header. */
 struct block_view {
     uint32_t records, segment;
     uint64_t first;
     uint32_t header_bytes;
-    const uint8_t *bytes;
+    const uint8_t *header;
     const uint8_t *hashes; /* 16 bytes a record */
     struct column_view {
         enum codec_id codec;
@@ -106,14 +108,22 @@ struct block_view {
     } columns[APL_MAX_FIELDS];
 };
 
-/* Checks a coded block's header; believes nothing. */
-apl_status block_parse(const uint8_t *bytes, size_t size, const struct schema *schema,
+/* Bytes that the header of a block takes, and so the least that a block does. */
+uint64_t block_head_bytes(unsigned fields, uint32_t records);
+
+/* Checks a coded block's header; believes nothing. The view is good until the coder parses another block, or the bytes go. The
+ * coded bytes may change meanwhile, as those of a mapped file may: then a checksum of what was decoded from them fails. */
+apl_status block_parse(struct block_coder *bc, const uint8_t *bytes, size_t size, const struct schema *schema,
                        struct block_view *view, apl_error *err);
 
 struct hash128 block_stored_hash(const struct block_view *view, uint32_t record);
 
-/* Checks and decodes one field into `column`. With `despite`, checksums that fail are reported but the values
- * are decoded all the same where the codec can: to find out which records have been hurt. */
+/* Is the value of that record, in a column of fixed shape, one of the field's classes, if it has any? */
+bool block_class_ok(const apl_field *field, const struct raw_column *column, uint32_t record);
+
+/* Checks and decodes one field into `column`. A value beyond the field's class names is an error. With `despite`, checksums
+ * that fail are reported but the values are decoded all the same where the codec can, and classes are not looked at: to find
+ * out which records have been hurt. */
 apl_status block_decode_column(struct block_coder *bc, const struct schema *schema,
                                const struct block_view *view, unsigned field, bool despite,
                                struct raw_column *column, apl_error *err);

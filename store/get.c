@@ -158,7 +158,7 @@ static apl_status get_block(void *context, unsigned worker, size_t task, apl_err
     size_t from = get->starts[task], to = get->starts[task + 1];
     uint64_t number = get->wants[from].block;
     struct block_view view;
-    TRY(store_block(get->store, number, &w->bc.file, &view, err));
+    TRY(store_block(get->store, number, &w->bc, &view, err));
     for (unsigned f = 0; f < get->schema->count; f++) {
         if (!get->wanted[f])
             continue;

@@ -78,6 +78,9 @@ void split_free_summaries(struct split *split);
 /* Derives what is not stored (blocks, sums) and checks that everything fits together. */
 apl_status manifest_finish(struct manifest *manifest, apl_error *err);
 
+/* Are the rules kept that splits, members, segments and source positions have to follow? Of a manifest that is finished. */
+apl_status manifest_check_rules(const struct manifest *manifest, apl_error *err);
+
 apl_status manifest_encode(const struct manifest *manifest, struct buffer *out, apl_error *err);
 apl_status manifest_decode(const uint8_t *bytes, size_t size, struct manifest *manifest, apl_error *err);
 

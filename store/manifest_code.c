@@ -340,7 +340,8 @@ static void put_class_counts(struct buffer *b, const struct manifest *m, uint32_
 static apl_status get_class_counts(struct cursor *c, struct manifest *m, apl_error *err)
 {
     uint32_t s = cursor_u32(c), f = cursor_u32(c);
-    if (s >= m->split_count || f >= m->schema.count || m->schema.fields[f].class_count > cursor_left(c) / 8)
+    if (s >= m->split_count || f >= m->schema.count || m->schema.fields[f].class_count == 0 ||
+        m->schema.fields[f].class_count > cursor_left(c) / 8)
         return bad(err, "class counts");
     TRY(manifest_new_summary(&m->schema, &m->splits[s], f, err));
     uint64_t *counts = split_summary(&m->splits[s], f).classes;
@@ -460,6 +461,7 @@ apl_status manifest_decode(const uint8_t *bytes, size_t size, struct manifest *m
         }
     }
     GUARD(manifest_finish(m, err));
+    GUARD(manifest_check_rules(m, err));
 out:
     if (status != APL_OK)
         manifest_free(m);

@@ -163,6 +163,21 @@ apl_status pages_value(const struct pages *pages, const struct entry *entry, str
     return head ? check_run(pages, entry, from, err) : APL_OK;
 }
 
+apl_status pages_copy(const struct pages *pages, const struct entry *entry, struct buffer *copy,
+                      apl_error *err)
+{
+    struct buffer scratch = {0};
+    const uint8_t *bytes;
+    copy->size = 0;
+    apl_status status = pages_value(pages, entry, &scratch, &bytes, err);
+    if (status == APL_OK && !buffer_reserve(copy, entry->size))
+        status = fail_nomem(err);
+    if (status == APL_OK)
+        buffer_put(copy, bytes, entry->size);
+    buffer_free(&scratch);
+    return status;
+}
+
 const struct entry *pages_find(const struct pages *pages, struct key key)
 {
     size_t low = 0, high = pages->count;

@@ -46,8 +46,13 @@ void pages_close(struct pages *pages);
 const struct entry *pages_find(const struct pages *pages, struct key key);
 
 /* The bytes of an entry's value: as they are mapped, or read into `scratch`, which they share until it is used again.
- * APL_E_CORRUPT if the pages are not those of such a value. */
+ * APL_E_CORRUPT if the pages are not those of such a value. Mapped bytes may change at any time, by a process that writes to
+ * the file: who checks them must not read them again to use them. */
 apl_status pages_value(const struct pages *pages, const struct entry *entry, struct buffer *scratch,
                        const uint8_t **bytes, apl_error *err);
+
+/* A copy of them, which does not change, in `copy`. */
+apl_status pages_copy(const struct pages *pages, const struct entry *entry, struct buffer *copy,
+                      apl_error *err);
 
 #endif

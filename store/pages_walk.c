@@ -35,7 +35,7 @@ struct walk {
     uint64_t pages;
     uint32_t page_size;
     uint8_t *seen;   /* a bit a page: each is reached once */
-    uint8_t *levels; /* where files are read: a page for each level of the tree */
+    uint8_t *levels; /* a page for each level of the tree: copies, for a mapped file may change at any time */
     struct pages *out;
     size_t capacity;
     apl_error *err;
@@ -48,12 +48,13 @@ static apl_status bad(struct walk *w, uint64_t page, const char *what)
 
 /* ----------------------------------------------------------------------------------------------- pages */
 
-/* Bytes of page `number`, which is in the file: as they are mapped, or read to `to`. */
-static apl_status page_bytes(struct walk *w, uint64_t number, uint8_t *to, const uint8_t **page)
+/* Copies `bytes` from offset `at` on, which are in the file: what is checked must not change before it is used. */
+static apl_status copy_bytes(struct walk *w, uint64_t at, uint8_t *to, size_t bytes)
 {
-    uint64_t at = number * w->page_size;
-    *page = w->file->map ? w->file->map + at : to;
-    return w->file->map ? APL_OK : page_read(w->file->fd, at, to, w->page_size, w->err);
+    if (!w->file->map)
+        return page_read(w->file->fd, at, to, bytes, w->err);
+    memcpy(to, w->file->map + at, bytes);
+    return APL_OK;
 }
 
 /* Makes sure that `count` pages from `number` on lie in the file and have not been met before; now they have. */
@@ -71,13 +72,15 @@ static apl_status take_pages(struct walk *w, uint64_t number, uint64_t count)
     return APL_OK;
 }
 
-/* The page `number`, if it lies in the file, has not been seen, and has exactly the type `type`. */
+/* A copy of page `number`, if that lies in the file, has not been seen, and has exactly the type `type`. */
 static apl_status get_page(struct walk *w, uint64_t number, unsigned type, unsigned depth,
                            const uint8_t **page)
 {
+    uint8_t *copy = w->levels + (size_t)(depth - 1) * w->page_size;
+    *page = copy;
     TRY(take_pages(w, number, 1));
-    TRY(page_bytes(w, number, w->levels + (size_t)(depth - 1) * w->page_size, page));
-    return page_check(*page, number, type, w->err);
+    TRY(copy_bytes(w, number * w->page_size, copy, w->page_size));
+    return page_check(copy, number, type, w->err);
 }
 
 /* The number of nodes of a branch or leaf page. */
@@ -258,10 +261,7 @@ static apl_status get_meta(struct walk *w, uint64_t at, struct meta *m, bool *ok
     *ok = false;
     if (w->file->size < at + META_BYTES)
         return APL_OK;
-    if (w->file->map)
-        memcpy(bytes, w->file->map + at, META_BYTES);
-    else
-        TRY(page_read(w->file->fd, at, bytes, META_BYTES, w->err));
+    TRY(copy_bytes(w, at, bytes, META_BYTES));
     *ok = read_meta(bytes, m);
     return APL_OK;
 }

@@ -146,7 +146,7 @@ static apl_status for_each(struct piles *p, struct pile *pile,
         p->coded.size = 0;
         GUARD(buffer_reserve(&p->coded, chunk.size) ? APL_OK : fail_nomem(err));
         GUARD(read_all(p->fd, p->coded.data, chunk.size, chunk.offset, err));
-        GUARD(block_parse(p->coded.data, chunk.size, &p->schema, &view, err));
+        GUARD(block_parse(p->bc, p->coded.data, chunk.size, &p->schema, &view, err));
         GUARD(block_decode(p->bc, &p->schema, &view, &block, err));
         for (uint32_t i = 0; i < block.records; i++) {
             raw_block_record(&block, &p->schema, i, values, shapes);

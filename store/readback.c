@@ -1,6 +1,7 @@
 /* Reading a whole store on all cores: see readback.h. */
 #include "readback.h"
 
+#include "marks.h"
 #include "parallel.h"
 #include "statistics.h"
 
@@ -32,6 +33,7 @@ struct job {
     uint8_t (*leaves)[32]; /* field by field, run by run */
     uint64_t runs;
     atomic_uint_fast64_t records, bad_blocks;
+    struct marks positions; /* that a record has said are its own; only where they are looked at */
     pthread_mutex_t report;
 };
 
@@ -75,23 +77,6 @@ static apl_status check_records(struct worker *w, const struct schema *schema, c
     return APL_OK;
 }
 
-/* A writer hears of such a value when statistics are taken; here it means that the block is not one of a
- * writer's. */
-static apl_status check_classes(const struct schema *schema, const struct raw_block *block, apl_error *err)
-{
-    for (unsigned f = 0; f < schema->count; f++) {
-        const apl_field *field = &schema->fields[f];
-        for (uint32_t i = 0; field->class_count && i < block->records; i++) {
-            size_t bytes;
-            const uint8_t *value = raw_column_value(&block->columns[f], field, i, &bytes);
-            if (load_le(value, (unsigned)bytes) >= field->class_count)
-                return fail(err, APL_E_CORRUPT, "field %s: record %u of the block has no known class",
-                            field->name, i);
-        }
-    }
-    return APL_OK;
-}
-
 static apl_status check_place(const struct job *job, uint64_t number, const struct block_view *view,
                               apl_error *err)
 {
@@ -102,10 +87,38 @@ static apl_status check_place(const struct job *job, uint64_t number, const stru
         return fail(err, APL_E_CORRUPT, "the block belongs elsewhere");
     struct hash128 header = {0};
     if (job->what->headers)
-        header = hash_xxh3_128(view->bytes, view->header_bytes);
+        header = hash_xxh3_128(view->header, view->header_bytes);
     if (job->what->headers &&
         (header.low != job->what->headers[number].low || header.high != job->what->headers[number].high))
         return fail(err, APL_E_CORRUPT, "the block is not what was written");
+    return APL_OK;
+}
+
+/* In a shuffled store the source positions of a split's records are its ids in another order. Of a block that is met a second time,
+ * by the task that has the other part of it, they are known already. */
+static apl_status check_positions(struct job *job, struct worker *w, uint64_t number, bool first_met,
+                                  apl_error *err)
+{
+    uint64_t first;
+    uint32_t count;
+    if (!job->positions.words || !first_met)
+        return APL_OK;
+    manifest_block_ids(job->m, number, &first, &count);
+    const apl_field *field = &job->m->schema.fields[job->m->schema.count - 1];
+    const uint8_t *values = w->block.columns[job->m->schema.count - 1].values.data;
+    const struct split *split = &job->m->splits[manifest_split_of(job->m, first)];
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t position = load_le(values + (size_t)i * 8, 8);
+        if (position - split->first >= split->count)
+            return fail(
+                err, APL_E_CORRUPT,
+                "field %s: record %u of the block has source position %llu, which is not in its split",
+                field->name, i, (unsigned long long)position);
+        if (!marks_set(&job->positions, position))
+            return fail(err, APL_E_CORRUPT,
+                        "field %s: record %u of the block has source position %llu, as another record has",
+                        field->name, i, (unsigned long long)position);
+    }
     return APL_OK;
 }
 
@@ -115,7 +128,7 @@ static apl_status parse(const struct job *job, struct worker *w, uint64_t number
     const struct entry *e = &job->what->entries[number];
     const uint8_t *bytes;
     TRY(pages_value(job->what->pages, e, &w->bc.file, &bytes, err));
-    return block_parse(bytes, e->size, &job->m->schema, view, err);
+    return block_parse(&w->bc, bytes, e->size, &job->m->schema, view, err);
 }
 
 /* Adds what a block takes up to the totals. */
@@ -137,9 +150,16 @@ static apl_status decode(struct job *job, struct worker *w, uint64_t number, boo
         count_bytes(job, w, &view);
     TRY(check_place(job, number, &view, err));
     TRY(block_decode(&w->bc, &job->m->schema, &view, &w->block, err));
-    if (job->what->bad_block)
-        TRY(check_classes(&job->m->schema, &w->block, err));
-    return check_records(w, &job->m->schema, &view, err);
+    TRY(check_records(w, &job->m->schema, &view, err));
+    return check_positions(job, w, number, first_met, err);
+}
+
+static bool has_classes(const struct schema *schema, const struct raw_block *block, uint32_t record)
+{
+    for (unsigned f = 0; f < schema->count; f++)
+        if (!block_class_ok(&schema->fields[f], &block->columns[f], record))
+            return false;
+    return true;
 }
 
 size_t readback_bad_records(struct block_coder *bc, const struct schema *schema, const uint8_t *bytes,
@@ -149,7 +169,7 @@ size_t readback_bad_records(struct block_coder *bc, const struct schema *schema,
     struct raw_block block = {0};
     apl_error ignored;
     size_t n = 0;
-    bool readable = block_parse(bytes, size, schema, &view, &ignored) == APL_OK && view.records == count;
+    bool readable = block_parse(bc, bytes, size, schema, &view, &ignored) == APL_OK && view.records == count;
     for (unsigned f = 0; readable && f < schema->count; f++) {
         apl_status status = block_decode_column(bc, schema, &view, f, true, &block.columns[f], &ignored);
         bool decoded = block.columns[f].values.size == view.columns[f].raw_bytes;
@@ -165,7 +185,8 @@ size_t readback_bad_records(struct block_coder *bc, const struct schema *schema,
             is = block_record_hash(bc, schema, &block, i);
             should_be = block_stored_hash(&view, i);
         }
-        if (!readable || is.low != should_be.low || is.high != should_be.high)
+        if (!readable || is.low != should_be.low || is.high != should_be.high ||
+            !has_classes(schema, &block, i))
             bad[n++] = first + i;
     }
     raw_block_free(&block);
@@ -301,6 +322,7 @@ static apl_status read_run(struct job *job, struct worker *w, struct sha256 **sh
 static apl_status worker_init(struct job *job, struct worker *w, apl_error *err)
 {
     TRY(block_coder_init(&w->bc, err));
+    w->bc.any_class = !job->what->bad_block;
     w->number = NO_BLOCK;
     w->splits = calloc(job->m->split_count, sizeof *w->splits);
     if (!w->splits)
@@ -366,6 +388,8 @@ apl_status readback(const struct readback *what, struct findings *found, apl_err
     job.workers = calloc(threads, sizeof *job.workers);
     job.leaves = calloc((size_t)job.runs * m->schema.count, sizeof *job.leaves);
     GUARD(job.workers && job.leaves ? APL_OK : fail_nomem(err));
+    if (m->info.shuffled && what->bad_block)
+        GUARD(marks_init(&job.positions, m->info.records, err));
     found->splits = calloc(m->split_count, sizeof *found->splits);
     GUARD(found->splits ? APL_OK : fail_nomem(err));
     for (uint32_t s = 0; s < m->split_count; s++)
@@ -380,6 +404,7 @@ out:
     }
     free(job.workers);
     free(job.leaves);
+    marks_free(&job.positions);
     if (status != APL_OK)
         findings_free(found, m);
     return status;

@@ -247,20 +247,20 @@ out:
 static apl_status check_sealed(const apl_writer *w, const struct buffer *manifest, apl_error *err)
 {
     struct pages pages;
-    struct buffer scratch = {0};
+    struct buffer copy = {0};
     struct manifest m = {0};
     const struct entry *blocks;
     TRY(open_pages(w, &pages, err));
     apl_status status = store_index(&pages, &m, &blocks, err);
     if (status == APL_OK) {
         const struct entry *e = pages_find(&pages, (struct key){KEY_MANIFEST, 0, 0});
-        const uint8_t *bytes;
         manifest_free(&m);
-        status = pages_value(&pages, e, &scratch, &bytes, err);
-        if (status == APL_OK && (e->size != manifest->size || memcmp(bytes, manifest->data, e->size) != 0))
+        status = pages_copy(&pages, e, &copy, err);
+        if (status == APL_OK &&
+            (copy.size != manifest->size || memcmp(copy.data, manifest->data, copy.size) != 0))
             status = fail(err, APL_E_CORRUPT, "the manifest is not what was written");
     }
-    buffer_free(&scratch);
+    buffer_free(&copy);
     pages_close(&pages);
     return status;
 }

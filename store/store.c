@@ -23,6 +23,20 @@ static apl_status missing_block(const struct segment *segment, uint64_t block, u
                         left < block_records ? left : block_records);
 }
 
+/* A block has a header, in which each record takes some bytes: so a file has no more records than its size allows, and memory
+ * may be taken for them before their blocks are looked at. */
+static apl_status check_size(const struct entry *e, const struct manifest *m, const struct segment *segment,
+                             uint64_t block, apl_error *err)
+{
+    uint64_t first = block * m->info.block_records, left = segment->count - first;
+    uint32_t records = left < m->info.block_records ? (uint32_t)left : m->info.block_records;
+    if (e->size >= block_head_bytes(m->schema.count, records))
+        return APL_OK;
+    fail(err, APL_E_CORRUPT, "block %llu of segment %u has %u bytes, too few for %u records",
+         (unsigned long long)block, segment->number, e->size, records);
+    return fail_records(err, APL_E_CORRUPT, segment->first_id + first, records);
+}
+
 /* Each block that the manifest knows must be there, in its place, and no other. */
 static apl_status check_blocks(const struct entry *at, const struct entry *end,
                                const struct manifest *manifest, apl_error *err)
@@ -30,10 +44,12 @@ static apl_status check_blocks(const struct entry *at, const struct entry *end,
     for (uint32_t s = 0; s < manifest->segment_count; s++) {
         const struct segment *segment = &manifest->segments[s];
         uint64_t n = (segment->count - 1) / manifest->info.block_records + 1;
-        for (uint64_t b = 0; b < n; b++, at++)
+        for (uint64_t b = 0; b < n; b++, at++) {
             if (at == end || at->key.kind != KEY_BLOCK || at->key.segment != segment->number ||
                 at->key.block != b)
                 return missing_block(segment, b, manifest->info.block_records, err);
+            TRY(check_size(at, manifest, segment, b, err));
+        }
     }
     /* Other kinds of entries are for later versions, as long as they are no blocks. */
     for (; at != end; at++)
@@ -48,12 +64,11 @@ apl_status store_index(const struct pages *pages, struct manifest *manifest, con
     const struct entry *e = pages_find(pages, (struct key){KEY_MANIFEST, 0, 0});
     if (!e || e != pages->entries)
         return fail(err, APL_E_CORRUPT, "it holds no manifest");
-    struct buffer scratch = {0};
-    const uint8_t *bytes;
-    apl_status status = pages_value(pages, e, &scratch, &bytes, err);
+    struct buffer copy = {0};
+    apl_status status = pages_copy(pages, e, &copy, err);
     if (status == APL_OK)
-        status = manifest_decode(bytes, e->size, manifest, err);
-    buffer_free(&scratch);
+        status = manifest_decode(copy.data, copy.size, manifest, err);
+    buffer_free(&copy);
     TRY(status);
     status = check_blocks(e + 1, pages->entries + pages->count, manifest, err);
     if (status != APL_OK) {
@@ -308,7 +323,7 @@ apl_status store_block_error(const apl_store *store, uint64_t number, apl_status
     return fail_records(err, status, first, count);
 }
 
-apl_status store_block(const apl_store *store, uint64_t number, struct buffer *scratch,
+apl_status store_block(const apl_store *store, uint64_t number, struct block_coder *bc,
                        struct block_view *view, apl_error *err)
 {
     const struct entry *e = &store->blocks[number];
@@ -316,9 +331,9 @@ apl_status store_block(const apl_store *store, uint64_t number, struct buffer *s
     uint32_t count;
     const struct segment *s = manifest_block_ids(&store->manifest, number, &first, &count);
     const uint8_t *bytes;
-    apl_status status = pages_value(&store->pages, e, scratch, &bytes, err);
+    apl_status status = pages_value(&store->pages, e, &bc->file, &bytes, err);
     if (status == APL_OK)
-        status = block_parse(bytes, e->size, &store->manifest.schema, view, err);
+        status = block_parse(bc, bytes, e->size, &store->manifest.schema, view, err);
     if (status == APL_OK &&
         (view->segment != s->number || view->first != first - s->first_id || view->records != count))
         status = fail(err, APL_E_CORRUPT, "the block belongs elsewhere");

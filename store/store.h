@@ -40,8 +40,8 @@ apl_status store_find_field(const apl_store *store, const char *name, unsigned *
 const struct moments *store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel);
 
 /* Takes block `number` (among all) from the file, parses it and makes sure that it is the one that belongs there. The
- * view may lie in `scratch`, until that is used again. The error names the block. */
-apl_status store_block(const apl_store *store, uint64_t number, struct buffer *scratch,
+ * view is good until the coder takes another block. The error names the block. */
+apl_status store_block(const apl_store *store, uint64_t number, struct block_coder *bc,
                        struct block_view *view, apl_error *err);
 
 /* Puts store, member and block in front of the message of an error that concerns the block, and says that it

@@ -45,8 +45,10 @@ static apl_status start_pipeline(apl_writer *w, apl_error *err)
     w->coders = calloc(w->threads + 1, sizeof *w->coders);
     if (!w->slots || !w->coders)
         return fail_nomem(err);
-    for (unsigned i = 0; i <= w->threads; i++)
+    for (unsigned i = 0; i <= w->threads; i++) {
         TRY(block_coder_init(&w->coders[i], err));
+        w->coders[i].any_class = true;
+    }
     return pipeline_start(w->threads, w->depth, &stages, &w->pipeline, err);
 }
 
@@ -242,6 +244,9 @@ apl_status apl_writer_add_field(apl_writer *w, const char *name, apl_dtype dtype
     TRY(ready(w, err));
     if (w->schema_closed)
         return fail(err, APL_E_INVALID, "%s: fields come before the first member", w->path);
+    if (mark == APL_POSITION)
+        return fail(err, APL_E_INVALID,
+                    "%s: source positions are what the writer itself adds to shuffled stores", w->path);
     return schema_add(&w->schema, name, name ? strlen(name) : 0, dtype, mark, ndim, shape, err);
 }
 

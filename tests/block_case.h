@@ -64,7 +64,7 @@ static inline void bench_free(struct bench *b)
 
 static inline apl_status parse(struct bench *b, apl_error *err)
 {
-    return block_parse(b->copy, b->coded.size, &b->schema, &b->view, err);
+    return block_parse(&b->coder, b->copy, b->coded.size, &b->schema, &b->view, err);
 }
 
 static inline apl_status parse_and_decode(struct bench *b, apl_error *err)

@@ -1,6 +1,8 @@
 /* Blocks: round trips, rows, choosing codecs, hashes of records. */
 #include "block_case.h"
 
+#include <stdio.h>
+
 /* -------------------------------------------------------------------------------------------- round trips */
 
 static void expect_round_trip(struct bench *b)
@@ -164,4 +166,74 @@ Test(block, codec_without_inputs)
     bench_encode(b);
     cr_assert_eq(parse_and_decode(b, &err), APL_OK, "%s", err.message);
     bench_free(b);
+}
+
+/* ------------------------------------------------------------------------------------------------- classes */
+
+static void labels_of_three_widths(struct schema *s)
+{
+    static const char *const names[] = {"cat", "dog", "emu"};
+    apl_error err;
+    add_field(s, "narrow", APL_U8, APL_TARGET, 0, NULL);
+    add_field(s, "wide", APL_U16, APL_TARGET, 0, NULL);
+    add_field(s, "wider", APL_U32, APL_TARGET, 0, NULL);
+    for (unsigned f = 0; f < s->count; f++)
+        cr_assert_eq(schema_set_classes(s, f, names, NULL, 3, &err), APL_OK);
+}
+
+#define LABELS 75
+
+/* All labels are known but for one, of field f. */
+static struct bench *labels_but_one(unsigned f, uint32_t record, uint64_t value)
+{
+    struct bench *b = bench_new(labels_of_three_widths, LABELS);
+    for (unsigned i = 0; i < b->schema.count; i++)
+        for (uint32_t k = 0; k < LABELS; k++) {
+            size_t bytes = b->schema.fields[i].value_bytes;
+            store_le(b->block.columns[i].values.data + k * bytes, i == f && k == record ? value : k % 3,
+                     (unsigned)bytes);
+        }
+    bench_choose(b);
+    bench_encode(b);
+    return b;
+}
+
+static apl_status decode_label_rows(struct bench *b, unsigned f, apl_error *err)
+{
+    uint8_t values[LABELS * 4], *rows[LABELS];
+    for (uint32_t k = 0; k < LABELS; k++)
+        rows[k] = values + (LABELS - 1 - k) * b->schema.fields[f].value_bytes;
+    return block_decode_rows(&b->coder, &b->schema, &b->view, f, rows, err);
+}
+
+Test(block, labels_beyond_the_class_names)
+{
+    static const uint64_t values[3][3] = {{3, 4, 255}, {3, 0x100, 0xffff}, {3, 0x10000, 0xffffffff}};
+    static const uint32_t records[] = {0, 1, 31, 64, LABELS - 1};
+    struct raw_column column = {0};
+    apl_error err;
+    char words[64];
+    for (unsigned f = 0; f < 3; f++)
+        for (unsigned v = 0; v < 3; v++)
+            for (unsigned r = 0; r < sizeof records / sizeof *records; r++) {
+                struct bench *b = labels_but_one(f, records[r], values[f][v]);
+                cr_assert_eq(parse(b, &err), APL_OK);
+                snprintf(words, sizeof words, "record %u of the block has class %llu, but there are 3",
+                         records[r], (unsigned long long)values[f][v]);
+                for (unsigned i = 0; i < 3; i++) {
+                    apl_status due = i == f ? APL_E_CORRUPT : APL_OK;
+                    cr_assert_eq(
+                        block_decode_column(&b->coder, &b->schema, &b->view, i, false, &column, &err), due);
+                    cr_assert(due == APL_OK || strstr(err.message, words), "%s", err.message);
+                    cr_assert_eq(decode_label_rows(b, i, &err), due);
+                    cr_assert(due == APL_OK || strstr(err.message, words), "%s", err.message);
+                    cr_assert_eq(block_decode_column(&b->coder, &b->schema, &b->view, i, true, &column, &err),
+                                 APL_OK);
+                    cr_assert_eq(block_class_ok(&b->schema.fields[i], &column, records[r]), i != f);
+                }
+                b->coder.any_class = true;
+                cr_assert_eq(parse_and_decode(b, &err), APL_OK, "a writer tells of it otherwise");
+                bench_free(b);
+            }
+    buffer_free(&column.values);
 }

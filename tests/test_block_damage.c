@@ -10,12 +10,13 @@ Test(block_damage, every_truncation_is_an_error)
     for (size_t size = 0; size < b->coded.size; size++) {
         uint8_t *cut = malloc(size + !size);
         memcpy(cut, b->coded.data, size);
-        cr_assert_eq(block_parse(cut, size, &b->schema, &b->view, &err), APL_E_CORRUPT, "%zu bytes", size);
+        cr_assert_eq(block_parse(&b->coder, cut, size, &b->schema, &b->view, &err), APL_E_CORRUPT,
+                     "%zu bytes", size);
         free(cut);
     }
     uint8_t *more = calloc(b->coded.size + 1, 1);
     memcpy(more, b->coded.data, b->coded.size);
-    cr_assert_eq(block_parse(more, b->coded.size + 1, &b->schema, &b->view, &err), APL_E_CORRUPT);
+    cr_assert_eq(block_parse(&b->coder, more, b->coded.size + 1, &b->schema, &b->view, &err), APL_E_CORRUPT);
     cr_assert_not_null(strstr(err.message, "1 bytes too many"));
     free(more);
     bench_free(b);
@@ -38,7 +39,8 @@ Test(block_damage, another_schema)
 {
     struct bench *b = bench_coded(one_picture, 5), *two = bench_new(small_and_varying, 1);
     apl_error err;
-    cr_assert_eq(block_parse(b->coded.data, b->coded.size, &two->schema, &b->view, &err), APL_E_CORRUPT);
+    cr_assert_eq(block_parse(&b->coder, b->coded.data, b->coded.size, &two->schema, &b->view, &err),
+                 APL_E_CORRUPT);
     b->schema.fields[0].value_bytes--;
     cr_assert_eq(parse(b, &err), APL_E_CORRUPT);
     cr_assert_not_null(strstr(err.message, "field image: impossible sizes"), "%s", err.message);
@@ -140,7 +142,8 @@ Test(block_damage, hostile_sizes_are_refused_at_once)
         cr_assert_not_null(strstr(err.message, "field name: impossible sizes"), "%s", err.message);
         cr_assert_eq(parse_with(b, 0, 8, 8, raws[i], &err), APL_E_CORRUPT, "a fixed shape knows its size");
     }
-    cr_assert_eq(parse_with(b, 1, 8, 8, 1u << 30, &err), APL_OK, "the most a varying field may have");
+    cr_assert_eq(parse_with(b, 1, 8, 8, 1u << 30, &err), APL_E_CORRUPT);
+    cr_assert_not_null(strstr(err.message, "cannot decode to 1073741824"), "%s", err.message);
     cr_assert_eq(parse_with(b, 0, 8, 8, 5, &err), APL_E_CORRUPT);
     for (int i = 0; i < 3; i++) {
         uint64_t coded[] = {b->coded.size, UINT64_MAX, (uint64_t)1 << 63};
@@ -149,6 +152,21 @@ Test(block_damage, hostile_sizes_are_refused_at_once)
     cr_assert_eq(parse_with(b, 0, 0, 1, CODEC_COUNT, &err), APL_E_CORRUPT);
     cr_assert_not_null(strstr(err.message, "codec 5 is not known"), "%s", err.message);
     cr_assert_eq(parse_with(b, 0, 1, 7, 0xffffffffffffff, &err), APL_OK, "zeros may come to mean something");
+    bench_free(b);
+}
+
+/* A block of zstd takes 4 bytes and gives 128 KiB at most: what is more is refused before memory is taken for it. */
+Test(block_damage, columns_larger_than_their_coded_bytes_can_be)
+{
+    struct bench *b = bench_coded(small_and_varying, 4);
+    apl_error err;
+    uint64_t coded = load_le(b->copy + HEAD + ENTRY + 16, 8);
+    b->copy[HEAD + ENTRY] = b->coded.data[HEAD + ENTRY] = CODEC_ZSTD;
+    cr_assert_eq(parse_with(b, 1, 8, 8, coded << 15, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(parse_with(b, 1, 8, 8, (coded << 15) + 1, &err), APL_E_CORRUPT);
+    b->copy[HEAD + ENTRY] = b->coded.data[HEAD + ENTRY] = CODEC_RAW;
+    cr_assert_eq(parse_with(b, 1, 8, 8, coded, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(parse_with(b, 1, 8, 8, coded + 1, &err), APL_E_CORRUPT);
     bench_free(b);
 }
 

@@ -64,9 +64,8 @@ static void make_whole(struct manifest *m)
     add_member(m, "data_batch_2.bin", 0, 4, 30);
     add_member(m, "empty.bin", 2, 8, 0);
     add_member(m, "test_batch.bin", 2, 9, 30);
-    add_segment(m, 3, 40);
-    add_segment(m, 4, 30);
-    add_segment(m, 9, 30);
+    add_segment(m, 0, 70);
+    add_segment(m, 2, 30);
     m->info =
         (apl_info){.records = 100, .block_records = 16, .shuffled = 1, .shuffle_seed = 0x123456789abcdefu};
     m->info.has_source_digest = 1;

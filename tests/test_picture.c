@@ -7,6 +7,8 @@
 #include "samples.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 /* A column, coded. */
 struct coded {
@@ -345,5 +347,68 @@ Test(picture, a_record_twice_in_the_order)
     cr_assert_eq(try_bytes(&c, c.bytes, c.size), APL_E_CORRUPT);
     store_le(c.bytes, 300, 2);
     cr_assert_eq(try_bytes(&c, c.bytes, c.size), APL_E_CORRUPT);
+    coded_free(&c);
+}
+
+/* ----------------------------------------------------------------------------------------- bytes that change */
+
+struct toggled {
+    volatile uint8_t *byte;
+    atomic_bool over;
+};
+
+static void *toggle(void *argument)
+{
+    struct toggled *t = argument;
+    uint8_t was = *t->byte;
+    while (!atomic_load_explicit(&t->over, memory_order_relaxed)) {
+        *t->byte = 0xff;
+        for (volatile int wait = 0; wait < 40; wait++)
+            ;
+        *t->byte = was;
+        for (volatile int wait = 0; wait < 40; wait++)
+            ;
+    }
+    *t->byte = was;
+    return NULL;
+}
+
+#define FEW 16
+
+/* Decodes often, while another thread changes the byte at `at`: every row that is written to must be one of the column's. */
+static void decode_while_changing(struct coded *c, size_t at)
+{
+    struct toggled t = {.byte = c->bytes + at};
+    size_t value = c->spec.raw_bytes / FEW;
+    struct entropy *e = entropy_new();
+    struct picture *p = picture_new(cpu_variant(), e);
+    uint8_t *to = malloc(c->spec.raw_bytes), *elsewhere = calloc(1, value), *rows[256];
+    pthread_t thread;
+    apl_error err;
+    for (size_t i = 0; i < 256; i++)
+        rows[i] = i < FEW ? to + i * value : elsewhere;
+    cr_assert_eq(pthread_create(&thread, NULL, toggle, &t), 0);
+    for (int round = 0; round < 6000; round++) {
+        apl_status status = picture_decode(p, &c->layout, c->bytes, c->size, rows, &err);
+        cr_assert(status == APL_OK || status == APL_E_CORRUPT);
+        for (size_t i = 0; i < value; i++)
+            cr_assert_eq(elsewhere[i], 0, "a row beyond the last was written to, in round %d", round);
+    }
+    atomic_store(&t.over, true);
+    pthread_join(thread, NULL);
+    free(to);
+    free(elsewhere);
+    picture_free(p);
+    entropy_free(e);
+}
+
+/* The coded bytes may be those of a mapped file: what is checked of them must be what is used. */
+Test(picture, bytes_that_change_while_they_are_decoded, .timeout = 240)
+{
+    struct coded c = coded_sample(pictures(FEW, 3, 4, 5), SAMPLE_NOISY, cpu_variant());
+    decode_while_changing(&c, 5);
+    decode_while_changing(&c, FEW + FEW / 2);
+    decode_while_changing(&c, c.layout.table);
+    decode_while_changing(&c, c.layout.table + 3);
     coded_free(&c);
 }

@@ -2,6 +2,8 @@
 #include "bytes.h"
 #include "env_file.h"
 #include "hash.h"
+#include "readback.h"
+#include "statistics.h"
 #include "store.h"
 #include "store_fixture.h"
 
@@ -15,6 +17,10 @@ static const struct fx_recipe recipe = {fx_fields, COUNT(fx_fields), members, CO
 /* What is told instead. */
 struct lie {
     const struct fx_recipe *of; /* NULL: the one above */
+    bool shuffled;
+    bool not_counted; /* classes are not counted */
+    void (*values)(struct raw_block *block,
+                   unsigned number); /* of blocks that are then coded anew; digests follow */
     void (*manifest)(struct manifest *m);
     void (*block)(uint8_t *bytes, unsigned number);
     const struct entry *(*instead)(const apl_store *s, size_t entry);
@@ -27,20 +33,65 @@ static void seal(uint8_t *block)
     store_le(block + 8, hash_xxh3_64(block + 16, (size_t)load_le(block + 4, 4) - 16), 8);
 }
 
+/* Decodes a block, changes its values, and codes it anew. */
+static void recode(const struct lie *lie, const struct schema *schema, unsigned number, struct buffer *bytes)
+{
+    struct block_coder bc;
+    struct block_view view;
+    struct raw_block block = {0};
+    cr_assert_eq(block_coder_init(&bc, &fx_err), APL_OK);
+    bc.any_class = true;
+    OK(block_parse(&bc, bytes->data, bytes->size, schema, &view, &fx_err));
+    OK(block_decode(&bc, schema, &view, &block, &fx_err));
+    lie->values(&block, number);
+    OK(block_encode(&bc, schema, &block, bytes, &fx_err));
+    raw_block_free(&block);
+    block_coder_free(&bc);
+}
+
 static void put_blocks(struct env *env, apl_store *s, const struct lie *lie)
 {
-    apl_error err;
     for (size_t i = 1; i < s->pages.count; i++) {
         const struct entry *e = &s->pages.entries[i], *from = lie->instead ? lie->instead(s, i) : e;
-        uint8_t *bytes = malloc(from->size);
-        memcpy(bytes, s->pages.map + from->offset, from->size);
+        struct buffer bytes = {0};
+        buffer_put(&bytes, s->pages.map + from->offset, from->size);
         if (lie->block) {
-            lie->block(bytes, (unsigned)i - 1);
-            seal(bytes);
+            lie->block(bytes.data, (unsigned)i - 1);
+            seal(bytes.data);
         }
-        cr_assert_eq(env_put(env, e->key, bytes, from->size, &err), APL_OK, "%s", err.message);
-        free(bytes);
+        if (lie->values)
+            recode(lie, &s->manifest.schema, (unsigned)i - 1, &bytes);
+        OK(env_put(env, e->key, bytes.data, bytes.size, &fx_err));
+        buffer_free(&bytes);
     }
+}
+
+/* Digests, sizes and statistics as a writer would have taken them of the blocks that have been put. */
+static void take_digests(struct manifest *m, const struct lie *lie)
+{
+    struct findings found;
+    struct pages pages;
+    int fd = open(fx_path("lie/data.mdb"), O_RDONLY);
+    OK(pages_open(fd, APL_IO_AUTO, &pages, &fx_err));
+    close(fd);
+    for (uint32_t s = 0; s < m->split_count; s++) {
+        split_free_summaries(&m->splits[s]);
+        for (unsigned f = 0; f < m->schema.count; f++)
+            if (!lie->not_counted || m->schema.fields[f].class_count == 0)
+                OK(manifest_new_summary(&m->schema, &m->splits[s], f, &fx_err));
+    }
+    struct readback what = {.pages = &pages, .entries = pages.entries, .manifest = m, .threads = 1};
+    OK(readback(&what, &found, &fx_err));
+    for (unsigned f = 0; f < m->schema.count; f++) {
+        memcpy(m->schema.fields[f].digest, found.digests[f], 32);
+        m->schema.fields[f].raw_bytes = found.raw_bytes[f];
+        m->schema.fields[f].stored_bytes = found.stored_bytes[f];
+    }
+    for (uint32_t s = 0; s < m->split_count; s++)
+        statistics_merge(&m->splits[s], &found.splits[s], &m->schema);
+    OK(manifest_content_digest(&m->schema, m->info.content_digest, &fx_err));
+    findings_free(&found, m);
+    pages_close(&pages);
 }
 
 /* Makes a store, and writes its entries to another, which is `lie`. */
@@ -50,17 +101,22 @@ static const char *write_lie(const struct lie *lie)
     struct buffer coded = {0};
     apl_error err;
     apl_writer_options o = fx_options(1, 16);
+    o.shuffle = lie->shuffled;
     fx_make(fx_path("db"), lie->of ? lie->of : &recipe, &o);
     apl_store *s = fx_open(fx_path("db"));
     const struct entry *head = s->pages.entries;
     cr_assert_eq(manifest_decode(s->pages.map + head->offset, head->size, &m, &err), APL_OK);
     if (lie->manifest)
         lie->manifest(&m);
-    cr_assert_eq(manifest_encode(&m, &coded, &err), APL_OK);
     cr_assert_eq(mkdir(fx_path("lie"), 0755), 0);
     struct env *env = new_env(fx_path("lie/data.mdb"));
-    cr_assert_eq(env_put(env, head->key, coded.data, coded.size, &err), APL_OK);
     put_blocks(env, s, lie);
+    if (lie->values) {
+        OK(env_commit(env, &fx_err));
+        take_digests(&m, lie);
+    }
+    cr_assert_eq(manifest_encode(&m, &coded, &err), APL_OK);
+    cr_assert_eq(env_put(env, head->key, coded.data, coded.size, &err), APL_OK);
     if (lie->extra)
         put_value(env, *lie->extra, 10);
     finish_env(env);
@@ -91,6 +147,16 @@ Test(store_lies, nothing_but_the_truth)
 }
 
 /* ---------------------------------------------------------------------------------------------- the manifest */
+
+/* It is refused when it is opened. */
+static void not_opened(const struct lie *lie, const char *words)
+{
+    apl_store *s = NULL;
+    const char *path = write_lie(lie);
+    FAILS(APL_E_CORRUPT, apl_store_open(path, NULL, &s, &fx_err));
+    SAYS(words);
+    fx_shell("rm -r '%s' '%s'", fx_path("db"), fx_path("lie"));
+}
 
 static void another_digest(struct manifest *m)
 {
@@ -148,7 +214,7 @@ Test(store_lies, records_of_no_class)
     uint64_t counts[COUNT(fx_classes)];
     apl_store *s = fx_open(write_lie(&(struct lie){.manifest = fewer_classes}));
     FAILS(APL_E_CORRUPT, apl_split_class_counts(s, "train", 1, counts, &fx_err));
-    SAYS("has no class of field label");
+    SAYS("block 0 (records 0 to 15): field label: record 2 of the block has class 2, but there are 2");
     apl_store_close(s);
 }
 
@@ -235,6 +301,13 @@ static void told(void *user, const apl_bad_block *b)
               b->message);
 }
 
+/* Keeps what is told of the first bad block. */
+static void first_message(void *user, const apl_bad_block *b)
+{
+    if (*(char *)user == 0)
+        snprintf(user, 512, "%s", b->message);
+}
+
 /* Verify tells of a block; a record of it cannot be had, unless only its hash is another. */
 static void blocks_told(const struct lie *lie, uint64_t record, apl_status status)
 {
@@ -285,7 +358,60 @@ Test(store_lies, manifests_that_are_not_first)
     SAYS("it holds no manifest");
 }
 
-/* ---------------------------------------------------------------------------------------------- the positions */
+/* ------------------------------------------------------------------------------------------------- the rules */
+
+/* Train has 3 records less than its member, and test as many more. */
+static void split_within_a_block(struct manifest *m)
+{
+    m->splits[0].count -= 3;
+    m->splits[1].first -= 3;
+    m->splits[1].count += 3;
+}
+
+static void member_within_a_block(struct manifest *m)
+{
+    split_within_a_block(m);
+    m->members[0].count -= 3;
+    m->members[1].first -= 3;
+    m->members[1].count += 3;
+}
+
+static void segment_of_two_splits(struct manifest *m)
+{
+    m->segments[0].count = m->info.records;
+    m->segment_count = 1;
+}
+
+static void segment_of_another_number(struct manifest *m)
+{
+    m->segments[1].number = 5;
+}
+
+static void member_of_another_split(struct manifest *m)
+{
+    m->members[1].split = 0;
+}
+
+static void two_splits_of_one_name(struct manifest *m)
+{
+    free(m->splits[1].name);
+    m->splits[1].name = strdup(m->splits[0].name);
+}
+
+static void positions_not_marked(struct manifest *m)
+{
+    m->schema.fields[m->schema.count - 1].mark = APL_NAME;
+}
+
+static void positions_twice(struct manifest *m)
+{
+    m->schema.fields[1].mark = APL_POSITION;
+}
+
+static void not_said_to_be_shuffled(struct manifest *m)
+{
+    m->info.shuffled = 0;
+}
 
 static const apl_field placed_fields[] = {
     {.name = "image", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {3, 6, 5}},
@@ -293,20 +419,183 @@ static const apl_field placed_fields[] = {
 };
 static const struct fx_recipe placed = {placed_fields, COUNT(placed_fields), members, COUNT(members)};
 
-/* Drawn numbers, far above the number of records, are said to be source positions. */
-static void drawn_positions(struct manifest *m)
+Test(store_lies, rules_that_a_manifest_breaks)
 {
-    m->schema.fields[1].mark = APL_POSITION;
+    not_opened(&(struct lie){.manifest = split_within_a_block},
+               "member a has records outside of its split train");
+    not_opened(&(struct lie){.manifest = split_within_a_block, .shuffled = true},
+               "member a has records outside of its split train");
+    not_opened(&(struct lie){.manifest = member_within_a_block}, "the records of a are not one segment");
+    not_opened(&(struct lie){.manifest = member_within_a_block, .shuffled = true},
+               "the records of train are not one segment");
+    not_opened(&(struct lie){.manifest = segment_of_two_splits}, "the records of a are not one segment");
+    not_opened(&(struct lie){.manifest = segment_of_another_number}, "the records of b are not one segment");
+    not_opened(&(struct lie){.manifest = member_of_another_split},
+               "member b has records outside of its split train");
+    not_opened(&(struct lie){.manifest = two_splits_of_one_name}, "two splits are called train");
+    not_opened(&(struct lie){.manifest = positions_not_marked, .shuffled = true},
+               "the store is shuffled, but has no field with source positions");
+    not_opened(&(struct lie){.of = &placed, .manifest = positions_twice}, "field place has source positions");
+    not_opened(&(struct lie){.of = &placed, .manifest = positions_twice, .shuffled = true},
+               "field place has source positions");
+    not_opened(&(struct lie){.manifest = not_said_to_be_shuffled, .shuffled = true},
+               "field source_position has source positions");
+}
+
+/* The header of a block of n records takes more than 16 n bytes. */
+Test(store_lies, more_records_than_there_is_room_for)
+{
+    apl_store *s = NULL;
+    apl_error err;
+    struct manifest m;
+    struct buffer coded = {0};
+    fx_make(fx_path("db"), &recipe,
+            &(apl_writer_options){.size = sizeof(apl_writer_options), .block_records = 16});
+    s = fx_open(fx_path("db"));
+    const struct entry *head = s->pages.entries;
+    cr_assert_eq(manifest_decode(s->pages.map + head->offset, head->size, &m, &err), APL_OK);
+    apl_store_close(s);
+    uint64_t records = (uint64_t)2000 * APL_MAX_BLOCK;
+    m.info.records = m.splits[1].first = m.members[1].first = records;
+    m.info.block_records = APL_MAX_BLOCK;
+    m.splits[0].count = m.members[0].count = m.segments[0].count = records;
+    m.splits[1].count = m.members[1].count = 0;
+    m.segment_count = 1;
+    cr_assert_eq(mkdir(fx_path("lie"), 0755), 0);
+    struct env *env = new_env(fx_path("lie/data.mdb"));
+    for (uint32_t b = 0; b < 2000; b++)
+        put_value(env, (struct key){KEY_BLOCK, 0, b}, 10);
+    OK(manifest_encode(&m, &coded, &fx_err));
+    OK(env_put(env, (struct key){KEY_MANIFEST, 0, 0}, coded.data, coded.size, &fx_err));
+    finish_env(env);
+    FAILS(APL_E_CORRUPT, apl_store_open(fx_path("lie"), NULL, &s, &fx_err));
+    SAYS("block 0 of segment 0 has 10 bytes, too few for 65536 records");
+    buffer_free(&coded);
+    manifest_free(&m);
+}
+
+/* ---------------------------------------------------------------------------------------------- the positions */
+
+static uint64_t position_of(const struct raw_block *block, uint32_t record)
+{
+    return load_le(block->columns[2].values.data + (size_t)record * 8, 8);
+}
+
+static void set_position(struct raw_block *block, uint32_t record, uint64_t position)
+{
+    store_le(block->columns[2].values.data + (size_t)record * 8, position, 8);
+}
+
+static void a_position_twice(struct raw_block *block, unsigned number)
+{
+    if (number == 1)
+        set_position(block, 3, position_of(block, 4));
+}
+
+static void a_position_far_away(struct raw_block *block, unsigned number)
+{
+    if (number == 1)
+        set_position(block, 3, (uint64_t)1 << 63);
+}
+
+/* Of the 70 + 40 positions, 69 is one of train's, and 70 one of test's. */
+static void positions_across_splits(struct raw_block *block, unsigned number)
+{
+    for (uint32_t i = 0; i < block->records; i++) {
+        uint64_t position = position_of(block, i);
+        if (position == 69 || position == 70)
+            set_position(block, i, 139 - position);
+    }
+    (void)number;
+}
+
+static void positions_told(void (*values)(struct raw_block *, unsigned), const char *words, bool by_key)
+{
+    apl_split_options o = APL_SPLIT_OPTIONS_INIT;
+    struct lie lie = {.of = &placed, .shuffled = true, .values = values};
+    char found[512] = "";
+    apl_verify_options v = APL_VERIFY_OPTIONS_INIT;
+    v.bad_block = first_message;
+    v.user = found;
+    apl_store *s = fx_open(write_lie(&lie));
+    FAILS(APL_E_CORRUPT, apl_store_verify(s, &v, &fx_err));
+    cr_assert(strstr(found, words), "\"%s\" lacks \"%s\"", found, words);
+    o.name = "val";
+    o.ratio = 0.5;
+    o.by = APL_BY_KEY;
+    if (by_key) {
+        FAILS(APL_E_CORRUPT, apl_split_make(s, &o, &fx_err));
+        SAYS("has a source position that its split does not have");
+    }
+    apl_store_close(s);
+    fx_shell("rm -r '%s' '%s'", fx_path("db"), fx_path("lie"));
 }
 
 Test(store_lies, source_positions_that_there_are_not)
 {
-    apl_split_options o = APL_SPLIT_OPTIONS_INIT;
-    apl_store *s = fx_open(write_lie(&(struct lie){.of = &placed, .manifest = drawn_positions}));
-    o.name = "val";
-    o.ratio = 0.5;
-    o.by = APL_BY_KEY;
-    FAILS(APL_E_CORRUPT, apl_split_make(s, &o, &fx_err));
-    SAYS("record 0 has a source position that there is not");
+    positions_told(a_position_twice, "as another record has", false);
+    positions_told(a_position_far_away,
+                   "record 3 of the block has source position 9223372036854775808, which is not in its split",
+                   true);
+    positions_told(positions_across_splits, "source position 70, which is not in its split", true);
+}
+
+/* ------------------------------------------------------------------------------------------------- the labels */
+
+static void a_label_beyond_the_names(struct raw_block *block, unsigned number)
+{
+    if (number == 2)
+        block->columns[1].values.data[5] = 200;
+}
+
+static const char beyond[] =
+    "block 2 (records 32 to 47): field label: record 5 of the block has class 200, but there are 3";
+
+static void not_read(apl_store *s, const char *const *fields, size_t field_count)
+{
+    apl_reader *r = NULL;
+    apl_batch *batch = NULL;
+    apl_status status = APL_OK;
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    o.fields = fields;
+    o.field_count = field_count;
+    o.threads = 1;
+    o.batch_size = 10;
+    OK(apl_reader_open(s, &o, &r, &fx_err));
+    while (status == APL_OK) {
+        status = apl_reader_next(r, &batch, &fx_err);
+        if (status == APL_OK)
+            apl_batch_release(batch);
+    }
+    cr_assert_eq(status, fields ? APL_END : APL_E_CORRUPT, "%d %s", status, fx_err.message);
+    if (!fields)
+        SAYS(beyond);
+    apl_reader_close(r);
+}
+
+Test(store_lies, labels_beyond_the_class_names)
+{
+    static const struct lie lie = {.values = a_label_beyond_the_names, .not_counted = true};
+    static const char *const image[] = {"image"};
+    const uint64_t ids[] = {3, 33, 90};
+    char found[512] = "";
+    apl_verify_options v = APL_VERIFY_OPTIONS_INIT;
+    apl_get_options g = APL_GET_OPTIONS_INIT;
+    apl_batch *batch = NULL;
+    apl_store *s = fx_open(write_lie(&lie));
+    v.bad_block = first_message;
+    v.user = found;
+    FAILS(APL_E_CORRUPT, apl_store_verify(s, &v, &fx_err));
+    cr_assert(strstr(found, "has class 200, but there are 3"), "%s", found);
+    FAILS(APL_E_CORRUPT, apl_store_get(s, 37, &batch, &fx_err));
+    SAYS(beyond);
+    FAILS(APL_E_CORRUPT, apl_store_get_batch(s, ids, COUNT(ids), NULL, &batch, &fx_err));
+    SAYS(beyond);
+    g.fields = image;
+    g.field_count = 1;
+    OK(apl_store_get_batch(s, ids, COUNT(ids), &g, &batch, &fx_err));
+    apl_batch_release(batch);
+    not_read(s, NULL, 0);
+    not_read(s, image, 1);
     apl_store_close(s);
 }

@@ -52,7 +52,8 @@ typedef struct apl_field {
     unsigned ndim;               /* 0: a scalar */
     int64_t shape[APL_MAX_DIMS]; /* -1: varies from record to record */
     size_t value_bytes;          /* bytes of one value; 0 if the shape varies */
-    const char *const *classes;  /* names of the values 0 ... class_count-1 of a target, or NULL */
+    const char *const *classes;  /* names of the values 0 ... class_count-1 of a target, or NULL; no other
+                                    value is ever handed out: its block is corrupt */
     uint64_t class_count;
     const char *codec;     /* "picture", "zstd", ... as chosen when the store was made */
     int level;             /* of that codec */

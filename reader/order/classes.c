@@ -50,7 +50,7 @@ static apl_status read_block(void *context, unsigned worker, size_t task, apl_er
     if (!w->ready)
         TRY(block_coder_init(&w->bc, err));
     w->ready = true;
-    TRY(store_block(store, block->number, &w->bc.file, &view, err));
+    TRY(store_block(store, block->number, &w->bc, &view, err));
     apl_status status = block_decode_column(&w->bc, schema, &view, field, false, &w->column, err);
     if (status != APL_OK)
         return store_block_error(store, block->number, status, err);

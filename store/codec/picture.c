@@ -223,71 +223,65 @@ apl_status picture_encode(struct picture *picture, int level, const struct pictu
 
 /* -------------------------------------------------------------------------------------------- decoding */
 
-/* A decoding under way, and where its working memory lies. */
+/* A decoding under way, and where its working memory lies. The coded bytes may be those of a mapped file, which others may
+ * change at any time: what a plane says of its records and frames is copied, then checked, and only the copy is used. */
 struct decoding {
     const struct picture_layout *layout;
-    const uint8_t *coded;
     uint8_t *const *rows;
-    uint8_t *group; /* in front of it the filter's row above the first */
-    uint8_t *waste; /* a plane for what nobody wants */
-    uint8_t *seen;  /* by record: met in the order at hand? */
+    struct cursor frames; /* what is left of them */
+    uint8_t *group;       /* in front of it the filter's row above the first */
+    uint8_t *waste;       /* a plane for what nobody wants */
+    uint8_t *seen;        /* by record: met in the order at hand? */
+    uint8_t *order;       /* of the plane at hand, a copy */
+    uint8_t *sizes;       /* of its frames, a copy */
 };
 
 static bool decoding_begin(struct picture *p, const struct picture_layout *l, struct decoding *d)
 {
     size_t row = scratch_round(l->width * WAYS), plane = scratch_round(l->plane);
     /* the planes' limit keeps this below 2^27 */
-    uint8_t *at = scratch_reserve(&p->scratch, row + WAYS * plane + plane + l->records);
+    uint8_t *at = scratch_reserve(&p->scratch, row + WAYS * plane + plane +
+                                                   l->records * (1 + l->order_bytes) + l->groups * 4);
     if (!at)
         return false;
     memset(at, FILTER_MIDDLE, row);
     d->group = at + row;
     d->waste = d->group + WAYS * plane;
     d->seen = d->waste + plane;
+    d->order = d->seen + l->records;
+    d->sizes = d->order + l->records * l->order_bytes;
     return true;
 }
 
-/* Each record once? */
-static apl_status check_order(struct decoding *d, size_t i, apl_error *err)
+static size_t record_at(const struct decoding *d, size_t k)
+{
+    return (size_t)load_le(d->order + k * d->layout->order_bytes, (unsigned)d->layout->order_bytes);
+}
+
+/* Copies what the header says of plane i; each record must be in its order once. */
+static apl_status take_plane(struct decoding *d, const uint8_t *coded, size_t i, apl_error *err)
 {
     const struct picture_layout *l = d->layout;
-    const uint8_t *order = d->coded + i * l->records * l->order_bytes;
+    size_t order_bytes = l->records * l->order_bytes;
+    memcpy(d->order, coded + i * order_bytes, order_bytes);
+    memcpy(d->sizes, coded + l->table + i * l->groups * 4, l->groups * 4);
     memset(d->seen, 0, l->records);
     for (size_t k = 0; k < l->records; k++) {
-        size_t record = (size_t)load_le(order + k * l->order_bytes, (unsigned)l->order_bytes);
+        size_t record = record_at(d, k);
         if (record >= l->records || d->seen[record])
-            return fail(err, APL_E_CORRUPT, "the order of plane %zu is none: entry %zu", i, k);
+            return fail(err, APL_E_CORRUPT, "the order of plane %zu is not a permutation: entry %zu", i, k);
         d->seen[record] = 1;
     }
     return APL_OK;
 }
 
-/* Do the frames' sizes add up to what is there? */
-static apl_status check_table(const struct picture_layout *l, const uint8_t *coded, size_t size,
-                              apl_error *err)
-{
-    if (size < l->frames)
-        return fail(err, APL_E_CORRUPT, "%zu coded bytes, too few for the header of %zu", size, l->frames);
-    uint64_t total = 0;
-    for (size_t at = l->table; at < l->frames; at += 4)
-        total += load_le(coded + at, 4);
-    if (total != size - l->frames)
-        return fail(err, APL_E_CORRUPT, "frames of %llu bytes in all, but %zu are there",
-                    (unsigned long long)total, size - l->frames);
-    return APL_OK;
-}
-
 /* Where the records of a group go, channel 0 of each; false if nobody wants any. */
-static bool find_rows(const struct decoding *d, size_t i, size_t g, uint8_t *to[WAYS])
+static bool find_rows(const struct decoding *d, size_t g, uint8_t *to[WAYS])
 {
-    const struct picture_layout *l = d->layout;
-    const uint8_t *order = d->coded + (i * l->records + g * WAYS) * l->order_bytes;
-    size_t ways = picture_ways(l, g);
+    size_t ways = picture_ways(d->layout, g);
     bool any = false;
     for (size_t w = 0; w < WAYS; w++) {
-        to[w] = NULL;
-        if (w < ways)
-            to[w] = d->rows[load_le(order + w * l->order_bytes, (unsigned)l->order_bytes)];
+        to[w] = w < ways ? d->rows[record_at(d, g * WAYS + w)] : NULL;
         any |= to[w] != NULL;
     }
     return any;
@@ -318,27 +312,39 @@ static apl_status decode_group(struct picture *p, const struct decoding *d, size
     return APL_OK;
 }
 
+/* Decodes group g of the plane at hand, or steps over it where nobody wants any of its records. */
+static apl_status take_group(struct picture *p, struct decoding *d, size_t channel, size_t g, apl_error *err)
+{
+    size_t bytes = (size_t)load_le(d->sizes + g * 4, 4);
+    uint8_t *to[WAYS];
+    const uint8_t *frame = cursor_take(&d->frames, bytes);
+    if (!frame)
+        return fail(err, APL_E_CORRUPT, "a frame of %zu bytes where %zu are left", bytes,
+                    cursor_left(&d->frames));
+    if (!find_rows(d, g, to))
+        return APL_OK;
+    return decode_group(p, d, channel, picture_ways(d->layout, g), frame, bytes, to, err);
+}
+
 apl_status picture_decode(struct picture *picture, const struct picture_layout *layout, const uint8_t *coded,
                           size_t size, uint8_t *const *rows, apl_error *err)
 {
-    struct decoding d = {.layout = layout, .coded = coded, .rows = rows};
-    TRY(check_table(layout, coded, size, err));
+    struct decoding d = {.layout = layout, .rows = rows};
+    if (size < layout->frames)
+        return fail(err, APL_E_CORRUPT, "%zu coded bytes, too few for the header of %zu", size,
+                    layout->frames);
     if (!decoding_begin(picture, layout, &d))
         return fail_nomem(err);
-    const uint8_t *entry = coded + layout->table, *frame = coded + layout->frames;
+    d.frames = cursor_over(coded + layout->frames, size - layout->frames);
     for (size_t i = 0; i < layout->channels; i++) {
-        size_t channel = picture_channel(layout->channels, i);
-        TRY(check_order(&d, i, err));
-        for (size_t g = 0; g < layout->groups; g++, entry += 4) {
-            size_t bytes = (size_t)load_le(entry, 4);
-            uint8_t *to[WAYS];
-            apl_status status = APL_OK;
-            if (find_rows(&d, i, g, to))
-                status = decode_group(picture, &d, channel, picture_ways(layout, g), frame, bytes, to, err);
+        TRY(take_plane(&d, coded, i, err));
+        for (size_t g = 0; g < layout->groups; g++) {
+            apl_status status = take_group(picture, &d, picture_channel(layout->channels, i), g, err);
             if (status != APL_OK)
                 return fail_in(err, status, "plane %zu, group %zu", i, g);
-            frame += bytes;
         }
     }
+    if (cursor_left(&d.frames) > 0)
+        return fail(err, APL_E_CORRUPT, "%zu bytes behind the last frame", cursor_left(&d.frames));
     return APL_OK;
 }

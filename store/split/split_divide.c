@@ -68,7 +68,7 @@ static apl_status hash_block(void *context, unsigned worker, size_t task, apl_er
     uint64_t number = d->first_block + task, first;
     uint32_t count;
     TRY(worker_ready(d, w, err));
-    TRY(store_block(d->store, number, &w->bc.file, &view, err));
+    TRY(store_block(d->store, number, &w->bc, &view, err));
     TRY(split_units_read(&w->units, number, &view, err));
     manifest_block_ids(&d->store->manifest, number, &first, &count);
     for (uint32_t i = 0; i < count; i++)
@@ -88,7 +88,7 @@ static apl_status list_block(void *context, unsigned worker, size_t task, apl_er
     uint64_t number = d->first_block + task, first;
     uint32_t count;
     TRY(worker_ready(d, w, err));
-    TRY(store_block(d->store, number, &w->bc.file, &view, err));
+    TRY(store_block(d->store, number, &w->bc, &view, err));
     TRY(split_units_read(&w->units, number, &view, err));
     manifest_block_ids(&d->store->manifest, number, &first, &count);
     const struct schema *schema = &d->store->manifest.schema;

@@ -179,7 +179,7 @@ static apl_status count_block(const apl_store *store, struct block_coder *bc, co
     struct block_view view;
     uint64_t first;
     uint32_t count;
-    TRY(store_block(store, number, &bc->file, &view, err));
+    TRY(store_block(store, number, bc, &view, err));
     manifest_block_ids(&store->manifest, number, &first, &count);
     apl_status status = block_decode_column(bc, schema, &view, field, false, &column, err);
     for (uint32_t i = 0; status == APL_OK && i < count; i++) {

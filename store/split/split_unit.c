@@ -70,8 +70,9 @@ static apl_status key_of(const struct split_units *u, uint64_t id, uint32_t reco
 {
     const struct manifest *m = &u->store->manifest;
     uint64_t position = u->field < 0 ? id : load_le(u->column.values.data + (size_t)record * 8, 8);
-    if (position >= m->info.records)
-        return fail(err, APL_E_CORRUPT, "%s: record %llu has a source position that there is not",
+    const struct split *split = &m->splits[manifest_split_of(m, id)];
+    if (position - split->first >= split->count)
+        return fail(err, APL_E_CORRUPT, "%s: record %llu has a source position that its split does not have",
                     u->store->name, (unsigned long long)id);
     const struct member *member = &m->members[manifest_member_of(m, position)];
     *unit = (struct hash128){((uint64_t)member->number << 32) + (position - member->first), 0};

@@ -36,9 +36,11 @@ static void repair_raw_sum(struct block_coder *bc, const struct schema *schema, 
     struct raw_column column = {0};
     if (view->columns[f].raw_bytes <= SOME_RAW) {
         block_decode_column(bc, schema, view, f, true, &column, NULL);
-        const struct buffer *raw = field_varying(&schema->fields[f]) ? &bc->scratch : &column.values;
-        if (raw->size == view->columns[f].raw_bytes)
-            store_le(entry + 24, hash_xxh3_64(raw->data, raw->size), 8);
+        hash_stream_reset(bc->hash);
+        hash_stream_add(bc->hash, column.dims.data, column.dims.size);
+        hash_stream_add(bc->hash, column.values.data, column.values.size);
+        if (column.dims.size + column.values.size == view->columns[f].raw_bytes)
+            store_le(entry + 24, hash_stream_64(bc->hash), 8);
     }
     buffer_free(&column.values);
     buffer_free(&column.dims);
@@ -59,10 +61,10 @@ void repair_block(uint8_t *bytes, size_t size, const struct schema *schema)
     if (size < HEAD)
         return;
     repair_head(bytes, size);
-    if (!schema || block_parse(bytes, size, schema, &view, NULL) != APL_OK ||
-        block_coder_init(&bc, NULL) != APL_OK)
+    if (!schema || block_coder_init(&bc, NULL) != APL_OK)
         return;
-    for (unsigned f = 0; f < schema->count; f++) {
+    unsigned fields = block_parse(&bc, bytes, size, schema, &view, NULL) == APL_OK ? schema->count : 0;
+    for (unsigned f = 0; f < fields; f++) {
         const struct column_view *column = &view.columns[f];
         uint8_t *entry = bytes + HEAD + ENTRY * f;
         store_le(entry + 32, hash_xxh3_64(column->coded, column->coded_bytes), 8);

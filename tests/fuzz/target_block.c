@@ -32,7 +32,7 @@ static void code_again(const struct schema *schema, const struct raw_block *bloc
     struct block_view view;
     apl_error err;
     MUST(block_encode(&bc, schema, block, &out, &err) == APL_OK);
-    MUST(block_parse(out.data, out.size, schema, &view, &err) == APL_OK);
+    MUST(block_parse(&bc, out.data, out.size, schema, &view, &err) == APL_OK);
     MUST(block_decode(&bc, schema, &view, &again, &err) == APL_OK);
     for (unsigned f = 0; f < schema->count; f++) {
         const struct buffer *a = &block->columns[f].values, *b = &again.columns[f].values;
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!bc.coder)
         MUST(block_coder_init(&bc, &err) == APL_OK);
     const struct schema *schema = fuzz_schema(data[0] % SCHEMAS);
-    if (block_parse(data + 1, size - 1, schema, &view, &err) != APL_OK)
+    if (block_parse(&bc, data + 1, size - 1, schema, &view, &err) != APL_OK)
         return 0;
     size_t raw = 0;
     for (unsigned f = 0; f < schema->count; f++)
