@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from . import _core, _trees
-from ._ahead import END, Ahead
 from ._arguments import (
     U32,
     U64,
@@ -27,8 +26,10 @@ from ._arguments import (
     wrong_type,
     wrong_value,
 )
-from ._errors import ForkedError, InvalidError, LentError, NotFoundError, TimeoutError
+from ._errors import ForkedError, InvalidError, LentError, NotFoundError
 from ._mix import WEIGHT, records_of, sources
+from ._pass import Epoch, Pass
+from ._source import Source
 from ._store import Store
 from .sampling import Sampling
 from .schema import listed
@@ -59,6 +60,8 @@ class Loader:
     order is a function of content, split, seed and epoch alone: the same on every machine, for any number of
     threads. `iter()` starts the next epoch, also after a `break`; after `load_state_dict()` it goes on where
     the state was. `len()` is the number of batches in an epoch.
+    Iterators that are used at the same time are independent: each has the epoch that was next when its first
+    batch was asked for, and all but one of them open a reader of their own, with its own threads and memory.
 
     A loader may be used by several threads, and belongs to the process that made it: make one in each child.
 
@@ -98,7 +101,8 @@ class Loader:
         memory_budget: bytes that the loader may allocate; 0: what the window needs.
         rank, world: this process among how many, which share an epoch; None: as torchrun, MPI or Slurm say.
         first_epoch: the number of the first epoch.
-        timeout: seconds that a batch may take; None: for ever.
+        timeout: seconds that a batch may take, in functions too; None: for ever. After a `TimeoutError` the
+            next call goes on waiting.
         skip_corrupt: so many records of corrupt blocks are left out (`batch.skipped` lists them) before that
             is an error.
         pin: two functions of (address, bytes), called with memory for batches before it is used and before it
@@ -107,6 +111,8 @@ class Loader:
     Raises:
         NotFoundError: no such store, split or field.
         InvalidError: an option is wrong; the message says which, and what would do.
+        TimeoutError: while iterating: a batch took longer than `timeout`; it names what is waited for.
+        RuntimeError: while iterating: a function has raised StopIteration.
         CorruptError: while iterating: a block is not what was written; `error.records` tells whose.
         LentError: while iterating: arrays of too many batches are still held; copy what is to stay.
     """
@@ -169,11 +175,12 @@ class Loader:
         first = next(iter(self.store._splits()))[0]
         self.split = self._options["split"] = first if split is None else text("split", split)
         self._add_records(sampling, ids, mix, weight)
-        self._pid, self._lock = os.getpid(), threading.Lock()
-        self._ahead: Ahead | None = None
-        self._serial = 0  # of the iterator that is valid
+        self._pid, self._starting = os.getpid(), threading.RLock()
+        self._passes: weakref.WeakSet[Pass] = weakref.WeakSet()  # also those of iterators of before
+        self._cancelled = self._closed = False
+        self._waiting: weakref.ref[Epoch] | None = None  # the iterator whose epoch will be the loader's
         try:
-            self._open(first_epoch=first_epoch)
+            self._pass = self._opened(first_epoch=first_epoch)
         except NotFoundError as error:
             splits, fields = listed(self.store.splits), listed(self.store.schema.names)
             raise NotFoundError(f"{error} (it has the splits {splits}, the fields {fields})") from None
@@ -197,77 +204,88 @@ class Loader:
 
     # ------------------------------------------------------------------------------------------- epochs
 
-    def _open(self, **where: Any) -> None:
-        self._reader = _core.Reader(self.store, {**self._options, **where})
-        self._source = _Source(self._reader, self._timeout, self._functions, "state" in where)
-        self._begun = False  # has anything of the current epoch been handed out?
-        self._serial += 1
-        self._state: bytes | None = None  # after the last batch that the caller has; None: the reader knows
+    def _opened(self, finished: bool = False, **where: Any) -> Pass:
+        """A reader that begins there, and what belongs to it."""
+        reader = _core.Reader(self.store, {**self._options, **where})
+        depth = self._depth if self._functions else 0
+        opened = Pass(reader, self._make_source(reader), depth, self._timeout, finished)
+        self._passes.add(opened)
+        if self._cancelled:  # meanwhile, too
+            opened.cancel()
+        return opened
 
-    def _check_process(self) -> None:
+    def _make_source(self, reader: _core.Reader) -> Source:
+        """Gives the batches of a reader; for subclasses."""
+        return Source(reader, self._timeout, self._functions)
+
+    def _check_usable(self) -> None:
         if os.getpid() != self._pid:
             raise ForkedError("the loader belongs to the parent process: make one here")
+        if self._closed:
+            raise InvalidError("the loader is closed")
 
-    def _reopen(self, **where: Any) -> None:
-        self._check_process()
-        before = self._state or self._reader.state()
-        self._stop_ahead()
-        self._reader.close()
-        try:
-            self._open(**where)
-        except BaseException:
-            self._open(state=before)
-            raise
+    def _reopen(self, finished: bool = False, **where: Any) -> None:
+        self._check_usable()
+        with self._starting:
+            before, self._cancelled = self._pass, False
+            if not before.in_use:
+                before.end_ahead()
+            self._pass = self._opened(finished, **where)
+            if not before.in_use:
+                before.close()
+            self._waiting = None
 
     def __iter__(self) -> Iterator[Any]:
-        if self._begun:
-            self._stop_ahead()
-            self._reader.next_epoch()
-            self._begun = self._source.resumed = False
-            self._state = None
-        self._serial += 1
+        self._check_usable()  # in a child, the lock may be held for ever
+        iterator = Epoch(self)
         _trees.register()
-        return _Epoch(self, self._serial)
+        with self._starting:
+            if self._pass.in_use:
+                self._waiting = weakref.ref(iterator)
+            elif self._pass.begun:
+                self._pass.next_epoch()
+        return iterator
 
-    def _take(self, serial: int) -> Any:
-        if serial != self._serial:
-            raise InvalidError("this iterator is over: its loader has been started anew")
+    def _begin(self, iterator: Epoch) -> Pass:
+        """Gives an iterator its epoch. Another that has not come to its end keeps its own, and its reader."""
+        self._check_usable()
+        with self._starting:
+            if self._pass.in_use:
+                self._pass = self._opened(first_epoch=self._pass.epoch + 1)
+            elif self._pass.begun:
+                self._pass.next_epoch()
+            iterator.begin(self._pass)
+            return self._pass
+
+    def _settled(self) -> Pass:
+        """What the last iteration that was begun goes through: also if nothing has been asked of it yet."""
+        if os.getpid() != self._pid:
+            return self._pass
+        with self._starting:
+            waiting = None if self._waiting is None else self._waiting()
+            self._waiting = None
+            if waiting is not None and not waiting.begun:
+                self._begin(waiting)
+            return self._pass
+
+    def _taken(self, of: Pass) -> Any:
         try:
-            item = self._take_ahead() if self._functions else self._source.next()
+            item = of.take()
         except LentError as error:
             raise LentError(f"{error}; {self._lent_advice}, or give a larger memory_budget") from None
-        self._begun = True
         if item is None:
             raise StopIteration
-        return self._convert(item)
-
-    def _take_ahead(self) -> Any:
-        """The next of what the functions have made; None: the epoch is over."""
-        self._check_process()
-        with self._lock:  # so that the state is that after the last one taken
-            if self._ahead is None:
-                self._state = self._reader.state()
-                self._ahead = Ahead(self._source.produce, self._depth)
-            self._begun = True  # also if a function raises
-            try:
-                taken = self._ahead.take()
-            except (LentError, TimeoutError):  # may be tried again
-                self._stop_ahead()
-                raise
-            item, self._state = (None, None) if taken is END else taken
         return item
+
+    def _take(self, of: Pass) -> Any:
+        return self._convert(self._taken(of))
 
     def _convert(self, batch: Any) -> Any:
         """What is handed out for a batch; for subclasses."""
         return batch
 
-    def _stop_ahead(self) -> None:
-        if self._ahead is not None:
-            self._ahead.stop()
-            self._ahead = None
-
     def __len__(self) -> int:
-        return self._reader.batches
+        return self._pass.reader.batches
 
     @property
     def records(self) -> int:
@@ -292,31 +310,43 @@ class Loader:
 
     @property
     def epoch(self) -> int:
-        """The epoch that is being handed out, or will be by the next iteration if that has not begun."""
-        return self._reader.epoch
+        """The epoch that is being handed out, or will be by the next iteration if that has not begun. After
+        `load_state_dict()` a loop over ``range(loader.epoch, epochs)`` goes on where the other ended."""
+        return self._settled().epoch
 
     def set_epoch(self, epoch: int) -> None:
         """Makes the next iteration that of epoch `epoch`, from its beginning; where a state of that epoch has
         just been loaded, from there. Needed only to leave the sequence: `iter()` goes from epoch to epoch by
         itself."""
         epoch = whole("epoch", epoch)
-        if self._begun and epoch == self._reader.epoch + 1:
+        now = self._settled()
+        if now.begun and epoch == now.reader.epoch + 1:
             return  # that is where iter() will go
-        if self._begun or epoch != self._reader.epoch:
+        if now.begun or epoch != now.reader.epoch:
             self._reopen(first_epoch=epoch)
 
     # -------------------------------------------------------------------------------------------- state
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader stands after the last batch that it handed out: a small dict of str and int, fit
-        for JSON, pickle and `torch.save`. Also within an epoch, and at its end."""
-        state = self._state or self._reader.state()
+        """Where the loader stands after the last batch that it handed out: a small dict of str, int and bool,
+        fit for JSON, pickle and `torch.save`. Also within an epoch, and at its end: ``state["finished"]``
+        tells whether the iteration had ended by then."""
+        now = self._settled()
+        state = now.state()
         epoch, position = (int.from_bytes(state[at : at + 8], "little") for at in (64, 72))
-        return {"apldata": 1, "epoch": epoch, "position": position, "state": state.hex()}
+        return {
+            "apldata": 1, "epoch": epoch, "position": position, "finished": now.finished,
+            "state": state.hex(),
+        }  # fmt: skip
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Makes the next iteration go on with the very batch that would have followed when `state` was taken:
         by this or another loader, with whatever threads, batch size, world and transforms.
+
+        At an epoch's end it is as with torchdata's StatefulDataLoader. Of a state that was taken within the
+        loop, after the last batch of an epoch, the next iteration is what is left of that epoch: nothing; the
+        one after it is the next epoch. Of a state that was taken when the loop had ended, the next iteration
+        is the next epoch.
 
         Raises:
             MismatchError: the state is of another store, split, seed, order, window, number of bins, lanes,
@@ -324,10 +354,10 @@ class Loader:
             InvalidError: it is damaged, or none.
         """
         try:
-            where = bytes.fromhex(state["state"])
-        except (KeyError, TypeError, ValueError):
+            where, finished = bytes.fromhex(state["state"]), state.get("finished", False)
+        except (AttributeError, KeyError, TypeError, ValueError):
             raise InvalidError("the state is damaged, or none of apldata's") from None
-        self._reopen(state=where)
+        self._reopen(bool(flag("finished of the state", finished)), state=where)
 
     # ---------------------------------------------------------------------------------------- telling
 
@@ -336,29 +366,33 @@ class Loader:
         skipped, dropped, missing, repeated, and the sum of keyed hashes of what was delivered. Receipts of
         all ranks, and of parts that follow each other, add up. Functions in Python work ahead, and what they
         have taken counts."""
-        receipt = self._reader.receipt()
+        receipt = self._settled().reader.receipt()
         low, high = receipt["sum"]
         return {**receipt, "sum": f"{high << 64 | low:032x}"}
 
     def stats(self) -> dict[str, Any]:
         """Where the time went since the loader was opened, in seconds: see ``apl_stats`` in ``apl.h``.
         ``stall`` is the part of the time that the caller waited."""
-        return json.loads(self._reader.stats())
+        return json.loads(self._pass.reader.stats())
 
     def cancel(self) -> None:
         """Makes `next()` raise `CancelledError` in every thread, from now on. From any thread, or a signal's
         handler."""
-        self._reader.cancel()
+        self._cancelled = True
+        for one in list(self._passes):
+            one.cancel()
 
     def close(self) -> None:
-        """Ends the threads. Batches that are held stay valid. Also by ``with loader:``, and when the loader
-        is gone."""
-        self._reader.cancel()
-        self._stop_ahead()
-        self._reader.close()
+        """Ends the threads, within a second. Batches that are held stay valid. A function of yours that does
+        not return by then is left to itself, with the batch that it has. Also by ``with loader:``, and when
+        the loader is gone."""
+        self._closed = True
+        self.cancel()
+        for one in list(self._passes):
+            one.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_reader"):
+        if hasattr(self, "_passes"):
             self.close()
 
     def __enter__(self) -> Loader:
@@ -379,57 +413,11 @@ class Loader:
         return _display.loader_repr(self)
 
 
-class _Source:
-    """The batches of a reader, and what functions make of them. It knows no loader, so that the thread that
-    works ahead does not keep a forgotten one alive."""
-
-    def __init__(
-        self, reader: _core.Reader, timeout: float, functions: list[Callable[[Any], Any]], resumed: bool
-    ) -> None:
-        self._reader, self._timeout, self._functions = reader, timeout, functions
-        self.resumed = resumed  # by a state, and nothing has been handed out since
-
-    def next(self) -> _core.Batch | None:
-        """The next batch; None at the end of the epoch."""
-        batch = self._reader.next(self._timeout)
-        if batch is None and self.resumed:  # the state was that of an epoch's end
-            self.resumed = False
-            self._reader.next_epoch()
-            batch = self._reader.next(self._timeout)
-        self.resumed = False
-        return batch
-
-    def produce(self) -> Any:
-        """The next batch, with the functions applied, and the state after it; `END` at the end of the
-        epoch."""
-        item: Any = self.next()
-        if item is None:
-            return END
-        state = self._reader.state()
-        for function in self._functions:
-            result = function(item)
-            item = item if result is None else result
-        return item, state
-
-
-class _Epoch:
-    """The iterator over one epoch of a loader."""
-
-    def __init__(self, loader: Loader, serial: int) -> None:
-        self._loader, self._serial = loader, serial
-
-    def __iter__(self) -> _Epoch:
-        return self
-
-    def __next__(self) -> Any:
-        return self._loader._take(self._serial)
-
-    def __len__(self) -> int:
-        return len(self._loader)
-
-
 @atexit.register
 def _close_all() -> None:
     """Threads of ours must not outlive the interpreter."""
-    for loader in list(_open_loaders):
+    loaders = list(_open_loaders)
+    for loader in loaders:
+        loader.cancel()
+    for loader in loaders:
         loader.close()

@@ -7,6 +7,7 @@ they make global arrays.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import time
@@ -21,9 +22,11 @@ from jax.sharding import Sharding
 
 from ._arguments import U32, whole, wrong_type
 from ._columns import fixed_fields, has_functions, lent_view
-from ._core import Batch
+from ._core import Batch, Reader
 from ._errors import InvalidError, LentError
-from ._loader import Loader, _Source
+from ._loader import Loader
+from ._pass import Pass
+from ._source import Source
 from ._store import Store
 from .transforms import listed
 
@@ -99,26 +102,27 @@ class DataLoader(Loader):
             rank, world = jax.process_index(), jax.process_count()
         target = sharding if sharding is not None else device or _default_device()
         self._placement = _Placement(target, label_dtype, _labels(store) if label_dtype is not None else ())
+        self._places_ahead = prefetch > 0 and not self._placement.lends
+        if self._places_ahead:
+            self._depth = prefetch
+            transforms = [*transforms, self._placement]
         super().__init__(
             store, split, batch_size, transforms=transforms, fields=fields, rank=rank, world=world, **options
         )
         if sharding is not None:
             self._check_sharding(sharding, world or 1)
-        self._places_ahead = prefetch > 0 and not self._placement.lends
-        if self._places_ahead:
-            self._depth = prefetch
-            self._functions.append(self._placement)
 
     _lent_advice = "arrays lie in their batches: copy what is to stay, as by x + 0"
 
-    def _open(self, **where: Any) -> None:
-        super()._open(**where)
-        resumed = self._source.resumed
-        self._source = _PatientSource(self._reader, self._timeout, self._functions, resumed)
-        self._source.held = self._placement.held = _Held()
+    def _make_source(self, reader: Reader) -> Source:
+        return _PatientSource(reader, self._timeout, self._functions, self._placement)
 
-    def _convert(self, batch: Any) -> Any:
-        return batch if self._places_ahead else self._placement(batch)
+    def _take(self, of: Pass) -> Any:
+        item = self._taken(of)
+        if self._places_ahead:
+            return item
+        source: Any = of.source  # of this class's own
+        return source.placement(item)
 
     def _check_sharding(self, sharding: Sharding, world: int) -> None:
         """Tells at the start what else would be told at the end of the first epoch."""
@@ -154,11 +158,14 @@ class _Held:
         return sum(any(array() is not None for array in batch) for batch in list(self._batches))
 
 
-class _PatientSource(_Source):
+class _PatientSource(Source):
     """JAX computes behind the loop's back, and keeps the batches that it still needs. When no more can be
     lent for that, and not because the loop keeps them itself, this waits until one comes back."""
 
-    held: _Held
+    def __init__(self, reader: Reader, timeout: float, functions: list[Any], placement: _Placement) -> None:
+        super().__init__(reader, timeout, functions)
+        self.placement = copy.copy(placement)
+        self.held = self.placement.held = _Held()
 
     def next(self) -> Batch | None:
         end, pause = time.monotonic() + _PATIENCE, 1e-4

@@ -16,6 +16,7 @@ from ._columns import lent_view
 from ._errors import CancelledError, InvalidError
 from ._loader import _NO_THREADS as NO_THREADS
 from ._loader import Loader
+from ._source import apply
 from ._store import Store
 
 __all__ = ["batches", "dataset", "tensors"]
@@ -191,9 +192,7 @@ def _signature(loader: Loader) -> Any:
     item: Any = reader.next(loader._timeout)
     if item is None:
         raise InvalidError(f"{loader.store.path}: split {loader.split} has no batch")
-    for function in loader._functions:
-        result = function(item)
-        item = item if result is None else result
+    item = apply(loader._functions, item)
     rows = loader.batch_size if loader._options["drop_last"] and not loader._functions else None
     copies = _copy(item)
     del item

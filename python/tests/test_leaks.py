@@ -89,7 +89,7 @@ def test_threads_and_files_over_200_loaders(store_path: str) -> None:
                 loader.close()
             del loader, iterator, batch
 
-    use(20)
+    use(60)
     before, memory = resources(), resident()
     use(200)
     assert resources() == before

@@ -54,9 +54,9 @@ def test_a_state_at_every_batch(store: Store, transforms: list[Any], options: di
             )
             assert other.state_dict() == state
             rest = ids_of(other)
-        end = total if done < total else 2 * total
-        if 0 < done == 2 * total:
-            assert sorted(rest) == sorted(list(range(TRAIN)) * (total // TRAIN))  # the third epoch
+        end = total if done <= total else 2 * total
+        if done == end:
+            assert rest == []  # it was the last batch of its epoch
         elif free:
             assert sorted(order[done:end] if number else rest) == sorted(rest)
         else:
@@ -69,12 +69,48 @@ def test_a_state_of_the_end_goes_on_with_the_next_epoch(store: Store, transforms
     with Loader(store, "train", 128, transforms=transforms) as loader:
         first, second = ids_of(loader), None
         state = loader.state_dict()
+        assert state["finished"] is True and state["epoch"] == loader.epoch == 0
         second, third = ids_of(loader), ids_of(loader)
         loader.load_state_dict(state)
+        assert loader.epoch == 1  # that of the next iteration
         assert ids_of(loader) == second and ids_of(loader) == third and first != second
         loader.load_state_dict(state)
+        assert loader.state_dict() == state
         loader.load_state_dict(loader.state_dict())
         assert ids_of(loader) == second
+
+
+@pytest.mark.parametrize("transforms", FUNCTIONS)
+@pytest.mark.parametrize("options", [{}, {"drop_last": True}, {"order": "free"}])
+def test_a_state_of_the_last_batch_ends_the_epoch(
+    store: Store, transforms: list[Any], options: dict[str, Any]
+) -> None:
+    """As many steps as without the interruption, whichever loop over epochs goes on."""
+    steps = 0
+    with Loader(store, "train", 100, transforms=transforms, **options) as loader:
+        for _ in loader:
+            steps += 1
+            if steps == 10:
+                state = loader.state_dict()
+        assert not state["finished"] and loader.state_dict()["finished"]
+        second = ids_of(loader)
+        loader.load_state_dict(state)
+        assert loader.epoch == 0
+        assert [len(ids_of(loader)) for _ in range(loader.epoch, 3)] == [0, 1000, 1000]
+        for epochs in ([0, 1], [1]):  # scripts that count from the epoch of the state, or by steps
+            loader.load_state_dict(state)
+            for epoch in epochs:
+                loader.set_epoch(epoch)
+                rest = ids_of(loader)
+            assert sorted(rest) == sorted(second) and (rest == second or "order" in options)
+
+
+def test_states_that_say_nonsense(store: Store) -> None:
+    with Loader(store, "train", 100) as loader:
+        state = loader.state_dict()
+        for finished in ("yes", 2, []):
+            with pytest.raises(apldata.InvalidError, match="finished"):
+                loader.load_state_dict({**state, "finished": finished})
 
 
 @pytest.mark.parametrize("transforms", FUNCTIONS)
@@ -96,7 +132,7 @@ def test_a_wrong_state_is_refused_and_changes_nothing(store: Store, tmp_path: An
     with apldata.Writer(tmp_path / "other", {"image": "u16"}) as writer:
         writer.extend(image=range(1000))
     with Loader(store, "train", 100) as loader:
-        order = ids_of(loader)
+        ids_of(loader)
         next(iter(loader))
         state = loader.state_dict()
         strangers = {
@@ -118,8 +154,7 @@ def test_a_wrong_state_is_refused_and_changes_nothing(store: Store, tmp_path: An
             with pytest.raises((apldata.InvalidError, apldata.MismatchError)):
                 loader.load_state_dict(bad)  # type: ignore[arg-type]
             assert loader.state_dict() == state
-        rest = ids_of(loader)
-        assert len(rest) == 900 and rest != order[100:]
+        assert len(ids_of(loader)) == 1000 and loader.epoch == 2
 
 
 def test_damaged_states_are_refused(store: Store) -> None:

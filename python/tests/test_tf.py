@@ -144,7 +144,7 @@ def test_state_round_trips_at_every_batch(store_path, function):
         for at, state in enumerate(states[:-1]):
             resumed.load_state_dict(state)
             following = [batch["label"].numpy() for batch in rest]
-            end = (at // len(loader) + 1) * len(loader)
+            end = at + (-at % len(loader) if at else len(loader))  # the last batch ends its epoch
             assert len(following) == end - at
             assert all(map(np.array_equal, following, labels[at:end]))
 
@@ -195,6 +195,18 @@ def test_errors_reach_the_loop(store_path):
     next(dataset)
     with pytest.raises(tf.errors.OpError, match="no second batch"):
         next(dataset)
+
+
+def test_a_stop_iteration_does_not_end_the_pass(store_path):
+    left = iter([1, 2])
+
+    def draws(batch):
+        next(left)
+
+    with pytest.raises(tf.errors.OpError, match=r"draws.*raised StopIteration"):
+        list(apldata.tf.dataset(store_path, "train", 100, transforms=[draws]))
+    with pytest.raises(RuntimeError, match="raised StopIteration"):  # told before the first pass
+        apldata.tf.dataset(store_path, "train", 100, transforms=[draws])
 
 
 def test_training_over_an_epoch_agrees_with_numpy(store_path):

@@ -120,7 +120,7 @@ def test_tensors_lie_in_the_batch(store_path: str) -> None:
     images, _ = next(iter(DataLoader(store_path, 64, transforms=[note])))
     assert images.data_ptr() == seen[0]
     loader = DataLoader(store_path, 64)
-    batch = loader._source.next()
+    batch = loader._pass.source.next()
     images, labels = loader._convert(batch)
     assert images.data_ptr() == address(batch.column("image"))
     assert labels.data_ptr() != address(batch.column("label"))

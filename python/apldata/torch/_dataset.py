@@ -11,6 +11,7 @@ import torch
 
 from .._arguments import U64, flag, function, text, whole
 from .._errors import InvalidError, NoRecordError
+from .._source import call
 from .._store import Store
 from ._tensors import Converter, names_given, whole_numbers
 
@@ -116,9 +117,9 @@ class Dataset(torch.utils.data.Dataset):
             return sample
         first, *rest = sample
         if self.transform is not None:
-            first = self.transform(first)
+            first = call(self.transform, first)
         if self.target_transform is not None:
-            rest[0] = self.target_transform(rest[0])
+            rest[0] = call(self.target_transform, rest[0])
         return (first, *rest)
 
     def __repr__(self) -> str:

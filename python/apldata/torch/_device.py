@@ -4,7 +4,6 @@ Loader's."""
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -59,8 +58,6 @@ class DeviceLoader(Loader):
         CorruptError: at the start: a block is not what was written; `error.records` tells whose.
     """
 
-    _source: Any
-
     def __init__(
         self,
         db: Store | str | os.PathLike[str],
@@ -86,7 +83,6 @@ class DeviceLoader(Loader):
         first_epoch: int = 0,
     ) -> None:
         self.device = device_of(device)
-        self._taking = threading.Lock()
         store = db if isinstance(db, Store) else Store(db)
         workers = len(os.sched_getaffinity(0)) if threads is None else whole("threads", threads, 0, U32)
         self._resident = Resident(
@@ -114,35 +110,21 @@ class DeviceLoader(Loader):
         store = db if isinstance(db, Store) else Store(db)
         return Resident(store, text("split", split), torch.device("cpu"), transforms, fields).bytes_needed
 
-    def _open(self, **where: Any) -> None:
-        super()._open(**where)
-        self._source = Drawing(self._source, self._reader, self._resident, self.seed, self.batch_size)
-
-    def _stop_ahead(self) -> None:
-        self._source.forget()
-        super()._stop_ahead()
-
-    def _take(self, serial: int) -> Any:
-        with self._taking:  # so that the state is that after the last one taken
-            try:
-                return super()._take(serial)
-            except StopIteration:
-                self._state = None
-                raise
+    def _make_source(self, reader: _core.Reader) -> Drawing:
+        return Drawing(reader, self._resident, self.seed, self.batch_size)
 
     def _convert(self, drawn: Drawn) -> Any:
-        part, start, stop, self._state = drawn
-        places = [place and place.cut(start, stop) for place in part.places]
-        return self._resident.take(part.rows[start:stop], places)
+        places = [place and place.cut(drawn.start, drawn.stop) for place in drawn.part.places]
+        return self._resident.take(drawn.part.rows[drawn.start : drawn.stop], places)
 
     def receipt(self) -> dict[str, Any]:
         """What became of the deliveries of the current epoch up to now, as `Loader.receipt()`. What is drawn
         ahead does not
         count: to tell, the batches that were handed out are drawn once more."""
-        with self._taking:
-            origin, calls = self._source.origin, self._source.calls
-            if origin is None:
-                return super().receipt()
+        source: Any = self._settled().source  # of this class's own
+        origin, calls = source.origin()
+        if origin is None:
+            return super().receipt()
         reader = _core.Reader(self.store, {**self._options, "state": origin})
         try:
             _replay(reader, calls)
@@ -159,11 +141,9 @@ class DeviceLoader(Loader):
 
 
 def _replay(reader: _core.Reader, calls: int) -> None:
-    """Takes so many batches, the first from the next epoch if the reader's state was an epoch's end."""
-    for call in range(calls):
-        if reader.next() is None and call == 0:
-            reader.next_epoch()
-            reader.next()
+    """Asks for so many batches."""
+    for _ in range(calls):
+        reader.next()
 
 
 def _summed(receipt: dict[str, Any]) -> dict[str, Any]:

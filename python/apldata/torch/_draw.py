@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from .. import _core
 from .._errors import ForkedError
+from .._source import Source
 from ._augment import PLACES, Places
 from ._resident import Resident
 
@@ -33,56 +35,54 @@ class Drawn(NamedTuple):
     state: bytes  # of the reader after it
 
 
-class Drawing:
-    """Hands out the batches of a reader of ids as `Drawn`, epoch by epoch.
+class Drawing(Source):
+    """Hands out the batches of a reader of ids as `Drawn`, epoch by epoch."""
 
-    Args:
-        source: that the loader takes batches from: its next() gives one, or None at the end of the epoch.
-    """
-
-    def __init__(
-        self, source: Any, reader: _core.Reader, resident: Resident, seed: int, batch_size: int
-    ) -> None:
-        self._source, self._reader, self._resident = source, reader, resident
-        self._seed, self._batch_size = seed, batch_size
-        self._pid = os.getpid()
+    def __init__(self, reader: _core.Reader, resident: Resident, seed: int, batch_size: int) -> None:
+        super().__init__(reader, 0.0, [])
+        self._resident, self._seed, self._batch_size = resident, seed, batch_size
+        self._pid, self._lock = os.getpid(), threading.Lock()
         self._waiting: deque[Drawn] = deque()
         self.forget()
 
-    @property
-    def resumed(self) -> bool:
-        return self._source.resumed
-
-    @resumed.setter
-    def resumed(self, resumed: bool) -> None:
-        self._source.resumed = resumed
-
     def forget(self) -> None:
-        """The epoch is over, or given up."""
         self._waiting.clear()
-        self.origin: bytes | None = None  # the reader's state before the first batch of the epoch
-        self.calls = 0  # of next(), in this epoch
+        self._state: bytes | None = None  # after the last batch that was handed out; None: the reader's
+        self._origin: bytes | None = None  # the reader's state before the first batch of the epoch
+        self._calls = 0  # of next(), in this epoch
         self._over = False
 
     def next(self) -> Drawn | None:
         """The next batch; None at the end of the epoch."""
         if os.getpid() != self._pid:
             raise ForkedError("the loader belongs to the parent process: make one here")
-        if not self._waiting and not self._over:
-            self._draw()
-        self.calls += bool(self._waiting) or not self._over
-        self._over = not self._waiting
-        return self._waiting.popleft() if self._waiting else None
+        with self._lock:  # so that the state is that after the last one taken
+            if not self._waiting and not self._over:
+                self._draw()
+            self._calls += bool(self._waiting) or not self._over
+            self._over = not self._waiting
+            drawn = self._waiting.popleft() if self._waiting else None
+            self._state = drawn and drawn.state
+        return drawn
+
+    def state(self) -> bytes:
+        return self._state or self._reader.state()
+
+    def origin(self) -> tuple[bytes | None, int]:
+        """The state before the first batch of the epoch, None if none was asked for, and how many times one
+        was."""
+        with self._lock:
+            return self._origin, self._calls
 
     def _draw(self) -> None:
         """Draws the batches of the next 65,536 records, or one batch, or what the epoch has left."""
-        if self.origin is None:
-            self.origin = self._reader.state()
+        if self._origin is None:
+            self._origin = self._reader.state()
         tables: list[np.ndarray] = []
         tails: list[tuple[int, int, bytes]] = []
         total = 0
         while total + self._batch_size <= _AHEAD or not tables:
-            batch = self._source.next()
+            batch = self._reader.next()
             if batch is None:
                 break
             tables.append(self._table(batch))

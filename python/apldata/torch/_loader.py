@@ -120,7 +120,7 @@ class _Collate:
     """The user's collate_fn, as the last of the functions over batches."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
-        self._function = function
+        self._function = self.__wrapped__ = function
 
     def __call__(self, batch: Any) -> Any:
         result = self._function(batch)
@@ -141,9 +141,9 @@ class DataLoader(Loader):
     integers are copied, as int64, and fields of at most 64 bytes a record as they are. Text is a list of str.
     The last batch of an epoch may have fewer rows; with several ranks, none.
 
-    Iterating, epochs, `len()`, `state_dict()` and `load_state_dict()` are those of `apldata.Loader`: states
-    may be taken after any batch, also the last of an epoch, and the batch that follows is then the next one,
-    whatever `num_workers` is. There are no processes: the work is done by threads in C.
+    Iterating, epochs, `len()`, `state_dict()` and `load_state_dict()` are those of `apldata.Loader`, and so
+    those of torchdata's StatefulDataLoader: states may be taken after any batch, and resumed whatever
+    `num_workers` is. There are no processes: the work is done by threads in C.
 
     Args:
         dataset: a store's directory, an `apldata.Store`, or an `apldata.torch.Dataset` without transforms.

@@ -1,0 +1,167 @@
+"""One reader at work for a loader: where it stands, and the iterators over its epochs."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._ahead import END, Ahead
+from ._errors import ForkedError, LentError, TimeoutError
+from ._source import Source, named
+
+if TYPE_CHECKING:
+    from ._loader import Loader
+
+_CLOSE_WAIT = 0.5  # seconds for which closing waits for a function that is being called
+
+
+class Pass:
+    """A reader, and what was handed out of it last.
+
+    Args:
+        source: gives its batches.
+        depth: batches that the functions of the source may be ahead of the loop; 0: it has none.
+        finished: the reader stands at the end of an epoch that an iteration has gone through.
+    """
+
+    def __init__(
+        self, reader: _core.Reader, source: Source, depth: int, timeout: float, finished: bool
+    ) -> None:
+        self.reader, self.source = reader, source
+        self._depth, self._timeout = depth, timeout
+        self._pid, self._lock = os.getpid(), threading.Lock()
+        self._ahead: Ahead | None = None
+        self._closed = False
+        self._state: bytes | None = None  # after the last batch that the caller has; None: the source knows
+        self._iterator: weakref.ref[Epoch] | None = None
+        self.begun = finished  # has anything of the current epoch been asked for?
+        self.finished = finished  # has an iterator told that the epoch is over?
+        self.loaded = finished  # by a state, and no iteration has begun since
+
+    # ------------------------------------------------------------------------------------------ batches
+
+    def take(self) -> Any:
+        """The next batch, or what functions have made of it; None: the epoch is over."""
+        item = self._take_ahead() if self._depth else self.source.next()
+        self.begun = True
+        self.finished = item is None
+        return item
+
+    def _take_ahead(self) -> Any:
+        if os.getpid() != self._pid:
+            raise ForkedError("the loader belongs to the parent process: make one here")
+        with self._lock:  # so that the state is that after the last one taken
+            if self._ahead is None:
+                self._state = self.reader.state()
+                self._ahead = Ahead(self.source.produce, self._depth)
+                if self._closed:  # meanwhile, by a thread that has not seen this one
+                    self._ahead.stop()
+            self.begun = True  # also if a function raises
+            if not self._ahead.wait(self._timeout, lambda: self.source.running is not None):
+                raise self._timed_out()
+            try:
+                taken = self._ahead.take()
+            except (LentError, TimeoutError):  # of the reader: may be tried again
+                self.end_ahead()
+                raise
+            item, self._state = (None, None) if taken is END else taken
+        return item
+
+    def _timed_out(self) -> TimeoutError:
+        function = self.source.running
+        stuck = "" if function is None else f": {named(function)} has not returned"
+        return TimeoutError(f"waited {self._timeout:g} s for a batch{stuck}")
+
+    def end_ahead(self) -> None:
+        """Ends the thread that works ahead. The function that it is in is waited for, as long as a batch may
+        take: two must not run at a time."""
+        if self._ahead is not None:
+            self._ahead.stop()
+            if not self._ahead.join(self._timeout or None):
+                raise self._timed_out()
+            self._ahead = None
+
+    # ------------------------------------------------------------------------------------------- epochs
+
+    def next_epoch(self) -> None:
+        """Goes to the next epoch, giving up what is left of this one."""
+        self.end_ahead()
+        self.source.forget()
+        self.reader.next_epoch()
+        self.begun = self.finished = self.loaded = False
+        self._state = None
+
+    @property
+    def epoch(self) -> int:
+        """That is handed out, or will be next if nothing has been since the start or a state."""
+        return self.reader.epoch + self.loaded
+
+    def state(self) -> bytes:
+        return self._state or self.source.state()
+
+    def belongs_to(self, iterator: Epoch) -> None:
+        """From now on the epoch is this iterator's."""
+        self._iterator = weakref.ref(iterator)
+
+    @property
+    def in_use(self) -> bool:
+        """May an iterator still ask for batches of the epoch?"""
+        iterator = None if self._iterator is None else self._iterator()
+        return iterator is not None and not iterator.over
+
+    # ------------------------------------------------------------------------------------------- ending
+
+    def cancel(self) -> None:
+        self.reader.cancel()
+
+    def close(self) -> None:
+        """Ends within a second. A function that does not return by then is left to itself, with the batch
+        that it has."""
+        self._closed = True
+        self.reader.cancel()
+        self.source.stop()
+        ahead = self._ahead
+        if ahead is not None:
+            ahead.stop()
+            ahead.join(_CLOSE_WAIT)
+        self.source.forget()
+        self.reader.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class Epoch:
+    """The iterator over one epoch of a loader: that which is next when its first batch is asked for."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._pass: Pass | None = None
+        self.over = False
+
+    @property
+    def begun(self) -> bool:
+        return self.over or self._pass is not None
+
+    def begin(self, of: Pass) -> None:
+        """The epoch is that which the pass hands out."""
+        self._pass = of
+        of.belongs_to(self)
+
+    def __iter__(self) -> Epoch:
+        return self
+
+    def __next__(self) -> Any:
+        if self.over:
+            raise StopIteration
+        try:
+            return self._loader._take(self._pass or self._loader._begin(self))
+        except StopIteration:
+            self.over, self._pass = True, None
+            raise
+
+    def __len__(self) -> int:
+        return len(self._loader)
