@@ -11,6 +11,8 @@
 #define MEMBER_MAX  (UINT64_C(4) << 30)  /* bytes in a wanted member */
 #define TOTAL_MAX   (UINT64_C(16) << 30) /* bytes in a whole tar */
 #define ENTRIES_MAX 100000               /* members in a tar, wanted or not */
+#define TAR_BLOCK   512
+#define TAR_TYPE    156        /* in a header, its type */
 #define HEADERS_MAX (4u << 20) /* bytes of headers for one member, with long names, maps of holes, ... */
 
 /* -------------------------------------------------------------------------------------------- unfilter */
@@ -309,8 +311,17 @@ static apl_status next_header(struct tar *tar, struct archive_entry **entry, boo
     return APL_OK;
 }
 
+/* libarchive takes a member of type S without a map of holes for a plain file, whatever its real size; GNU tar and
+ * Python do not. The header is the block that it has just passed; none straddles two portions of the input. */
+static bool is_old_sparse(const struct tar *tar)
+{
+    uint64_t end = position(tar), start = tar->given - tar->size;
+    return end >= start + TAR_BLOCK && end <= tar->given &&
+           tar->data[end - start - TAR_BLOCK + TAR_TYPE] == 'S';
+}
+
 /* Why a wanted entry is not to be read, or NULL. */
-static const char *objection(struct archive_entry *entry, const char *path)
+static const char *objection(const struct tar *tar, struct archive_entry *entry, const char *path)
 {
     if (archive_entry_hardlink(entry) || archive_entry_hardlink_utf8(entry))
         return "is a hard link, not a regular file";
@@ -322,7 +333,7 @@ static const char *objection(struct archive_entry *entry, const char *path)
         return "is a device or pipe, not a regular file";
     if (path_leads_out(path))
         return "has a path that leads out of the archive";
-    if (archive_entry_sparse_count(entry) > 0)
+    if (archive_entry_sparse_count(entry) > 0 || is_old_sparse(tar))
         return "is a sparse file, which is not accepted";
     if (!archive_entry_size_is_set(entry) || archive_entry_size(entry) < 0) /* unreached: a tar has them */
         return "has no size";
@@ -334,7 +345,7 @@ static const char *objection(struct archive_entry *entry, const char *path)
 static apl_status accept(struct tar *tar, struct archive_entry *entry, const char *path, bool clean,
                          apl_error *err)
 {
-    const char *why = objection(entry, path);
+    const char *why = objection(tar, entry, path);
     if (why)
         return fail(err, APL_E_SOURCE, "%s: member %s: byte %" PRIu64 " of the tar: %s", tar->name, tar->path,
                     position(tar), why);

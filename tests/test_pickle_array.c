@@ -115,6 +115,17 @@ Test(pickle_array, from_a_buffer)
     refused(&m, "opcode BYTEARRAY8: 18446744073709551615 bytes, but");
 }
 
+/* NumPy takes a bytearray for a buffer, but not for an array's state. */
+Test(pickle_array, bytearray_in_a_state)
+{
+    struct maker m;
+    begin_array(&m);
+    array_head(&m, RECONSTRUCT, 1);
+    op_le(&m, 0x96, PICKLE_COLUMNS, 8);
+    pixels(&m, 1);
+    refused(&m, "opcode BYTEARRAY8: the array's bytes must be bytes, not a bytearray");
+}
+
 Test(pickle_array, shape_must_fit_the_buffer)
 {
     struct maker m;

@@ -372,7 +372,7 @@ Test(split_file, strange_files)
     FAILS(APL_E_CORRUPT, "not a split file", apl_split_ids(store, "empty", NULL, &n, &err));
     make_split(store, "val", 0.2, NULL, NULL);
     shell("mv '%s/val.split' '%s/dev.split'", db, db);
-    FAILS(APL_E_MISMATCH, "holds the split val", apl_split_ids(store, "dev", NULL, &n, &err));
+    FAILS(APL_E_CORRUPT, "holds the split val", apl_split_ids(store, "dev", NULL, &n, &err));
     apl_store_close(store);
 }
 

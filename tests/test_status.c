@@ -170,6 +170,33 @@ Test(status, printable_escapes_control_bytes)
     }
 }
 
+static void expect_escaped(const char *text)
+{
+    char in[256], out[256], wanted[256] = "<";
+    snprintf(in, sizeof in, "<%s>", text);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+        snprintf(wanted + strlen(wanted), 8, "\\x%02x", *c);
+    strcat(wanted, ">");
+    cr_assert_str_eq(apl_printable(out, sizeof out, in, strlen(in)), wanted);
+}
+
+/* What turns the direction of text, ends a line or has no width: a terminal would show another name. */
+Test(status, printable_escapes_what_deceives)
+{
+    static const char *const texts[] = {
+        "\u00ad", "\u034f",     "\u061c",     "\u115f",     "\u180e",   "\u200b",   "\u200c",  "\u200d",
+        "\u200e", "\u200f",     "\u2028",     "\u2029",     "\u202a",   "\u202b",   "\u202c",  "\u202d",
+        "\u202e", "\u2060",     "\u2066",     "\u2069",     "\u206f",   "\u3164",   "\ufeff",  "\uffa0",
+        "\ufff9", "\U0001d173", "\U000e0001", "\U000e007f", "\xc2\x80", "\xc2\x9b", "\xc2\x9f"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        expect_escaped(texts[i]);
+    char out[8] = "kept", text[] = "\u00a0\u2027\u202f\u205f\u2070\ufffd\U0001f600\u05d0\u0627";
+    cr_assert_eq(apl_printable(out, 0, "x", 1), out);
+    cr_assert_str_eq(out, "kept");
+    char all[64];
+    cr_assert_str_eq(apl_printable(all, sizeof all, text, strlen(text)), text);
+}
+
 Test(status, printable_escapes_what_is_no_utf8)
 {
     SHOWN("\x80", "\\x80");

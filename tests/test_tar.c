@@ -310,6 +310,13 @@ Test(tar, sparse_files)
     buffer_put(&tar, data.data, 512);
     tar_finish(&tar);
     refuses(&tar, APL_E_SOURCE, "is a sparse file");
+    tar = (struct buffer){0}; /* without a map, and with a real size of 0: no bytes */
+    at = tar_header(&tar, "data", 'S', 512, "");
+    memcpy(tar.data + at + 257, "ustar  ", 8);
+    tar_seal(tar.data + at);
+    buffer_put(&tar, data.data, 512);
+    tar_finish(&tar);
+    refuses(&tar, APL_E_SOURCE, "is a sparse file");
     buffer_free(&data);
 }
 

@@ -300,6 +300,24 @@ static int report_split_failure(const struct job *job, const apl_error *err)
     return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
 }
 
+/* Split files of the store that was replaced stay: they may be wanted with another ingest of the same content. */
+static void tell_stale_splits(const struct job *job)
+{
+    apl_store *store;
+    apl_split_list *list;
+    const apl_split_file *f;
+    if (apl_store_open(job->db, NULL, &store, NULL) != APL_OK)
+        return;
+    if (apl_split_list_open(store, &list, NULL) == APL_OK) {
+        for (size_t i = 0; (f = apl_split_list_file(list, i)); i++)
+            if (split_is_stale(f))
+                note("%s: the split %s is of the store that was replaced; it is not used, and can be removed",
+                     shown(job->db), shown(f->name));
+        apl_split_list_close(list);
+    }
+    apl_store_close(store);
+}
+
 static int ingest(struct job *job)
 {
     apl_ingest_summary sum = {0};
@@ -318,6 +336,8 @@ static int ingest(struct job *job)
         return report_failure(job, &err);
     if (job->split_count && make_splits(job, &err) != APL_OK)
         return report_split_failure(job, &err);
+    if (job->ingest.writer.replace && !job->quiet)
+        tell_stale_splits(job);
     return report_success(job, &sum, now_seconds() - began);
 }
 

@@ -40,6 +40,16 @@ int failed(const char *format, ...)
     return EXIT_FAILURE;
 }
 
+void note(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "%s: note: ", program_name);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
 int failed_errno(int sys_errno, const char *format, ...)
 {
     va_list args;

@@ -24,6 +24,9 @@ int failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for a failed system call: appends the text of `sys_errno`. */
 int failed_errno(int sys_errno, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* "PROGRAM: note: message" on stderr. */
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Says what getopt_long(), run with opterr = 0 and an option string that begins with ':' (after a '+'), found
  * wrong when it returned `opt`; returns EXIT_MISUSE. */
 int misused_option(char **argv, int opt);

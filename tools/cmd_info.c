@@ -125,7 +125,7 @@ static json_t *seed_json(const apl_info *info)
 
 static json_t *split_files_json(apl_store *store, const apl_split_list *list)
 {
-    json_t *files = json_array();
+    json_t *files = list ? json_array() : json_null();
     const apl_split_file *f;
     for (size_t i = 0; (f = apl_split_list_file(list, i)); i++)
         json_array_append_new(files, split_file_json(store, f, true));
@@ -158,7 +158,7 @@ static int info_json(const char *path, apl_store *store)
 {
     apl_split_list *list;
     apl_error err;
-    if (apl_split_list_open(store, &list, &err) != APL_OK) {
+    if (split_list(store, &list, &err) != APL_OK) {
         failed("%s", err.message);
         return print_json(json_failure(&err), EXIT_FAILURE);
     }

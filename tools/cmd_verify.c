@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "progress.h"
 #include "report.h"
+#include "splits.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -41,24 +42,48 @@ struct job {
     json_t *split_list;
 };
 
-/* Checks the split files; each that is not as it should be is told on stderr. */
+static json_t *split_json(const apl_split_file *f, const char *error)
+{
+    if (!error)
+        return json_pack("{s:b, s:o}", "ok", 1, "name", json_text(f->name));
+    json_t *object =
+        json_pack("{s:b, s:o, s:o}", "ok", 0, "name", json_text(f->name), "error", json_text(error));
+    if (object && split_is_stale(f))
+        json_object_set_new(object, "stale", json_true());
+    return object;
+}
+
+/* Checks one; what is wrong with it is told on stderr. That it is of another store is no damage. */
+static int verify_split(struct job *job, apl_store *store, const apl_split_file *f)
+{
+    apl_error err;
+    int status = EXIT_SUCCESS;
+    bool ok = apl_split_verify(store, f->name, job->threads, &err) == APL_OK;
+    if (ok)
+        job->splits++;
+    else if (!split_is_stale(f))
+        status = failed("%s", err.message);
+    else if (!job->quiet)
+        note("%s; it is not used, and can be removed", err.message);
+    if (job->json)
+        json_array_append_new(job->split_list, split_json(f, ok ? NULL : err.message));
+    return status;
+}
+
+/* Checks the split files. */
 static int verify_splits(struct job *job, apl_store *store)
 {
     apl_split_list *list;
     const apl_split_file *f;
     apl_error err;
     int status = EXIT_SUCCESS;
-    if (apl_split_list_open(store, &list, &err) != APL_OK)
+    if (split_list(store, &list, &err) != APL_OK)
         return failed("%s", err.message);
-    for (; (f = apl_split_list_file(list, job->splits)); job->splits++) {
-        bool ok = apl_split_verify(store, f->name, job->threads, &err) == APL_OK;
-        if (!ok)
-            status = failed("%s", err.message);
-        if (job->json)
-            json_array_append_new(job->split_list,
-                                  ok ? json_pack("{s:b, s:o}", "ok", 1, "name", json_text(f->name))
-                                     : json_pack("{s:b, s:o, s:o}", "ok", 0, "name", json_text(f->name),
-                                                 "error", json_text(err.message)));
+    for (size_t i = 0; (f = apl_split_list_file(list, i)); i++)
+        status |= verify_split(job, store, f);
+    if (!list) {
+        json_decref(job->split_list);
+        job->split_list = json_null();
     }
     apl_split_list_close(list);
     return status;

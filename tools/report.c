@@ -31,38 +31,9 @@ __attribute__((constructor)) static void json_begin(void)
     json_set_alloc_funcs(json_allocate, free);
 }
 
-/* jansson refuses what is no UTF-8, and so tells. */
-static bool is_utf8(const char *text, size_t length)
-{
-    json_t *string = json_stringn(text, length);
-    json_decref(string);
-    return string != NULL;
-}
-
 const char *shown_bytes(const void *text, size_t length)
 {
-    const unsigned char *in = text;
-    char *out = next_buffer();
-    size_t used = 0;
-    bool utf8 = is_utf8(text, length);
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = in[i];
-        bool c1 = c == 0xc2 && i + 1 < length && in[i + 1] < 0xa0; /* control characters of two bytes */
-        bool plain = c < 0x80 ? c >= 0x20 && c != 0x7f : utf8 && !c1;
-        bool begins = (c & 0xc0) != 0x80 || !utf8; /* never cut within a character */
-        if (begins && used + 16 > TEXT_BYTES) {
-            strcpy(out + used, "...");
-            return out;
-        }
-        if (plain)
-            out[used++] = (char)c;
-        else
-            used += (size_t)snprintf(out + used, 5, "\\x%02x", c);
-        if (c1)
-            used += (size_t)snprintf(out + used, 5, "\\x%02x", in[++i]);
-    }
-    out[used] = 0;
-    return out;
+    return apl_printable(next_buffer(), TEXT_BYTES, text, length);
 }
 
 const char *shown(const char *text)

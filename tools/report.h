@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Foreign text made safe for a terminal: control bytes and what is no UTF-8 become \xNN; long text is cut. */
+/* Foreign text made safe for a terminal, by apl_printable(); long text is cut. */
 const char *shown(const char *text);
 const char *shown_bytes(const void *text, size_t length);
 

@@ -4,6 +4,7 @@
 #include "report.h"
 #include "table.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +220,23 @@ json_t *split_parts_json(apl_store *store, const char *name, unsigned parts)
     return json_pack("{s:b, s:o}", "ok", 1, "parts", files);
 }
 
+/* --------------------------------------------------------------------------------------------- listing */
+
+apl_status split_list(apl_store *store, apl_split_list **list, apl_error *err)
+{
+    apl_status status = apl_split_list_open(store, list, err);
+    if (status == APL_OK || err->sys_errno != EACCES)
+        return status;
+    note("%s; no split files are shown", err->message);
+    *list = NULL;
+    return APL_OK;
+}
+
+bool split_is_stale(const apl_split_file *file)
+{
+    return file->status == APL_E_MISMATCH;
+}
+
 /* ----------------------------------------------------------------------------------------------- names */
 
 static size_t usable(const apl_split_list *list)
@@ -236,7 +254,7 @@ int split_names_open(apl_store *store, struct split_names *s)
     const apl_split_file *f;
     apl_error err;
     *s = (struct split_names){0};
-    if (apl_split_list_open(store, &s->list, &err) != APL_OK)
+    if (split_list(store, &s->list, &err) != APL_OK)
         return failed("%s", err.message);
     s->names = calloc(own + 2 * usable(s->list) + 1, sizeof *s->names);
     if (!s->names) {

@@ -42,6 +42,13 @@ json_t *split_named_json(apl_store *store, const char *name);
 int split_tell_parts(const char *db, apl_store *store, const char *name, unsigned parts);
 json_t *split_parts_json(apl_store *store, const char *name, unsigned parts);
 
+/* Lists the split files. In a directory that may be searched but not listed nobody can: then *list is NULL, which
+ * has no files, and a note says so. */
+apl_status split_list(apl_store *store, apl_split_list **list, apl_error *err);
+
+/* Is it the file of another store, which was here before? It is not used, and harms nothing. */
+bool split_is_stale(const apl_split_file *file);
+
 /* The names of all splits: the source's, then of each file that can be used the part and the rest. */
 struct split_names {
     const char **names;

@@ -116,7 +116,9 @@ typedef struct apl_split_file {
     double ratio;
     uint64_t seed;
     uint64_t records, rest_records;
-    apl_status status;   /* APL_OK, or why the file cannot be used: APL_E_CORRUPT, APL_E_MISMATCH, ... */
+    /* APL_OK, or why the file cannot be used: APL_E_CORRUPT, ...; APL_E_MISMATCH: it is of another store, as
+     * one is that was here before. */
+    apl_status status;
     const char *message; /* the same in words; "" */
     /* Of apl_split_parts(): number of the part, number of all; 0 of 0 in a division in two. The ratio is then
      * 1 / parts. */
@@ -132,7 +134,7 @@ typedef struct apl_split_list apl_split_list;
 APL_API APL_MUST_USE apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_error *err);
 APL_API void apl_split_list_close(apl_split_list *list);
 
-/* File `i` of the list; NULL if there is none. It lives as long as the list. */
+/* File `i` of the list; NULL if there is none, also of no list. It lives as long as the list. */
 APL_API const apl_split_file *apl_split_list_file(const apl_split_list *list, size_t i);
 
 /* The ids of any split, by its name, ascending: *count of them, into ids[0 ... *count-1]. With `ids` NULL or

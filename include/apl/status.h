@@ -45,6 +45,14 @@ typedef enum apl_status {
 APL_API const char *apl_status_text(apl_status status);
 
 /*
+ * Makes foreign text, such as the name of a class, safe to print: copies text[0 ... length-1] to out[0 ... size-1] and
+ * ends it with a NUL. Escaped as \xNN, byte by byte, are what is not UTF-8, control characters (also C1), separators of
+ * lines and paragraphs, and what has no width or turns the direction of text, such as U+200B and U+202E. What does not
+ * fit is cut, with "..." where there is room for it. Returns out. The messages of apl_error are safe already.
+ */
+APL_API char *apl_printable(char *out, size_t size, const char *text, size_t length);
+
+/*
  * Detail on a failure, in memory of the caller's; needs no initialisation. The records it concerns are the
  * ids first_record ... first_record+records-1: those of a block that is corrupt or is waited for (of several,
  * the first; apl_store_verify() reports each), or the one that is not there. What cannot be told by ids, such

@@ -251,6 +251,8 @@ static apl_status reconstruct(struct pickle *p)
     TRY(read_dtype(p));
     TRY(read_bool(p, false, &p->is_fortran));
     TRY(open_payload(p, &payload));
+    if (p->op == OP_BYTEARRAY8) /* which _frombuffer() takes, and numpy.ndarray does not */
+        return refuse(p, "the array's bytes must be bytes, not a bytearray");
     TRY(check_payload(p, &payload));
     if (!p->is_fortran && rows_can_go(p))
         TRY(stream_rows(p, &payload));

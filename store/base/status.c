@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -140,31 +141,49 @@ apl_status fail_in(apl_error *err, apl_status status, const char *format, ...)
     return status;
 }
 
+/* Ranges of characters that are not to reach a terminal: C1, line and paragraph separators, what turns the direction
+ * of text, what is told apart by no eye. */
+static const uint32_t unprintable[][2] = {
+    {0x80, 0x9f},     {0xad, 0xad},     {0x034f, 0x034f},   {0x061c, 0x061c},
+    {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180e, 0x180e},   {0x200b, 0x200f},
+    {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},   {0xfeff, 0xfeff},
+    {0xffa0, 0xffa0}, {0xfff9, 0xfffb}, {0x1d173, 0x1d17a}, {0xe0000, 0xe007f},
+};
+
+static bool may_be_printed(uint32_t character)
+{
+    for (size_t i = 0; i < sizeof unprintable / sizeof *unprintable; i++)
+        if (character >= unprintable[i][0] && character <= unprintable[i][1])
+            return false;
+    return true;
+}
+
 /* Bytes of the well-formed UTF-8 character at text[0 ... length-1] that may go to a terminal, or 0. */
 static size_t printable_char(const unsigned char *text, size_t length)
 {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char c = text[0];
     if (c < 0x80)
         return c >= 0x20 && c != 0x7f;
     size_t n = c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
     if (n == 0 || n > length)
         return 0;
-    for (size_t i = 1; i < n; i++)
+    uint32_t character = c & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
         if ((text[i] & 0xc0) != 0x80)
             return 0;
-    if (c == 0xc2 && text[1] < 0xa0) /* C1 control characters */
-        return 0;
-    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f))
-        return 0;
-    if ((c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return n;
+        character = character << 6 | (text[i] & 0x3fu);
+    }
+    bool known = character >= least[n] && character <= 0x10ffff && (character < 0xd800 || character > 0xdfff);
+    return known && may_be_printed(character) ? n : 0;
 }
 
-char *printable(char *out, size_t size, const char *text, size_t length)
+char *apl_printable(char *out, size_t size, const char *text, size_t length)
 {
     const unsigned char *at = (const unsigned char *)text;
     size_t used = 0, cut = 0; /* cut: the most of what is there that leaves room for "..." */
+    if (size == 0)
+        return out;
     for (size_t i = 0; i < length;) {
         size_t n = printable_char(at + i, length - i);
         size_t width = n ? n : 4;

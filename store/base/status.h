@@ -22,9 +22,11 @@ apl_status fail_records(apl_error *err, apl_status status, uint64_t first_record
 apl_status fail_in(apl_error *err, apl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Copies foreign text into `out` with control bytes and broken UTF-8 escaped as \xNN, so that it is safe on a
- * terminal; cut with "..." where it does not fit. Returns `out`. */
-char *printable(char *out, size_t size, const char *text, size_t length);
+/* apl_printable(), by the name that it has here. */
+static inline char *printable(char *out, size_t size, const char *text, size_t length)
+{
+    return apl_printable(out, size, text, length);
+}
 
 /* Passes a failure up. */
 #define TRY(call)                        \

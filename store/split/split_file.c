@@ -79,7 +79,7 @@ static apl_status read_file(const apl_store *store, int fd, const char *name, st
     free(bytes);
     if (status == APL_OK && strcmp(file->name, name) != 0) {
         char shown[128];
-        status = fail(err, APL_E_MISMATCH, "it holds the split %s: it has been renamed",
+        status = fail(err, APL_E_CORRUPT, "it holds the split %s: it has been renamed",
                       printable(shown, sizeof shown, file->name, strlen(file->name)));
         split_file_free(file);
     }

@@ -142,7 +142,7 @@ void apl_split_list_close(apl_split_list *list)
 
 const apl_split_file *apl_split_list_file(const apl_split_list *list, size_t i)
 {
-    return i < list->count ? &list->files[i].file : NULL;
+    return list && i < list->count ? &list->files[i].file : NULL;
 }
 
 /* --------------------------------------------------------------------------------------------- records */
