@@ -1,6 +1,8 @@
 /* The stores that a reader reads: see mix.h. */
 #include "mix.h"
 
+#include "lifecycle.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,10 +221,8 @@ apl_status mix_name_block(const apl_reader *r, uint32_t index, apl_status status
     return mix_block_error(r, index, status, err);
 }
 
-apl_status apl_reader_source(apl_reader *r, uint64_t id, size_t *source, uint64_t *own, apl_error *err)
+static apl_status find_source(const apl_reader *r, uint64_t id, size_t *source, uint64_t *own, apl_error *err)
 {
-    if (!r || !source || !own)
-        return fail(err, APL_E_INVALID, "apl_reader_source: an argument is NULL");
     for (uint32_t i = 0; i < r->subset.parts; i++) {
         const struct subset_part *part = &r->subset.part[i];
         if (id - part->first_id >= part->store->manifest.info.records)
@@ -233,4 +233,14 @@ apl_status apl_reader_source(apl_reader *r, uint64_t id, size_t *source, uint64_
     }
     fail(err, APL_E_NOTFOUND, "none of the reader's stores has a record %llu", (unsigned long long)id);
     return fail_records(err, APL_E_NOTFOUND, id, 1);
+}
+
+apl_status apl_reader_source(apl_reader *r, uint64_t id, size_t *source, uint64_t *own, apl_error *err)
+{
+    if (!source || !own)
+        return fail(err, APL_E_INVALID, "apl_reader_source: source or own_id is NULL");
+    TRY(reader_enter(r, err));
+    apl_status status = find_source(r, id, source, own, err);
+    reader_leave(r);
+    return status;
 }

@@ -1,6 +1,7 @@
 /* What a caller asks of a reader, checked and completed. */
 #include "options.h"
 
+#include "lifecycle.h"
 #include "mix.h"
 #include "sampling.h"
 #include "transform.h"
@@ -384,14 +385,22 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     return resolve_window(r, asked, err);
 }
 
-apl_status apl_reader_transform_complete(apl_reader *r, apl_transform *transform, apl_error *err)
+static apl_status complete(apl_reader *r, apl_transform *transform, apl_error *err)
 {
-    if (!r || !transform)
-        return fail(err, APL_E_INVALID, "apl_reader_transform_complete: reader or transform is NULL");
     apl_transform t = *transform;
     unsigned field = 0;
     TRY(transform_geometry(r->store, NULL, &t, &field, err));
     TRY(transform_moments(&r->subset, &r->schema->fields[field], &t, err));
     *transform = t;
     return APL_OK;
+}
+
+apl_status apl_reader_transform_complete(apl_reader *r, apl_transform *transform, apl_error *err)
+{
+    if (!transform)
+        return fail(err, APL_E_INVALID, "apl_reader_transform_complete: transform is NULL");
+    TRY(reader_enter(r, err));
+    apl_status status = complete(r, transform, err);
+    reader_leave(r);
+    return status;
 }

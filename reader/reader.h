@@ -11,7 +11,9 @@
  *   load.c      a block from the store into slots
  *   make.c      a planned batch into its buffer
  *   augment.c   where crop, flip and square of a record fall
- *   reader.c    the calls of the public header
+ *   handles.c   which readers are open, and who holds them
+ *   lifecycle.c opening, closing, threads
+ *   reader.c    handing out batches, epoch after epoch
  *   state.c     saving, resuming, receipts
  *   stats.c     where the time went
  *
@@ -111,16 +113,17 @@ struct apl_reader {
     struct subset subset;
     struct sampler *sampler; /* what is delivered of each epoch; NULL: each record `reuse` times */
     struct reader_options options;
-    uint8_t content[32];  /* names what is read, */
-    struct hash128 order; /* digest of what shapes the order: see state.c */
+    uint8_t content[32];   /* names what is read, */
+    struct hash128 order;  /* digest of what shapes the order: see state.c */
+    struct handle *handle; /* held by the owner, each thread, each caller inside */
     int pid;
     bool ragged;   /* a field of varying shape is wanted */
     bool ids_only; /* no field is wanted: blocks are planned as ever, but never read */
 
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t work, done;
-    unsigned references; /* the owner, each thread, each caller inside next */
-    unsigned threads, active, callers;
+    unsigned threads, active;
+    unsigned callers, changing; /* threads inside apl_reader_next(), and inside apl_reader_next_epoch() */
     bool closing, cancelled, paused;
     bool working;      /* a caller is, where there are no threads */
     apl_status status; /* of the first failure for good */

@@ -405,6 +405,12 @@ bool schedule_step(struct worker *w)
 
 /* ------------------------------------------------------------------------------ beginning and clearing */
 
+bool schedule_is_end(const apl_reader *r, uint64_t position)
+{
+    uint64_t left = r->plan_length - position;
+    return left == 0 || (r->options.drop_last && left < (uint64_t)r->options.world * r->options.batch_size);
+}
+
 void schedule_clear(apl_reader *r)
 {
     for (; r->head < r->tail; r->head++) {

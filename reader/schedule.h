@@ -18,6 +18,9 @@ apl_status schedule_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_
 /* Drops all that is planned and loaded and not kept; only while no thread is at work. */
 void schedule_clear(apl_reader *r);
 
+/* Is all of an epoch handed out, up to this position of it? */
+bool schedule_is_end(const apl_reader *r, uint64_t position);
+
 /* Makes the reader fail for good. */
 void schedule_fail(apl_reader *r, apl_status status, const apl_error *error);
 

@@ -16,10 +16,10 @@
 #include "state.h"
 
 #include "hash.h"
+#include "lifecycle.h"
 #include "mix.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #define STATE_MAGIC   0x534c5041u /* "APLS" */
 #define STATE_VERSION 1u
@@ -73,12 +73,8 @@ static size_t state_bytes(const apl_reader *r)
     return APL_STATE_BYTES + (r->options.free_order ? (size_t)(r->plan_length + 7) / 8 : 0);
 }
 
-apl_status apl_reader_state(apl_reader *r, void *state, size_t *size, apl_error *err)
+static apl_status save(apl_reader *r, void *state, size_t *size, apl_error *err)
 {
-    if (!r || !size)
-        return fail(err, APL_E_INVALID, "apl_reader_state: reader or size is NULL");
-    if (r->pid != (int)getpid())
-        return fail(err, APL_E_FORKED, "the reader belongs to the parent process");
     size_t room = *size, needed = state_bytes(r);
     *size = needed;
     if (!state)
@@ -101,6 +97,16 @@ apl_status apl_reader_state(apl_reader *r, void *state, size_t *size, apl_error 
     store_le(p + 80, needed, 8);
     store_le(p + 88, checksum(p, needed), 8);
     return APL_OK;
+}
+
+apl_status apl_reader_state(apl_reader *r, void *state, size_t *size, apl_error *err)
+{
+    if (!r || !size)
+        return fail(err, APL_E_INVALID, "apl_reader_state: reader or size is NULL");
+    TRY(reader_enter(r, err));
+    apl_status status = save(r, state, size, err);
+    reader_leave(r);
+    return status;
 }
 
 /* Free order: what the bits say must be what the position says. */
@@ -174,8 +180,7 @@ apl_status apl_reader_receipt(apl_reader *r, apl_receipt *receipt, size_t size, 
     if (!r || !receipt || size != sizeof *receipt)
         return fail(err, APL_E_INVALID,
                     "apl_reader_receipt: reader or receipt is NULL, or size is not its size");
-    if (r->pid != (int)getpid())
-        return fail(err, APL_E_FORKED, "the reader belongs to the parent process");
+    TRY(reader_enter(r, err));
     pthread_mutex_lock(&r->lock);
     *receipt = (apl_receipt){.epoch = r->epoch,
                              .first = r->tally_first,
@@ -187,5 +192,6 @@ apl_status apl_reader_receipt(apl_reader *r, apl_receipt *receipt, size_t size, 
                              .repeated = r->repeated,
                              .sum = {r->tally.sum[0], r->tally.sum[1]}};
     pthread_mutex_unlock(&r->lock);
+    reader_leave(r);
     return APL_OK;
 }

@@ -1,12 +1,11 @@
 /* Where the time went. */
-#include "reader.h"
+#include "lifecycle.h"
 #include "schedule.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 static double seconds(uint64_t ns)
 {
@@ -83,12 +82,12 @@ apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)
 {
     if (!r || !stats || size != sizeof *stats)
         return APL_E_INVALID;
-    if (r->pid != (int)getpid())
-        return APL_E_FORKED;
+    TRY(reader_enter(r, NULL));
     memset(stats, 0, sizeof *stats);
     pthread_mutex_lock(&r->lock);
     fill(r, stats);
     pthread_mutex_unlock(&r->lock);
+    reader_leave(r);
     stats->cpu = cpu_seconds();
     return APL_OK;
 }

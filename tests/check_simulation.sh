@@ -49,7 +49,7 @@ found()
 
 check "simulation: asking too late whether all batches are lent is found" found reader.c \
     's/if \(lent\)$/if (all_lent(r))/'
-check "simulation: closing without waking the workers is found" found reader.c '/r->closing = true;/{n;d}'
+check "simulation: closing without waking the workers is found" found lifecycle.c '/r->closing = true;/{n;d}'
 check "simulation: a slot of each batch that is not given back is found" found schedule.c \
     's/(arena_release\(&r->arena, w->slots, job->rows)\);/\1 - (job->rows > 0));/'
 check "simulation: giving slots back before they are read is found" found schedule.c \
@@ -57,5 +57,5 @@ check "simulation: giving slots back before they are read is found" found schedu
 check "simulation: a finished batch that wakes nobody is found" found schedule.c \
     '/job->stage = JOB_DONE;/{n;d}'
 check "simulation: waiting after the lock was let go of is found" found schedule.c 's/return room; .*/return false;/'
-check "simulation: giving up a reference without the lock is found" found reader.c \
-    's/bool last = --r->references == 0;/pthread_mutex_unlock(\&r->lock); bool last = --r->references == 0; pthread_mutex_lock(\&r->lock);/'
+check "simulation: letting go of a reader in two steps is found" found handles.c \
+    's/(before = )atomic_fetch_sub_explicit\(&h->state, HELD, memory_order_acq_rel\);/\1atomic_load(\&h->state); free(malloc(1)); atomic_store(\&h->state, before - HELD);/'

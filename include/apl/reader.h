@@ -31,9 +31,10 @@ extern "C" {
  *     }
  *     apl_reader_close(reader);
  *
- * Threads: any number of threads may call apl_reader_next(), and release batches from anywhere. Open, close
- * and next_epoch belong to one thread at a time. Fork: in a child, every call on the parent's reader answers
- * APL_E_FORKED, and close frees nothing that a thread of the parent could hold.
+ * Threads: any number of threads may call apl_reader_next(), and release batches from anywhere; so may they the
+ * other calls, apl_reader_next_epoch() one at a time. A reader may be closed while threads are inside its calls:
+ * see apl_reader_close(). Fork: in a child, every call on the parent's reader answers APL_E_FORKED, and close
+ * frees nothing that a thread of the parent could hold.
  */
 typedef struct apl_reader apl_reader;
 
@@ -159,7 +160,7 @@ APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_read
  * Errors: APL_E_CORRUPT (the message names member and block; it stays an error, and batches before it still
  * come), APL_E_LENT (the budget is used up by batches that were not released), APL_E_TIMEOUT (after
  * timeout_ms; the message names the block that is waited for; the next call goes on waiting),
- * APL_E_CANCELLED, APL_E_FORKED, APL_E_REENTRANT.
+ * APL_E_CANCELLED (cancelled or closed), APL_E_FORKED, APL_E_REENTRANT.
  */
 APL_API APL_MUST_USE apl_status apl_reader_next(apl_reader *reader, apl_batch **batch, apl_error *err);
 
@@ -185,8 +186,16 @@ APL_API APL_MUST_USE apl_status apl_reader_transform_complete(apl_reader *reader
  * any thread. */
 APL_API void apl_reader_cancel(apl_reader *reader);
 
-/* Ends the threads and frees the reader, within a second; what a thread that is stuck in a read still holds
- * is freed when it comes back. Batches that are lent stay valid until they are released. */
+/*
+ * Ends the threads and frees the reader, within a second; what a thread that is stuck in a read still holds is
+ * freed when it comes back. Batches that are lent stay valid until they are released. `reader` may be NULL.
+ *
+ * Other threads may be inside calls on the reader, or begin one before close returns. Close wakes those that wait,
+ * in apl_reader_next() or apl_reader_next_epoch(), and waits until they have left, within the same second. They
+ * return what they would have anyway, or APL_E_CANCELLED (apl_reader_epoch() and apl_reader_batches(): 0), and the
+ * reader's memory stays until the last of them has left. If two threads close a reader at once, one does and the
+ * other returns. A call that begins after close has returned is an error, like any use of memory that was freed.
+ */
 APL_API void apl_reader_close(apl_reader *reader);
 
 /* Of a reader's batch: its epoch; the position of its first row in the epoch's order; the ids of rows that

@@ -32,7 +32,7 @@ typedef enum apl_status {
     APL_E_VERSION = 10,     /* the store has a format that this library does not know */
     APL_E_SOURCE = 11,      /* the source of an ingest is damaged or not what it should be */
     APL_E_INCOMPLETE = 12,  /* the source of an ingest ends early, or lacks members or rows */
-    APL_E_CANCELLED = 13,   /* the caller's callback asked to stop */
+    APL_E_CANCELLED = 13,   /* the caller's callback asked to stop; a reader was cancelled or closed */
     APL_E_UNSUPPORTED = 14, /* understood, but not to be had in this build or on this machine */
     APL_E_MISMATCH = 15,    /* the store, or a state, is not the one that was expected */
     APL_E_TIMEOUT = 16,     /* waited as long as was allowed */

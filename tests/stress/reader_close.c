@@ -92,7 +92,7 @@ static void take(struct round *r, struct dice *dice, bool keep)
     }
 }
 
-/* No call may begin while the reader is closed: callers are sent out first. */
+/* Callers are sent out before the reader is closed. */
 static void cancel_callers(struct round *r, struct dice *dice)
 {
     pthread_t threads[CALLERS];
