@@ -92,8 +92,9 @@ TEST_SRC   := $(sort $(wildcard tests/test_*.c))
 STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
 SHAPES_SRC := $(sort $(wildcard tests/shapes/*.c))
 ifeq ($(BOOST),)
-TOOLS_SRC  := $(filter-out audit/%,$(TOOLS_SRC))
-AUDIT_SRC  :=
+# What is left without statistics: apldata check.
+TOOLS_SRC  := $(filter-out audit/cmd_audit%,$(TOOLS_SRC))
+AUDIT_SRC  := $(filter $(foreach f,check inputs judge near overlaps pictures split_groups store_splits,audit/$(f).c),$(AUDIT_SRC))
 TEST_SRC   := $(filter-out tests/test_audit%.c,$(TEST_SRC))
 endif
 BENCH_SRC  := $(sort $(wildcard bench/*.c))

@@ -1,6 +1,5 @@
 /* Checking splits: see check.h. */
 #include "check.h"
-#include "distributions.h"
 #include "inputs.h"
 
 #include <stdlib.h>
@@ -18,18 +17,12 @@ struct checking {
     struct near_index *index;
 };
 
-static apl_status no_memory(apl_error *err)
-{
-    (void)inputs_error(err, APL_E_NOMEM, "memory could not be had");
-    return APL_E_NOMEM;
-}
-
 unsigned check_failures(const struct check_report *r)
 {
     unsigned failures = r->splits.rejected + r->splits.unusable;
     for (size_t i = 0; i < r->pair_count; i++)
         failures += (r->pairs[i].in_both > 0) + (r->pairs[i].equal > 0) + (r->pairs[i].grouped > 0);
-    return failures;
+    return failures + (unsigned)(r->more < 1000000 ? r->more : 1000000);
 }
 
 /* --------------------------------------------------------------------------------------- which with which */
@@ -48,107 +41,171 @@ static bool is_named(const struct check_options *o, const char *name)
     return o->count == 0;
 }
 
-static apl_status list_pairs(struct checking *c, apl_error *err)
+/* Room for more pairs. */
+static apl_status make_room(struct check_report *r, size_t more, apl_error *err)
+{
+    struct checked_pair *larger = realloc(r->pairs, (r->pair_count + more + 1) * sizeof *larger);
+    r->pairs = larger ? larger : r->pairs;
+    return larger ? APL_OK : inputs_no_memory(err);
+}
+
+static apl_status list_named(struct checking *c, apl_error *err)
 {
     const struct check_options *o = c->options;
-    struct check_report *r = c->report;
-    size_t own = apl_store_info(c->store)->splits;
-    size_t most = o->count > 1 ? o->count * (o->count - 1) / 2 : own * (own + 1) / 2 + r->splits.count;
-    r->pairs = calloc(most + 1, sizeof *r->pairs);
-    if (!r->pairs)
-        return no_memory(err);
-    for (size_t i = 0; o->count > 1 && i < o->count; i++)
+    apl_status status = make_room(c->report, o->count * (o->count - 1) / 2, err);
+    for (size_t i = 0; status == APL_OK && i < o->count; i++)
         for (size_t k = i + 1; k < o->count; k++)
-            add_pair(r, o->names[i], o->names[k], o->group);
-    for (unsigned i = 0; o->count <= 1 && i < own; i++)
-        for (unsigned k = i + 1; k < own; k++) {
-            const char *a = apl_store_split(c->store, i)->name, *b = apl_store_split(c->store, k)->name;
-            if (is_named(o, a) || is_named(o, b))
-                add_pair(r, a, b, o->group);
-        }
-    for (unsigned i = 0; o->count <= 1 && i < r->splits.count; i++) {
-        const apl_split_file *f = r->splits.splits[i].file;
-        add_pair(r, f->rest, f->name, o->group ? o->group : f->group);
+            add_pair(c->report, o->names[i], o->names[k], o->group);
+    return status;
+}
+
+static bool *wanted_splits(const struct checking *c)
+{
+    unsigned own = apl_store_info(c->store)->splits;
+    bool *wanted = calloc(own + (size_t)1, sizeof *wanted);
+    for (unsigned i = 0; wanted && i < own; i++)
+        wanted[i] = is_named(c->options, apl_store_split(c->store, i)->name);
+    return wanted;
+}
+
+static bool is_listed(const struct overlaps *o, uint32_t a, uint32_t b)
+{
+    struct overlap key = {a, b, 0};
+    return bsearch(&key, o->list, o->count, sizeof key, overlaps_by_pair) != NULL;
+}
+
+/* Those that share inputs or groups; all, if there are few. `before`: what is listed already; NULL: nothing. */
+static apl_status add_overlaps(struct checking *c, const uint32_t *group, const struct overlaps *before,
+                               struct overlaps *o, apl_error *err)
+{
+    struct check_report *r = c->report;
+    bool *wanted = wanted_splits(c);
+    apl_status status = wanted ? overlaps_find(c->store, group, wanted, o, err) : inputs_no_memory(err);
+    free(wanted);
+    if (status == APL_OK)
+        status = make_room(r, o->count, err);
+    for (uint32_t i = 0; status == APL_OK && i < o->count; i++) {
+        const struct overlap *p = &o->list[i];
+        if (p->a != p->b && !(before && is_listed(before, p->a, p->b)))
+            add_pair(r, apl_store_split(c->store, p->a)->name, apl_store_split(c->store, p->b)->name,
+                     c->options->group);
     }
-    return APL_OK;
+    r->own_pairs = o->pairs;
+    for (size_t i = 0; i < r->pair_count; i++)
+        r->pairs[i].own = true;
+    r->more = o->more > r->more ? o->more : r->more;
+    r->more_at_least |= o->more_at_least || (before && o->more);
+    return status;
+}
+
+static apl_status list_own(struct checking *c, apl_error *err)
+{
+    struct overlaps inputs = {.list = NULL}, groups = {.list = NULL};
+    const char *field = c->options->group;
+    apl_status status = add_overlaps(c, c->report->splits.equal, NULL, &inputs, err);
+    if (status == APL_OK && field)
+        status = inputs_equal_field(c->store, field, c->group, err);
+    if (status == APL_OK && field) {
+        c->grouped = field;
+        status = add_overlaps(c, c->group, &inputs, &groups, err);
+    }
+    free(inputs.list);
+    free(groups.list);
+    return status;
+}
+
+static apl_status list_pairs(struct checking *c, apl_error *err)
+{
+    struct check_report *r = c->report;
+    const char *group = c->options->group;
+    if (c->options->count > 1)
+        return list_named(c, err);
+    apl_status status = list_own(c, err);
+    if (status == APL_OK)
+        status = make_room(r, r->splits.count, err);
+    for (unsigned i = 0; status == APL_OK && i < r->splits.count; i++) {
+        const apl_split_file *f = r->splits.splits[i].file;
+        add_pair(r, f->rest, f->name, group ? group : f->group);
+    }
+    return status;
 }
 
 /* --------------------------------------------------------------------------------------------- balances */
 
-static apl_status counts_of(apl_store *store, const char *name, unsigned field, uint64_t *counts,
-                            apl_error *err)
+/* Of a split whose records of each class are part[], against all[]. */
+static apl_status add_balance(struct checking *c, const char *split, const char *whole, const uint64_t *part,
+                              const uint64_t *all, apl_error *err)
 {
-    int own = apl_store_find_split(store, name);
-    for (uint64_t k = 0; own >= 0 && k < apl_store_field(store, field)->class_count; k++)
-        counts[k] = apl_store_class_count(store, (unsigned)own, field, k);
-    return own >= 0 ? APL_OK : apl_split_class_counts(store, name, field, counts, err);
-}
-
-/* part[] and all[]: records of each class. */
-static bool weigh(struct balance *b, const uint64_t *part, const uint64_t *all, uint64_t classes,
-                  double level)
-{
-    double whole = 0, alpha = level / (double)(classes ? classes : 1);
+    struct balance *b = &c->report->balances[c->report->balance_count++];
+    uint64_t classes = apl_store_field(c->store, (unsigned)c->report->class_field)->class_count;
+    double total = 0, alpha = c->options->level / (double)(classes ? classes : 1);
+    *b = (struct balance){.split = split, .whole = whole};
     b->classes = calloc((size_t)classes + 1, sizeof *b->classes);
     b->count = b->classes ? classes : 0;
     for (uint64_t k = 0; k < classes; k++) {
-        whole += (double)all[k];
+        total += (double)all[k];
         b->records += part[k];
     }
     for (uint64_t k = 0; b->records > 0 && k < b->count; k++) {
         struct class_share *s = &b->classes[k];
         s->records = part[k];
         s->share = (double)part[k] / (double)b->records;
-        s->expected = (double)all[k] / whole;
-        binomial_interval((double)part[k], (double)b->records, alpha, &s->low, &s->high);
+        s->expected = (double)all[k] / total;
+        c->options->statistics->interval((double)part[k], (double)b->records, alpha, &s->low, &s->high);
         s->outside = s->expected < s->low || s->expected > s->high;
         b->outside += s->outside;
     }
-    return b->classes != NULL;
+    return b->classes ? APL_OK : inputs_no_memory(err);
 }
 
-/* The balance of a split, against that of all the others together. */
-static apl_status add_balance(struct checking *c, const char *split, const char *whole,
-                              const char *const *sides, size_t count, apl_error *err)
+/* The source's own, against all of them together. */
+static apl_status weigh_own(struct checking *c, uint64_t *part, uint64_t *all, uint64_t classes,
+                            apl_error *err)
 {
-    struct check_report *r = c->report;
-    struct balance *b = &r->balances[r->balance_count++];
-    uint64_t classes = apl_store_field(c->store, (unsigned)r->class_field)->class_count;
-    uint64_t *counts = calloc((size_t)classes * 3 + 1, sizeof *counts);
-    if (!counts)
-        return no_memory(err);
-    uint64_t *part = counts, *one = counts + classes, *all = one + classes;
-    *b = (struct balance){.split = split, .whole = whole};
-    apl_status status = counts_of(c->store, split, (unsigned)r->class_field, part, err);
-    for (size_t i = 0; status == APL_OK && i < count; i++) {
-        status = counts_of(c->store, sides[i], (unsigned)r->class_field, one, err);
-        for (uint64_t k = 0; status == APL_OK && k < classes; k++)
-            all[k] += one[k];
+    unsigned own = apl_store_info(c->store)->splits, field = (unsigned)c->report->class_field;
+    apl_status status = APL_OK;
+    for (uint64_t k = 0; k < classes; k++)
+        for (unsigned i = 0; i < own; i++)
+            all[k] += apl_store_class_count(c->store, i, field, k);
+    for (unsigned i = 0; status == APL_OK && own > 1 && i < own; i++) {
+        const char *name = apl_store_split(c->store, i)->name;
+        for (uint64_t k = 0; k < classes; k++)
+            part[k] = apl_store_class_count(c->store, i, field, k);
+        if (is_named(c->options, name))
+            status = add_balance(c, name, NULL, part, all, err);
     }
-    if (status == APL_OK && !weigh(b, part, all, classes, c->options->level))
-        status = no_memory(err);
-    free(counts);
     return status;
+}
+
+/* One that was made, against its parent. */
+static apl_status weigh_file(struct checking *c, const apl_split_file *f, uint64_t *part, uint64_t *all,
+                             uint64_t classes, apl_error *err)
+{
+    unsigned field = (unsigned)c->report->class_field;
+    apl_status status = apl_split_class_counts(c->store, f->name, field, part, err);
+    if (status == APL_OK)
+        status = apl_split_class_counts(c->store, f->rest, field, all, err);
+    for (uint64_t k = 0; status == APL_OK && k < classes; k++)
+        all[k] += part[k];
+    return status == APL_OK ? add_balance(c, f->name, f->parent, part, all, err) : status;
 }
 
 static apl_status weigh_all(struct checking *c, apl_error *err)
 {
     struct check_report *r = c->report;
     unsigned own = apl_store_info(c->store)->splits;
-    r->class_field = inputs_class_field(c->store);
+    r->class_field = c->options->statistics ? inputs_class_field(c->store) : -1;
+    if (r->class_field < 0)
+        return APL_OK;
+    uint64_t classes = apl_store_field(c->store, (unsigned)r->class_field)->class_count;
+    uint64_t *counts = calloc((size_t)classes * 2 + 1, sizeof *counts);
     r->balances = calloc((size_t)own + r->splits.count + 1, sizeof *r->balances);
-    const char **sides = calloc(own + (size_t)1, sizeof *sides);
-    apl_status status = r->balances && sides ? APL_OK : no_memory(err);
-    for (unsigned i = 0; sides && i < own; i++)
-        sides[i] = apl_store_split(c->store, i)->name;
-    for (unsigned i = 0; status == APL_OK && r->class_field >= 0 && i < own; i++)
-        if (own > 1 && is_named(c->options, sides[i]))
-            status = add_balance(c, sides[i], NULL, sides, own, err);
-    for (unsigned i = 0; status == APL_OK && r->class_field >= 0 && i < r->splits.count; i++) {
-        const apl_split_file *f = r->splits.splits[i].file;
-        status = add_balance(c, f->name, f->parent, (const char *const[]){f->name, f->rest}, 2, err);
-    }
-    free(sides);
+    apl_status status = counts && r->balances ? APL_OK : inputs_no_memory(err);
+    if (status == APL_OK)
+        status = weigh_own(c, counts, counts + classes, classes, err);
+    for (unsigned i = 0; status == APL_OK && i < r->splits.count; i++)
+        status = weigh_file(c, r->splits.splits[i].file, counts, counts + classes, classes, err);
+    free(counts);
     return status;
 }
 
@@ -163,13 +220,13 @@ static apl_status hash_pictures(struct checking *c, apl_error *err)
     c->hashes = malloc((c->n + 1) * sizeof *c->hashes);
     c->is_picture = malloc(c->n + 1);
     if (!c->hashes || !c->is_picture)
-        return no_memory(err);
+        return inputs_no_memory(err);
     apl_status status = pictures_hash(c->store, (unsigned)r->picture_field, c->hashes, c->is_picture, err);
     for (size_t i = 0; status == APL_OK && i < c->n; i++)
         r->pictures += c->is_picture[i];
     if (status == APL_OK)
         c->index = near_index_new(c->hashes, c->is_picture, (uint32_t)c->n);
-    return status == APL_OK && !c->index ? no_memory(err) : status;
+    return status == APL_OK && !c->index ? inputs_no_memory(err) : status;
 }
 
 static int by_distance(const void *a, const void *b)
@@ -194,7 +251,7 @@ static apl_status find_near(struct checking *c, struct checked_pair *p, const st
         if (p->near == room) {
             struct near_pair *larger = realloc(p->nearest, (room = 2 * room + 64) * sizeof *larger);
             if (!larger)
-                return no_memory(err);
+                return inputs_no_memory(err);
             p->nearest = larger;
         }
         p->nearest[p->near++] = pair;
@@ -262,7 +319,7 @@ static apl_status begin(struct checking *c, apl_error *err)
     c->group = malloc((c->n + 1) * sizeof *c->group);
     c->side = calloc(c->n + 1, 1);
     if (!c->seen || !c->group || !c->side)
-        return no_memory(err);
+        return inputs_no_memory(err);
     memset(c->seen, 0xff, c->n * sizeof *c->seen);
     return APL_OK;
 }
@@ -289,8 +346,8 @@ apl_status check_splits(apl_store *store, const struct check_options *o, struct 
     if (status == APL_OK && o->group && apl_store_find_field(store, o->group) < 0)
         status = inputs_error(err, APL_E_NOTFOUND, "there is no such field to group by");
     if (status == APL_OK)
-        status =
-            splits_audit_named(store, o->count ? o->names : NULL, o->count, o->level, &report->splits, err);
+        status = splits_audit_named(store, o->count ? o->names : NULL, o->count, o->level, o->statistics,
+                                    &report->splits, err);
     if (status == APL_OK)
         status = begin(&c, err);
     if (status == APL_OK)

@@ -12,6 +12,7 @@ struct check_options {
         *group;    /* the field whose values no two splits should share; NULL: that of a split by groups */
     bool pictures; /* look for near-duplicates: pictures whose hashes differ in at most `near` bits */
     unsigned near;
+    const struct split_statistics *statistics; /* NULL: nothing that chance has a part in, and no balances */
     double level; /* the chance of a false alarm, of all tests together; and, per split, of its intervals */
 };
 
@@ -33,6 +34,7 @@ struct balance {
 /* Two splits that should have nothing in common. All numbers are of records of `split`. */
 struct checked_pair {
     const char *split, *other;
+    bool own; /* both are splits of the source */
     uint64_t records, other_records;
     uint64_t in_both; /* that are in `other` too */
     uint64_t equal;   /* whose inputs a record of `other` has */
@@ -49,8 +51,12 @@ struct check_report {
     size_t balance_count;
     struct checked_pair *pairs;
     size_t pair_count;
-    int picture_field; /* -1: no near-duplicates have been looked for */
-    uint64_t pictures; /* that the store has */
+    uint64_t
+        own_pairs; /* of the source's splits; if there are many, `pairs` has those alone that share something */
+    uint64_t more;      /* that share something, and are too many to list */
+    bool more_at_least; /* there may be still more */
+    int picture_field;  /* -1: no near-duplicates have been looked for */
+    uint64_t pictures;  /* that the store has */
 };
 
 /* How much of it speaks against the splits: hypotheses that are rejected, files that cannot be used, pairs that share records,

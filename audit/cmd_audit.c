@@ -164,7 +164,7 @@ static apl_status audit_all(struct audit_job *job, struct audit_result *result, 
     if (status == APL_OK && result->has_order && job->windows)
         status = windows_measure(&job->orders, &job->sample, &result->windows, err);
     if (status == APL_OK && result->has_splits)
-        status = splits_audit(job->store, level, &result->splits, err);
+        status = splits_audit(job->store, level, &split_statistics, &result->splits, err);
     return status;
 }
 
@@ -276,26 +276,6 @@ static int run_audit(struct audit_job *job)
 
 /* --------------------------------------------------------------------------------------------- options */
 
-static int parse_level(const char *text, double *level)
-{
-    char *end;
-    *level = strtod(text, &end);
-    return *text && !*end && *level > 0 && *level < 1
-               ? 0
-               : misuse("--level: a chance between 0 and 1 is needed, not '%s'", shown(text));
-}
-
-enum {
-    OPT_JSON = 256 - 16,
-    OPT_CONTROLS,
-    OPT_LOAD,
-    OPT_LEVEL,
-    OPT_SPLITS,
-    OPT_NO_SPLITS,
-    OPT_HTML,
-    OPT_WINDOWS
-};
-
 static int set_option(struct audit_job *job, char **argv, int opt)
 {
     switch (opt) {
@@ -305,28 +285,28 @@ static int set_option(struct audit_job *job, char **argv, int opt)
     case 'v':
         job->verbose = true;
         return 0;
-    case OPT_JSON:
+    case 'J':
         job->json = true;
         return 0;
-    case OPT_CONTROLS:
+    case 'C':
         job->controls = true;
         return 0;
-    case OPT_LOAD:
+    case 'D':
         job->load = true;
         return 0;
-    case OPT_SPLITS:
+    case 'S':
         job->scope = AUDIT_SPLITS;
         return 0;
-    case OPT_NO_SPLITS:
+    case 'O':
         job->scope = AUDIT_ORDER;
         return 0;
-    case OPT_WINDOWS:
+    case 'W':
         job->windows = true;
         return 0;
-    case OPT_HTML:
+    case 'H':
         job->html = optarg;
         return *optarg ? 0 : misuse("FILE is empty");
-    case OPT_LEVEL:
+    case 'L':
         return parse_level(optarg, &job->level);
     default:
         return opt >= READER_ARGS_OPT ? reader_args_take(&job->args, opt, optarg) : misused_option(argv, opt);
@@ -345,16 +325,11 @@ static bool is_sampled(const struct audit_job *job)
 static int parse(struct audit_job *job, int argc, char **argv)
 {
     struct option options[READER_ARGS_MAX + 12] = {
-        {"json", no_argument, NULL, OPT_JSON},
-        {"controls", no_argument, NULL, OPT_CONTROLS},
-        {"load", no_argument, NULL, OPT_LOAD},
-        {"level", required_argument, NULL, OPT_LEVEL},
-        {"splits", no_argument, NULL, OPT_SPLITS},
-        {"no-splits", no_argument, NULL, OPT_NO_SPLITS},
-        {"html", required_argument, NULL, OPT_HTML},
-        {"windows", no_argument, NULL, OPT_WINDOWS},
-        {"quiet", no_argument, NULL, 'q'},
-        {"verbose", no_argument, NULL, 'v'},
+        {"json", no_argument, NULL, 'J'},       {"controls", no_argument, NULL, 'C'},
+        {"load", no_argument, NULL, 'D'},       {"level", required_argument, NULL, 'L'},
+        {"splits", no_argument, NULL, 'S'},     {"no-splits", no_argument, NULL, 'O'},
+        {"html", required_argument, NULL, 'H'}, {"windows", no_argument, NULL, 'W'},
+        {"quiet", no_argument, NULL, 'q'},      {"verbose", no_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},
     };
     int opt, status = 0;

@@ -138,6 +138,10 @@ static void page_shared(FILE *out, const struct splits_report *r)
         fputs("</li>\n", out);
     }
     fputs("</ul>\n", out);
+    if (r->overlaps.pairs > OVERLAPS_ALL)
+        fprintf(out, "<p class=\"facts\">Of %s pairs of splits; %s%s more share inputs.</p>\n",
+                count_text(r->overlaps.pairs), r->overlaps.more_at_least ? "at least " : "",
+                count_text(r->overlaps.more));
 }
 
 struct page {

@@ -223,6 +223,9 @@ static void print_shared(const struct splits_report *r)
                s->name == s->other ? "repeat the inputs of an earlier one" : "have the inputs of one of ",
                s->name == s->other ? "" : shown(s->name));
     }
+    if (r->overlaps.pairs > OVERLAPS_ALL)
+        printf("  of %s pairs of splits; %s%s more share inputs\n", count_text(r->overlaps.pairs),
+               r->overlaps.more_at_least ? "at least " : "", count_text(r->overlaps.more));
 }
 
 const char *audit_multiple_text(double v)

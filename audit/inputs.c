@@ -19,7 +19,7 @@ apl_status inputs_error(apl_error *err, apl_status status, const char *message)
     return status;
 }
 
-static apl_status no_memory(apl_error *err)
+apl_status inputs_no_memory(apl_error *err)
 {
     (void)inputs_error(err, APL_E_NOMEM, "memory could not be had");
     return APL_E_NOMEM;
@@ -115,7 +115,7 @@ apl_status inputs_each(apl_store *store, const char *const *fields, unsigned cou
     options.field_count = count;
     options.threads = cores();
     uint64_t *ids = malloc((size_t)chunk * sizeof *ids);
-    apl_status status = ids ? APL_OK : no_memory(err);
+    apl_status status = ids ? APL_OK : inputs_no_memory(err);
     for (uint64_t id = 0, n; status == APL_OK && id < records; id += n) {
         apl_batch *batch = NULL;
         n = records - id < chunk ? records - id : chunk;
@@ -161,7 +161,7 @@ static apl_status equal_by(apl_store *store, const char *const *fields, unsigned
     struct hashing h = {apl_store_info(store)->fields, malloc(((size_t)n + 1) * sizeof *h.entries)};
     struct entry *entries = h.entries;
     if (!entries)
-        return no_memory(err);
+        return inputs_no_memory(err);
     apl_status status = inputs_each(store, fields, count, hash_next, &h, err);
     if (status == APL_OK)
         qsort(entries, (size_t)n, sizeof *entries, by_hash);
@@ -275,7 +275,7 @@ apl_status inputs_classes(apl_store *store, unsigned field, const uint64_t *ids,
                           uint32_t *classes, apl_error *err)
 {
     uint64_t *values = malloc(((size_t)n * 2 + 1) * sizeof *values);
-    apl_status status = values ? inputs_values(store, field, ids, n, values, err) : no_memory(err);
+    apl_status status = values ? inputs_values(store, field, ids, n, values, err) : inputs_no_memory(err);
     *classes = status == APL_OK ? inputs_rank(values, n, cls) : 0;
     free(values);
     return status;

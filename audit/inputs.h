@@ -40,5 +40,6 @@ int inputs_class_field(const apl_store *store);
 int inputs_target(const apl_store *store, const char *name);
 
 apl_status inputs_error(apl_error *err, apl_status status, const char *message);
+apl_status inputs_no_memory(apl_error *err);
 
 #endif

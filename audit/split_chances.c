@@ -250,7 +250,7 @@ static bool test_places(struct division *d)
     return true;
 }
 
-bool split_chances(struct division *d)
+static bool chances(struct division *d)
 {
     const struct split_sample *s = d->sample;
     if (!s->stratified && !s->skewed)
@@ -260,3 +260,5 @@ bool split_chances(struct division *d)
     test_runs(d);
     return test_places(d);
 }
+
+const struct split_statistics split_statistics = {chances, binomial_interval};

@@ -187,7 +187,7 @@ static bool test_exactness(struct division *d)
     return true;
 }
 
-static bool run_tests(struct division *d, uint32_t *number, split_chances_fn *chances)
+static bool run_tests(struct division *d, uint32_t *number, const struct split_statistics *statistics)
 {
     const struct split_sample *s = d->sample;
     list_groups(d, number);
@@ -197,17 +197,17 @@ static bool run_tests(struct division *d, uint32_t *number, split_chances_fn *ch
         test_whole_groups(d);
     if (s->stratified && s->cls && !test_exactness(d))
         return false;
-    return !chances || chances(d);
+    return !statistics || statistics->chances(d);
 }
 
-bool split_test(const struct split_sample *sample, double level, split_chances_fn *chances,
+bool split_test(const struct split_sample *sample, double level, const struct split_statistics *statistics,
                 struct split_report *report)
 {
     struct division d = {.sample = sample, .level = level, .report = report};
     uint32_t *number = calloc(sample->n + (size_t)1, sizeof *number);
     d.groups = calloc(sample->n + (size_t)1, sizeof *d.groups);
     report->count = 0;
-    bool ok = number && d.groups && (sample->n == 0 || run_tests(&d, number, chances));
+    bool ok = number && d.groups && (sample->n == 0 || run_tests(&d, number, statistics));
     free(number);
     free(d.groups);
     free(d.begin);

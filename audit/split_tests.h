@@ -57,13 +57,18 @@ struct division {
 /* The next finding of the division's report. */
 struct finding *split_finding(struct division *d, const char *name);
 
-/* Adds the findings that chance has a part in. False: out of memory. */
-typedef bool split_chances_fn(struct division *d);
-split_chances_fn split_chances;
+/* What needs the distributions of Boost.Math, and so is not in every build. */
+struct split_statistics {
+    bool (*chances)(
+        struct division *d); /* adds the findings that chance has a part in; false: out of memory */
+    void (*interval)(double k, double n, double alpha, double *low,
+                     double *high); /* of Clopper and Pearson */
+};
+extern const struct split_statistics split_statistics;
 
 /* Runs all tests that the sample allows, each of which may spend `level`; judges none but those that leave
- * nothing to chance. `chances`: split_chances, or NULL: those alone. False: out of memory. */
-bool split_test(const struct split_sample *sample, double level, split_chances_fn *chances,
+ * nothing to chance. `statistics` NULL: those alone. False: out of memory. */
+bool split_test(const struct split_sample *sample, double level, const struct split_statistics *statistics,
                 struct split_report *report);
 
 #endif

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static apl_status no_memory(apl_error *err)
-{
-    (void)inputs_error(err, APL_E_NOMEM, "memory could not be had");
-    return APL_E_NOMEM;
-}
-
 /* --------------------------------------------------------------------------------------------- one split */
 
 /* Both sides of a split, by id. */
@@ -38,7 +32,7 @@ apl_status splits_ids(apl_store *store, const char *name, struct split_ids *ids,
     if (status != APL_OK)
         return status;
     ids->ids = malloc((size_t)(ids->count + 1) * sizeof *ids->ids);
-    return ids->ids ? apl_split_ids(store, name, ids->ids, &ids->count, err) : no_memory(err);
+    return ids->ids ? apl_split_ids(store, name, ids->ids, &ids->count, err) : inputs_no_memory(err);
 }
 
 static void merge(struct sides *s, const struct split_ids *part, const struct split_ids *rest)
@@ -63,7 +57,7 @@ static apl_status take_sides(apl_store *store, const apl_split_file *file, struc
     s->group = malloc(n * sizeof *s->group);
     s->cls = malloc(n * sizeof *s->cls);
     if (status == APL_OK && !(s->ids && s->part && s->group && s->cls))
-        status = no_memory(err);
+        status = inputs_no_memory(err);
     if (status == APL_OK)
         merge(s, &part, &rest);
     free(part.ids);
@@ -136,7 +130,7 @@ static apl_status store_groups_init(apl_store *store, struct store_groups *g, ap
     g->unit = malloc((n + 1) * sizeof *g->unit);
     g->scratch = malloc((n + 1) * sizeof *g->scratch);
     if (!g->equal || !g->unit || !g->scratch)
-        return no_memory(err);
+        return inputs_no_memory(err);
     memset(g->scratch, 0xff, n * sizeof *g->scratch);
     return inputs_equal(store, g->equal, err);
 }
@@ -171,7 +165,7 @@ static apl_status take_units(apl_store *store, const apl_split_file *file, struc
 }
 
 static apl_status test_split(apl_store *store, struct audited_split *split, struct store_groups *g,
-                             double level, apl_error *err)
+                             double level, const struct split_statistics *statistics, apl_error *err)
 {
     const apl_split_file *file = split->file;
     const uint32_t *unit;
@@ -188,8 +182,8 @@ static apl_status test_split(apl_store *store, struct audited_split *split, stru
         status = take_classes(store, file, &s, &sample, err);
     if (status == APL_OK)
         number_groups(&s, unit, g->scratch);
-    if (status == APL_OK && !split_test(&sample, level, split_chances, &split->report))
-        status = no_memory(err);
+    if (status == APL_OK && !split_test(&sample, level, statistics, &split->report))
+        status = inputs_no_memory(err);
     sides_free(&s);
     return status == APL_OK ? test_rule(store, split, err) : status;
 }
@@ -209,39 +203,18 @@ uint64_t splits_shared(const uint32_t *group, uint32_t *seen, const struct split
     return shared;
 }
 
-/* Records whose group has come before. */
-static uint64_t repeated(const uint32_t *group, uint32_t *seen, const struct split_ids *a)
+static apl_status find_shared(apl_store *store, struct splits_report *report, apl_error *err)
 {
-    uint64_t again = 0;
-    for (uint64_t i = 0; i < a->count; i++) {
-        again += seen[group[a->ids[i]]] == 0;
-        seen[group[a->ids[i]]] = 0;
+    apl_status status = overlaps_find(store, report->equal, NULL, &report->overlaps, err);
+    const struct overlaps *o = &report->overlaps;
+    report->shared = calloc(o->count + (size_t)1, sizeof *report->shared);
+    if (status == APL_OK && !report->shared)
+        status = inputs_no_memory(err);
+    for (uint32_t i = 0; status == APL_OK && i < o->count; i++) {
+        const apl_split *a = apl_store_split(store, o->list[i].a), *b = apl_store_split(store, o->list[i].b);
+        report->shared[report->shared_count++] =
+            (struct shared_inputs){a->name, b->name, o->list[i].records, b->count};
     }
-    for (uint64_t i = 0; i < a->count; i++)
-        seen[group[a->ids[i]]] = UINT32_MAX;
-    return again;
-}
-
-static apl_status find_shared(apl_store *store, struct store_groups *g, struct splits_report *report,
-                              apl_error *err)
-{
-    unsigned splits = apl_store_info(store)->splits;
-    struct split_ids *ids = calloc(splits + 1u, sizeof *ids);
-    report->shared = calloc((size_t)splits * (splits + 1) / 2 + 1, sizeof *report->shared);
-    apl_status status = ids && report->shared ? APL_OK : no_memory(err);
-    for (unsigned i = 0; status == APL_OK && i < splits; i++)
-        status = splits_ids(store, apl_store_split(store, i)->name, &ids[i], err);
-    for (unsigned a = 0; status == APL_OK && a < splits; a++)
-        for (unsigned b = a; b < splits; b++)
-            report->shared[report->shared_count++] = (struct shared_inputs){
-                .name = apl_store_split(store, a)->name,
-                .other = apl_store_split(store, b)->name,
-                .records = a == b ? repeated(g->equal, g->scratch, &ids[a])
-                                  : splits_shared(g->equal, g->scratch, &ids[a], &ids[b]),
-                .count = ids[b].count};
-    for (unsigned i = 0; ids && i < splits; i++)
-        free(ids[i].ids);
-    free(ids);
     return status;
 }
 
@@ -281,7 +254,7 @@ static apl_status list_files(apl_store *store, const char *const *names, size_t 
         n++;
     report->splits = calloc(n + 1, sizeof *report->splits);
     if (!report->splits)
-        return no_memory(err);
+        return inputs_no_memory(err);
     for (size_t i = 0; (file = apl_split_list_file(report->list, i)) != NULL; i++)
         if (!is_wanted(file, names, count))
             continue;
@@ -296,7 +269,7 @@ static apl_status judge(struct splits_report *report, double level, apl_error *e
 {
     struct finding **all = calloc((size_t)report->count * SPLIT_TESTS + 1, sizeof *all);
     if (!all)
-        return no_memory(err);
+        return inputs_no_memory(err);
     for (unsigned i = 0; i < report->count; i++)
         for (unsigned k = 0; k < report->splits[i].report.count; k++)
             all[report->findings++] = &report->splits[i].report.findings[k];
@@ -306,7 +279,8 @@ static apl_status judge(struct splits_report *report, double level, apl_error *e
 }
 
 apl_status splits_audit_named(apl_store *store, const char *const *names, size_t count, double level,
-                              struct splits_report *report, apl_error *err)
+                              const struct split_statistics *statistics, struct splits_report *report,
+                              apl_error *err)
 {
     struct store_groups g;
     *report = (struct splits_report){.count = 0};
@@ -314,20 +288,22 @@ apl_status splits_audit_named(apl_store *store, const char *const *names, size_t
     if (status == APL_OK)
         status = list_files(store, names, count, report, err);
     for (unsigned i = 0; status == APL_OK && i < report->count; i++)
-        status = test_split(store, &report->splits[i], &g, level / (report->count * SPLIT_TESTS), err);
-    if (status == APL_OK)
-        status = find_shared(store, &g, report, err);
-    if (status == APL_OK)
-        status = judge(report, level, err);
+        status =
+            test_split(store, &report->splits[i], &g, level / (report->count * SPLIT_TESTS), statistics, err);
     report->equal = g.equal;
     g.equal = NULL;
     store_groups_free(&g);
+    if (status == APL_OK)
+        status = find_shared(store, report, err);
+    if (status == APL_OK)
+        status = judge(report, level, err);
     return status;
 }
 
-apl_status splits_audit(apl_store *store, double level, struct splits_report *report, apl_error *err)
+apl_status splits_audit(apl_store *store, double level, const struct split_statistics *statistics,
+                        struct splits_report *report, apl_error *err)
 {
-    return splits_audit_named(store, NULL, 0, level, report, err);
+    return splits_audit_named(store, NULL, 0, level, statistics, report, err);
 }
 
 void splits_report_free(struct splits_report *report)
@@ -335,6 +311,7 @@ void splits_report_free(struct splits_report *report)
     apl_split_list_close(report->list);
     free(report->splits);
     free(report->shared);
+    free(report->overlaps.list);
     free(report->equal);
     *report = (struct splits_report){.count = 0};
 }

@@ -3,6 +3,7 @@
 #define STORE_SPLITS_H
 
 #include "apl.h"
+#include "overlaps.h"
 #include "split_tests.h"
 
 /* A split file, and what was found of it. */
@@ -23,18 +24,22 @@ struct splits_report {
     apl_split_list *list;
     struct audited_split *splits; /* without files that cannot be used */
     unsigned count, unusable;
-    unsigned findings, rejected; /* of all of them: by Holm's procedure */
-    struct shared_inputs *shared;
+    unsigned findings, rejected;  /* of all of them: by Holm's procedure */
+    struct overlaps overlaps;     /* of inputs, of all splits of the source */
+    struct shared_inputs *shared; /* the list of them, in words */
     unsigned shared_count;
 };
 
-/* Examines the split files of a store. The level is that of all tests of all splits together. */
-apl_status splits_audit(apl_store *store, double level, struct splits_report *report, apl_error *err);
+/* Examines the split files of a store. The level is that of all tests of all splits together; without `statistics` (NULL), only
+ * what leaves nothing to chance is looked at. */
+apl_status splits_audit(apl_store *store, double level, const struct split_statistics *statistics,
+                        struct splits_report *report, apl_error *err);
 void splits_report_free(struct splits_report *report);
 
 /* The same of those alone whose part or rest is one of names[0 ... count-1]. */
 apl_status splits_audit_named(apl_store *store, const char *const *names, size_t count, double level,
-                              struct splits_report *report, apl_error *err);
+                              const struct split_statistics *statistics, struct splits_report *report,
+                              apl_error *err);
 
 /* The ids of a split, ascending; free(ids). */
 struct split_ids {

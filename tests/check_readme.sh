@@ -103,8 +103,7 @@ help_of() # COMMAND: all that it and its subcommands say of themselves
 {
     "$build/$1" --help
     if [ "$1" = apldata ]; then
-        for sub in info verify get export split "split --check" bench audit stream; do
-            # shellcheck disable=SC2086
+        for sub in info verify get export split check bench audit stream; do
             "$build/apldata" $sub --help
         done
     fi

@@ -1,4 +1,4 @@
-"""A second perceptual hash, written from docs/THEORY.md alone, against that of `apldata split --check`.
+"""A second perceptual hash, written from docs/THEORY.md alone, against that of `apldata check`.
 
     near_pictures.py APLDATA DB [--alter]
 
@@ -114,7 +114,7 @@ def main() -> int:
     parser.add_argument("--alter", action="store_true")
     args = parser.parse_args()
     said = subprocess.run(
-        [args.apldata, "split", "--check", "--json", "--near", str(BITS), args.db, "train", "test"],
+        [args.apldata, "check", "--json", "--near", str(BITS), args.db, "train", "test"],
         stdout=subprocess.PIPE,
     )
     pair = json.loads(said.stdout)["pairs"][0]

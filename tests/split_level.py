@@ -39,7 +39,7 @@ def rejected(apldata: str, db: Path, way: str, seed: int) -> list[dict]:
     name, *options = way.split()
     divide = [apldata, "split", "--quiet", "--seed", str(seed), *options, str(db), name]
     subprocess.run(divide, check=True)
-    check = [apldata, "split", "--check", "--json", "--near", "none", "--level", str(LEVEL), str(db)]
+    check = [apldata, "check", "--json", "--near", "none", "--level", str(LEVEL), str(db)]
     run = subprocess.run(check, capture_output=True, text=True, check=False)
     if run.returncode > 1 or not run.stdout:
         sys.exit(run.stderr)

@@ -55,7 +55,7 @@ static const struct finding *finding_called(const struct split_report *report, c
 static double p_of(const struct split_sample *s, const char *name)
 {
     struct split_report report;
-    cr_assert(split_test(s, LEVEL, split_chances, &report));
+    cr_assert(split_test(s, LEVEL, &split_statistics, &report));
     const struct finding *f = finding_called(&report, name);
     cr_assert_not_null(f, "%s", name);
     return f->p;
@@ -102,7 +102,7 @@ Test(audit_splits, stratified)
     part[20] = part[21] = part[0] = 1;
     cr_assert_eq(p_of(&s, "classes by side"), 0, "more than its share");
     struct split_report report;
-    cr_assert(split_test(&s, LEVEL, split_chances, &report));
+    cr_assert(split_test(&s, LEVEL, &split_statistics, &report));
     cr_assert_null(finding_called(&report, "size of the part"));
 }
 
@@ -123,7 +123,7 @@ Test(audit_splits, many_parts)
     s.skewed = true;
     for (uint32_t i = 0; i < RECORDS; i++)
         part[i] = chance(9, group[i]) < 0.05 * cls[i];
-    cr_assert(split_test(&s, 0.01, split_chances, &report));
+    cr_assert(split_test(&s, 0.01, &split_statistics, &report));
     cr_assert_null(finding_called(&report, "classes by side"));
     cr_assert_gt(p_of(&s, "places of the part"), 1e-3);
     cr_assert_gt(p_of(&s, "runs of a side"), 1e-3);
@@ -139,7 +139,7 @@ Test(audit_splits, small_and_one_sided)
             for (uint32_t i = 0; i < n && side < 2; i++)
                 part[i] = (uint8_t)side;
             s.stratified = n % 2;
-            cr_assert(split_test(&s, 0.01, split_chances, &report));
+            cr_assert(split_test(&s, 0.01, &split_statistics, &report));
             for (unsigned k = 0; k < report.count; k++)
                 cr_assert(report.findings[k].p >= 0 && report.findings[k].p <= 1, "%s",
                           report.findings[k].name);
@@ -254,7 +254,7 @@ Test(audit_store_splits, small_parts_stand)
                 OK(apl_split_parts(store, &o, ways[k].parts, ways[k].concentration, &err));
             else
                 OK(apl_split_make(store, &o, &err));
-            OK(splits_audit(store, 0.01, &report, &err));
+            OK(splits_audit(store, 0.01, &split_statistics, &report, &err));
             cr_assert_eq(report.count, ways[k].parts ? ways[k].parts : 1);
             rejected += report.rejected > 0;
             splits_report_free(&report);
@@ -287,7 +287,7 @@ Test(audit_store_splits, a_store)
     folds.name = "plain";
     OK(apl_split_parts(store, &folds, 3, 0, &err));
     OK(apl_split_parts(store, &clients, 5, 0.3, &err));
-    OK(splits_audit(store, 1e-3, &report, &err));
+    OK(splits_audit(store, 1e-3, &split_statistics, &report, &err));
     cr_assert(report.count == 2 + 4 + 3 + 5 && report.unusable == 1);
     cr_assert_eq(report.findings, 6 + 5 + 4 * 5 + 3 * 6 + 5 * 4);
     cr_assert_eq(report.rejected, 0);
@@ -317,7 +317,7 @@ Test(audit_store_splits, other_units)
     o.group = "label";
     o.ratio = 0.5;
     OK(apl_split_make(store, &o, &err));
-    OK(splits_audit(store, 1e-3, &report, &err));
+    OK(splits_audit(store, 1e-3, &split_statistics, &report, &err));
     cr_assert_eq(report.count, 4);
     for (unsigned i = 0; i < 4; i++) {
         const struct split_report *r = &report.splits[i].report;
@@ -326,7 +326,8 @@ Test(audit_store_splits, other_units)
     }
     cr_assert_eq(report.rejected, 0);
     splits_report_free(&report);
-    OK(splits_audit_named(store, (const char *const[]){"train-keys", "none"}, 2, 1e-3, &report, &err));
+    OK(splits_audit_named(store, (const char *const[]){"train-keys", "none"}, 2, 1e-3, &split_statistics,
+                          &report, &err));
     cr_assert(report.count == 1 && strcmp(report.splits[0].file->name, "keys") == 0);
     splits_report_free(&report);
     apl_store_close(store);
@@ -345,11 +346,11 @@ Test(audit_splits, groups_of_mixed_classes)
     s.classes = 6;
     s.stratified = true;
     s.grouped = "patient";
-    cr_assert(split_test(&s, LEVEL, split_chances, &report));
+    cr_assert(split_test(&s, LEVEL, &split_statistics, &report));
     cr_assert_eq(finding_called(&report, "classes by side")->p, 1);
     cr_assert_eq(finding_called(&report, "whole groups")->p, 1);
     part[5] = !part[5];
-    cr_assert(split_test(&s, LEVEL, split_chances, &report));
+    cr_assert(split_test(&s, LEVEL, &split_statistics, &report));
     cr_assert_eq(finding_called(&report, "whole groups")->p, 0);
 }
 
@@ -367,7 +368,7 @@ static const struct checked_pair *pair_of(const struct check_report *r, const ch
 Test(audit_store_splits, what_splits_share)
 {
     apl_store *store = plain_store(6008, 1000);
-    struct check_options o = {.level = 1e-3, .pictures = true, .near = 12};
+    struct check_options o = {.level = 1e-3, .statistics = &split_statistics, .pictures = true, .near = 12};
     struct check_report report;
     make_split(store, "val", 0.2, NULL, NULL);
     apl_split_options by = split_options("ids", 0.2, NULL);
@@ -422,7 +423,7 @@ Test(audit_store_splits, intervals)
 
     apl_store *store = plain_store(6000, 0);
     static const char *const names[] = {"val"};
-    struct check_options o = {.level = 0.05, .names = names, .count = 1};
+    struct check_options o = {.level = 0.05, .statistics = &split_statistics, .names = names, .count = 1};
     struct check_report report;
     unsigned outside = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
@@ -442,6 +443,101 @@ Test(audit_store_splits, intervals)
     OK(apl_split_make(store, &s, &err));
     OK(check_splits(store, &o, &report, &err));
     cr_assert_eq(report.balances[0].outside, CLASSES, "all of a class or nothing");
+    check_report_free(&report);
+    apl_store_close(store);
+}
+
+/* ------------------------------------------------------------------------------------------- many splits */
+
+/* A store of many splits, three records each, of which number k has the inputs 3k ... 3k+2; but every split's last record
+ * has the same inputs as that of the split `apart` before it. */
+static apl_store *store_of_splits(uint32_t splits, uint32_t apart)
+{
+    static const int64_t shape[1] = {VALUE};
+    apl_writer_options o = APL_WRITER_OPTIONS_INIT;
+    apl_writer *w;
+    apl_store *store;
+    OK(apl_writer_open(db, &o, &w, &err));
+    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 1, shape, &err));
+    OK(apl_writer_add_field(w, "patient", APL_U8, APL_TARGET, 0, NULL, &err));
+    for (uint32_t s = 0; s < splits; s++) {
+        char name[24];
+        snprintf(name, sizeof name, "s%u", s);
+        OK(apl_writer_begin_member(w, name, name, s, &err));
+        for (uint32_t i = 0; i < 3; i++) {
+            uint8_t value[VALUE] = {0}, patient = (uint8_t)(s % 250);
+            uint32_t input = 3 * (i == 2 && s >= apart ? s - apart : s) + i;
+            memcpy(value, &input, sizeof input);
+            OK(apl_writer_append(w, (apl_value[]){{value, NULL}, {&patient, NULL}}, &err));
+        }
+    }
+    OK(apl_writer_commit(w, &err));
+    apl_writer_close(w);
+    OK(apl_store_open(db, NULL, &store, &err));
+    return store;
+}
+
+/* Of few splits every pair is listed; of many, those that share something, up to a limit, and how many more do. */
+Test(audit_store_splits, many_splits)
+{
+    static const struct {
+        uint32_t splits, apart, listed, more;
+    } cases[] = {{10, 6, 45, 0}, {500, 400, 100, 0}, {5000, 3000, OVERLAPS_MOST, 1000}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        uint32_t splits = cases[k].splits, apart = cases[k].apart;
+        apl_store *store = store_of_splits(splits, apart);
+        struct check_options o = {.level = 0.01, .statistics = &split_statistics};
+        struct check_report report;
+        OK(check_splits(store, &o, &report, &err));
+        cr_assert_eq(report.pair_count, cases[k].listed, "%zu pairs", report.pair_count);
+        cr_assert(report.more == cases[k].more && !report.more_at_least);
+        cr_assert_eq(report.own_pairs, (uint64_t)splits * (splits - 1) / 2);
+        cr_assert_eq(check_failures(&report), splits - apart);
+        for (size_t i = 0; i < report.pair_count; i++) {
+            const struct checked_pair *p = &report.pairs[i];
+            bool apart_so = (uint32_t)atoi(p->split + 1) - (uint32_t)atoi(p->other + 1) == apart;
+            cr_assert(p->equal == apart_so && p->in_both == 0 && p->own && p->records == 3);
+        }
+        check_report_free(&report);
+        o.names = (const char *const[]){"s1"};
+        o.count = 1;
+        OK(check_splits(store, &o, &report, &err));
+        cr_assert_eq(report.own_pairs, splits - 1);
+        cr_assert_eq(check_failures(&report), 1);
+        check_report_free(&report);
+        apl_store_close(store);
+        shell("rm -r '%s'", db);
+    }
+}
+
+/* Pairs that share groups are found as those are that share inputs. */
+Test(audit_store_splits, many_splits_by_groups)
+{
+    apl_store *store = store_of_splits(600, 600);
+    struct check_options o = {.level = 0.01, .group = "patient"};
+    struct check_report report;
+    OK(check_splits(store, &o, &report, &err));
+    uint64_t pairs =
+        250 + 100 + 100; /* s and s + 250; of those below 100 s and s + 500, and s + 250 and s + 500 */
+    cr_assert_eq(report.pair_count + report.more, pairs, "%zu", report.pair_count);
+    cr_assert_eq(check_failures(&report), pairs);
+    cr_assert(report.balance_count == 0 && report.class_field == -1);
+    check_report_free(&report);
+    apl_store_close(store);
+}
+
+/* Without statistics, what leaves nothing to chance is tested all the same. */
+Test(audit_store_splits, without_statistics)
+{
+    apl_store *store = plain_store(6008, 1000);
+    struct check_options o = {.level = 1e-3};
+    struct check_report report;
+    make_split(store, "val", 0.2, NULL, "label");
+    OK(check_splits(store, &o, &report, &err));
+    cr_assert_eq(report.splits.findings, 3);
+    for (unsigned i = 0; i < 3; i++)
+        cr_assert(report.splits.splits[0].report.findings[i].certain);
+    cr_assert(report.balance_count == 0 && report.pair_count == 2 && check_failures(&report) == 1);
     check_report_free(&report);
     apl_store_close(store);
 }

@@ -22,7 +22,8 @@ static const char help[] = "Usage: apldata COMMAND [OPTION]... DB [...]\n"
                            "  verify   decode and check every byte of it\n"
                            "  get      the fields of some records\n"
                            "  export   all of it, as files that others read\n"
-                           "  split    divide the records of a split in two\n"
+                           "  split    divide the records of a split, in two or into many parts\n"
+                           "  check    do splits share records, inputs, groups, or images that look alike?\n"
                            "  bench    how fast it can be read for training\n"
                            "  stream   batches as they come, for another program\n"
                            "  audit    test whether training sees the data's own distribution\n"
@@ -34,8 +35,8 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"info", cmd_info},   {"verify", cmd_verify}, {"get", cmd_get},       {"export", cmd_export},
-    {"split", cmd_split}, {"bench", cmd_bench},   {"stream", cmd_stream},
+    {"info", cmd_info},   {"verify", cmd_verify}, {"get", cmd_get},     {"export", cmd_export},
+    {"split", cmd_split}, {"check", cmd_check},   {"bench", cmd_bench}, {"stream", cmd_stream},
 #ifdef HAVE_AUDIT
     {"audit", cmd_audit},
 #endif

@@ -10,6 +10,6 @@ int cmd_split(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_stream(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
-int cmd_audit_check(int argc, char **argv); /* apldata split --check */
+int cmd_check(int argc, char **argv);
 
 #endif

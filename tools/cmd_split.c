@@ -13,12 +13,12 @@ static const char help[] =
     "Usage: apldata split [OPTION]... DB NAME=RATIO[@PARENT]\n"
     "       apldata split --folds K [OPTION]... DB NAME[@PARENT]\n"
     "       apldata split --clients N --iid|--dirichlet A [OPTION]... DB NAME[@PARENT]\n"
-    "       apldata split --check [OPTION]... DB [NAME]...\n"
     "Divide the records of PARENT in two: NAME has about RATIO of them, PARENT-NAME the rest;\n"
     "or into many parts: NAME-0, NAME-1, ..., with the rests PARENT-NAME-0, PARENT-NAME-1, ...\n"
     "PARENT is a split of the source (default: train), or one that was made before, or a rest.\n"
     "The store is not changed: a split is kept in the file DB/NAME.split.\n"
-    "With --check: whether splits leak into each other; see 'apldata split --check --help'.\n"
+    "Whether splits leak into each other, 'apldata check DB' tells ('apldata split --check DB' is its old "
+    "form).\n"
     "\n"
     "      --folds K            K equal parts, for cross-validation\n"
     "      --clients N          N parts, for the clients of federated learning:\n"
@@ -77,25 +77,18 @@ static int split(const struct job *job)
     return status;
 }
 
-/* --check is a command of its own, with other options. */
-static bool is_check(int argc, char **argv)
+/* The old form of apldata check: 'split', with --check among its options. */
+static bool take_check(int *argc, char **argv)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "--check") == 0)
-            return true;
-    return false;
-}
-
-static int check(int argc, char **argv)
-{
-#ifdef HAVE_AUDIT
-    return cmd_audit_check(argc, argv);
-#else
-    (void)argc;
-    (void)argv;
-    return failed(
-        "this build cannot check splits: it needs a C++ compiler and Boost.Math (Debian: libboost-math-dev)");
-#endif
+    int at = 1;
+    while (at < *argc && strcmp(argv[at], "--check") != 0 && strcmp(argv[at], "--") != 0)
+        at++;
+    if (at == *argc || strcmp(argv[at], "--check") != 0)
+        return false;
+    memmove(argv + at, argv + at + 1, (size_t)(*argc - at) * sizeof *argv); /* and the NULL at the end */
+    --*argc;
+    command_name = "check";
+    return true;
 }
 
 static int set_parts(uint64_t *parts, const char *what)
@@ -210,8 +203,8 @@ int cmd_split(int argc, char **argv)
                                             {NULL, 0, NULL, 0}};
     struct job job = {.options = APL_SPLIT_OPTIONS_INIT};
     int opt;
-    if (is_check(argc, argv))
-        return check(argc, argv);
+    if (take_check(&argc, argv))
+        return cmd_check(argc, argv);
     while ((opt = getopt_long(argc, argv, ":j:qh", options, NULL)) != -1) {
         if (opt == 'h') {
             fputs(help, stdout);

@@ -35,7 +35,7 @@ extern "C" {
  * counts as one of its lowest. When a store grows, a few records may change sides.
  *
  * What is hashed can be something else than the inputs: see apl_split_by. Equal inputs may then be on two sides:
- * `apldata split --check` finds them. With `group`, the name of a field, all records that have the same value of
+ * `apldata check` finds them. With `group`, the name of a field, all records that have the same value of
  * it are on one side: the pictures of one patient, the takes of one speaker, the frames of one video. The field
  * may be of any mark, and of whole numbers, bools or bytes of a fixed shape, or text. The ratio is then one of
  * groups, not of records. With `stratify` too, a group is one of the class that most of its records have (of

@@ -1,4 +1,4 @@
-/* apldata split --check: do splits leak into each other, and are their classes balanced? */
+/* apldata check: do splits leak into each other, and are their classes balanced? */
 #include "args.h"
 #include "check.h"
 #include "cmd.h"
@@ -12,24 +12,28 @@
 #include <string.h>
 
 static const char help[] =
-    "Usage: apldata split --check [OPTION]... DB [NAME]...\n"
+    "Usage: apldata check [OPTION]... DB [NAME]...\n"
     "Test whether splits are as their rules say, how their classes are balanced, and what they share: "
     "records,\n"
-    "equal inputs, groups, and pictures that look alike. Each split is held against its rest, and the splits "
+    "equal inputs, groups, and images that look alike. Each split is held against its rest, and the splits "
     "of\n"
-    "the source against each other; with two NAMEs or more, these against each other.\n"
+    "the source against each other; with one NAME that one alone, with two or more these against each "
+    "other.\n"
     "\n"
     "      --group FIELD    no two splits should share a value of FIELD (default: of a split that was made\n"
     "                       with --group, that one)\n"
-    "      --near BITS      pictures look alike if their hashes differ in at most so many of 128 bits, 0 to\n"
-    "                       31 (default: 12); 'none': they are not looked at\n"
+    "      --near BITS      images look alike if their hashes differ in at most so many of 128 bits, 0 to\n"
+    "                       31 (default: 12); 'none': they are not compared\n"
+    "      --leaks          look for what is shared alone, and whether rules are kept exactly: no "
+    "statistics\n"
     "      --level P        chance of a false alarm, of all tests together (default: 0.01)\n"
     "      --json           print one JSON object\n"
     "  -v, --verbose        print every class and every near-duplicate\n"
     "  -q, --quiet          print nothing but errors\n"
     "  -h, --help           print this help\n"
     "\n"
-    "Classes and near-duplicates are told, not judged.\n"
+    "Classes and near-duplicates are reported, not judged. A build without Boost.Math has no statistics: it\n"
+    "looks for leaks alone.\n"
     "Exit status: 0 if nothing is wrong, 1 if something is, 2 for wrong use.\n";
 
 #define DEFAULT_NEAR 12
@@ -39,6 +43,7 @@ struct check_job {
     const char *path;
     struct check_options options;
     bool json, quiet, verbose;
+    bool leaks, level; /* --leaks, --level */
     apl_store *store;
     double seconds;
 };
@@ -48,15 +53,19 @@ struct check_job {
 static void print_findings(const struct audited_split *s, bool verbose)
 {
     double least = 1;
-    unsigned rejected = 0;
+    unsigned rejected = 0, chances = 0;
     for (unsigned i = 0; i < s->report.count; i++) {
         const struct finding *f = &s->report.findings[i];
         rejected += f->rejected;
+        chances += !f->certain;
         least = !f->certain && f->p < least ? f->p : least;
     }
     if (rejected == 0)
-        printf("  its rule: %u tests stand, the least p is %s\n", s->report.count,
-               number_text("%.3f", least));
+        printf("  its rule: %u tests stand", s->report.count);
+    if (rejected == 0 && chances)
+        printf(", the least p is %s", number_text("%.3f", least));
+    if (rejected == 0)
+        putchar('\n');
     for (unsigned i = 0; i < s->report.count; i++) {
         const struct finding *f = &s->report.findings[i];
         if (f->rejected || verbose)
@@ -145,6 +154,34 @@ static void print_pair(const struct check_job *job, const struct check_report *r
         print_near(job, p);
 }
 
+/* Of a source with very many splits, only some pairs are listed. */
+static void print_unlisted(const struct check_report *r)
+{
+    uint64_t listed = 0;
+    if (r->own_pairs <= OVERLAPS_ALL)
+        return;
+    for (size_t i = 0; i < r->pair_count; i++)
+        listed += r->pairs[i].own;
+    printf("\nof %s pairs of the source's splits, %s are listed, which share something; ",
+           count_text(r->own_pairs), count_text(listed));
+    if (r->more)
+        printf("%s%s more do: LEAK\n", r->more_at_least ? "at least " : "", count_text(r->more));
+    else
+        puts("the others share nothing");
+    puts("(images have been compared of those listed; name two splits to compare theirs)");
+}
+
+static void print_end(const struct check_job *job, const struct check_report *r)
+{
+    unsigned failures = check_failures(r);
+    if (failures)
+        printf("\n%u %s wrong with these splits.\n", failures, failures == 1 ? "thing is" : "things are");
+    else
+        printf("\nNothing is wrong with these splits%s%s.\n",
+               r->picture_field < 0 ? "; images have not been compared" : "",
+               job->options.statistics ? "" : "; what is left to chance has not been tested");
+}
+
 static int print_report(const struct check_job *job, const struct check_report *r)
 {
     int status = 0;
@@ -159,13 +196,9 @@ static int print_report(const struct check_job *job, const struct check_report *
         status = print_balance(job, r, &r->balances[i]);
     for (size_t i = 0; i < r->pair_count; i++)
         print_pair(job, r, &r->pairs[i]);
-    unsigned failures = check_failures(r);
-    if (failures)
-        printf("\n%u %s wrong with these splits.\n", failures, failures == 1 ? "thing is" : "things are");
-    else
-        printf("\nNothing is wrong with these splits%s.\n",
-               r->picture_field < 0 ? "; pictures have not been compared" : "");
-    return failures ? EXIT_FAILURE : status;
+    print_unlisted(r);
+    print_end(job, r);
+    return check_failures(r) ? EXIT_FAILURE : status;
 }
 
 /* ----------------------------------------------------------------------------------------- for programs */
@@ -230,11 +263,13 @@ static int print_report_json(const struct check_job *job, const struct check_rep
     json_t *near = json_null();
     if (r->picture_field >= 0)
         near = json_integer((json_int_t)job->options.near);
-    return print_json(json_pack("{s:b, s:o, s:i, s:f, s:f, s:o, s:o, s:o, s:o, s:i}", "ok",
+    json_t *level = job->options.statistics ? json_real(job->options.level) : json_null();
+    return print_json(json_pack("{s:b, s:o, s:i, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:b, s:i}", "ok",
                                 status == EXIT_SUCCESS, "db", json_text(job->path), "wrong",
-                                (int)check_failures(r), "level", job->options.level, "seconds", job->seconds,
-                                "near_bits", near, "splits", splits, "balances", balances, "pairs", pairs,
-                                "unusable_split_files", (int)r->splits.unusable),
+                                (int)check_failures(r), "level", level, "seconds", job->seconds, "near_bits",
+                                near, "splits", splits, "balances", balances, "pairs", pairs,
+                                "unlisted_pairs_that_share", json_count(r->more), "at_least",
+                                r->more_at_least, "unusable_split_files", (int)r->splits.unusable),
                       status);
 }
 
@@ -278,27 +313,20 @@ static int set_near(struct check_options *o)
     return 0;
 }
 
-static int set_level(struct check_options *o)
-{
-    char *end;
-    o->level = strtod(optarg, &end);
-    return *optarg && !*end && o->level > 0 && o->level < 1
-               ? 0
-               : misuse("--level: a chance between 0 and 1 is needed, not '%s'", shown(optarg));
-}
-
 static int set_option(struct check_job *job, char **argv, int opt)
 {
     switch (opt) {
-    case 'C':
-        return 0;
     case 'g':
         job->options.group = optarg;
         return *optarg ? 0 : misuse("FIELD is empty");
     case 'N':
         return set_near(&job->options);
     case 'L':
-        return set_level(&job->options);
+        job->level = true;
+        return parse_level(optarg, &job->options.level);
+    case 'l':
+        job->leaks = true;
+        return 0;
     case 'J':
         job->json = true;
         return 0;
@@ -313,9 +341,25 @@ static int set_option(struct check_job *job, char **argv, int opt)
     }
 }
 
-int cmd_audit_check(int argc, char **argv)
+/* What is left to chance is tested where this build can, and where it is not declined. */
+static int set_statistics(struct check_job *job)
 {
-    static const struct option options[] = {{"check", no_argument, NULL, 'C'},
+    if (job->leaks && job->level)
+        return misuse("--leaks has no use for --level");
+#ifdef HAVE_AUDIT
+    job->options.statistics = job->leaks ? NULL : &split_statistics;
+#else
+    if (job->level)
+        return failed(
+            "--level: this build has no statistics: they need a C++ compiler and Boost.Math (Debian: "
+            "libboost-math-dev)");
+#endif
+    return 0;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    static const struct option options[] = {{"leaks", no_argument, NULL, 'l'},
                                             {"group", required_argument, NULL, 'g'},
                                             {"near", required_argument, NULL, 'N'},
                                             {"level", required_argument, NULL, 'L'},
@@ -337,6 +381,9 @@ int cmd_audit_check(int argc, char **argv)
     }
     if (optind == argc || !*argv[optind])
         return misuse("which DB?");
+    int statistics = set_statistics(&job);
+    if (statistics)
+        return statistics;
     job.path = argv[optind];
     job.options.names = (const char *const *)(argv + optind + 1);
     job.options.count = (size_t)(argc - optind - 1);
