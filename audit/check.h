@@ -1,4 +1,4 @@
-/* Do the splits of a store leak into each other, and are their classes balanced? What `apldata split --check` looks at. */
+/* Do the splits of a store leak into each other, and are their classes balanced? What `apldata check` looks at. */
 #ifndef CHECK_H
 #define CHECK_H
 

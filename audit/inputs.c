@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -25,10 +24,10 @@ apl_status inputs_no_memory(apl_error *err)
     return APL_E_NOMEM;
 }
 
-static unsigned cores(void)
+static unsigned threads(void)
 {
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > 64 ? 64 : (unsigned)n;
+    unsigned n = apl_cores();
+    return n > 64 ? 64 : n;
 }
 
 /* ------------------------------------------------------------------------------------------------ hashes */
@@ -113,7 +112,7 @@ apl_status inputs_each(apl_store *store, const char *const *fields, unsigned cou
     apl_get_options options = APL_GET_OPTIONS_INIT;
     options.fields = fields;
     options.field_count = count;
-    options.threads = cores();
+    options.threads = threads();
     uint64_t *ids = malloc((size_t)chunk * sizeof *ids);
     apl_status status = ids ? APL_OK : inputs_no_memory(err);
     for (uint64_t id = 0, n; status == APL_OK && id < records; id += n) {
@@ -263,7 +262,7 @@ apl_status inputs_values(apl_store *store, unsigned field, const uint64_t *ids, 
     apl_batch *labels = NULL;
     options.fields = &f->name;
     options.field_count = 1;
-    options.threads = cores();
+    options.threads = threads();
     apl_status status = apl_store_get_batch(store, ids, n, &options, &labels, err);
     for (uint32_t i = 0; status == APL_OK && i < n; i++)
         values[i] = whole_number(apl_batch_column(labels, field), f->value_bytes, i);

@@ -156,11 +156,10 @@ static int set_option(struct job *job, char **argv, int opt)
     }
 }
 
-/* What reading takes, one thread does well; a machine's cores are counted as they are now. */
 static unsigned default_threads(void)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores < 1 ? 1 : cores > 16 ? 16 : (unsigned)cores;
+    unsigned n = apl_cores();
+    return n > 16 ? 16 : n;
 }
 
 int cmd_export(int argc, char **argv)

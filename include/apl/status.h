@@ -65,6 +65,10 @@ typedef struct apl_error {
     char message[488]; /* one line, without a newline */
 } apl_error;
 
+/* How many cores this process may use, by its affinity mask; at least 1. It is what "one per core" means wherever an option says so:
+ * where a program has the choice, it should count as the library does. */
+APL_API unsigned apl_cores(void);
+
 #ifdef __cplusplus
 }
 #endif

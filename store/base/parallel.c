@@ -16,6 +16,11 @@ unsigned cores(void)
     return n > 0 ? (unsigned)n : 1;
 }
 
+unsigned apl_cores(void)
+{
+    return cores();
+}
+
 apl_status thread_start(pthread_t *thread, void *(*run)(void *), void *argument, apl_error *err)
 {
     sigset_t all, old;
