@@ -40,6 +40,15 @@ def has_functions(transforms: Iterable[Any]) -> bool:
     return any(not isinstance(transform, Transform) for transform in transforms)
 
 
+def whole_targets(store: Store) -> list[str]:
+    """Targets that are one whole number."""
+    return [
+        f.name
+        for f in store.schema
+        if f.mark == "target" and not f.shape and f.dtype[0] in "iu" and f.dtype != "utf8"
+    ]
+
+
 def varying(store: Store) -> list[str]:
     """Fields that are text, or of varying shape."""
     return [field.name for field in store.schema if field.dtype == "utf8" or -1 in field.shape]

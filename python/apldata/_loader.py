@@ -75,7 +75,8 @@ class Loader:
             arrays or replace them (``batch["image"] = ...``), and may return something else to be handed out
             instead.
         fields: names of the fields wanted; None: all. Others are not decoded.
-        shuffle: False: in the order of ids, for evaluation.
+        shuffle: False: in the order of ids, for evaluation. (`apldata.torch.DataLoader`, as torch's own, does
+            not shuffle unless asked to; all other loaders do.)
         drop_last: no batch that is not full (with ranks: no step that is not).
         threads: that load and assemble; None: the cores this process may use, but one; 0: none, the work is
             done in `next()`.
@@ -100,7 +101,8 @@ class Loader:
             one; a `Sampling` says how many records it has, and whether draws are independent.
         memory_budget: bytes that the loader may allocate; 0: what the window needs.
         rank, world: this process among how many, which share an epoch; None: as torchrun, MPI or Slurm say.
-        first_epoch: the number of the first epoch.
+        first_epoch: the number of the first epoch. Order and augmentation follow from seed and epoch: a
+            loader that is made anew for each epoch repeats epoch 0, unless it is given the number.
         timeout: seconds that a batch may take, in functions too; None: for ever. After a `TimeoutError` the
             next call goes on waiting.
         skip_corrupt: so many records of corrupt blocks are left out (`batch.skipped` lists them) before that

@@ -21,7 +21,7 @@ import numpy as np
 from jax.sharding import Sharding
 
 from ._arguments import U32, whole, wrong_type
-from ._columns import fixed_fields, has_functions, lent_view
+from ._columns import fixed_fields, has_functions, lent_view, whole_targets
 from ._core import Batch, Reader
 from ._errors import InvalidError, LentError
 from ._loader import Loader
@@ -101,7 +101,9 @@ class DataLoader(Loader):
         if rank is None and world is None and (sharding is not None or jax.process_count() > 1):
             rank, world = jax.process_index(), jax.process_count()
         target = sharding if sharding is not None else device or _default_device()
-        self._placement = _Placement(target, label_dtype, _labels(store) if label_dtype is not None else ())
+        self._placement = _Placement(
+            target, label_dtype, whole_targets(store) if label_dtype is not None else ()
+        )
         self._places_ahead = prefetch > 0 and not self._placement.lends
         if self._places_ahead:
             self._depth = prefetch
@@ -244,15 +246,6 @@ def _row_parts(sharding: Sharding) -> int:
     except ValueError:
         return 1
     return len({place[0].indices(rows) for place in places})
-
-
-def _labels(store: Store) -> list[str]:
-    """Targets that are one whole number."""
-    return [
-        f.name
-        for f in store.schema
-        if f.mark == "target" and not f.shape and f.dtype[0] in "iu" and f.dtype != "utf8"
-    ]
 
 
 def _default_device() -> jax.Device:

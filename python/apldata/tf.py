@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import weakref
@@ -12,14 +13,15 @@ import numpy as np
 import tensorflow as tf
 
 from . import _core
-from ._columns import lent_view
+from ._arguments import wrong_type
+from ._columns import lent_view, whole_targets
 from ._errors import CancelledError, InvalidError
 from ._loader import _NO_THREADS as NO_THREADS
 from ._loader import Loader
 from ._source import apply
 from ._store import Store
 
-__all__ = ["batches", "dataset", "tensors"]
+__all__ = ["State", "batches", "dataset", "tensors"]
 
 _ALIGNMENT = 64  # bytes
 
@@ -30,30 +32,34 @@ def dataset(
     batch_size: int | None = None,
     *,
     fields: Iterable[str] | None = None,
+    label_dtype: Any = None,
     **options: Any,
 ) -> tf.data.Dataset:
     """The batches of a split as a `tf.data.Dataset`: dicts, the name of each field → tensor of the shape
     (rows, ...).
 
-    Each pass over it is an epoch, and the next pass is the next epoch, also after a pass that was broken off;
-    one pass at a time. ``len()`` is the number of batches. Batches come decoded, shuffled and augmented, so
-    that nothing but ``prefetch()`` and cheap ``map()`` s need follow, such as ``.map(lambda b: (b["image"],
-    b["label"]))`` for Keras. Text is `tf.string`; a field whose first dimension varies is a
-    `tf.RaggedTensor`. What functions among the transforms return instead of a batch may be any nest of
-    arrays; they are called once more at the start, with a batch that tells the shapes.
+    Each pass over it is an epoch, and the next pass is the next epoch, also after a pass that was broken off.
+    Passes at the same time are independent, each with a reader of its own. ``len()`` is the number of
+    batches. Batches come decoded, shuffled and augmented, so that nothing but ``prefetch()`` and cheap
+    ``map()`` s need follow, such as ``.map(lambda b: (b["image"], b["label"]))`` for Keras. Text is
+    `tf.string`; a field whose first dimension varies is a `tf.RaggedTensor`. What functions among the
+    transforms return instead of a batch may be any nest of arrays; they are called once more at the start,
+    with a batch that tells the shapes.
 
     There is one copy, from the library's buffers to memory that tf.data may keep as long as it likes, and
     tf.data calls Python for each batch; `batches()` does without both.
 
     The dataset keeps its loader. For `state_dict()`, `close()` and the like make the `apldata.Loader` first
-    and give that as `db`. Its state is that after the last batch that tf.data took, which is ahead of the
-    loop if there is a ``prefetch()``; and since a pass may be the rest of an epoch, the length of the dataset
-    is then unknown.
+    and give that as `db`; `State` puts its state into a `tf.train.Checkpoint`. Its state is that after the
+    last batch that tf.data took, which is ahead of the loop if there is a ``prefetch()``; and since a pass
+    may be the rest of an epoch, the length of the dataset is then unknown.
 
     Args:
         db: a `Store`, its directory, or an `apldata.Loader`, which says all else.
         split, batch_size, fields: as those of `apldata.Loader`, which takes `options` too: seed, transforms,
             shuffle, drop_last, threads, ...
+        label_dtype: such as ``"int32"``: what whole-number targets are converted to; None: as they are
+            stored.
 
     Raises:
         InvalidError: a field varies in other dimensions than the first. And what `apldata.Loader` raises;
@@ -67,7 +73,9 @@ def dataset(
         raise InvalidError("an apldata.Loader itself is needed, and what it is to do must be said to that")
     else:
         loader = db
-    made = tf.data.Dataset.from_generator(_Passes(loader), output_signature=_signature(loader))
+    labels = _Labels(loader.store, label_dtype)
+    passes = _Passes(loader, labels)
+    made = tf.data.Dataset.from_generator(passes, output_signature=_signature(loader, labels))
     made._apldata_loader = loader  # and so do datasets made of it, and iterators
     if loader is db:
         tuned = tf.data.Options()
@@ -78,13 +86,44 @@ def dataset(
     return made.apply(tf.data.experimental.assert_cardinality(len(loader)))
 
 
-def batches(loader: Loader) -> Iterator[dict[str, Any]]:
+def batches(loader: Loader, *, label_dtype: Any = None) -> Iterator[dict[str, Any]]:
     """One epoch of a loader as dicts of eager tensors that are the library's own memory, without a copy: see
     `tensors()`. A batch is lent until the last of its tensors dies, so that a loop that keeps many must copy
-    them."""
+    them. `label_dtype`: as that of `dataset()`."""
+    labels = _Labels(loader.store, label_dtype)
     for batch in loader:
-        yield tensors(batch)
+        yield {name: labels.cast(name, _tensor(batch, name)) for name in batch}
         del batch  # else it is lent while the next is waited for
+
+
+class State(tf.train.experimental.PythonState):
+    """Where a loader stands, as a part of a checkpoint.
+
+        loader = apldata.Loader("db", "train", 512, seed=1)
+        checkpoint = tf.train.Checkpoint(model=model, data=apldata.tf.State(loader))
+        checkpoint.save("run/at")           # the next run: checkpoint.restore(...), then iterate as ever
+
+    What is saved is `loader.state_dict()`, and restoring it is `load_state_dict()`: the next iteration, of
+    the loader, of `batches()` or of its `dataset()`, goes on with the batch that would have followed. With a
+    ``prefetch()`` of tf.data the loader's state is ahead of the loop.
+
+    Args:
+        loader: an `apldata.Loader`; a dataset of its is made by ``dataset(loader)``.
+    """
+
+    def __init__(self, loader: Loader) -> None:
+        super().__init__()
+        if not isinstance(loader, Loader):
+            raise wrong_type("loader", "an apldata.Loader", loader)
+        self._loader = loader
+
+    def serialize(self) -> str:
+        """For TensorFlow: the state, as JSON."""
+        return json.dumps(self._loader.state_dict())
+
+    def deserialize(self, string_value: str | bytes) -> None:
+        """For TensorFlow: takes up a state."""
+        self._loader.load_state_dict(json.loads(string_value))
 
 
 def tensors(batch: _core.Batch) -> dict[str, Any]:
@@ -98,6 +137,25 @@ def tensors(batch: _core.Batch) -> dict[str, Any]:
         InvalidError: a field varies in other dimensions than the first.
     """
     return {name: _tensor(batch, name) for name in batch}
+
+
+class _Labels:
+    """Whole-number targets, and the dtype that they are converted to, if one is asked for."""
+
+    def __init__(self, store: Store, dtype: Any) -> None:
+        try:
+            self._dtype = None if dtype is None else tf.as_dtype(dtype)
+        except TypeError:
+            raise wrong_type("label_dtype", "a dtype of TensorFlow's or NumPy's, or None", dtype) from None
+        self._names: frozenset[str] = frozenset() if dtype is None else frozenset(whole_targets(store))
+
+    def cast(self, name: str, value: Any) -> Any:
+        """A tensor, converted if it is such a target."""
+        return tf.cast(value, self._dtype) if name in self._names else value
+
+    def convert(self, name: str, value: Any) -> Any:
+        """An array, likewise."""
+        return value.astype(tf.as_dtype(self._dtype).as_numpy_dtype) if name in self._names else value
 
 
 def _tensor(batch: _core.Batch, name: str) -> Any:
@@ -135,8 +193,8 @@ class _Passes:
     """What tf.data calls for each pass: it gives the next epoch, copied. TensorFlow keeps this for ever, and
     hence it does not keep the loader: the dataset does."""
 
-    def __init__(self, loader: Loader) -> None:
-        self._loader = weakref.ref(loader)
+    def __init__(self, loader: Loader, labels: _Labels) -> None:
+        self._loader, self._labels = weakref.ref(loader), labels
         self._lock = threading.Lock()  # a pass that was broken off may still be asking for a batch
 
     def __call__(self) -> Iterator[Any]:
@@ -151,16 +209,16 @@ class _Passes:
                 item = next(iterator, None)
             if item is None:
                 return
-            copies = _copy(item)
+            copies = _copy(item, self._labels)
             del item  # else it is lent while tf.data thinks about the next
             yield copies
 
 
-def _copy(item: Any) -> Any:
+def _copy(item: Any, labels: _Labels) -> Any:
     """Arrays that tf.data may keep: it takes them as they are."""
     if not isinstance(item, _core.Batch):
         return tf.nest.map_structure(_copy_array, item)
-    return {name: _copy_of(name, item[name]) for name in item}
+    return {name: _copy_of(name, labels.convert(name, item[name])) for name in item}
 
 
 def _copy_of(name: str, value: Any) -> Any:
@@ -181,7 +239,7 @@ def _copy_array(value: Any) -> np.ndarray:
     return copy
 
 
-def _signature(loader: Loader) -> Any:
+def _signature(loader: Loader, labels: _Labels) -> Any:
     """The specifications of what the loader hands out, told from a batch that a reader of its own makes."""
     for name in loader._options["fields"] or loader.store.schema.names:
         if not loader._functions and -1 in loader.store.schema[name].shape[1:]:
@@ -194,7 +252,7 @@ def _signature(loader: Loader) -> Any:
         raise InvalidError(f"{loader.store.path}: split {loader.split} has no batch")
     item = apply(loader._functions, item)
     rows = loader.batch_size if loader._options["drop_last"] and not loader._functions else None
-    copies = _copy(item)
+    copies = _copy(item, labels)
     del item
     reader.close()
     return tf.nest.map_structure(lambda value: _spec(value, rows), copies)

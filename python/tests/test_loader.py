@@ -162,6 +162,14 @@ def test_sizes(store: Store) -> None:
         assert next(iter(loader)).keys() == {"label"}
 
 
+def test_loaders_made_anew_are_given_the_epoch(store: Store) -> None:
+    with Loader(store, "train", 100, seed=3) as loader:
+        epochs = [ids_of(loader) for _ in range(3)]
+    for number, epoch in enumerate(epochs):
+        with Loader(store, "train", 100, seed=3, first_epoch=number) as loader:
+            assert ids_of(loader) == epoch
+
+
 def test_evaluation_goes_in_the_order_of_ids(store: Store) -> None:
     with Loader(store, "test", 64, shuffle=False) as loader:
         assert ids_of(loader) == ids_of(loader) == list(range(TRAIN, TRAIN + 300))

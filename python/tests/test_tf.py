@@ -149,6 +149,62 @@ def test_state_round_trips_at_every_batch(store_path, function):
             assert all(map(np.array_equal, following, labels[at:end]))
 
 
+@pytest.mark.parametrize("function", [False, True], ids=["lent", "function"])
+@pytest.mark.parametrize("way", [apldata.tf.dataset, apldata.tf.batches], ids=["dataset", "batches"])
+def test_a_checkpoint_has_the_position(store_path, tmp_path, way, function):
+    """tf.train.Checkpoint and its manager, beside a variable: in the middle of an epoch, and at its end."""
+    functions = [lambda batch: None] if function else []
+
+    def make():
+        loader = apldata.Loader(store_path, "train", 128, seed=9, transforms=functions, fields=["label"])
+        return loader, tf.train.Checkpoint(step=tf.Variable(0), data=apldata.tf.State(loader))
+
+    def labels(loader):
+        return [np.array(batch["label"]) for batch in way(loader)]
+
+    loader, checkpoint = make()
+    epochs = [labels(loader) for _ in range(2)]
+    loader, checkpoint = make()
+    manager = tf.train.CheckpointManager(checkpoint, str(tmp_path), 3)
+    for _ in way(loader):
+        checkpoint.step.assign_add(1)
+        if checkpoint.step in (3, 8):
+            manager.save()
+    manager.save()
+    for path, expected in zip(manager.checkpoints, (epochs[0][3:], [], epochs[1]), strict=True):
+        loader, checkpoint = make()
+        checkpoint.restore(path).assert_consumed()
+        following = labels(loader)
+        assert len(following) == len(expected) and all(map(np.array_equal, following, expected))
+
+
+def test_what_has_no_state_is_refused(store_path):
+    with pytest.raises(apldata.InvalidError, match="loader must be"):
+        apldata.tf.State(store_path)
+
+
+def test_labels_of_another_dtype(store_path, drawn):
+    expected = drawn["test"]["label"]
+    options = {"shuffle": False, "label_dtype": "int32"}
+    dataset = apldata.tf.dataset(store_path, "test", 100, **options)
+    assert dataset.element_spec["label"].dtype == tf.int32 and dataset.element_spec["image"].dtype == tf.uint8
+    assert np.array_equal(tf.concat([batch["label"] for batch in dataset], 0), expected)
+    with apldata.Loader(store_path, "test", 100, shuffle=False) as loader:
+        found = [batch["label"] for batch in apldata.tf.batches(loader, label_dtype=tf.int64)]
+        assert found[0].dtype == tf.int64 and np.array_equal(tf.concat(found, 0), expected)
+        with pytest.raises(apldata.InvalidError, match="label_dtype"):
+            apldata.tf.dataset(loader, label_dtype="text of some kind")
+
+
+def test_passes_at_the_same_time(store_path):
+    with apldata.Loader(store_path, "train", 100, seed=4, fields=["label"]) as plain:
+        epochs = [[batch["label"].copy() for batch in plain] for _ in range(2)]
+    dataset = apldata.tf.dataset(store_path, "train", 100, seed=4, fields=["label"])
+    pairs = list(zip(dataset, dataset, strict=True))
+    for at, epoch in enumerate(epochs):
+        assert all(np.array_equal(pair[at]["label"], label) for pair, label in zip(pairs, epoch, strict=True))
+
+
 def test_the_loader_says_all(store_path):
     with apldata.Loader(store_path) as loader:
         with pytest.raises(apldata.InvalidError, match="said to that"):

@@ -104,13 +104,21 @@ def _place(rank: int | None, world: int | None) -> tuple[int | None, int | None]
     return rank, world
 
 
-def _check(batch_size: Any, num_workers: int | None, timeout: float | None, pin_memory_device: str) -> None:
+def _check(
+    batch_size: Any,
+    num_workers: int | None,
+    timeout: float | None,
+    pin_memory_device: str,
+    snapshot_every_n_steps: int | None,
+) -> None:
     if batch_size is None:
         raise InvalidTypeError("batch_size None: the library hands out batches; 1 is the smallest")
     if num_workers is not None:
         whole("num_workers", num_workers, 0, U32 - 1)
     if timeout is not None:
         number("timeout", timeout, "seconds, or 0 to wait for ever", 0)
+    if snapshot_every_n_steps is not None:
+        whole("snapshot_every_n_steps", snapshot_every_n_steps)
     if pin_memory_device and not text("pin_memory_device", pin_memory_device).startswith("cuda"):
         wanted = "'' or 'cuda...', for which alone memory can be pinned"
         raise wrong_value("pin_memory_device", wanted, pin_memory_device)
@@ -148,7 +156,8 @@ class DataLoader(Loader):
     Args:
         dataset: a store's directory, an `apldata.Store`, or an `apldata.torch.Dataset` without transforms.
         batch_size: records in a batch; not None.
-        shuffle: False: in the order of ids. Augmentation is random either way.
+        shuffle: False, as in torch: in the order of ids. (All other loaders of apldata shuffle unless told
+            not to.) Augmentation is random either way.
         sampler, batch_sampler: refused, since the order is the library's own; the error says what to do
             instead.
         num_workers: threads that make batches; None: the cores this process may use, but one; 0: the work is
@@ -172,6 +181,8 @@ class DataLoader(Loader):
         pin_memory_device: "" or "cuda...".
         in_order: False: whoever is ready goes, so that a slow block delays nobody; each record still comes
             once, and states are exact, but the order is not repeatable.
+        snapshot_every_n_steps: of StatefulDataLoader; any number will do, since a state costs a microsecond
+            and is always that of the batch that the loop has.
         split, transforms, fields, window, bins, reuse, lanes, fill, sampling, ids, mix, weight,
             memory_budget, first_epoch, skip_corrupt, loaders, consumers: as those of `apldata.Loader`.
         rank, world: this process among how many; None: as torch.distributed says if it is initialised, else
@@ -203,6 +214,7 @@ class DataLoader(Loader):
         persistent_workers: bool = True,
         pin_memory_device: str = "",
         in_order: bool = True,
+        snapshot_every_n_steps: int | None = 1,
         seed: int | None = None,
         split: str | None = None,
         transforms: Iterable[Any] = (),
@@ -214,13 +226,14 @@ class DataLoader(Loader):
     ) -> None:
         _refuse(sampler=sampler, batch_sampler=batch_sampler, worker_init_fn=worker_init_fn)
         _check_names(options)
-        _check(batch_size, num_workers, timeout, pin_memory_device)
+        _check(batch_size, num_workers, timeout, pin_memory_device, snapshot_every_n_steps)
         store, split = _source(dataset, split)
         store = store if isinstance(store, Store) else Store(store)
         if fields is None and isinstance(dataset, Dataset):
             fields = dataset.fields
         asked = None if fields is None else names_given(store.schema, fields)
         self.generator, self.prefetch_factor = generator, prefetch_factor
+        self.snapshot_every_n_steps = snapshot_every_n_steps
         self.collate_fn = function("collate_fn", collate_fn)
         self.drop_last, self.timeout, self.in_order = drop_last, timeout, bool(flag("in_order", in_order))
         self.pin_memory = bool(flag("pin_memory", pin_memory)) and _pinned.available()
