@@ -5,6 +5,37 @@ from typing import Any
 
 import numpy as np
 
+APL_MAX_DIMS: int
+APL_MAX_VALUE: int
+APL_MAX_BLOCK: int
+APL_MAX_CHANNELS: int
+APL_U8: int
+APL_F16: int
+APL_BF16: int
+APL_F32: int
+APL_INPUT: int
+APL_TARGET: int
+APL_NAME: int
+APL_IO_AUTO: int
+APL_IO_MAP: int
+APL_IO_READ: int
+APL_BY_CONTENT: int
+APL_BY_KEY: int
+APL_BY_ID: int
+APL_STRICT: int
+APL_FREE: int
+APL_NO_THREADS: int
+APL_NCHW: int
+APL_NHWC: int
+APL_PAD_ZERO: int
+APL_PAD_REFLECT: int
+APL_FLIP_NONE: int
+APL_FLIP_RANDOM: int
+APL_FLIP_ALTERNATING: int
+APL_SCALE_UNIT: int
+APL_SCALE_NORMALISE: int
+APL_SCALE_NONE: int
+
 class View:
     """An array of a batch; lent to NumPy, PyTorch, JAX and others without a copy."""
 

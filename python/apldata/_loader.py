@@ -35,15 +35,14 @@ from .sampling import Sampling
 from .schema import listed
 from .transforms import check_channels, split_transforms
 
-_NO_THREADS = 0xFFFFFFFF
 _SECONDS = "seconds, at least 0, or None"
-_ORDERS = {"strict": 0, "free": 1}
+_ORDERS = {"strict": _core.APL_STRICT, "free": _core.APL_FREE}
 _open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
 
 
 def _threads(threads: int | None) -> int:
     """As the library has it, for which 0 is its own choice."""
-    return 0 if threads is None else whole("threads", threads, 0, U32 - 1) or _NO_THREADS
+    return 0 if threads is None else whole("threads", threads, 0, U32 - 1) or _core.APL_NO_THREADS
 
 
 def _pair(pin: Any) -> Any:

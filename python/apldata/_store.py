@@ -30,8 +30,8 @@ from ._where import meets
 from .schema import BadBlock, Field, Member, Schema, Split
 
 Ids = int | slice | Iterable[int] | np.ndarray
-_BY = {"content": 0, "key": 1, "id": 2}
-_IO = {"auto": 0, "map": 1, "read": 2}
+_BY = {"content": _core.APL_BY_CONTENT, "key": _core.APL_BY_KEY, "id": _core.APL_BY_ID}
+_IO = {"auto": _core.APL_IO_AUTO, "map": _core.APL_IO_MAP, "read": _core.APL_IO_READ}
 _IDS = "integers in one row, or a slice"
 _MOST = 2**64 - 1
 _MADE = ("rest", "parent", "ratio", "seed", "stratify", "group", "by")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -24,20 +25,23 @@ from ._arguments import (
     wrong_value,
 )
 from ._arrays import numpy_dtype, store_dtype
-from ._errors import ExistsError, InvalidError, InvalidTypeError, advising
+from ._errors import Error, ExistsError, InvalidError, InvalidTypeError, advising
+from ._unsaved import Unsaved
 from .schema import Field
 
-_BLOCK = 65536  # records in one, at most
 _PIECE = 1 << 24  # bytes: so much is appended at once, so that Ctrl-C is heard between
-_DIMENSIONS, _MOST = 8, 1 << 26  # of a field; elements along one
-_MARKS = {"input": 1, "target": 2, "name": 3}
+_MARKS = {"input": _core.APL_INPUT, "target": _core.APL_TARGET, "name": _core.APL_NAME}
 
 
 def _shape(name: str, shape: Any) -> tuple[int, ...]:
     """-1 in it, "varies", is left to the library."""
-    if not isinstance(shape, (tuple, list)) or len(shape) > _DIMENSIONS:
-        raise wrong_type(f"field {name}: the shape", f"a tuple of at most {_DIMENSIONS} integers", shape)
-    return tuple(whole(f"field {name}: shape[{at}]", size, -1, _MOST) for at, size in enumerate(shape))
+    if not isinstance(shape, (tuple, list)) or len(shape) > _core.APL_MAX_DIMS:
+        raise wrong_type(
+            f"field {name}: the shape", f"a tuple of at most {_core.APL_MAX_DIMS} integers", shape
+        )
+    return tuple(
+        whole(f"field {name}: shape[{at}]", size, -1, _core.APL_MAX_VALUE) for at, size in enumerate(shape)
+    )
 
 
 def _classes(name: str, classes: Any) -> tuple[str, ...] | None:
@@ -85,6 +89,16 @@ def _kept(given: np.ndarray, array: np.ndarray) -> bool:
     return np.array_equal(array, given)
 
 
+def _check_bytes(field: Field, count: int) -> int:
+    """The bytes of a value, if they are not too many for one."""
+    if count > _core.APL_MAX_VALUE:
+        raise InvalidError(
+            f"field {field.name}: a value of {count:,} bytes; one has at most {_core.APL_MAX_VALUE:,} "
+            f"({_core.APL_MAX_VALUE >> 20} MiB)"
+        )
+    return count
+
+
 def _bytes_of(array: np.ndarray) -> np.ndarray:
     """An array that can be taken as a buffer, which Python's buffers cannot do with bfloat16."""
     return array.reshape(-1).view(np.uint8) if array.dtype.kind == "V" else array
@@ -105,16 +119,17 @@ def _rows(columns: Mapping[str, Any]) -> int:
 class Writer:
     """Writes a store: all of it, or nothing.
 
-        schema = {"image": ("u8", (3, 32, 32)), "label": Field("label", "u8", mark="target", classes=("cat",
-        "dog"))} with apldata.Writer("db", schema) as w:
-            for image, label in samples:
-                w.append(image=image, label=label)      # split "train"
+        label = Field("label", "u8", mark="target", classes=("cat", "dog"))
+        with apldata.Writer("mine", {"image": ("u8", (3, 32, 32)), "label": label}) as w:
+            for image, name in [(np.zeros((3, 32, 32)), "cat"), (np.ones((3, 32, 32)), "dog")]:
+                w.append(image=image, label=name)                           # split "train"
             w.begin("test")
-            w.extend(image=images, label=labels)        # many at once
+            w.extend(image=np.zeros((10, 3, 32, 32)), label=[0] * 10)       # many at once
 
     At the end of the `with` block the store is committed: what is left is written, every record is read back
     and compared, and the store is put in its place in one step. An exception in the block leaves nothing
-    behind.
+    behind. Without `with`, `commit()` does that; a writer that is closed, or goes away, with records that
+    were neither committed nor discarded warns of their loss.
 
     Args:
         path: the directory of the store, made if need be.
@@ -151,6 +166,9 @@ class Writer:
     ) -> None:
         self.fields = _fields(schema)
         self._first_split, self._members = text("split", split), 0
+        self._over = False  # committed, discarded or closed
+        self._ended: set[str] = set()  # splits that others have followed
+        self._split: str | None = None
         self._progress, source = function("progress", progress), text("source", source)
         self._numbers = [{name: i for i, name in enumerate(f.classes or ())} for f in self.fields]
         self._dtypes = [None if f.dtype == "utf8" else numpy_dtype(f.dtype) for f in self.fields]
@@ -162,9 +180,11 @@ class Writer:
                 shuffle_seed=None if shuffle is None else whole("shuffle", shuffle),
                 codec=optional_text("codec", codec),
                 level=whole("level", level, -128, 22),
-                block_records=whole("block_records", block_records, 0, _BLOCK),
+                block_records=whole("block_records", block_records, 0, _core.APL_MAX_BLOCK),
                 tool=f"apldata {_core.version()} (Python)",
             )
+        self._unsaved = Unsaved(os.fsdecode(path))
+        weakref.finalize(self, self._unsaved.tell)
         try:
             self._describe(source)
         except BaseException:
@@ -181,10 +201,22 @@ class Writer:
 
     def begin(self, split: str, member: str | None = None) -> None:
         """The records from now on belong to `split`, and to a new member of it, by default called as the
-        split is. All members of a split must be begun one after another."""
+        split is. All members of a split must be begun one after another.
+
+        Raises:
+            InvalidError: another split has been begun since. Nothing is lost by that: the writer goes on with
+                the split that it is at.
+        """
         split = text("split", split)
+        if split in self._ended:
+            raise InvalidError(
+                f"split {split!r} ended when {self._split!r} began: a split is written in one go: sort the "
+                "records by split first"
+            )
         self._core.begin_member(optional_text("member", member) or split, split, self._members)
-        self._members += 1
+        if self._split not in (None, split):
+            self._ended.add(str(self._split))
+        self._split, self._members = split, self._members + 1
 
     # ----------------------------------------------------------------------------------------- values
 
@@ -250,8 +282,9 @@ class Writer:
             if not isinstance(value, (str, bytes)):
                 raise wrong_type(f"field {field.name}", "str, or bytes of UTF-8", value)
             text = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
-            return text, (len(text),)
+            return text, (_check_bytes(field, len(text)),)
         array = self._array(index, value, None)
+        _check_bytes(field, array.nbytes)
         return _bytes_of(array), array.shape
 
     def _named(self, values: Mapping[str, Any]) -> list[Any]:
@@ -268,7 +301,17 @@ class Writer:
     def append(self, **values: Any) -> None:
         """Appends one record: a value for each field. Values that the field's dtype cannot hold are
         refused. In a field with classes their names may stand for their numbers: ``label="cat"``."""
-        self._core.append([self._value(i, value) for i, value in enumerate(self._named(values))])
+        self._append([self._value(i, value) for i, value in enumerate(self._named(values))], 1)
+
+    def _append(self, values: list[tuple[Any, tuple[int, ...] | None]], rows: int) -> None:
+        try:
+            self._core.append(values, rows)
+        except InvalidError:  # a value was refused, or another thread is in a call
+            raise
+        except Error:
+            self._unsaved.settled = True  # nothing can be written any more, and the error tells why
+            raise
+        self._unsaved.records += rows
 
     def extend(self, **values: Any) -> None:
         """Appends many records: for each field an array of shape (rows, ...), or a sequence; also of names of
@@ -277,7 +320,7 @@ class Writer:
         rows = _rows({f.name: column for f, column in zip(self.fields, columns, strict=True)})
         if any(-1 in f.shape or f.dtype == "utf8" for f in self.fields):
             for row in range(rows):
-                self._core.append([self._value(i, column[row]) for i, column in enumerate(columns)])
+                self._append([self._value(i, column[row]) for i, column in enumerate(columns)], 1)
             return
         if rows == 0:
             return
@@ -286,29 +329,42 @@ class Writer:
         ]
         step = max(1, _PIECE * rows // max(1, sum(array.nbytes for array in arrays)))
         for first in range(0, rows, step):
-            pieces = [(array[first : first + step], None) for array in arrays]
-            self._core.append(pieces, len(pieces[0][0]))
+            pieces: list[Any] = [(array[first : first + step], None) for array in arrays]
+            self._append(pieces, len(pieces[0][0]))
 
     # ----------------------------------------------------------------------------------------- ending
 
     def commit(self) -> None:
-        """Puts the store in its place. After that, or after any error, only `close()` is left to do."""
-        self._core.commit(self._progress)
+        """Reads everything back and compares it, and puts the store in its place. After that, or after any
+        error, only `close()` is left to do."""
+        try:
+            self._core.commit(self._progress)
+        finally:
+            self._unsaved.settled = True  # or the error tells
+        self._over = True
+        self._core.close()
+
+    def discard(self) -> None:
+        """Ends writing; nothing of what was appended is kept."""
+        self._over = self._unsaved.settled = True
         self._core.close()
 
     def close(self) -> None:
-        """Ends writing; what was not committed vanishes without a trace."""
+        """Ends writing. What was not committed is gone, with a warning, unless `discard()` has been called
+        instead, or an error has ended the writer."""
+        self._over = True
         self._core.close()
+        self._unsaved.tell()
 
     def __enter__(self) -> Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         try:
-            if kind is None:
+            if kind is None and not self._over:
                 self.commit()
         finally:
-            self.close()
+            self.discard()
 
     def __repr__(self) -> str:
         return f"<apldata.Writer of {', '.join(f'{f.name}: {f.type}' for f in self.fields)}>"

@@ -16,7 +16,6 @@ from . import _core
 from ._arguments import wrong_type
 from ._columns import lent_view, whole_targets
 from ._errors import CancelledError, InvalidError
-from ._loader import _NO_THREADS as NO_THREADS
 from ._loader import Loader
 from ._source import apply
 from ._store import Store
@@ -245,7 +244,7 @@ def _signature(loader: Loader, labels: _Labels) -> Any:
         if not loader._functions and -1 in loader.store.schema[name].shape[1:]:
             raise _too_uneven(name)
     kept = ("split", "batch_size", "transforms", "fields", "skip_corrupt")
-    options = {key: loader._options[key] for key in kept} | {"sequential": 1, "threads": NO_THREADS}
+    options = {key: loader._options[key] for key in kept} | {"sequential": 1, "threads": _core.APL_NO_THREADS}
     reader = _core.Reader(loader.store, options)  # decodes a few blocks
     item: Any = reader.next(loader._timeout)
     if item is None:

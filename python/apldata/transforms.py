@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._arguments import choice, number, optional_text, whole, wrong_type, wrong_value
 from ._errors import InvalidError, InvalidTypeError
 from .schema import Schema
 
-_PAD_MODES = {"constant": 0, "reflect": 1}
-_DTYPES = {"u8": 1, "f16": 9, "bf16": 10, "f32": 11}
-_WIDEST, _LARGEST, _CHANNELS = 1 << 15, 1 << 20, 16  # pixels to pad or cut out; of a side; of a picture
-_UNIT, _NORMALISE, _AS_IT_IS = 0, 1, 2
+_PAD_MODES = {"constant": _core.APL_PAD_ZERO, "reflect": _core.APL_PAD_REFLECT}
+_DTYPES = {"f16": _core.APL_F16, "bf16": _core.APL_BF16, "f32": _core.APL_F32}
+_WIDEST, _LARGEST = 1 << 15, 1 << 20  # pixels to pad or cut out; of a side
+_CHANNELS = _core.APL_MAX_CHANNELS
 
 
 def _pair(name: str, size: int | Sequence[int]) -> tuple[int, int]:
@@ -97,7 +98,7 @@ class RandomFlip(Transform):
     """Turns left and right round, with probability one half, anew each epoch."""
 
     def settings(self) -> dict[str, Any]:
-        return {"flip": 1}
+        return {"flip": _core.APL_FLIP_RANDOM}
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class AlternatingFlip(Transform):
     two epochs show each record once either way."""
 
     def settings(self) -> dict[str, Any]:
-        return {"flip": 2}
+        return {"flip": _core.APL_FLIP_ALTERNATING}
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class Normalize(Transform):
                 f"Normalize: mean and std go together; got mean={self.mean!r}, std={self.std!r}"
             )
         if self.mean is None or self.std is None:
-            return {"scale": _NORMALISE}
+            return {"scale": _core.APL_SCALE_NORMALISE}
         mean, std = _numbers("Normalize: mean", self.mean), _numbers("Normalize: std", self.std)
         if any(s <= 0 for s in std) or len(mean) != len(std):
             wanted = f"{len(mean)} numbers above 0, as many as mean has"
@@ -148,7 +149,7 @@ class Normalize(Transform):
                 "std by 255, or say Normalize() for those that the store knows"
             )
         return {
-            "scale": _NORMALISE,
+            "scale": _core.APL_SCALE_NORMALISE,
             "mean": [255 * m for m in mean],
             "deviation": [255 * s for s in std],
         }
@@ -161,7 +162,7 @@ class _ToFloat(Transform):
 
     def settings(self) -> dict[str, Any]:
         code = {"dtype": _DTYPES[type(self)._DTYPE]}  # type: ignore[attr-defined]
-        return code if self.scale else {**code, "scale": _AS_IT_IS}
+        return code if self.scale else {**code, "scale": _core.APL_SCALE_NONE}
 
 
 class ToFloat32(_ToFloat):
@@ -188,7 +189,7 @@ class ChannelsLast(Transform):
     """(height, width, channels) instead of (channels, height, width)."""
 
     def settings(self) -> dict[str, Any]:
-        return {"layout": 1}
+        return {"layout": _core.APL_NHWC}
 
 
 def _takes(function: Callable[..., Any], keyword: str) -> bool:
@@ -251,8 +252,8 @@ def _merge(merged: dict[str, Any], transform: Transform) -> None:
 
 
 def _complete(merged: dict[str, Any]) -> dict[str, Any]:
-    scaled = merged.get("scale", _UNIT)
-    if scaled == _NORMALISE:
+    scaled = merged.get("scale", _core.APL_SCALE_UNIT)
+    if scaled == _core.APL_SCALE_NORMALISE:
         merged.setdefault("dtype", _DTYPES["f32"])
     return merged
 

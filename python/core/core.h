@@ -57,6 +57,9 @@ int text_from(PyObject *object, const char **text, PyObject **owner);
 int unsigned_from(PyObject *object, void *to); /* unsigned */
 int u64_from(PyObject *object, void *to);      /* uint64_t */
 
+/* Gives the module the enumerations and limits of apl.h, by their names. -1: an error is set. */
+int add_constants(PyObject *module);
+
 extern PyType_Spec store_spec, batch_spec, view_spec, reader_spec, writer_spec;
 
 #endif

@@ -39,7 +39,7 @@ static int exec_module(PyObject *module)
     struct core_state *s = PyModule_GetState(module);
     if (add_type(module, &store_spec, &s->store) < 0 || add_type(module, &batch_spec, &s->batch) < 0 ||
         add_type(module, &view_spec, &s->view) < 0 || add_type(module, &reader_spec, &s->reader) < 0 ||
-        add_type(module, &writer_spec, &s->writer) < 0)
+        add_type(module, &writer_spec, &s->writer) < 0 || add_constants(module) < 0)
         return -1;
     s->make_error = import_name("apldata._errors", "make");
     s->no_field = s->make_error ? import_name("apldata._errors", "NoFieldError") : NULL;

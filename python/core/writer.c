@@ -222,19 +222,29 @@ static void values_free(struct values *v)
         PyBuffer_Release(&v->buffers[--v->held]);
 }
 
+/* Bytes of a value of that shape; more than APL_MAX_VALUE: none has so many. */
+static uint64_t value_size(apl_dtype dtype, const int64_t *shape, unsigned ndim)
+{
+    uint64_t bytes = apl_dtype_size(dtype);
+    for (unsigned d = 0; d < ndim; d++)
+        if (shape[d] < 0 || shape[d] > (int64_t)APL_MAX_VALUE ||
+            (bytes *= (uint64_t)shape[d]) > APL_MAX_VALUE)
+            return UINT64_MAX;
+    return bytes;
+}
+
 /* Is the buffer as large as the shape says? */
 static int check_size(const struct py_writer *w, unsigned f, const Py_buffer *buffer, const int64_t *shape,
                       Py_ssize_t rows)
 {
-    uint64_t bytes = apl_dtype_size(w->dtypes[f]);
-    if (w->value_bytes[f])
-        bytes = (uint64_t)w->value_bytes[f] * (uint64_t)rows;
-    for (unsigned d = 0; w->value_bytes[f] == 0 && d < w->dims[f]; d++)
-        bytes = shape[d] < 0 || shape[d] > (int64_t)APL_MAX_VALUE
-                    ? UINT64_MAX / 2
-                    : bytes * (uint64_t)shape[d] % (UINT64_MAX / 2);
+    uint64_t bytes = w->value_bytes[f] ? (uint64_t)w->value_bytes[f] * (uint64_t)rows
+                                       : value_size(w->dtypes[f], shape, w->dims[f]);
     if (bytes == (uint64_t)buffer->len)
         return 0;
+    if (bytes == UINT64_MAX) {
+        PyErr_Format(PyExc_ValueError, "field %u: a value of more than %u bytes", f, APL_MAX_VALUE);
+        return -1;
+    }
     PyErr_Format(PyExc_ValueError, "field %u: %zd bytes where %llu are needed", f, buffer->len,
                  (unsigned long long)bytes);
     return -1;

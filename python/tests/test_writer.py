@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -266,3 +269,89 @@ def test_a_shuffled_store_has_the_same_records(tmp_path: Path) -> None:
         writer.extend(x=range(1000))
     stored = Store(tmp_path / "s").to_numpy()["x"]
     assert sorted(stored) == list(range(1000)) and stored.tolist() != list(range(1000))
+
+
+# ------------------------------------------------------------------------------------------- what is lost
+
+
+def test_a_split_that_is_begun_again(tmp_path: Path) -> None:
+    """Refused on the spot, when nothing is lost yet."""
+    with Writer(tmp_path / "s", {"x": "u8"}) as writer:
+        writer.begin("train")
+        writer.append(x=1)
+        writer.begin("test")
+        writer.append(x=2)
+        with pytest.raises(apldata.InvalidError, match="split 'train' ended when 'test' began"):
+            writer.begin("train")
+        writer.begin("test", "more")
+        writer.append(x=3)
+    store = Store(tmp_path / "s")
+    assert {name: split.records for name, split in store.splits.items()} == {"train": 1, "test": 2}
+
+
+def lost(path: Path) -> pytest.WarningsRecorder:
+    return pytest.warns(
+        UserWarning, match=rf"{path.name}: 2 records were not committed.*commit\(\).*discard\(\)"
+    )  # type: ignore[return-value]
+
+
+def test_closing_without_commit_warns(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "s", {"x": "u8"})
+    writer.extend(x=[1, 2])
+    with lost(tmp_path / "s"):
+        writer.close()
+    writer.close()  # is told once
+    with Writer(tmp_path / "t", {"x": "u8"}) as writer, lost(tmp_path / "t"):
+        writer.extend(x=[1, 2])
+        writer.close()
+    assert not list(tmp_path.rglob("data.mdb"))
+
+
+def test_a_writer_that_goes_away_warns(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "s", {"x": "u8"})
+    writer.extend(x=[1, 2])
+    with lost(tmp_path / "s"):
+        del writer
+        gc.collect()
+    code = "from apldata import Writer; w = Writer('s', {'x': 'u8'}); w.extend(x=[1, 2])"
+    environment = {**os.environ, "PYTHONPATH": str(Path(apldata.__file__).parents[1])}
+    told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True)
+    assert b"s: 2 records were not committed" in told.stderr and told.returncode == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_meant_to_go_warns_of_nothing(tmp_path: Path) -> None:
+    for end in ("commit", "discard"):
+        writer = Writer(tmp_path / end, {"x": "u8"})
+        writer.append(x=1)
+        getattr(writer, end)()
+        writer.close()
+        assert (tmp_path / end / "data.mdb").exists() == (end == "commit")
+    Writer(tmp_path / "s", {"x": "u8"}).close()  # without records
+    with Writer(tmp_path / "s", {"x": "u8"}) as writer:
+        writer.append(x=1)
+        writer.commit()
+    assert len(Store(tmp_path / "s")) == 1
+    with Writer(tmp_path / "t", {"x": "u8"}) as writer:
+        writer.append(x=1)
+        writer.discard()
+    with pytest.raises(KeyError), Writer(tmp_path / "t", {"x": "u8"}) as writer:
+        writer.append(x=1)
+        raise KeyError
+    assert not (tmp_path / "t/data.mdb").exists()
+    del writer
+    gc.collect()
+
+
+def test_values_that_are_too_large(tmp_path: Path) -> None:
+    wanted = r"field (x|name): a value of 68,157,440 bytes; one has at most 67,108,864 \(64 MiB\)"
+    with Writer(tmp_path / "s", {"x": ("u8", (-1, -1)), "name": str}) as writer:
+        large = np.zeros((65, 1 << 20), np.uint8)
+        for values in ({"x": large, "name": ""}, {"x": large[:0], "name": "a" * large.size}):
+            with pytest.raises(apldata.InvalidError, match=wanted):
+                writer.append(**values)
+            with pytest.raises(apldata.InvalidError, match=wanted):
+                writer.extend(**{name: [value] for name, value in values.items()})
+        writer.append(x=large[:2], name="small")
+    with pytest.raises(apldata.InvalidError, match=r"x.*67108864"):
+        Writer(tmp_path / "t", {"x": ("u8", (65, 1 << 20))})

@@ -8,9 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-_UNIT, _NORMALISE = 0, 1
-_DTYPES = {1: torch.uint8, 9: torch.float16, 10: torch.bfloat16, 11: torch.float32}
-_REFLECT = 1
+from .. import _core
+
+_DTYPES = {
+    _core.APL_U8: torch.uint8,
+    _core.APL_F16: torch.float16,
+    _core.APL_BF16: torch.bfloat16,
+    _core.APL_F32: torch.float32,
+}
 PLACES = 5  # int32 of a placement: top, left, flip, cut_top, cut_left
 
 
@@ -60,11 +65,11 @@ class Augment:
         self.channels, height, width = shape
         self.settings, self.nhwc = settings, nhwc
         self.pad, self.cutout = settings["pad"], settings["cutout"]
-        self.reflects = settings["pad_mode"] == _REFLECT
+        self.reflects = settings["pad_mode"] == _core.APL_PAD_REFLECT
         self.height, self.width = settings["crop_height"], settings["crop_width"]
         self.padded = height + 2 * self.pad, width + 2 * self.pad
         self.crops = (self.height, self.width) != self.padded
-        self.flips = settings["flip"] != 0
+        self.flips = settings["flip"] != _core.APL_FLIP_NONE
         self.dtype = _DTYPES[settings["dtype"]]
         self._prepare(device, by_table)
 
@@ -84,10 +89,12 @@ class Augment:
         channels = self.channels
         mean, deviation = (np.array(self.settings[key], np.float32) for key in ("mean", "deviation"))
         scaled = self.settings["scale"]
-        if scaled == _NORMALISE:
+        if scaled == _core.APL_SCALE_NORMALISE:
             scale, bias = np.float32(1) / deviation, -mean / deviation
         else:
-            scale = np.full(channels, 1 / np.float32(255) if scaled == _UNIT else 1, np.float32)
+            scale = np.full(
+                channels, 1 / np.float32(255) if scaled == _core.APL_SCALE_UNIT else 1, np.float32
+            )
             bias = np.zeros(channels, np.float32)
         across = (channels,) if self.nhwc else (channels, 1, 1)
         self.scale, self.bias = (torch.from_numpy(n).reshape(across).to(device) for n in (scale, bias))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .. import _core
 from .._arrays import numpy_dtype
 from .._errors import InvalidError
 from .._store import Store
@@ -19,7 +20,6 @@ from ._augment import Augment, Places, reflected
 from ._tensors import names_given, tuple_type
 
 _PART = 64 << 20  # bytes that are decoded, and copied to the device, at a time
-_NHWC = 1
 _NOWHERE = Places(None, None, None, None, None)
 _SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 
@@ -83,7 +83,9 @@ class Column:
         self.name, self.device, self.augment = field.name, device, augment
         self.dtype = torch.int64 if is_label(field) else torch_dtype(field)
         self.shape = augment.padded_shape if augment else field.shape
-        self._permutes = channels_last and augment is not None and augment.settings["layout"] != _NHWC
+        self._permutes = (
+            channels_last and augment is not None and augment.settings["layout"] != _core.APL_NHWC
+        )
         self._apply: Any = augment and (torch.compile(augment.apply) if compiled else augment.apply)
 
     def bytes_of(self, records: int) -> int:
@@ -179,7 +181,7 @@ class Resident:
         if settings is None and not (self._channels_last and field.is_picture):
             return Column(field, self.device)
         settings = settings or self.store._transform({"field": name}, self.split)
-        nhwc = self._channels_last or settings["layout"] == _NHWC
+        nhwc = self._channels_last or settings["layout"] == _core.APL_NHWC
         augment = Augment(settings, field.shape, self.device, nhwc=nhwc, by_table=self._compiled)
         return Column(field, self.device, augment, channels_last=self._channels_last, compiled=self._compiled)
 
