@@ -28,7 +28,7 @@ from ._errors import (
     IncompleteError,
     InvalidError,
     InvalidTypeError,
-    IOError,
+    IOError as IOError,
     LentError,
     MismatchError,
     NoFieldError,
@@ -38,7 +38,9 @@ from ._errors import (
     NotFoundError,
     ReentrantError,
     SourceError,
-    TimeoutError,
+    StorageError,
+    TimedOutError,
+    TimeoutError as TimeoutError,
     UnsupportedError,
     VersionError,
 )
@@ -67,10 +69,11 @@ __version__ = _version()
 
 __all__ = [
     "AlternatingFlip", "BadBlock", "Batch", "BusyError", "CancelledError", "CenterCrop", "ChannelsLast",
-    "CorruptError", "Cutout", "Error", "ExistsError", "Field", "ForkedError", "IOError", "IncompleteError",
+    "CorruptError", "Cutout", "Error", "ExistsError", "Field", "ForkedError", "IncompleteError",
     "IngestSummary", "IngestWarning", "InvalidError", "InvalidTypeError", "LentError", "Loader", "Member",
     "MismatchError", "NoFieldError", "NoMemoryError", "NoRecordError", "NoSpaceError", "Normalize",
     "NotFoundError", "PerPicture", "Progress", "RandomCrop", "RandomFlip", "ReentrantError", "Sampling",
-    "Schema", "SourceError", "Split", "Store", "TimeoutError", "ToBFloat16", "ToFloat16", "ToFloat32",
-    "UnsupportedError", "VersionError", "View", "Writer", "ingest", "numpy_dtype", "transforms",
+    "Schema", "SourceError", "Split", "StorageError", "Store", "TimedOutError", "ToBFloat16", "ToFloat16",
+    "ToFloat32", "UnsupportedError", "VersionError", "View", "Writer", "ingest", "numpy_dtype",
+    "transforms",
 ]  # fmt: skip

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import index
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from ._errors import InvalidError, InvalidTypeError
 
 U32, U64 = 2**32 - 1, 2**64 - 1
 _LONGEST = 60  # characters of a value that are shown
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def shown(value: Any) -> str:
@@ -136,6 +140,14 @@ def digest(name: str, value: Any) -> bytes | None:
     return found
 
 
+def some_names(name: str, value: Iterable[str] | None) -> list[str] | None:
+    """Names in a list, one at least; None stays None."""
+    found = names(name, value)
+    if found == []:
+        raise wrong_value(name, "a list of at least one name, or None for all", found)
+    return found
+
+
 def names(name: str, value: Iterable[str] | None) -> list[str] | None:
     """Names in a list; None stays None."""
     if value is None:
@@ -156,3 +168,36 @@ def function(name: str, value: Any) -> Any:
     if value is not None and not callable(value):
         raise wrong_type(name, "a function", value)
     return value
+
+
+def names_checked(options: type | None = None) -> Callable[[_Function], _Function]:
+    """Makes a function refuse keyword arguments that it has not, and tell which one may be meant. `options`:
+    a TypedDict of those that it has beside its own."""
+
+    def decorate(function: _Function) -> _Function:
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        own = [p.name for p in inspect.signature(function).parameters.values() if p.kind in kinds]
+        more = (
+            []
+            if options is None
+            else [name for kind in options.__mro__ for name in inspect.get_annotations(kind)]
+        )
+        known = frozenset((*own, *more)) - {"self"}
+
+        @functools.wraps(function)
+        def checked(*args: Any, **keywords: Any) -> Any:
+            if not keywords.keys() <= known:
+                raise _no_argument(function, next(name for name in keywords if name not in known), known)
+            return function(*args, **keywords)
+
+        return cast(_Function, checked)
+
+    return decorate
+
+
+def _no_argument(function: Callable[..., Any], name: str, known: Iterable[str]) -> InvalidTypeError:
+    near = difflib.get_close_matches(name, known, 1)
+    what = function.__qualname__.removesuffix(".__init__")
+    return InvalidTypeError(
+        f"{what} has no argument {name!r}" + (f": did you mean {near[0]!r}?" if near else "")
+    )

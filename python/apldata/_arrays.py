@@ -29,7 +29,8 @@ def bfloat16() -> np.dtype:
             "NumPy has no bfloat16 without the package ml_dtypes: install that, or take "
             "batch.column(name) to a framework by DLPack"
         ) from None
-    return np.dtype(ml_dtypes.bfloat16)
+    found: np.dtype = np.dtype(ml_dtypes.bfloat16)
+    return found
 
 
 def numpy_dtype(name: str) -> np.dtype:

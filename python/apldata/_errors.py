@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 class Error(Exception):
@@ -26,7 +27,7 @@ class Error(Exception):
         self.errno: int | None = errno or None
         self.records: range | None = range(first, first + count) if count else None
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         records = self.records or range(0)
         return type(self), (str(self), self.errno or 0, records.start, len(records))
 
@@ -50,13 +51,13 @@ class NoMemoryError(Error, MemoryError):
     status = 3
 
 
-class IOError(Error, builtins.OSError):
+class StorageError(Error, OSError):
     """The system could not open, read or write; ``errno`` tells more."""
 
     status = 4
 
 
-class NoSpaceError(IOError):
+class NoSpaceError(StorageError):
     """The file system is full, or a quota is."""
 
     status = 5
@@ -130,7 +131,7 @@ class MismatchError(Error):
     status = 15
 
 
-class TimeoutError(Error, builtins.TimeoutError):
+class TimedOutError(Error, builtins.TimeoutError):
     """Waited as long as was allowed."""
 
     status = 16
@@ -154,6 +155,9 @@ class ReentrantError(Error):
     status = 19
 
 
+IOError, TimeoutError = StorageError, TimedOutError  # the names that they had, which hid Python's own
+
+
 @contextmanager
 def advising(kind: type[Error], advice: str) -> Iterator[None]:
     """Errors of that kind end with what the caller can do."""
@@ -169,7 +173,7 @@ _KINDS = {
     for kind in (
         InvalidError,
         NoMemoryError,
-        IOError,
+        StorageError,
         NoSpaceError,
         ExistsError,
         NotFoundError,
@@ -181,7 +185,7 @@ _KINDS = {
         CancelledError,
         UnsupportedError,
         MismatchError,
-        TimeoutError,
+        TimedOutError,
         LentError,
         ForkedError,
         ReentrantError,

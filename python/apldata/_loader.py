@@ -8,7 +8,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ._arguments import (
     choice,
     flag,
     names,
+    names_checked,
     number,
     text,
     whole,
@@ -73,7 +74,7 @@ class Loader:
             batch, which are called with the `Batch` on a Python thread ahead of the loop, may write into its
             arrays or replace them (``batch["image"] = ...``), and may return something else to be handed out
             instead.
-        fields: names of the fields wanted; None: all. Others are not decoded.
+        fields: names of the fields wanted; None: all. Others are not decoded. []: ids alone (`batch.ids`).
         shuffle: False: in the order of ids, for evaluation. (`apldata.torch.DataLoader`, as torch's own, does
             not shuffle unless asked to; all other loaders do.)
         drop_last: no batch that is not full (with ranks: no step that is not).
@@ -121,6 +122,7 @@ class Loader:
     _depth = 2  # batches that functions in Python may be ahead of the loop
     _lent_advice = "arrays lie in their batches: copy what is to stay, as by array.copy()"
 
+    @names_checked()
     def __init__(
         self,
         db: Store | str | os.PathLike[str],
@@ -295,9 +297,9 @@ class Loader:
         if sampling and sampling.records:
             return int(sampling.records)
         if ids is not None:
-            return len(ids) // 8 * self._options["reuse"]
+            return len(ids) // 8 * int(self._options["reuse"])
         read = ((self.store, self.split), *((store, split) for store, split, _ in self._options["mix"]))
-        return sum(records_of(store, split) for store, split in read) * self._options["reuse"]
+        return sum(records_of(store, split) for store, split in read) * int(self._options["reuse"])
 
     def source(self, ids: Any) -> tuple[Any, Any]:
         """Of records that a loader with `mix` hands out (``batch.ids``): which store each is of, 0 for the
@@ -374,7 +376,8 @@ class Loader:
     def stats(self) -> dict[str, Any]:
         """Where the time went since the loader was opened, in seconds: see ``apl_stats`` in ``apl.h``.
         ``stall`` is the part of the time that the caller waited."""
-        return json.loads(self._pass.reader.stats())
+        stats: dict[str, Any] = json.loads(self._pass.reader.stats())
+        return stats
 
     def cancel(self) -> None:
         """Makes `next()` raise `CancelledError` in every thread, from now on. From any thread, or a signal's
@@ -402,7 +405,7 @@ class Loader:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError(
             "a loader has threads and memory of its own and cannot be pickled: make one in each process, and "
             "carry state_dict()"

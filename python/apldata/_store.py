@@ -72,7 +72,7 @@ class Store(_core.Store):
         io: "map", "read", or "auto": mapped, but read on network file systems and FUSE.
 
     Raises:
-        NotFoundError, CorruptError, VersionError, MismatchError, IOError.
+        NotFoundError, CorruptError, VersionError, MismatchError, StorageError.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Store(_core.Store):
         self._opened_by = io
         _trees.register()
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.content_digest, self.split_directory, self._opened_by)
 
     def __enter__(self) -> Store:
@@ -147,7 +147,8 @@ class Store(_core.Store):
     def content_digest(self) -> str:
         """SHA-256 over input and target fields, in hexadecimal: the same for the same data, however it is
         stored."""
-        return self.info["content_digest"].hex()
+        found: bytes = self.info["content_digest"]
+        return found.hex()
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -170,7 +171,7 @@ class Store(_core.Store):
     def class_counts(self, split: str, field: str | None = None) -> dict[str, int]:
         """How many records of a split have each class of a target (None: the first that has classes)."""
         name = optional_text("field", field) or next((f.name for f in self.schema if f.classes), None)
-        if name is None or name not in self.schema or not self.schema[name].classes:
+        if name is None or name not in self.schema.names or not self.schema[name].classes:
             raise NotFoundError(
                 f"{self.path}: there is no field with classes" + (f" called {field}" if field else "")
             )
@@ -264,7 +265,7 @@ class Store(_core.Store):
         ids = np.arange(len(self), dtype=np.uint64) if split is None else self.split_ids(split)
         met = np.ones(len(ids), np.bool_)
         for name, condition in conditions.items():
-            if name not in self.schema:
+            if name not in self.schema.names:
                 raise NotFoundError(f"{self.path}: there is no field {name!r}")
             met &= meets(self.schema[name], self.to_numpy(split, [name])[name], condition)
         return ids[met]

@@ -16,6 +16,7 @@ from ._arguments import (
     flag,
     function,
     names,
+    names_checked,
     optional_text,
     path_of,
     shown,
@@ -146,9 +147,10 @@ class Writer:
     Raises:
         ExistsError: there is a store already, and `replace` is False.
         BusyError: another process is writing it.
-        NoSpaceError, IOError, InvalidError.
+        NoSpaceError, StorageError, InvalidError.
     """
 
+    @names_checked()
     def __init__(
         self,
         path: str | os.PathLike[str],

@@ -5,6 +5,8 @@ batches are put on the device ahead of the loop; with a sharding, each process l
 they make global arrays.
 """
 
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
 import copy
@@ -14,17 +16,18 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import jax
 import numpy as np
 from jax.sharding import Sharding
 
-from ._arguments import U32, whole, wrong_type
+from ._arguments import U32, names_checked, some_names, whole, wrong_type, wrong_value
 from ._columns import fixed_fields, has_functions, lent_view, whole_targets
 from ._core import Batch, Reader
 from ._errors import InvalidError, LentError
 from ._loader import Loader
+from ._options import LoaderOptions
 from ._pass import Pass
 from ._source import Source
 from ._store import Store
@@ -35,10 +38,10 @@ __all__ = ["DataLoader", "arrays"]
 _PATIENCE = 60.0  # seconds to wait for computations that still use batches
 
 
-def arrays(batch: Batch, device: jax.Device | None = None) -> dict[str, jax.Array]:
+def arrays(batch: Batch, device: jax.Device | str | None = None) -> dict[str, jax.Array]:
     """A batch, such as ``store[3:9]``, as a dict of arrays: the batch's own memory if `device` is the CPU,
     else put there. None: JAX's default device. Text and fields of varying shape are left out."""
-    return _Placement(device or _default_device(), None, ())(batch)
+    return _Placement(_device_of(device), None, ())(batch)
 
 
 class DataLoader(Loader):
@@ -60,7 +63,8 @@ class DataLoader(Loader):
     Args:
         db, split, batch_size, transforms, fields: as those of `apldata.Loader`, which takes `options` too:
             seed, shuffle, drop_last, threads, ...
-        device: where the arrays shall be; None: JAX's default device.
+        device: where the arrays shall be, as a device of JAX's or the name of a platform ("cpu", "gpu",
+            "tpu"), whose first device is meant; None: JAX's default device.
         sharding: makes global arrays instead, whose rows are the processes' batches one after another; a
             batch has `batch_size` rows of each process. Rows are divided among the devices evenly, so that
             `drop_last` is advised, and needed with several processes.
@@ -75,6 +79,7 @@ class DataLoader(Loader):
             sharding wants, which is told at the start if it can be known. And what `apldata.Loader` raises.
     """
 
+    @names_checked(LoaderOptions)
     def __init__(
         self,
         db: Store | str | os.PathLike[str],
@@ -83,24 +88,25 @@ class DataLoader(Loader):
         *,
         transforms: Iterable[Any] = (),
         fields: Iterable[str] | None = None,
-        device: jax.Device | None = None,
+        device: jax.Device | str | None = None,
         sharding: Sharding | None = None,
         prefetch: int = 2,
         label_dtype: Any = None,
         rank: int | None = None,
         world: int | None = None,
-        **options: Any,
+        **options: Unpack[LoaderOptions],
     ) -> None:
         prefetch = whole("prefetch", prefetch, 0, U32)
         if device is not None and sharding is not None:
             raise InvalidError("device or sharding: one of the two")
         label_dtype = None if label_dtype is None else _label_dtype(label_dtype)
+        fields = [fields] if isinstance(fields, str) else some_names("fields", fields)
         store, transforms = db if isinstance(db, Store) else Store(db), listed(transforms)
         if not has_functions(transforms):
             fields = fixed_fields(store, fields, "JAX")
         if rank is None and world is None and (sharding is not None or jax.process_count() > 1):
             rank, world = jax.process_index(), jax.process_count()
-        target = sharding if sharding is not None else device or _default_device()
+        target = sharding if sharding is not None else _device_of(device)
         self._placement = _Placement(
             target, label_dtype, whole_targets(store) if label_dtype is not None else ()
         )
@@ -246,6 +252,21 @@ def _row_parts(sharding: Sharding) -> int:
     except ValueError:
         return 1
     return len({place[0].indices(rows) for place in places})
+
+
+def _device_of(device: Any) -> jax.Device:
+    if device is None:
+        return _default_device()
+    wanted = "a device of JAX's, or the name of a platform that it has"
+    if isinstance(device, str):
+        try:
+            return jax.local_devices(backend=device)[0]
+        except RuntimeError:
+            here = ", ".join(sorted({repr(one.platform) for one in jax.local_devices()}))
+            raise wrong_value("device", f"{wanted} (here: {here})", device) from None
+    if not isinstance(device, jax.Device):
+        raise wrong_type("device", wanted, device)
+    return device
 
 
 def _default_device() -> jax.Device:

@@ -69,7 +69,7 @@ class Sampling:
             return self.weights
         assert self.field is not None
         schema = store.schema
-        if self.field not in schema:
+        if self.field not in schema.names:
             raise NotFoundError(f"{store.path}: there is no field {self.field!r}")
         names = schema[self.field].classes or ()
         given = {_class_number(names, key): number(f"weights[{key!r}]", w, "a number, at least 0", 0)

@@ -1,5 +1,7 @@
 """Batches for TensorFlow: a `tf.data.Dataset`, or eager tensors that share memory with the batch."""
 
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
 import json
@@ -7,24 +9,27 @@ import os
 import threading
 import weakref
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import tensorflow as tf
 
 from . import _core
-from ._arguments import wrong_type
+from ._arguments import names_checked, some_names, wrong_type
 from ._columns import lent_view, whole_targets
 from ._errors import CancelledError, InvalidError
 from ._loader import Loader
+from ._options import DatasetOptions
 from ._source import apply
 from ._store import Store
 
 __all__ = ["State", "batches", "dataset", "tensors"]
 
 _ALIGNMENT = 64  # bytes
+_ROWS = 256  # of a batch, as of a Loader
 
 
+@names_checked(DatasetOptions)
 def dataset(
     db: Loader | Store | str | os.PathLike[str],
     split: str | None = None,
@@ -32,7 +37,7 @@ def dataset(
     *,
     fields: Iterable[str] | None = None,
     label_dtype: Any = None,
-    **options: Any,
+    **options: Unpack[DatasetOptions],
 ) -> tf.data.Dataset:
     """The batches of a split as a `tf.data.Dataset`: dicts, the name of each field → tensor of the shape
     (rows, ...).
@@ -64,11 +69,10 @@ def dataset(
         InvalidError: a field varies in other dimensions than the first. And what `apldata.Loader` raises;
             while iterating, that is within an error of TensorFlow.
     """
-    if batch_size is not None:
-        options["batch_size"] = batch_size
+    fields = some_names("fields", fields)
     if not isinstance(db, Loader):
-        loader = Loader(db, split, fields=fields, **options)
-    elif type(db) is not Loader or split is not None or fields is not None or options:
+        loader = Loader(db, split, _ROWS if batch_size is None else batch_size, fields=fields, **options)
+    elif type(db) is not Loader or any(given is not None for given in (split, batch_size, fields)) or options:
         raise InvalidError("an apldata.Loader itself is needed, and what it is to do must be said to that")
     else:
         loader = db

@@ -212,5 +212,5 @@ def test_what_others_look_at(store_path: str) -> None:
 
 
 def test_misspelt_arguments(store_path: str) -> None:
-    with pytest.raises(TypeError, match="DataLoader has no argument 'transform': 'transforms' is meant"):
+    with pytest.raises(TypeError, match="DataLoader has no argument 'transform': did you mean 'transforms'"):
         DataLoader(store_path, transform=[])

@@ -1,6 +1,8 @@
 """DeviceLoader: batches out of a split that lies decoded on a device, in the order, and augmented, as a
 Loader's."""
 
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
 import os
@@ -10,7 +12,7 @@ from typing import Any
 import torch
 
 from .. import _core
-from .._arguments import U32, flag, text, whole
+from .._arguments import U32, flag, names_checked, text, whole
 from .._loader import Loader
 from .._store import Store
 from .._units import size
@@ -58,6 +60,7 @@ class DeviceLoader(Loader):
         CorruptError: at the start: a block is not what was written; `error.records` tells whose.
     """
 
+    @names_checked()
     def __init__(
         self,
         db: Store | str | os.PathLike[str],

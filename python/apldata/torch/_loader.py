@@ -1,20 +1,21 @@
 """DataLoader: torch's loader's arguments, for batches as tensors that lie in the library's own memory."""
 
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
-import difflib
-import inspect
 import os
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 
-from .._arguments import U32, U64, flag, function, number, text, whole, wrong_type, wrong_value
+from .._arguments import U32, U64, flag, function, names_checked, number, text, whole, wrong_type, wrong_value
 from .._core import Batch
 from .._errors import InvalidError, InvalidTypeError
 from .._loader import Loader
+from .._options import RecordOptions
 from .._store import Store
 from ..transforms import Transform, listed
 from . import _pinned
@@ -38,18 +39,6 @@ def _refuse(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise InvalidError(f"{name}: {_REFUSED[name]}")
-
-
-def _check_names(options: dict[str, Any]) -> None:
-    """Of names that nothing has, tells what may be meant."""
-    own = inspect.signature(Loader.__init__).parameters
-    for name in options:
-        if name not in own:
-            known = {*own, *inspect.signature(DataLoader.__init__).parameters} - {"self", "db", "options"}
-            near = difflib.get_close_matches(name, known, 1)
-            raise InvalidTypeError(
-                f"DataLoader has no argument {name!r}" + (f": {near[0]!r} is meant?" if near else "")
-            )
 
 
 def _source(dataset: Any, split: str | None) -> tuple[Store | str | os.PathLike[str], str | None]:
@@ -194,6 +183,7 @@ class DataLoader(Loader):
         Others as `apldata.Loader`.
     """
 
+    @names_checked(RecordOptions)
     def __init__(
         self,
         dataset: Dataset | Store | str | os.PathLike[str],
@@ -222,10 +212,9 @@ class DataLoader(Loader):
         queue_depth: int = 0,
         rank: int | None = None,
         world: int | None = None,
-        **options: Any,
+        **options: Unpack[RecordOptions],
     ) -> None:
         _refuse(sampler=sampler, batch_sampler=batch_sampler, worker_init_fn=worker_init_fn)
-        _check_names(options)
         _check(batch_size, num_workers, timeout, pin_memory_device, snapshot_every_n_steps)
         store, split = _source(dataset, split)
         store = store if isinstance(store, Store) else Store(store)

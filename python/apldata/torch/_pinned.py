@@ -1,5 +1,7 @@
 """Batches in page-locked memory, from which a GPU reads by itself while the program goes on."""
 
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
 import warnings
@@ -8,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils.dlpack import from_dlpack
 
 from .._core import View
 
@@ -77,7 +80,7 @@ class Loans:
     def lend(self, view: View) -> torch.Tensor:
         """A tensor in the view's memory, as `torch.from_dlpack`, but kept for the device."""
         if not view.lent:  # a copy of a small column, in memory that nobody has pinned
-            return torch.from_dlpack(view).pin_memory()
+            return from_dlpack(view).pin_memory()
         self._sweep()
         if view.dtype != "bf16":
             return torch.from_numpy(np.asarray(_Loan(self, np.asarray(view))))

@@ -1,5 +1,7 @@
 """CudaPrefetcher: brings the batches of any loader to a device, ahead of the loop."""
 
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
 from collections import deque

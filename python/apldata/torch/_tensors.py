@@ -1,5 +1,7 @@
 """From batches to tuples of tensors."""
 
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
 from collections import namedtuple
@@ -10,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils.dlpack import from_dlpack
 
-from .._arguments import names, wrong_value
+from .._arguments import some_names, wrong_value
 from .._core import Batch, View
 from ..schema import Schema
 
@@ -22,7 +25,7 @@ _INTEGERS = {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"}
 def names_given(schema: Schema, fields: Iterable[str] | None) -> list[str]:
     """The fields of a tuple, in its order: those asked for, or all inputs and targets."""
     if fields is not None:
-        return [fields] if isinstance(fields, str) else names("fields", fields) or []
+        return [fields] if isinstance(fields, str) else some_names("fields", fields) or []
     return [field.name for field in schema if field.mark in _GIVEN]
 
 
@@ -116,7 +119,7 @@ class Converter:
         schema: Schema,
         fields: Sequence[str] | None,
         changed: bool,
-        lend: Callable[[View], torch.Tensor] = torch.from_dlpack,
+        lend: Callable[[View], torch.Tensor] = from_dlpack,
         copy: Callable[[torch.Tensor], torch.Tensor] = lambda whole: whole.to(torch.int64),
     ) -> None:
         self.names = tuple(names_given(schema, fields))
@@ -133,7 +136,7 @@ class Converter:
                 pass
         view = batch.column(name)
         copied = name in self._targets and view.dtype in _INTEGERS
-        return _from_view(view, torch.from_dlpack if copied else self._lend)
+        return _from_view(view, from_dlpack if copied else self._lend)
 
     def _value(self, batch: Batch, name: str) -> Any:
         value = self._found(batch, name)

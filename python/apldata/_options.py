@@ -1,0 +1,48 @@
+"""The options of a `Loader` that loaders and functions made of it pass on, with their types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypedDict
+
+from .sampling import Sampling
+
+
+class RecordOptions(TypedDict, total=False):
+    """Which records come, how often, and through how much memory."""
+
+    window: int
+    bins: int
+    reuse: int
+    lanes: int
+    fill: bool
+    sampling: Sampling | None
+    ids: Any
+    mix: Iterable[Any]
+    weight: float
+    memory_budget: int
+    first_epoch: int
+    skip_corrupt: int
+    loaders: int
+    consumers: int
+
+
+class LoaderOptions(RecordOptions, total=False):
+    """Those, the order, and the threads."""
+
+    seed: int
+    shuffle: bool
+    drop_last: bool
+    threads: int | None
+    queue_depth: int
+    order: str
+    timeout: float | None
+    pin: tuple[Callable[[int, int], object], Callable[[int, int], object]] | None
+
+
+class DatasetOptions(LoaderOptions, total=False):
+    """Those, what is done to the records, and who shares an epoch."""
+
+    transforms: Iterable[Any]
+    rank: int | None
+    world: int | None
