@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from . import transforms
+from . import _errors, transforms
 from ._arrays import numpy_dtype
 from ._core import Batch, View
 from ._core import version as _version
@@ -28,7 +28,6 @@ from ._errors import (
     IncompleteError,
     InvalidError,
     InvalidTypeError,
-    IOError as IOError,
     LentError,
     MismatchError,
     NoFieldError,
@@ -40,7 +39,6 @@ from ._errors import (
     SourceError,
     StorageError,
     TimedOutError,
-    TimeoutError as TimeoutError,
     UnsupportedError,
     VersionError,
 )
@@ -66,6 +64,7 @@ from .transforms import (
 )
 
 __version__ = _version()
+IOError, TimeoutError = _errors.IOError, _errors.TimeoutError  # as they were called, outside __all__
 
 __all__ = [
     "AlternatingFlip", "BadBlock", "Batch", "BusyError", "CancelledError", "CenterCrop", "ChannelsLast",

@@ -1,4 +1,4 @@
-"""Batches as `jax.Array` s.
+"""Batches of `jax.Array`.
 
 On the CPU backend the arrays are the library's own memory, lent by DLPack, without a copy. On accelerators,
 batches are put on the device ahead of the loop; with a sharding, each process loads its part, and together

@@ -1,14 +1,21 @@
-"""The examples of README.md and docs/PYTHON.md are run as they stand there."""
+"""The examples of README.md, docs/PYTHON.md and docstrings are run as they stand there."""
 
+import ast
 import importlib.util
 import re
 import shutil
+import textwrap
+from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import apldata
 
 ROOT = Path(__file__).parents[2]
 PAGES = [page for page in (ROOT / "README.md", ROOT / "docs/PYTHON.md") if page.exists()]
+MODULES = Path(apldata.__file__).parent
 NEEDS = {"apldata.torch": "torch", "apldata.jax": "jax", "apldata.tf": "tensorflow"}
 
 
@@ -40,3 +47,63 @@ def test_examples(page, store_path, tmp_path, monkeypatch):
     for value in names.values():
         if hasattr(value, "receipt") and not isinstance(value, type):
             value.close()
+
+
+def sources() -> list[Path]:
+    """The package's modules, also where its folders are links."""
+    return sorted([*MODULES.glob("*.py"), *MODULES.glob("*/*.py")])
+
+
+def docstring_examples() -> list[tuple[str, str]]:
+    """(whose, code) of the indented paragraphs of docstrings; lists of arguments have a heading with them."""
+    found = []
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+                paragraphs = (ast.get_docstring(node) or "").split("\n\n")
+                for is_code, several in groupby(
+                    paragraphs, lambda text: bool(re.fullmatch(r"( {4}.*\n?)+", text))
+                ):
+                    if is_code:
+                        module = path.relative_to(MODULES.parent).with_suffix("").as_posix().replace("/", ".")
+                        whose = f"{module}.{getattr(node, 'name', '')}".rstrip(".")
+                        found.append((whose, "\n\n".join(several)))
+    return found
+
+
+@pytest.mark.parametrize(("whose", "code"), docstring_examples(), ids=lambda value: value[:40].split("\n")[0])
+def test_docstrings(
+    whose: str, code: str, store_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder with a store called db, with the names that the text around them has."""
+    shutil.copytree(store_path, tmp_path / "db")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(apldata, "ingest", lambda archive, db: None)  # it would make that store
+    compile(code := textwrap.dedent(code), whose, "exec")
+    names: dict[str, object] = {
+        "apldata": apldata,
+        "np": np,
+        "w": np.ones(1000),
+        "store": apldata.Store("db"),
+    }
+    names |= {name: getattr(apldata, name) for name in apldata.__all__}
+    if whose.startswith("apldata.torch"):
+        torch, ours = pytest.importorskip("torch"), pytest.importorskip("apldata.torch")
+        names |= {"DataLoader": ours.DataLoader, "CudaPrefetcher": ours.CudaPrefetcher}
+        names["loader"] = ours.DataLoader("db", batch_size=100)
+        if not torch.cuda.is_available():
+            code = code.replace('"cuda"', '"cpu"')
+    exec(compile(code, whose, "exec"), names)
+
+
+def test_docstrings_are_found() -> None:
+    assert {"apldata.__init__", "apldata._writer.Writer", "apldata.torch.__init__"} <= {
+        whose for whose, _ in docstring_examples()
+    }
+
+
+def test_prose_of_docstrings_is_whole() -> None:
+    """What a line break has torn apart, such as a plural's ending from the name before it."""
+    torn = re.compile(r"[\w)]`+\s+(es|s)\b")
+    for path in sources():
+        assert not torn.search(path.read_text(encoding="utf-8")), path

@@ -1,9 +1,11 @@
 """APL for PyTorch.
 
+    from apldata import Normalize, RandomFlip, ToFloat16
     from apldata.torch import CudaPrefetcher, DataLoader
 
-    loader = DataLoader("db", batch_size=512, shuffle=True, pin_memory=True, transforms=[RandomFlip(),
-    Normalize(), ToFloat16()]) for images, labels in CudaPrefetcher(loader, "cuda"):
+    augmented = [RandomFlip(), Normalize(), ToFloat16()]
+    loader = DataLoader("db", batch_size=512, shuffle=True, pin_memory=True, transforms=augmented)
+    for images, labels in CudaPrefetcher(loader, "cuda"):
         ...
 
 `DataLoader` gives batches as tensors that lie in the library's own memory; `CudaPrefetcher` brings the

@@ -23,7 +23,7 @@ def available() -> bool:
     if torch.cuda.is_available():
         return True
     warnings.warn(
-        "pin_memory=True: there is no CUDA device, so memory is not pinned", UserWarning, stacklevel=3
+        "pin_memory=True: there is no CUDA device, so memory is not pinned", UserWarning, stacklevel=4
     )
     return False
 
