@@ -43,6 +43,7 @@ from ._errors import (
     VersionError,
 )
 from ._loader import Loader
+from ._part import SplitView
 from ._progress import Progress
 from ._store import Store
 from ._writer import Writer
@@ -72,7 +73,7 @@ __all__ = [
     "IngestSummary", "IngestWarning", "InvalidError", "InvalidTypeError", "LentError", "Loader", "Member",
     "MismatchError", "NoFieldError", "NoMemoryError", "NoRecordError", "NoSpaceError", "Normalize",
     "NotFoundError", "PerPicture", "Progress", "RandomCrop", "RandomFlip", "ReentrantError", "Sampling",
-    "Schema", "SourceError", "Split", "StorageError", "Store", "TimedOutError", "ToBFloat16", "ToFloat16",
-    "ToFloat32", "UnsupportedError", "VersionError", "View", "Writer", "ingest", "numpy_dtype",
-    "transforms",
+    "Schema", "SourceError", "Split", "SplitView", "StorageError", "Store", "TimedOutError", "ToBFloat16",
+    "ToFloat16", "ToFloat32", "UnsupportedError", "VersionError", "View", "Writer", "ingest",
+    "numpy_dtype", "transforms",
 ]  # fmt: skip

@@ -28,6 +28,7 @@ from ._arguments import (
     wrong_value,
 )
 from ._errors import ForkedError, InvalidError, LentError, NotFoundError
+from ._ids import marked, mask_of
 from ._mix import WEIGHT, records_of, sources
 from ._pass import Epoch, Pass
 from ._source import Source
@@ -91,8 +92,9 @@ class Loader:
         bins, reuse, lanes: see ``apl_reader_options`` in ``apl.h``.
         sampling: an `apldata.Sampling`: an epoch is a sample of the records, drawn anew each time, by weights
             of classes or records.
-        ids: only these records of the split, as `Store.where()` gives them; None: all. With `mix`, those of
-            all stores, whose ids go on from store to store.
+        ids: only these records of the split, as `Store.where()` gives them, or a mask of bools, one for each
+            record of the split in the order of ids; None: all. With `mix`, ids of all stores, which go on
+            from store to store.
         mix: more stores, each a `Store` or its directory, alone or as (store, split) or (store, split,
             weight): an epoch is one order of the records of all. Ids go on from store to store: see
             `source()`.
@@ -194,7 +196,7 @@ class Loader:
         if sampling is not None and not isinstance(sampling, Sampling):
             raise wrong_type("sampling", "an apldata.Sampling", sampling)
         more = sources(mix)
-        own = None if ids is None else self.store._ids(ids, sum(len(store) for store, *_ in more))
+        own = None if ids is None else self._own_ids(ids, sum(len(store) for store, *_ in more))
         if own is not None and not own.size:
             raise wrong_value("ids", "at least one record", ids)
         self._sampling = sampling
@@ -204,6 +206,16 @@ class Loader:
             "weight": number("weight", weight, WEIGHT, 0),
             "ids": None if own is None else own.tobytes(),
         }  # fmt: skip
+
+    def _own_ids(self, ids: Any, others: int) -> np.ndarray:
+        mask = mask_of(ids)
+        if mask is None:
+            return self.store._ids(ids, others)
+        if others:
+            raise InvalidError("ids: a mask is one of a single split; with mix, give ids")
+        split = self.store.split_ids(self.split)
+        found: np.ndarray = split[marked(mask, len(split), f"split {self.split!r}")]
+        return found
 
     # ------------------------------------------------------------------------------------------- epochs
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from . import _core, _trees
 from ._arguments import (
     U32,
+    U64,
     absolute,
     choice,
     digest,
@@ -22,29 +23,19 @@ from ._arguments import (
     optional_text,
     text,
     whole,
-    wrong_type,
-    wrong_value,
 )
 from ._errors import CorruptError, ExistsError, NoRecordError, NotFoundError, advising
+from ._ids import Ids, numbers
+from ._part import SplitView
 from ._where import meets
 from .schema import BadBlock, Field, Member, Schema, Split
 
-Ids = int | slice | Iterable[int] | np.ndarray
 _BY = {"content": _core.APL_BY_CONTENT, "key": _core.APL_BY_KEY, "id": _core.APL_BY_ID}
 _IO = {"auto": _core.APL_IO_AUTO, "map": _core.APL_IO_MAP, "read": _core.APL_IO_READ}
-_IDS = "integers in one row, or a slice"
-_MOST = 2**64 - 1
 _MADE = ("rest", "parent", "ratio", "seed", "stratify", "group", "by")
 _REPLACE = "replace=True puts another in its place"
 
 _COPY_FROM = 1 << 28  # bytes: more than this is read piece by piece, so that Ctrl-C is heard between them
-
-
-def _range_of(ids: slice, records: int) -> tuple[int, int, int]:
-    try:
-        return ids.indices(records)
-    except (TypeError, ValueError):
-        raise wrong_type("ids", "a slice of integers, with a step that is not 0", ids) from None
 
 
 def _how(
@@ -190,37 +181,17 @@ class Store(_core.Store):
 
     def _ids(self, ids: Ids, others: int = 0) -> np.ndarray:
         """As uint64[n]. `others`: records of other stores, whose ids go on from those of this one."""
-        records = len(self) + others
-        if isinstance(ids, slice):
-            return np.arange(*_range_of(ids, records), dtype=np.uint64)
-        if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
-            raise wrong_type("ids", _IDS, ids)
-        values = ids if isinstance(ids, np.ndarray) else list(ids)  # type: ignore[arg-type]
-        try:
-            given = np.asarray(values)
-        except ValueError:  # rows of different lengths
-            raise wrong_value("ids", _IDS, ids) from None
-        if given.dtype.kind == "f" and isinstance(values, list):  # as NumPy makes of int64 beside uint64
-            given = np.asarray([whole(f"ids[{at}]", i, -_MOST) for at, i in enumerate(values)])
-        if given.size == 0:
-            return np.zeros(0, np.uint64)
-        if given.dtype.kind not in "iu" or given.ndim != 1:
-            raise wrong_type("ids", _IDS, ids)
-        wrong = (given < -records) | (given >= records) if given.dtype.kind == "i" else given >= records
-        if wrong.any():
-            raise self._no_record(int(given[wrong][0]), others)
-        if given.dtype.kind == "i" and (given < 0).any():
-            given = given.astype(np.int64)
-            given = np.where(given < 0, given + records, given)
-        return np.ascontiguousarray(given, np.uint64)
+        whose = "all stores" if others else "the store"
+        return numbers(ids, len(self) + others, whose, lambda id: self._no_record(id, others))
 
     def _no_record(self, id: int, others: int = 0) -> NoRecordError:
-        known = (id, 1) if 0 <= id <= _MOST else ()
+        known = (id, 1) if 0 <= id <= U64 else ()
         more = f", and the others have {others}" if others else ""
         return NoRecordError(f"{self.path}: there is no record {id}: it has {len(self)}{more}", 0, *known)
 
     def get(self, ids: Ids, fields: Iterable[str] | None = None, threads: int = 0) -> _core.Batch:
-        """The records `ids`, in that order, repeats allowed; negative ones count from the end.
+        """The records `ids`, in that order, repeats allowed; negative ones count from the end. A mask of
+        bools, one for each record of the store, will do too.
 
         Every block is decoded once, however many of its records are asked for; fields that are not asked for
         are not decoded. `threads` decode (0: the caller alone). The batch owns its memory.
@@ -231,8 +202,16 @@ class Store(_core.Store):
         """
         return self._get(self._ids(ids), names("fields", fields), whole("threads", threads, 0, U32))
 
-    def __getitem__(self, key: Ids) -> Any:
-        """``store[17]``: one record, as a dict of values; ``store[3:9]``, ``store[[3, 1, 4]]``: a `Batch`."""
+    @overload
+    def __getitem__(self, key: str) -> SplitView: ...
+    @overload
+    def __getitem__(self, key: Ids) -> Any: ...
+    def __getitem__(self, key: Ids | str) -> Any:
+        """``store[17]``: one record, as a dict of values. ``store[3:9]``, ``store[[3, 1, 4]]``, or
+        ``store[mask]`` with a bool for each record: a `Batch`. ``store["train"]``: the records of a split,
+        numbered from 0, as a `SplitView`."""
+        if isinstance(key, str):
+            return SplitView(self, text("split", key))
         if not isinstance(key, (int, np.integer)):
             return self.get(key)
         key = int(key)
@@ -243,9 +222,12 @@ class Store(_core.Store):
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """One record after another, in the order of ids. Training reads through a `Loader`."""
+        return self._records(np.arange(len(self), dtype=np.uint64))
+
+    def _records(self, ids: np.ndarray) -> Iterator[dict[str, Any]]:
         step = 1024
-        for first in range(0, len(self), step):
-            batch = self.get(slice(first, first + step))
+        for first in range(0, len(ids), step):
+            batch = self._get(ids[first : first + step])
             columns = [(name, batch[name]) for name in batch]
             for row in range(batch.rows):
                 yield {name: column[row] for name, column in columns}

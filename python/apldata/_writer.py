@@ -135,8 +135,9 @@ class Writer:
     Args:
         path: the directory of the store, made if need be.
         schema: the fields: a list of `Field`, or a mapping from names to `Field`, dtype, or (dtype, shape). A
-            dtype is the store's name ("u8" is one byte) or NumPy's type; a shape may hold -1 for "varies"; ``str``
-            is text. A mapping marks "label" as target, and all else as input; use `Field` to say otherwise.
+            dtype is the store's name ("u8" is one byte) or NumPy's type; a shape may hold -1 for "varies";
+            ``str`` is text. A mapping marks "label" as target, and all else as input; use `Field` to say
+            otherwise.
         split: the split that records belong to until `begin()` names another.
         threads: that encode; 0: one per core.
         replace: replace a store that exists.

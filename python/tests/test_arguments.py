@@ -93,7 +93,7 @@ def test_a_store(store: Store) -> None:
     refused(IndexError, "no record 1300: it has 1300", store.__getitem__, 1300)
     refused(KeyError, "no field 'x': there are image, label", store.schema.__getitem__, "x")
     refused(KeyError, "the batch has no field 'x'", store[:2].__getitem__, "x")
-    refused(TypeError, "ids must be integers in one row, or a slice; got 5", store.get, 5)
+    refused(TypeError, "ids must be integers in one row, a slice, or a mask of bools; got 5", store.get, 5)
     refused(TypeError, "ids must be a slice of integers", store.get, slice("a"))
     refused(TypeError, "threads must be", store.get, [1], None, "2")
     refused(TypeError, "split must be a string; got 3", store.moments, 3)
