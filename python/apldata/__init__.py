@@ -65,7 +65,8 @@ from .transforms import (
 )
 
 __version__ = _version()
-IOError, TimeoutError = _errors.IOError, _errors.TimeoutError  # as they were called, outside __all__
+IOError = _errors.StorageError  # as it was called; not in __all__, to hide nothing
+TimeoutError = _errors.TimedOutError
 
 __all__ = [
     "AlternatingFlip", "BadBlock", "Batch", "BusyError", "CancelledError", "CenterCrop", "ChannelsLast",

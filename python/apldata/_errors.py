@@ -155,7 +155,9 @@ class ReentrantError(Error):
     status = 19
 
 
-IOError, TimeoutError = StorageError, TimedOutError  # the names that they had, which hid Python's own
+# The names that they had, which hid Python's own.
+IOError = StorageError
+TimeoutError = TimedOutError
 
 
 @contextmanager

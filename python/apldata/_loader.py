@@ -105,7 +105,7 @@ class Loader:
         rank, world: this process among how many, which share an epoch; None: as torchrun, MPI or Slurm say.
         first_epoch: the number of the first epoch. Order and augmentation follow from seed and epoch: a
             loader that is made anew for each epoch repeats epoch 0, unless it is given the number.
-        timeout: seconds that a batch may take, in functions too; None: for ever. After a `TimeoutError` the
+        timeout: seconds that a batch may take, in functions too; None: for ever. After a `TimedOutError` the
             next call goes on waiting.
         skip_corrupt: so many records of corrupt blocks are left out (`batch.skipped` lists them) before that
             is an error.
@@ -115,7 +115,7 @@ class Loader:
     Raises:
         NotFoundError: no such store, split or field.
         InvalidError: an option is wrong; the message says which, and what would do.
-        TimeoutError: while iterating: a batch took longer than `timeout`; it names what is waited for.
+        TimedOutError: while iterating: a batch took longer than `timeout`; it names what is waited for.
         RuntimeError: while iterating: a function has raised StopIteration.
         CorruptError: while iterating: a block is not what was written; `error.records` tells whose.
         LentError: while iterating: arrays of too many batches are still held; copy what is to stay.

@@ -44,8 +44,8 @@ def dataset(
 
     Each pass over it is an epoch, and the next pass is the next epoch, also after a pass that was broken off.
     Passes at the same time are independent, each with a reader of its own. ``len()`` is the number of
-    batches. Batches come decoded, shuffled and augmented, so that nothing but ``prefetch()`` and cheap
-    ``map()`` s need follow, such as ``.map(lambda b: (b["image"], b["label"]))`` for Keras. Text is
+    batches. Batches come decoded, shuffled and augmented, so that nothing but ``prefetch()`` and a cheap
+    ``map()`` need follow, such as ``.map(lambda b: (b["image"], b["label"]))`` for Keras. Text is
     `tf.string`; a field whose first dimension varies is a `tf.RaggedTensor`. What functions among the
     transforms return instead of a batch may be any nest of arrays; they are called once more at the start,
     with a batch that tells the shapes.
