@@ -29,11 +29,6 @@ void reader_call_free(struct reader_call *call);
  * call->owners, a list. -1: an error is set. */
 int transform_from(struct reader_call *call, PyObject *given, apl_transform *t);
 
-/* Taking single options out of a dict, which loses them; what the call is not given stays as it is. -1: an error is set. */
-int take_text(struct reader_call *call, PyObject *dict, const char *name, const char **text);
-int take_bytes(struct reader_call *call, PyObject *dict, const char *name, const void **bytes, size_t *size);
-int check_empty(PyObject *dict, const char *what); /* what is left has a name that nothing has */
-
 /* reader_records.c: which records are read: `ids`, `sampling`, `mix`. */
 int take_records(struct reader_call *call, PyTypeObject *store, PyObject *dict);
 void free_records(struct reader_call *call);

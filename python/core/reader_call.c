@@ -1,75 +1,8 @@
 /* A reader's options, from a dict. */
 #include "reader.h"
+#include "take.h"
 
 #include <string.h>
-
-struct item {
-    const char *name;
-    size_t at;
-    enum { NUMBER_INT, NUMBER_UNSIGNED, NUMBER_SIZE, NUMBER_U64, NUMBER_ENUM, NUMBER_FLAG } kind;
-    unsigned long long most;
-};
-
-static int set_number(char *to, const struct item *item, PyObject *value)
-{
-    PyObject *whole = PyNumber_Index(value); /* also NumPy's integers; no floats */
-    unsigned long long n = whole ? PyLong_AsUnsignedLongLong(whole) : 0;
-    Py_XDECREF(whole);
-    if (PyErr_Occurred() || n > item->most) {
-        PyObject *type =
-            PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_TypeError) ? PyExc_TypeError : PyExc_ValueError;
-        PyErr_Format(type, "%s: a whole number from 0 to %llu is needed, not %R", item->name, item->most,
-                     value);
-        return -1;
-    }
-    switch (item->kind) {
-    case NUMBER_SIZE:
-        *(size_t *)(void *)to = (size_t)n;
-        break;
-    case NUMBER_U64:
-        *(uint64_t *)(void *)to = n;
-        break;
-    default:
-        *(unsigned *)(void *)to = (unsigned)n; /* int, unsigned and enumerations alike */
-    }
-    return 0;
-}
-
-/* Sets those of the items that the dict has; removes them from it. */
-static int set_numbers(void *to, const struct item *items, size_t count, PyObject *dict)
-{
-    for (size_t i = 0; i < count; i++) {
-        PyObject *value = PyDict_GetItemString(dict, items[i].name);
-        if (!value)
-            continue;
-        if (set_number((char *)to + items[i].at, &items[i], value) < 0 ||
-            PyDict_DelItemString(dict, items[i].name) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-int check_empty(PyObject *dict, const char *what)
-{
-    PyObject *key, *value;
-    Py_ssize_t at = 0;
-    if (!PyDict_Next(dict, &at, &key, &value))
-        return 0;
-    PyErr_Format(PyExc_TypeError, "%s: there is no %R", what, key);
-    return -1;
-}
-
-int take_text(struct reader_call *call, PyObject *dict, const char *name, const char **text)
-{
-    PyObject *value = PyDict_GetItemString(dict, name), *owner;
-    if (!value)
-        return 0;
-    if (text_from(value, text, &owner) < 0)
-        return -1;
-    int done = owner ? PyList_Append(call->owners, owner) : 0;
-    Py_XDECREF(owner);
-    return done < 0 ? -1 : PyDict_DelItemString(dict, name);
-}
 
 /* ------------------------------------------------------------------------------------------ transforms */
 
@@ -98,7 +31,7 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
     {                                                        \
 #member, offsetof(apl_transform, member), kind, most \
     }
-    static const struct item items[] = {
+    static const struct number_item items[] = {
         ITEM(pad, NUMBER_UNSIGNED, 1u << 15),
         ITEM(pad_mode, NUMBER_ENUM, APL_PAD_REFLECT),
         ITEM(crop_height, NUMBER_UNSIGNED, 1u << 20),
@@ -115,9 +48,9 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
     if (!dict)
         return -1;
     *t = (apl_transform)APL_TRANSFORM_INIT;
-    int done = take_text(call, dict, "field", &t->field);
+    int done = take_text(call->owners, dict, "field", &t->field);
     if (done == 0)
-        done = set_numbers(t, items, sizeof items / sizeof *items, dict);
+        done = take_numbers(t, items, sizeof items / sizeof *items, dict);
     if (done == 0)
         done = take_floats(dict, "mean", t->mean);
     if (done == 0)
@@ -179,20 +112,6 @@ static int take_fields(struct reader_call *call, PyObject *dict)
     return PyDict_DelItemString(dict, "fields");
 }
 
-int take_bytes(struct reader_call *call, PyObject *dict, const char *name, const void **bytes, size_t *size)
-{
-    PyObject *value = PyDict_GetItemString(dict, name);
-    char *at;
-    Py_ssize_t n;
-    if (!value || value == Py_None)
-        return value ? PyDict_DelItemString(dict, name) : 0;
-    if (PyBytes_AsStringAndSize(value, &at, &n) < 0 || PyList_Append(call->owners, value) < 0)
-        return -1;
-    *bytes = at;
-    *size = (size_t)n;
-    return PyDict_DelItemString(dict, name);
-}
-
 static int take_pin(struct reader_call *call, PyObject *dict)
 {
     PyObject *pair = PyDict_GetItemString(dict, "pin"), *pin, *unpin;
@@ -222,7 +141,7 @@ static int take_all(struct reader_call *call, PyTypeObject *store, PyObject *dic
     {                                                             \
 #member, offsetof(apl_reader_options, member), kind, most \
     }
-    static const struct item items[] = {
+    static const struct number_item items[] = {
         ITEM(batch_size, NUMBER_SIZE, SIZE_MAX),
         ITEM(drop_last, NUMBER_FLAG, 1),
         ITEM(sequential, NUMBER_FLAG, 1),
@@ -244,11 +163,11 @@ static int take_all(struct reader_call *call, PyTypeObject *store, PyObject *dic
         ITEM(skip_corrupt, NUMBER_U64, UINT64_MAX),
     };
 #undef ITEM
-    if (take_text(call, dict, "split", &call->options.split) < 0 || take_fields(call, dict) < 0 ||
+    if (take_text(call->owners, dict, "split", &call->options.split) < 0 || take_fields(call, dict) < 0 ||
         take_transforms(call, dict) < 0 || take_records(call, store, dict) < 0 ||
-        take_bytes(call, dict, "state", &call->options.state, &call->options.state_size) < 0 ||
+        take_bytes(call->owners, dict, "state", &call->options.state, &call->options.state_size) < 0 ||
         take_pin(call, dict) < 0 ||
-        set_numbers(&call->options, items, sizeof items / sizeof *items, dict) < 0)
+        take_numbers(&call->options, items, sizeof items / sizeof *items, dict) < 0)
         return -1;
     return check_empty(dict, "options of a reader");
 }

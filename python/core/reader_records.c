@@ -1,6 +1,7 @@
 /* Which records a reader reads: some of its split, a sample of them, those of more stores. */
 #include "reader.h"
 #include "store.h"
+#include "take.h"
 
 #include <string.h>
 
@@ -9,7 +10,7 @@ static int take_array(struct reader_call *call, PyObject *dict, const char *name
                       const void **array, size_t *count)
 {
     size_t size = 0;
-    if (take_bytes(call, dict, name, array, &size) < 0)
+    if (take_bytes(call->owners, dict, name, array, &size) < 0)
         return -1;
     *count = size / item;
     if (size % item == 0)
@@ -25,7 +26,7 @@ static int sampling_from(struct reader_call *call, PyObject *dict)
     unsigned long long records = 0;
     int replacement = 0;
     *s = (apl_sampling)APL_SAMPLING_INIT;
-    if (take_text(call, dict, "field", &s->field) < 0 ||
+    if (take_text(call->owners, dict, "field", &s->field) < 0 ||
         take_array(call, dict, "weights", sizeof *s->weights, &weights, &s->weight_count) < 0)
         return -1;
     PyObject *value = PyDict_GetItemString(dict, "records");
