@@ -39,19 +39,19 @@ typedef struct apl_ingest_progress {
 
 /* Zeros mean defaults. Start from APL_INGEST_OPTIONS_INIT. */
 typedef struct apl_ingest_options {
-    size_t size;               /* sizeof(apl_ingest_options) */
-    apl_writer_options writer; /* how the store is written */
-    int partial;               /* 1: accept a source that lacks members or rows; damage is never accepted */
-    void *user;                /* handed to the callback */
+    size_t size;                      /* sizeof(apl_ingest_options) */
+    const apl_writer_options *writer; /* how the store is written; NULL: by default */
+    int partial; /* 1: accept a source that lacks members or rows; damage is never accepted */
+    void *user;  /* handed to the callback */
     int (*progress)(void *user,
                     const apl_ingest_progress *progress); /* called often, from the calling thread;
                                                              non-zero: stop with APL_E_CANCELLED */
     void (*notice)(void *user,
                    const char *message); /* things worth knowing that are no errors, one line each */
 } apl_ingest_options;
-#define APL_INGEST_OPTIONS_INIT                                                  \
-    {                                                                            \
-        sizeof(apl_ingest_options), APL_WRITER_OPTIONS_INIT, 0, NULL, NULL, NULL \
+#define APL_INGEST_OPTIONS_INIT                               \
+    {                                                         \
+        sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL \
     }
 
 /* What an ingest has done. */

@@ -2,6 +2,7 @@
 #include "apl_ingest.h"
 
 #include "cifar.h"
+#include "sized.h"
 #include "source.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 
 struct ingest {
     apl_ingest_options options;
+    apl_writer_options writing;
     const char *db;
     struct source *source;
     apl_writer *writer;
@@ -155,9 +157,9 @@ static apl_status open_writer(struct ingest *in, apl_error *err)
     if (in->writer)
         return APL_OK;
     in->not_the_source = true;
-    if (!in->options.writer.tool)
-        in->options.writer.tool = "aplingest " APL_VERSION_STRING;
-    TRY(apl_writer_open(in->db, &in->options.writer, &in->writer, err));
+    if (!in->writing.tool)
+        in->writing.tool = "aplingest " APL_VERSION_STRING;
+    TRY(apl_writer_open(in->db, &in->writing, &in->writer, err));
     in->not_the_source = false;
     return APL_OK;
 }
@@ -352,16 +354,12 @@ static apl_status commit(struct ingest *in, apl_ingest_summary *sum, apl_error *
     return APL_OK;
 }
 
-/* Takes as much of the caller's options as both sides know. */
 static apl_status take_options(struct ingest *in, const apl_ingest_options *options, apl_error *err)
 {
     in->options = (apl_ingest_options)APL_INGEST_OPTIONS_INIT;
-    if (!options)
-        return APL_OK;
-    if (options->size < sizeof options->size || options->size > 1u << 16)
-        return fail(err, APL_E_INVALID, "the size of the options is %zu", options->size);
-    memcpy(&in->options, options, options->size < sizeof in->options ? options->size : sizeof in->options);
-    return APL_OK;
+    in->writing = (apl_writer_options)APL_WRITER_OPTIONS_INIT;
+    TRY(options_take(&in->options, sizeof in->options, options, "apl_ingest_options", err));
+    return options_take(&in->writing, sizeof in->writing, in->options.writer, "apl_writer_options", err);
 }
 
 apl_status apl_ingest(const char *source, const char *db, const apl_ingest_options *options,

@@ -1,6 +1,7 @@
 /* Opening and closing readers, and their threads: see lifecycle.h. */
 #include "lifecycle.h"
 
+#include "asked.h"
 #include "handles.h"
 #include "load.h"
 #include "mix.h"
@@ -234,7 +235,7 @@ static apl_status build(apl_reader *r, const apl_reader_options *asked, apl_erro
 apl_status apl_reader_open(apl_store *store, const apl_reader_options *options, apl_reader **reader,
                            apl_error *err)
 {
-    static const apl_reader_options defaults = APL_READER_OPTIONS_INIT;
+    struct asked asked;
     if (!store || !reader)
         return fail(err, APL_E_INVALID, "apl_reader_open: store or reader is NULL");
     apl_error own;
@@ -252,7 +253,10 @@ apl_status apl_reader_open(apl_store *store, const apl_reader_options *options, 
     r->store = store_retain(store);
     r->schema = &store->manifest.schema;
     r->counters.opened_at = now_ns();
-    apl_status status = build(r, options ? options : &defaults, err);
+    apl_status status = asked_take(&asked, options, err);
+    if (status == APL_OK)
+        status = build(r, &asked.options, err);
+    asked_free(&asked);
     if (status == APL_OK)
         *reader = r;
     else

@@ -14,7 +14,7 @@ _Static_assert(APL_MAX_FIELDS < NO_FIELD, "a field's number fits into a byte");
 
 /* --------------------------------------------------------------------------------------------- opening */
 
-static apl_status check(const apl_reader_options *asked, apl_error *err)
+apl_status mix_check(const apl_reader_options *asked, apl_error *err)
 {
     if (asked->id_count && !asked->ids)
         return fail(err, APL_E_INVALID, "ids is NULL");
@@ -25,9 +25,6 @@ static apl_status check(const apl_reader_options *asked, apl_error *err)
     if (asked->mix_count >= MOST_SOURCES)
         return fail(err, APL_E_INVALID, "a mix of %zu stores: at most %u", asked->mix_count + 1,
                     MOST_SOURCES);
-    for (size_t i = 0; i < asked->mix_count; i++)
-        if (!asked->mix[i].store)
-            return fail(err, APL_E_INVALID, "mix[%zu].store is NULL", i);
     return APL_OK;
 }
 
@@ -54,7 +51,9 @@ static apl_status open_subset(apl_reader *r, const apl_reader_options *asked, ap
 
 apl_status mix_open(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
-    TRY(check(asked, err));
+    for (size_t i = 0; i < asked->mix_count; i++)
+        if (!asked->mix[i].store)
+            return fail(err, APL_E_INVALID, "mix[%zu].store is NULL", i);
     r->sources = calloc(asked->mix_count + 1, sizeof *r->sources);
     if (!r->sources)
         return fail_nomem(err);

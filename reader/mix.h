@@ -11,6 +11,9 @@ struct mix_source {
     uint8_t field[APL_MAX_FIELDS];
 };
 
+/* Are the lists of ids and stores there that are counted? */
+apl_status mix_check(const apl_reader_options *asked, apl_error *err);
+
 /* Fills r->sources and r->subset from what was asked for. */
 apl_status mix_open(apl_reader *r, const apl_reader_options *asked, apl_error *err);
 void mix_close(apl_reader *r);

@@ -89,8 +89,9 @@ static apl_status resolve_transforms(apl_reader *r, const apl_reader_options *as
     if (asked->transform_count && !asked->transforms)
         return fail(err, APL_E_INVALID, "transforms is NULL");
     for (size_t i = 0; i < asked->transform_count; i++) {
-        apl_transform t = asked->transforms[i];
+        apl_transform t;
         unsigned field = 0;
+        TRY(transform_take(&t, asked->transforms, i, err));
         TRY(transform_geometry(r->store, o->wanted, &t, &field, err));
         TRY(transform_moments(&r->subset, &r->schema->fields[field], &t, err));
         if (o->transforms[field].size)
@@ -332,11 +333,6 @@ static apl_status resolve_threads(struct reader_options *o, const apl_reader_opt
 
 static apl_status check_numbers(const apl_reader_options *asked, apl_error *err)
 {
-    if (asked->size != sizeof *asked)
-        return fail(err, APL_E_INVALID,
-                    "apl_reader_options: size is not set: start from APL_READER_OPTIONS_INIT");
-    if (asked->sampling && asked->sampling->size != sizeof *asked->sampling)
-        return fail(err, APL_E_INVALID, "apl_sampling: size is not set: start from APL_SAMPLING_INIT");
     if (asked->batch_size > MAX_BATCH)
         return fail(err, APL_E_INVALID, "batch_size %zu: at most %zu", asked->batch_size, MAX_BATCH);
     if (asked->bins > PLAN_MAX_BINS)
@@ -387,11 +383,12 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
 
 static apl_status complete(apl_reader *r, apl_transform *transform, apl_error *err)
 {
-    apl_transform t = *transform;
+    apl_transform t;
     unsigned field = 0;
+    TRY(transform_take(&t, transform, 0, err));
     TRY(transform_geometry(r->store, NULL, &t, &field, err));
     TRY(transform_moments(&r->subset, &r->schema->fields[field], &t, err));
-    *transform = t;
+    transform_give(transform, &t);
     return APL_OK;
 }
 

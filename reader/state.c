@@ -18,6 +18,7 @@
 #include "hash.h"
 #include "lifecycle.h"
 #include "mix.h"
+#include "sized.h"
 
 #include <stdlib.h>
 
@@ -177,21 +178,21 @@ static uint64_t marked(const apl_reader *r)
 
 apl_status apl_reader_receipt(apl_reader *r, apl_receipt *receipt, size_t size, apl_error *err)
 {
-    if (!r || !receipt || size != sizeof *receipt)
-        return fail(err, APL_E_INVALID,
-                    "apl_reader_receipt: reader or receipt is NULL, or size is not its size");
+    if (!r || !receipt || size == 0)
+        return fail(err, APL_E_INVALID, "apl_reader_receipt: reader or receipt is NULL, or size is 0");
     TRY(reader_enter(r, err));
     pthread_mutex_lock(&r->lock);
-    *receipt = (apl_receipt){.epoch = r->epoch,
-                             .first = r->tally_first,
-                             .last = r->position,
-                             .delivered = r->tally.delivered,
-                             .skipped = r->tally.skipped,
-                             .dropped = r->ended ? r->plan_length - r->position : 0,
-                             .missing = r->shared - r->repeated - marked(r),
-                             .repeated = r->repeated,
-                             .sum = {r->tally.sum[0], r->tally.sum[1]}};
+    apl_receipt now = {.epoch = r->epoch,
+                       .first = r->tally_first,
+                       .last = r->position,
+                       .delivered = r->tally.delivered,
+                       .skipped = r->tally.skipped,
+                       .dropped = r->ended ? r->plan_length - r->position : 0,
+                       .missing = r->shared - r->repeated - marked(r),
+                       .repeated = r->repeated,
+                       .sum = {r->tally.sum[0], r->tally.sum[1]}};
     pthread_mutex_unlock(&r->lock);
     reader_leave(r);
+    options_give(receipt, size, &now, sizeof now);
     return APL_OK;
 }

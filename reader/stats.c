@@ -1,6 +1,7 @@
 /* Where the time went. */
 #include "lifecycle.h"
 #include "schedule.h"
+#include "sized.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,15 +81,16 @@ static void fill(apl_reader *r, apl_stats *s)
 
 apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)
 {
-    if (!r || !stats || size != sizeof *stats)
+    apl_stats s = {0};
+    if (!r || !stats || size == 0)
         return APL_E_INVALID;
     TRY(reader_enter(r, NULL));
-    memset(stats, 0, sizeof *stats);
     pthread_mutex_lock(&r->lock);
-    fill(r, stats);
+    fill(r, &s);
     pthread_mutex_unlock(&r->lock);
     reader_leave(r);
-    stats->cpu = cpu_seconds();
+    s.cpu = cpu_seconds();
+    options_give(stats, size, &s, sizeof s);
     return APL_OK;
 }
 

@@ -1,6 +1,7 @@
 /* What is to be done to pictures, checked and completed: see transform.h. */
 #include "transform.h"
 
+#include "sized.h"
 #include "statistics.h"
 
 #include <math.h>
@@ -59,12 +60,23 @@ static apl_status check(const apl_field *f, apl_transform *t, apl_error *err)
     return APL_OK;
 }
 
+apl_status transform_take(apl_transform *t, const apl_transform *theirs, size_t i, apl_error *err)
+{
+    *t = (apl_transform)APL_TRANSFORM_INIT;
+    return options_take_from(t, sizeof *t, theirs, i, "apl_transform", err);
+}
+
+void transform_give(apl_transform *theirs, const apl_transform *t)
+{
+    size_t size = theirs->size;
+    options_give(theirs, size, t, sizeof *t);
+    theirs->size = size;
+}
+
 apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_transform *t, unsigned *field,
                               apl_error *err)
 {
     const struct schema *schema = &store->manifest.schema;
-    if (t->size != sizeof *t)
-        return fail(err, APL_E_INVALID, "apl_transform: size is not set: start from APL_TRANSFORM_INIT");
     TRY(find_field(schema, wanted, t, field, err));
     t->field = schema->fields[*field].name;
     return check(&schema->fields[*field], t, err);
@@ -111,7 +123,8 @@ apl_status apl_transform_complete(apl_store *store, const char *split, apl_trans
 {
     if (!store || !transform)
         return fail(err, APL_E_INVALID, "apl_transform_complete: store or transform is NULL");
-    apl_transform t = *transform;
+    apl_transform t;
+    TRY(transform_take(&t, transform, 0, err));
     struct subset subset;
     unsigned field = 0;
     TRY(transform_geometry(store, NULL, &t, &field, err));
@@ -119,6 +132,6 @@ apl_status apl_transform_complete(apl_store *store, const char *split, apl_trans
     apl_status status = transform_moments(&subset, &store->manifest.schema.fields[field], &t, err);
     subset_close(&subset);
     if (status == APL_OK)
-        *transform = t;
+        transform_give(transform, &t);
     return status;
 }

@@ -4,6 +4,12 @@
 
 #include "subset.h"
 
+/* Takes transform i of a caller's array, with the defaults for what the caller's version does not have. */
+apl_status transform_take(apl_transform *t, const apl_transform *theirs, size_t i, apl_error *err);
+
+/* Hands the completed transform back to the caller, who took it for one of the size it says. */
+void transform_give(apl_transform *theirs, const apl_transform *t);
+
 /* Finds the field that the transform is for, among those wanted (NULL: all), and fills in its name, the sizes
  * of the crop and the dtype. Says what cannot be. */
 apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_transform *t, unsigned *field,

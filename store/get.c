@@ -1,6 +1,7 @@
 /* Records by their ids: every block decoded once, on as many threads as wished. */
 #include "batch.h"
 #include "parallel.h"
+#include "sized.h"
 #include "store.h"
 
 #include <stdlib.h>
@@ -49,8 +50,8 @@ static int compare_wants(const void *a, const void *b)
 static apl_status choose_fields(struct get *get, const apl_get_options *options, apl_error *err)
 {
     for (unsigned f = 0; f < get->schema->count; f++)
-        get->wanted[f] = !options || !options->fields;
-    for (size_t i = 0; options && options->fields && i < options->field_count; i++) {
+        get->wanted[f] = !options->fields;
+    for (size_t i = 0; options->fields && i < options->field_count; i++) {
         unsigned f;
         TRY(store_find_field(get->store, options->fields[i], &f, err));
         get->wanted[f] = true;
@@ -254,14 +255,14 @@ apl_status apl_store_get_batch(apl_store *store, const uint64_t *ids, size_t n,
 {
     if (!store || !batch || (n && !ids))
         return fail(err, APL_E_INVALID, "apl_store_get_batch: an argument is NULL");
-    if (options && options->size < sizeof *options)
-        return fail(err, APL_E_INVALID, "apl_get_options: size is not set: start from APL_GET_OPTIONS_INIT");
+    apl_get_options o = APL_GET_OPTIONS_INIT;
+    TRY(options_take(&o, sizeof o, options, "apl_get_options", err));
     apl_error own;
     err = err ? err : &own;
     struct get get = {.store = store, .schema = &store->manifest.schema};
-    unsigned threads = options && options->threads ? options->threads : 1;
+    unsigned threads = o.threads ? o.threads : 1;
     apl_status status;
-    GUARD(choose_fields(&get, options, err));
+    GUARD(choose_fields(&get, &o, err));
     GUARD(plan(&get, ids, n, err));
     GUARD(make_batch(&get, ids, n, err));
     get.workers = calloc(threads, sizeof *get.workers);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* O_PATH */
 #include "store.h"
 
+#include "sized.h"
 #include "statistics.h"
 #include "target.h"
 
@@ -160,11 +161,6 @@ static apl_status publish_lists(apl_store *store, apl_error *err)
 
 static apl_status check_expected(const apl_store *store, const apl_store_options *options, apl_error *err)
 {
-    if (!options)
-        return APL_OK;
-    if (options->size < sizeof *options)
-        return fail(err, APL_E_INVALID,
-                    "apl_store_options: size is not set: start from APL_STORE_OPTIONS_INIT");
     if (options->expected_content &&
         memcmp(options->expected_content, store->manifest.info.content_digest, 32) != 0)
         return fail(err, APL_E_MISMATCH, "%s: the content digest is not the one expected", store->name);
@@ -176,6 +172,8 @@ apl_status apl_store_open(const char *path, const apl_store_options *options, ap
 {
     if (!path || !store)
         return fail(err, APL_E_INVALID, "apl_store_open: path or store is NULL");
+    apl_store_options o = APL_STORE_OPTIONS_INIT;
+    TRY(options_take(&o, sizeof o, options, "apl_store_options", err));
     apl_error own; /* inner calls put their place in front of the message, and need one to put it in */
     err = err ? err : &own;
     apl_store *s = calloc(1, sizeof *s);
@@ -184,14 +182,13 @@ apl_status apl_store_open(const char *path, const apl_store_options *options, ap
     atomic_init(&s->references, 1);
     s->directory = -1;
     s->name = shown_path(path);
-    apl_status status =
-        s->name ? open_file(s, path, options ? options->io : APL_IO_AUTO, err) : fail_nomem(err);
+    apl_status status = s->name ? open_file(s, path, o.io, err) : fail_nomem(err);
     if (status == APL_OK)
         status = publish_lists(s, err);
     if (status == APL_OK)
-        status = check_expected(s, options, err);
-    if (status == APL_OK && options && options->split_directory)
-        status = open_splits(s, options->split_directory, err);
+        status = check_expected(s, &o, err);
+    if (status == APL_OK && o.split_directory)
+        status = open_splits(s, o.split_directory, err);
     if (status == APL_OK)
         *store = s;
     else

@@ -1,6 +1,7 @@
 /* Verifying a store: reading all of it and comparing what is found with what the manifest says. */
 #include "parallel.h"
 #include "readback.h"
+#include "sized.h"
 #include "store.h"
 
 #include <stdlib.h>
@@ -71,17 +72,17 @@ static apl_status compare(const apl_store *store, const struct findings *found, 
 
 apl_status apl_store_verify(apl_store *store, const apl_verify_options *options, apl_error *err)
 {
-    static const apl_verify_options defaults = APL_VERIFY_OPTIONS_INIT;
-    options = options ? options : &defaults;
-    if (!store || options->size < sizeof *options)
-        return fail(err, APL_E_INVALID, "apl_store_verify: start from APL_VERIFY_OPTIONS_INIT");
+    apl_verify_options o = APL_VERIFY_OPTIONS_INIT;
+    if (!store)
+        return fail(err, APL_E_INVALID, "apl_store_verify: store is NULL");
+    TRY(options_take(&o, sizeof o, options, "apl_verify_options", err));
     apl_error own;
     err = err ? err : &own;
-    struct verifier v = {.options = options, .records = store->manifest.info.records};
+    struct verifier v = {.options = &o, .records = store->manifest.info.records};
     struct readback what = {.pages = &store->pages,
                             .entries = store->blocks,
                             .manifest = &store->manifest,
-                            .threads = options->threads,
+                            .threads = o.threads,
                             .user = &v,
                             .progress = forward_progress,
                             .bad_block = forward_bad};

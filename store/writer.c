@@ -2,6 +2,8 @@
  * fixed order. */
 #include "writer.h"
 
+#include "sized.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -102,9 +104,6 @@ apl_status writer_drain(apl_writer *w, apl_error *err)
 
 static apl_status check_options(const apl_writer_options *o, apl_error *err)
 {
-    if (o->size < sizeof *o)
-        return fail(err, APL_E_INVALID,
-                    "apl_writer_options: size is not set: start from APL_WRITER_OPTIONS_INIT");
     if (o->block_records > APL_MAX_BLOCK)
         return fail(err, APL_E_INVALID, "%u records a block: at most %u", o->block_records, APL_MAX_BLOCK);
     if (o->codec && codec_by_name(o->codec) < 0)
@@ -139,19 +138,19 @@ static apl_status take_options(apl_writer *w, const char *path, const apl_writer
 apl_status apl_writer_open(const char *path, const apl_writer_options *options, apl_writer **writer,
                            apl_error *err)
 {
-    static const apl_writer_options defaults = APL_WRITER_OPTIONS_INIT;
-    options = options ? options : &defaults;
+    apl_writer_options o = APL_WRITER_OPTIONS_INIT;
     if (!path || !writer)
         return fail(err, APL_E_INVALID, "apl_writer_open: path or writer is NULL");
-    TRY(check_options(options, err));
+    TRY(options_take(&o, sizeof o, options, "apl_writer_options", err));
+    TRY(check_options(&o, err));
     apl_error own;
     err = err ? err : &own;
     apl_writer *w = calloc(1, sizeof *w);
     if (!w)
         return fail_nomem(err);
-    apl_status status = take_options(w, path, options, err);
+    apl_status status = take_options(w, path, &o, err);
     if (status == APL_OK)
-        status = target_open(path, options->replace, &w->target, err);
+        status = target_open(path, o.replace, &w->target, err);
     if (status == APL_OK)
         status = target_create(w->target, &w->file, err);
     if (status == APL_OK) {

@@ -13,5 +13,5 @@ int main()
     apl_ingest_options ingest = APL_INGEST_OPTIONS_INIT;
     int sizes_told = open.size == sizeof open && get.size == sizeof get && verify.size == sizeof verify &&
                      writer.size == sizeof writer && ingest.size == sizeof ingest;
-    return sizes_told && apl_status_text(APL_OK) && ingest.writer.size == sizeof writer ? 0 : 1;
+    return sizes_told && apl_status_text(APL_OK) && ingest.writer == NULL ? 0 : 1;
 }

@@ -195,8 +195,10 @@ static char source[96];
 static apl_status ingest(apl_error *err)
 {
     apl_ingest_options o = APL_INGEST_OPTIONS_INIT;
-    o.partial = o.writer.replace = 1;
-    o.writer.threads = 1;
+    apl_writer_options w = APL_WRITER_OPTIONS_INIT;
+    o.writer = &w;
+    o.partial = w.replace = 1;
+    w.threads = 1;
     return apl_ingest(source, fx_path("new"), &o, NULL, err);
 }
 
@@ -595,7 +597,7 @@ static apl_status read_mixed(apl_error *err)
         status = apl_store_where(s, "train", "label", keep_even, NULL, ids, &count, err);
     if (status == APL_OK)
         ids[count++] = apl_store_info(s)->records + 1;
-    apl_source mix = {.store = s, .split = "train", .weight = by_class ? 0 : 2};
+    apl_source mix = {.size = sizeof(apl_source), .store = s, .split = "train", .weight = by_class ? 0 : 2};
     wanted.mix = &mix, wanted.mix_count = 1, wanted.weight = by_class ? 0 : 1;
     wanted.sampling = by_class ? &sampling : NULL;
     wanted.ids = ids, wanted.id_count = (size_t)count;

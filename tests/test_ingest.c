@@ -135,7 +135,9 @@ static apl_status ingest_from(const char *path, bool partial, apl_ingest_summary
     options.partial = partial;
     options.progress = progress;
     options.notice = notice;
-    options.writer.threads = 2;
+    apl_writer_options writer = APL_WRITER_OPTIONS_INIT;
+    writer.threads = 2;
+    options.writer = &writer;
     notices[0] = 0;
     reports = 0;
     last_phase = -1;
@@ -480,7 +482,9 @@ Test(ingest, existing_store)
     cr_assert_eq(strncmp(err.message, db, strlen(db)), 0, "%s", err.message);
     apl_ingest_options options = APL_INGEST_OPTIONS_INIT;
     options.partial = 1;
-    options.writer.replace = 1;
+    apl_writer_options writer = APL_WRITER_OPTIONS_INIT;
+    writer.replace = 1;
+    options.writer = &writer;
     write_rows(dataset_of("test_batch.bin"), 5, 1);
     write_file("test_batch.bin", "\xff", 1);
     cr_assert_eq(apl_ingest(source, db, &options, NULL, &err), APL_E_SOURCE);

@@ -38,7 +38,8 @@ static apl_store *corrupt_second(uint64_t id)
 Test(reader_sources, an_error_names_the_store_and_the_readers_ids)
 {
     apl_store *bad = corrupt_second(SECOND + 40);
-    apl_source mix[] = {{.store = bad}, {.store = third}};
+    apl_source mix[] = {{.size = sizeof(apl_source), .store = bad},
+                        {.size = sizeof(apl_source), .store = third}};
     for (unsigned i = 0; i < 4; i++) {
         apl_reader_options o = fixture_options();
         o.mix = mix;
@@ -87,7 +88,8 @@ Test(reader_sources, records_are_not_looked_up_in_what_is_corrupt)
 Test(reader_sources, left_out_records_have_the_readers_ids)
 {
     apl_store *bad = corrupt_second(SECOND + 40);
-    apl_source mix[] = {{.store = bad}, {.store = third}};
+    apl_source mix[] = {{.size = sizeof(apl_source), .store = bad},
+                        {.size = sizeof(apl_source), .store = third}};
     for (unsigned i = 0; i < 4; i++) {
         struct sequence s = {0};
         apl_reader_options o = fixture_options();
@@ -167,7 +169,7 @@ static void check_other(struct other other, const char *words)
 {
     static const char *const both[] = {"image", "label"};
     apl_store *store = write_other(&other);
-    apl_source mix = {.store = store};
+    apl_source mix = {.size = sizeof(apl_source), .store = store};
     apl_reader_options o = fixture_options();
     o.mix = &mix;
     o.mix_count = 1;
@@ -207,7 +209,7 @@ Test(reader_sources, all_fields_are_those_of_all_stores)
 {
     struct other other = {APL_U8, SIDE, 10, NULL, "more", false};
     apl_store *store = write_other(&other);
-    apl_source mix = {.store = store};
+    apl_source mix = {.size = sizeof(apl_source), .store = store};
     apl_reader_options o = fixture_options();
     o.mix = &mix;
     o.mix_count = 1;
@@ -229,7 +231,8 @@ Test(reader_sources, all_fields_are_those_of_all_stores)
 
 Test(reader_sources, what_cannot_be_mixed)
 {
-    apl_source mix[] = {{.store = second, .split = "val"}, {.store = NULL}};
+    apl_source mix[] = {{.size = sizeof(apl_source), .store = second, .split = "val"},
+                        {.size = sizeof(apl_source), .store = NULL}};
     apl_reader_options o = fixture_options();
     o.mix_count = 1;
     const char *said = fixture_refused(&o, APL_E_INVALID);

@@ -205,8 +205,10 @@ Test(reader_union, resumes_at_every_batch)
 Test(reader_union, a_state_belongs_to_the_stores_and_their_order)
 {
     uint8_t state[APL_STATE_BYTES], alone[APL_STATE_BYTES];
-    apl_source swapped[] = {{.store = third}, {.store = second}},
-               other[] = {{.store = second, .split = "test"}, {.store = third}};
+    apl_source swapped[] = {{.size = sizeof(apl_source), .store = third},
+                            {.size = sizeof(apl_source), .store = second}},
+               other[] = {{.size = sizeof(apl_source), .store = second, .split = "test"},
+                          {.size = sizeof(apl_source), .store = third}};
     apl_reader_options o = union_options(), single = fixture_options();
     apl_reader *r = fixture_reader(&o);
     o.state_size = save(r, state, sizeof state);
@@ -261,7 +263,7 @@ Test(reader_union, tells_whose_a_record_is)
 /* The same store twice: each record comes under two ids. */
 Test(reader_union, a_store_may_come_twice)
 {
-    apl_source again[] = {{.store = fx.store, .split = "train"}};
+    apl_source again[] = {{.size = sizeof(apl_source), .store = fx.store, .split = "train"}};
     static const char *const label[] = {"label"};
     apl_reader_options o = fixture_options();
     unsigned seen[2][560] = {{0}};

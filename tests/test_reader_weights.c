@@ -244,7 +244,7 @@ Test(reader_weights, classes_are_those_of_all_stores)
 {
     static const char *const label[] = {"label"};
     apl_store *labels = labels_first();
-    apl_source mix = {.store = labels};
+    apl_source mix = {.size = sizeof(apl_source), .store = labels};
     apl_sampling sampling = APL_SAMPLING_INIT;
     apl_reader_options o = fixture_options();
     unsigned seen[CLASSES] = {0}, of_labels = 0;
@@ -280,7 +280,7 @@ Test(reader_weights, a_sampled_field_must_be_alike)
     static const char *const image[] = {"image"};
     apl_sampling sampling = APL_SAMPLING_INIT;
     apl_store *labels = labels_first(), *first = fx.store;
-    apl_source mix = {.store = first};
+    apl_source mix = {.size = sizeof(apl_source), .store = first};
     apl_reader_options o = fixture_options();
     sampling.field = "track";
     o.mix = &mix;

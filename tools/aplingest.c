@@ -41,6 +41,7 @@ static const char help[] =
 
 struct job {
     apl_ingest_options ingest;
+    apl_writer_options writer; /* which it points to */
     const char *source, *db;
     bool json, quiet, verbose, no_progress;
     struct split_spec splits[MAX_SPLITS];
@@ -86,7 +87,7 @@ static int set_codec(struct job *job, const char *name)
     static const char *const codecs[] = {"raw", "zstd", "shuffle", "delta", "picture"};
     for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
         if (strcmp(name, codecs[i]) == 0) {
-            job->ingest.writer.codec = codecs[i];
+            job->writer.codec = codecs[i];
             return 0;
         }
     }
@@ -95,8 +96,8 @@ static int set_codec(struct job *job, const char *name)
 
 static int set_shuffle(struct job *job, const char *seed)
 {
-    job->ingest.writer.shuffle = 1;
-    if (seed && !parse_number(seed, 0, UINT64_MAX, &job->ingest.writer.shuffle_seed))
+    job->writer.shuffle = 1;
+    if (seed && !parse_number(seed, 0, UINT64_MAX, &job->writer.shuffle_seed))
         return misuse("the seed must be a number from 0 to 18446744073709551615, not '%s'", shown(seed));
     return 0;
 }
@@ -116,17 +117,17 @@ static int set_number(struct job *job, int opt, const char *text)
     case 'j':
         if (!parse_number(text, 1, MAX_THREADS, &n))
             return misuse("the number of threads must be 1 to %d, not '%s'", MAX_THREADS, shown(text));
-        job->ingest.writer.threads = (unsigned)n;
+        job->writer.threads = (unsigned)n;
         return 0;
     case 'b':
         if (!parse_number(text, 1, APL_MAX_BLOCK, &n))
             return misuse("the records in a block must be 1 to %d, not '%s'", APL_MAX_BLOCK, shown(text));
-        job->ingest.writer.block_records = (uint32_t)n;
+        job->writer.block_records = (uint32_t)n;
         return 0;
     default:
         if (!parse_integer(text, -128, 22, &level) || level == 0)
             return misuse("the level must be -128 to -1 or 1 to 22, not '%s'", shown(text));
-        job->ingest.writer.level = (int)level;
+        job->writer.level = (int)level;
         return 0;
     }
 }
@@ -135,7 +136,7 @@ static int set_flag(struct job *job, int opt)
 {
     switch (opt) {
     case OPT_FORCE:
-        job->ingest.writer.replace = 1;
+        job->writer.replace = 1;
         break;
     case OPT_PARTIAL:
         job->ingest.partial = 1;
@@ -282,8 +283,8 @@ static apl_status make_splits(const struct job *job, apl_error *err)
     apl_store *store;
     apl_split_options asked = APL_SPLIT_OPTIONS_INIT;
     asked.stratify = job->stratify;
-    asked.threads = job->ingest.writer.threads;
-    asked.replace = job->ingest.writer.replace;
+    asked.threads = job->writer.threads;
+    asked.replace = job->writer.replace;
     apl_status status = apl_store_open(job->db, NULL, &store, err);
     if (status != APL_OK)
         return status;
@@ -323,10 +324,11 @@ static int ingest(struct job *job)
     apl_ingest_summary sum = {0};
     apl_error err;
     job->ingest.user = job;
+    job->ingest.writer = &job->writer;
     job->ingest.progress = on_progress;
     job->ingest.notice = on_notice;
     interrupt_catch();
-    sandbox_limit_memory(job->ingest.writer.threads);
+    sandbox_limit_memory(job->writer.threads);
     sandbox_enter();
     progress_begin(&job->progress, !job->quiet && !job->json && !job->no_progress);
     double began = now_seconds();
@@ -370,7 +372,7 @@ static int run_job(struct job *job, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    struct job job = {.ingest = APL_INGEST_OPTIONS_INIT};
+    struct job job = {.ingest = APL_INGEST_OPTIONS_INIT, .writer = APL_WRITER_OPTIONS_INIT};
     opterr = 0;
     int status = run_job(&job, argc, argv);
     for (unsigned i = 0; i < job.split_count; i++)

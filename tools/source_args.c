@@ -49,6 +49,7 @@ static apl_status open_source(apl_source *source, const char *item, apl_error *e
     char *text = strdup(item);
     if (!text)
         return no_memory(err);
+    *source = (apl_source)APL_SOURCE_INIT;
     apl_status status = cut_weight(text, &source->weight, err);
     const char *split = status == APL_OK ? cut_split(text) : NULL;
     if (status == APL_OK)

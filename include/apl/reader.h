@@ -56,12 +56,17 @@ typedef struct apl_allocator {
     void *user;
 } apl_allocator;
 
-/* A store to be read together with a reader's own. */
+/* A store to be read together with a reader's own. Start from APL_SOURCE_INIT. */
 typedef struct apl_source {
+    size_t size;       /* sizeof(apl_source) */
     apl_store *store;  /* the reader keeps it alive, as it does its own */
     const char *split; /* its name; NULL: the first of the store */
     double weight; /* how often its records are delivered in relation to those of others: see mix; 0: none */
 } apl_source;
+#define APL_SOURCE_INIT                   \
+    {                                     \
+        sizeof(apl_source), NULL, NULL, 0 \
+    }
 
 #define APL_NO_THREADS ((unsigned)-1)
 

@@ -63,6 +63,7 @@ static int take_sampling(struct reader_call *call, PyObject *options)
 static int source_from(struct reader_call *call, PyTypeObject *type, PyObject *given)
 {
     size_t i = call->options.mix_count;
+    call->mix[i].size = sizeof *call->mix;
     PyObject *store, *split, *owner = NULL;
     if (!PyArg_ParseTuple(given, "O!Od:mix", type, &store, &split, &call->mix[i].weight) ||
         text_from(split, &call->mix[i].split, &owner) < 0)

@@ -145,7 +145,8 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
 {
     (void)module;
     struct job job = {.options = APL_INGEST_OPTIONS_INIT, .phase = APL_INGEST_DONE};
-    apl_writer_options *w = &job.options.writer;
+    apl_writer_options writer = APL_WRITER_OPTIONS_INIT, *w = &writer;
+    job.options.writer = w;
     uint32_t threads = 0;
     PyObject *result = NULL;
     if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppOO:ingest", PyUnicode_FSConverter, &job.source,

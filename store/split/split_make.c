@@ -1,4 +1,5 @@
 /* Making splits. */
+#include "sized.h"
 #include "split.h"
 #include "split_unit.h"
 
@@ -21,15 +22,13 @@ struct plan {
     uint64_t concentration;
 };
 
-/* The caller's options, with what the version that it was built for lacks. */
 static apl_status take_options(const apl_store *store, const apl_split_options *asked, apl_split_options *o,
                                apl_error *err)
 {
     *o = (apl_split_options)APL_SPLIT_OPTIONS_INIT;
-    if (!store || !asked || asked->size < offsetof(apl_split_options, group))
+    if (!store || !asked)
         return fail(err, APL_E_INVALID, "making a split: start from APL_SPLIT_OPTIONS_INIT");
-    memcpy(o, asked, asked->size < sizeof *o ? asked->size : sizeof *o);
-    return APL_OK;
+    return options_take(o, sizeof *o, asked, "apl_split_options", err);
 }
 
 static apl_status check_options(const apl_split_options *o, apl_error *err)

@@ -73,8 +73,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     apl_ingest_options options = APL_INGEST_OPTIONS_INIT;
     options.partial = 1;
-    options.writer.threads = 1;
-    options.writer.replace = 1;
+    apl_writer_options writer = APL_WRITER_OPTIONS_INIT;
+    writer.threads = 1;
+    writer.replace = 1;
+    options.writer = &writer;
     snprintf(db, sizeof db, "%s/db", fuzz_folder());
     if (apl_ingest(path, db, &options, NULL, &err) == APL_OK)
         verify(db);

@@ -85,7 +85,8 @@ static void check_seen(struct round *round, bool weighted)
 static apl_reader *open_reader(apl_store *const open[STORES], unsigned i)
 {
     bool weighted = i & 4;
-    apl_source mix[STORES - 1] = {{open[1], "train", weighted ? 2 : 0}, {open[2], NULL, weighted ? 1 : 0}};
+    apl_source mix[STORES - 1] = {{sizeof *mix, open[1], "train", weighted ? 2 : 0},
+                                  {sizeof *mix, open[2], NULL, weighted ? 1 : 0}};
     apl_reader_options o = APL_READER_OPTIONS_INIT;
     apl_reader *reader;
     apl_error err;
