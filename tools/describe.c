@@ -249,5 +249,5 @@ int describe_store(const char *path, apl_store *store, bool verbose)
     if (verbose)
         status |= describe_digests(store);
     split_names_close(&splits);
-    return status;
+    return report_complete(status);
 }

@@ -17,13 +17,23 @@ static char *next_buffer(void)
 }
 
 /* jansson leaves out of an object or array what it had no memory for, and nobody asks at each of them. */
-static bool json_starved;
+static bool starved;
 
 static void *json_allocate(size_t size)
 {
     void *memory = malloc(size);
-    json_starved |= !memory;
+    starved |= !memory;
     return memory;
+}
+
+void report_starved(void)
+{
+    starved = true;
+}
+
+int report_complete(int status)
+{
+    return starved && !status ? failed("out of memory") : status;
 }
 
 __attribute__((constructor)) static void json_begin(void)
@@ -149,12 +159,12 @@ json_t *json_failure(const apl_error *err)
 int print_json(json_t *object, int status)
 {
     bool printed =
-        object && !json_starved && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
+        object && !starved && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
     json_decref(object);
     if (!printed && status) /* the failure that it is about has been told on stderr */
         return status;
     if (!printed)
-        return failed("cannot write JSON: out of memory or disk");
+        return failed(starved ? "out of memory" : "cannot write JSON: out of memory or disk");
     putchar('\n');
     return status;
 }

@@ -136,11 +136,16 @@ uint64_t *split_counts(apl_store *store, const char *name, unsigned field)
     const apl_field *f = apl_store_field(store, field);
     uint64_t *counts = calloc((size_t)f->class_count + 1, sizeof *counts);
     int own = apl_store_find_split(store, name);
-    if (!counts)
+    if (!counts) {
+        report_starved();
         return NULL;
+    }
     for (uint64_t c = 0; own >= 0 && c < f->class_count; c++)
         counts[c] = apl_store_class_count(store, (unsigned)own, field, c);
-    if (own < 0 && apl_split_class_counts(store, name, field, counts, NULL) != APL_OK) {
+    apl_status status = own < 0 ? apl_split_class_counts(store, name, field, counts, NULL) : APL_OK;
+    if (status == APL_E_NOMEM)
+        report_starved();
+    if (status != APL_OK) {
         free(counts);
         return NULL;
     }
