@@ -130,7 +130,10 @@ Test(reader_receipt, refuses_what_is_no_receipt)
     apl_reader_options o = fixture_options();
     apl_reader *r = fixture_reader(&o);
     apl_receipt receipt;
-    cr_assert_eq(apl_reader_receipt(r, &receipt, sizeof receipt - 8, NULL), APL_E_INVALID);
+    cr_assert_eq(apl_reader_receipt(r, &receipt, 0, NULL), APL_E_INVALID);
+    receipt.sum[1] = 77;
+    cr_assert_eq(apl_reader_receipt(r, &receipt, sizeof receipt - 8, NULL), APL_OK);
+    cr_assert_eq(receipt.sum[1], 77, "an older caller's receipt ends before");
     cr_assert_eq(apl_reader_receipt(r, NULL, sizeof receipt, NULL), APL_E_INVALID);
     cr_assert_eq(apl_reader_receipt(NULL, &receipt, sizeof receipt, NULL), APL_E_INVALID);
     apl_reader_close(r);

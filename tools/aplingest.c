@@ -338,7 +338,7 @@ static int ingest(struct job *job)
         return report_failure(job, &err);
     if (job->split_count && make_splits(job, &err) != APL_OK)
         return report_split_failure(job, &err);
-    if (job->ingest.writer.replace && !job->quiet)
+    if (job->writer.replace && !job->quiet)
         tell_stale_splits(job);
     return report_success(job, &sum, now_seconds() - began);
 }
