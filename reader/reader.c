@@ -90,11 +90,22 @@ static bool all_lent(apl_reader *r)
            !pool_can_take(r->pool);
 }
 
-/* Names the block that the next batch waits for. */
+static bool in_on_batch(const apl_reader *r)
+{
+    uint64_t to = r->options.free_order ? r->tail : r->head + (r->head < r->tail);
+    for (uint64_t i = r->head; r->options.on_batch && i < to; i++)
+        if (r->jobs[i % r->depth]->stage == JOB_MAKING) /* the rest of making it takes no time */
+            return true;
+    return false;
+}
+
+/* Names what the next batch waits for: on_batch(), or a block. Callers know how long they have waited. */
 static apl_status timed_out(apl_reader *r, apl_error *err)
 {
     uint32_t index;
-    fail(err, APL_E_TIMEOUT, "waited %u ms for a batch", r->options.timeout_ms);
+    if (in_on_batch(r))
+        return fail(err, APL_E_TIMEOUT, "no batch came in time: on_batch() has not returned");
+    fail(err, APL_E_TIMEOUT, "no batch came in time");
     if (!schedule_waits_for(r, &index))
         return APL_E_TIMEOUT;
     return mix_name_block(r, index, APL_E_TIMEOUT, err);

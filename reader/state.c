@@ -128,6 +128,29 @@ static apl_status resume_bits(apl_reader *r, const uint8_t *bits, size_t bytes, 
     return APL_OK;
 }
 
+static apl_status check_state(const uint8_t *p, size_t size, apl_error *err)
+{
+    if (!p || size < APL_STATE_BYTES || load_le(p, 4) != STATE_MAGIC || load_le(p + 80, 8) != size ||
+        load_le(p + 88, 8) != checksum(p, size))
+        return fail(err, APL_E_INVALID, "the state is damaged, or none");
+    if (load_le(p + 4, 4) != STATE_VERSION)
+        return fail(err, APL_E_VERSION, "a state of version %llu; this library knows version %u",
+                    (unsigned long long)load_le(p + 4, 4), STATE_VERSION);
+    return APL_OK;
+}
+
+apl_status apl_state_position(const void *state, size_t size, uint64_t *epoch, uint64_t *position,
+                              apl_error *err)
+{
+    if (!epoch || !position)
+        return fail(err, APL_E_INVALID, "apl_state_position: epoch or position is NULL");
+    TRY(check_state(state, size, err));
+    const uint8_t *p = state;
+    *epoch = load_le(p + 64, 8);
+    *position = load_le(p + 72, 8);
+    return APL_OK;
+}
+
 apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,
                         apl_error *err)
 {
@@ -139,12 +162,7 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
     if (!state)
         return APL_OK;
     const uint8_t *p = state;
-    if (size < APL_STATE_BYTES || load_le(p, 4) != STATE_MAGIC || load_le(p + 80, 8) != size ||
-        load_le(p + 88, 8) != checksum(p, size))
-        return fail(err, APL_E_INVALID, "the state is damaged, or none");
-    if (load_le(p + 4, 4) != STATE_VERSION)
-        return fail(err, APL_E_VERSION, "a state of version %llu; this library knows version %u",
-                    (unsigned long long)load_le(p + 4, 4), STATE_VERSION);
+    TRY(check_state(p, size, err));
     if (memcmp(p + 8, r->content, 32) != 0)
         return fail(err, APL_E_MISMATCH, "%s",
                     r->source_count == 1 ? "the state is of a store with another content"

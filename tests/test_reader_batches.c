@@ -1,6 +1,7 @@
 /* Batches: lent, given back at any time, in memory of the caller's, and seen by a callback. */
 #include "reader_fixture.h"
 
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -266,6 +267,47 @@ Test(reader_batches, a_callback_sees_them_first_and_may_change_them)
         }
         cr_assert_eq(rows, TRAIN);
         apl_reader_close(r);
+    }
+}
+
+struct hanging {
+    sem_t within, go, out;
+};
+
+static void hang(void *user, apl_batch *batch)
+{
+    struct hanging *h = user;
+    uint8_t *labels = (uint8_t *)apl_batch_column(batch, FIELD_LABEL)->data;
+    sem_post(&h->within);
+    sem_wait(&h->go);
+    labels[0] = 1; /* the batch is still there */
+    sem_post(&h->out);
+}
+
+Test(reader_batches, a_callback_that_hangs_is_named_and_left_to_itself)
+{
+    for (unsigned free = 0; free < 2; free++) {
+        struct hanging h;
+        sem_init(&h.within, 0, 0);
+        sem_init(&h.go, 0, 0);
+        sem_init(&h.out, 0, 0);
+        apl_reader_options o = fixture_options();
+        apl_batch *b;
+        apl_error err;
+        o.on_batch = hang;
+        o.on_batch_user = &h;
+        o.threads = 1;
+        o.order = free ? APL_FREE : APL_STRICT;
+        o.timeout_ms = 50;
+        apl_reader *r = fixture_reader(&o);
+        sem_wait(&h.within);
+        for (unsigned k = 0; k < 2; k++) {
+            cr_assert_eq(apl_reader_next(r, &b, &err), APL_E_TIMEOUT);
+            cr_assert_not_null(strstr(err.message, "on_batch() has not returned"), "%s", err.message);
+        }
+        apl_reader_close(r); /* would never return if it waited */
+        sem_post(&h.go);
+        sem_wait(&h.out);
     }
 }
 

@@ -452,6 +452,59 @@ Test(reader_state, begins_at_no_epoch_after_which_none_could_come)
     sequence_free(&s);
 }
 
+Test(reader_state, of_an_end_is_the_end)
+{
+    for (unsigned k = 0; k < 4; k++) { /* before APL_END was answered, and after */
+        apl_reader_options o = options(0, 2, k & 1 ? APL_FREE : APL_STRICT);
+        struct sequence s = {0};
+        struct state end;
+        apl_batch *b;
+        apl_reader *r = fixture_reader(&o);
+        read_batches(r, &s, k & 2 ? SIZE_MAX : (size_t)apl_reader_batches(r));
+        save(r, &end, s.count);
+        apl_reader_close(r);
+        r = resume(o, &end);
+        cr_assert_eq(apl_reader_next(r, &b, NULL), APL_END);
+        cr_assert_eq(apl_reader_epoch(r), 0);
+        fixture_next_epoch(r);
+        read_epoch(r, &s);
+        cr_assert_eq(s.count, 2 * end.at);
+        apl_reader_close(r);
+        sequence_free(&s);
+    }
+}
+
+Test(reader_state, tells_its_position)
+{
+    for (unsigned k = 0; k < 2; k++) {
+        apl_reader_options o = options(0, 2, k ? APL_FREE : APL_STRICT);
+        struct sequence s = {0};
+        struct state state;
+        uint64_t epoch = 9, position = 9;
+        apl_error err;
+        apl_reader *r = fixture_reader(&o);
+        read_epoch(r, &s);
+        fixture_next_epoch(r);
+        size_t before = s.count;
+        read_batches(r, &s, 2);
+        save(r, &state, s.count);
+        cr_assert_eq(apl_state_position(state.bytes, state.size, &epoch, &position, NULL), APL_OK);
+        cr_assert(epoch == 1 && position == s.count - before);
+        cr_assert_eq(apl_state_position(state.bytes, state.size, NULL, &position, &err), APL_E_INVALID);
+        cr_assert_eq(apl_state_position(state.bytes, state.size, &epoch, NULL, &err), APL_E_INVALID);
+        cr_assert_eq(apl_state_position(NULL, state.size, &epoch, &position, &err), APL_E_INVALID);
+        for (size_t n = 0; n < state.size; n++)
+            cr_assert_eq(apl_state_position(state.bytes, n, &epoch, &position, &err), APL_E_INVALID);
+        for (size_t i = 0; i < state.size; i++) {
+            state.bytes[i] ^= 4;
+            cr_assert_eq(apl_state_position(state.bytes, state.size, &epoch, &position, &err), APL_E_INVALID);
+            state.bytes[i] ^= 4;
+        }
+        apl_reader_close(r);
+        sequence_free(&s);
+    }
+}
+
 Test(reader_state, tells_its_size)
 {
     for (unsigned k = 0; k < 2; k++) {

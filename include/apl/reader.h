@@ -119,7 +119,8 @@ typedef struct apl_reader_options {
     size_t transform_count;
     const apl_allocator *allocator; /* of the memory of batches; NULL: the library's own */
     /* Called on the library's threads with every batch before it is handed out; may write into its columns;
-     * may not call its reader (APL_E_REENTRANT). */
+     * may not call its reader (APL_E_REENTRANT). apl_reader_close() does not wait for a call that hangs: batch and
+     * thread stay until it returns, and so must what on_batch_user points to. */
     void (*on_batch)(void *user, apl_batch *batch);
     void *on_batch_user;
     const void *state; /* to go on where apl_reader_state() was taken; NULL: the beginning of first_epoch */
@@ -164,7 +165,7 @@ APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_read
  * been handed out, until apl_reader_next_epoch(). A rank's batch may have no rows at the end of an epoch.
  * Errors: APL_E_CORRUPT (the message names member and block; it stays an error, and batches before it still
  * come), APL_E_LENT (the budget is used up by batches that were not released), APL_E_TIMEOUT (after
- * timeout_ms; the message names the block that is waited for; the next call goes on waiting),
+ * timeout_ms; the message names the block, or on_batch(), that is waited for; the next call goes on waiting),
  * APL_E_CANCELLED (cancelled or closed), APL_E_FORKED, APL_E_REENTRANT.
  */
 APL_API APL_MUST_USE apl_status apl_reader_next(apl_reader *reader, apl_batch **batch, apl_error *err);
@@ -216,11 +217,17 @@ APL_API const uint32_t *apl_batch_copies(const apl_batch *batch);
  * *size too small, only sets *size (APL_E_INVALID if too small). Another reader that is opened with it goes
  * on with the very next batch, also with other threads, batch size, world or transforms; it refuses
  * (APL_E_MISMATCH) a state of another store, split, seed, order, window, number of bins, lanes, reuse, sampling, ids
- * or mix.
+ * or mix. Of a state that was taken when all of an epoch had been handed out, whether or not APL_END had been
+ * answered, the very next is APL_END: the epoch is over, and apl_reader_next_epoch() goes to the next one.
  */
 #define APL_STATE_BYTES 96 /* of strict order; free order adds a bit for each delivery of an epoch */
 APL_API APL_MUST_USE apl_status apl_reader_state(apl_reader *reader, void *state, size_t *size,
                                                  apl_error *err);
+
+/* Of a state: its epoch, and how many deliveries of that had been handed out, over all ranks. Needs no reader, and no
+ * store. APL_E_INVALID: the bytes are damaged, or no state; APL_E_VERSION: of a later version. */
+APL_API APL_MUST_USE apl_status apl_state_position(const void *state, size_t size, uint64_t *epoch,
+                                                   uint64_t *position, apl_error *err);
 
 #ifdef __cplusplus
 }

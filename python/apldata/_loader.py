@@ -348,7 +348,7 @@ class Loader:
         tells whether the iteration had ended by then."""
         now = self._settled()
         state = now.state()
-        epoch, position = (int.from_bytes(state[at : at + 8], "little") for at in (64, 72))
+        epoch, position = _core.state_position(state)
         return {
             "apldata": 1, "epoch": epoch, "position": position, "finished": now.finished,
             "state": state.hex(),

@@ -75,8 +75,22 @@ static int clear(PyObject *module)
     return 0;
 }
 
+static PyObject *state_position(PyObject *self, PyObject *state)
+{
+    apl_error err;
+    uint64_t epoch, position;
+    char *bytes;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(state, &bytes, &size) < 0)
+        return NULL;
+    if (apl_state_position(bytes, (size_t)size, &epoch, &position, &err) != APL_OK)
+        return core_raise(PyModule_GetState(self), &err);
+    return Py_BuildValue("(KK)", (unsigned long long)epoch, (unsigned long long)position);
+}
+
 static PyMethodDef functions[] = {
     {"version", version, METH_NOARGS, "The version of libapldata that is linked in."},
+    {"state_position", state_position, METH_O, "state_position(state) -> its epoch, its position."},
     {NULL, NULL, 0, NULL},
 };
 

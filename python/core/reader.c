@@ -140,17 +140,12 @@ static int wait_next(apl_reader *reader, double timeout, apl_batch **batch, apl_
     }
 }
 
-/* The library tells of the last slice. */
+/* The library waits in slices, and does not know how long all of them took. */
 static void tell_whole_wait(apl_error *err, double timeout)
 {
-    char slice[32], text[sizeof err->message] = "";
-    snprintf(slice, sizeof slice, "waited %u ms", READER_SLICE_MS);
-    char *at = strstr(err->message, slice);
-    if (!at)
-        return;
-    *at = '\0';
-    if (snprintf(text, sizeof text, "%swaited %g s%s", err->message, timeout, at + strlen(slice)) > 0)
-        memcpy(err->message, text, sizeof text);
+    char text[2 * sizeof err->message];
+    snprintf(text, sizeof text, "waited %g s: %s", timeout, err->message);
+    snprintf(err->message, sizeof err->message, "%.*s", (int)sizeof err->message - 1, text);
 }
 
 static PyObject *next(PyObject *self, PyObject *args)
