@@ -186,10 +186,15 @@ def test_of_the_same_class_with_a_sampler(store_path: str) -> None:
         sampler=torch.utils.data.SequentialSampler(loader.dataset),
         transforms=loader.transforms,
     )
+    sequential = torch.utils.data.SequentialSampler(loader.dataset)
+    batches = apltorch._sampler.BatchSampler(sequential, 64, True)
+    assert list(batches) == [list(range(at, at + 64)) for at in range(0, 448, 64)] and len(batches) == 7
+    other = DataLoader(loader.dataset, batch_sampler=batches, transforms=loader.transforms)
     ordered = DataLoader(
         store_path, 64, False, seed=5, transforms=AUGMENT, ids=range(0, 1000, 2), drop_last=True
     )
-    assert same(flat(plain), flat(ordered))
+    expected = flat(ordered)
+    assert same(flat(plain), expected) and same(flat(other), expected)
 
 
 def test_order_that_nobody_knows(store_path: str) -> None:

@@ -24,6 +24,10 @@ class Adopted:
         self._adopted = True
         return True
 
+    @_is_accelerate_prepared.setter
+    def _is_accelerate_prepared(self, prepared: bool) -> None:
+        self._adopted = bool(prepared)
+
     @property
     def total_batch_size(self) -> int:
         """Rows of a batch of all ranks."""

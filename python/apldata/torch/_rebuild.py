@@ -42,10 +42,10 @@ def rebuilt(given: dict[str, Any]) -> Rebuilt | None:
     """The loader that the arguments of a new one mean, if those are parts of another; None: they are not."""
     sampler, batch_sampler = given["sampler"], given["batch_sampler"]
     if isinstance(batch_sampler, BatchSampler):
-        return Rebuilt(_of_batches(batch_sampler))
+        return _of_batches(batch_sampler, given)
     inner = _inner(batch_sampler)
     if inner is not None:
-        return Rebuilt(_of_batches(inner), batch_sampler)
+        return _of_batches(inner, given, batch_sampler)
     if batch_sampler is not None:
         return None
     if isinstance(sampler, Sampler):
@@ -55,16 +55,22 @@ def rebuilt(given: dict[str, Any]) -> Rebuilt | None:
     return None
 
 
-def _of_batches(batch_sampler: BatchSampler) -> dict[str, Any]:
-    size, dropped = batch_sampler.batch_size, batch_sampler.drop_last
-    return {**batch_sampler.feed.given, "batch_size": size, "drop_last": dropped}
+def _of_batches(batches: BatchSampler, given: dict[str, Any], wrapper: Any = None) -> Rebuilt | None:
+    if isinstance(batches.sampler, Sampler):
+        of = batches.feed.given
+    elif type(batches.sampler) is SequentialSampler:
+        of = _in_order(given)
+    else:
+        return None
+    more = {"sampler": None, "batch_sampler": None}
+    return Rebuilt({**of, **more, "batch_size": batches.batch_size, "drop_last": batches.drop_last}, wrapper)
 
 
 def _in_order(given: dict[str, Any]) -> dict[str, Any]:
     """As given, but in the order of ids, which is that of a SequentialSampler."""
     transforms = given["transforms"]
     whole = transforms.given if isinstance(transforms, Given) else given
-    return {**whole, "sampler": None, "shuffle": False}
+    return {**whole, "sampler": None, "batch_sampler": None, "shuffle": False}
 
 
 def harmless(function: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ._feed import Feed, Row, Rows
+from ._feed import Feed, Row
 
 if TYPE_CHECKING:
     from ._loader import DataLoader
@@ -107,26 +107,32 @@ class BatchSampler(torch.utils.data.BatchSampler):
     """The batches of this rank, each a list of indices into ``loader.dataset``: see `Sampler`.
 
     Args:
-        sampler: a loader's.
+        sampler: a loader's. Of another's indices it makes the batches that torch's BatchSampler makes.
         batch_size, drop_last: as the loader's, or others.
     """
 
-    sampler: Sampler
+    sampler: Any
 
-    def __init__(self, sampler: Sampler, batch_size: int, drop_last: bool) -> None:
+    def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
         self.sampler, self.batch_size, self.drop_last = sampler, int(batch_size), bool(drop_last)
 
     @property
     def feed(self) -> Feed:
         """Where the batches come from."""
-        return self.sampler.feed
+        feed: Feed = self.sampler.feed
+        return feed
 
     def set_epoch(self, epoch: int) -> None:
         """As the sampler's."""
         self.sampler.set_epoch(epoch)
 
-    def __iter__(self) -> Iterator[Rows]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Any]:
+        if not isinstance(self.sampler, Sampler):
+            yield from super().__iter__()
+            return
         yield from self.feed.batches(self.sampler.advance(), self.batch_size, self.drop_last)
 
     def __len__(self) -> int:
+        if not isinstance(self.sampler, Sampler):
+            return super().__len__()
         return self.feed.steps(self.sampler.epoch, self.batch_size, self.drop_last)
