@@ -74,7 +74,7 @@ void arena_reset(struct arena *arena)
 
 void arena_free(struct arena *arena)
 {
-    for (unsigned f = 0; f < arena->fields; f++)
+    for (unsigned f = 0; f < arena->fields && !arena->borrowed; f++)
         if (arena->values[f])
             munmap(arena->values[f], field_bytes(arena->slots, arena->value_bytes[f]));
     free(arena->counts);

@@ -16,6 +16,7 @@
 struct arena {
     uint32_t slots;
     unsigned fields;
+    bool borrowed; /* the values are somebody else's, and no slot is ever taken or given back */
     size_t value_bytes[APL_MAX_FIELDS]; /* 0: the field has no place in slots */
     uint8_t *values[APL_MAX_FIELDS];
     atomic_uint *counts;

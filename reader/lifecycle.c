@@ -6,6 +6,7 @@
 #include "load.h"
 #include "mix.h"
 #include "options.h"
+#include "residents.h"
 #include "schedule.h"
 #include "state.h"
 
@@ -17,20 +18,6 @@
 #define CLOSE_WAIT_NS 900000000u /* how long close waits for threads before it leaves them to themselves */
 
 /* --------------------------------------------------------------------------------------------- freeing */
-
-static void free_residents(apl_reader *r)
-{
-    for (unsigned parity = 0; parity < (r->options.kept ? 1u : 2u); parity++) {
-        for (uint32_t i = 0; r->residents[parity] && i < r->subset.blocks; i++) {
-            struct resident *b = &r->residents[parity][i];
-            free(b->slots);
-            free(b->passed);
-            free(b->error);
-            load_drop_ragged(r, b);
-        }
-        free(r->residents[parity]);
-    }
-}
 
 /* Frees everything; when nobody holds the reader any more. */
 static void destroy(apl_reader *r)
@@ -46,8 +33,9 @@ static void destroy(apl_reader *r)
         free(r->jobs[i]);
     }
     pool_close(r->pool);
-    free_residents(r);
+    residents_free(r);
     arena_free(&r->arena);
+    decoded_close(r->decoded);
     plan_free(r->plan);
     sampler_free(r->sampler);
     bins_free(r->bins[0]);
@@ -187,6 +175,22 @@ static apl_status make_order(apl_reader *r, apl_error *err)
     return r->bins_scratch ? APL_OK : fail_nomem(err);
 }
 
+/* Slots that are kept are shared with the other readers that keep the same. */
+static apl_status make_slots(apl_reader *r, uint32_t slots, const size_t *bytes, apl_error *err)
+{
+    struct decoded_shape shape = {.slots = slots,
+                                  .blocks = r->subset.blocks,
+                                  .fields = r->schema->count,
+                                  .value_bytes = bytes,
+                                  .ragged = r->ragged};
+    if (!r->options.kept || r->ids_only)
+        return arena_init(&r->arena, slots, r->schema->count, bytes, err);
+    TRY(mix_digest_decoded(r, &shape.key, err));
+    TRY(decoded_open(&shape, &r->decoded, err));
+    decoded_lend(r->decoded, &r->arena);
+    return APL_OK;
+}
+
 static apl_status make_memory(apl_reader *r, const apl_allocator *allocator, apl_error *err)
 {
     size_t slot[APL_MAX_FIELDS], row[APL_MAX_FIELDS];
@@ -194,7 +198,7 @@ static apl_status make_memory(apl_reader *r, const apl_allocator *allocator, apl
     uint32_t slots = (uint32_t)options_slots(r, r->options.plan.window) + r->options.spare_slots;
     options_slot_bytes(r, slot);
     options_row_bytes(r, row);
-    TRY(arena_init(&r->arena, slots, fields, slot, err));
+    TRY(make_slots(r, slots, slot, err));
     uint64_t fixed = arena_bytes(slots, fields, slot) + plan_bytes(&r->options.plan, &r->subset);
     r->fixed_bytes = fixed;
     uint64_t left = r->options.budget > fixed ? r->options.budget - fixed : 0;

@@ -95,19 +95,15 @@ static apl_status load_fields(struct worker *w, uint32_t index, struct resident 
     return APL_OK;
 }
 
-apl_status load_block(struct worker *w, uint32_t index, struct resident *b, apl_error *err)
+static apl_status decode(struct worker *w, uint32_t index, struct resident *b, apl_error *err)
 {
     const apl_reader *r = w->reader;
     const apl_store *store = mix_source_of(r, index)->store;
     uint64_t number = r->subset.block[index].number;
     struct block_view view;
-    if (r->ids_only)
-        return APL_OK;
     const struct load_hook *hook = atomic_load_explicit(&load_hook, memory_order_acquire);
     if (hook)
         TRY(hook->before(hook->user, number, err));
-    if (r->ragged && !b->ragged && !(b->ragged = calloc(r->schema->count, sizeof *b->ragged)))
-        return fail_nomem(err);
     apl_status status = store_block(store, number, &w->bc, &view, err);
     if (status != APL_OK)
         return mix_block_error(r, index, status, err);
@@ -115,13 +111,44 @@ apl_status load_block(struct worker *w, uint32_t index, struct resident *b, apl_
     return status == APL_OK ? APL_OK : mix_name_block(r, index, status, err);
 }
 
+/* Into slots that readers share: perhaps it is there already. */
+static apl_status decode_shared(struct worker *w, uint32_t index, struct resident *b, bool *found,
+                                apl_error *err)
+{
+    struct decoded *decoded = w->reader->decoded;
+    switch (decoded_begin(decoded, index, &b->ragged)) {
+    case DECODED_FOUND:
+        *found = true;
+        return APL_OK;
+    case DECODED_NOMEM:
+        return fail_nomem(err);
+    case DECODED_YOURS:
+        break;
+    }
+    apl_status status = decode(w, index, b, err);
+    decoded_end(decoded, index, status == APL_OK);
+    return status;
+}
+
+apl_status load_block(struct worker *w, uint32_t index, struct resident *b, bool *found, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    *found = false;
+    if (r->ids_only)
+        return APL_OK;
+    if (r->decoded)
+        return decode_shared(w, index, b, found, err);
+    if (r->ragged && !b->ragged && !(b->ragged = calloc(r->schema->count, sizeof *b->ragged)))
+        return fail_nomem(err);
+    return decode(w, index, b, err);
+}
+
 void load_drop_ragged(const apl_reader *r, struct resident *b)
 {
-    for (unsigned f = 0; b->ragged && f < r->schema->count; f++) {
-        buffer_free(&b->ragged[f].values);
-        buffer_free(&b->ragged[f].dims);
-        buffer_free(&b->ragged[f].ends);
+    if (!r->decoded) {
+        for (unsigned f = 0; b->ragged && f < r->schema->count; f++)
+            raw_column_free(&b->ragged[f]);
+        free(b->ragged);
     }
-    free(b->ragged);
     b->ragged = NULL;
 }

@@ -8,9 +8,9 @@
 apl_status worker_init(struct worker *w, apl_error *err);
 void worker_free(struct worker *w);
 
-/* Decodes block `index` of the split into its slots, and its values of varying shape into b->ragged. Without
- * the reader's lock: the block is in stage BLOCK_LOADING, and so this thread's alone. */
-apl_status load_block(struct worker *w, uint32_t index, struct resident *b, apl_error *err);
+/* Decodes block `index` of the split into its slots, and its values of varying shape into b->ragged; *found: another reader that
+ * shares them has done so. Without the reader's lock: the block is in stage BLOCK_LOADING, and so this thread's alone. */
+apl_status load_block(struct worker *w, uint32_t index, struct resident *b, bool *found, apl_error *err);
 
 /* For tests: called before each block is loaded, in the thread that loads it, with the block's number in the store; may
  * take its time, or fail the load. NULL: nothing is called. */

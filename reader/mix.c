@@ -208,6 +208,40 @@ apl_status mix_digest(const apl_reader *r, uint8_t digest[32], apl_error *err)
     return APL_OK;
 }
 
+/* A file is the same if it is the same inode that has not been written since, and the same in content. */
+static void put_file(struct buffer *b, const apl_store *store)
+{
+    buffer_le(b, (uint64_t)store->device, 8);
+    buffer_le(b, (uint64_t)store->inode, 8);
+    buffer_le(b, (uint64_t)store->modified.tv_sec, 8);
+    buffer_le(b, (uint64_t)store->modified.tv_nsec, 8);
+    buffer_le(b, store->pages.size, 8);
+    buffer_put(b, store->manifest.info.content_digest, 32);
+}
+
+apl_status mix_digest_decoded(const apl_reader *r, struct hash128 *digest, apl_error *err)
+{
+    struct buffer b = {0};
+    for (uint32_t i = 0; i < r->source_count; i++) {
+        put_file(&b, r->sources[i].store);
+        for (unsigned f = 0; f < r->schema->count; f++)
+            buffer_le(&b, r->options.wanted[f] ? r->sources[i].field[f] : NO_FIELD, 1);
+    }
+    for (uint32_t i = 0; i < r->subset.blocks; i++) {
+        const struct subset_block *block = &r->subset.block[i];
+        buffer_le(&b, block->part, 4);
+        buffer_le(&b, block->number, 8);
+        buffer_le(&b, block->count, 4);
+        for (uint32_t k = 0; block->members && k < block->count; k++)
+            buffer_le(&b, block->members[k], 2);
+    }
+    bool failed = b.failed;
+    if (!failed)
+        *digest = hash_xxh3_128(b.data, b.size);
+    buffer_free(&b);
+    return failed ? fail_nomem(err) : APL_OK;
+}
+
 apl_status mix_block_error(const apl_reader *r, uint32_t index, apl_status status, apl_error *err)
 {
     const struct subset_block *block = &r->subset.block[index];

@@ -32,6 +32,9 @@ uint64_t mix_average_bytes(const apl_reader *r, unsigned field);
 /* Names the contents of all stores: that of a single one is its own content digest. */
 apl_status mix_digest(const apl_reader *r, uint8_t digest[32], apl_error *err);
 
+/* Names what a reader decodes: the files, the fields that are wanted, and which records of which blocks. */
+apl_status mix_digest_decoded(const apl_reader *r, struct hash128 *digest, apl_error *err);
+
 /* The source that block `index` of the subset is of. */
 static inline const struct mix_source *mix_source_of(const apl_reader *r, uint32_t index)
 {

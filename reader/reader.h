@@ -8,6 +8,7 @@
  *   pool.c      memory of batches
  *   schedule.c  what a thread does next: plan a batch, load a block, assemble a batch
  *   residents.c which blocks are in memory, on their way, or to be let go
+ *   decoded.c   the slots of a whole split, shared by the readers that keep them
  *   load.c      a block from the store into slots
  *   make.c      a planned batch into its buffer
  *   augment.c   where crop, flip and square of a record fall
@@ -26,6 +27,7 @@
 #include "assemble.h"
 #include "batch.h"
 #include "bins.h"
+#include "decoded.h"
 #include "hash.h"
 #include "parallel.h"
 #include "plan.h"
@@ -64,8 +66,9 @@ struct resident {
     uint32_t left;    /* deliveries to come, of this epoch */
     uint32_t *slots;  /* of each member; NULL where slots are kept: then they are first_slot + i */
     uint16_t *passed; /* of each member: deliveries that went to others before it was loaded; NULL: none */
-    struct raw_column *ragged; /* of each field of varying shape; NULL: none */
-    apl_error *error;          /* of a bad block */
+    struct raw_column
+        *ragged;      /* of each field of varying shape, in r->decoded if there is that; NULL: none */
+    apl_error *error; /* of a bad block */
 };
 
 enum job_stage { JOB_FREE, JOB_PLANNED, JOB_MAKING, JOB_DONE };
@@ -142,6 +145,7 @@ struct apl_reader {
     /* blocks */
     struct resident *residents[2]; /* by the parity of the epoch; one and the same where slots are kept */
     struct arena arena;
+    struct decoded *decoded; /* whose values the arena has, where slots are kept; NULL: they are its own */
     struct load_ring {
         struct load_item {
             uint32_t index;

@@ -98,18 +98,14 @@ static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
 
 /* --------------------------------------------------------------------------------------------- loading */
 
-/* Lets go of a block whose deliveries have all been made, by this reader or by others. */
-static void let_go(apl_reader *r, struct resident *b)
+/* Lets go of a block, such as one whose deliveries have all been made, by this reader or by others. */
+static void let_go(const apl_reader *r, struct resident *b)
 {
-    b->stays = false;
     free(b->slots);
     free(b->error);
     free(b->passed);
-    b->slots = NULL;
-    b->error = NULL;
-    b->passed = NULL;
     load_drop_ragged(r, b);
-    b->stage = BLOCK_OUT;
+    *b = (struct resident){.stage = BLOCK_OUT};
 }
 
 /* A delivery of a block is done with, or goes to another rank. A block that is being loaded or waits for it is let go there. */
@@ -170,7 +166,6 @@ void residents_loaded(apl_reader *r, struct load_item item, apl_status status, c
         apl_error nomem;
         schedule_fail(r, fail_nomem(&nomem), &nomem);
     }
-    r->counters.blocks++;
     pthread_cond_broadcast(&r->work);
 }
 
@@ -360,12 +355,17 @@ void residents_clear(apl_reader *r)
             b->demanded = false;
             if (r->options.kept && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD))
                 continue;
-            free(b->slots);
-            free(b->passed);
-            free(b->error);
-            load_drop_ragged(r, b);
-            *b = (struct resident){0};
+            let_go(r, b);
         }
     if (!r->options.kept)
         arena_reset(&r->arena);
+}
+
+void residents_free(apl_reader *r)
+{
+    for (unsigned parity = 0; parity < (r->options.kept ? 1u : 2u); parity++) {
+        for (uint32_t i = 0; r->residents[parity] && i < r->subset.blocks; i++)
+            let_go(r, &r->residents[parity][i]);
+        free(r->residents[parity]);
+    }
 }

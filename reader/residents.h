@@ -34,4 +34,7 @@ void residents_trim(apl_reader *r);
 /* Lets go of all that is not kept, and queues nothing; only while no thread is at work. */
 void residents_clear(apl_reader *r);
 
+/* Frees them all. */
+void residents_free(apl_reader *r);
+
 #endif

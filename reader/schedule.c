@@ -37,6 +37,14 @@ static uint64_t block_bytes(const apl_reader *r, uint32_t index)
     return bytes * r->subset.block[index].records;
 }
 
+static void count_load(apl_reader *r, uint32_t index)
+{
+    r->counters.blocks++;
+    r->counters.bytes_decoded += block_bytes(r, index);
+    if (!r->ids_only)
+        r->counters.bytes_read += mix_source_of(r, index)->store->blocks[r->subset.block[index].number].size;
+}
+
 static bool step_load(struct worker *w)
 {
     apl_reader *r = w->reader;
@@ -47,15 +55,14 @@ static bool step_load(struct worker *w)
     pthread_mutex_unlock(&r->lock);
     apl_error error;
     uint64_t begin = now_ns();
-    apl_status status = load_block(w, item.index, &r->residents[item.parity][item.index], &error);
+    bool found;
+    apl_status status = load_block(w, item.index, &r->residents[item.parity][item.index], &found, &error);
     uint64_t end = now_ns();
     pthread_mutex_lock(&r->lock);
     r->active--;
     r->counters.load_ns += end - begin;
-    r->counters.bytes_decoded += block_bytes(r, item.index);
-    if (!r->ids_only)
-        r->counters.bytes_read +=
-            mix_source_of(r, item.index)->store->blocks[r->subset.block[item.index].number].size;
+    if (!found)
+        count_load(r, item.index);
     residents_loaded(r, item, status, &error);
     return true;
 }

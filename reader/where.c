@@ -42,9 +42,7 @@ static apl_status sift(struct sieve *s, const struct subset *subset, apl_error *
     for (uint32_t b = 0; b < subset->blocks && status == APL_OK; b++)
         status = sift_block(s, &subset->block[b], err);
     block_coder_free(&s->bc);
-    buffer_free(&s->column.values);
-    buffer_free(&s->column.dims);
-    buffer_free(&s->column.ends);
+    raw_column_free(&s->column);
     if (status == APL_OK && s->kept > s->room && s->ids)
         return fail(err, APL_E_INVALID, "%s: %llu records are kept, and there is room for %llu",
                     s->store->name, (unsigned long long)s->kept, (unsigned long long)s->room);

@@ -1,6 +1,13 @@
 /* Records that are not coded: what the writer gathers and what decoding gives. */
 #include "block.h"
 
+void raw_column_free(struct raw_column *column)
+{
+    buffer_free(&column->values);
+    buffer_free(&column->dims);
+    buffer_free(&column->ends);
+}
+
 void raw_block_clear(struct raw_block *block)
 {
     block->records = 0;
@@ -10,11 +17,8 @@ void raw_block_clear(struct raw_block *block)
 
 void raw_block_free(struct raw_block *block)
 {
-    for (unsigned f = 0; f < APL_MAX_FIELDS; f++) {
-        buffer_free(&block->columns[f].values);
-        buffer_free(&block->columns[f].dims);
-        buffer_free(&block->columns[f].ends);
-    }
+    for (unsigned f = 0; f < APL_MAX_FIELDS; f++)
+        raw_column_free(&block->columns[f]);
 }
 
 size_t raw_block_bytes(const struct raw_block *block, const struct schema *schema)

@@ -105,6 +105,7 @@ static apl_status open_pages(apl_store *store, int directory, apl_io io, apl_err
     if (status == APL_OK) {
         store->device = st.st_dev;
         store->inode = st.st_ino;
+        store->modified = st.st_mtim;
         status = store_index(&store->pages, &store->manifest, &store->blocks, err);
     }
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->name, STORE_FILE);

@@ -8,12 +8,14 @@
 
 #include <stdatomic.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct apl_store {
     atomic_uint references; /* the owner, and each reader */
     char *name;             /* the path as it was given, safe to print */
     dev_t device;           /* of data.mdb */
     ino_t inode;
+    struct timespec modified;
     /* Where split files are: the store's own directory unless the caller has named another. Kept open, so that
      * it stays the same one whatever is renamed; good for openat() only. */
     int directory;

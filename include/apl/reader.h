@@ -95,7 +95,9 @@ typedef struct apl_reader_options {
     unsigned bins;  /* 1 ... 4096; 0: 64 */
     unsigned reuse; /* times that each record is delivered in an epoch; 0: 1 */
     /* Bytes that the reader may allocate, batches and plan included; 0: what the window needs. What it leaves
-     * over keeps decoded blocks for the next epoch, those that it needs first. */
+     * over keeps decoded blocks for the next epoch, those that it needs first. Where the window covers the split,
+     * readers of this process that read the same records and fields of the same files hold them decoded once
+     * between them, each block decoded by the one that needs it first; each counts all of them in its budget. */
     uint64_t memory_budget;
     /* That load and assemble. 0: the cores this process may use, but one. APL_NO_THREADS: none, the caller
      * does the work inside apl_reader_next(). */

@@ -34,13 +34,14 @@ APL_API APL_MUST_USE apl_status apl_reader_receipt(apl_reader *reader, apl_recei
 typedef struct apl_stats {
     double elapsed;            /* since open */
     uint64_t batches, records; /* handed out */
-    uint64_t blocks;           /* loaded */
+    uint64_t blocks;           /* loaded by this reader: not those that it found decoded by another */
     double wait;               /* of callers in apl_reader_next(), also in vain */
     double wait_mean, wait_p50, wait_p99, wait_p999, wait_max; /* of one call */
     double stall;       /* wait / elapsed: of one caller, the fraction of the time that it waited */
     double first_batch; /* from open until the first batch was handed out */
     double loading, assembling, planning, blocked; /* blocked: threads that had nothing to do */
     uint64_t bytes_read, bytes_decoded, bytes_assembled;
+    /* As apl_reader_options.memory_budget counts: what is shared with other readers is included. */
     uint64_t memory, memory_budget;
     double cpu; /* of the process, user and system */
     /* queued: finished batches that wait (see queue_depth); lent: batches that the caller holds */

@@ -73,9 +73,7 @@ apl_status classes_read(const struct subset *subset, const char *field, uint64_t
         status = parallel_for(threads, subset->blocks, read_block, &c, err);
     for (unsigned i = 0; c.workers && i < threads; i++) {
         block_coder_free(&c.workers[i].bc);
-        buffer_free(&c.workers[i].column.values);
-        buffer_free(&c.workers[i].column.dims);
-        buffer_free(&c.workers[i].column.ends);
+        raw_column_free(&c.workers[i].column);
     }
     free(c.workers);
     free(c.fields);
