@@ -56,7 +56,10 @@
  *   - A store and its batches may be used by any number of threads at once. A writer belongs to one thread at
  *     a time. Neither may be used in a child after fork().
  *   - Numbers are in the byte order of the machine. Sizes are in bytes unless another unit is named.
- *   - close, release and free functions accept NULL.
+ *   - close, release and free functions accept NULL. Given a handle, a batch or a place for results that is NULL,
+ *     calls that return a status answer APL_E_INVALID; calls that describe answer 0 or NULL, or -1 for a number.
+ *   - A thread that is inside of a call may not be cancelled (pthread_cancel()): it would take locks with it. A
+ *     library that has been opened with dlopen() may be closed once its readers and writers are.
  */
 #ifndef APL_H
 #define APL_H

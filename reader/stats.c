@@ -96,6 +96,8 @@ apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)
 
 size_t apl_stats_json(const apl_stats *s, char *text, size_t size)
 {
+    if (!s || (size && !text))
+        return 0;
     int n = snprintf(
         text, size,
         "{\"elapsed\": %.6f, \"batches\": %" PRIu64 ", \"records\": %" PRIu64 ", \"blocks\": %" PRIu64 ", "

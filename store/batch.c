@@ -10,38 +10,39 @@ void *batch_memory(size_t bytes)
 
 size_t apl_batch_rows(const apl_batch *batch)
 {
-    return batch->rows;
+    return batch ? batch->rows : 0;
 }
 
 const uint64_t *apl_batch_ids(const apl_batch *batch)
 {
-    return batch->ids;
+    return batch ? batch->ids : NULL;
 }
 
 const uint32_t *apl_batch_copies(const apl_batch *batch)
 {
-    return batch->copies;
+    return batch ? batch->copies : NULL;
 }
 
 uint64_t apl_batch_epoch(const apl_batch *batch)
 {
-    return batch->epoch;
+    return batch ? batch->epoch : 0;
 }
 
 uint64_t apl_batch_position(const apl_batch *batch)
 {
-    return batch->position;
+    return batch ? batch->position : 0;
 }
 
 const uint64_t *apl_batch_skipped(const apl_batch *batch, size_t *count)
 {
-    *count = batch->skipped_count;
-    return batch->skipped;
+    if (count)
+        *count = batch ? batch->skipped_count : 0;
+    return batch ? batch->skipped : NULL;
 }
 
 const apl_column *apl_batch_column(const apl_batch *batch, unsigned field)
 {
-    return field < batch->fields && batch->columns[field].data ? &batch->columns[field] : NULL;
+    return batch && field < batch->fields && batch->columns[field].data ? &batch->columns[field] : NULL;
 }
 
 void apl_batch_release(apl_batch *batch)

@@ -229,32 +229,32 @@ void store_release(apl_store *store)
 
 const apl_info *apl_store_info(const apl_store *store)
 {
-    return &store->manifest.info;
+    return store ? &store->manifest.info : NULL;
 }
 
 const apl_field *apl_store_field(const apl_store *store, unsigned i)
 {
-    return i < store->manifest.schema.count ? &store->manifest.schema.fields[i] : NULL;
+    return store && i < store->manifest.schema.count ? &store->manifest.schema.fields[i] : NULL;
 }
 
 const apl_split *apl_store_split(const apl_store *store, unsigned i)
 {
-    return i < store->manifest.split_count ? &store->splits[i] : NULL;
+    return store && i < store->manifest.split_count ? &store->splits[i] : NULL;
 }
 
 const apl_member *apl_store_member(const apl_store *store, unsigned i)
 {
-    return i < store->manifest.member_count ? &store->members[i] : NULL;
+    return store && i < store->manifest.member_count ? &store->members[i] : NULL;
 }
 
 int apl_store_find_field(const apl_store *store, const char *name)
 {
-    return schema_find(&store->manifest.schema, name);
+    return store ? schema_find(&store->manifest.schema, name) : -1;
 }
 
 int apl_store_find_split(const apl_store *store, const char *name)
 {
-    for (uint32_t i = 0; name && i < store->manifest.split_count; i++)
+    for (uint32_t i = 0; store && name && i < store->manifest.split_count; i++)
         if (strcmp(store->splits[i].name, name) == 0)
             return (int)i;
     return -1;
@@ -274,8 +274,9 @@ apl_status store_find_field(const apl_store *store, const char *name, unsigned *
 
 uint64_t apl_store_class_count(const apl_store *store, unsigned split, unsigned field, uint64_t cls)
 {
-    const struct manifest *m = &store->manifest;
-    if (split >= m->split_count || field >= m->schema.count || cls >= m->schema.fields[field].class_count)
+    const struct manifest *m = store ? &store->manifest : NULL;
+    if (!m || split >= m->split_count || field >= m->schema.count ||
+        cls >= m->schema.fields[field].class_count)
         return 0;
     const uint64_t *counts = split_summary(&m->splits[split], field).classes;
     return counts ? counts[cls] : 0;
@@ -294,6 +295,8 @@ const struct moments *store_moments(const apl_store *store, unsigned split, unsi
 apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel,
                              double *mean, double *deviation)
 {
+    if (!store || !mean || !deviation)
+        return APL_E_INVALID;
     const struct moments *moments = store_moments(store, split, field, channel);
     if (!moments)
         return APL_E_NOTFOUND;

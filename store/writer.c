@@ -407,6 +407,11 @@ apl_status apl_writer_append(apl_writer *w, const apl_value *values, apl_error *
 
 void apl_writer_progress(const apl_writer *w, apl_progress *progress)
 {
+    if (!progress)
+        return;
+    *progress = (apl_progress){0};
+    if (!w)
+        return;
     progress->records = w->records;
     progress->raw_bytes = w->raw_bytes;
     progress->stored_bytes = atomic_load_explicit(&w->stored_bytes, memory_order_relaxed);
@@ -415,6 +420,8 @@ void apl_writer_progress(const apl_writer *w, apl_progress *progress)
 void apl_writer_on_commit(apl_writer *w, int (*callback)(void *user, const apl_progress *progress),
                           void *user)
 {
+    if (!w)
+        return;
     w->on_commit = callback;
     w->on_commit_user = user;
 }
