@@ -2,8 +2,14 @@
  * Mutates a data.mdb where it matters: meta pages, page headers, nodes, keys, the manifest, blocks. Then, most of
  * the time, makes the checksums right.
  */
+#define _GNU_SOURCE /* memfd_create */
 #include "fuzz.h"
+#include "readback.h"
 #include "repair.h"
+#include "store.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define PAGE_HEAD 16u
 #define NODE_HEAD 8u
@@ -76,6 +82,59 @@ static struct value *some_value(struct values *values, const char *magic, unsign
             return v;
     }
     return NULL;
+}
+
+/* Digests and sizes as the blocks have them, in a manifest that has the same size then; its statistics go, which may be left out. */
+static void take_digests(struct manifest *m, const struct findings *found)
+{
+    for (unsigned f = 0; f < m->schema.count; f++) {
+        memcpy(m->schema.fields[f].digest, found->digests[f], 32);
+        m->schema.fields[f].raw_bytes = found->raw_bytes[f];
+        m->schema.fields[f].stored_bytes = found->stored_bytes[f];
+    }
+    for (uint32_t s = 0; s < m->split_count; s++)
+        split_free_summaries(&m->splits[s]);
+    MUST(manifest_content_digest(&m->schema, m->info.content_digest, NULL) == APL_OK);
+}
+
+static void put_manifest(struct values *values, const struct manifest *m)
+{
+    struct buffer coded = {0};
+    unsigned seed = 0;
+    struct value *v = some_value(values, "APLM", &seed);
+    if (v && manifest_encode(m, &coded, NULL) == APL_OK && coded.size <= v->room) {
+        memcpy(v->bytes, coded.data, coded.size);
+        store_le(v->node, coded.size, 2);
+        store_le(v->node + 2, coded.size >> 16, 2);
+    }
+    buffer_free(&coded);
+}
+
+#define SOME_RECORDS 4096u
+
+/* Makes digests right too, of a store that can be opened: so nothing but rules about what they are of can tell that it was changed. */
+static void repair_digests(struct values *values, const uint8_t *data, size_t size)
+{
+    struct pages pages;
+    struct manifest m = {0};
+    const struct entry *blocks;
+    struct findings found;
+    int fd = memfd_create("store", MFD_CLOEXEC);
+    MUST(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    apl_status status = pages_open(fd, APL_IO_MAP, &pages, NULL);
+    close(fd);
+    if (status != APL_OK)
+        return;
+    if (store_index(&pages, &m, &blocks, NULL) == APL_OK && m.info.records <= SOME_RECORDS) {
+        struct readback what = {.pages = &pages, .entries = blocks, .manifest = &m, .threads = 1};
+        if (readback(&what, &found, NULL) == APL_OK) {
+            take_digests(&m, &found);
+            put_manifest(values, &m);
+            findings_free(&found, &m);
+        }
+    }
+    manifest_free(&m);
+    pages_close(&pages);
 }
 
 static void repair(struct values *values, uint8_t *data, size_t size)
@@ -243,5 +302,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned
         size = mutate(&values, data, size, room, &seed);
     if (draw(&seed, 16))
         repair(&values, data, size);
+    if (draw(&seed, 3) == 0)
+        repair_digests(&values, data, size);
     return size;
 }

@@ -9,8 +9,9 @@ unsigned draw(unsigned *seed, unsigned below)
 void put_interesting(uint8_t *at, unsigned bytes, unsigned *seed)
 {
     uint64_t old = load_le(at, bytes), half = (uint64_t)1 << (8 * bytes - 1), top = half * 2;
-    const uint64_t values[] = {0,       1,       2,       top - 1, top - 2,  half, half - 1,
-                               old + 1, old - 1, old * 2, old / 2, old + 16, -old, draw(seed, 300)};
+    const uint64_t values[] = {
+        0,       1,       2,        top - 1, top - 2,         half,          half - 1,     old + 1, old - 1,
+        old * 2, old / 2, old + 16, -old,    draw(seed, 300), draw(seed, 9), draw(seed, 9)};
     unsigned pick = draw(seed, sizeof values / sizeof *values + 1);
     store_le(
         at, pick < sizeof values / sizeof *values ? values[pick] : old ^ (uint64_t)1 << draw(seed, 8 * bytes),
