@@ -144,7 +144,7 @@ EXAMPLE_CFLAGS ?= -O3 -ffp-contract=fast $(NATIVE)
 ## examples: build the programs in examples/
 examples: $(EXAMPLES)
 
-.PHONY: all examples objs tests stress benches bench-peers reliability check check-long soak check-frameworks python wheel demo setup setup-test bench install uninstall format \
+.PHONY: all examples objs test tests stress benches bench-peers reliability check check-long soak check-frameworks python wheel demo setup setup-test bench install uninstall format \
         clean list help missing FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -281,7 +281,11 @@ tests: $(if $(filter criterion,$(found)),$(TESTS)) $(OUT)/mkshapes
 stress: $(STRESS)
 benches: $(BENCHES)
 
-## check: install what tests need, build, run every test
+## test: build, run the unit tests and quick scripts, in a minute; T=NAME: tests/test_NAME.c, a CLI case or a check
+test:
+	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' T='$(T)' bash tests/run.sh quick
+
+## check: install what tests need, build, run every test: the gate for every commit
 check: setup-test
 	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh $(SUITES)
 

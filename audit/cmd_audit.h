@@ -3,6 +3,7 @@
 #define CMD_AUDIT_H
 
 #include "audit.h"
+#include "json.h"
 #include "reader_args.h"
 #include "reader_orders.h"
 #include "sampling_audit.h"

@@ -3,6 +3,7 @@
 #include "cmd_audit_page.h"
 #include "cmd_audit_plots.h"
 #include "controls.h"
+#include "json.h"
 #include "report.h"
 
 #include <stdlib.h>

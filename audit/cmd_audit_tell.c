@@ -1,6 +1,7 @@
 /* apldata audit: what it tells on stdout. */
 #include "args.h"
 #include "cmd_audit.h"
+#include "json.h"
 #include "report.h"
 #include "table.h"
 

@@ -2,6 +2,7 @@
 #include "args.h"
 #include "check.h"
 #include "cmd.h"
+#include "json.h"
 #include "report.h"
 #include "splits.h"
 #include "table.h"

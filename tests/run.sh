@@ -1,9 +1,10 @@
 #!/bin/bash
-# Builds and runs every test; the last line says how many passed and failed. Logs are kept in build/logs; of
-# suites that fail they are shown.
+# Builds and runs every test; the last line says how many passed and failed, and those before it what was skipped and
+# why. Logs are kept in build/logs; of suites that fail they are shown. Each line tells seconds, and CPU seconds.
 #
 #   tests/run.sh [SUITE...]      all suites, or those named: unit cli stress fuzz faults asan tsan variants arm64 scripts
-#                                python litter; `frameworks` runs when it is named
+#                                python litter; `frameworks` and `quick` run when they are named
+#   T=NAME tests/run.sh quick    what is called so: tests/test_NAME.c, a case of tests/cli, tests/check_NAME.sh
 
 set -u
 . tests/lib.sh
@@ -11,11 +12,12 @@ export BUILD=${BUILD:-build} MAKE=${MAKE:-make} CC=${CC:-cc} CXX=${CXX:-c++}
 export LC_ALL=C
 logs=$BUILD/logs
 mkdir -p "$logs"
-rm -f "$logs"/*.log
+rm -f "$logs"/*.log "$logs"/.result.* "$logs/.skipped"
 passed=0 failed=0 skipped=0 begun=0
 patience=300 # seconds
 [ -z "${APL_LONG:-}" ] || patience=14400
 jobs=$(nproc)
+result='' queued=0 spent_before=0 at_once=$jobs # at once: the processes of one Criterion binary
 case ${MAKEFLAGS-} in
 *jobserver*) build="$MAKE --no-print-directory" ;;
 *) build="$MAKE --no-print-directory -j$jobs" ;;
@@ -26,20 +28,85 @@ for APL_PYTHON in "$BUILD/venv/bin/python" python3 /usr/bin/python3 ''; do
 done
 export APL_PYTHON
 
+# cpu: puts into $spent the hundredths of a CPU second that children who have ended have taken
+cpu()
+{
+    local text part seconds sum=0
+    times >"$logs/.times.$BASHPID"
+    { read -r text && read -r text; } <"$logs/.times.$BASHPID"
+    rm -f "$logs/.times.$BASHPID"
+    for part in $text; do # such as 1m2.345s
+        part=${part%s} seconds=${part#*m}
+        sum=$((sum + 6000 * ${part%m*} + 10#${seconds/./} / 10))
+    done
+    spent=$sum
+}
+
 # count NAME PASSED FAILED SKIPPED LOG: adds to the total, shows the log of what failed
 count()
 {
+    local seconds=$((SECONDS - begun)) spent
+    cpu
+    set -- "$@" "$seconds" $((spent - spent_before))
+    spent_before=$spent begun=$SECONDS
+    if [ -z "$result" ]; then
+        tell "$@"
+    else
+        printf '%s\t' "$@" >>"$result"
+        echo >>"$result"
+    fi
+}
+
+# tell NAME PASSED FAILED SKIPPED LOG SECONDS CPU
+tell()
+{
     passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
-    printf '%-32s %4d s %4d passed' "$1" $((SECONDS - begun)) "$2"
-    begun=$SECONDS
+    printf '%-32s %4d s %6d.%d cpu %4d passed' "$1" "$6" $(($7 / 100)) $(($7 / 10 % 10)) "$2"
     [ "$4" -eq 0 ] || printf ', %d skipped' "$4"
     [ "$3" -eq 0 ] || printf ', %d FAILED' "$3"
     printf '\n'
-    if [ "$3" -gt 0 ]; then
-        sed 's/^/    /' "$5"
-    elif [ "$4" -gt 0 ]; then
-        grep -h '^skipped' "$5" | sort -u | head -n 8 | sed 's/^/    /'
-    fi
+    [ "$3" -eq 0 ] || sed 's/^/    /' "$5"
+    [ "$4" -eq 0 ] || grep -ah '^skipped' "$5" | sed "s|^|$1	|" >>"$logs/.skipped"
+}
+
+# beside COMMAND...: runs one of the functions below beside others; gather tells what came of them, in this order
+beside()
+{
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+    queued=$((queued + 1))
+    (
+        result=$logs/.result.$queued begun=$SECONDS spent_before=0 at_once=1
+        : >"$result"
+        "$@"
+    ) &
+}
+
+gather()
+{
+    local i fields
+    wait
+    for ((i = 1; i <= queued; i++)); do
+        while IFS=$'\t' read -r -a fields; do tell "${fields[@]}"; done <"$logs/.result.$i"
+        rm -f "$logs/.result.$i"
+    done
+    local spent
+    cpu
+    queued=0 begun=$SECONDS spent_before=$spent
+}
+
+# Each reason once, with how many tests it concerns and of what.
+tell_skipped()
+{
+    [ -s "$logs/.skipped" ] || return
+    printf '\nskipped:\n'
+    awk -F'\t' '{
+        why = $2
+        if (match(why, /\(.*\)$/)) why = substr(why, RSTART + 1, RLENGTH - 2)
+        else sub(/^skipped:? *(\[[0-9]+\] [^ ]+ )?/, "", why)
+        if (!count[why]++) order[++n] = why
+        if (!((why, $1) in seen)) { seen[why, $1] = 1; of[why] = of[why] (of[why] ? ", " : "") $1 }
+    }
+    END { for (i = 1; i <= n; i++) printf "%5d  %s: %s\n", count[order[i]], of[order[i]], order[i] }' "$logs/.skipped"
 }
 
 # leave_out NAME WHY: a suite that cannot be run here
@@ -100,7 +167,7 @@ script()
 criterion()
 {
     local name=$1 log=$logs/${1//[ \/]/-}.log line
-    timeout 600 "$2" --color=never -j"$jobs" >"$log" 2>&1
+    timeout 600 "$2" --color=never -j"$at_once" >"$log" 2>&1
     local code=$?
     line=$(grep -a 'Synthesis: Tested:' "$log" | tail -n 1)
     if [[ ! $line =~ Tested:\ ([0-9]+).*Passing:\ ([0-9]+).*Failing:\ ([0-9]+).*Crashing:\ ([0-9]+) ]]; then
@@ -132,18 +199,27 @@ unit()
         local test
         test=$(basename "$source" .c)
         if [ -x "$BUILD/$1/tests/$test" ]; then
-            criterion "$2 ${test#test_}" "$BUILD/$1/tests/$test"
+            beside criterion "$2 ${test#test_}" "$BUILD/$1/tests/$test"
         else
             echo "it was not built" >"$logs/missing.log"
-            count "$2 ${test#test_}" 0 1 0 "$logs/missing.log"
+            beside count "$2 ${test#test_}" 0 1 0 "$logs/missing.log"
         fi
     done
+    gather
 }
 
-cli() # DIR NAME: the command line tests with the commands in DIR
+# cli DIR NAME: the command line tests with the commands in DIR, in as many parts as there are cores, at most four
+cli()
 {
-    [ -e tests/cli/run.sh ] || return
-    APLINGEST=$1/aplingest APLDATA=$1/apldata MKSHAPES=$BUILD/mkshapes script "$2" bash tests/cli/run.sh
+    local part parts=$((jobs > 4 ? 4 : jobs))
+    for ((part = 0; part < parts; part++)); do
+        # shellcheck disable=SC2046
+        APLINGEST=$1/aplingest APLDATA=$1/apldata MKSHAPES=$BUILD/mkshapes \
+            beside script "$2 $((part + 1))/$parts" bash tests/cli/run.sh \
+            $(ls tests/cli/cases/*.sh | awk -v part=$part -v parts=$parts 'NR % parts == part' |
+                sed 's|.*/||; s|\.sh$||')
+    done
+    gather
 }
 
 suite_unit()
@@ -197,8 +273,9 @@ fuzz()
     for source in tests/fuzz/target_*.c; do
         local target=${source##*/target_}
         target=${target%.c}
-        program "$1 fuzz $target" "$BUILD/$1/tests/fuzz/replay_$target" "$BUILD/fuzz/corpus/$target"
+        beside program "$1 fuzz $target" "$BUILD/$1/tests/fuzz/replay_$target" "$BUILD/fuzz/corpus/$target"
     done
+    gather
 }
 
 suite_fuzz()
@@ -234,8 +311,9 @@ suite_variants()
     # What reads stores, by reading instead of mapping them.
     export APL_IO=read
     for test in get verify golden split reader reader_corrupt reader_state; do
-        program "read $test" "$BUILD/release/tests/test_$test"
+        beside program "read $test" "$BUILD/release/tests/test_$test" -j1
     done
+    gather
     unset APL_IO
 }
 
@@ -266,11 +344,19 @@ suite_arm64()
     arm64 assembly reader/image/assemble.c reader/image/assemble_scalar.c reader/image/assemble_neon.c store/base/cpu.c
 }
 
+# Those that run make, or measure, have the tree for themselves.
+alone=' install promises readme targets sandbox '
+
 suite_scripts()
 {
+    local check name
     for check in tests/check_*.sh; do
-        local name=${check##*/check_}
-        script "${name%.sh}" sh "$check"
+        name=${check##*/check_} name=${name%.sh}
+        case $alone in *" $name "*) ;; *) beside script "$name" sh "$check" ;; esac
+    done
+    gather
+    for name in $alone; do
+        [ -e "tests/check_$name.sh" ] && script "$name" sh "tests/check_$name.sh"
     done
 }
 
@@ -294,6 +380,35 @@ suite_frameworks()
     python_tests frameworks frameworks
 }
 
+# What is worth running after each change: see make test. These unit tests take half of the CPU time of all, and wait for
+# make check, as do most cases of the command line.
+slow=' failing input pickle_damage '
+quick_cases='help-apldata help-aplingest misuse-apldata misuse-aplingest misuse-bench get-errors get-listing get-raw get-text
+             info info-json verify export-raw no-store'
+
+suite_quick()
+{
+    local test source
+    if [ -n "${T:-}" ]; then
+        [ ! -x "$BUILD/release/tests/test_$T" ] || criterion "unit $T" "$BUILD/release/tests/test_$T"
+        [ ! -e "tests/cli/cases/$T.sh" ] || script "cli $T" bash tests/cli/run.sh "$T"
+        [ ! -e "tests/check_$T.sh" ] || script "$T" sh "tests/check_$T.sh"
+        [ $((passed + failed + skipped)) -gt 0 ] && return
+        echo "there is no tests/test_$T.c, tests/cli/cases/$T.sh or tests/check_$T.sh" >"$logs/none.log"
+        count "$T" 0 1 0 "$logs/none.log"
+        return
+    fi
+    for source in tests/test_*.c; do
+        test=${source#tests/test_} test=${test%.c}
+        case $slow in *" $test "*) continue ;; esac
+        [ -x "$BUILD/release/tests/test_$test" ] && beside criterion "unit $test" "$BUILD/release/tests/test_$test"
+    done
+    for test in tree headers symbols format; do beside script $test sh tests/check_$test.sh; done
+    # shellcheck disable=SC2086
+    beside script cli bash tests/cli/run.sh $quick_cases
+    gather
+}
+
 tree()
 {
     git status --porcelain --untracked-files=all 2>/dev/null | grep '^??'
@@ -314,12 +429,20 @@ tree >"$logs/.tree"
 suites=${*:-unit cli stress fuzz faults asan tsan variants arm64 scripts python litter}
 case $suites in
 python | frameworks) ;; # these build what they need
+quick)
+    targets="all tests"
+    [ -z "${T:-}" ] || targets="all $BUILD/mkshapes"
+    [ ! -e "tests/test_${T:-}.c" ] || targets="all $BUILD/release/tests/test_$T"
+    # shellcheck disable=SC2086
+    built build $targets || { echo "0 passed, 1 failed" && exit 1; }
+    ;;
 *) built build all tests ;;
 esac
 for suite in $suites; do
     suite_"$suite"
 done
 
+tell_skipped
 printf '\n%d h %02d min %02d s\n' $((SECONDS / 3600)) $((SECONDS / 60 % 60)) $((SECONDS % 60))
 echo "$passed passed, $failed failed$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
 [ $failed -eq 0 ]

@@ -1,13 +1,13 @@
 /* apldata: look at stores, check them, and get data out of them. */
 #include "args.h"
 #include "cmd.h"
+#include "image.h"
 #include "interrupt.h"
+#include "json.h"
 #include "report.h"
 #include "sandbox.h"
 
 #include <getopt.h>
-#include <jansson.h>
-#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static const struct {
 static int print_version(void)
 {
     printf("apldata %s (libapldata %s, jansson %s, libpng %s)\n", APL_VERSION_STRING, apl_version(),
-           jansson_version_str(), PNG_LIBPNG_VER_STRING);
+           jansson_version_str(), image_libpng_version());
     return EXIT_SUCCESS;
 }
 

@@ -1,41 +1,18 @@
 /* aplingest: turn a dataset archive into a store. */
 #include "apl_ingest.h"
 #include "args.h"
+#include "command_line.h"
 #include "describe.h"
 #include "interrupt.h"
+#include "json.h"
 #include "progress.h"
 #include "report.h"
 #include "sandbox.h"
 #include "splits.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char help[] =
-    "Usage: aplingest [OPTION]... SOURCE DB\n"
-    "Turn the dataset archive SOURCE into a store: the directory DB.\n"
-    "\n"
-    "SOURCE is CIFAR-10 or CIFAR-100 in the binary or the python layout, as .tar, .tar.gz,\n"
-    ".tar.zst, .tar.xz, .tar.bz2 or an unpacked directory; '-' is standard input.\n"
-    "\n"
-    "  -j, --threads N          threads that encode (default: one per core)\n"
-    "  -b, --block-records N    records in a block (default: 128)\n"
-    "  -l, --level LEVEL        compression level of zstd (default: tried and chosen)\n"
-    "      --codec NAME         raw, zstd, shuffle, delta or picture (default: tried and chosen)\n"
-    "      --shuffle[=SEED]     store the records in a keyed random order (default seed: 0)\n"
-    "      --split SPLIT        then divide a split in two; SPLIT is NAME=RATIO or NAME=RATIO@PARENT\n"
-    "                           (default parent: train); may be given several times\n"
-    "      --stratify FIELD     these splits have so much of each class, exactly\n"
-    "      --force              replace a store that exists\n"
-    "      --partial            accept a source that lacks members or rows\n"
-    "      --json               print one JSON object instead of the summary\n"
-    "      --no-progress        no progress bar\n"
-    "  -q, --quiet              print nothing but errors\n"
-    "  -v, --verbose            say more of the store that was made\n"
-    "  -h, --help               print this help\n"
-    "      --version            print the version\n";
 
 #define MAX_SPLITS 64
 
@@ -51,39 +28,9 @@ struct job {
     uint64_t records; /* seen while reading: how many there are to check */
 };
 
-enum {
-    OPT_CODEC = 256,
-    OPT_SHUFFLE,
-    OPT_SPLIT,
-    OPT_STRATIFY,
-    OPT_FORCE,
-    OPT_PARTIAL,
-    OPT_JSON,
-    OPT_NO_PROGRESS,
-    OPT_VERSION
-};
-
-static const struct option options[] = {
-    {"threads", required_argument, NULL, 'j'},
-    {"block-records", required_argument, NULL, 'b'},
-    {"level", required_argument, NULL, 'l'},
-    {"codec", required_argument, NULL, OPT_CODEC},
-    {"shuffle", optional_argument, NULL, OPT_SHUFFLE},
-    {"split", required_argument, NULL, OPT_SPLIT},
-    {"stratify", required_argument, NULL, OPT_STRATIFY},
-    {"force", no_argument, NULL, OPT_FORCE},
-    {"partial", no_argument, NULL, OPT_PARTIAL},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
-    {"quiet", no_argument, NULL, 'q'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPT_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
-static int set_codec(struct job *job, const char *name)
+static int take_codec(void *user, const char *name)
 {
+    struct job *job = user;
     static const char *const codecs[] = {"raw", "zstd", "shuffle", "delta", "picture"};
     for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
         if (strcmp(name, codecs[i]) == 0) {
@@ -94,92 +41,92 @@ static int set_codec(struct job *job, const char *name)
     return misuse("no such codec: '%s'; known are raw, zstd, shuffle, delta and picture", shown(name));
 }
 
-static int set_shuffle(struct job *job, const char *seed)
+static int take_shuffle(void *user, const char *seed)
 {
+    struct job *job = user;
     job->writer.shuffle = 1;
     if (seed && !parse_number(seed, 0, UINT64_MAX, &job->writer.shuffle_seed))
         return misuse("the seed must be a number from 0 to 18446744073709551615, not '%s'", shown(seed));
     return 0;
 }
 
-static int add_split(struct job *job, const char *text)
+static int take_split(void *user, const char *text)
 {
+    struct job *job = user;
     if (job->split_count == MAX_SPLITS)
         return misuse("more than %d splits", MAX_SPLITS);
     return split_parse(text, &job->splits[job->split_count++]);
 }
 
-static int set_number(struct job *job, int opt, const char *text)
+static int take_block_records(void *user, const char *text)
 {
+    struct job *job = user;
     uint64_t n;
-    int64_t level;
-    switch (opt) {
-    case 'j':
-        if (!parse_number(text, 1, MAX_THREADS, &n))
-            return misuse("the number of threads must be 1 to %d, not '%s'", MAX_THREADS, shown(text));
-        job->writer.threads = (unsigned)n;
-        return 0;
-    case 'b':
-        if (!parse_number(text, 1, APL_MAX_BLOCK, &n))
-            return misuse("the records in a block must be 1 to %d, not '%s'", APL_MAX_BLOCK, shown(text));
-        job->writer.block_records = (uint32_t)n;
-        return 0;
-    default:
-        if (!parse_integer(text, -128, 22, &level) || level == 0)
-            return misuse("the level must be -128 to -1 or 1 to 22, not '%s'", shown(text));
-        job->writer.level = (int)level;
-        return 0;
-    }
-}
-
-static int set_flag(struct job *job, int opt)
-{
-    switch (opt) {
-    case OPT_FORCE:
-        job->writer.replace = 1;
-        break;
-    case OPT_PARTIAL:
-        job->ingest.partial = 1;
-        break;
-    case OPT_JSON:
-        job->json = true;
-        break;
-    case OPT_NO_PROGRESS:
-        job->no_progress = true;
-        break;
-    case 'q':
-        job->quiet = true;
-        break;
-    case 'v':
-        job->verbose = true;
-        break;
-    }
+    if (!parse_number(text, 1, APL_MAX_BLOCK, &n))
+        return misuse("the records in a block must be 1 to %d, not '%s'", APL_MAX_BLOCK, shown(text));
+    job->writer.block_records = (uint32_t)n;
     return 0;
 }
 
-static int set_option(struct job *job, char **argv, int opt)
+static int take_level(void *user, const char *text)
 {
-    switch (opt) {
-    case 'j':
-    case 'b':
-    case 'l':
-        return set_number(job, opt, optarg);
-    case OPT_CODEC:
-        return set_codec(job, optarg);
-    case OPT_SHUFFLE:
-        return set_shuffle(job, optarg);
-    case OPT_SPLIT:
-        return add_split(job, optarg);
-    case OPT_STRATIFY:
-        job->stratify = optarg;
-        return *optarg ? 0 : misuse("FIELD is empty");
-    case '?':
-    case ':':
-        return misused_option(argv, opt);
-    default:
-        return set_flag(job, opt);
-    }
+    struct job *job = user;
+    int64_t level;
+    if (!parse_integer(text, -128, 22, &level) || level == 0)
+        return misuse("the level must be -128 to -1 or 1 to 22, not '%s'", shown(text));
+    job->writer.level = (int)level;
+    return 0;
 }
+
+static int take_version(void *user, const char *value)
+{
+    (void)user;
+    (void)value;
+    printf("aplingest %s (libapldata %s)\n", APL_VERSION_STRING, apl_version());
+    return OPTIONS_DONE;
+}
+
+static const struct option_row rows[] = {
+    {'j', "threads", "N", "threads that encode (default: one per core)", OPTION_THREADS,
+     offsetof(struct job, writer.threads), NULL},
+    {'b', "block-records", "N", "records in a block (default: 128)", OPTION_CALL, 0, take_block_records},
+    {'l', "level", "LEVEL", "compression level of zstd (default: tried and chosen)", OPTION_CALL, 0,
+     take_level},
+    {0, "codec", "NAME", "raw, zstd, shuffle, delta or picture (default: tried and chosen)", OPTION_CALL, 0,
+     take_codec},
+    {0, "shuffle", "[=SEED]", "store the records in a keyed random order (default seed: 0)", OPTION_CALL, 0,
+     take_shuffle},
+    {0, "split", "SPLIT",
+     "then divide a split in two; SPLIT is NAME=RATIO or NAME=RATIO@PARENT\n(default parent: train); may be "
+     "given several times",
+     OPTION_CALL, 0, take_split},
+    {0, "stratify", "FIELD", "these splits have so much of each class, exactly", OPTION_TEXT,
+     offsetof(struct job, stratify), NULL},
+    {0, "force", NULL, "replace a store that exists", OPTION_SWITCH, offsetof(struct job, writer.replace),
+     NULL},
+    {0, "partial", NULL, "accept a source that lacks members or rows", OPTION_SWITCH,
+     offsetof(struct job, ingest.partial), NULL},
+    {0, "json", NULL, "print one JSON object instead of the summary", OPTION_FLAG, offsetof(struct job, json),
+     NULL},
+    {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},
+    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, quiet), NULL},
+    {'v', "verbose", NULL, "say more of the store that was made", OPTION_FLAG, offsetof(struct job, verbose),
+     NULL},
+    HELP_ROW,
+    {0, "version", NULL, "print the version", OPTION_CALL, 0, take_version},
+};
+
+static const struct command_line line = {
+    .head = "Usage: aplingest [OPTION]... SOURCE DB\n"
+            "Turn the dataset archive SOURCE into a store: the directory DB.\n"
+            "\n"
+            "SOURCE is CIFAR-10 or CIFAR-100 in the binary or the python layout, as .tar, .tar.gz,\n"
+            ".tar.zst, .tar.xz, .tar.bz2 or an unpacked directory; '-' is standard input.\n"
+            "\n",
+    .column = 27,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+};
 
 static int on_progress(void *user, const apl_ingest_progress *p)
 {
@@ -346,23 +293,12 @@ static int ingest(struct job *job)
 /* Reads the command line and does what it says. */
 static int run_job(struct job *job, int argc, char **argv)
 {
-    int opt;
-    while ((opt = getopt_long(argc, argv, ":j:b:l:qvh", options, NULL)) != -1) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return EXIT_SUCCESS;
-        }
-        if (opt == OPT_VERSION) {
-            printf("aplingest %s (libapldata %s)\n", APL_VERSION_STRING, apl_version());
-            return EXIT_SUCCESS;
-        }
-        int status = set_option(job, argv, opt);
-        if (status)
-            return status;
-    }
+    int status = options_read(&line, job, argc, argv);
+    if (status)
+        return status;
     if (job->stratify && !job->split_count)
         return misuse("--stratify is for --split, of which there is none");
-    int status = take_operands(argc - optind, argv + optind, (const char *const[]){"SOURCE", "DB", NULL});
+    status = take_operands(argc - optind, argv + optind, (const char *const[]){"SOURCE", "DB", NULL});
     if (status)
         return status;
     job->source = argv[optind];
@@ -377,7 +313,7 @@ static int run(int argc, char **argv)
     int status = run_job(&job, argc, argv);
     for (unsigned i = 0; i < job.split_count; i++)
         split_spec_free(&job.splits[i]);
-    return status;
+    return options_status(status);
 }
 
 int main(int argc, char **argv)

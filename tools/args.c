@@ -88,6 +88,17 @@ int take_operands(int count, char **operands, const char *const *names)
     return count > wanted ? misuse("one operand too many: '%s'", shown(operands[wanted])) : 0;
 }
 
+void option_help_print(unsigned column, const char *label, const char *help)
+{
+    int used = printf("  %s", label);
+    int gap = used + 2 > (int)column ? 4 : (int)column - used;
+    for (bool first = true; *help; first = false) {
+        size_t length = strcspn(help, "\n");
+        printf("%*s%.*s\n", first ? gap : (int)column, "", (int)length, help);
+        help += length + (help[length] == '\n');
+    }
+}
+
 bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 {
     if (!isdigit((unsigned char)text[0]))

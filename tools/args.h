@@ -31,6 +31,9 @@ void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * wrong when it returned `opt`; returns EXIT_MISUSE. */
 int misused_option(char **argv, int opt);
 
+/* A line of help, or more where the help has more: the label, and what it does from `column` on. */
+void option_help_print(unsigned column, const char *label, const char *help);
+
 /* A decimal number of digits alone within min ... max. */
 bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *value);
 

@@ -1,8 +1,9 @@
 /* apldata bench: how fast a store can be read for training. */
 #include "args.h"
 #include "cmd.h"
+#include "command_line.h"
+#include "json.h"
 #include "reader_args.h"
-#include "reader_help.h"
 #include "report.h"
 #include "run_reader.h"
 #include "sampling_args.h"
@@ -13,20 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] =
-    "Usage: apldata bench [OPTION]... DB\n"
-    "Read the store DB as training would, and say how fast that goes.\n"
-    "\n"
-    "      --epochs N            default: 3\n"
-    "      --seconds S           for so long, instead\n"
-    "      --callers N           threads that take batches (1)\n"
-    "      --demand RATE         take no more than so many records a second, as training would, and say\n"
-    "                            for what part of its time it would have waited\n"
-    "      --json                one JSON object\n"
-    "  -h, --help                print this help\n"
-    "\n" READER_HELP "\n"
-    "Values may be lists: --threads none,1,2 --batch-size 128,512 makes six runs, a row each.\n";
 
 #define MOST_RUNS 10000u
 
@@ -243,36 +230,38 @@ static int bench(struct bench *b)
     return status;
 }
 
-static int read_options(struct bench *b, int argc, char **argv, bool *help_wanted)
-{
-    struct option options[READER_ARGS_MAX + 3] = {
-        {"json", no_argument, NULL, 'J'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    int opt, status = 0;
-    reader_args_getopt(FOR_BENCH, options);
-    while (!status && (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (opt >= READER_ARGS_OPT)
-            status = reader_args_take(&b->args, opt, optarg);
-        else if (opt == 'J')
-            b->json = true;
-        else if (opt == 'h')
-            return *help_wanted = true, 0;
-        else
-            status = misused_option(argv, opt);
-    }
-    return status ? status : take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
-}
+static const struct option_row rows[] = {
+    {.name = "epochs", .kind = OPTION_READER},
+    {.name = "seconds", .kind = OPTION_READER},
+    {.name = "callers", .kind = OPTION_READER},
+    {.name = "demand", .kind = OPTION_READER},
+    {0, "json", NULL, "one JSON object", OPTION_FLAG, offsetof(struct bench, json), NULL},
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head = "Usage: apldata bench [OPTION]... DB\n"
+            "Read the store DB as training would, and say how fast that goes.\n"
+            "\n",
+    .tail = "\n"
+            "Values may be lists: --threads none,1,2 --batch-size 128,512 makes six runs, a row each.\n",
+    .column = 28,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+    .reader = FOR_BENCH,
+    .reader_args = offsetof(struct bench, args),
+};
 
 int cmd_bench(int argc, char **argv)
 {
     struct bench b = {.args = {.who = FOR_BENCH}, .table = TABLE("lrrrrrrrrrrrrr")};
-    bool help_wanted = false;
-    int status = read_options(&b, argc, argv, &help_wanted);
-    if (help_wanted) {
-        fputs(help, stdout);
-    } else if (!status) {
+    int status = options_read(&line, &b, argc, argv);
+    if (!status)
+        status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
+    if (!status) {
         b.path = argv[optind];
         status = bench(&b);
     }
     reader_args_free(&b.args);
-    return status;
+    return options_status(status);
 }

@@ -3,27 +3,14 @@
 
 #include "args.h"
 #include "cmd.h"
+#include "command_line.h"
 #include "interrupt.h"
 #include "report.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] =
-    "Usage: apldata export [OPTION]... DB OUT --format FORMAT\n"
-    "Write what is in the store DB into files in the directory OUT.\n"
-    "\n"
-    "      --format cifar-binary    the members of the binary CIFAR archive, byte for byte\n"
-    "      --format npy             an array of NumPy for every split and field\n"
-    "      --format raw             a file of values for every field, and schema.json\n"
-    "  -j, --threads N              threads that decode (default: one per core)\n"
-    "      --force                  replace files that exist\n"
-    "      --no-progress            no progress bar\n"
-    "  -q, --quiet                  print nothing but errors\n"
-    "  -h, --help                   print this help\n";
 
 /* Decoded at a time: enough to keep the threads busy, little enough to be no burden. */
 #define CHUNK_BYTES   (32u << 20)
@@ -116,8 +103,9 @@ static int run(struct job *job)
     return status;
 }
 
-static int set_format(struct job *job, const char *name)
+static int take_format(void *user, const char *name)
 {
+    struct job *job = user;
     static const struct {
         const char *name;
         int (*format)(struct export *x);
@@ -131,60 +119,42 @@ static int set_format(struct job *job, const char *name)
     return misuse("no such format: '%s'; known are cifar-binary, npy and raw", shown(name));
 }
 
-static int set_option(struct job *job, char **argv, int opt)
-{
-    uint64_t n;
-    switch (opt) {
-    case 'T':
-        return set_format(job, optarg);
-    case 'j':
-        if (!parse_number(optarg, 1, MAX_THREADS, &n))
-            return misuse("the number of threads must be 1 to %d, not '%s'", MAX_THREADS, shown(optarg));
-        job->x.threads = (unsigned)n;
-        return 0;
-    case 'f':
-        job->force = true;
-        return 0;
-    case 'P':
-        job->no_progress = true;
-        return 0;
-    case 'q':
-        job->quiet = true;
-        return 0;
-    default:
-        return misused_option(argv, opt);
-    }
-}
-
 static unsigned default_threads(void)
 {
     unsigned n = apl_cores();
     return n > 16 ? 16 : n;
 }
 
+static const struct option_row rows[] = {
+    {0, "format", "cifar-binary", "the members of the binary CIFAR archive, byte for byte", OPTION_CALL, 0,
+     take_format},
+    {0, "format", "npy", "an array of NumPy for every split and field", OPTION_CALL, 0, take_format},
+    {0, "format", "raw", "a file of values for every field, and schema.json", OPTION_CALL, 0, take_format},
+    {'j', "threads", "N", "threads that decode (default: one per core)", OPTION_THREADS,
+     offsetof(struct job, x.threads), NULL},
+    {0, "force", NULL, "replace files that exist", OPTION_FLAG, offsetof(struct job, force), NULL},
+    {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},
+    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, quiet), NULL},
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head = "Usage: apldata export [OPTION]... DB OUT --format FORMAT\n"
+            "Write what is in the store DB into files in the directory OUT.\n"
+            "\n",
+    .column = 31,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+};
+
 int cmd_export(int argc, char **argv)
 {
-    static const struct option options[] = {{"format", required_argument, NULL, 'T'},
-                                            {"threads", required_argument, NULL, 'j'},
-                                            {"force", no_argument, NULL, 'f'},
-                                            {"no-progress", no_argument, NULL, 'P'},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     struct job job = {.x.threads = default_threads()};
-    int opt;
-    while ((opt = getopt_long(argc, argv, ":j:qh", options, NULL)) != -1) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return EXIT_SUCCESS;
-        }
-        int status = set_option(&job, argv, opt);
-        if (status)
-            return status;
-    }
-    int status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", "OUT", NULL});
+    int status = options_read(&line, &job, argc, argv);
+    if (!status)
+        status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", "OUT", NULL});
     if (status)
-        return status;
+        return options_status(status);
     if (!job.format)
         return misuse("which --format?");
     job.x.path = argv[optind];

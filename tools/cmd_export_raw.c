@@ -6,6 +6,7 @@
 
 #include "args.h"
 #include "describe.h"
+#include "json.h"
 #include "npy.h"
 #include "report.h"
 

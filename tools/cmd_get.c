@@ -1,6 +1,7 @@
 /* apldata get: the fields of some records. */
 #include "args.h"
 #include "cmd.h"
+#include "command_line.h"
 #include "describe.h"
 #include "image.h"
 #include "interrupt.h"
@@ -8,24 +9,10 @@
 #include "report.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] =
-    "Usage: apldata get [OPTION]... DB ID...\n"
-    "Print the fields of the records with these ids, or write one field of them as a file.\n"
-    "\n"
-    "      --field FIELD      of this field alone (default for pictures: the first that is one)\n"
-    "      --format FORMAT    png, ppm, raw or text (default: by the suffix of FILE)\n"
-    "  -o, --output FILE      write there; '-' is standard output\n"
-    "      --force            replace FILE; write raw bytes and pictures to a terminal\n"
-    "  -h, --help             print this help\n"
-    "\n"
-    "png and ppm put several records into one picture, up to 16 side by side; raw writes the bytes of\n"
-    "the values one after another; text writes a line a record.\n";
 
 #define PICTURES_ACROSS 16
 
@@ -288,25 +275,6 @@ static int get(struct job *job)
     return status;
 }
 
-static int set_option(struct job *job, char **argv, int opt)
-{
-    switch (opt) {
-    case 'F':
-        job->field_name = optarg;
-        return 0;
-    case 'T':
-        return set_format(job, optarg);
-    case 'o':
-        job->output = optarg;
-        return *optarg ? 0 : misuse("option '-o' needs the name of a file");
-    case 'f':
-        job->force = true;
-        return 0;
-    default:
-        return misused_option(argv, opt);
-    }
-}
-
 static int take_ids(struct job *job, int count, char **operands)
 {
     int status = take_operands(count < 2 ? count : 2, operands, (const char *const[]){"DB", "ID", NULL});
@@ -323,26 +291,50 @@ static int take_ids(struct job *job, int count, char **operands)
     return job->output && job->format == LISTING ? guess_format(job) : 0;
 }
 
+static int take_format(void *job, const char *name)
+{
+    return set_format(job, name);
+}
+
+static int take_output(void *user, const char *file)
+{
+    struct job *job = user;
+    job->output = file;
+    return *file ? 0 : misuse("option '-o' needs the name of a file");
+}
+
+static const struct option_row rows[] = {
+    {0, "field", "FIELD", "of this field alone (default for pictures: the first that is one)", OPTION_TEXT,
+     offsetof(struct job, field_name), NULL},
+    {0, "format", "FORMAT", "png, ppm, raw or text (default: by the suffix of FILE)", OPTION_CALL, 0,
+     take_format},
+    {'o', "output", "FILE", "write there; '-' is standard output", OPTION_CALL, 0, take_output},
+    {0, "force", NULL, "replace FILE; write raw bytes and pictures to a terminal", OPTION_FLAG,
+     offsetof(struct job, force), NULL},
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head = "Usage: apldata get [OPTION]... DB ID...\n"
+            "Print the fields of the records with these ids, or write one field of them as a file.\n"
+            "\n",
+    .tail =
+        "\n"
+        "png and ppm put several records into one picture, up to 16 side by side; raw writes the bytes of\n"
+        "the values one after another; text writes a line a record.\n",
+    .column = 25,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+};
+
 int cmd_get(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"field", required_argument, NULL, 'F'},  {"format", required_argument, NULL, 'T'},
-        {"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     struct job job = {.format = LISTING};
-    int opt;
-    while ((opt = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return EXIT_SUCCESS;
-        }
-        int status = set_option(&job, argv, opt);
-        if (status)
-            return status;
-    }
-    int status = take_ids(&job, argc - optind, argv + optind);
+    int status = options_read(&line, &job, argc, argv);
+    if (!status)
+        status = take_ids(&job, argc - optind, argv + optind);
     if (!status)
         status = get(&job);
     free(job.ids);
-    return status;
+    return options_status(status);
 }

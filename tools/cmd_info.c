@@ -1,20 +1,34 @@
 /* apldata info: what is in a store. */
 #include "args.h"
 #include "cmd.h"
+#include "command_line.h"
 #include "describe.h"
+#include "json.h"
 #include "report.h"
 #include "splits.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char help[] = "Usage: apldata info [OPTION]... DB\n"
-                           "Say what is in the store DB.\n"
-                           "\n"
-                           "      --json       as one JSON object, complete\n"
-                           "  -v, --verbose    every class and every field's digest too\n"
-                           "  -h, --help       print this help\n";
+struct job {
+    bool json, verbose;
+};
+
+static const struct option_row rows[] = {
+    {0, "json", NULL, "as one JSON object, complete", OPTION_FLAG, offsetof(struct job, json), NULL},
+    {'v', "verbose", NULL, "every class and every field's digest too", OPTION_FLAG,
+     offsetof(struct job, verbose), NULL},
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head = "Usage: apldata info [OPTION]... DB\n"
+            "Say what is in the store DB.\n"
+            "\n",
+    .column = 19,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+};
 
 static json_t *shape_json(const apl_field *field)
 {
@@ -182,29 +196,9 @@ static int info(const char *path, bool json, bool verbose)
 
 int cmd_info(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'J'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    bool json = false, verbose = false;
-    int opt;
-    while ((opt = getopt_long(argc, argv, ":vh", options, NULL)) != -1) {
-        switch (opt) {
-        case 'J':
-            json = true;
-            break;
-        case 'v':
-            verbose = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return EXIT_SUCCESS;
-        default:
-            return misused_option(argv, opt);
-        }
-    }
-    int status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
-    if (status)
-        return status;
-    return info(argv[optind], json, verbose);
+    struct job job = {0};
+    int status = options_read(&line, &job, argc, argv);
+    if (!status)
+        status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
+    return options_status(status ? status : info(argv[optind], job.json, job.verbose));
 }

@@ -1,6 +1,7 @@
 /* apldata split: divide a split of a store, in two or into many parts. */
 #include "args.h"
 #include "cmd.h"
+#include "json.h"
 #include "report.h"
 #include "splits.h"
 

@@ -1,10 +1,10 @@
 /* apldata stream: batches as they come, for another program. */
 #include "args.h"
 #include "cmd.h"
+#include "command_line.h"
 #include "npy.h"
 #include "outfile.h"
 #include "reader_args.h"
-#include "reader_help.h"
 #include "report.h"
 #include "sampling_args.h"
 #include "source_args.h"
@@ -15,18 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] =
-    "Usage: apldata stream [OPTION]... DB\n"
-    "Read the store DB as training would, and write the batches to standard output.\n"
-    "\n"
-    "      --format raw          the bytes of the batch's columns, one column after another (default)\n"
-    "      --format npy          each column as an array of NumPy, one after another\n"
-    "      --ids                 the ids of the rows first, as u64\n"
-    "      --epochs N            default: 1; 0: without end\n"
-    "  -h, --help                print this help\n"
-    "\n" READER_HELP "\n"
-    "Columns come in the order of --fields; without it, all fields of fixed shape in that of the store.\n";
 
 struct stream {
     const char *path;
@@ -181,49 +169,48 @@ static int stream(struct stream *s)
     return status;
 }
 
-static int set_option(struct stream *s, char **argv, int opt)
+static int take_format(void *user, const char *name)
 {
-    if (opt >= READER_ARGS_OPT)
-        return reader_args_take(&s->args, opt, optarg);
-    if (opt == 'I') {
-        s->ids = true;
-        return 0;
-    }
-    if (opt != 'T')
-        return misused_option(argv, opt);
-    s->npy = strcmp(optarg, "npy") == 0;
-    return s->npy || strcmp(optarg, "raw") == 0
+    struct stream *s = user;
+    s->npy = strcmp(name, "npy") == 0;
+    return s->npy || strcmp(name, "raw") == 0
                ? 0
-               : misuse("no such format: '%s'; known are raw and npy", shown(optarg));
+               : misuse("no such format: '%s'; known are raw and npy", shown(name));
 }
 
-static int read_options(struct stream *s, int argc, char **argv, bool *help_wanted)
-{
-    struct option options[READER_ARGS_MAX + 4] = {{"format", required_argument, NULL, 'T'},
-                                                  {"ids", no_argument, NULL, 'I'},
-                                                  {"help", no_argument, NULL, 'h'},
-                                                  {NULL, 0, NULL, 0}};
-    int opt, status = 0;
-    reader_args_getopt(FOR_STREAM, options);
-    while (!status && (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (opt == 'h')
-            return *help_wanted = true, 0;
-        status = set_option(s, argv, opt);
-    }
-    return status ? status : take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
-}
+static const struct option_row rows[] = {
+    {0, "format", "raw", "the bytes of the batch's columns, one column after another (default)", OPTION_CALL,
+     0, take_format},
+    {0, "format", "npy", "each column as an array of NumPy, one after another", OPTION_CALL, 0, take_format},
+    {0, "ids", NULL, "the ids of the rows first, as u64", OPTION_FLAG, offsetof(struct stream, ids), NULL},
+    {.name = "epochs", .kind = OPTION_READER},
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head = "Usage: apldata stream [OPTION]... DB\n"
+            "Read the store DB as training would, and write the batches to standard output.\n"
+            "\n",
+    .tail = "\n"
+            "Columns come in the order of --fields; without it, all fields of fixed shape in that of the "
+            "store.\n",
+    .column = 28,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+    .reader = FOR_STREAM,
+    .reader_args = offsetof(struct stream, args),
+};
 
 int cmd_stream(int argc, char **argv)
 {
     struct stream s = {.args = {.who = FOR_STREAM}};
-    bool help_wanted = false;
-    int status = read_options(&s, argc, argv, &help_wanted);
-    if (help_wanted) {
-        fputs(help, stdout);
-    } else if (!status) {
+    int status = options_read(&line, &s, argc, argv);
+    if (!status)
+        status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
+    if (!status) {
         s.path = argv[optind];
         status = stream(&s);
     }
     reader_args_free(&s.args);
-    return status;
+    return options_status(status);
 }

@@ -1,24 +1,16 @@
 /* apldata verify: decode and check every byte of a store. */
 #include "args.h"
 #include "cmd.h"
+#include "command_line.h"
 #include "interrupt.h"
+#include "json.h"
 #include "progress.h"
 #include "report.h"
 #include "splits.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char help[] = "Usage: apldata verify [OPTION]... DB\n"
-                           "Decode and check every byte of the store DB; name every bad block and record.\n"
-                           "\n"
-                           "  -j, --threads N      threads that check (default: one per core)\n"
-                           "      --json           print one JSON object\n"
-                           "      --no-progress    no progress bar\n"
-                           "  -q, --quiet          print nothing but errors\n"
-                           "  -h, --help           print this help\n";
 
 /* A bad block, kept until all have been found and can be told in order. */
 struct finding {
@@ -267,49 +259,32 @@ static int verify(struct job *job)
     return status;
 }
 
-static int set_option(struct job *job, char **argv, int opt)
-{
-    uint64_t n;
-    switch (opt) {
-    case 'j':
-        if (!parse_number(optarg, 1, MAX_THREADS, &n))
-            return misuse("the number of threads must be 1 to %d, not '%s'", MAX_THREADS, shown(optarg));
-        job->threads = (unsigned)n;
-        return 0;
-    case 'J':
-        job->json = true;
-        return 0;
-    case 'P':
-        job->no_progress = true;
-        return 0;
-    case 'q':
-        job->quiet = true;
-        return 0;
-    default:
-        return misused_option(argv, opt);
-    }
-}
+static const struct option_row rows[] = {
+    {'j', "threads", "N", "threads that check (default: one per core)", OPTION_THREADS,
+     offsetof(struct job, threads), NULL},
+    {0, "json", NULL, "print one JSON object", OPTION_FLAG, offsetof(struct job, json), NULL},
+    {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},
+    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, quiet), NULL},
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head = "Usage: apldata verify [OPTION]... DB\n"
+            "Decode and check every byte of the store DB; name every bad block and record.\n"
+            "\n",
+    .column = 23,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+};
 
 int cmd_verify(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"threads", required_argument, NULL, 'j'}, {"json", no_argument, NULL, 'J'},
-        {"no-progress", no_argument, NULL, 'P'},   {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     struct job job = {0};
-    int opt;
-    while ((opt = getopt_long(argc, argv, ":j:qh", options, NULL)) != -1) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return EXIT_SUCCESS;
-        }
-        int status = set_option(&job, argv, opt);
-        if (status)
-            return status;
-    }
-    int status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
+    int status = options_read(&line, &job, argc, argv);
+    if (!status)
+        status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
     if (status)
-        return status;
+        return options_status(status);
     job.path = argv[optind];
     return verify(&job);
 }

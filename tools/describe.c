@@ -1,5 +1,6 @@
 #include "describe.h"
 
+#include "json.h"
 #include "report.h"
 #include "splits.h"
 #include "table.h"

@@ -85,6 +85,11 @@ void image_free(struct image *image)
     image->pixels = NULL;
 }
 
+const char *image_libpng_version(void)
+{
+    return PNG_LIBPNG_VER_STRING;
+}
+
 struct bytes image_png(const struct image *image)
 {
     png_image png = {.version = PNG_IMAGE_VERSION};

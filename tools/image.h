@@ -28,4 +28,6 @@ void image_free(struct image *image);
 struct bytes image_png(const struct image *image);
 struct bytes image_ppm(const struct image *image); /* PGM where it is grey */
 
+const char *image_libpng_version(void);
+
 #endif

@@ -1,6 +1,7 @@
 #include "reader_args.h"
 
 #include "args.h"
+#include "json.h"
 #include "report.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ struct reader_option {
     size_t offset, bytes; /* of what it sets in a choice */
     uint64_t min, max;
     const struct word *words; /* the last one has no name */
+    const char *value, *help; /* as --help has them; help NULL: that of the option that it is told with */
 };
 
 static const struct word orders[] = {{"strict", APL_STRICT}, {"free", APL_FREE}, {NULL, 0}};
@@ -44,52 +46,128 @@ static const struct word layouts[] = {{"nchw", APL_NCHW}, {"nhwc", APL_NHWC}, {N
 #define ONE_OF(words) 0, 0, (words)
 
 static const struct reader_option table[] = {
-    {"epochs", NUMBER, FOR_BENCH | FOR_AUDIT, PLACE(epochs), 1, UINT32_MAX, NULL},
-    {"epochs", NUMBER, FOR_STREAM, PLACE(epochs), UP_TO(UINT32_MAX)},
-    {"seconds", REAL, FOR_BENCH, PLACE(seconds), ANY},
-    {"demand", REAL, FOR_BENCH, PLACE(demand), ANY},
-    {"callers", NUMBER, FOR_BENCH, PLACE(callers), 1, 256, NULL},
-    {"split", TEXT, ALL, PLACE(options.split), ANY},
-    {"where", REPEATED, ALL, NOWHERE, ANY},
-    {"with", REPEATED, ALL, NOWHERE, ANY},
-    {"own-weight", REAL, ALL, PLACE(options.weight), ANY},
-    {"fields", FIELDS, BOTH, PLACE(options.fields), ANY},
-    {"batch-size", NUMBER, ALL, PLACE(options.batch_size), 1, 1u << 24, NULL},
-    {"drop-last", FLAG, BOTH, PLACE(options.drop_last), ANY},
-    {"sequential", FLAG, BOTH, PLACE(options.sequential), ANY},
-    {"order", WORD, ALL, PLACE(options.order), ONE_OF(orders)},
-    {"fill", FLAG, ALL, PLACE(options.fill), ANY},
-    {"seed", NUMBER, ALL, PLACE(options.seed), UP_TO(UINT64_MAX)},
-    {"first-epoch", NUMBER, ALL, PLACE(options.first_epoch), UP_TO(UINT64_MAX)},
-    {"window", NUMBER, ALL, PLACE(options.window), 1, UINT64_MAX, NULL},
-    {"bins", NUMBER, ALL, PLACE(options.bins), 1, 4096, NULL},
-    {"reuse", NUMBER, BOTH, PLACE(options.reuse), 1, UINT16_MAX, NULL},
-    {"balance", TEXT, ALL, PLACE(sampled.balance), ANY},
-    {"weights", TEXT, ALL, PLACE(sampled.weights), ANY},
-    {"replacement", FLAG, ALL, PLACE(sampled.replacement), ANY},
-    {"epoch-records", NUMBER, ALL, PLACE(sampled.records), 1, UINT32_MAX - 1, NULL},
-    {"memory-budget", SIZE, BOTH, PLACE(options.memory_budget), 1, UINT64_MAX, NULL},
-    {"threads", THREADS, ALL, PLACE(options.threads), 1, 256, NULL},
-    {"loaders", NUMBER, ALL, PLACE(options.loaders), 1, 256, NULL},
-    {"consumers", NUMBER, ALL, PLACE(options.consumers), 1, 256, NULL},
-    {"queue-depth", NUMBER, ALL, PLACE(options.queue_depth), 1, 1u << 16, NULL},
-    {"rank", NUMBER, BOTH, PLACE(options.rank), UP_TO(1u << 20)},
-    {"world", NUMBER, ALL, PLACE(options.world), 1, 1u << 20, NULL},
-    {"lanes", NUMBER, ALL, PLACE(options.lanes), 1, UINT16_MAX, NULL},
-    {"timeout", NUMBER, BOTH, PLACE(options.timeout_ms), UP_TO(UINT32_MAX)},
-    {"skip-corrupt", NUMBER, BOTH, PLACE(options.skip_corrupt), UP_TO(UINT64_MAX)},
-    {"pad", NUMBER, BOTH, PLACE(transform.pad), UP_TO(1u << 15)},
-    {"pad-mode", WORD, BOTH, PLACE(transform.pad_mode), ONE_OF(pads)},
-    {"crop", CROP, BOTH, PLACE(transform.crop_height), 1, 1u << 17, NULL},
-    {"centre", FLAG, BOTH, PLACE(transform.crop_centre), ANY},
-    {"flip", WORD, BOTH, PLACE(transform.flip), ONE_OF(flips)},
-    {"cutout", NUMBER, BOTH, PLACE(transform.cutout), UP_TO(1u << 15)},
-    {"scale", WORD, BOTH, PLACE(transform.scale), ONE_OF(scales)},
-    {"dtype", WORD, BOTH, PLACE(transform.dtype), ONE_OF(dtypes)},
-    {"layout", WORD, BOTH, PLACE(transform.layout), ONE_OF(layouts)},
+    {"epochs", NUMBER, FOR_BENCH | FOR_AUDIT, PLACE(epochs), 1, UINT32_MAX, NULL, "N", "default: 3"},
+    {"epochs", NUMBER, FOR_STREAM, PLACE(epochs), UP_TO(UINT32_MAX), "N", "default: 1; 0: without end"},
+    {"seconds", REAL, FOR_BENCH, PLACE(seconds), ANY, "S", "for so long, instead"},
+    {"demand", REAL, FOR_BENCH, PLACE(demand), ANY, "RATE",
+     "take no more than so many records a second, as training would, and say\nfor what part of its time it "
+     "would have waited"},
+    {"callers", NUMBER, FOR_BENCH, PLACE(callers), 1, 256, NULL, "N", "threads that take batches (1)"},
+    {"split", TEXT, ALL, PLACE(options.split), ANY, "NAME", "default: the first of the store"},
+    {"where", REPEATED, ALL, NOWHERE, ANY, "CONDITION",
+     "only records such as label=cat,dog or year>=2020; again: and"},
+    {"with", REPEATED, ALL, NOWHERE, ANY, "DB[:SPLIT][=WEIGHT]",
+     "another store too, in the same order; again: more"},
+    {"own-weight", REAL, ALL, PLACE(options.weight), ANY, "W", "of DB, where stores have weights (1)"},
+    {"fields", FIELDS, BOTH, PLACE(options.fields), ANY, "NAME,...", "only these fields"},
+    {"batch-size", NUMBER, ALL, PLACE(options.batch_size), 1, 1u << 24, NULL, "N",
+     "records in a batch (256)"},
+    {"drop-last", FLAG, BOTH, PLACE(options.drop_last), ANY, NULL, "no batch that is not full"},
+    {"sequential", FLAG, BOTH, PLACE(options.sequential), ANY, NULL, "in the order of ids"},
+    {"order", WORD, ALL, PLACE(options.order), ONE_OF(orders), "ORDER", "strict (default) or free"},
+    {"fill", FLAG, ALL, PLACE(options.fill), ANY, NULL, "in free order: draw when all of the split stands"},
+    {"seed", NUMBER, ALL, PLACE(options.seed), UP_TO(UINT64_MAX), "N", NULL},
+    {"first-epoch", NUMBER, ALL, PLACE(options.first_epoch), UP_TO(UINT64_MAX), "N", "default: 0"},
+    {"window", NUMBER, ALL, PLACE(options.window), 1, UINT64_MAX, NULL, "N",
+     "records that mix (default: all of the split, if 4 GiB hold them)"},
+    {"bins", NUMBER, ALL, PLACE(options.bins), 1, 4096, NULL, "N", "1 to 4096 (64)"},
+    {"reuse", NUMBER, BOTH, PLACE(options.reuse), 1, UINT16_MAX, NULL, "N",
+     "how often each record comes in an epoch (1)"},
+    {"balance", TEXT, ALL, PLACE(sampled.balance), ANY, "FIELD", "all classes of the field alike"},
+    {"weights", TEXT, ALL, PLACE(sampled.weights), ANY, "FIELD=CLASS:WEIGHT,...",
+     "or so: others, but for *:WEIGHT, do not come"},
+    {"replacement", FLAG, ALL, PLACE(sampled.replacement), ANY, NULL,
+     "independent draws (default: as evenly as can be)"},
+    {"epoch-records", NUMBER, ALL, PLACE(sampled.records), 1, UINT32_MAX - 1, NULL, "N",
+     "in an epoch (default: as many as the split has)"},
+    {"memory-budget", SIZE, BOTH, PLACE(options.memory_budget), 1, UINT64_MAX, NULL, "SIZE",
+     "in bytes, or with K, M or G (default: what the window needs)"},
+    {"threads", THREADS, ALL, PLACE(options.threads), 1, 256, NULL, "N",
+     "that load and assemble (default: one less than there are cores);\nnone: the caller does it all"},
+    {"loaders", NUMBER, ALL, PLACE(options.loaders), 1, 256, NULL, "N", NULL},
+    {"consumers", NUMBER, ALL, PLACE(options.consumers), 1, 256, NULL, "N",
+     "threads that only load, and that only assemble, instead"},
+    {"queue-depth", NUMBER, ALL, PLACE(options.queue_depth), 1, 1u << 16, NULL, "N",
+     "finished batches that may wait (4)"},
+    {"rank", NUMBER, BOTH, PLACE(options.rank), UP_TO(1u << 20), "R", NULL},
+    {"world", NUMBER, ALL, PLACE(options.world), 1, 1u << 20, NULL, "W", "as process R of W"},
+    {"lanes", NUMBER, ALL, PLACE(options.lanes), 1, UINT16_MAX, NULL, "N",
+     "deal blocks to N lanes, a multiple of W: a rank decodes its own"},
+    {"timeout", NUMBER, BOTH, PLACE(options.timeout_ms), UP_TO(UINT32_MAX), "MS",
+     "the longest wait for a batch (default: for ever)"},
+    {"skip-corrupt", NUMBER, BOTH, PLACE(options.skip_corrupt), UP_TO(UINT64_MAX), "N",
+     "leave out up to N records of bad blocks"},
+    {"pad", NUMBER, BOTH, PLACE(transform.pad), UP_TO(1u << 15), "N", NULL},
+    {"pad-mode", WORD, BOTH, PLACE(transform.pad_mode), ONE_OF(pads), "zero|reflect", "pixels on all sides"},
+    {"crop", CROP, BOTH, PLACE(transform.crop_height), 1, 1u << 17, NULL, "HxW", NULL},
+    {"centre", FLAG, BOTH, PLACE(transform.crop_centre), ANY, NULL,
+     "from a random place, or from the middle"},
+    {"flip", WORD, BOTH, PLACE(transform.flip), ONE_OF(flips), "KIND", "none, random or alternating"},
+    {"cutout", NUMBER, BOTH, PLACE(transform.cutout), UP_TO(1u << 15), "N",
+     "a square of that side becomes 0"},
+    {"scale", WORD, BOTH, PLACE(transform.scale), ONE_OF(scales), "KIND", "unit, normalise or none"},
+    {"dtype", WORD, BOTH, PLACE(transform.dtype), ONE_OF(dtypes), "TYPE", "u8 (default), f32, f16 or bf16"},
+    {"layout", WORD, BOTH, PLACE(transform.layout), ONE_OF(layouts), "LAYOUT", "nchw (default) or nhwc"},
 };
 #define COUNT (sizeof table / sizeof *table)
 _Static_assert(COUNT <= READER_ARGS_MAX, "there is room for all options");
+
+/* In which order --help tells them: by name, those with one help joined by '+'. */
+static const struct {
+    const char *title, *names;
+} sections[] = {
+    {"What is read:",
+     "split where with own-weight fields batch-size drop-last rank+world lanes skip-corrupt"},
+    {"In which order:", "sequential order fill seed+first-epoch window bins reuse"},
+    {"An epoch can be a sample, drawn anew each time:", "balance weights replacement epoch-records"},
+    {"With what:", "threads loaders+consumers queue-depth memory-budget timeout"},
+    {"What is done to pictures:", "pad+pad-mode crop+centre flip cutout scale dtype layout"},
+};
+
+static const struct reader_option *find_option(unsigned who, const char *name, size_t length)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (table[i].who & who && strlen(table[i].name) == length && memcmp(table[i].name, name, length) == 0)
+            return &table[i];
+    return NULL;
+}
+
+void reader_args_help(unsigned who, const char *name, const char **value, const char **help)
+{
+    const struct reader_option *o = find_option(who, name, strlen(name));
+    *value = o ? o->value : NULL;
+    *help = o && o->help ? o->help : "";
+}
+
+/* A line for "rank+world", such as "--rank R, --world W   as process R of W". */
+static void print_line(unsigned column, const char *names, size_t length)
+{
+    char label[128] = "    ";
+    const char *help = "";
+    for (size_t at = 0, used = 4; at < length && used < sizeof label;) {
+        size_t n = strcspn(names + at, "+ ");
+        const struct reader_option *o = find_option(BOTH, names + at, n);
+        if (o)
+            used += (size_t)snprintf(label + used, sizeof label - used, "%s--%s%s%s", at ? ", " : "", o->name,
+                                     o->value ? " " : "", o->value ? o->value : "");
+        if (o && o->help)
+            help = o->help;
+        at += n + 1;
+    }
+    option_help_print(column, label, help);
+}
+
+void reader_args_print_help(unsigned column)
+{
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        printf("\n%s\n", sections[i].title);
+        for (const char *at = sections[i].names; *at;) {
+            size_t n = strcspn(at, " ");
+            print_line(column, at, n);
+            at += n + (at[n] == ' ');
+        }
+    }
+}
 
 void reader_args_getopt(unsigned who, struct option *out)
 {

@@ -6,9 +6,9 @@
 #define READER_ARGS_H
 
 #include "apl.h"
+#include "json.h"
 
 #include <getopt.h>
-#include <jansson.h>
 #include <stdbool.h>
 
 /* Who takes an option. */
@@ -45,6 +45,13 @@ struct reader_args {
         size_t count;
     } given[READER_ARGS_MAX];
 };
+
+/* What --help calls the value of an option, and what it says of it. */
+void reader_args_help(unsigned who, const char *name, const char **value, const char **help);
+
+/* Prints the help of all options that are told in sections, which bench and stream share; what they do begins at
+ * `column`. */
+void reader_args_print_help(unsigned column);
 
 /* Appends the options that `who` takes, and the end of the list, to out[READER_ARGS_MAX + ...]. */
 void reader_args_getopt(unsigned who, struct option *out);

@@ -1,7 +1,5 @@
 #include "report.h"
 
-#include "args.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,31 +12,6 @@ static char *next_buffer(void)
     static char ring[16][TEXT_BYTES];
     static unsigned next;
     return ring[next++ % 16];
-}
-
-/* jansson leaves out of an object or array what it had no memory for, and nobody asks at each of them. */
-static bool starved;
-
-static void *json_allocate(size_t size)
-{
-    void *memory = malloc(size);
-    starved |= !memory;
-    return memory;
-}
-
-void report_starved(void)
-{
-    starved = true;
-}
-
-int report_complete(int status)
-{
-    return starved && !status ? failed("out of memory") : status;
-}
-
-__attribute__((constructor)) static void json_begin(void)
-{
-    json_set_alloc_funcs(json_allocate, free);
 }
 
 const char *shown_bytes(const void *text, size_t length)
@@ -127,44 +100,4 @@ double now_seconds(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-json_t *json_text_bytes(const void *text, size_t length)
-{
-    json_t *string = json_stringn(text, length);
-    return string ? string : json_string(shown_bytes(text, length));
-}
-
-json_t *json_text(const char *text)
-{
-    return json_text_bytes(text, strlen(text));
-}
-
-json_t *json_count(uint64_t n)
-{
-    return json_integer((json_int_t)n);
-}
-
-json_t *json_digest(const uint8_t digest[32])
-{
-    return json_string(digest_text(digest));
-}
-
-json_t *json_failure(const apl_error *err)
-{
-    return json_pack("{s:b, s:i, s:o}", "ok", 0, "status", (int)err->status, "error",
-                     json_text(err->message));
-}
-
-int print_json(json_t *object, int status)
-{
-    bool printed =
-        object && !starved && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
-    json_decref(object);
-    if (!printed && status) /* the failure that it is about has been told on stderr */
-        return status;
-    if (!printed)
-        return failed(starved ? "out of memory" : "cannot write JSON: out of memory or disk");
-    putchar('\n');
-    return status;
 }

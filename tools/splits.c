@@ -1,6 +1,7 @@
 #include "splits.h"
 
 #include "args.h"
+#include "json.h"
 #include "report.h"
 #include "table.h"
 

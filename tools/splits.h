@@ -3,8 +3,8 @@
 #define SPLITS_H
 
 #include "apl.h"
+#include "json.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 
 /* NAME=RATIO[@PARENT], taken apart; points into a copy that it owns. */

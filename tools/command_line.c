@@ -1,0 +1,140 @@
+/* Reading a command line by a table: see command_line.h. */
+#include "command_line.h"
+
+#include "args.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ROWS 32 /* of a command's own */
+
+/* -------------------------------------------------------------------------------------------- the help */
+
+static void print_row(const struct command_line *line, const struct option_row *row)
+{
+    const char *value = row->value, *help = row->help;
+    if (row->kind == OPTION_READER)
+        reader_args_help(line->reader, row->name, &value, &help);
+    char label[128];
+    snprintf(label, sizeof label, "--%s%s%s", row->name, value && *value != '[' ? " " : "",
+             value ? value : "");
+    char letter[8] = "    ";
+    if (row->letter)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    char all[160];
+    snprintf(all, sizeof all, "%s%s", letter, label);
+    option_help_print(line->column, all, help);
+}
+
+static void print_help(const struct command_line *line)
+{
+    fputs(line->head, stdout);
+    for (size_t i = 0; i < line->count; i++)
+        print_row(line, &line->rows[i]);
+    if (line->reader)
+        reader_args_print_help(line->column);
+    if (line->tail)
+        fputs(line->tail, stdout);
+}
+
+/* ----------------------------------------------------------------------------------------- what is read */
+
+static bool is_repeated(const struct command_line *line, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (strcmp(line->rows[i].name, line->rows[row].name) == 0)
+            return true;
+    return false;
+}
+
+static int argument_of(const struct option_row *row)
+{
+    return !row->value ? no_argument : *row->value == '[' ? optional_argument : required_argument;
+}
+
+/* The table as getopt_long() wants it: what it returns is the row's number, counted from 1, or the reader's. */
+static void prepare(const struct command_line *line, struct option *options, char *letters)
+{
+    *letters++ = ':';
+    for (size_t i = 0; i < line->count && i < MOST_ROWS; i++) {
+        const struct option_row *row = &line->rows[i];
+        if (row->kind == OPTION_READER || is_repeated(line, i))
+            continue;
+        *options++ = (struct option){row->name, argument_of(row), NULL, (int)i + 1};
+        if (row->letter)
+            *letters++ = row->letter;
+        if (row->letter && row->value)
+            *letters++ = ':';
+    }
+    *letters = 0;
+    *options = (struct option){0};
+    if (line->reader)
+        reader_args_getopt(line->reader, options);
+}
+
+static const struct option_row *row_of(const struct command_line *line, int opt)
+{
+    if (opt >= 1 && (size_t)opt <= line->count && opt < MOST_ROWS)
+        return &line->rows[opt - 1];
+    for (size_t i = 0; i < line->count; i++)
+        if (line->rows[i].letter && line->rows[i].letter == opt)
+            return &line->rows[i];
+    return NULL;
+}
+
+static int take_threads(unsigned *threads, const char *value)
+{
+    uint64_t n;
+    if (!parse_number(value, 1, MAX_THREADS, &n))
+        return misuse("the number of threads must be 1 to %d, not '%s'", MAX_THREADS, shown(value));
+    *threads = (unsigned)n;
+    return 0;
+}
+
+static int take(const struct command_line *line, const struct option_row *row, void *job)
+{
+    void *to = (char *)job + row->at;
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *)to = true;
+        return 0;
+    case OPTION_SWITCH:
+        *(int *)to = 1;
+        return 0;
+    case OPTION_TEXT:
+        *(const char **)to = optarg;
+        return *optarg ? 0 : misuse("%s is empty", row->value);
+    case OPTION_THREADS:
+        return take_threads(to, optarg);
+    case OPTION_HELP:
+        print_help(line);
+        return OPTIONS_DONE;
+    case OPTION_READER: /* they have numbers of their own */
+    case OPTION_CALL:
+        break;
+    }
+    return row->take(job, optarg);
+}
+
+int options_read(const struct command_line *line, void *job, int argc, char **argv)
+{
+    struct option options[MOST_ROWS + READER_ARGS_MAX + 1];
+    char letters[2 * MOST_ROWS + 2];
+    int opt, status = 0;
+    prepare(line, options, letters);
+    while (!status && (opt = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+        const struct option_row *row = row_of(line, opt);
+        if (opt >= READER_ARGS_OPT)
+            status = reader_args_take((struct reader_args *)((char *)job + line->reader_args), opt, optarg);
+        else
+            status = row ? take(line, row, job) : misused_option(argv, opt);
+    }
+    return status;
+}
+
+int options_status(int status)
+{
+    return status == OPTIONS_DONE ? EXIT_SUCCESS : status;
+}

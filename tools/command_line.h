@@ -1,0 +1,57 @@
+/*
+ * The options of a command: one table, from which the command line is read and --help is printed.
+ */
+#ifndef COMMAND_LINE_H
+#define COMMAND_LINE_H
+
+#include "reader_args.h"
+
+#include <stddef.h>
+
+/* What take() may return beside 0 and an exit status: the command has done what it was asked for. */
+#define OPTIONS_DONE (-1)
+
+enum option_kind {
+    OPTION_CALL,    /* take() is called */
+    OPTION_FLAG,    /* a bool becomes true */
+    OPTION_SWITCH,  /* an int becomes 1 */
+    OPTION_TEXT,    /* a const char * becomes the value, which must not be empty */
+    OPTION_THREADS, /* an unsigned becomes the value, 1 to MAX_THREADS */
+    OPTION_READER,  /* of the reader's table: see reader_args.h */
+    OPTION_HELP     /* prints the help */
+};
+
+struct option_row {
+    char letter; /* of the short form; or 0 */
+    const char *
+        name; /* of the long form. Where it stands twice, the first row is the option, the second a line of help. */
+    const char *value; /* what the help calls it; "[=SEED]" may be left out; NULL: there is none */
+    const char *help;  /* what it does, in lines */
+    enum option_kind kind;
+    size_t at; /* in the job: what is set */
+    int (*take)(void *job,
+                const char *value); /* 0, OPTIONS_DONE or, after saying what is wrong, an exit status */
+};
+
+#define HELP_ROW                                                   \
+    {                                                              \
+        'h', "help", NULL, "print this help", OPTION_HELP, 0, NULL \
+    }
+
+struct command_line {
+    const char *head, *tail; /* of --help: before and after the options */
+    unsigned column;         /* where help begins */
+    const struct option_row *rows;
+    size_t count;
+    unsigned reader;    /* FOR_BENCH or the like: the reader's options too, */
+    size_t reader_args; /* which go to the struct reader_args there in the job */
+};
+
+/* Reads the options into the job; the operands are then argv[optind ...]. 0: go on. OPTIONS_DONE: the help or the like
+ * has been printed. Else an exit status, after saying what is wrong. */
+int options_read(const struct command_line *line, void *job, int argc, char **argv);
+
+/* The exit status of a command that ends with `status`. */
+int options_status(int status);
+
+#endif
