@@ -1,7 +1,7 @@
 /* From slots into a batch: see make.h. */
 #include "make.h"
 
-#include "augment.h"
+#include "images.h"
 #include "load.h"
 #include "options.h"
 
@@ -50,7 +50,8 @@ static void make_pictures(struct worker *w, const struct job *job, unsigned f,
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
     struct augment a;
-    augment_init(&a, &r->schema->fields[f], f, &r->options.transforms[f], r->options.plan.seed, job->epoch);
+    augment_init(&a, image_shape(&r->schema->fields[f]), image_stream(r->schema), &r->options.transforms[f],
+                 r->options.plan.seed, job->epoch);
     bool random = augment_is_random(&a);
     if (random)
         augment_draw(&a, batch->ids, batch->copies, batch->rows, w->placements);
@@ -71,10 +72,11 @@ static void describe_column(const apl_reader *r, struct job *job, unsigned f, co
     if (!assembly)
         return;
     column->dtype = assembly->dtype;
-    bool nhwc = assembly->layout == APL_NHWC;
-    column->shape[0] = nhwc ? assembly->out_height : assembly->channels;
-    column->shape[1] = nhwc ? assembly->out_width : assembly->out_height;
-    column->shape[2] = nhwc ? assembly->channels : assembly->out_width;
+    int64_t *side = column->shape + (field->ndim == 3 && assembly->layout == APL_NCHW); /* of the two */
+    side[0] = assembly->out_height;
+    side[1] = assembly->out_width;
+    if (field->ndim == 3)
+        column->shape[assembly->layout == APL_NCHW ? 0 : 2] = assembly->channels;
     column->bytes = job->buffer->batch.rows * assemble_bytes(assembly);
 }
 

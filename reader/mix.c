@@ -106,19 +106,6 @@ apl_status mix_weights(const apl_reader *r, const apl_reader_options *asked, dou
 
 /* ---------------------------------------------------------------------------------------------- fields */
 
-/* "u8[3,32,32]"; a dimension that varies is "*". */
-static const char *type_text(const apl_field *f, char text[128])
-{
-    int n = snprintf(text, 128, "%s", apl_dtype_name(f->dtype));
-    for (unsigned d = 0; d < f->ndim && n < 100; d++)
-        n += f->shape[d] < 0
-                 ? snprintf(text + n, 128 - (size_t)n, "%s*", d ? "," : "[")
-                 : snprintf(text + n, 128 - (size_t)n, "%s%lld", d ? "," : "[", (long long)f->shape[d]);
-    if (f->ndim)
-        snprintf(text + n, 128 - (size_t)n, "]");
-    return text;
-}
-
 static bool same_type(const apl_field *a, const apl_field *b)
 {
     return a->dtype == b->dtype && a->ndim == b->ndim &&
@@ -158,7 +145,8 @@ static apl_status match_field(const apl_reader *r, struct mix_source *s, unsigne
                     r->store->name);
     if (!same_type(own, &schema->fields[found]))
         return fail(err, APL_E_MISMATCH, "%s: field %s is %s, but %s in %s", s->store->name, own->name,
-                    type_text(&schema->fields[found], there), type_text(own, here), r->store->name);
+                    field_type_text(&schema->fields[found], there), field_type_text(own, here),
+                    r->store->name);
     return same_classes(r, s->store, own, &schema->fields[found], err);
 }
 

@@ -1,6 +1,7 @@
 /* What a caller asks of a reader, checked and completed. */
 #include "options.h"
 
+#include "images.h"
 #include "lifecycle.h"
 #include "mix.h"
 #include "sampling.h"
@@ -107,9 +108,10 @@ bool options_assembly(const apl_reader *r, unsigned field, struct assembly *a)
     const apl_field *f = &r->schema->fields[field];
     if (t->size == 0)
         return false;
-    *a = (struct assembly){.channels = (unsigned)f->shape[0],
-                           .height = (unsigned)f->shape[1],
-                           .width = (unsigned)f->shape[2],
+    struct image_shape shape = image_shape(f);
+    *a = (struct assembly){.channels = shape.channels,
+                           .height = shape.height,
+                           .width = shape.width,
                            .pad = t->pad,
                            .pad_mode = t->pad_mode,
                            .out_height = t->crop_height,

@@ -1,6 +1,7 @@
 /* Where the crops of a finished batch fell: apl.h says for whom. */
 #include "augment.h"
 #include "batch.h"
+#include "images.h"
 #include "transform.h"
 
 apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform, uint64_t seed,
@@ -10,15 +11,17 @@ apl_status apl_batch_placements(const apl_store *store, const apl_transform *tra
         return fail(err, APL_E_INVALID, "apl_batch_placements: an argument is NULL");
     if (!batch->copies)
         return fail(err, APL_E_INVALID, "apl_batch_placements: the batch is not one of a reader");
-    apl_transform t = *transform;
+    apl_transform t;
     unsigned field = 0;
     struct augment a;
+    TRY(transform_take(&t, transform, 0, err));
     TRY(transform_geometry(store, NULL, &t, &field, err));
-    augment_init(&a, &store->manifest.schema.fields[field], field, &t, seed, batch->epoch);
+    const struct schema *schema = &store->manifest.schema;
+    augment_init(&a, image_shape(&schema->fields[field]), image_stream(schema), &t, seed, batch->epoch);
     for (size_t i = 0; i < batch->rows; i++) {
         struct placement p;
         augment_draw(&a, &batch->ids[i], &batch->copies[i], 1, &p);
-        placements[i] = (apl_placement){p.top, p.left, p.flip, p.cut_top, p.cut_left};
+        placements[i] = (apl_placement){p.top, p.left, p.flip | p.vertical_flip << 1, p.cut_top, p.cut_left};
     }
     return APL_OK;
 }

@@ -1,45 +1,21 @@
 /* What is to be done to pictures, checked and completed: see transform.h. */
 #include "transform.h"
 
+#include "images.h"
 #include "sized.h"
 #include "statistics.h"
 
 #include <math.h>
 
-static bool is_picture(const apl_field *f)
+static bool is_probability(double p)
 {
-    return f->dtype == APL_U8 && f->ndim == 3 && field_varying(f) == 0 && f->shape[0] <= APL_MAX_CHANNELS &&
-           f->shape[1] <= 1 << 15 && f->shape[2] <= 1 << 15;
-}
-
-/* The field that a transform is for. */
-static apl_status find_field(const struct schema *schema, const bool *wanted, const apl_transform *t,
-                             unsigned *field, apl_error *err)
-{
-    int found = t->field ? schema_find(schema, t->field) : -1;
-    for (unsigned f = 0; !t->field && f < schema->count; f++)
-        if ((!wanted || wanted[f]) && is_picture(&schema->fields[f])) {
-            if (found >= 0)
-                return fail(err, APL_E_INVALID,
-                            "a transform must name its field: there are several pictures");
-            found = (int)f;
-        }
-    if (found < 0)
-        return fail(err, APL_E_NOTFOUND, "a transform: there is no field %.64s",
-                    t->field ? t->field : "that is a picture");
-    if (!is_picture(&schema->fields[found]))
-        return fail(err, APL_E_INVALID, "a transform: field %s is not u8[C,H,W] with at most %d channels",
-                    schema->fields[found].name, APL_MAX_CHANNELS);
-    if (wanted && !wanted[found])
-        return fail(err, APL_E_INVALID, "a transform: field %s is not among the fields wanted",
-                    schema->fields[found].name);
-    *field = (unsigned)found;
-    return APL_OK;
+    return p >= 0 && p <= 1; /* and no NaN */
 }
 
 static apl_status check(const apl_field *f, apl_transform *t, apl_error *err)
 {
-    int64_t height = f->shape[1], width = f->shape[2];
+    struct image_shape shape = image_shape(f);
+    int64_t height = shape.height, width = shape.width;
     t->dtype = t->dtype ? t->dtype : APL_U8;
     t->crop_height = t->crop_height ? t->crop_height : (unsigned)height;
     t->crop_width = t->crop_width ? t->crop_width : (unsigned)width;
@@ -57,6 +33,9 @@ static apl_status check(const apl_field *f, apl_transform *t, apl_error *err)
         (unsigned)t->pad_mode > APL_PAD_REFLECT || (unsigned)t->scale > APL_SCALE_NONE ||
         (unsigned)t->layout > APL_NHWC)
         return fail(err, APL_E_INVALID, "field %s: a transform with an impossible value", f->name);
+    if (!is_probability(t->flip_p) || !is_probability(t->vertical_flip_p))
+        return fail(err, APL_E_INVALID, "field %s: the probability of a flip is from 0 to 1, not %g", f->name,
+                    is_probability(t->flip_p) ? t->vertical_flip_p : t->flip_p);
     return APL_OK;
 }
 
@@ -77,7 +56,7 @@ apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_tr
                               apl_error *err)
 {
     const struct schema *schema = &store->manifest.schema;
-    TRY(find_field(schema, wanted, t, field, err));
+    TRY(image_find(schema, wanted, t->field, field, err));
     t->field = schema->fields[*field].name;
     return check(&schema->fields[*field], t, err);
 }
@@ -100,7 +79,7 @@ static bool add_moments(const struct subset *subset, const char *field, unsigned
 apl_status transform_moments(const struct subset *subset, const apl_field *f, apl_transform *t,
                              apl_error *err)
 {
-    for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < (unsigned)f->shape[0]; c++) {
+    for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < image_shape(f).channels; c++) {
         struct moments moments;
         double mean, deviation;
         if (t->deviation[c] == 0) {

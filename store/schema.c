@@ -2,6 +2,7 @@
 #include "schema.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -77,6 +78,18 @@ unsigned field_channels(const apl_field *field)
     if (field->dtype != APL_U8 || field->mark != APL_INPUT)
         return 0;
     return field->ndim == 3 && field->shape[0] > 0 && field->shape[0] <= 64 ? (unsigned)field->shape[0] : 1;
+}
+
+const char *field_type_text(const apl_field *f, char text[FIELD_TYPE_TEXT])
+{
+    int n = snprintf(text, FIELD_TYPE_TEXT, "%s", apl_dtype_name(f->dtype));
+    for (unsigned d = 0; d < f->ndim && n < 100; d++)
+        n += f->shape[d] < 0 ? snprintf(text + n, FIELD_TYPE_TEXT - (size_t)n, "%s*", d ? "," : "[")
+                             : snprintf(text + n, FIELD_TYPE_TEXT - (size_t)n, "%s%lld", d ? "," : "[",
+                                        (long long)f->shape[d]);
+    if (f->ndim)
+        snprintf(text + n, FIELD_TYPE_TEXT - (size_t)n, "]");
+    return text;
 }
 
 bool field_value_bytes(const apl_field *field, const uint32_t *dims, size_t *bytes)

@@ -38,6 +38,11 @@ unsigned field_varying(const apl_field *field);
  * shapes of u8, 0 for other types and for fields that are no inputs. */
 unsigned field_channels(const apl_field *field);
 
+/* Dtype and shape in one word, such as "u8[3,32,32]", written to and returned as `text`; a dimension that varies is
+ * "*". */
+#define FIELD_TYPE_TEXT 128
+const char *field_type_text(const apl_field *field, char text[FIELD_TYPE_TEXT]);
+
 /* Bytes of a value of the shape given by `dims`, which stand in for the -1s in order; false if that is more
  * than APL_MAX_VALUE. */
 bool field_value_bytes(const apl_field *field, const uint32_t *dims, size_t *bytes);

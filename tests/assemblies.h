@@ -81,6 +81,7 @@ static inline void draw_placements(struct assembly_case *c, uint32_t *state)
         p->cut_top = (int32_t)draw(state, a->out_height + 2 * a->cutout + 3) - (int32_t)a->cutout - 1;
         p->cut_left = (int32_t)draw(state, a->out_width + 2 * a->cutout + 3) - (int32_t)a->cutout - 1;
         p->flip = draw(state, 2);
+        p->vertical_flip = draw(state, 2);
     }
 }
 

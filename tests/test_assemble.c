@@ -74,6 +74,16 @@ static void model_flip(struct plane p)
         }
 }
 
+static void model_vertical_flip(struct plane p)
+{
+    for (int y = 0, z = p.height - 1; y < z; y++, z--)
+        for (int x = 0; x < p.width; x++) {
+            uint8_t top = p.at[y * p.width + x];
+            p.at[y * p.width + x] = p.at[z * p.width + x];
+            p.at[z * p.width + x] = top;
+        }
+}
+
 /* The nearest number with `bits` bits behind the point and exponents from `least` on, as it is written. */
 static uint16_t model_half(double value, int bits, int least, uint16_t infinite)
 {
@@ -124,7 +134,7 @@ static void model(const struct assembly *a, const uint8_t *const *sources, const
                   size_t count, void *out)
 {
     for (size_t i = 0; i < count; i++) {
-        struct placement p = {0, 0, 0, 0, false};
+        struct placement p = {0};
         p.top = (int32_t)((a->height + 2 * a->pad - a->out_height) / 2);
         p.left = (int32_t)((a->width + 2 * a->pad - a->out_width) / 2);
         p.cut_top = (int32_t)a->out_height;
@@ -135,6 +145,8 @@ static void model(const struct assembly *a, const uint8_t *const *sources, const
             struct plane plane = model_crop(a, model_pad(a, sources[i] + c * a->height * a->width), p);
             if (p.flip)
                 model_flip(plane);
+            if (p.vertical_flip)
+                model_vertical_flip(plane);
             model_plane(a, plane, p, c, to);
             free(plane.at);
         }
@@ -218,6 +230,17 @@ Test(assemble, by_hand_padding)
     p.flip = true;
     assemble_one(&a, source, &p, out);
     cr_assert_arr_eq(out, ((uint8_t[]){6, 5, 4, 5, 3, 2, 1, 2, 6, 5, 4, 5}), 12);
+    p.vertical_flip = true;
+    assemble_one(&a, source, &p, out);
+    cr_assert_arr_eq(out, ((uint8_t[]){6, 5, 4, 5, 3, 2, 1, 2, 6, 5, 4, 5}), 12);
+    a.pad_mode = APL_PAD_ZERO;
+    assemble_one(&a, source, &p, out);
+    cr_assert_arr_eq(out, ((uint8_t[]){6, 5, 4, 0, 3, 2, 1, 0, 0, 0, 0, 0}), 12);
+    p.flip = false;
+    assemble_one(&a, source, &p, out);
+    cr_assert_arr_eq(out, ((uint8_t[]){0, 4, 5, 6, 0, 1, 2, 3, 0, 0, 0, 0}), 12);
+    a.pad_mode = APL_PAD_REFLECT;
+    p.flip = true, p.vertical_flip = false;
     p.top = 1, p.left = 1;
     assemble_one(&a, source, &p, out);
     cr_assert_arr_eq(out, ((uint8_t[]){2, 3, 2, 1, 5, 6, 5, 4, 2, 3, 2, 1}), 12);

@@ -90,6 +90,9 @@ Test(transform, leaves_what_cannot_be_as_it_was)
     REFUSED(APL_E_INVALID, "label", NULL, t.field = "label");
     REFUSED(APL_E_INVALID, "crop", NULL, t.crop_width = SIDE + 1);
     REFUSED(APL_E_INVALID, "deviation", NULL, t.deviation[2] = -1);
+    REFUSED(APL_E_INVALID, "from 0 to 1, not 1.5", NULL, t.flip_p = 1.5);
+    REFUSED(APL_E_INVALID, "from 0 to 1, not -0.1", NULL, t.vertical_flip_p = -0.1);
+    REFUSED(APL_E_INVALID, "from 0 to 1", NULL, t.vertical_flip_p = NAN);
     REFUSED(APL_E_NOTFOUND, "dev", "dev", t.pad = 1);
     apl_transform t = APL_TRANSFORM_INIT;
     cr_assert_eq(apl_transform_complete(NULL, NULL, &t, NULL), APL_E_INVALID);
@@ -160,7 +163,7 @@ Test(transform, says_which_field_it_is_for)
     take_sorts(false);
     REFUSED(APL_E_INVALID, "must name its field", "part", t.pad = 0);
     for (unsigned f = DEEP; f < SORTS; f++)
-        REFUSED(APL_E_INVALID, "is not u8[C,H,W]", "part", t.field = sorts[f].name);
+        REFUSED(APL_E_INVALID, "not an image", "part", t.field = sorts[f].name);
     for (unsigned pad = 3; pad < 8; pad++) {
         apl_transform t = APL_TRANSFORM_INIT;
         t.field = "drawn", t.pad = pad, t.pad_mode = APL_PAD_REFLECT;

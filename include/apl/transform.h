@@ -12,7 +12,7 @@ typedef enum apl_layout { APL_NCHW = 0, APL_NHWC = 1 } apl_layout;
 typedef enum apl_pad { APL_PAD_ZERO = 0, APL_PAD_REFLECT = 1 } apl_pad;
 typedef enum apl_flip {
     APL_FLIP_NONE = 0,
-    APL_FLIP_RANDOM = 1,     /* left and right, with probability one half, anew each epoch */
+    APL_FLIP_RANDOM = 1,     /* left and right, with probability flip_p, anew each epoch */
     APL_FLIP_ALTERNATING = 2 /* one half of the records in even epochs, the other half in odd ones */
 } apl_flip;
 typedef enum apl_scale {
@@ -24,13 +24,16 @@ typedef enum apl_scale {
 #define APL_MAX_CHANNELS 16
 
 /*
- * What is done to the pictures of a u8 field of shape {C, H, W} on their way into a batch, in this order: pad
- * on all sides, crop, flip, cut out, scale, convert. Randomness is keyed by seed, epoch, record and copy: a
- * record is augmented the same way in whatever batch, thread or rank it comes. Start from APL_TRANSFORM_INIT.
+ * What is done to the images of a u8 field of shape {C, H, W}, or {H, W}, on their way into a batch, in this
+ * order: pad on all sides, crop, flip, cut out, scale, convert. Randomness is keyed by seed, epoch, record and
+ * copy: a record is augmented the same way in whatever batch, thread or rank it comes. It is not keyed by the
+ * field: the images of one record, such as a photograph and its mask, are augmented alike. With equal settings
+ * and shapes they get the same crop, flip and square; flips agree whatever the shapes. Start from
+ * APL_TRANSFORM_INIT.
  */
 typedef struct apl_transform {
     size_t size;       /* sizeof(apl_transform) */
-    const char *field; /* NULL: the one field that is a picture */
+    const char *field; /* NULL: the one that is an image: {C, H, W} if there is such, else {H, W} */
     unsigned pad;      /* pixels */
     apl_pad pad_mode;
     unsigned crop_height, crop_width; /* 0: as stored */
@@ -41,13 +44,15 @@ typedef struct apl_transform {
     /* For APL_SCALE_NORMALISE, in units of stored values (0 ... 255). Where the deviation is 0, those of the
      * split "train" are taken, or of the split that is read if there is no such. */
     float mean[APL_MAX_CHANNELS], deviation[APL_MAX_CHANNELS];
-    apl_dtype dtype; /* APL_F32, APL_F16, APL_BF16, or APL_U8 (also 0), which is not scaled */
-    apl_layout layout;
+    apl_dtype dtype;        /* APL_F32, APL_F16, APL_BF16, or APL_U8 (also 0), which is not scaled */
+    apl_layout layout;      /* an image {H, W} stays so in either */
+    double flip_p;          /* of APL_FLIP_RANDOM, above 0 and at most 1; 0: one half */
+    double vertical_flip_p; /* that top and bottom change places, from 0 to 1, anew each epoch */
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
     {                                                                                                      \
         sizeof(apl_transform), NULL, 0, APL_PAD_ZERO, 0, 0, 0, APL_FLIP_NONE, 0, APL_SCALE_UNIT, {0}, {0}, \
-            (apl_dtype)0, APL_NCHW                                                                         \
+            (apl_dtype)0, APL_NCHW, 0, 0                                                                   \
     }
 
 /*
@@ -62,7 +67,7 @@ APL_API APL_MUST_USE apl_status apl_transform_complete(apl_store *store, const c
 /* Where crop, flip and square of one record fall. */
 typedef struct apl_placement {
     int32_t top, left;         /* of the crop in the padded picture */
-    int32_t flip;              /* 1: left and right of the crop change places */
+    int32_t flip;              /* of the crop: 1: left and right change places; 2: top and bottom; 3: both */
     int32_t cut_top, cut_left; /* of the square in the result; it may stick out on any side */
 } apl_placement;
 

@@ -28,13 +28,18 @@ static PyObject *float_list(const float *values, unsigned n)
     return list;
 }
 
+static unsigned channels_of(const apl_field *image)
+{
+    return image->ndim == 3 ? (unsigned)image->shape[0] : 1;
+}
+
 static PyObject *transform_dict(const apl_transform *t, unsigned channels)
 {
-    PyObject *dict =
-        Py_BuildValue("{s:I,s:i,s:I,s:I,s:i,s:i,s:I,s:i,s:i,s:i}", "pad", t->pad, "pad_mode",
-                      (int)t->pad_mode, "crop_height", t->crop_height, "crop_width", t->crop_width,
-                      "crop_centre", t->crop_centre, "flip", (int)t->flip, "cutout", t->cutout, "scale",
-                      (int)t->scale, "dtype", (int)t->dtype, "layout", (int)t->layout);
+    PyObject *dict = Py_BuildValue(
+        "{s:I,s:i,s:I,s:I,s:i,s:i,s:I,s:i,s:i,s:i,s:d,s:d}", "pad", t->pad, "pad_mode", (int)t->pad_mode,
+        "crop_height", t->crop_height, "crop_width", t->crop_width, "crop_centre", t->crop_centre, "flip",
+        (int)t->flip, "cutout", t->cutout, "scale", (int)t->scale, "dtype", (int)t->dtype, "layout",
+        (int)t->layout, "flip_p", t->flip_p, "vertical_flip_p", t->vertical_flip_p);
     if (dict && (dict_take(dict, "field", text_or_none(t->field)) < 0 ||
                  dict_take(dict, "mean", float_list(t->mean, channels)) < 0 ||
                  dict_take(dict, "deviation", float_list(t->deviation, channels)) < 0))
@@ -55,7 +60,7 @@ static PyObject *complete(struct py_store *s, const char *split, apl_transform *
     if (status != APL_OK)
         core_raise(core_state_of(s), &err);
     else if (field >= 0)
-        dict = transform_dict(t, (unsigned)apl_store_field(store, (unsigned)field)->shape[0]);
+        dict = transform_dict(t, channels_of(apl_store_field(store, (unsigned)field)));
     store_done(s);
     return dict;
 }

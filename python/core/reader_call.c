@@ -52,6 +52,10 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
     if (done == 0)
         done = take_numbers(t, items, sizeof items / sizeof *items, dict);
     if (done == 0)
+        done = take_real(dict, "flip_p", &t->flip_p);
+    if (done == 0)
+        done = take_real(dict, "vertical_flip_p", &t->vertical_flip_p);
+    if (done == 0)
         done = take_floats(dict, "mean", t->mean);
     if (done == 0)
         done = take_floats(dict, "deviation", t->deviation);

@@ -107,12 +107,8 @@ int take_records(struct reader_call *call, PyTypeObject *store, PyObject *dict)
         take_sampling(call, dict) < 0)
         return -1;
     call->options.ids = ids;
-    PyObject *weight = PyDict_GetItemString(dict, "weight");
-    if (weight) {
-        call->options.weight = PyFloat_AsDouble(weight);
-        if (PyErr_Occurred() || PyDict_DelItemString(dict, "weight") < 0)
-            return -1;
-    }
+    if (take_real(dict, "weight", &call->options.weight) < 0)
+        return -1;
     return take_mix(call, store, dict);
 }
 

@@ -39,6 +39,15 @@ int take_numbers(void *to, const struct number_item *items, size_t count, PyObje
     return 0;
 }
 
+int take_real(PyObject *dict, const char *name, double *to)
+{
+    PyObject *value = PyDict_GetItemString(dict, name);
+    if (!value)
+        return 0;
+    *to = PyFloat_AsDouble(value);
+    return PyErr_Occurred() ? -1 : PyDict_DelItemString(dict, name);
+}
+
 int check_empty(PyObject *dict, const char *what)
 {
     PyObject *key, *value;

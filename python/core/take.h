@@ -19,6 +19,9 @@ int take_numbers(void *to, const struct number_item *items, size_t count, PyObje
 int take_text(PyObject *owners, PyObject *dict, const char *name, const char **text);
 int take_bytes(PyObject *owners, PyObject *dict, const char *name, const void **bytes, size_t *size);
 
+/* A float, or what can be made one. */
+int take_real(PyObject *dict, const char *name, double *to);
+
 /* What is left has a name that nothing has. */
 int check_empty(PyObject *dict, const char *what);
 

@@ -30,6 +30,7 @@ struct placement {
         left; /* of the crop in the padded source: 0 ... height + 2 pad - out_height, likewise left */
     int32_t cut_top, cut_left; /* of the square in the result; it may stick out on any side */
     bool flip;                 /* left and right, of the crop */
+    bool vertical_flip;        /* top and bottom, of the crop */
 };
 
 /* Bytes of one result. */

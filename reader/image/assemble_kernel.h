@@ -49,7 +49,8 @@ struct picture {
     size_t source_bytes, plane_bytes;
     uint8_t *out, *end;
     const float *scale, *bias;
-    int32_t top, height, width; /* top: counted from the source's first row */
+    int32_t first, step, height,
+        width; /* first: row of the result, counted from the source's first; 1 or -1 on */
     apl_pad pad_mode;
     size_t out_height, out_width;
 };
@@ -84,7 +85,7 @@ static void find_run(struct run *run, const struct assembly *a, const struct pla
  */
 INLINE size_t find_row(const struct picture *p, size_t row)
 {
-    int32_t at = assemble_source(p->top + (int32_t)row, p->height, p->pad_mode);
+    int32_t at = assemble_source(p->first + p->step * (int32_t)row, p->height, p->pad_mode);
     return (uint32_t)at < (uint32_t)p->height ? (size_t)at * (size_t)p->width : NO_ROW;
 }
 
@@ -232,7 +233,9 @@ INLINE void make_pictures(const struct batch *batch, size_t planes, apl_dtype dt
         picture.next = batch->sources[i + 1 < batch->count ? i + 1 : i];
         picture.out = batch->out + i * bytes;
         picture.end = picture.out + bytes;
-        picture.top = placement.top - (int32_t)a->pad;
+        picture.first =
+            placement.top - (int32_t)a->pad + (placement.vertical_flip ? (int32_t)a->out_height - 1 : 0);
+        picture.step = placement.vertical_flip ? -1 : 1;
         make_picture(&picture, a, &placement, planes, dtype);
         if (a->cutout)
             assemble_cut(a, &placement, picture.out);

@@ -34,8 +34,9 @@ static uint8_t load_pixel(const struct assembly *a, const struct placement *p, c
                           size_t row, size_t column)
 {
     size_t x = p->flip ? a->out_width - 1 - column : column;
+    size_t y = p->vertical_flip ? a->out_height - 1 - row : row;
     int32_t height = (int32_t)a->height, width = (int32_t)a->width, pad = (int32_t)a->pad;
-    int32_t from_row = assemble_source(p->top + (int32_t)row - pad, height, a->pad_mode);
+    int32_t from_row = assemble_source(p->top + (int32_t)y - pad, height, a->pad_mode);
     int32_t from_column = assemble_source(p->left + (int32_t)x - pad, width, a->pad_mode);
     if (from_row < 0 || from_row >= height || from_column < 0 || from_column >= width)
         return 0;

@@ -1,4 +1,5 @@
-/* Where crop, flip and square of a record fall: a function of seed, epoch, field, id and copy alone. */
+/* Where crop, flip and square of a record fall: a function of seed, epoch, stream, id and copy alone. Fields of
+ * one stream are augmented alike. */
 #ifndef AUGMENT_H
 #define AUGMENT_H
 
@@ -6,16 +7,21 @@
 
 #include <stddef.h>
 
+/* Of images as they are stored. */
+struct image_shape {
+    unsigned channels, height, width;
+};
+
 /* What the placements of a batch have in common. */
 struct augment {
     uint64_t key, side_key, epoch;
     uint32_t height_room, width_room; /* places for the crop */
     const apl_transform *transform;
-    unsigned field;
+    unsigned stream;
 };
 
-/* For field number `field`, to which the transform (completed: see transform.h) belongs. */
-void augment_init(struct augment *a, const apl_field *of, unsigned field, const apl_transform *transform,
+/* For images of this shape, to which the transform (completed: see transform.h) belongs. */
+void augment_init(struct augment *a, struct image_shape of, unsigned stream, const apl_transform *transform,
                   uint64_t seed, uint64_t epoch);
 
 /* Does anything differ from record to record? If not, all placements are the one that assemble() takes

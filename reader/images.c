@@ -1,0 +1,101 @@
+/* Which fields of a store are images: see images.h. */
+#include "images.h"
+
+#include <stdio.h>
+
+#define LONGEST   (1 << 15) /* pixels of a side */
+#define AN_IMAGE  "u8[C,H,W] with C at most %d, or u8[H,W]"
+#define LIST_TEXT 256
+
+bool is_image(const apl_field *f)
+{
+    if (f->dtype != APL_U8 || f->ndim < 2 || f->ndim > 3 || field_varying(f) != 0)
+        return false;
+    return (f->ndim == 2 || f->shape[0] <= APL_MAX_CHANNELS) && f->shape[f->ndim - 2] <= LONGEST &&
+           f->shape[f->ndim - 1] <= LONGEST;
+}
+
+struct image_shape image_shape(const apl_field *f)
+{
+    return (struct image_shape){.channels = f->ndim == 3 ? (unsigned)f->shape[0] : 1,
+                                .height = (unsigned)f->shape[f->ndim - 2],
+                                .width = (unsigned)f->shape[f->ndim - 1]};
+}
+
+/* How many of the fields wanted are images of `ndim` dimensions; *first is the first of them. */
+static unsigned count_images(const struct schema *schema, const bool *wanted, unsigned ndim, unsigned *first)
+{
+    unsigned count = 0;
+    for (unsigned f = 0; f < schema->count; f++)
+        if ((!wanted || wanted[f]) && schema->fields[f].ndim == ndim && is_image(&schema->fields[f]) &&
+            count++ == 0)
+            *first = f;
+    return count;
+}
+
+unsigned image_stream(const struct schema *schema)
+{
+    unsigned first = 0;
+    if (count_images(schema, NULL, 3, &first) == 0)
+        (void)count_images(schema, NULL, 2, &first);
+    return first;
+}
+
+/* "image: u8[32,32,3], label: u8": as many as there is room for. */
+static const char *list_fields(const struct schema *schema, const bool *wanted, char text[LIST_TEXT])
+{
+    size_t n = 0;
+    text[0] = '\0';
+    for (unsigned f = 0; f < schema->count; f++) {
+        char type[FIELD_TYPE_TEXT];
+        if (wanted && !wanted[f])
+            continue;
+        const apl_field *of = &schema->fields[f];
+        const char *comma = n ? ", " : "";
+        int more =
+            snprintf(text + n, LIST_TEXT - n, "%s%.64s: %s", comma, of->name, field_type_text(of, type));
+        if (more < 0 || n + (size_t)more >= LIST_TEXT - 8) { /* "..." must fit behind the next comma */
+            snprintf(text + n, LIST_TEXT - n, "%s...", comma);
+            break;
+        }
+        n += (size_t)more;
+    }
+    return text;
+}
+
+static apl_status find_only(const struct schema *schema, const bool *wanted, unsigned *field, apl_error *err)
+{
+    char list[LIST_TEXT];
+    unsigned count = count_images(schema, wanted, 3, field);
+    if (count == 0)
+        count = count_images(schema, wanted, 2, field);
+    if (count == 1)
+        return APL_OK;
+    (void)list_fields(schema, wanted, list);
+    if (count)
+        return fail(err, APL_E_INVALID,
+                    "a transform must name its field, since %u fields are images; the fields are %s", count,
+                    list);
+    return fail(err, APL_E_NOTFOUND,
+                "a transform: no field is an image, which is " AN_IMAGE "; the fields are %s",
+                APL_MAX_CHANNELS, list);
+}
+
+apl_status image_find(const struct schema *schema, const bool *wanted, const char *name, unsigned *field,
+                      apl_error *err)
+{
+    char type[FIELD_TYPE_TEXT];
+    if (!name)
+        return find_only(schema, wanted, field, err);
+    int found = schema_find(schema, name);
+    if (found < 0)
+        return fail(err, APL_E_NOTFOUND, "a transform: there is no field %.64s", name);
+    const apl_field *f = &schema->fields[found];
+    if (!is_image(f))
+        return fail(err, APL_E_INVALID, "a transform: field %s is %s, not an image, which is " AN_IMAGE,
+                    f->name, field_type_text(f, type), APL_MAX_CHANNELS);
+    if (wanted && !wanted[found])
+        return fail(err, APL_E_INVALID, "a transform: field %s is not among the fields wanted", f->name);
+    *field = (unsigned)found;
+    return APL_OK;
+}

@@ -1,0 +1,23 @@
+/* Which fields of a store are images, and of what shape. */
+#ifndef IMAGES_H
+#define IMAGES_H
+
+#include "augment.h"
+#include "store.h"
+
+/* An image is u8 of one shape: {C, H, W} with at most APL_MAX_CHANNELS channels, or {H, W}, which is one. */
+bool is_image(const apl_field *field);
+
+/* Of a field that is an image. */
+struct image_shape image_shape(const apl_field *field);
+
+/* The number under which all images of a record are augmented, so that they agree: that of the store's first
+ * field {C, H, W}, or else {H, W}; 0 where none is an image. */
+unsigned image_stream(const struct schema *schema);
+
+/* The field called `name`, or, for NULL, the only image among those wanted (NULL: all): {C, H, W} if there is
+ * such, else {H, W}. APL_E_NOTFOUND and APL_E_INVALID say what the fields are instead. */
+apl_status image_find(const struct schema *schema, const bool *wanted, const char *name, unsigned *field,
+                      apl_error *err);
+
+#endif
