@@ -27,7 +27,8 @@ from ._arguments import (
     wrong_type,
     wrong_value,
 )
-from ._errors import Error, ForkedError, InvalidError, LentError, NotFoundError
+from ._errors import ForkedError, InvalidError, LentError, NotFoundError
+from ._foreign import begin, resolved
 from ._ids import marked, mask_of
 from ._mix import WEIGHT, records_of, sources
 from ._pass import Epoch, Pass
@@ -45,6 +46,11 @@ _open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
 def _threads(threads: int | None) -> int:
     """As the library has it, for which 0 is its own choice."""
     return 0 if threads is None else whole("threads", threads, 0, U32 - 1) or _core.APL_NO_THREADS
+
+
+def _working(threads: int) -> int:
+    """How many threads those are."""
+    return {0: len(os.sched_getaffinity(0)) - 1, _core.APL_NO_THREADS: 1}.get(threads, threads)
 
 
 def _pair(pin: Any) -> Any:
@@ -160,9 +166,11 @@ class Loader:
     ) -> None:
         if (rank is None) != (world is None):
             raise InvalidError(f"rank and world go together; got rank={rank!r}, world={world!r}")
-        in_c, self._functions = split_transforms(transforms)
+        self.store = db if isinstance(db, Store) else Store(db)
+        fields = names("fields", fields)
+        in_c, self._functions = split_transforms(resolved(transforms, self.store.schema, fields))
         self._options: dict[str, Any] = {
-            "transforms": in_c, "fields": names("fields", fields), "order": choice("order", order, _ORDERS),
+            "transforms": in_c, "fields": fields, "order": choice("order", order, _ORDERS),
             "sequential": 1 - flag("shuffle", shuffle), "drop_last": flag("drop_last", drop_last),
             "threads": _threads(threads), "pin": pin if pin is None else _pair(pin),
             "fill": flag("fill", fill),
@@ -174,9 +182,9 @@ class Loader:
         }  # fmt: skip
         first_epoch = whole("first_epoch", first_epoch)
         self._timeout = 0.0 if timeout is None else number("timeout", timeout, _SECONDS, 0)
-        self.store = db if isinstance(db, Store) else Store(db)
         check_channels(in_c, self.store.schema)
         self.batch_size, self.seed = self._options["batch_size"], self._options["seed"]
+        begin(self._functions, self.seed, _working(self._options["threads"]))
         first = next(iter(self.store._splits()))[0]
         self.split = self._options["split"] = first if split is None else text("split", split)
         self._add_records(sampling, ids, mix, weight)
@@ -424,12 +432,9 @@ class Loader:
         )
 
     def __repr__(self) -> str:
-        kind, module = type(self), type(self).__module__.removesuffix("._loader")
-        what = f"<{module}.{kind.__name__} of {self.store.path!r}, split {self.split!r}"
-        try:
-            return f"{what}: {len(self):,} batches of {self.batch_size}, epoch {self.epoch}>"
-        except (Error, ValueError):
-            return f"{what}, closed>"
+        from . import _display
+
+        return _display.loader_repr(self)
 
 
 @atexit.register

@@ -24,7 +24,6 @@ from ._arguments import (
     text,
     whole,
 )
-from ._display import store_html, store_repr
 from ._errors import CorruptError, ExistsError, NoRecordError, NotFoundError, advising
 from ._ids import Ids, numbers
 from ._part import SplitView
@@ -148,10 +147,17 @@ class Store(_core.Store):
         return next((f.classes for f in self.schema if f.classes), None)
 
     def moments(self, split: str = "train", field: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of each channel of a u8 field over a split of the source: two
-        float64[channels], in units of the stored values (0 ... 255). `field`: the one that is a picture, if
-        None."""
+        """Mean and standard deviation of each channel of an image over a split of the source: two
+        float64[channels], in units of the stored values (0 ... 255).
+
+        Args:
+            field: u8 of the shape (channels, height, width), (height, width) or any other with fewer than
+                three dimensions, which count as one channel; None: the one field that is an image.
+        """
         name = text("field", field) if field else self.picture
+        known = self.schema[name]
+        if known.dtype == "u8" and len(known.shape) == 3 and known.shape[0] > 16:
+            self.schema.image([name])  # refuses it
         found = self._moments(text("split", split), name)
         if not found:
             raise NotFoundError(
@@ -172,11 +178,8 @@ class Store(_core.Store):
 
     @property
     def picture(self) -> str:
-        """The name of the one field that is a picture: u8[channels, height, width]."""
-        names = [f.name for f in self.schema if f.is_picture]
-        if len(names) != 1:
-            raise NotFoundError(f"{self.path}: {len(names)} fields are pictures; one must be named")
-        return names[0]
+        """The name of the one field that is an image: u8[channels, height, width], or u8[height, width]."""
+        return self.schema.image().name
 
     # ------------------------------------------------------------------------------------------- reading
 
@@ -387,7 +390,11 @@ class Store(_core.Store):
     def __repr__(self) -> str:
         if self.closed:
             return f"<apldata.Store {self.path!r}, closed>"
-        return store_repr(self)
+        from . import _display
+
+        return _display.store_repr(self)
 
     def _repr_html_(self) -> str:
-        return store_html(self)
+        from . import _display
+
+        return _display.store_html(self)

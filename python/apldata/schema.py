@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ._errors import NoFieldError
+from ._errors import InvalidError, NoFieldError, NotFoundError
+
+AN_IMAGE = "u8[C,H,W] with C at most 16, or u8[H,W]"
 
 
 def plain(name: str) -> str:
@@ -50,8 +52,16 @@ class Field:
 
     @property
     def is_picture(self) -> bool:
-        """Is it a picture that transforms can be applied to: u8, of the shape (channels, height, width)?"""
-        return self.dtype == "u8" and len(self.shape) == 3 and -1 not in self.shape
+        """Is it an image that transforms in C can be applied to: u8, of the shape (channels, height, width)
+        with at most 16 channels, or (height, width)?"""
+        if self.dtype != "u8" or len(self.shape) not in (2, 3) or -1 in self.shape:
+            return False
+        return (len(self.shape) == 2 or self.shape[0] <= 16) and max(self.shape[-2:]) <= 1 << 15
+
+    @property
+    def channels(self) -> int:
+        """Of an image: the first of three dimensions, or 1."""
+        return self.shape[0] if len(self.shape) == 3 else 1
 
     @property
     def type(self) -> str:
@@ -80,6 +90,30 @@ class Schema(tuple[Field, ...]):
     @property
     def names(self) -> list[str]:
         return [field.name for field in self]
+
+    def image(self, among: Iterable[str] | None = None) -> Field:
+        """The one field that is an image, of those named (None: of all): u8[C,H,W] if there is such, else
+        u8[H,W]. InvalidError or NotFoundError say what the fields are instead."""
+        fields = [field for field in self if among is None or field.name in set(among)]
+        found = [f for f in fields if f.is_picture and len(f.shape) == 3] or [
+            f for f in fields if f.is_picture
+        ]
+        if len(found) == 1:
+            return found[0]
+        seen = listed(f"{plain(f.name)}: {f.type}" for f in fields)
+        if found:
+            names = listed(f.name for f in found)
+            raise InvalidError(f"several fields are images ({names}): name one; the fields are {seen}")
+        last = next(
+            (f for f in fields if f.dtype == "u8" and len(f.shape) == 3 and 1 <= f.shape[2] <= 4), None
+        )
+        left_out = next((field for field in self if field.is_picture), None)
+        if left_out:
+            raise InvalidError(
+                f"field {plain(left_out.name)} is not among the fields wanted, which are {seen}"
+            )
+        hint = f"; of field {plain(last.name)} the channels come last, and should come first" if last else ""
+        raise NotFoundError(f"no field is an image, which is {AN_IMAGE}; the fields are {seen}{hint}")
 
     def __repr__(self) -> str:
         return f"Schema({', '.join(f'{plain(field.name)}: {field.type}' for field in self)})"

@@ -1,12 +1,14 @@
-"""What is done to pictures on their way into a batch.
+"""What is done to images on their way into a batch.
 
 These run in C, fused into one pass, on the library's threads. They apply to a u8 field of the shape
-(channels, height, width), in this order, whatever the order they are given in: pad, crop, flip, cut out,
-scale, convert. Randomness is keyed by seed, epoch and record: a record is augmented the same way in whatever
-batch, thread or rank it comes.
+(channels, height, width) or (height, width), in this order, whatever the order they are given in: pad, crop,
+flip, cut out, scale, convert. Randomness is keyed by seed, epoch and record: a record is augmented the same
+way in whatever batch, thread or rank it comes. It is not keyed by the field: with equal transforms, an image
+and its mask get the same crop and flip (``RandomFlip(field=["image", "mask"])``).
 
-Any other callable given among the transforms is a function over a whole batch (see `Loader`); `PerPicture`
-makes one from a function over single pictures.
+Transforms of torchvision and Albumentations may stand in the same list; see docs/PYTHON.md. Any other
+callable is a function over a whole batch (see `Loader`); `PerPicture` makes one from a function over single
+images.
 """
 
 from __future__ import annotations
@@ -19,7 +21,17 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import choice, number, optional_text, whole, wrong_type, wrong_value
+from ._arguments import (
+    choice,
+    flag,
+    names,
+    number,
+    optional_text,
+    text,
+    whole,
+    wrong_type,
+    wrong_value,
+)
 from ._errors import InvalidError, InvalidTypeError
 from .schema import Schema
 
@@ -39,11 +51,21 @@ def _pair(name: str, size: int | Sequence[int]) -> tuple[int, int]:
     return height, width
 
 
+def _probability(name: str, value: Any) -> float:
+    wanted = "a probability, from 0 to 1"
+    p = number(name, value, wanted, 0)
+    if p > 1:
+        raise wrong_value(name, wanted, value)
+    return p
+
+
 def _numbers(name: str, values: Any) -> list[float]:
-    """A number for each channel."""
-    wanted = "a list of numbers, one for each channel"
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+    """A number for each channel; one alone stands for all of them."""
+    wanted = "a number, or a list of numbers, one for each channel"
+    if isinstance(values, (str, bytes)):
         raise wrong_type(name, wanted, values)
+    if not hasattr(values, "__iter__") or getattr(values, "ndim", 1) == 0:
+        return [number(name, values, wanted)]
     found = [number(f"{name}[{channel}]", value) for channel, value in enumerate(values)]
     if not 1 <= len(found) <= _CHANNELS:
         raise wrong_value(name, f"{wanted}, of which there are at most {_CHANNELS}", values)
@@ -52,9 +74,29 @@ def _numbers(name: str, values: Any) -> list[float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Transform:
-    """A transform that runs in C. `field` names the pictures; None: the one field that is a picture."""
+    """A transform that runs in C. Wrong arguments are refused when it is made.
 
-    field: str | None = None
+    Args:
+        field: the name of the images' field, or a list of several, which are transformed alike; None: the one
+            field that is an image.
+    """
+
+    field: str | Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        name = f"{type(self).__name__}: field"
+        if isinstance(self.field, (str, type(None))):
+            optional_text(name, self.field)
+        elif not isinstance(self.field, Sequence) or not self.field:
+            raise wrong_type(name, "a string, a list of names, or None", self.field)
+        else:
+            object.__setattr__(self, "field", tuple(names(name, self.field) or ()))
+        self.settings()
+
+    @property
+    def fields(self) -> tuple[str | None, ...]:
+        """The names of the fields that it is for; None stands for the one field that is an image."""
+        return self.field if isinstance(self.field, tuple) else (self.field,)  # type: ignore[return-value]
 
     def settings(self) -> dict[str, Any]:
         """The members of ``apl_transform`` (see ``apl.h``) that it sets."""
@@ -69,7 +111,7 @@ class RandomCrop(Transform):
     size: int | Sequence[int]
     padding: int = 0
     padding_mode: str = "constant"
-    field: str | None = field(default=None, kw_only=True)
+    field: str | Sequence[str] | None = field(default=None, kw_only=True)
 
     def settings(self) -> dict[str, Any]:
         height, width = _pair("RandomCrop: size", self.size)
@@ -86,7 +128,7 @@ class CenterCrop(Transform):
     """Cuts `size` (a side, or height and width) out of the middle."""
 
     size: int | Sequence[int]
-    field: str | None = field(default=None, kw_only=True)
+    field: str | Sequence[str] | None = field(default=None, kw_only=True)
 
     def settings(self) -> dict[str, Any]:
         height, width = _pair("CenterCrop: size", self.size)
@@ -95,10 +137,29 @@ class CenterCrop(Transform):
 
 @dataclass(frozen=True)
 class RandomFlip(Transform):
-    """Turns left and right round, with probability one half, anew each epoch."""
+    """Turns left and right round with probability `p`, anew each epoch. Also called `RandomHorizontalFlip`,
+    as in torchvision."""
+
+    p: float = 0.5
+    field: str | Sequence[str] | None = field(default=None, kw_only=True)
 
     def settings(self) -> dict[str, Any]:
-        return {"flip": _core.APL_FLIP_RANDOM}
+        p = _probability(f"{type(self).__name__}: p", self.p)
+        return {"flip": _core.APL_FLIP_RANDOM, "flip_p": p} if p else {"flip": _core.APL_FLIP_NONE}
+
+
+RandomHorizontalFlip = RandomFlip
+
+
+@dataclass(frozen=True)
+class RandomVerticalFlip(Transform):
+    """Turns top and bottom round with probability `p`, anew each epoch."""
+
+    p: float = 0.5
+    field: str | Sequence[str] | None = field(default=None, kw_only=True)
+
+    def settings(self) -> dict[str, Any]:
+        return {"vertical_flip_p": _probability("RandomVerticalFlip: p", self.p)}
 
 
 @dataclass(frozen=True)
@@ -116,7 +177,7 @@ class Cutout(Transform):
     picture, so that it may stick out."""
 
     size: int
-    field: str | None = field(default=None, kw_only=True)
+    field: str | Sequence[str] | None = field(default=None, kw_only=True)
 
     def settings(self) -> dict[str, Any]:
         return {"cutout": whole("Cutout: size", self.size, 0, _WIDEST)}
@@ -124,13 +185,14 @@ class Cutout(Transform):
 
 @dataclass(frozen=True)
 class Normalize(Transform):
-    """(v / 255 - mean) / std, of each channel: mean and std are of pictures from 0 to 1. Without `mean` and
-    `std`, those of the split "train" are taken, which stores know (of the split that is read, if there is no
-    "train"). The result is float32 unless another type is asked for."""
+    """(v / 255 - mean) / std, of each channel: mean and std are of images from 0 to 1, a number for each
+    channel, or one for all. Without `mean` and `std`, those of the split "train" are taken, which stores know
+    (of the split that is read, if there is no "train"). The result is float32 unless another type is asked
+    for."""
 
-    mean: Sequence[float] | None = None
-    std: Sequence[float] | None = None
-    field: str | None = field(default=None, kw_only=True)
+    mean: float | Sequence[float] | None = None
+    std: float | Sequence[float] | None = None
+    field: str | Sequence[str] | None = field(default=None, kw_only=True)
 
     def settings(self) -> dict[str, Any]:
         if (self.mean is None) != (self.std is None):
@@ -138,16 +200,20 @@ class Normalize(Transform):
                 f"Normalize: mean and std go together; got mean={self.mean!r}, std={self.std!r}"
             )
         if self.mean is None or self.std is None:
-            return {"scale": _core.APL_SCALE_NORMALISE}
+            return {"scale": _core.APL_SCALE_NORMALISE, "mean": [], "deviation": []}
         mean, std = _numbers("Normalize: mean", self.mean), _numbers("Normalize: std", self.std)
         if any(s <= 0 for s in std) or len(mean) != len(std):
-            wanted = f"{len(mean)} numbers above 0, as many as mean has"
+            wanted = (
+                "a number above 0" if len(mean) == 1 else f"{len(mean)} numbers above 0, as many as mean has"
+            )
             raise wrong_value("Normalize: std", wanted, self.std)
         if any(m > 1 for m in mean):
             raise InvalidError(
-                f"Normalize: a mean of {max(mean):.4g}, where pictures go from 0 to 1: divide mean and "
+                f"Normalize: a mean of {max(mean):.4g}, where images go from 0 to 1: divide mean and "
                 "std by 255, or say Normalize() for those that the store knows"
             )
+        if len(mean) == 1:
+            mean, std = mean * _CHANNELS, std * _CHANNELS
         return {
             "scale": _core.APL_SCALE_NORMALISE,
             "mean": [255 * m for m in mean],
@@ -158,10 +224,11 @@ class Normalize(Transform):
 @dataclass(frozen=True)
 class _ToFloat(Transform):
     scale: bool = True
-    field: str | None = field(default=None, kw_only=True)
+    field: str | Sequence[str] | None = field(default=None, kw_only=True)
 
     def settings(self) -> dict[str, Any]:
         code = {"dtype": _DTYPES[type(self)._DTYPE]}  # type: ignore[attr-defined]
+        flag(f"{type(self).__name__}: scale", self.scale)
         return code if self.scale else {**code, "scale": _core.APL_SCALE_NONE}
 
 
@@ -201,20 +268,37 @@ def _takes(function: Callable[..., Any], keyword: str) -> bool:
     return keyword in arguments or any(a.kind is a.VAR_KEYWORD for a in arguments.values())
 
 
-class PerPicture:
-    """A function over single pictures, as a transform over batches: for Albumentations and the like.
+def _channels_first(result: np.ndarray, is_tensor: bool, channels: int) -> np.ndarray:
+    """An image that a function has made, with channels first. Of torch's tensors they are, of arrays they
+    come last, unless only the other dimension has as many as came."""
+    if result.ndim != 3:
+        return result
+    first, last = result.shape[0] == channels, result.shape[2] == channels
+    comes_last = last if first != last else not is_tensor
+    return result.transpose(2, 0, 1) if comes_last else result
 
-    ``function(image=picture)["image"]``, or ``function(picture)`` if it has no argument of that name, is
-    called for each picture of the batch, as an array of the shape (height, width, channels), and may return
-    another shape and dtype, the same for all. All of this is Python, on one thread, ahead of the training
-    loop: it costs what the function costs, and about 2 µs a picture more. The C transforms cost less than
-    half a microsecond.
+
+class PerPicture:
+    """A function over single images, as a transform over batches.
+
+    ``function(image=image)["image"]``, or ``function(image)`` if it has no argument of that name, is called
+    for each image of the batch, as an array of the shape (height, width, channels), or (height, width) if the
+    store has that, and may return another shape and dtype, the same for all: an array as it was given, or a
+    tensor (channels, height, width). All of this is Python, on one thread, ahead of the training loop: it
+    costs what the function costs, and about 2 µs an image more. The C transforms cost less than half a
+    microsecond.
+
+    Transforms of torchvision and Albumentations need no `PerPicture`. Within one they are applied to the
+    images of `field` alone, and what moves with them if that is named; see docs/PYTHON.md.
 
     Args:
-        function: of one picture. It is called anew for each; its randomness is its own.
-        field: the field of the pictures.
-        keyword: the argument that takes the picture; None: the first.
-        channels_last: False: pictures come and go as (channels, height, width).
+        function: of one image. It is called anew for each; its randomness is its own.
+        field: the field of the images.
+        keyword: the argument that takes the image; None: the first.
+        channels_last: False: images come and go as they are stored, (channels, height, width).
+        masks, boxes, box_format: for transforms of torchvision and Albumentations: the fields that are
+            transformed in the same draw, and how the boxes are written ("XYXY", "XYWH" or "CXCYWH", for
+            torchvision).
     """
 
     def __init__(
@@ -223,49 +307,91 @@ class PerPicture:
         field: str = "image",
         keyword: str | None = "image",
         channels_last: bool = True,
+        *,
+        masks: str | Sequence[str] = (),
+        boxes: str | None = None,
+        box_format: str | None = None,
     ) -> None:
-        self.function, self.field, self.channels_last = function, field, channels_last
+        if not callable(function):
+            raise wrong_type("PerPicture: function", "a function", function)
+        if isinstance(function, type):
+            raise InvalidTypeError(f"PerPicture: {function.__name__} is a class: write {function.__name__}()")
+        self.function, self.channels_last = function, bool(flag("PerPicture: channels_last", channels_last))
+        self.field = text("PerPicture: field", field)
+        keyword = optional_text("PerPicture: keyword", keyword)
         self.keyword = keyword if keyword is None or _takes(function, keyword) else None
+        masks = [masks] if isinstance(masks, str) else names("PerPicture: masks", masks) or []
+        self.roles = self.field, tuple(masks), optional_text("PerPicture: boxes", boxes), box_format
+        self._check_roles()
 
-    def _one(self, picture: np.ndarray) -> np.ndarray:
-        if self.channels_last:
-            picture = np.ascontiguousarray(picture.transpose(1, 2, 0))
-        result = self.function(picture) if self.keyword is None else self.function(**{self.keyword: picture})
+    def _check_roles(self) -> None:
+        from ._foreign import library_of
+
+        _, masks, boxes, box_format = self.roles
+        if (masks or boxes) and library_of(self.function) is None:
+            raise InvalidError(
+                "PerPicture: masks and boxes are for transforms of torchvision and Albumentations, not "
+                f"{self.function!r}"
+            )
+        formats = {"XYXY": 0, "XYWH": 1, "CXCYWH": 2}
+        if box_format is not None:
+            choice("PerPicture: box_format", box_format, formats)
+
+    def _one(self, image: np.ndarray) -> np.ndarray:
+        turned = self.channels_last and image.ndim == 3
+        given = np.ascontiguousarray(image.transpose(1, 2, 0)) if turned else image
+        result = self.function(given) if self.keyword is None else self.function(**{self.keyword: given})
         if isinstance(result, dict):
             result = result[self.keyword or "image"]
         if result is None:
-            raise InvalidError(f"{self.function!r} has returned None, not a picture")
-        return np.asarray(result).transpose(2, 0, 1) if self.channels_last else np.asarray(result)
+            raise InvalidError(f"{self.function!r} has returned None, not an image")
+        is_tensor = hasattr(result, "detach")
+        array = np.asarray(result)
+        if not self.channels_last:
+            return array
+        return _channels_first(array, is_tensor, len(image) if turned else 1)
 
     def __call__(self, batch: Any) -> None:
-        batch[self.field] = np.stack([self._one(picture) for picture in batch[self.field]])
+        images = batch[self.field]
+        if len(images):
+            batch[self.field] = np.stack([self._one(image) for image in images])
 
     def __repr__(self) -> str:
         return f"PerPicture({self.function!r}, field={self.field!r})"
 
 
-def _merge(merged: dict[str, Any], transform: Transform) -> None:
-    for key, value in transform.settings().items():
-        if key in merged and merged[key] != value:
-            raise InvalidError(f"{transform!r}: another transform has set {key} already")
-        merged[key] = value
+class _Merged:
+    """What all transforms of a field set, and which of them set it."""
 
+    def __init__(self, name: str | None) -> None:
+        self._settings: dict[str, Any] = {"field": name}
+        self._setters: dict[str, Transform] = {}
 
-def _complete(merged: dict[str, Any]) -> dict[str, Any]:
-    scaled = merged.get("scale", _core.APL_SCALE_UNIT)
-    if scaled == _core.APL_SCALE_NORMALISE:
-        merged.setdefault("dtype", _DTYPES["f32"])
-    return merged
+    def add(self, transform: Transform) -> None:
+        for key, value in transform.settings().items():
+            if key in self._setters:
+                before = self._setters[key]
+                raise InvalidError(f"{transform!r} after {before!r}, which sets the same: give one of them")
+            self._settings[key], self._setters[key] = value, transform
+
+    def completed(self) -> dict[str, Any]:
+        if self._settings.get("scale", _core.APL_SCALE_UNIT) == _core.APL_SCALE_NORMALISE:
+            self._settings.setdefault("dtype", _DTYPES["f32"])
+        return self._settings
 
 
 def check_channels(in_c: list[dict[str, Any]], schema: Schema) -> None:
     """Are there as many means and deviations as channels?"""
     for settings in in_c:
-        fields = [f for f in schema if f.is_picture and settings["field"] in (None, f.name)]
-        means = len(settings.get("mean", ()))
-        if means and len(fields) == 1 and means != fields[0].shape[0]:
+        mean = settings.get("mean", ())
+        if not mean or (len(mean) == _CHANNELS and len(set(mean)) == 1):
+            continue
+        if settings["field"] not in schema.names:  # which the reader tells
+            continue
+        field = schema[settings["field"]]
+        if len(mean) != field.channels:
             raise InvalidError(
-                f"Normalize: {means} means for {fields[0].shape[0]} channels of field {fields[0].name}"
+                f"Normalize: {len(mean)} means for {field.channels} channels of field {field.name}"
             )
 
 
@@ -281,7 +407,7 @@ def listed(transforms: Any) -> list[Any]:
 def split_transforms(transforms: Any) -> tuple[list[dict[str, Any]], list[Callable[[Any], Any]]]:
     """Divides transforms (some, or a single one) into what runs in C (a dict for each field) and functions
     over batches, which come after it."""
-    fields: dict[str | None, dict[str, Any]] = {}
+    fields: dict[str | None, _Merged] = {}
     functions: list[Callable[[Any], Any]] = []
     for transform in listed(transforms):
         if isinstance(transform, type):
@@ -291,10 +417,10 @@ def split_transforms(transforms: Any) -> tuple[list[dict[str, Any]], list[Callab
                 raise InvalidError(
                     f"{transform!r} runs in C, before functions of your own: put it in front of them"
                 )
-            name = optional_text(f"{type(transform).__name__}: field", transform.field)
-            _merge(fields.setdefault(name, {"field": name}), transform)
+            for name in transform.fields:
+                fields.setdefault(name, _Merged(name)).add(transform)
         elif callable(transform):
             functions.append(transform)
         else:
             raise wrong_type("a transform", "one of apldata.transforms, or a function", transform)
-    return [_complete(merged) for merged in fields.values()], functions
+    return [merged.completed() for merged in fields.values()], functions

@@ -16,9 +16,12 @@ from apldata import (
     InvalidTypeError,
     Loader,
     Normalize,
+    PerPicture,
     RandomCrop,
     RandomFlip,
+    RandomVerticalFlip,
     Store,
+    ToFloat32,
     Writer,
 )
 
@@ -58,18 +61,6 @@ def test_whole_numbers_of_a_loader(store: Store, name: str) -> None:
         ("fields", "image", TypeError, r"fields must be a list of names; got 'image': write \['image'\]"),
         ("fields", [3], TypeError, r"fields\[0\] must be a string; got 3"),
         ("transforms", 3, TypeError, "transforms must be a list of transforms"),
-        ("transforms", [RandomCrop("32")], TypeError, "RandomCrop: size must be .*'32'"),
-        ("transforms", [RandomCrop((1, 2, 3))], ValueError, r"RandomCrop: size must be .*\(1, 2, 3\)"),
-        ("transforms", [RandomCrop(32, padding=-1)], ValueError, "RandomCrop: padding must be .*got -1"),
-        ("transforms", [Cutout("8")], TypeError, "Cutout: size must be .*'8'"),
-        ("transforms", [Normalize("a", "b")], TypeError, "Normalize: mean must be a list of numbers"),
-        (
-            "transforms",
-            [Normalize([0.5] * 3, [0] * 3)],
-            ValueError,
-            "Normalize: std must be 3 numbers above 0",
-        ),
-        ("transforms", [RandomFlip(field=3)], TypeError, "RandomFlip: field must be a string"),
         ("rank", 0, ValueError, "rank and world go together"),
     ],
 )
@@ -77,6 +68,38 @@ def test_other_options_of_a_loader(
     store: Store, name: str, value: Any, error: type[Exception], message: str
 ) -> None:
     refused(error, message, Loader, store, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: RandomCrop("32"), TypeError, "RandomCrop: size must be .*'32'"),
+        (lambda: RandomCrop((1, 2, 3)), ValueError, r"RandomCrop: size must be .*\(1, 2, 3\)"),
+        (lambda: RandomCrop(32, padding=-1), ValueError, "RandomCrop: padding must be .*got -1"),
+        (lambda: Cutout("8"), TypeError, "Cutout: size must be .*'8'"),
+        (lambda: Normalize("a", "b"), TypeError, "Normalize: mean must be a number, or a list of numbers"),
+        (lambda: Normalize([0.5] * 3, [0] * 3), ValueError, "Normalize: std must be 3 numbers above 0"),
+        (lambda: Normalize(0.5, 0), ValueError, "Normalize: std must be a number above 0; got 0"),
+        (lambda: RandomFlip(field=3), TypeError, "RandomFlip: field must be a string, a list"),
+        (lambda: RandomFlip(field=[]), TypeError, "RandomFlip: field must be a string, a list"),
+        (lambda: RandomFlip(field=["a", 3]), TypeError, r"RandomFlip: field\[1\] must be a string"),
+        (lambda: RandomFlip(1.5), ValueError, "RandomFlip: p must be a probability, from 0 to 1; got 1.5"),
+        (lambda: RandomFlip("half"), TypeError, "RandomFlip: p must be a probability"),
+        (lambda: RandomVerticalFlip(-0.1), ValueError, "RandomVerticalFlip: p must be .*got -0.1"),
+        (lambda: ToFloat32(scale="no"), TypeError, "ToFloat32: scale must be True or False"),
+        (lambda: PerPicture(3), TypeError, "PerPicture: function must be a function"),
+        (lambda: PerPicture(dict), TypeError, r"dict is a class: write dict\(\)"),
+        (lambda: PerPicture(len, field=3), TypeError, "PerPicture: field must be a string"),
+        (
+            lambda: PerPicture(len, masks="mask"),
+            ValueError,
+            "masks and boxes are for transforms of torchvision",
+        ),
+    ],
+)
+def test_arguments_of_a_transform(make: Any, error: type[Exception], message: str) -> None:
+    """They are checked when it is made, not when a loader opens."""
+    refused(error, message, make)
 
 
 def test_numbers_of_numpy_will_do(store: Store) -> None:

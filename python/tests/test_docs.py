@@ -16,7 +16,13 @@ import apldata
 ROOT = Path(__file__).parents[2]
 PAGES = [page for page in (ROOT / "README.md", ROOT / "docs/PYTHON.md") if page.exists()]
 MODULES = Path(apldata.__file__).parent
-NEEDS = {"apldata.torch": "torch", "apldata.jax": "jax", "apldata.tf": "tensorflow"}
+NEEDS = {
+    "apldata.torch": "torch",
+    "apldata.jax": "jax",
+    "apldata.tf": "tensorflow",
+    "torchvision": "torchvision",
+    "albumentations": "albumentations",
+}
 
 
 def examples(page: Path) -> list[tuple[int, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from apldata import Loader, Normalize, PerPicture, RandomFlip, Store
 from apldata.transforms import split_transforms
 
 F32 = np.float32
+FLIPS = "0110001000100111"  # of the records from 1000 on
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +151,21 @@ def test_random_flip(store: Store, pictures: np.ndarray) -> None:
     assert 0.4 < one.mean() < 0.6 and 0.3 < (one == two).mean() < 0.7
 
 
+@pytest.mark.parametrize("p", [0, 0.2, 0.5, 1])
+def test_flips_with_a_probability(store: Store, pictures: np.ndarray, p: float) -> None:
+    assert abs(flipped(store, pictures, apldata.RandomHorizontalFlip(p), 0).mean() - p) < 0.1
+    seen = transformed(store, apldata.RandomVerticalFlip(p))
+    turned = (seen == pictures[:, :, ::-1]).all((1, 2, 3))
+    assert (turned | (seen == pictures).all((1, 2, 3))).all() and abs(turned.mean() - p) < 0.1
+
+
+def test_one_half_is_what_it_was(store: Store) -> None:
+    """The flips of a seed, an epoch and a record stay what they are."""
+    seen, plain = (transformed(store, *given, seed=1)[:16] for given in ([RandomFlip()], []))
+    flips = [int(not np.array_equal(a, b)) for a, b in zip(seen, plain, strict=True)]
+    assert "".join(map(str, flips)) == FLIPS
+
+
 def test_alternating_flip(store: Store, pictures: np.ndarray) -> None:
     sides = [flipped(store, pictures, apldata.AlternatingFlip(), epoch) for epoch in range(4)]
     assert 0.4 < sides[0].mean() < 0.6
@@ -197,26 +214,89 @@ def test_the_order_given_is_no_matter(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "transforms",
+    "make",
     [
-        [apldata.RandomFlip(), apldata.AlternatingFlip()],
-        [apldata.RandomFlip(), apldata.RandomFlip(field="image")],
-        [apldata.ToFloat16(), apldata.ToFloat32()],
-        [apldata.RandomCrop(8, padding_mode="odd")],
-        [apldata.RandomCrop((1, 2, 3))],
-        [apldata.RandomCrop(-1)],
-        [apldata.RandomCrop(0)],
-        [apldata.CenterCrop(33)],
-        [apldata.Normalize(mean=[0, 0, 0])],
-        [apldata.Normalize(mean=[0, 0, 0], std=[1, 0, 1])],
-        [apldata.Normalize(mean=[0, 0, 0], std=[1, float("nan"), 1])],
-        [apldata.Normalize(mean=[0] * 20, std=[1] * 20)],
-        [apldata.Cutout(-1)],
+        lambda: [apldata.RandomFlip(), apldata.AlternatingFlip()],
+        lambda: [apldata.RandomFlip(), apldata.RandomFlip(field="image")],
+        lambda: [apldata.RandomFlip(), apldata.RandomFlip(0.2)],
+        lambda: [apldata.ToFloat16(), apldata.ToFloat32()],
+        lambda: [apldata.RandomCrop(8, padding_mode="odd")],
+        lambda: [apldata.RandomCrop((1, 2, 3))],
+        lambda: [apldata.RandomCrop(-1)],
+        lambda: [apldata.RandomCrop(0)],
+        lambda: [apldata.CenterCrop(33)],
+        lambda: [apldata.Normalize(mean=[0, 0, 0])],
+        lambda: [apldata.Normalize(mean=[0, 0, 0], std=[1, 0, 1])],
+        lambda: [apldata.Normalize(mean=[0, 0, 0], std=[1, float("nan"), 1])],
+        lambda: [apldata.Normalize(mean=[0] * 20, std=[1] * 20)],
+        lambda: [apldata.Normalize(mean=[0.1, 0.2], std=[1, 1])],
+        lambda: [apldata.Normalize(mean=[0.1] * 2, std=[1] * 2)],
+        lambda: [apldata.Cutout(-1)],
     ],
 )
-def test_nonsense_is_refused(store: Store, transforms: list[Any]) -> None:
+def test_nonsense_is_refused(store: Store, make: Any) -> None:
     with pytest.raises((ValueError, TypeError, apldata.Error)):
-        Loader(store, "test", transforms=transforms)
+        Loader(store, "test", transforms=make())
+
+
+def test_a_second_one_is_not_ignored(store: Store) -> None:
+    mean_std = [0.5, 0.5, 0.5], [0.2, 0.2, 0.2]
+    for pair in ([Normalize(*mean_std), Normalize()], [Normalize(), Normalize(*mean_std)]):
+        with pytest.raises(apldata.InvalidError, match=r"Normalize\(.*after Normalize\(.*give one of them"):
+            Loader(store, transforms=pair)
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Images, masks that are their first channels, and the same without a dimension of channels."""
+    path = str(tmp_path_factory.mktemp("scenes") / "s")
+    image = np.random.default_rng(3).integers(0, 256, (64, 3, 16, 16), dtype=np.uint8)
+    mask = apldata.Field("mask", "u8", (1, 16, 16), "target")
+    with apldata.Writer(
+        path, {"image": ("u8", (3, 16, 16)), "mask": mask, "grey": ("u8", (16, 16))}
+    ) as writer:
+        writer.extend(image=image, mask=image[:, :1], grey=image[:, 0])
+    return path
+
+
+def test_images_of_a_record_are_one_draw(scenes: str) -> None:
+    fields = ["image", "mask", "grey"]
+    crop = [apldata.RandomCrop(14, padding=2, field=fields), RandomFlip(0.4, field=fields)]
+    apart = [RandomFlip(field=name) for name in fields]
+    more = [apldata.RandomVerticalFlip(field=fields), apldata.Cutout(5, field=fields)]
+    for transforms in (crop, apart, more, crop + more):
+        with Loader(scenes, batch_size=64, seed=2, transforms=transforms) as loader:
+            batch = next(iter(loader))
+            assert np.array_equal(batch["image"][:, :1], batch["mask"])
+            assert np.array_equal(batch["image"][:, 0], batch["grey"])
+            alone = [RandomFlip(0.4, field="mask"), apldata.RandomCrop(14, padding=2, field="mask")]
+        if transforms is crop:
+            with Loader(scenes, batch_size=64, seed=2, fields=["mask"], transforms=alone) as loader:
+                assert np.array_equal(next(iter(loader))["mask"], batch["mask"])
+
+
+def test_messages_name_the_fields(scenes: str, tmp_path: Path) -> None:
+    with pytest.raises(
+        apldata.InvalidError, match=r"several fields are images \(image, mask\).*grey: u8\[16,16\]"
+    ):
+        Loader(scenes, transforms=RandomFlip())
+    with pytest.raises(apldata.InvalidError, match=r"field image is not among the fields wanted"):
+        Loader(scenes, fields=["grey", "mask"], transforms=RandomFlip(field="image"))
+    with apldata.Writer(tmp_path / "s", {"photo": ("u8", (32, 32, 3)), "label": "u8"}) as writer:
+        writer.append(photo=np.zeros((32, 32, 3)), label=1)
+    wanted = (
+        r"no field is an image, which is u8\[C,H,W\] with C at most 16, or u8\[H,W\]; the fields are "
+        r"photo: u8\[32,32,3\], label: u8; of field photo the channels come last"
+    )
+    for use in (
+        lambda: Loader(tmp_path / "s", transforms=[RandomFlip()]),
+        Store(tmp_path / "s").moments,
+        lambda: Store(tmp_path / "s").picture,
+    ):
+        with pytest.raises(apldata.NotFoundError, match=wanted):
+            use()
+    with pytest.raises(apldata.NotFoundError, match=r"no field is an image.*photo"):
+        Store(tmp_path / "s").moments(field="photo")
 
 
 def test_per_picture(store: Store, pictures: np.ndarray) -> None:
@@ -233,6 +313,12 @@ def test_per_picture(store: Store, pictures: np.ndarray) -> None:
 def test_they_show_themselves() -> None:
     assert "size=32, padding=4" in repr(apldata.RandomCrop(32, padding=4))
     assert apldata.RandomFlip() == apldata.RandomFlip() and "Per" in repr(apldata.PerPicture(len))
+
+
+def test_one_number_for_all_channels(store: Store) -> None:
+    three = transformed(store, Normalize([0.3] * 3, [0.2] * 3))
+    assert same(transformed(store, Normalize(0.3, 0.2)), three)
+    assert same(transformed(store, Normalize([0.3], [0.2])), three)
 
 
 def test_moments_of_bytes_are_refused() -> None:
@@ -260,5 +346,13 @@ def test_per_picture_takes_functions_as_they_are() -> None:
         batch = {"image": picture}
         PerPicture(function)(batch)
         assert np.array_equal(batch["image"], picture[:, :, ::-1])
+    first = [lambda p: p.transpose(2, 0, 1), lambda p: np.ascontiguousarray(p.transpose(2, 0, 1))]
+    for function in first:  # channels first
+        batch = {"image": picture}
+        PerPicture(function)(batch)
+        assert np.array_equal(batch["image"], picture)
+    batch = {"image": picture[:, 0]}
+    PerPicture(lambda p: p.T)(batch)
+    assert np.array_equal(batch["image"], picture[:, 0].transpose(0, 2, 1))
     with pytest.raises(ValueError, match="returned None"):
         PerPicture(lambda image: None)({"image": picture})

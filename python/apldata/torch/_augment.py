@@ -19,6 +19,7 @@ _DTYPES = {
     _core.APL_F32: torch.float32,
 }
 PLACES = 5  # int32 of a placement: top, left, flip, cut_top, cut_left
+_LEFT_RIGHT, _TOP_BOTTOM = 1, 2  # bits of flip
 
 
 class Places(NamedTuple):
@@ -26,7 +27,8 @@ class Places(NamedTuple):
 
     top: torch.Tensor | None  # int64[n]
     left: torch.Tensor | None
-    flip: torch.Tensor | None  # bool[n, 1, 1, 1]
+    flip: torch.Tensor | None  # bool[n, 1, 1, 1]: left and right
+    vertical_flip: torch.Tensor | None  # top and bottom
     rows: torch.Tensor | None  # bool[n, height] of the result: is the row within the square's?
     columns: torch.Tensor | None  # bool[n, width]
 
@@ -40,6 +42,10 @@ def reflected(length: int, pad: int, device: torch.device) -> torch.Tensor:
     pad]."""
     at = torch.arange(-pad, length + pad, device=device).abs()
     return torch.where(at >= length, 2 * (length - 1) - at, at)
+
+
+def _bit(numbers: torch.Tensor, bit: int) -> torch.Tensor:
+    return (numbers & bit).bool()[:, None, None, None]
 
 
 class Augment:
@@ -72,13 +78,14 @@ class Augment:
         self.padded = height + 2 * self.pad, width + 2 * self.pad
         self.crops = (self.height, self.width) != self.padded
         self.flips = settings["flip"] != _core.APL_FLIP_NONE
+        self.flips_vertically = settings["vertical_flip_p"] > 0
         self.dtype = _DTYPES[settings["dtype"]]
         self._prepare(device, by_table)
 
     @property
     def places(self) -> bool:
         """Does anything depend on the row's placement?"""
-        return self.crops or self.flips or self.cutout > 0
+        return self.crops or self.flips or self.flips_vertically or self.cutout > 0
 
     @property
     def padded_shape(self) -> tuple[int, int, int]:
@@ -120,7 +127,8 @@ class Augment:
         return Places(
             top.long() if self.crops else None,
             left.long() if self.crops else None,
-            flip.bool()[:, None, None, None] if self.flips else None,
+            _bit(flip, _LEFT_RIGHT) if self.flips else None,
+            _bit(flip, _TOP_BOTTOM) if self.flips_vertically else None,
             rows,
             columns,
         )
@@ -144,8 +152,9 @@ class Augment:
             batch = pictures[rows, places.top, places.left]
         else:
             batch = pictures.index_select(0, rows)
-        if places.flip is not None:
-            batch = torch.where(places.flip, batch.flip(2 if self.nhwc else 3), batch)
+        for flip, side in ((places.flip, 3), (places.vertical_flip, 2)):
+            if flip is not None:
+                batch = torch.where(flip, batch.flip(side - self.nhwc), batch)
         batch = self._convert(batch)
         if places.rows is None or places.columns is None:
             return batch

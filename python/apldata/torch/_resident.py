@@ -16,6 +16,7 @@ from torch.utils.dlpack import from_dlpack
 from .. import _core
 from .._arrays import numpy_dtype
 from .._errors import InvalidError
+from .._foreign import resolved
 from .._store import Store
 from ..schema import Field
 from ..transforms import split_transforms
@@ -23,7 +24,7 @@ from ._augment import Augment, Places, reflected
 from ._tensors import names_given, tuple_type
 
 _PART = 64 << 20  # bytes that are decoded, and copied to the device, at a time
-_NOWHERE = Places(None, None, None, None, None)
+_NOWHERE = Places(None, None, None, None, None, None)
 _SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 
 
@@ -86,6 +87,7 @@ class Column:
         self.name, self.device, self.augment = field.name, device, augment
         self.dtype = torch.int64 if is_label(field) else torch_dtype(field)
         self.shape = augment.padded_shape if augment else field.shape
+        self._grey = augment is not None and len(field.shape) == 2  # without a dimension of channels
         self._permutes = (
             channels_last and augment is not None and augment.settings["layout"] != _core.APL_NHWC
         )
@@ -107,6 +109,7 @@ class Column:
         if self.augment is None:
             to.copy_(part.to(self.dtype).view(to.dtype))
             return
+        part = part[:, None] if self._grey else part
         pad, (height, width) = self.augment.pad, self.augment.padded
         part = part.permute(0, 2, 3, 1) if self.augment.nhwc else part
         down = 1 if self.augment.nhwc else 2
@@ -122,6 +125,8 @@ class Column:
         if self.augment is None:
             return self.values.index_select(0, rows).view(self.dtype)
         pictures = self._apply(self.values, rows, places or _NOWHERE)
+        if self._grey:
+            return pictures.squeeze(3 if self.augment.nhwc else 1)
         return pictures.permute(0, 3, 1, 2) if self._permutes else pictures
 
 
@@ -165,7 +170,7 @@ class Resident:
         self._tuple: Any = tuple_type(tuple(names))
 
     def _complete(self, transforms: Iterable[Any], names: list[str]) -> dict[str, dict[str, Any]]:
-        in_c, functions = split_transforms(transforms)
+        in_c, functions = split_transforms(resolved(transforms, self.store.schema, names))
         if functions:
             raise InvalidError(
                 f"{functions[0]!r}: DeviceLoader runs no functions over batches: call it in the loop, on "
@@ -181,11 +186,18 @@ class Resident:
             return Ids()
         field = check_field(self.store, name)
         settings = self._settings.get(name)
-        if settings is None and not (self._channels_last and field.is_picture):
+        grey = len(field.shape) == 2
+        if settings is None and (grey or not (self._channels_last and field.is_picture)):
             return Column(field, self.device)
         settings = settings or self.store._transform({"field": name}, self.split)
         nhwc = self._channels_last or settings["layout"] == _core.APL_NHWC
-        augment = Augment(settings, field.shape, self.device, nhwc=nhwc, by_table=self._compiled)
+        augment = Augment(
+            settings,
+            (1, *field.shape) if grey else field.shape,
+            self.device,
+            nhwc=nhwc,
+            by_table=self._compiled,
+        )
         return Column(field, self.device, augment, channels_last=self._channels_last, compiled=self._compiled)
 
     # ------------------------------------------------------------------------------------------- values

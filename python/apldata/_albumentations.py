@@ -1,0 +1,178 @@
+"""Transforms of Albumentations, applied to the records of a batch."""
+
+from __future__ import annotations
+
+import copy
+import random
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._errors import InvalidError
+from ._foreign import Wrapped, library_of
+from ._records import Keys, in_threads
+from ._roles import Roles, has_channels_last
+from .schema import Field
+
+
+def without_first(transform: Any, take: Callable[[Any], bool]) -> Any:
+    """What is left of a transform when `take` has taken the first of its parts, as many as it will; None:
+    nothing."""
+    if type(transform).__name__ != "Compose":
+        return None if take(transform) else transform
+    if transform.p != 1 or transform.additional_targets or getattr(transform, "processors", None):
+        return transform
+    parts = list(transform.transforms)
+    while parts and library_of(parts[0]) and type(parts[0]).__name__ != "Compose" and take(parts[0]):
+        parts.pop(0)
+    if not parts:
+        return None
+    rest = copy.copy(transform)
+    rest.transforms = parts
+    return rest
+
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "detach") and hasattr(value, "numpy")
+
+
+def _all_parts(transform: Any) -> list[Any]:
+    parts = getattr(transform, "transforms", None)
+    return [transform] if parts is None else [one for part in parts for one in _all_parts(part)]
+
+
+class Albumentations(Wrapped):
+    """Pipelines of Albumentations, one after the other, each called once for a record with all that belongs
+    together: image, mask or masks, boxes with their labels."""
+
+    def __init__(self, transforms: list[Any], roles: Roles, number: int) -> None:
+        super().__init__(transforms, roles, number)
+        self._copies: list[list[Any]] = []  # of each thread: pipelines hold their random state
+        self._lock = threading.Lock()  # of the copies, which two iterators may want
+        self._keys = self._targets()
+        self._labels = self._label_fields()
+
+    def _targets(self) -> dict[str, str]:
+        """The name that each image and mask goes by."""
+        first, *others = self.roles.images
+        more = {name for one in self.transforms for name in getattr(one, "additional_targets", None) or {}}
+        for field in others:
+            if field.name not in more:
+                raise InvalidError(
+                    f"{self!r}: field {field.name} is an image too: A.Compose(..., additional_targets="
+                    f"{{{field.name!r}: 'image'}}) transforms both, PerPicture(..., field={first.name!r}) one"
+                )
+        masks = self.roles.masks
+        if len(masks) == 1:
+            named = {masks[0].name: "mask"}
+        else:
+            named = {field.name: field.name if field.name in more else "masks" for field in masks}
+        return {first.name: "image"} | {field.name: field.name for field in others} | named
+
+    def _label_fields(self) -> list[str]:
+        """The fields that go with the boxes."""
+        if self.roles.boxes is None:
+            return []
+        processors = [getattr(one, "processors", {}).get("bboxes") for one in self.transforms]
+        if not all(processors):
+            name = self.roles.boxes.name
+            parts = [part for one in self.transforms for part in _all_parts(one)]
+            if all("bboxes" not in str(getattr(part, "_available_keys", "bboxes")) for part in parts):
+                self.roles = Roles(self.roles.images, self.roles.masks)
+                return []
+            raise InvalidError(
+                f"{self!r}: field {name} is boxes, which must move with the image: give A.Compose "
+                f"bbox_params, or leave {name} out of fields"
+            )
+        return [name for one in processors if one for name in one.params.label_fields or ()]
+
+    # ---------------------------------------------------------------------------------------- a record
+
+    def _sample(self, columns: dict[str, Any], row: int) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+        for field in (*self.roles.images, *self.roles.masks):
+            value, key = columns[field.name][row], self._keys[field.name]
+            if value.ndim == 3 and not has_channels_last(field):
+                value = (
+                    value[0] if field in self.roles.masks and len(value) == 1 else value.transpose(1, 2, 0)
+                )
+            value = np.ascontiguousarray(value)
+            if key == "masks":
+                data.setdefault("masks", []).append(value)
+            else:
+                data[key] = value
+        if self.roles.boxes is not None:
+            data["bboxes"] = np.asarray(columns[self.roles.boxes.name][row])
+            data |= {name: columns[name][row] for name in self._labels}
+        return data
+
+    def _result(self, data: dict[str, Any]) -> list[Any]:
+        masks = iter(data.get("masks", ()))
+        values = []
+        for field in (*self.roles.images, *self.roles.masks):
+            key = self._keys[field.name]
+            values.append(
+                _placed(next(masks) if key == "masks" else data[key], field, field in self.roles.masks)
+            )
+        if self.roles.boxes is not None:
+            values += [np.asarray(data["bboxes"]), *(np.asarray(data[name]) for name in self._labels)]
+        return values
+
+    def _pipelines(self, slot: int) -> list[Any]:
+        while len(self._copies) <= slot:
+            self._copies.append(copy.deepcopy(self.transforms))
+        return self._copies[slot]
+
+    # ----------------------------------------------------------------------------------------- a batch
+
+    def __call__(self, batch: Any) -> None:
+        names = [field.name for field in self.roles.all] + self._labels
+        columns = {name: batch[name] for name in names}
+        rows = len(columns[names[0]])
+        results: list[Any] = [None] * rows
+        keys = Keys(self.seed, self.number, batch, rows)
+        threads = self.threads if all(hasattr(one, "set_random_state") for one in self.transforms) else 1
+
+        def work(start: int, stop: int, slot: int) -> None:
+            for row in range(start, stop):
+                data, key = self._sample(columns, row), keys.of_row(row)
+                for pipeline in self._pipelines(slot):
+                    _seed(pipeline, key)
+                    data = pipeline(**data)
+                results[row] = self._result(data)
+
+        with self._lock:
+            self._pipelines(threads - 1)
+            if rows:
+                in_threads(rows, threads, work)
+        for at, name in enumerate(names):
+            batch[name] = gathered([result[at] for result in results], self._made, name)
+
+
+def _seed(pipeline: Any, key: int) -> None:
+    """Versions before 2 have no state of their own, and draw from Python's."""
+    if hasattr(pipeline, "set_random_state"):
+        pipeline.set_random_state(np.random.Generator(np.random.PCG64(key)), random.Random(key))
+
+
+def _placed(value: Any, field: Field, is_mask: bool) -> np.ndarray:
+    """With channels first; a mask with as many dimensions as it is stored with."""
+    if _is_tensor(value):
+        value = value.detach().numpy()
+    elif value.ndim == 3:
+        value = np.ascontiguousarray(value.transpose(2, 0, 1))
+    return value[None] if is_mask and value.ndim == 2 and len(field.shape) == 3 else value
+
+
+def gathered(values: list[Any], made: dict[str, tuple[tuple[int, ...], Any]], name: str) -> Any:
+    """The arrays of all rows as one; as a list where their shapes differ. `made` keeps, for batches without
+    rows, what it comes to."""
+    if not values:
+        shape, dtype = made.get(name, ((), np.uint8))
+        return np.empty((0, *shape), dtype)
+    made.setdefault(name, (values[0].shape, values[0].dtype))
+    if any(value.shape != values[0].shape for value in values):
+        return values
+    return np.stack(values)

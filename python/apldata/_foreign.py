@@ -1,0 +1,412 @@
+"""Transforms of torchvision and Albumentations among those that a loader is given: known without importing
+their packages, translated into those that run in C where these do the same, and else wrapped as functions
+over batches."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import _core
+from ._arguments import shown
+from ._errors import InvalidError
+from ._roles import Roles, Trial, roles_named, roles_of
+from .schema import Field, Schema
+from .transforms import (
+    CenterCrop,
+    Normalize,
+    PerPicture,
+    RandomCrop,
+    RandomFlip,
+    RandomVerticalFlip,
+    ToBFloat16,
+    ToFloat16,
+    ToFloat32,
+    Transform,
+    listed,
+)
+
+_LIBRARIES = ("torchvision", "albumentations")
+_TO_FLOAT = {"torch.float32": ToFloat32, "torch.float16": ToFloat16, "torch.bfloat16": ToBFloat16}
+_NOTHING = {"ToImage", "ToPureTensor", "Identity", "PILToTensor", "pil_to_tensor", "to_image", "NoOp"}
+
+
+# ------------------------------------------------------------------------------------------ whose it is
+
+
+def library_of(transform: Any) -> str | None:
+    """The library that a transform is of: "torchvision", "albumentations", or None: neither."""
+    if isinstance(transform, functools.partial):
+        return library_of(transform.func)
+    if isinstance(transform, (types.FunctionType, types.BuiltinFunctionType)):
+        modules = [getattr(transform, "__module__", None) or ""]
+    elif isinstance(transform, type):
+        return None
+    else:
+        modules = [base.__module__ for base in type(transform).__mro__]
+        if "torch.nn.modules.container" in modules and any(library_of(part) for part in _parts(transform)):
+            return "torchvision"
+    return next((one for one in _LIBRARIES for module in modules if module.split(".")[0] == one), None)
+
+
+def _parts(transform: Any) -> list[Any]:
+    """What a container applies one after the other."""
+    return list(transform.transforms) if hasattr(transform, "transforms") else list(transform)
+
+
+def _is_sequence(transform: Any) -> bool:
+    """Does it apply parts one after the other, and no more?"""
+    return type(transform).__name__ in ("Compose", "Sequential") and library_of(transform) == "torchvision"
+
+
+def _steps(transform: Any) -> list[Any]:
+    """A transform of torchvision as a list without containers."""
+    if not _is_sequence(transform):
+        return [transform]
+    return [step for part in _parts(transform) for step in _steps(part)]
+
+
+def name_of(transform: Any) -> str:
+    """The name of its class, or of the function."""
+    return str(getattr(transform, "__name__", type(transform).__name__))
+
+
+# ------------------------------------------------------------------------------------------ translating
+
+
+class _Translation:
+    """What can be done in C of a sequence of transforms: as long as one after the other has an equal there.
+
+    Args:
+        settings: what is done to the images in C already.
+    """
+
+    def __init__(self, roles: Roles, settings: dict[str, Any]) -> None:
+        self._roles, self._settings = roles, dict(settings)
+        self._image = roles.images[0]
+        self._floats: type[Transform] | None = None
+        self._scaled, self._normalised = True, False
+        self._touched = "scale" in settings or "dtype" in settings
+        self._moves: list[Callable[[tuple[str, ...]], Transform]] = []
+        self._normalize: Any = None
+
+    @property
+    def possible(self) -> bool:
+        """Are the fields such as C takes?"""
+        fields = (*self._roles.images, *self._roles.masks)
+        return self._roles.boxes is None and all(field.is_picture for field in fields)
+
+    def transforms(self) -> list[Transform]:
+        """Those that run in C."""
+        names = tuple(field.name for field in self._roles.images)
+        moved = names + tuple(field.name for field in self._roles.masks)
+        done = [move(moved) for move in self._moves]
+        if self._normalize is not None:
+            done.append(self._normalize(names))
+        if self._floats is not None and not (self._normalised and self._floats is ToFloat32):
+            done.append(self._floats(scale=self._scaled, field=names))  # type: ignore[call-arg]
+        return done
+
+    def take(self, step: Any) -> bool:
+        """False: this one, and all after it, must be done in Python."""
+        name, of = name_of(step), step if isinstance(step, types.FunctionType) else type(step)
+        if of.__module__.split(".")[0] not in _LIBRARIES:  # a namesake, or somebody's subclass
+            return False
+        if name in _NOTHING:
+            return True
+        known = getattr(self, f"_take_{name}", None)
+        return known is not None and bool(known(step))
+
+    def _set(self, key: str, value: Any, move: Callable[[tuple[str, ...]], Transform]) -> bool:
+        self._settings[key] = value
+        self._moves.append(move)
+        return True
+
+    def _flip(self, key: str, kind: Any, p: float) -> bool:
+        if key in self._settings or self._settings.get("cutout"):
+            return False
+        return self._set(key, p, lambda names: kind(p, field=names))
+
+    def _take_RandomHorizontalFlip(self, step: Any) -> bool:
+        return self._flip("flip", RandomFlip, float(step.p))
+
+    def _take_RandomVerticalFlip(self, step: Any) -> bool:
+        return self._flip("vertical_flip_p", RandomVerticalFlip, float(step.p))
+
+    def _take_HorizontalFlip(self, step: Any) -> bool:
+        return self._take_RandomHorizontalFlip(step)
+
+    def _take_VerticalFlip(self, step: Any) -> bool:
+        return self._take_RandomVerticalFlip(step)
+
+    def _can_crop(self, pad: int, mode: str, height: int, width: int) -> bool:
+        """Does the crop fit, and is nothing done before that would have to come after it?"""
+        if "crop_height" in self._settings or "pad" in self._settings or self._settings.get("cutout"):
+            return False
+        if pad and (self._touched or self._floats is not None):  # what is padded would not be 0
+            return False
+        sides = [field.shape[-2:] for field in (*self._roles.images, *self._roles.masks)]
+        if any(side != sides[0] for side in sides) or (mode == "reflect" and pad >= min(sides[0])):
+            return False
+        return 0 < height <= sides[0][0] + 2 * pad and 0 < width <= sides[0][1] + 2 * pad
+
+    def _random_crop(self, size: tuple[int, int], pad: int, mode: str) -> bool:
+        if not self._can_crop(pad, mode, *size):
+            return False
+        return self._set("crop_height", size[0], lambda names: RandomCrop(size, pad, mode, field=names))
+
+    def _take_RandomCrop(self, step: Any) -> bool:
+        if hasattr(step, "height"):  # Albumentations
+            return step.p == 1 and self._random_crop((step.height, step.width), 0, "constant")
+        pads = step.padding if isinstance(step.padding, (list, tuple)) else [step.padding or 0]
+        mode = getattr(step.padding_mode, "value", step.padding_mode)
+        if (
+            len(set(pads)) != 1
+            or mode not in ("constant", "reflect")
+            or (mode == "constant" and step.fill != 0)
+        ):
+            return False
+        return self._random_crop((int(step.size[0]), int(step.size[1])), int(pads[0]), mode)
+
+    def _take_CenterCrop(self, step: Any) -> bool:
+        if getattr(step, "p", 1) != 1 or getattr(step, "pad_if_needed", False):
+            return False
+        height, width = (step.height, step.width) if hasattr(step, "height") else step.size
+        rest = [side - crop for side, crop in zip(self._image.shape[-2:], (height, width), strict=True)]
+        if any(side % 2 for side in rest) or not self._can_crop(0, "constant", height, width):
+            return False  # the libraries round the middle in different ways
+        size = int(height), int(width)
+        return self._set("crop_height", size[0], lambda names: CenterCrop(size, field=names))
+
+    def _convert(self, dtype: Any, scale: bool) -> bool:
+        kind = _TO_FLOAT.get(str(dtype))
+        if kind is None:
+            return str(dtype) == "torch.uint8" and self._floats is None and not self._touched
+        if self._touched:
+            return False
+        if self._floats is None:
+            self._floats, self._scaled = kind, scale
+            return True
+        if self._floats is not ToFloat32:  # rounded twice
+            return False
+        self._floats = kind
+        return True
+
+    def _take_ToTensor(self, step: Any) -> bool:
+        return self._floats is None and self._convert("torch.float32", True)
+
+    _take_to_tensor = _take_ToTensor
+
+    def _take_ConvertImageDtype(self, step: Any) -> bool:
+        return self._convert(step.dtype, True)
+
+    def _take_ToDtype(self, step: Any) -> bool:
+        return self._convert(step.dtype, step.scale)
+
+    def _take_ToFloat(self, step: Any) -> bool:  # Albumentations
+        return (
+            step.p == 1
+            and step.max_value in (None, 255)
+            and self._floats is None
+            and self._convert("torch.float32", True)
+        )
+
+    def _take_Normalize(self, step: Any) -> bool:
+        if hasattr(step, "max_pixel_value"):  # Albumentations: converts too
+            if (
+                step.p != 1
+                or step.max_pixel_value != 255
+                or getattr(step, "normalization", "standard") != "standard"
+            ):
+                return False
+            if not self._take_ToFloat(types.SimpleNamespace(p=1, max_value=255)):
+                return False
+        if self._floats is not ToFloat32 or not self._scaled or self._normalised:
+            return False
+        return self._set_normalize(step.mean, step.std)
+
+    def _set_normalize(self, mean: Any, std: Any) -> bool:
+        try:
+            mean, std = (list(v) if hasattr(v, "__iter__") else [v] for v in (mean, std))
+            if any(len(mean) not in (1, field.channels) for field in self._roles.images) or len(mean) != len(
+                std
+            ):
+                return False
+            Normalize(mean, std)
+        except (ValueError, TypeError):  # such as ours does not take
+            return False
+        self._normalize = lambda names: Normalize(mean, std, field=names)
+        self._normalised = True
+        return True
+
+
+# ----------------------------------------------------------------------------------------- all of a list
+
+
+class _Plan:
+    """The transforms of a loader, as they are gone through: those that run in C, then functions."""
+
+    def __init__(self, schema: Schema, wanted: Iterable[str] | None) -> None:
+        self._schema, self._wanted = schema, None if wanted is None else list(wanted)
+        self.done: list[Any] = []
+
+    def _settings(self) -> dict[str, dict[str, Any]]:
+        """Of each field, what is done in C so far."""
+        settings: dict[str, dict[str, Any]] = {}
+        for transform in self.done:
+            for name in transform.fields if isinstance(transform, Transform) else ():
+                settings.setdefault(name or "", {}).update(transform.settings())
+        return settings
+
+    def add_own(self, transform: Transform) -> None:
+        """One of ours, with its field made known."""
+        if transform.field is None:
+            transform = copy.copy(transform)
+            object.__setattr__(transform, "field", self._schema.image(self._wanted).name)
+        self.done.append(transform)
+
+    def add(self, transforms: list[Any], library: str, roles: Roles | None = None) -> None:
+        """Some of another library, one after the other."""
+        roles = roles or roles_of(self._schema, self._wanted, transforms[0])
+        settings = self._settings()
+        for field in roles.all:
+            if settings.get(field.name, {}).get("layout") == _core.APL_NHWC:
+                raise InvalidError(
+                    f"{shown(transforms[0])} after ChannelsLast(): transforms of {library} are given the "
+                    "channels in the order that they want; leave ChannelsLast() out"
+                )
+        rest = transforms
+        translation = _Translation(roles, settings.get(roles.images[0].name, {}))
+        if translation.possible and all(isinstance(one, Transform) for one in self.done):
+            rest = _translated(transforms, translation, library)
+            self.done += translation.transforms()
+        added = [field.name for field in roles.images + roles.masks if len(field.shape) == 2]
+        if rest:
+            self._wrap(rest, library, roles)
+        elif library == "torchvision" and added:
+            self.done.append(AddChannel(added))
+
+    def _wrap(self, rest: list[Any], library: str, roles: Roles) -> None:
+        number = sum(isinstance(one, Wrapped) for one in self.done)
+        wrapped: Wrapped
+        if library == "torchvision":
+            from .torch._torchvision import Torchvision
+
+            targets = [f for f in self._schema if f.mark == "target" and f.shape == () and self._wants(f)]
+            wrapped = Torchvision(rest, roles, number, targets[0].name if len(targets) == 1 else None)
+        else:
+            from ._albumentations import Albumentations
+
+            wrapped = Albumentations(rest, roles, number)
+        wrapped.try_out(Trial(self._schema, self._wanted, self._settings()), self.done)
+        self.done.append(wrapped)
+
+    def _wants(self, field: Field) -> bool:
+        return self._wanted is None or field.name in self._wanted
+
+
+def _translated(transforms: list[Any], translation: _Translation, library: str) -> list[Any]:
+    """Gives to C what that can do; what is left."""
+    if library == "torchvision":
+        steps = [step for transform in transforms for step in _steps(transform)]
+        while steps and translation.take(steps[0]):
+            steps.pop(0)
+        return steps
+    from ._albumentations import without_first
+
+    rest = list(transforms)
+    while rest:
+        parts = without_first(rest[0], translation.take)
+        if parts is not None:
+            return [parts, *rest[1:]]
+        rest.pop(0)
+    return rest
+
+
+class Wrapped:
+    """Transforms of another library as a function over batches. `begin()` says what their randomness is keyed
+    by, and how many threads there are."""
+
+    def __init__(self, transforms: list[Any], roles: Roles, number: int) -> None:
+        self.transforms, self.roles, self.number = transforms, roles, number
+        self.seed, self.threads = 0, 1
+        self._made: dict[str, tuple[tuple[int, ...], Any]] = {}  # shape and dtype of what comes out
+
+    def begin(self, seed: int, threads: int) -> None:
+        self.seed, self.threads = seed, threads
+
+    def try_out(self, batch: Trial, before: list[Any]) -> None:
+        """Does it work on such records? What does not is told here, rather than in the middle of training."""
+        for function in before:
+            if not isinstance(function, Transform):
+                if not isinstance(function, (Wrapped, AddChannel)):
+                    return  # nobody knows what comes out of that
+                function(batch)
+        try:
+            self(batch)
+        except Exception as error:
+            fields = ", ".join(f"{field.name}: {field.type}" for field in self.roles.all)
+            told = " ".join(str(error).split())
+            raise InvalidError(
+                f"{self!r} cannot be applied to {fields}: {type(error).__name__}: {told}{self._advice(error)}"
+            ) from error
+
+    def _advice(self, error: Exception) -> str:
+        return ""
+
+    def __call__(self, batch: Any) -> None:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return shown(self.transforms[0] if len(self.transforms) == 1 else self.transforms)
+
+
+class AddChannel:
+    """Gives images that are stored as (height, width) a channel, as torchvision has them."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names
+
+    def __call__(self, batch: Any) -> None:
+        for name in self._names:
+            batch[name] = batch[name][:, None]
+
+
+def resolved(transforms: Any, schema: Schema, wanted: Iterable[str] | None = None) -> list[Any]:
+    """The transforms that a loader is given, with those of other libraries made into ours, or into functions
+    over batches.
+
+    Args:
+        wanted: names of the fields that are read; None: all.
+
+    Raises:
+        InvalidError, NotFoundError: one that cannot be applied; the message says why.
+    """
+    plan = _Plan(schema, wanted)
+    given = listed(transforms)
+    while given:
+        first = given.pop(0)
+        inner = first.function if isinstance(first, PerPicture) else first
+        library = library_of(inner)
+        if isinstance(first, Transform):
+            plan.add_own(first)
+        elif library is None:
+            plan.done.append(first)
+        elif isinstance(first, PerPicture):
+            plan.add([inner], library, roles_named(schema, *first.roles))
+        else:
+            group = [first]
+            while given and library_of(given[0]) == library:
+                group.append(given.pop(0))
+            plan.add(group, library)
+    return plan.done
+
+
+def begin(functions: Iterable[Any], seed: int, threads: int) -> None:
+    """Says to those functions that are transforms of other libraries what they are keyed by."""
+    for function in functions:
+        if isinstance(function, Wrapped):
+            function.begin(seed, max(1, threads))

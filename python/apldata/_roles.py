@@ -1,0 +1,142 @@
+"""What the fields of a record are to transforms of other libraries: images, masks, boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import numpy_dtype
+from ._errors import InvalidError, NotFoundError
+from .schema import AN_IMAGE, Field, Schema, listed, plain
+
+_WHOLE = {"u8", "i8", "u16", "i16", "i32", "i64", "bool"}
+_PIXELS = {"u8", "u16", "f16", "f32"}
+_TRIED = 256  # pixels of a side that varies, where a transform is tried out
+
+
+def _planes(field: Field) -> tuple[int, ...] | None:
+    """Height and width, which may be -1, of what may be an image; None: it is none."""
+    shape = field.shape
+    if len(shape) == 2:
+        return shape
+    if len(shape) != 3:
+        return None
+    if 1 <= shape[0] <= 16:
+        return shape[1:]
+    return shape[:2] if 1 <= shape[2] <= 4 else None
+
+
+def _named(field: Field, *words: str) -> bool:
+    return any(word in field.name.lower() for word in words)
+
+
+def _is_mask(field: Field) -> bool:
+    named = _named(field, "mask", "segm")
+    return field.dtype in _WHOLE and _planes(field) is not None and (named or field.mark == "target")
+
+
+def _is_boxes(field: Field) -> bool:
+    return _named(field, "box") and len(field.shape) == 2 and field.shape[1] == 4
+
+
+def _is_image(field: Field) -> bool:
+    if field.dtype not in _PIXELS or field.mark != "input" or _planes(field) is None:
+        return False
+    return len(field.shape) == 3 or field.dtype in ("u8", "u16")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The names of the fields that are images, masks and boxes. Those of one record are transformed in one
+    draw."""
+
+    images: tuple[Field, ...]
+    masks: tuple[Field, ...] = ()
+    boxes: Field | None = None
+    box_format: str | None = None
+
+    @property
+    def all(self) -> tuple[Field, ...]:
+        return (*self.images, *self.masks, *([self.boxes] if self.boxes else []))
+
+
+def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any) -> Roles:
+    """As the fields' names, types and shapes have it: see docs/PYTHON.md.
+
+    Raises:
+        NotFoundError: none of the fields is an image.
+    """
+    fields = [field for field in schema if wanted is None or field.name in set(wanted)]
+    boxes = [field for field in fields if _is_boxes(field)]
+    masks = [field for field in fields if field not in boxes and _is_mask(field)]
+    images = [field for field in fields if field not in boxes + masks and _is_image(field)]
+    if not images:
+        seen = listed(f"{plain(f.name)}: {f.type}" for f in fields)
+        raise NotFoundError(
+            f"{transform!r}: no field is an image, which is {AN_IMAGE}; the fields are {seen}"
+        )
+    planes = {_planes(image) for image in images}
+    masks = [mask for mask in masks if _planes(mask) in planes]
+    return Roles(tuple(images), tuple(masks), boxes[0] if boxes else None)
+
+
+def roles_named(
+    schema: Schema, image: str, masks: Iterable[str], boxes: str | None, box_format: str | None
+) -> Roles:
+    """As the user says."""
+    for name in (image, *masks, *([boxes] if boxes else [])):
+        if name not in schema.names:
+            raise NotFoundError(f"PerPicture: there is no field {name!r}: there are {listed(schema.names)}")
+    if _planes(schema[image]) is None:
+        raise InvalidError(f"PerPicture: field {plain(image)} is {schema[image].type}, which is no image")
+    return Roles(
+        (schema[image],), tuple(schema[mask] for mask in masks), schema[boxes] if boxes else None, box_format
+    )
+
+
+def has_channels_last(field: Field) -> bool:
+    """Is it stored as (height, width, channels)?"""
+    return len(field.shape) == 3 and not 1 <= field.shape[0] <= 16
+
+
+class Trial(dict[str, Any]):
+    """A made-up batch of two records, as a reader would hand it out, to try a transform on.
+
+    Args:
+        settings: of each field, what is done to it in C.
+    """
+
+    epoch = position = 0
+    copies = None
+
+    def __init__(
+        self, schema: Schema, wanted: Iterable[str] | None, settings: dict[str, dict[str, Any]]
+    ) -> None:
+        self.ids = np.arange(2, dtype=np.uint64)
+        for field in schema:
+            if field.dtype != "utf8" and (wanted is None or field.name in set(wanted)):
+                self[field.name] = _made_up(field, settings.get(field.name, {}))
+
+
+_FLOATS = {_core.APL_F16: "f16", _core.APL_BF16: "f32", _core.APL_F32: "f32"}  # bf16 is tried as f32
+
+
+def _made_up(field: Field, settings: dict[str, Any]) -> Any:
+    shape = list(field.shape)
+    if settings.get("crop_height"):
+        shape[-2:] = settings["crop_height"], settings["crop_width"]
+    varies = -1 in shape
+    shape = [(2 if _is_boxes(field) else _TRIED) if side == -1 else side for side in shape]
+    if _is_boxes(field):
+        values = np.broadcast_to([1, 1, 4, 4], (2, *shape)).astype(numpy_dtype(field.dtype))
+    else:
+        most = 200 if _is_image(field) and not _is_mask(field) else 2
+        values = (np.arange(2 * int(np.prod(shape))) * 7 % most).reshape(2, *shape)
+        values = values.astype(numpy_dtype(field.dtype))
+        if settings.get("dtype") in _FLOATS:
+            values = (values / 255).astype(numpy_dtype(_FLOATS[settings["dtype"]]))
+    return list(values) if varies else values

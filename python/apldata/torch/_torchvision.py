@@ -1,0 +1,284 @@
+"""Transforms of torchvision, applied to the records of a batch: each in a draw of its own, or all at once
+where nothing is random and a batch is transformed as its images are."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+from torchvision import tv_tensors  # type: ignore[import-untyped, import-not-found, unused-ignore]
+from torchvision.transforms import v2  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+from .._albumentations import gathered
+from .._errors import InvalidError
+from .._foreign import Wrapped, name_of
+from .._records import Keys, in_threads
+from .._roles import Roles, has_channels_last
+from ..schema import Field
+from ._tensors import from_array
+
+_ALL_AT_ONCE = {
+    "CenterCrop", "ConvertImageDtype", "Grayscale", "Identity", "Normalize", "PILToTensor", "Pad", "RGB",
+    "Resize", "ToDtype", "ToImage", "ToPureTensor", "ToTensor",
+}  # fmt: skip
+_MIXING = {"MixUp", "CutMix"}
+_TO_TENSOR, _AS_TENSOR = {"ToTensor", "to_tensor"}, {"PILToTensor", "pil_to_tensor"}
+_FEWEST_PIXELS = 64 * 64  # of an image that is worth more threads than one: below, they wait for the GIL
+
+
+# -------------------------------------------------------------------------------------------- randomness
+
+
+def _with_generator() -> set[Any]:
+    """The functions of torch that draw, and take a generator."""
+    of_torch = (
+        "rand randn randint randperm normal bernoulli multinomial poisson binomial rand_like randn_like "
+    )
+    of_torch += "randint_like _sample_dirichlet _standard_gamma"
+    of_tensors = "uniform_ normal_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_ bernoulli "
+    of_tensors += "multinomial"
+    found = [getattr(torch, name, None) for name in of_torch.split()]
+    return {*found, *(getattr(torch.Tensor, name, None) for name in of_tensors.split())} - {None}
+
+
+class Keyed(TorchFunctionMode):
+    """On the thread that enters it, torch draws from `generator` instead of its global state, which other
+    threads use."""
+
+    _drawing = _with_generator()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.generator = torch.Generator()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func in self._drawing and kwargs.get("generator") is None:
+            kwargs = {**kwargs, "generator": self.generator}
+        return func(*args, **kwargs)
+
+
+def _use_one_thread() -> None:
+    """Makes torch's operations on this thread run on it alone. torch also takes the number for all threads
+    that are yet to begin: another one sets that back."""
+    before = torch.get_num_threads()
+    if before > 1:
+        torch.set_num_threads(1)
+        restorer = threading.Thread(target=torch.set_num_threads, args=(before,))
+        restorer.start()
+        restorer.join()
+
+
+# -------------------------------------------------------------------------------------------------- steps
+
+
+def is_image(value: Any) -> bool:
+    """Is it an image, and not what moves with one?"""
+    return not isinstance(value, (tv_tensors.Mask, tv_tensors.BoundingBoxes))
+
+
+def _applied(step: Any, sample: Any) -> Any:
+    """One step. Those that make tensors of PIL's images and arrays are given a tensor here."""
+    name = name_of(step)
+    if isinstance(sample, dict) and name in _TO_TENSOR | _AS_TENSOR:
+        return {key: _applied(step, value) if is_image(value) else value for key, value in sample.items()}
+    if isinstance(sample, torch.Tensor) and name in _TO_TENSOR | _AS_TENSOR:
+        return v2.functional.to_dtype(sample, torch.float32, scale=True) if name in _TO_TENSOR else sample
+    return step(sample)
+
+
+def _of_v2(step: Any) -> Any:
+    """Those of v1 that draw by Python's generator, as those of v2, which draw by torch's."""
+    if type(step).__module__ == "torchvision.transforms.transforms":
+        if type(step).__name__ == "RandomChoice":
+            return v2.RandomChoice(step.transforms, p=step.p)
+        if type(step).__name__ == "RandomOrder":
+            return v2.RandomOrder(step.transforms)
+    return step
+
+
+def _for_all(step: Any) -> bool:
+    """May it be given all images of a batch at once?"""
+    name = type(step).__name__
+    if not type(step).__module__.startswith("torchvision."):
+        return False
+    return name in _ALL_AT_ONCE or (name == "GaussianBlur" and step.sigma[0] == step.sigma[1])
+
+
+def _knows_masks(step: Any) -> bool:
+    """Can it be given a dict of an image and what moves with it?"""
+    if name_of(step) in _TO_TENSOR | _AS_TENSOR:
+        return True
+    return isinstance(step, v2.Transform) or not type(step).__module__.startswith("torchvision.transforms")
+
+
+class Torchvision(Wrapped):
+    """Steps of torchvision, one after the other.
+
+    Args:
+        label: the field of the labels, for MixUp and CutMix.
+    """
+
+    def __init__(self, transforms: list[Any], roles: Roles, number: int, label: str | None) -> None:
+        super().__init__(transforms, roles, number)
+        self._steps = [_of_v2(step) for step in transforms]
+        self._label = label
+        self._alone = not roles.masks and roles.boxes is None and len(roles.images) == 1
+        self._check()
+
+    def _check(self) -> None:
+        roles = self.roles
+        if roles.boxes is not None and roles.box_format is None:
+            name = roles.boxes.name
+            raise InvalidError(
+                f"{self!r}: field {name} is boxes, which must move with the image: say how, PerPicture(..., "
+                f"field={roles.images[0].name!r}, boxes={name!r}, box_format='XYXY'), or leave {name} out of "
+                "fields"
+            )
+        old = [step for step in self._steps if not _knows_masks(step)]
+        if old and not self._alone:
+            others = ", ".join(field.name for field in roles.all[1:])
+            raise InvalidError(
+                f"{name_of(old[0])} of torchvision.transforms takes an image alone, and would leave {others} "
+                "as it is: torchvision.transforms.v2 has the same for both, PerPicture(..., field="
+                f"{roles.images[0].name!r}) transforms the image alone"
+            )
+        mixing = [type(step).__name__ in _MIXING for step in self._steps]
+        if any(mixing) and self._label is None:
+            raise InvalidError(f"{self!r}: no field, or more than one, is a target of a single number to mix")
+
+    def _advice(self, error: Exception) -> str:
+        if "PIL" in str(error):
+            return "; images come as tensors: put v2.ToPILImage() in front of what wants PIL's"
+        return ""
+
+    # ---------------------------------------------------------------------------------------- one sample
+
+    def _wrap(self, field: Field, value: torch.Tensor, canvas: tuple[int, int]) -> torch.Tensor:
+        """Of one record or, all the same, of many."""
+        if field is self.roles.boxes:
+            form = tv_tensors.BoundingBoxFormat[str(self.roles.box_format).upper()]
+            return tv_tensors.BoundingBoxes(value, format=form, canvas_size=canvas)
+        return value.as_subclass(tv_tensors.Mask if field in self.roles.masks else tv_tensors.Image)
+
+    def _sample(self, values: dict[str, Any]) -> Any:
+        images = self.roles.images
+        canvas = tuple(values[images[0].name].shape[-2:])
+        if self._alone:
+            return self._wrap(images[0], values[images[0].name], canvas)
+        fields = {field.name: field for field in self.roles.all}
+        return {name: self._wrap(fields[name], value, canvas) for name, value in values.items()}
+
+    def _values(self, sample: Any) -> dict[str, torch.Tensor]:
+        names = [field.name for field in self.roles.all]
+        sample = {names[0]: sample} if self._alone else sample
+        return {name: _plain(sample[name]) for name in names}
+
+    def _run(self, steps: list[Any], values: dict[str, Any]) -> dict[str, torch.Tensor]:
+        sample = self._sample(values)
+        for step in steps:
+            sample = _applied(step, sample)
+        return self._values(sample)
+
+    # ------------------------------------------------------------------------------------------ a batch
+
+    def _parts(self) -> list[tuple[Callable[..., Any], list[Any]]]:
+        """Steps that follow each other and are done in the same way: for each record, for all, or mixing."""
+        parts: list[tuple[Callable[..., Any], list[Any]]] = []
+        for step in self._steps:
+            at_once = _for_all(step) and self.roles.boxes is None
+            how = self._mix if type(step).__name__ in _MIXING else self._at_once if at_once else self._each
+            if parts and parts[-1][0] == how:
+                parts[-1][1].append(step)
+            else:
+                parts.append((how, [step]))
+        return parts
+
+    def __call__(self, batch: Any) -> None:
+        fields = self.roles.all
+        columns = {field.name: self._column(field, batch[field.name]) for field in fields}
+        rows = len(columns[fields[0].name])
+        keys = Keys(self.seed, self.number, batch, rows)
+        with torch.no_grad():
+            for how, steps in self._parts() if rows else ():
+                columns = how(steps, columns, keys, batch)
+        for name, values in columns.items():
+            batch[name] = self._array(name, values)
+
+    def _column(self, field: Field, values: Any) -> Any:
+        """The values of all rows as a tensor, with channels first; as a list where their shapes differ."""
+        if isinstance(values, list):
+            return [self._column(field, value[None])[0] for value in values]
+        values = from_array(values) if isinstance(values, np.ndarray) else values
+        if field in self.roles.images and has_channels_last(field):
+            return values.permute(0, 3, 1, 2)
+        grey = field in self.roles.images and values.ndim == 3
+        return values[:, None] if grey else values
+
+    def _array(self, name: str, values: Any) -> Any:
+        if isinstance(values, list):
+            return gathered([value.numpy() for value in values], self._made, name)
+        if values.dtype == torch.bfloat16:
+            return values  # NumPy may not know it
+        if len(values):
+            self._made.setdefault(name, (tuple(values.shape[1:]), values.numpy().dtype))
+        return values.contiguous().numpy() if len(values) else gathered([], self._made, name)
+
+    def _each(self, steps: list[Any], columns: dict[str, Any], keys: Keys, batch: Any) -> dict[str, Any]:
+        """Every record by itself, on threads."""
+        names = list(columns)
+        rows, first = len(columns[names[0]]), columns[names[0]][0]
+        results: list[Any] = [None] * rows
+
+        def work(start: int, stop: int, slot: int) -> None:
+            _use_one_thread()
+            keyed = Keyed()
+            with torch.no_grad(), keyed:
+                for row in range(start, stop):
+                    keyed.generator.manual_seed(keys.of_row(row))
+                    results[row] = self._run(steps, {name: columns[name][row] for name in names})
+
+        small = first.shape[-1] * first.shape[-2] < _FEWEST_PIXELS
+        in_threads(rows, 1 if small else self.threads, work)
+        return {name: _stacked([result[name] for result in results]) for name in names}
+
+    def _at_once(self, steps: list[Any], columns: dict[str, Any], keys: Keys, batch: Any) -> dict[str, Any]:
+        """All records together, if they are of one shape."""
+        if any(isinstance(values, list) for values in columns.values()):
+            return self._each(steps, columns, keys, batch)
+        return self._run(steps, columns)
+
+    def _mix(self, steps: list[Any], columns: dict[str, Any], keys: Keys, batch: Any) -> dict[str, Any]:
+        """Records with each other, and their labels: a draw for the batch."""
+        name = str(self._label)
+        keyed = Keyed()
+        images, labels = columns[self.roles.images[0].name], batch[name]
+        labels = from_array(labels) if isinstance(labels, np.ndarray) else labels
+        labels = labels if labels.is_floating_point() else labels.long()
+        with keyed:
+            for number, step in enumerate(steps):
+                keyed.generator.manual_seed(keys.of_batch(number))
+                images, labels = step(images, labels)
+        batch[name] = labels.numpy()
+        return {**columns, self.roles.images[0].name: images}
+
+
+def _plain(value: Any) -> torch.Tensor:
+    """A tensor of what came out."""
+    if not isinstance(value, (torch.Tensor, np.ndarray)) and hasattr(value, "getbands"):  # an image of PIL's
+        value = v2.functional.pil_to_tensor(value)
+    if isinstance(value, np.ndarray):
+        value = torch.from_numpy(value.transpose(2, 0, 1) if value.ndim == 3 else value)
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(f"a tensor is needed, not {type(value).__name__}")
+    return value.as_subclass(torch.Tensor)
+
+
+def _stacked(values: list[torch.Tensor]) -> Any:
+    if any(value.shape != values[0].shape for value in values):
+        return values
+    return torch.stack(values)

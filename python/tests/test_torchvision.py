@@ -1,0 +1,434 @@
+"""Transforms of torchvision given to a loader: they do what they do there, or are refused."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torchvision")
+v1 = pytest.importorskip("torchvision.transforms")
+v2 = pytest.importorskip("torchvision.transforms.v2")
+
+import apldata  # noqa: E402
+from apldata import Loader, Normalize, PerPicture, RandomCrop, RandomFlip, RandomVerticalFlip, ToFloat32  # noqa: E402
+from apldata._foreign import AddChannel, Wrapped, resolved  # noqa: E402
+from apldata.torch import DataLoader, DeviceLoader  # noqa: E402
+
+MEAN, STD = (0.49, 0.48, 0.44), (0.25, 0.24, 0.26)
+
+
+def to_float() -> Any:
+    return v2.ToDtype(torch.float32, scale=True)
+
+
+def epoch(db: Any, transforms: Any, **options: Any) -> np.ndarray:
+    """The images of the split "test", in the order of ids."""
+    settings = {"split": "test", "batch_size": 70, "shuffle": False, **options}
+    with Loader(db, transforms=transforms, **settings) as loader:
+        order = [
+            (int(i), np.array(x)) for batch in loader for i, x in zip(batch.ids, batch["image"], strict=True)
+        ]
+    return np.stack([image for _, image in sorted(order, key=lambda pair: pair[0])])
+
+
+@pytest.fixture(scope="module")
+def images(drawn: dict[str, dict[str, np.ndarray]]) -> np.ndarray:
+    return drawn["test"]["image"]
+
+
+# --------------------------------------------------------------------------------- what runs in C instead
+
+
+@pytest.mark.parametrize("v", [v1, v2])
+def test_those_with_an_equal_are_translated(store: apldata.Store, v: Any) -> None:
+    names = ("image",)
+    given = v.Compose(
+        [
+            v.RandomCrop(32, padding=4, padding_mode="reflect"),
+            v.RandomHorizontalFlip(0.3),
+            v.RandomVerticalFlip(),
+            v.ConvertImageDtype(torch.float32),
+            v.Normalize(MEAN, STD),
+        ]
+    )
+    expected = [
+        RandomCrop((32, 32), 4, "reflect", field=names),
+        RandomFlip(0.3, field=names),
+        RandomVerticalFlip(0.5, field=names),
+        Normalize(list(MEAN), list(STD), field=names),
+    ]
+    assert resolved(given, store.schema) == expected
+    assert resolved(given.transforms, store.schema) == expected
+    assert (
+        resolved(v.Compose([v.Compose(given.transforms[:2]), *given.transforms[2:]]), store.schema)
+        == expected
+    )
+    assert resolved(torch.nn.Sequential(*given.transforms), store.schema) == expected
+
+
+def test_conversions_are_translated(store: apldata.Store) -> None:
+    def of(*steps: Any) -> list[Any]:
+        return resolved(steps, store.schema)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert of(v2.ToTensor()) == of(v1.ToTensor()) == [ToFloat32(field=("image",))]
+    assert of(v2.functional.to_tensor) == of(v2.ToImage(), to_float()) == [ToFloat32(field=("image",))]
+    assert of(v2.ToDtype(torch.float32)) == [ToFloat32(scale=False, field=("image",))]
+    assert of(to_float(), v2.Normalize([0.5], [0.2]), v2.ToDtype(torch.float16)) == [
+        Normalize([0.5], [0.2], field=("image",)),
+        apldata.ToFloat16(field=("image",)),
+    ]
+    assert of(v2.ToImage(), v2.ToPureTensor(), v2.Identity()) == []
+    assert of(v2.CenterCrop(28)) == [apldata.CenterCrop((28, 28), field=("image",))]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        lambda: [v2.RandomCrop(32, padding=4, fill=7)],
+        lambda: [v2.RandomCrop(32, padding=[1, 2, 3, 4])],
+        lambda: [v2.RandomCrop(32, padding=4, padding_mode="edge")],
+        lambda: [v2.CenterCrop(27)],  # the middle is rounded in another way
+        lambda: [v2.CenterCrop(40)],  # which pads
+        lambda: [v2.RandomErasing()],
+        lambda: [v2.Grayscale()],
+        lambda: [v2.ToDtype(torch.float64, scale=True)],
+    ],
+)
+def test_others_are_not_translated(store: apldata.Store, steps: Any) -> None:
+    (made,) = resolved(steps(), store.schema)
+    assert isinstance(made, Wrapped)
+
+
+def test_the_first_that_differ_come_to_c(store: apldata.Store) -> None:
+    """What follows a transform that is done in Python is done there too: their order stands."""
+    made = resolved(
+        [v2.RandomHorizontalFlip(), v2.ColorJitter(0.2), v2.RandomVerticalFlip(), to_float()], store.schema
+    )
+    assert made[0] == RandomFlip(field=("image",)) and isinstance(made[1], Wrapped) and len(made) == 2
+    twice = resolved([v2.RandomHorizontalFlip(0.2), v2.RandomHorizontalFlip(0.2)], store.schema)
+    assert twice[0] == RandomFlip(0.2, field=("image",)) and isinstance(twice[1], Wrapped)
+    after = resolved([RandomFlip(), v2.RandomHorizontalFlip()], store.schema)
+    assert isinstance(after[1], Wrapped)
+    padded = resolved([to_float(), v2.Normalize(MEAN, STD), v2.RandomCrop(32, padding=4)], store.schema)
+    assert isinstance(padded[-1], Wrapped)  # pads with 0 after normalising
+
+
+def test_the_values_are_those_of_torchvision(store: apldata.Store, images: np.ndarray) -> None:
+    there = v2.Compose([to_float(), v2.Normalize(MEAN, STD)])(torch.from_numpy(images)).numpy()
+    steps = v2.Compose([v2.ToImage(), to_float(), v2.Normalize(MEAN, STD)])
+    assert np.abs(epoch(store, steps) - there).max() < 1e-6
+    assert np.array_equal(epoch(store, to_float()), to_float()(torch.from_numpy(images)).numpy())
+    half = v2.ToDtype(torch.float16, scale=True)
+    assert np.array_equal(epoch(store, half), half(torch.from_numpy(images)).numpy())
+
+
+def test_torch_gets_them_without_a_copy(store: apldata.Store) -> None:
+    steps = v2.Compose([v2.RandomHorizontalFlip(p=1.0), to_float()])
+    loader = DataLoader(store, 8, split="train", transforms=steps)
+    assert not loader._functions
+    plain = next(iter(DataLoader(store, 8, split="train")))[0]
+    flipped = next(iter(loader))[0]
+    assert flipped.dtype == torch.float32 and torch.equal(flipped, to_float()(plain.flip(3)))
+    device = next(iter(DeviceLoader(store, batch_size=8, shuffle=False, device="cpu", transforms=steps)))[0]
+    assert torch.equal(device, flipped)
+
+
+# -------------------------------------------------------------------------------------------- in Python
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda v: v.Resize((20, 24)),
+        lambda v: v.Resize(40),
+        lambda v: v.CenterCrop((27, 31)),
+        lambda v: v.Pad(3, fill=9),
+        lambda v: v.Grayscale(3),
+        lambda v: v.GaussianBlur(3, sigma=1.0),
+        lambda v: v.Compose([v.Resize(16), v.ConvertImageDtype(torch.float32), v.Normalize(MEAN, STD)]),
+        lambda v: v.Compose([v.Grayscale(), v.ToTensor()]),
+        lambda v: v.Lambda(lambda image: 255 - image),
+        lambda v: v.functional.hflip,
+    ],
+)
+@pytest.mark.parametrize("v", [v1, v2])
+def test_what_is_not_random_is_as_there(store: apldata.Store, images: np.ndarray, make: Any, v: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        step = make(v)
+    expected = []
+    for image in torch.from_numpy(images):
+        for part in getattr(step, "transforms", [step]):
+            image = to_float()(image) if type(part).__name__ == "ToTensor" else part(image)
+        expected.append(image)
+    seen = epoch(store, step)
+    assert seen.dtype == expected[0].numpy().dtype and np.array_equal(seen, torch.stack(expected).numpy())
+
+
+RANDOM = {
+    "jitter": lambda: v2.ColorJitter(0.4, 0.4, 0.4, 0.1),
+    "resized": lambda: v2.RandomResizedCrop(24),
+    "erasing": lambda: v2.RandomErasing(p=1.0),
+    "auto": lambda: v2.RandAugment(),
+    "trivial": lambda: v1.TrivialAugmentWide(),
+    "affine": lambda: v2.RandomAffine(20),
+    "choice": lambda: v1.RandomChoice([v1.RandomRotation(30), v1.ColorJitter(0.5)]),
+    "order": lambda: v1.RandomOrder([v1.RandomRotation(30), v1.ColorJitter(0.5)]),
+    "apply": lambda: v2.RandomApply([v2.ColorJitter(0.5)], p=0.5),
+    "noise": lambda: v2.Compose([to_float(), v2.GaussianNoise()]),
+    "elastic": lambda: v2.ElasticTransform(20.0),
+    "lambda": lambda: v2.Compose([v2.Lambda(lambda x: x.bitwise_xor(torch.randint(0, 256, (1,)).byte()))]),
+}
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_randomness_is_keyed_by_the_record(store: apldata.Store, name: str) -> None:
+    """It hangs neither on threads, nor on batches, nor on order; and torch's own generator is left alone."""
+    before = torch.get_rng_state()
+    some = {"ids": range(1000, 1040)}
+    first = epoch(store, RANDOM[name](), seed=3, threads=1, **some)
+    assert np.array_equal(epoch(store, RANDOM[name](), seed=3, batch_size=11, threads=3, **some), first)
+    assert np.array_equal(epoch(store, RANDOM[name](), seed=3, shuffle=True, **some), first)
+    torch.manual_seed(7)
+    assert np.array_equal(epoch(store, RANDOM[name](), seed=3, **some), first)
+    assert not np.array_equal(epoch(store, RANDOM[name](), seed=3, first_epoch=1, **some), first)
+    assert not np.array_equal(epoch(store, RANDOM[name](), seed=4, **some), first)
+    torch.set_rng_state(before)
+
+
+def test_each_image_has_a_draw_of_its_own(tmp_path: Path) -> None:
+    with apldata.Writer(tmp_path / "s", {"image": ("u8", (3, 8, 8))}) as writer:
+        writer.begin("test")
+        writer.extend(image=np.tile(np.arange(192, dtype=np.uint8).reshape(1, 3, 8, 8), (64, 1, 1, 1)))
+    for step in (v2.ColorJitter(0.5), v2.RandomAffine(90), v2.RandomRotation(90)):
+        seen = epoch(tmp_path / "s", step)
+        assert len({image.tobytes() for image in seen}) > 32  # some turns are the same to so few pixels
+    for step in (v2.RandomHorizontalFlip(), v2.Compose([v2.ColorJitter(1e-9), v2.RandomHorizontalFlip()])):
+        assert 16 < (epoch(tmp_path / "s", step) == epoch(tmp_path / "s", [])).all((1, 2, 3)).sum() < 48
+
+
+def test_copies_of_a_record_are_drawn_anew(store: apldata.Store) -> None:
+    with Loader(store, "test", 600, ids=range(1000, 1010), reuse=2, transforms=v2.ColorJitter(0.5)) as loader:
+        batch = next(iter(loader))
+        assert len({image.tobytes() for image in batch["image"]}) == 20
+
+
+def test_a_state_goes_on_with_the_same_images(store: apldata.Store) -> None:
+    def loader() -> Any:
+        return Loader(store, "test", 50, seed=2, transforms=[v2.ColorJitter(0.4), to_float()])
+
+    with loader() as one, loader() as other:
+        batches = iter(one)
+        next(batches)
+        other.load_state_dict(one.state_dict())
+        assert np.array_equal(next(batches)["image"], next(iter(other))["image"])
+
+
+def test_torchs_threads_stay_as_they_are(store: apldata.Store) -> None:
+    before = torch.get_num_threads()
+    epoch(store, v2.RandomAffine(10), ids=range(1000, 1020))
+    assert torch.get_num_threads() == before
+
+
+def test_an_empty_batch_has_the_shape_of_the_others(store: apldata.Store) -> None:
+    steps = [v2.RandomResizedCrop(24), to_float()]
+    rows = set()
+    for rank in (0, 1):
+        with Loader(store, "test", 8, ids=[1000], rank=rank, world=2, transforms=steps) as loader:
+            for batch in loader:
+                rows.add(len(batch["image"]))
+                assert batch["image"].shape[1:] == (3, 24, 24) and batch["image"].dtype == np.float32
+    assert rows == {0, 1}
+
+
+def test_mixing(store: apldata.Store) -> None:
+    steps = [v2.RandomHorizontalFlip(), to_float(), v2.MixUp(num_classes=10)]
+    loader = DataLoader(store, 32, seed=1, transforms=steps)
+    images, labels = next(iter(loader))
+    assert images.shape == (32, 3, 32, 32) and labels.shape == (32, 10) and labels.dtype == torch.float32
+    assert torch.allclose(labels.sum(1), torch.ones(32))
+    again = next(iter(DataLoader(store, 32, seed=1, transforms=steps)))
+    assert torch.equal(again[0], images) and torch.equal(again[1], labels)
+
+
+# --------------------------------------------------------------------------- images, masks, boxes; shapes
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Images, and masks that are their first channels; a box around the brightest pixel."""
+    path = str(tmp_path_factory.mktemp("scenes") / "s")
+    random = np.random.default_rng(3)
+    image = random.integers(0, 200, (64, 3, 16, 16), dtype=np.uint8)
+    at = random.integers(2, 14, (64, 2))
+    image[np.arange(64), :, at[:, 0], at[:, 1]] = 250
+    boxes = np.stack([at[:, 1], at[:, 0], at[:, 1] + 1, at[:, 0] + 1], 1).astype(np.float32)[:, None]
+    fields = {
+        "image": ("u8", (3, 16, 16)),
+        "mask": apldata.Field("mask", "u8", (1, 16, 16), "target"),
+        "segmentation": apldata.Field("segmentation", "i64", (16, 16), "target"),
+        "boxes": ("f32", (1, 4)),
+    }
+    with apldata.Writer(path, fields) as writer:
+        writer.extend(image=image, mask=image[:, :1], segmentation=image[:, 0], boxes=boxes)
+    return path
+
+
+JOINT = [
+    lambda: v2.RandomHorizontalFlip(),
+    lambda: v2.RandomCrop(12, padding=2),
+    lambda: v2.Compose([v2.RandomVerticalFlip(), v2.RandomRotation(90), v2.RandomHorizontalFlip()]),
+    lambda: v2.RandomResizedCrop(12, interpolation=v2.InterpolationMode.NEAREST),
+    lambda: v2.RandomAffine(30),
+]
+
+
+@pytest.mark.parametrize("make", JOINT)
+@pytest.mark.parametrize("masks", [["mask"], ["mask", "segmentation"]])
+def test_image_and_mask_are_one_draw(scenes: str, make: Any, masks: list[str]) -> None:
+    with Loader(scenes, batch_size=64, fields=["image", *masks], transforms=make()) as loader:
+        batch = next(iter(loader))
+        for name in masks:
+            mask = batch[name] if batch[name].ndim == 3 else batch[name][:, 0]
+            assert np.array_equal(batch["image"][:, 0], mask)
+
+
+def test_only_the_image_is_normalised(scenes: str) -> None:
+    steps = [v2.RandomHorizontalFlip(), to_float(), v2.Normalize(MEAN, STD)]
+    with Loader(scenes, batch_size=64, fields=["image", "mask"], transforms=steps) as loader:
+        batch = next(iter(loader))
+        assert batch["image"].dtype == np.float32 and batch["mask"].dtype == np.uint8
+        back = batch["image"][:, 0] * STD[0] + MEAN[0]
+        assert np.array_equal((back * 255).round(), batch["mask"][:, 0])
+
+
+def test_boxes_move_with_the_image(scenes: str) -> None:
+    steps = v2.Compose([v2.RandomHorizontalFlip(), v2.RandomVerticalFlip()])
+    wrapped = PerPicture(steps, masks="mask", boxes="boxes", box_format="XYXY")
+    with Loader(scenes, batch_size=64, fields=["image", "mask", "boxes"], transforms=wrapped) as loader:
+        batch = next(iter(loader))
+        x, y = batch["boxes"][:, 0, :2].astype(int).T
+        assert (batch["image"][np.arange(64), 0, y, x] == 250).all()
+        assert np.array_equal(batch["image"][:, 0], batch["mask"][:, 0])
+    with pytest.raises(apldata.InvalidError, match=r"field boxes is boxes.*box_format='XYXY'"):
+        Loader(scenes, transforms=steps)
+
+
+def test_to_tensor_leaves_masks(scenes: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        steps = [v2.RandomRotation(30), v2.ToTensor(), v1.ToTensor()]
+    with Loader(scenes, batch_size=64, fields=["image", "mask"], transforms=steps) as loader:
+        batch = next(iter(loader))
+        assert batch["image"].dtype == np.float32 and batch["mask"].dtype == np.uint8
+        assert np.array_equal((batch["image"][:, :1] * 255).round(), batch["mask"])
+
+
+def test_v1_would_leave_the_mask_behind(scenes: str) -> None:
+    with pytest.raises(apldata.InvalidError, match=r"RandomRotation.*would leave mask as it is: .*v2"):
+        Loader(scenes, fields=["image", "mask"], transforms=v1.RandomRotation(10))
+    one = PerPicture(v1.RandomRotation(90))
+    with Loader(scenes, batch_size=64, fields=["image", "mask"], transforms=one) as loader:
+        assert not np.array_equal(next(iter(loader))["image"][:, :1], next(iter(loader))["mask"])
+
+
+def test_grey_images_get_their_channel(tmp_path: Path) -> None:
+    digits = np.random.default_rng(1).integers(0, 256, (40, 28, 28), dtype=np.uint8)
+    with apldata.Writer(tmp_path / "s", {"image": ("u8", (28, 28))}) as writer:
+        writer.begin("test")
+        writer.extend(image=digits)
+    steps = v2.Compose([v2.ToImage(), to_float(), v2.Normalize((0.1307,), (0.3081,))])
+    expected = (digits[:, None] / 255 - 0.1307) / 0.3081
+    seen = epoch(tmp_path / "s", steps)
+    assert seen.shape == (40, 1, 28, 28) and np.abs(seen - expected).max() < 1e-5
+    assert isinstance(resolved(steps, apldata.Store(tmp_path / "s").schema)[-1], AddChannel)
+    assert epoch(tmp_path / "s", [v2.RandomRotation(3), to_float()]).shape == (40, 1, 28, 28)
+    assert np.allclose(epoch(tmp_path / "s", Normalize(0.1307, 0.3081)), expected[:, 0], atol=1e-5)
+    device = DeviceLoader(
+        tmp_path / "s", "test", 40, shuffle=False, device="cpu", transforms=[Normalize(0.1, 0.2)]
+    )
+    assert np.array_equal(next(iter(device))[0].numpy(), epoch(tmp_path / "s", Normalize(0.1, 0.2)))
+
+
+def test_images_of_varying_shape(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    with apldata.Writer(tmp_path / "s", {"image": ("u8", (3, -1, -1))}) as writer:
+        writer.begin("test")
+        for _ in range(30):
+            writer.append(image=random.integers(0, 256, (3, *random.integers(20, 60, 2)), dtype=np.uint8))
+    assert epoch(tmp_path / "s", [v2.RandomResizedCrop(24), to_float()]).shape == (30, 3, 24, 24)
+    assert epoch(tmp_path / "s", [v2.Resize((24, 20))]).shape == (30, 3, 24, 20)
+    with Loader(tmp_path / "s", "test", 30, transforms=v2.Resize(16)) as loader:
+        assert {min(image.shape[1:]) for image in next(iter(loader))["image"]} == {16}
+
+
+def test_channels_last_as_stored(tmp_path: Path) -> None:
+    image = np.random.default_rng(1).integers(0, 256, (20, 24, 28, 3), dtype=np.uint8)
+    with apldata.Writer(tmp_path / "s", {"image": ("u8", (24, 28, 3))}) as writer:
+        writer.begin("test")
+        writer.extend(image=image)
+    assert np.array_equal(
+        epoch(tmp_path / "s", v2.RandomHorizontalFlip(1)), image[:, :, ::-1].transpose(0, 3, 1, 2)
+    )
+
+
+# -------------------------------------------------------------------------------- what cannot be applied
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: v2.RandomCrop(50),
+            "RandomCrop.*cannot be applied to image: u8.3,32,32.: ValueError: Required crop",
+        ),
+        (lambda: v2.Normalize(MEAN, STD), "Normalize.*cannot be applied.*float tensor"),
+        (lambda: v2.FiveCrop(8), "FiveCrop.*a tensor is needed, not tuple"),
+        (lambda: v2.Compose([v2.Lambda(lambda x: x.getbands())]), "Lambda.*cannot be applied"),
+        (lambda: [v2.RandomAffine(9), v2.Compose([lambda x: 1 / 0])], "ZeroDivisionError"),
+        (
+            lambda: [apldata.ChannelsLast(), v2.ColorJitter(0.2)],
+            "after ChannelsLast.*leave ChannelsLast.. out",
+        ),
+        (lambda: [v2.ColorJitter(0.2), Normalize()], "runs in C.*in front of"),
+        (lambda: v2.RandomHorizontalFlip, "is a class: write RandomHorizontalFlip"),
+        (lambda: PerPicture(v2.ColorJitter(0.2), field="picture"), "no field 'picture'.*image, label"),
+    ],
+)
+def test_they_are_refused_when_the_loader_is_made(store: apldata.Store, make: Any, message: str) -> None:
+    with pytest.raises((apldata.InvalidError, apldata.NotFoundError), match=message):
+        DataLoader(store, transforms=make())
+
+
+def test_a_store_without_images(tmp_path: Path) -> None:
+    with apldata.Writer(tmp_path / "s", {"x": ("f32", (7,))}) as writer:
+        writer.extend(x=np.zeros((5, 7)))
+    with pytest.raises(
+        apldata.NotFoundError, match=r"no field is an image, which is u8\[C,H,W\].*x: f32\[7\]"
+    ):
+        Loader(tmp_path / "s", transforms=v2.RandomHorizontalFlip())
+
+
+def test_device_loaders_refuse_what_is_python(store: apldata.Store) -> None:
+    with pytest.raises(apldata.InvalidError, match=r"ColorJitter.*DeviceLoader runs no functions"):
+        DeviceLoader(store, device="cpu", transforms=v2.ColorJitter(0.2))
+
+
+# -------------------------------------------------------------------------------------------- PerPicture
+
+
+def test_per_picture(store: apldata.Store, images: np.ndarray) -> None:
+    unit = to_float()(torch.from_numpy(images)).numpy()
+    assert np.array_equal(epoch(store, PerPicture(v2.functional.to_tensor)), unit)
+    assert np.array_equal(epoch(store, PerPicture(v2.Compose([v2.ToImage(), to_float()]))), unit)
+    jitter = v2.Compose([v2.ColorJitter(0.4), to_float()])
+    assert np.array_equal(epoch(store, PerPicture(jitter)), epoch(store, jitter))
+    turned = PerPicture(lambda image: v2.functional.to_image(image).flip(2))  # a tensor, (3, 32, 32)
+    assert np.array_equal(epoch(store, turned), images[..., ::-1])
