@@ -1,10 +1,10 @@
 /*
  * apl.h - keep a training set in one sealed, compressed, checked file, and read it back.
  *
- * A store is a directory that holds one file, data.mdb, written once and never changed: it is replaced as a
- * whole or not at all. It holds records, numbered 0 ... N-1. A record has one value for every field of the
- * store's schema: a picture, a label, a name. Records are kept in blocks, which are compressed and checked; a
- * byte of a store is never handed out before its checksum has been verified.
+ * A store is a directory that holds one file, data.mdb. The file is written once and never changed; it can only be
+ * replaced as a whole. It holds records, numbered 0 ... N-1. A record has one value for each field of the store's
+ * schema: an image, a label, a name. Records are stored in blocks, which are compressed and checksummed. No byte of a
+ * store is handed out before its checksum has been verified.
  *
  * Reading:
  *
@@ -19,7 +19,7 @@
  *     apl_batch_release(one);
  *     apl_store_close(store);
  *
- * Training, where every call is checked as above: shuffled batches, made ahead of time by threads of the reader's own:
+ * Training on shuffled batches, which the reader's own threads prepare ahead of time (check every call as above):
  *
  *     apl_reader_options options = APL_READER_OPTIONS_INIT;
  *     options.split = "train";
@@ -36,9 +36,9 @@
  *     }
  *     apl_reader_close(reader);
  *
- * Where to look; each part can be read by itself, and apl(3) leads by task:
+ * Where to look (each header can be read on its own; docs/API.md and apl(3) are organised by task):
  *
- *     apl/status.h      what calls answer, and errors
+ *     apl/status.h      status codes and errors
  *     apl/store.h       open and describe a store, get records, find records, verify
  *     apl/writer.h      make a store
  *     apl/split.h       divide the records: validation, folds, clients
@@ -46,20 +46,20 @@
  *     apl/transform.h   crop, flip and normalise images on their way into a batch
  *     apl/sampling.h    epochs that are samples: balanced, weighted
  *     apl/stats.h       what has been delivered, and where the time went
- *     apl_ingest.h      archives into stores, by libaplingest
+ *     apl_ingest.h      turn archives into stores, with libaplingest
  *
  * Rules that hold everywhere:
  *
- *   - Every call that can fail returns an apl_status; APL_OK is 0. It also fills the apl_error that the
- *     caller passes, which may be NULL. On failure, results are left as they were.
- *   - What a call hands out as `const ... *` belongs to the handle it was asked of and lives as long as that.
- *   - A store and its batches may be used by any number of threads at once. A writer belongs to one thread at
- *     a time. Neither may be used in a child after fork().
- *   - Numbers are in the byte order of the machine. Sizes are in bytes unless another unit is named.
- *   - close, release and free functions accept NULL. Given a handle, a batch or a place for results that is NULL,
- *     calls that return a status answer APL_E_INVALID; calls that describe answer 0 or NULL, or -1 for a number.
- *   - A thread that is inside of a call may not be cancelled (pthread_cancel()): it would take locks with it. A
- *     library that has been opened with dlopen() may be closed once its readers and writers are.
+ *   - Every call that can fail returns an apl_status; APL_OK is 0. It also fills in the apl_error that the caller
+ *     passes, which may be NULL. A call that fails leaves its results untouched.
+ *   - Anything a call returns as `const ... *` belongs to the handle it came from and lives as long as that handle.
+ *   - Any number of threads may use a store and its batches at once. A writer may be used by only one thread at a
+ *     time. Neither may be used in a child after fork().
+ *   - Numbers are in the machine's byte order. Sizes are in bytes unless another unit is given.
+ *   - close, release and free functions accept NULL. If a handle, a batch or a pointer for results is NULL, calls that
+ *     return a status return APL_E_INVALID; calls that describe return 0 or NULL, or -1 for a number.
+ *   - A thread must not be cancelled (pthread_cancel()) inside a call: locks that it holds would stay locked. A library
+ *     opened with dlopen() may be closed once its readers and writers are closed.
  */
 #ifndef APL_H
 #define APL_H
@@ -82,7 +82,7 @@ extern "C" {
 #define APL_VERSION_PATCH  0
 #define APL_VERSION_STRING "0.1.0"
 
-/* The version of the library that runs, as "major.minor.patch". APL_VERSION_STRING is that of this header. */
+/* The version of the library at run time, as "major.minor.patch"; APL_VERSION_STRING is that of this header. */
 APL_API const char *apl_version(void);
 
 #ifdef __cplusplus
