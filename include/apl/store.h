@@ -228,8 +228,9 @@ APL_API APL_MUST_USE apl_status apl_store_get_batch(apl_store *store, const uint
  * bytes, aligned for its dtype. Only this field is read, for the whole split.
  *
  * Writes the ids in ascending order to ids[0 ... *count-1], ready for apl_reader_options.ids. If `ids` is NULL or
- * *count is too small, only sets *count (APL_E_INVALID if it was too small). Room for the whole split (see apl_split_ids()) is
- * always enough. Likely errors: APL_E_NOTFOUND (split or field), APL_E_CORRUPT (the message names member and block).
+ * *count is too small, only sets *count (APL_E_INVALID if it was too small). Room for the whole split (see
+ * apl_split_ids()) is always enough. Likely errors: APL_E_NOTFOUND (split or field), APL_E_CORRUPT (the message names
+ * member and block).
  */
 APL_API APL_MUST_USE apl_status apl_store_where(apl_store *store, const char *split, const char *field,
                                                 int (*keep)(void *user, uint64_t id, const void *value,
