@@ -60,7 +60,7 @@ static bool names_add(struct names *names, const char *name)
     return true;
 }
 
-static int by_name(const void *a, const void *b)
+static int by_file_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -82,7 +82,7 @@ static bool choose_folder(const struct folder *folder, int fd, const char *name)
            fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-static apl_status read_entries(const struct folder *folder, DIR *dir, chooser choose, struct names *names,
+static apl_status list_entries(const struct folder *folder, DIR *dir, chooser choose, struct names *names,
                                apl_error *err)
 {
     for (unsigned seen = 0; seen < ENTRIES_MAX; seen++) {
@@ -111,12 +111,12 @@ static apl_status list(const struct folder *folder, int fd, chooser choose, stru
             close(copy);
         return fail_errno(err, error, "%s: cannot be listed", folder->options.name);
     }
-    apl_status status = read_entries(folder, dir, choose, names, err);
+    apl_status status = list_entries(folder, dir, choose, names, err);
     closedir(dir);
     if (status != APL_OK)
         names_free(names);
     else if (names->count > 1)
-        qsort(names->at, names->count, sizeof *names->at, by_name);
+        qsort(names->at, names->count, sizeof *names->at, by_file_name);
     return status;
 }
 
@@ -158,7 +158,7 @@ static apl_status find_files(struct folder *folder, apl_error *err)
     return status;
 }
 
-static void add_sizes(struct folder *folder)
+static void add_file_sizes(struct folder *folder)
 {
     struct stat st;
     for (size_t i = 0; i < folder->files.count; i++)
@@ -180,7 +180,7 @@ apl_status folder_open(int fd, const struct folder_options *options, struct fold
         folder_close(folder);
         return status;
     }
-    add_sizes(folder);
+    add_file_sizes(folder);
     *out = folder;
     return APL_OK;
 }
@@ -199,7 +199,7 @@ void folder_close(struct folder *folder)
 /* --------------------------------------------------------------------------------------------- reading */
 
 /* Opens a file without following links and without waiting for the other end of a pipe. */
-static apl_status open_file(struct folder *folder, const char *name, int *fd, apl_error *err)
+static apl_status open_entry(struct folder *folder, const char *name, int *fd, apl_error *err)
 {
     const char *source = folder->options.name;
     *fd = openat(folder->fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -249,7 +249,7 @@ apl_status folder_next(struct folder *folder, struct source_member *member, apl_
     const char *name = folder->files.at[folder->next++];
     set_path(folder, name);
     int fd;
-    TRY(open_file(folder, name, &fd, err));
+    TRY(open_entry(folder, name, &fd, err));
     begin_digest(folder, name);
     struct input_options options = {.name = folder->options.name,
                                     .sha = folder->options.sha,

@@ -23,7 +23,7 @@ struct hasher {
     uint8_t blocks[BLOCKS][BLOCK_BYTES];
 };
 
-static void *run(void *argument)
+static void *run_hasher(void *argument)
 {
     struct hasher *h = argument;
     pthread_mutex_lock(&h->lock);
@@ -55,7 +55,7 @@ struct hasher *hasher_new(void)
     }
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->changed, NULL);
-    h->threaded = thread_start(&h->thread, run, h, NULL) == APL_OK;
+    h->threaded = thread_start(&h->thread, run_hasher, h, NULL) == APL_OK;
     return h;
 }
 

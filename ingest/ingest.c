@@ -31,7 +31,7 @@ struct ingest {
 
 /* ------------------------------------------------------------------------------- talking to the caller */
 
-static int report(struct ingest *in)
+static int report_read(struct ingest *in)
 {
     if (!in->options.progress)
         return 0;
@@ -51,7 +51,7 @@ static int report_reading(void *user)
     in->progress.records = p.records;
     in->progress.raw_bytes = p.raw_bytes;
     in->progress.stored_bytes = p.stored_bytes;
-    return report(in);
+    return report_read(in);
 }
 
 static int report_checking(void *user, const apl_progress *p)
@@ -61,7 +61,7 @@ static int report_checking(void *user, const apl_progress *p)
     in->progress.records = p->records;
     in->progress.raw_bytes = p->raw_bytes;
     in->progress.stored_bytes = p->stored_bytes;
-    return report(in);
+    return report_read(in);
 }
 
 static void notice(struct ingest *in, const char *name, const char *text)
@@ -129,7 +129,7 @@ static apl_status append_row(void *user, const struct cifar_row *row, apl_error 
 
 /* ------------------------------------------------------------------------------------ member by member */
 
-static bool wanted(const char *name, void *user)
+static bool is_wanted(const char *name, void *user)
 {
     struct cifar_part part;
     (void)user;
@@ -303,7 +303,7 @@ static apl_status set_classes(struct ingest *in, unsigned l, apl_error *err)
 
 /* ------------------------------------------------------------------------------------------ the driver */
 
-static apl_status describe(struct ingest *in, apl_ingest_summary *sum, apl_error *err)
+static apl_status describe_fields(struct ingest *in, apl_ingest_summary *sum, apl_error *err)
 {
     TRY(check_members(in, err));
     for (unsigned l = 0; l < in->dataset->label_count; l++)
@@ -350,11 +350,11 @@ static apl_status commit(struct ingest *in, apl_ingest_summary *sum, apl_error *
     sum->raw_bytes = in->progress.raw_bytes = appended.raw_bytes;
     sum->file_bytes = in->progress.stored_bytes = file_size(in->db);
     in->progress.phase = APL_INGEST_DONE;
-    report(in);
+    report_read(in);
     return APL_OK;
 }
 
-static apl_status take_options(struct ingest *in, const apl_ingest_options *options, apl_error *err)
+static apl_status take_ingest_options(struct ingest *in, const apl_ingest_options *options, apl_error *err)
 {
     in->options = (apl_ingest_options)APL_INGEST_OPTIONS_INIT;
     in->writing = (apl_writer_options)APL_WRITER_OPTIONS_INIT;
@@ -373,13 +373,13 @@ apl_status apl_ingest(const char *source, const char *db, const apl_ingest_optio
         err = &own;
     if (!source || !db)
         return fail(err, APL_E_INVALID, "the source and the store must be named");
-    TRY(take_options(&in, options, err));
+    TRY(take_ingest_options(&in, options, err));
     in.pickle = pickle_new();
     if (!in.pickle)
         return fail_nomem(err);
-    GUARD(source_open(source, wanted, report_reading, &in, &in.source, err));
+    GUARD(source_open(source, is_wanted, report_reading, &in, &in.source, err));
     GUARD(read_source(&in, err));
-    GUARD(describe(&in, &sum, err));
+    GUARD(describe_fields(&in, &sum, err));
     GUARD(commit(&in, &sum, err));
     if (summary)
         *summary = sum;

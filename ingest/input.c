@@ -32,7 +32,7 @@ struct input {
 };
 
 /* Reads more raw bytes if all are used; there are none left after that only at the end of the file. */
-static apl_status refill(struct input *in, apl_error *err)
+static apl_status refill_raw(struct input *in, apl_error *err)
 {
     if (in->raw_at < in->raw_end)
         return APL_OK;
@@ -59,7 +59,7 @@ static apl_status fill_gunzip(struct input *in, uint8_t *out, size_t room, size_
 {
     struct gunzip_io io = {.out = out, .out_left = room};
     while (io.out_left > 0) {
-        TRY(refill(in, err));
+        TRY(refill_raw(in, err));
         io.in = in->raw + in->raw_at;
         io.in_left = in->raw_end - in->raw_at;
         bool ended = io.in_left == 0;
@@ -83,7 +83,7 @@ static apl_status fill_unfilter(struct input *in, uint8_t *out, size_t room, siz
 static apl_status read_raw(void *user, const uint8_t **data, size_t *size, apl_error *err)
 {
     struct input *in = user;
-    TRY(refill(in, err));
+    TRY(refill_raw(in, err));
     *data = in->raw + in->raw_at;
     *size = in->raw_end - in->raw_at;
     in->raw_at = in->raw_end;
@@ -161,7 +161,7 @@ static apl_status produce(struct input *in, apl_error *err)
     return APL_OK;
 }
 
-static void *run(void *user)
+static void *run_input(void *user)
 {
     struct input *in = user;
     apl_error why;
@@ -181,7 +181,7 @@ static apl_status start(struct input *in, apl_error *err)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&in->thread, NULL, run, in);
+    int error = pthread_create(&in->thread, NULL, run_input, in);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error ? fail_errno(err, error, "%s: no thread to read it", in->options.name) : APL_OK;
 }
@@ -196,7 +196,7 @@ static void input_free(struct input *in)
     free(in);
 }
 
-static void prepare(struct input *in, int fd)
+static void prepare_input(struct input *in, int fd)
 {
     struct stat st;
     bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
@@ -221,7 +221,7 @@ apl_status input_open(int fd, const struct input_options *options, struct input 
     in->options = *options;
     in->ring = ring_new();
     in->raw = malloc(RAW_BYTES);
-    prepare(in, fd);
+    prepare_input(in, fd);
     apl_status status = in->ring && in->raw ? start(in, err) : fail_nomem(err);
     if (status != APL_OK) {
         input_free(in);

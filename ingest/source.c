@@ -145,7 +145,7 @@ static apl_status keep(struct source *s, apl_status status, const apl_error *why
     return status;
 }
 
-static apl_status failed(const struct source *s, apl_error *err)
+static apl_status source_failed(const struct source *s, apl_error *err)
 {
     if (err && s->failure.status != APL_OK)
         *err = s->failure;
@@ -153,7 +153,7 @@ static apl_status failed(const struct source *s, apl_error *err)
 }
 
 /* Fetches the member's next block into s->rest; false at its end or on a failure. */
-static bool fetch(struct source *s)
+static bool fetch_some(struct source *s)
 {
     if (!s->in_member || s->failure.status != APL_OK)
         return false;
@@ -214,7 +214,7 @@ static bool stitch(struct source *s, size_t need)
     if (have > 0)
         memmove(s->stitch, c->at, have); /* fetching the next block takes away this one */
     show(c, s->stitch, have);
-    while (have < need && (s->rest_size > 0 || fetch(s))) {
+    while (have < need && (s->rest_size > 0 || fetch_some(s))) {
         size_t n = need - have < s->rest_size ? need - have : s->rest_size;
         memcpy(s->stitch + have, s->rest, n);
         s->rest += n;
@@ -231,7 +231,7 @@ static bool more(struct cursor *c, size_t need)
     struct source *s = c->stream;
     if (cursor_left(c) > 0)
         return stitch(s, need);
-    if (s->rest_size == 0 && !fetch(s))
+    if (s->rest_size == 0 && !fetch_some(s))
         return false;
     if (s->rest_size < need)
         return stitch(s, need);
@@ -247,18 +247,18 @@ struct cursor *source_cursor(struct source *s)
 
 apl_status source_failure(struct source *s, apl_error *err)
 {
-    return failed(s, err);
+    return source_failed(s, err);
 }
 
 /* ----------------------------------------------------------------------------------------- the members */
 
 apl_status source_next(struct source *s, struct source_member *member, apl_error *err)
 {
-    while (fetch(s))
+    while (fetch_some(s))
         ;
     s->rest_size = 0;
     s->cursor = cursor_over(NULL, 0);
-    TRY(failed(s, err));
+    TRY(source_failed(s, err));
     if (s->ended)
         return APL_END;
     apl_error why;
@@ -271,7 +271,7 @@ apl_status source_next(struct source *s, struct source_member *member, apl_error
         s->ended = true;
         hasher_end(s->sha, s->digest);
     }
-    return status == APL_END ? APL_END : failed(s, err);
+    return status == APL_END ? APL_END : source_failed(s, err);
 }
 
 uint64_t source_bytes(const struct source *s)

@@ -20,7 +20,7 @@
 /* --------------------------------------------------------------------------------------------- freeing */
 
 /* Frees everything; when nobody holds the reader any more. */
-static void destroy(apl_reader *r)
+static void destroy_reader(apl_reader *r)
 {
     unsigned workers = r->options.threads + r->options.loaders + r->options.consumers;
     for (unsigned i = 0; r->workers && i < (workers ? workers : 1); i++)
@@ -247,7 +247,7 @@ apl_status apl_reader_open(apl_store *store, const apl_reader_options *options, 
     apl_reader *r = calloc(1, sizeof *r);
     if (!r)
         return fail_nomem(err);
-    r->handle = handles_add(r, destroy);
+    r->handle = handles_add(r, destroy_reader);
     if (!r->handle) {
         free(r);
         return fail_nomem(err);
@@ -282,7 +282,7 @@ static void let_threads_go(apl_reader *r, bool over)
 }
 
 /* Wakes everybody, and waits until threads and callers have left, or for as long as a close may take. */
-static void empty(apl_reader *r)
+static void nothing_left(apl_reader *r)
 {
     uint64_t until = now_ns() + CLOSE_WAIT_NS;
     struct timespec limit = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
@@ -305,7 +305,7 @@ void apl_reader_close(apl_reader *r)
         return;
     /* In a child, threads of the parent may have held the lock at the fork: nothing can be touched. */
     if (r->pid == (int)getpid() && handles_withdraw(handle)) {
-        empty(r);
+        nothing_left(r);
         handles_drop(handle); /* on behalf of whoever opened it */
     }
     handles_drop(handle);

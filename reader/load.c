@@ -95,7 +95,7 @@ static apl_status load_fields(struct worker *w, uint32_t index, struct resident 
     return APL_OK;
 }
 
-static apl_status decode(struct worker *w, uint32_t index, struct resident *b, apl_error *err)
+static apl_status decode_block(struct worker *w, uint32_t index, struct resident *b, apl_error *err)
 {
     const apl_reader *r = w->reader;
     const apl_store *store = mix_source_of(r, index)->store;
@@ -125,7 +125,7 @@ static apl_status decode_shared(struct worker *w, uint32_t index, struct residen
     case DECODED_YOURS:
         break;
     }
-    apl_status status = decode(w, index, b, err);
+    apl_status status = decode_block(w, index, b, err);
     decoded_end(decoded, index, status == APL_OK);
     return status;
 }
@@ -140,7 +140,7 @@ apl_status load_block(struct worker *w, uint32_t index, struct resident *b, bool
         return decode_shared(w, index, b, found, err);
     if (r->ragged && !b->ragged && !(b->ragged = calloc(r->schema->count, sizeof *b->ragged)))
         return fail_nomem(err);
-    return decode(w, index, b, err);
+    return decode_block(w, index, b, err);
 }
 
 void load_drop_ragged(const apl_reader *r, struct resident *b)

@@ -80,7 +80,7 @@ static size_t step_size(const apl_reader *r)
 }
 
 /* Draws n deliveries of the planned epoch without the lock; the caller is the one that plans. */
-static size_t draw(apl_reader *r, uint32_t *deliveries, size_t n)
+static size_t draw_deliveries(apl_reader *r, uint32_t *deliveries, size_t n)
 {
     bool failed = false;
     pthread_mutex_unlock(&r->lock);
@@ -137,7 +137,7 @@ static void drop_rest(apl_reader *r)
 {
     while (r->plan_position < r->plan_length && r->status == APL_OK) {
         size_t n = (size_t)(r->plan_length - r->plan_position);
-        n = draw(r, r->step, n < r->options.batch_size ? n : r->options.batch_size);
+        n = draw_deliveries(r, r->step, n < r->options.batch_size ? n : r->options.batch_size);
         residents_pass(r, r->step, n);
         if (n == 0)
             return; /* free order: to be gone on with when more is there */
@@ -171,7 +171,7 @@ static void plan_job(apl_reader *r, struct job *job, struct batch_buffer *buffer
     uint64_t position = r->plan_position;
     job->epoch = r->plan_epoch;
     job->position = position;
-    size_t drawn = draw(r, alone ? job->deliveries : r->step, n);
+    size_t drawn = draw_deliveries(r, alone ? job->deliveries : r->step, n);
     if (drawn < n) { /* without memory: the reader has failed, and no batch comes short */
         pool_give(buffer);
         return;
@@ -359,7 +359,7 @@ static void release_rows(struct worker *w, const struct job *job)
     arena_release(&r->arena, w->slots, job->rows);
 }
 
-static apl_status make(struct worker *w, struct job *job)
+static apl_status make_job(struct worker *w, struct job *job)
 {
     const struct reader_options *o = &w->reader->options;
     TRY(make_batch(w, job, &job->error));
@@ -385,7 +385,7 @@ static bool step_make(struct worker *w)
         r->active++;
         pthread_mutex_unlock(&r->lock);
         uint64_t begin = now_ns();
-        apl_status status = make(w, job);
+        apl_status status = make_job(w, job);
         uint64_t end = now_ns();
         pthread_mutex_lock(&r->lock);
         r->active--;
@@ -441,7 +441,8 @@ apl_status schedule_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_
     }
     while (r->plan_position < position && r->status == APL_OK) {
         uint64_t left = position - r->plan_position;
-        size_t n = draw(r, r->step, left < r->options.batch_size ? (size_t)left : r->options.batch_size);
+        size_t n =
+            draw_deliveries(r, r->step, left < r->options.batch_size ? (size_t)left : r->options.batch_size);
         residents_pass(r, r->step, n);
     }
     if (r->status != APL_OK)

@@ -45,7 +45,7 @@ static double cpu_seconds(void)
            ((double)u.ru_utime.tv_usec + (double)u.ru_stime.tv_usec) * 1e-6;
 }
 
-static void fill(apl_reader *r, apl_stats *s)
+static void fill_stats(apl_reader *r, apl_stats *s)
 {
     const struct reader_counters *c = &r->counters;
     uint64_t waits = 0;
@@ -86,7 +86,7 @@ apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)
         return APL_E_INVALID;
     TRY(reader_enter(r, NULL));
     pthread_mutex_lock(&r->lock);
-    fill(r, &s);
+    fill_stats(r, &s);
     pthread_mutex_unlock(&r->lock);
     reader_leave(r);
     s.cpu = cpu_seconds();

@@ -12,7 +12,7 @@ static bool is_probability(double p)
     return p >= 0 && p <= 1; /* and no NaN */
 }
 
-static apl_status check(const apl_field *f, apl_transform *t, apl_error *err)
+static apl_status check_transform(const apl_field *f, apl_transform *t, apl_error *err)
 {
     struct image_shape shape = image_shape(f);
     int64_t height = shape.height, width = shape.width;
@@ -58,11 +58,12 @@ apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_tr
     const struct schema *schema = &store->manifest.schema;
     TRY(image_find(schema, wanted, t->field, field, err));
     t->field = schema->fields[*field].name;
-    return check(&schema->fields[*field], t, err);
+    return check_transform(&schema->fields[*field], t, err);
 }
 
 /* Adds up what the stores know of a channel. The sums are exact, and so it is as if the records were of one store. */
-static bool add_moments(const struct subset *subset, const char *field, unsigned channel, struct moments *sum)
+static bool take_moments(const struct subset *subset, const char *field, unsigned channel,
+                         struct moments *sum)
 {
     *sum = (struct moments){0};
     for (uint32_t i = 0; i < subset->parts; i++) {
@@ -83,7 +84,7 @@ apl_status transform_moments(const struct subset *subset, const apl_field *f, ap
         struct moments moments;
         double mean, deviation;
         if (t->deviation[c] == 0) {
-            if (!add_moments(subset, f->name, c, &moments))
+            if (!take_moments(subset, f->name, c, &moments))
                 return fail(err, APL_E_NOTFOUND,
                             "field %s: the store has no mean and deviation to normalise by", f->name);
             moments_figures(&moments, &mean, &deviation);

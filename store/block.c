@@ -353,8 +353,9 @@ static apl_status check_sum(const apl_field *field, const char *what, uint64_t i
 
 /* Decodes a column's raw bytes into `into`, which is empty unless they could be decoded, and compares its checksums. With
  * `despite`, one of the coded bytes that fails does not keep it from that. */
-static apl_status decode_raw(struct block_coder *bc, const apl_field *field, const struct block_view *view,
-                             unsigned f, bool despite, struct buffer *into, apl_error *err)
+static apl_status decode_raw_column(struct block_coder *bc, const apl_field *field,
+                                    const struct block_view *view, unsigned f, bool despite,
+                                    struct buffer *into, apl_error *err)
 {
     const struct column_view *v = &view->columns[f];
     apl_status coded = check_sum(field, "coded", hash_xxh3_64(v->coded, v->coded_bytes), v->coded_sum, err);
@@ -382,7 +383,7 @@ apl_status block_decode_column(struct block_coder *bc, const struct schema *sche
     const apl_field *field = &schema->fields[f];
     bool varying = field_varying(field) > 0;
     apl_error inner;
-    apl_status status = decode_raw(bc, field, view, f, despite, &column->values, err);
+    apl_status status = decode_raw_column(bc, field, view, f, despite, &column->values, err);
     bool decoded = column->values.size == view->columns[f].raw_bytes;
     if (status != APL_OK && !(despite && decoded))
         return status;

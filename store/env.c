@@ -46,7 +46,7 @@ static int want_of_room(const struct env *e, int code)
     return fstatvfs(fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < wanted ? ENOSPC : code;
 }
 
-static apl_status failed(struct env *e, int code, const char *what, apl_error *err)
+static apl_status lmdb_failed(struct env *e, int code, const char *what, apl_error *err)
 {
     code = want_of_room(e, code);
     if (code > 0)
@@ -92,7 +92,7 @@ apl_status env_create(int file, const char *path, struct env **env, apl_error *e
     if (code == 0)
         code = open_same(e->env, file, path);
     if (code != 0) {
-        apl_status status = failed(e, code, "create the file", err);
+        apl_status status = lmdb_failed(e, code, "create the file", err);
         env_close(e);
         return status;
     }
@@ -112,12 +112,12 @@ static apl_status ensure_map(struct env *e, size_t more, apl_error *err)
         return APL_OK;
     int code = mdb_env_set_mapsize(e->env, size);
     if (code != 0)
-        return failed(e, code, "enlarge the map", err);
+        return lmdb_failed(e, code, "enlarge the map", err);
     e->map_size = size;
     return APL_OK;
 }
 
-static apl_status begin(struct env *e, size_t size, apl_error *err)
+static apl_status begin_transaction(struct env *e, size_t size, apl_error *err)
 {
     TRY(ensure_map(e, size + COMMIT_BYTES, err));
     int code = mdb_txn_begin(e->env, NULL, 0, &e->txn);
@@ -125,7 +125,7 @@ static apl_status begin(struct env *e, size_t size, apl_error *err)
         code = mdb_dbi_open(e->txn, NULL, 0, &e->dbi);
         e->has_dbi = code == 0;
     }
-    return code ? failed(e, code, "begin a transaction", err) : APL_OK;
+    return code ? lmdb_failed(e, code, "begin a transaction", err) : APL_OK;
 }
 
 static void store_be32(uint8_t *p, uint32_t v)
@@ -139,7 +139,7 @@ apl_status env_put(struct env *e, struct key key, const void *value, size_t size
     if (e->txn && e->pending + size > COMMIT_BYTES)
         TRY(env_commit(e, err));
     if (!e->txn)
-        TRY(begin(e, size, err));
+        TRY(begin_transaction(e, size, err));
     uint8_t k[KEY_BYTES];
     store_be32(k, key.kind);
     store_be32(k + 4, key.segment);
@@ -147,7 +147,7 @@ apl_status env_put(struct env *e, struct key key, const void *value, size_t size
     MDB_val mk = {sizeof k, k}, mv = {size, (void *)value};
     int code = mdb_put(e->txn, e->dbi, &mk, &mv, MDB_NOOVERWRITE);
     if (code != 0)
-        return failed(e, code, "put a block", err);
+        return lmdb_failed(e, code, "put a block", err);
     e->pending += size;
     e->bytes += size;
     e->paged += (size + 16 + 4095) / 4096 * 4096;
@@ -161,7 +161,7 @@ apl_status env_commit(struct env *e, apl_error *err)
     int fd, code = mdb_txn_commit(e->txn);
     e->txn = NULL; /* freed by the commit, whatever came of it */
     if (code != 0)
-        return failed(e, code, "write the file", err);
+        return lmdb_failed(e, code, "write the file", err);
     e->pending = 0;
     /* Lets the disk begin now; what matters is the sync at the end. */
     if (mdb_env_get_fd(e->env, &fd) == 0)
@@ -172,7 +172,7 @@ apl_status env_commit(struct env *e, apl_error *err)
 apl_status env_sync(struct env *e, apl_error *err)
 {
     int code = mdb_env_sync(e->env, 1);
-    return code ? failed(e, code, "sync the file", err) : APL_OK;
+    return code ? lmdb_failed(e, code, "sync the file", err) : APL_OK;
 }
 
 uint64_t env_bytes(const struct env *e)

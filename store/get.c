@@ -92,7 +92,7 @@ static apl_status plan(struct get *get, const uint64_t *ids, size_t n, apl_error
     return APL_OK;
 }
 
-static apl_status make_batch(struct get *get, const uint64_t *ids, size_t n, apl_error *err)
+static apl_status batch_of_rows(struct get *get, const uint64_t *ids, size_t n, apl_error *err)
 {
     apl_batch *b = calloc(1, sizeof *b);
     if (!b)
@@ -264,7 +264,7 @@ apl_status apl_store_get_batch(apl_store *store, const uint64_t *ids, size_t n,
     apl_status status;
     GUARD(choose_fields(&get, &o, err));
     GUARD(plan(&get, ids, n, err));
-    GUARD(make_batch(&get, ids, n, err));
+    GUARD(batch_of_rows(&get, ids, n, err));
     get.workers = calloc(threads, sizeof *get.workers);
     get.pieces = get.any_varying ? calloc(get.blocks + 1, sizeof *get.pieces) : NULL;
     GUARD(get.workers && (get.pieces || !get.any_varying) ? APL_OK : fail_nomem(err));

@@ -74,7 +74,7 @@ apl_status manifest_new_summary(const struct schema *schema, struct split *split
     return APL_OK;
 }
 
-static apl_status bad(apl_error *err, const char *what)
+static apl_status bad_layout(apl_error *err, const char *what)
 {
     return fail(err, APL_E_CORRUPT, "the manifest is damaged: %s", what);
 }
@@ -85,17 +85,17 @@ static apl_status check_cover(const struct manifest *m, apl_error *err)
     uint64_t at = 0;
     for (uint32_t i = 0; i < m->split_count; at += m->splits[i++].count)
         if (m->splits[i].first != at || m->splits[i].count > m->info.records - at)
-            return bad(err, "splits do not cover the records");
+            return bad_layout(err, "splits do not cover the records");
     if (at != m->info.records)
-        return bad(err, "splits do not cover the records");
+        return bad_layout(err, "splits do not cover the records");
     at = 0;
     for (uint32_t i = 0; i < m->member_count; at += m->members[i++].count)
         if (m->members[i].first != at || m->members[i].count > m->info.records - at ||
             m->members[i].split >= m->split_count ||
             (i > 0 && m->members[i].number <= m->members[i - 1].number))
-            return bad(err, "members do not cover the records");
+            return bad_layout(err, "members do not cover the records");
     if (at != m->info.records)
-        return bad(err, "members do not cover the records");
+        return bad_layout(err, "members do not cover the records");
     return APL_OK;
 }
 
@@ -106,16 +106,16 @@ static apl_status derive_blocks(struct manifest *m, apl_error *err)
         struct segment *s = &m->segments[i];
         if (s->first_id != at || s->count == 0 || s->count > m->info.records - at ||
             (i > 0 && s->number <= s[-1].number))
-            return bad(err, "segments do not cover the records");
+            return bad_layout(err, "segments do not cover the records");
         uint64_t n = (s->count - 1) / m->info.block_records + 1;
         if (n > UINT32_MAX)
-            return bad(err, "a segment of too many blocks");
+            return bad_layout(err, "a segment of too many blocks");
         s->first_block = blocks;
         blocks += n;
         at += s->count;
     }
     if (at != m->info.records)
-        return bad(err, "segments do not cover the records");
+        return bad_layout(err, "segments do not cover the records");
     m->info.blocks = blocks;
     return APL_OK;
 }
@@ -123,9 +123,9 @@ static apl_status derive_blocks(struct manifest *m, apl_error *err)
 apl_status manifest_finish(struct manifest *m, apl_error *err)
 {
     if (m->info.block_records == 0 || m->info.block_records > APL_MAX_BLOCK)
-        return bad(err, "impossible block size");
+        return bad_layout(err, "impossible block size");
     if (m->schema.count == 0)
-        return bad(err, "no fields");
+        return bad_layout(err, "no fields");
     TRY(check_cover(m, err));
     TRY(derive_blocks(m, err));
     m->info.fields = m->schema.count;

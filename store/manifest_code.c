@@ -22,7 +22,7 @@ enum tag {
     TAG_CLASS_COUNTS = 10
 };
 
-static apl_status bad(apl_error *err, const char *what)
+static apl_status bad_manifest(apl_error *err, const char *what)
 {
     return fail(err, APL_E_CORRUPT, "the manifest is damaged: %s", what);
 }
@@ -43,14 +43,14 @@ static void entry_end(struct buffer *b, size_t begin)
         store_le(b->data + begin - 4, b->size - begin, 4);
 }
 
-static void put_text(struct buffer *b, const char *text)
+static void put_string(struct buffer *b, const char *text)
 {
     size_t n = text ? strlen(text) : 0;
     buffer_le(b, n, 2);
     buffer_put(b, text, n);
 }
 
-static const char *get_text(struct cursor *c, size_t *length)
+static const char *get_string(struct cursor *c, size_t *length)
 {
     *length = cursor_u16(c);
     return (const char *)cursor_take(c, *length);
@@ -60,9 +60,9 @@ static const char *get_text(struct cursor *c, size_t *length)
 static apl_status get_name(struct cursor *c, bool may_be_empty, char **name, apl_error *err)
 {
     size_t length;
-    const char *text = get_text(c, &length);
+    const char *text = get_string(c, &length);
     if (!text || !(name_ok(text, length) || (may_be_empty && length == 0)))
-        return bad(err, "a name is not printable UTF-8");
+        return bad_manifest(err, "a name is not printable UTF-8");
     free(*name);
     *name = strndup(text, length);
     return *name ? APL_OK : fail_nomem(err);
@@ -73,7 +73,7 @@ static apl_status grow(void *list_at, uint32_t count, size_t size, apl_error *er
 {
     void **list = list_at;
     if (count >= MANIFEST_MAX_LIST)
-        return bad(err, "a list is too long");
+        return bad_manifest(err, "a list is too long");
     if (count & (count - 1))
         return APL_OK;
     void *grown = realloc(*list, (count ? 2 * (size_t)count : 1) * size);
@@ -106,7 +106,7 @@ static apl_status get_store(struct cursor *c, struct manifest *m, apl_error *err
     m->info.shuffle_seed = cursor_u64(c);
     const uint8_t *digest = cursor_take(c, 32);
     if (!digest)
-        return bad(err, "the store's entry is cut");
+        return bad_manifest(err, "the store's entry is cut");
     memcpy(m->info.content_digest, digest, 32);
     return APL_OK;
 }
@@ -115,7 +115,7 @@ static apl_status get_store(struct cursor *c, struct manifest *m, apl_error *err
 static void put_tool(struct buffer *b, const struct manifest *m)
 {
     size_t at = entry_begin(b, TAG_TOOL, 0);
-    put_text(b, m->tool);
+    put_string(b, m->tool);
     entry_end(b, at);
 }
 
@@ -125,7 +125,7 @@ static void put_source(struct buffer *b, const struct manifest *m)
     size_t at = entry_begin(b, TAG_SOURCE, 0);
     buffer_le(b, m->info.has_source_digest ? 1 : 0, 1);
     buffer_put(b, m->info.source_digest, 32);
-    put_text(b, m->source_format);
+    put_string(b, m->source_format);
     entry_end(b, at);
 }
 
@@ -134,7 +134,7 @@ static apl_status get_source(struct cursor *c, struct manifest *m, apl_error *er
     m->info.has_source_digest = cursor_u8(c) & 1;
     const uint8_t *digest = cursor_take(c, 32);
     if (!digest)
-        return bad(err, "the source's entry is cut");
+        return bad_manifest(err, "the source's entry is cut");
     memcpy(m->info.source_digest, digest, 32);
     return get_name(c, true, &m->source_format, err);
 }
@@ -145,7 +145,7 @@ static void put_field(struct buffer *b, const struct schema *schema, unsigned f)
 {
     const apl_field *field = &schema->fields[f];
     size_t at = entry_begin(b, TAG_FIELD, REQUIRED);
-    put_text(b, field->name);
+    put_string(b, field->name);
     buffer_le(b, field->dtype, 1);
     buffer_le(b, field->mark, 1);
     buffer_le(b, field->ndim, 1);
@@ -163,7 +163,7 @@ static void put_field(struct buffer *b, const struct schema *schema, unsigned f)
 static apl_status get_field(struct cursor *c, struct manifest *m, apl_error *err)
 {
     size_t length;
-    const char *name = get_text(c, &length);
+    const char *name = get_string(c, &length);
     apl_dtype dtype = (apl_dtype)cursor_u8(c);
     apl_mark mark = (apl_mark)cursor_u8(c);
     unsigned ndim = cursor_u8(c);
@@ -176,11 +176,11 @@ static apl_status get_field(struct cursor *c, struct manifest *m, apl_error *err
     uint64_t raw = cursor_u64(c), stored = cursor_u64(c);
     const uint8_t *digest = cursor_take(c, 32);
     if (!digest || choice.id >= CODEC_COUNT)
-        return bad(err, "a field's entry");
+        return bad_manifest(err, "a field's entry");
     apl_error inner;
     apl_status status = schema_add(&m->schema, name, length, dtype, mark, ndim, shape, &inner);
     if (status != APL_OK)
-        return status == APL_E_INVALID ? bad(err, inner.message) : fail_nomem(err);
+        return status == APL_E_INVALID ? bad_manifest(err, inner.message) : fail_nomem(err);
     unsigned f = m->schema.count - 1;
     m->schema.choices[f] = choice;
     apl_field *field = &m->schema.fields[f];
@@ -200,7 +200,7 @@ static void put_classes(struct buffer *b, const struct schema *schema, unsigned 
     buffer_le(b, f, 4);
     buffer_le(b, field->class_count, 4);
     for (uint64_t i = 0; i < field->class_count; i++)
-        put_text(b, field->classes[i]);
+        put_string(b, field->classes[i]);
     entry_end(b, at);
 }
 
@@ -209,17 +209,17 @@ static apl_status get_classes(struct cursor *c, struct manifest *m, apl_error *e
     uint32_t f = cursor_u32(c), count = cursor_u32(c);
     /* A second list could be longer than the counts of classes, which have been made room for by then. */
     if (f >= m->schema.count || m->schema.fields[f].class_count || count == 0 || count > cursor_left(c) / 2)
-        return bad(err, "class names");
+        return bad_manifest(err, "class names");
     const char **names = calloc(count, sizeof *names);
     size_t *lengths = calloc(count, sizeof *lengths);
     apl_status status = names && lengths ? APL_OK : fail_nomem(err);
     for (uint32_t i = 0; status == APL_OK && i < count; i++)
-        names[i] = get_text(c, &lengths[i]);
+        names[i] = get_string(c, &lengths[i]);
     if (status == APL_OK && !cursor_ok(c))
-        status = bad(err, "class names are cut");
+        status = bad_manifest(err, "class names are cut");
     apl_error inner;
     if (status == APL_OK && schema_set_classes(&m->schema, f, names, lengths, count, &inner) != APL_OK)
-        status = inner.status == APL_E_INVALID ? bad(err, inner.message) : fail_nomem(err);
+        status = inner.status == APL_E_INVALID ? bad_manifest(err, inner.message) : fail_nomem(err);
     free(names);
     free(lengths);
     return status;
@@ -229,7 +229,7 @@ static apl_status get_classes(struct cursor *c, struct manifest *m, apl_error *e
 static void put_split(struct buffer *b, const struct split *split)
 {
     size_t at = entry_begin(b, TAG_SPLIT, REQUIRED);
-    put_text(b, split->name);
+    put_string(b, split->name);
     buffer_le(b, split->first, 8);
     buffer_le(b, split->count, 8);
     entry_end(b, at);
@@ -250,7 +250,7 @@ static apl_status get_split(struct cursor *c, struct manifest *m, apl_error *err
 static void put_member(struct buffer *b, const struct member *member)
 {
     size_t at = entry_begin(b, TAG_MEMBER, REQUIRED);
-    put_text(b, member->name);
+    put_string(b, member->name);
     buffer_le(b, member->split, 4);
     buffer_le(b, member->number, 4);
     buffer_le(b, member->first, 8);
@@ -314,7 +314,7 @@ static apl_status get_moments(struct cursor *c, struct manifest *m, apl_error *e
     uint32_t s = cursor_u32(c), f = cursor_u32(c), channels = cursor_u32(c);
     if (s >= m->split_count || f >= m->schema.count || channels == 0 ||
         channels != field_channels(&m->schema.fields[f]))
-        return bad(err, "moments");
+        return bad_manifest(err, "moments");
     TRY(manifest_new_summary(&m->schema, &m->splits[s], f, err));
     for (unsigned i = 0; i < channels; i++) {
         struct moments *moments = split_summary(&m->splits[s], f).moments + i;
@@ -342,7 +342,7 @@ static apl_status get_class_counts(struct cursor *c, struct manifest *m, apl_err
     uint32_t s = cursor_u32(c), f = cursor_u32(c);
     if (s >= m->split_count || f >= m->schema.count || m->schema.fields[f].class_count == 0 ||
         m->schema.fields[f].class_count > cursor_left(c) / 8)
-        return bad(err, "class counts");
+        return bad_manifest(err, "class counts");
     TRY(manifest_new_summary(&m->schema, &m->splits[s], f, err));
     uint64_t *counts = split_summary(&m->splits[s], f).classes;
     for (uint64_t i = 0; i < m->schema.fields[f].class_count; i++)
@@ -430,12 +430,12 @@ static apl_status get_head(struct cursor *c, size_t size, struct manifest *m, ap
     m->info.format_minor = cursor_u16(c);
     uint64_t bytes = cursor_u64(c), sum = cursor_u64(c);
     if (!cursor_ok(c) || magic != MANIFEST_MAGIC)
-        return bad(err, "no header");
+        return bad_manifest(err, "no header");
     if (m->info.format_major != FORMAT_MAJOR)
         return fail(err, APL_E_VERSION, "format version %u.%u; this library (%s) knows version %u",
                     m->info.format_major, m->info.format_minor, APL_VERSION_STRING, FORMAT_MAJOR);
     if (bytes != size || hash_xxh3_64(c->at, cursor_left(c)) != sum)
-        return bad(err, "its checksum is wrong");
+        return bad_manifest(err, "its checksum is wrong");
     return APL_OK;
 }
 
@@ -450,13 +450,13 @@ apl_status manifest_decode(const uint8_t *bytes, size_t size, struct manifest *m
         uint32_t length = cursor_u32(&c);
         const uint8_t *payload = cursor_take(&c, length);
         if (!payload) {
-            status = bad(err, "an entry is cut");
+            status = bad_manifest(err, "an entry is cut");
             goto out;
         }
         struct cursor entry = cursor_over(payload, length);
         GUARD(get_entry((enum tag)tag, flags, &entry, m, err));
         if (!cursor_ok(&entry)) {
-            status = bad(err, "an entry is too short");
+            status = bad_manifest(err, "an entry is too short");
             goto out;
         }
     }

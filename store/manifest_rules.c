@@ -4,21 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_name(const void *a, const void *b)
+static int by_member_name(const void *a, const void *b)
 {
     const struct split *x = *(const struct split *const *)a, *y = *(const struct split *const *)b;
     return strcmp(x->name, y->name);
 }
 
 /* No two splits have the same name: the second could not be asked for. */
-static apl_status check_names(const struct manifest *m, apl_error *err)
+static apl_status check_split_names(const struct manifest *m, apl_error *err)
 {
     const struct split **sorted = malloc(((size_t)m->split_count + 1) * sizeof(*sorted));
     if (!sorted)
         return fail_nomem(err);
     for (uint32_t i = 0; i < m->split_count; i++)
         sorted[i] = &m->splits[i];
-    qsort(sorted, m->split_count, sizeof(*sorted), by_name);
+    qsort(sorted, m->split_count, sizeof(*sorted), by_member_name);
     const char *twice = NULL;
     for (uint32_t i = 1; i < m->split_count && !twice; i++)
         if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
@@ -30,7 +30,7 @@ static apl_status check_names(const struct manifest *m, apl_error *err)
 
 /* The source positions of a member's records are among the ids of its split: in a store that is not shuffled they are the ids,
  * and shuffling keeps splits apart and in their order. */
-static apl_status check_members(const struct manifest *m, apl_error *err)
+static apl_status check_member_places(const struct manifest *m, apl_error *err)
 {
     for (uint32_t i = 0; i < m->member_count; i++) {
         const struct member *member = &m->members[i];
@@ -99,8 +99,8 @@ static apl_status check_position_field(const struct manifest *m, apl_error *err)
 
 apl_status manifest_check_rules(const struct manifest *m, apl_error *err)
 {
-    TRY(check_names(m, err));
-    TRY(check_members(m, err));
+    TRY(check_split_names(m, err));
+    TRY(check_member_places(m, err));
     TRY(check_segments(m, err));
     return check_position_field(m, err);
 }

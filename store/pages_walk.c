@@ -41,7 +41,7 @@ struct walk {
     apl_error *err;
 };
 
-static apl_status bad(struct walk *w, uint64_t page, const char *what)
+static apl_status bad_page(struct walk *w, uint64_t page, const char *what)
 {
     return page_bad(page, what, w->err);
 }
@@ -49,7 +49,7 @@ static apl_status bad(struct walk *w, uint64_t page, const char *what)
 /* ----------------------------------------------------------------------------------------------- pages */
 
 /* Copies `bytes` from offset `at` on, which are in the file: what is checked must not change before it is used. */
-static apl_status copy_bytes(struct walk *w, uint64_t at, uint8_t *to, size_t bytes)
+static apl_status copy_from_page(struct walk *w, uint64_t at, uint8_t *to, size_t bytes)
 {
     if (!w->file->map)
         return page_read(w->file->fd, at, to, bytes, w->err);
@@ -61,12 +61,12 @@ static apl_status copy_bytes(struct walk *w, uint64_t at, uint8_t *to, size_t by
 static apl_status take_pages(struct walk *w, uint64_t number, uint64_t count)
 {
     if (number < 2 || number >= w->pages)
-        return bad(w, number, "lies outside the file");
+        return bad_page(w, number, "lies outside the file");
     if (count > w->pages - number)
-        return bad(w, number, "begins a run of a wrong length");
+        return bad_page(w, number, "begins a run of a wrong length");
     for (uint64_t p = number; p < number + count; p++) {
         if (w->seen[p / 8] >> p % 8 & 1)
-            return bad(w, p, "is used twice");
+            return bad_page(w, p, "is used twice");
         w->seen[p / 8] |= (uint8_t)(1u << p % 8);
     }
     return APL_OK;
@@ -79,7 +79,7 @@ static apl_status get_page(struct walk *w, uint64_t number, unsigned type, unsig
     uint8_t *copy = w->levels + (size_t)(depth - 1) * w->page_size;
     *page = copy;
     TRY(take_pages(w, number, 1));
-    TRY(copy_bytes(w, number * w->page_size, copy, w->page_size));
+    TRY(copy_from_page(w, number * w->page_size, copy, w->page_size));
     return page_check(copy, number, type, w->err);
 }
 
@@ -91,9 +91,9 @@ static apl_status page_nodes(struct walk *w, uint64_t number, const uint8_t *pag
     /* A page of 64 KiB that is empty has an upper bound that does not fit in two bytes; such a page is never
      * written. */
     if (lower < PAGE_HEAD || lower % 2 || lower > upper || upper > w->page_size)
-        return bad(w, number, "has impossible bounds");
+        return bad_page(w, number, "has impossible bounds");
     *nodes = (unsigned)(lower - PAGE_HEAD) / 2;
-    return *nodes >= least ? APL_OK : bad(w, number, "has too few nodes");
+    return *nodes >= least ? APL_OK : bad_page(w, number, "has too few nodes");
 }
 
 /* Node `i` of a page: its bytes to the end of the page as a cursor that stands on its header. */
@@ -102,7 +102,7 @@ static apl_status page_node(struct walk *w, uint64_t number, const uint8_t *page
 {
     uint64_t at = load_le(page + PAGE_HEAD + (size_t)2 * i, 2);
     if (at % 2 || at < load_le(page + 14, 2) || at + NODE_HEAD > w->page_size)
-        return bad(w, number, "has a node outside of itself");
+        return bad_page(w, number, "has a node outside of itself");
     *node = cursor_over(page + at, w->page_size - at);
     return APL_OK;
 }
@@ -123,7 +123,7 @@ static apl_status overflow_value(struct walk *w, struct cursor *node, uint64_t s
 {
     uint64_t first = cursor_u64(node);
     if (!cursor_ok(node))
-        return bad(w, number, "has a node that is cut");
+        return bad_page(w, number, "has a node that is cut");
     TRY(take_pages(w, first, page_run(size, w->page_size)));
     *offset = first * w->page_size + PAGE_HEAD;
     return APL_OK;
@@ -133,7 +133,7 @@ static apl_status add_entry(struct walk *w, const struct entry *entry, uint64_t 
 {
     struct pages *out = w->out;
     if (out->count && compare_keys(&out->entries[out->count - 1].key, &entry->key) >= 0)
-        return bad(w, number, "has keys out of order");
+        return bad_page(w, number, "has keys out of order");
     if (out->count == w->capacity) {
         size_t capacity = w->capacity ? 2 * w->capacity : 256;
         struct entry *grown = realloc(out->entries, capacity * sizeof *grown);
@@ -151,16 +151,16 @@ static apl_status leaf_node(struct walk *w, uint64_t number, const uint8_t *page
     uint64_t low = cursor_u16(node), high = cursor_u16(node), size = low | high << 16;
     unsigned flags = cursor_u16(node), key_bytes = cursor_u16(node);
     if (key_bytes != KEY_BYTES || flags & ~NODE_BIG || size == 0)
-        return bad(w, number, "has a node that is none of a store's");
+        return bad_page(w, number, "has a node that is none of a store's");
     struct entry entry = {.key = read_key(node), .size = (uint32_t)size};
     if (!cursor_ok(node))
-        return bad(w, number, "has a node that is cut");
+        return bad_page(w, number, "has a node that is cut");
     if (flags & NODE_BIG)
         TRY(overflow_value(w, node, size, number, &entry.offset));
     else if (size <= cursor_left(node))
         entry.offset = number * w->page_size + (uint64_t)(node->at - page);
     else
-        return bad(w, number, "has a node that is cut");
+        return bad_page(w, number, "has a node that is cut");
     return add_entry(w, &entry, number);
 }
 
@@ -216,16 +216,16 @@ static apl_status walk_tree(struct walk *w, uint64_t number, unsigned depth)
         uint64_t child = read_child(&node);
         unsigned key_bytes = cursor_u16(&node);
         if (key_bytes != (i ? KEY_BYTES : 0))
-            return bad(w, number, "has a key that is none of a store's");
+            return bad_page(w, number, "has a key that is none of a store's");
         struct key key = read_key(&node);
         if (i && !cursor_ok(&node))
-            return bad(w, number, "has a node that is cut");
+            return bad_page(w, number, "has a node that is cut");
         size_t before = w->out->count;
         /* The keys of a subtree must be at or above the one that leads to it, or the tree would lie about
          * what it holds. */
         TRY(walk_tree(w, child, depth - 1));
         if (i && compare_keys(&w->out->entries[before].key, &key) < 0)
-            return bad(w, number, "has a key above its subtree");
+            return bad_page(w, number, "has a key above its subtree");
     }
     return APL_OK;
 }
@@ -261,7 +261,7 @@ static apl_status get_meta(struct walk *w, uint64_t at, struct meta *m, bool *ok
     *ok = false;
     if (w->file->size < at + META_BYTES)
         return APL_OK;
-    TRY(copy_bytes(w, at, bytes, META_BYTES));
+    TRY(copy_from_page(w, at, bytes, META_BYTES));
     *ok = read_meta(bytes, m);
     return APL_OK;
 }

@@ -69,7 +69,7 @@ static uint64_t sort_key(const struct piles *p, uint64_t position)
     return siphash(p->key, &position, 1);
 }
 
-static apl_status write_all(int fd, const uint8_t *data, size_t size, uint64_t offset, apl_error *err)
+static apl_status write_scratch(int fd, const uint8_t *data, size_t size, uint64_t offset, apl_error *err)
 {
     while (size > 0) {
         ssize_t n = pwrite(fd, data, size, (off_t)offset);
@@ -84,7 +84,7 @@ static apl_status write_all(int fd, const uint8_t *data, size_t size, uint64_t o
     return APL_OK;
 }
 
-static apl_status read_all(int fd, uint8_t *data, size_t size, uint64_t offset, apl_error *err)
+static apl_status read_scratch(int fd, uint8_t *data, size_t size, uint64_t offset, apl_error *err)
 {
     while (size > 0) {
         ssize_t n = pread(fd, data, size, (off_t)offset);
@@ -109,7 +109,7 @@ static apl_status spill(struct piles *p, struct pile *pile, apl_error *err)
     p->chosen = true;
     TRY(block_encode(p->bc, &p->schema, &pile->gathered, &p->coded, err));
     struct chunk chunk = {*p->end, p->coded.size};
-    TRY(write_all(p->fd, p->coded.data, p->coded.size, chunk.offset, err));
+    TRY(write_scratch(p->fd, p->coded.data, p->coded.size, chunk.offset, err));
     *p->end += chunk.size;
     pile->bytes += raw_block_bytes(&pile->gathered, &p->schema);
     buffer_put(&pile->chunks, &chunk, sizeof chunk);
@@ -145,7 +145,7 @@ static apl_status for_each(struct piles *p, struct pile *pile,
         memcpy(&chunk, pile->chunks.data + at, sizeof chunk);
         p->coded.size = 0;
         GUARD(buffer_reserve(&p->coded, chunk.size) ? APL_OK : fail_nomem(err));
-        GUARD(read_all(p->fd, p->coded.data, chunk.size, chunk.offset, err));
+        GUARD(read_scratch(p->fd, p->coded.data, chunk.size, chunk.offset, err));
         GUARD(block_parse(p->bc, p->coded.data, chunk.size, &p->schema, &view, err));
         GUARD(block_decode(p->bc, &p->schema, &view, &block, err));
         for (uint32_t i = 0; i < block.records; i++) {

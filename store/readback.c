@@ -142,7 +142,8 @@ static void count_bytes(const struct job *job, struct worker *w, const struct bl
 }
 
 /* Each block is counted once, where its first record is met, and also if it then turns out to be bad. */
-static apl_status decode(struct job *job, struct worker *w, uint64_t number, bool first_met, apl_error *err)
+static apl_status decode_again(struct job *job, struct worker *w, uint64_t number, bool first_met,
+                               apl_error *err)
 {
     struct block_view view;
     TRY(parse(job, w, number, &view, err));
@@ -193,8 +194,8 @@ size_t readback_bad_records(struct block_coder *bc, const struct schema *schema,
     return n;
 }
 
-static apl_status report(struct job *job, struct worker *w, uint64_t number, const char *message,
-                         apl_error *err)
+static apl_status report_difference(struct job *job, struct worker *w, uint64_t number, const char *message,
+                                    apl_error *err)
 {
     uint64_t first;
     uint32_t count;
@@ -238,7 +239,7 @@ static apl_status use_block(struct job *job, struct worker *w, uint64_t number, 
     if (w->number == number)
         return APL_OK;
     apl_error why;
-    apl_status status = decode(job, w, number, first_met, &why);
+    apl_status status = decode_again(job, w, number, first_met, &why);
     w->number = number;
     w->bad = status != APL_OK;
     if (status == APL_OK)
@@ -250,7 +251,7 @@ static apl_status use_block(struct job *job, struct worker *w, uint64_t number, 
     if (!first_met)
         return APL_OK;
     atomic_fetch_add_explicit(&job->bad_blocks, 1, memory_order_relaxed);
-    return report(job, w, number, why.message, err);
+    return report_difference(job, w, number, why.message, err);
 }
 
 /* --------------------------------------------------------------------------------------------- one run */
@@ -319,7 +320,7 @@ static apl_status read_run(struct job *job, struct worker *w, struct sha256 **sh
     return APL_OK;
 }
 
-static apl_status worker_init(struct job *job, struct worker *w, apl_error *err)
+static apl_status checker_init(struct job *job, struct worker *w, apl_error *err)
 {
     TRY(block_coder_init(&w->bc, err));
     w->bc.any_class = !job->what->bad_block;
@@ -336,7 +337,7 @@ static apl_status read_task(void *context, unsigned worker, size_t task, apl_err
     struct job *job = context;
     struct worker *w = &job->workers[worker];
     struct sha256 *shas[APL_MAX_FIELDS] = {0};
-    apl_status status = w->ready ? APL_OK : worker_init(job, w, err);
+    apl_status status = w->ready ? APL_OK : checker_init(job, w, err);
     for (unsigned f = 0; status == APL_OK && f < job->m->schema.count; f++)
         if (!(shas[f] = sha256_new()))
             status = fail_nomem(err);

@@ -18,7 +18,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Members by number, and the splits in the order in which they meet. */
-static apl_status list_members(apl_writer *w, struct manifest *m, apl_error *err)
+static apl_status write_members(apl_writer *w, struct manifest *m, apl_error *err)
 {
     size_t n, split_count;
     struct writer_member *members = writer_members(w, &n);
@@ -78,7 +78,7 @@ static apl_status list_segments(apl_writer *w, struct manifest *m, apl_error *er
 /* All of the manifest but what reading back will tell. The schema passes over to it. */
 static apl_status draft_manifest(apl_writer *w, struct manifest *m, apl_error *err)
 {
-    TRY(list_members(w, m, err));
+    TRY(write_members(w, m, err));
     TRY(list_segments(w, m, err));
     m->schema = w->schema;
     w->schema = (struct schema){0};
@@ -155,7 +155,7 @@ static apl_status put_piles(apl_writer *w, apl_error *err)
     struct writer_split *splits = writer_splits(w, &split_count);
     struct unpile u = {w, &m, NULL};
     apl_status status;
-    GUARD(list_members(w, &m, err));
+    GUARD(write_members(w, &m, err));
     u.members = writer_members(w, &n);
     for (uint32_t i = 0; i < m.split_count; i++) {
         GUARD(writer_begin_segment(w, i, err));
@@ -206,7 +206,7 @@ static int report_progress(void *user, uint64_t records)
     return w->on_commit(w->on_commit_user, &progress);
 }
 
-static apl_status open_pages(const apl_writer *w, struct pages *pages, apl_error *err)
+static apl_status open_new_pages(const apl_writer *w, struct pages *pages, apl_error *err)
 {
     return pages_open(w->file, APL_IO_AUTO, pages, err);
 }
@@ -219,7 +219,7 @@ static apl_status read_back(apl_writer *w, struct manifest *m, apl_error *err)
     struct hash128 *headers = NULL;
     struct findings found = {0};
     apl_status status;
-    TRY(open_pages(w, &pages, err));
+    TRY(open_new_pages(w, &pages, err));
     GUARD(sort_headers(w, m, &headers, err));
     if (pages.count != m->info.blocks) {
         status = fail(err, APL_E_CORRUPT, "read back %zu blocks, %llu expected", pages.count,
@@ -250,7 +250,7 @@ static apl_status check_sealed(const apl_writer *w, const struct buffer *manifes
     struct buffer copy = {0};
     struct manifest m = {0};
     const struct entry *blocks;
-    TRY(open_pages(w, &pages, err));
+    TRY(open_new_pages(w, &pages, err));
     apl_status status = store_index(&pages, &m, &blocks, err);
     if (status == APL_OK) {
         const struct entry *e = pages_find(&pages, (struct key){KEY_MANIFEST, 0, 0});

@@ -52,7 +52,7 @@ static apl_status compare_statistics(const apl_store *store, const struct findin
     return APL_OK;
 }
 
-static apl_status compare(const apl_store *store, const struct findings *found, apl_error *err)
+static apl_status compare_digests(const apl_store *store, const struct findings *found, apl_error *err)
 {
     const struct schema *schema = &store->manifest.schema;
     uint8_t content[32];
@@ -97,7 +97,7 @@ apl_status apl_store_verify(apl_store *store, const apl_verify_options *options,
                                    (unsigned long long)store->manifest.info.blocks),
                               v.bad_first, v.bad_count);
     else
-        status = compare(store, &found, err);
+        status = compare_digests(store, &found, err);
     findings_free(&found, &store->manifest);
     return status;
 }

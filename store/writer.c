@@ -102,7 +102,7 @@ apl_status writer_drain(apl_writer *w, apl_error *err)
 
 /* -------------------------------------------------------------------------------------- open and close */
 
-static apl_status check_options(const apl_writer_options *o, apl_error *err)
+static apl_status check_writer_options(const apl_writer_options *o, apl_error *err)
 {
     if (o->block_records > APL_MAX_BLOCK)
         return fail(err, APL_E_INVALID, "%u records a block: at most %u", o->block_records, APL_MAX_BLOCK);
@@ -116,7 +116,8 @@ static apl_status check_options(const apl_writer_options *o, apl_error *err)
     return APL_OK;
 }
 
-static apl_status take_options(apl_writer *w, const char *path, const apl_writer_options *o, apl_error *err)
+static apl_status take_writer_options(apl_writer *w, const char *path, const apl_writer_options *o,
+                                      apl_error *err)
 {
     size_t size = strlen(path) * 4 + 1;
     w->path = malloc(size);
@@ -142,13 +143,13 @@ apl_status apl_writer_open(const char *path, const apl_writer_options *options, 
     if (!path || !writer)
         return fail(err, APL_E_INVALID, "apl_writer_open: path or writer is NULL");
     TRY(options_take(&o, sizeof o, options, "apl_writer_options", err));
-    TRY(check_options(&o, err));
+    TRY(check_writer_options(&o, err));
     apl_error own;
     err = err ? err : &own;
     apl_writer *w = calloc(1, sizeof *w);
     if (!w)
         return fail_nomem(err);
-    apl_status status = take_options(w, path, &o, err);
+    apl_status status = take_writer_options(w, path, &o, err);
     if (status == APL_OK)
         status = target_open(path, o.replace, &w->target, err);
     if (status == APL_OK)
@@ -213,7 +214,7 @@ void apl_writer_close(apl_writer *w)
 /* ------------------------------------------------------------------------------------------ describing */
 
 /* Every call begins with this: a writer that has failed stays failed. */
-static apl_status ready(const apl_writer *w, apl_error *err)
+static apl_status ready_to_append(const apl_writer *w, apl_error *err)
 {
     if (!w)
         return fail(err, APL_E_INVALID, "the writer is NULL");
@@ -240,7 +241,7 @@ static apl_status finish(apl_writer *w, apl_status status, const apl_error *erro
 apl_status apl_writer_add_field(apl_writer *w, const char *name, apl_dtype dtype, apl_mark mark,
                                 unsigned ndim, const int64_t *shape, apl_error *err)
 {
-    TRY(ready(w, err));
+    TRY(ready_to_append(w, err));
     if (w->schema_closed)
         return fail(err, APL_E_INVALID, "%s: fields come before the first member", w->path);
     if (mark == APL_POSITION)
@@ -252,7 +253,7 @@ apl_status apl_writer_add_field(apl_writer *w, const char *name, apl_dtype dtype
 apl_status apl_writer_set_classes(apl_writer *w, const char *field, const char *const *names, uint64_t count,
                                   apl_error *err)
 {
-    TRY(ready(w, err));
+    TRY(ready_to_append(w, err));
     int f = schema_find(&w->schema, field);
     if (f < 0 || !names)
         return fail(err, APL_E_NOTFOUND, "%s: no such field, or no names", w->path);
@@ -261,7 +262,7 @@ apl_status apl_writer_set_classes(apl_writer *w, const char *field, const char *
 
 apl_status apl_writer_set_source(apl_writer *w, const char *format, const uint8_t *sha256, apl_error *err)
 {
-    TRY(ready(w, err));
+    TRY(ready_to_append(w, err));
     if (format && *format && !name_ok(format, strlen(format)))
         return fail(err, APL_E_INVALID, "%s: the source's format is not printable UTF-8", w->path);
     free(w->source_format);
@@ -323,7 +324,7 @@ static apl_status find_split(apl_writer *w, const char *name, uint32_t *index, a
     return status; /* NOLINT(clang-analyzer-unix.Malloc): w->splits owns the name */
 }
 
-static apl_status begin_member(apl_writer *w, const char *name, const char *split, uint32_t number,
+static apl_status start_member(apl_writer *w, const char *name, const char *split, uint32_t number,
                                apl_error *err)
 {
     struct writer_member member = {.number = number};
@@ -353,14 +354,14 @@ static apl_status begin_member(apl_writer *w, const char *name, const char *spli
 apl_status apl_writer_begin_member(apl_writer *w, const char *name, const char *split, uint32_t number,
                                    apl_error *err)
 {
-    TRY(ready(w, err));
+    TRY(ready_to_append(w, err));
     if (!name || !name_ok(name, strlen(name)) || !split || !name_ok(split, strlen(split)))
         return fail(err, APL_E_INVALID,
                     "%s: names of member and split must be 1 to %d bytes of printable UTF-8", w->path,
                     APL_MAX_NAME);
     TRY(close_schema(w, err));
     apl_error error;
-    return finish(w, begin_member(w, name, split, number, &error), &error, err);
+    return finish(w, start_member(w, name, split, number, &error), &error, err);
 }
 
 /* A shuffled store's records go to the piles of their split, with a position that tells member and place;
@@ -396,7 +397,7 @@ static apl_status append(apl_writer *w, const apl_value *values, apl_error *err)
 
 apl_status apl_writer_append(apl_writer *w, const apl_value *values, apl_error *err)
 {
-    TRY(ready(w, err));
+    TRY(ready_to_append(w, err));
     if (w->member == 0 || !values)
         return fail(err, APL_E_INVALID, "%s: a record without a member, or without values", w->path);
     apl_error error;
@@ -428,7 +429,7 @@ void apl_writer_on_commit(apl_writer *w, int (*callback)(void *user, const apl_p
 
 apl_status apl_writer_commit(apl_writer *w, apl_error *err)
 {
-    TRY(ready(w, err));
+    TRY(ready_to_append(w, err));
     apl_error error;
     apl_status status = writer_seal(w, &error);
     w->committed = status == APL_OK;

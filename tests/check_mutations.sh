@@ -92,7 +92,7 @@ check "the plan: the order of blocks is drawn, records are not" caught "neighbou
 check "the split: by the id's hash" caught "equal inputs" store/split/split_unit.c \
     's/block_stored_hash\(view, record\)/(struct hash128){id, 0}/' splits "$program"
 check "the split: the first ids" caught "places of the part" store/split/split_divide.c \
-    's/part_of\(d->rule, keyed\(.*\[i\]\)\)/part_of(d->rule, (first + i) * (UINT64_MAX \/ 6000))/' splits "$program"
+    's/part_drawn\(d->rule, keyed\(.*\[i\]\)\)/part_drawn(d->rule, (first + i) * (UINT64_MAX \/ 6000))/' splits "$program"
 check "ranks: a position given twice, another to none" caught "exactly once" reader/schedule.c \
     's/full \? o->rank \* o->batch_size/full ? o->rank * o->batch_size - (o->rank == 1)/' orders "$program" --world 3
 check "lanes: a position given twice, another to none" caught "exactly once" reader/schedule.c \

@@ -118,7 +118,7 @@ breaks 11 "what cannot be decoded again is stored" store/readback.c 's/TRY\((blo
 breaks 12 "a bin hands out a record twice, and another never" reader/order/bins.c \
     's/bin->deliveries\[place\] = bin->deliveries\[--bin->size\];/bin->size--;/'
 breaks 13 "numbers are read while others write them" reader/stats.c \
-    's/    fill\(r, stats\);/    pthread_mutex_unlock(\&r->lock), fill(r, stats), pthread_mutex_lock(\&r->lock);/'
+    's/    fill_stats\(r, stats\);/    pthread_mutex_unlock(\&r->lock), fill_stats(r, stats), pthread_mutex_lock(\&r->lock);/'
 breaks 14 "the order of an epoch is another one than was published" reader/order/plan.c \
     's/(options.seed, epoch)(, RANDOM_BLOCKS)/\1 + 1\2/'
 breaks 15 "a state is one record ahead" reader/state.c 's/store_le\(p \+ 72, r->position, 8\)/store_le(p + 72, r->position + (r->position > 0), 8)/'

@@ -37,6 +37,21 @@ one_name()
     [ -z "$twice" ] || { echo "$twice"; false; }
 }
 
+# one_function: no two files of the libraries have functions of one name, static or not; but for the variants of a kernel, which
+# are the same code for another instruction set
+one_function()
+{
+    # shellcheck disable=SC2086
+    twice=$(echo "$all_sources" | grep -E '^(store|reader|ingest)/.*\.[ch]$' |
+        grep -vE '_(avx2|avx512|neon|scalar|ymm)\.[ch]$' | xargs awk '
+            FNR == 1 { last = "" }
+            /^{/ && last ~ /^[A-Za-z_].*\(/ { name = last; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name)
+                if (!((name, FILENAME) in seen)) { seen[name, FILENAME] = 1; of[name] = of[name] " " FILENAME; n[name]++ } }
+            /^[A-Za-z_].*\(/ { last = $0 } /^[ \t].*\)$/ { next } /^$|^}|;$/ { last = "" }
+            END { for (name in n) if (n[name] > 1) print name ":" of[name] }')
+    [ -z "$twice" ] || { echo "$twice"; false; }
+}
+
 # What a room is for, in fifteen lines at most.
 room_told()
 {
@@ -65,6 +80,7 @@ known_folders()
 scratch
 check "tree: each folder of C files is known here" known_folders
 check "tree: no two headers have one name" one_name
+check "tree: no two functions of the libraries have one name" one_function
 
 base=store/base codec="$base store/codec" store="$base store/codec store" image="$base reader/image"
 split="$store store/split" order="$store store/split reader/order"

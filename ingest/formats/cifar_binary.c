@@ -22,8 +22,8 @@ apl_status cifar_binary_size(const struct cifar_dataset *dataset, unsigned membe
 }
 
 /* Takes the labels of row `number` out of its bytes. */
-static apl_status read_labels(const struct cifar_dataset *dataset, const uint8_t *bytes, uint64_t number,
-                              struct cifar_row *row, apl_error *err)
+static apl_status read_label_bytes(const struct cifar_dataset *dataset, const uint8_t *bytes, uint64_t number,
+                                   struct cifar_row *row, apl_error *err)
 {
     for (unsigned l = 0; l < dataset->label_count; l++) {
         const struct cifar_label *label = &dataset->labels[l];
@@ -47,7 +47,7 @@ apl_status cifar_binary_rows(const struct cifar_dataset *dataset, struct cursor 
         if (!bytes)
             return fail(err, APL_E_SOURCE, "row %" PRIu64 " (byte %" PRIu64 "): cut off", i, i * size);
         struct cifar_row row = {.image = bytes + dataset->label_count};
-        TRY(read_labels(dataset, bytes, i, &row, err));
+        TRY(read_label_bytes(dataset, bytes, i, &row, err));
         TRY(sink->row(sink->user, &row, err));
     }
     return APL_OK;

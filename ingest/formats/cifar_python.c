@@ -11,7 +11,7 @@ struct join {
     bool names;
 };
 
-static apl_status begin(void *user, uint64_t count, apl_error *err)
+static apl_status begin_rows(void *user, uint64_t count, apl_error *err)
 {
     struct join *j = user;
     j->names = pickle_has(j->p, KEY_FILENAMES);
@@ -41,12 +41,12 @@ apl_status cifar_python_rows(struct pickle *p, const struct cifar_dataset *datas
         rules.required |= 1u << dataset->labels[l].key;
     rules.allowed = rules.required | 1u << KEY_FILENAMES | 1u << KEY_BATCH_LABEL;
     struct join join = {.p = p, .dataset = dataset, .sink = sink};
-    struct pickle_rows rows = {begin, row, &join};
+    struct pickle_rows rows = {begin_rows, row, &join};
     return pickle_read(p, c, size, &rules, &rows, err);
 }
 
-static apl_status add_classes(const struct pickle *p, const struct cifar_label *label,
-                              struct cifar_classes *classes, apl_error *err)
+static apl_status add_class_names(const struct pickle *p, const struct cifar_label *label,
+                                  struct cifar_classes *classes, apl_error *err)
 {
     for (size_t i = 0; i < pickle_count(p, label->names_key); i++) {
         size_t size;
@@ -67,6 +67,6 @@ apl_status cifar_python_classes(struct pickle *p, const struct cifar_dataset *da
     rules.allowed = rules.required | 1u << KEY_NUM_CASES | 1u << KEY_NUM_VIS;
     TRY(pickle_read(p, c, size, &rules, NULL, err));
     for (unsigned l = 0; l < dataset->label_count; l++)
-        TRY(add_classes(p, &dataset->labels[l], &classes[l], err));
+        TRY(add_class_names(p, &dataset->labels[l], &classes[l], err));
     return APL_OK;
 }

@@ -304,7 +304,7 @@ apl_status read_array(struct pickle *p)
 }
 
 /* Rows first ... first+count-1 of an array that lies by columns, one after another to p->scratch. */
-static void gather_rows(struct pickle *p, uint64_t first, uint64_t count)
+static void gather_columns(struct pickle *p, uint64_t first, uint64_t count)
 {
     for (size_t column = 0; column < PICKLE_COLUMNS; column++) {
         const uint8_t *in = p->held + column * p->rows + first;
@@ -322,7 +322,7 @@ apl_status emit_held(struct pickle *p)
         uint64_t count = p->rows - first < PICKLE_STRIP ? p->rows - first : PICKLE_STRIP;
         const uint8_t *rows = p->held + first * PICKLE_COLUMNS;
         if (p->is_fortran) {
-            gather_rows(p, first, count);
+            gather_columns(p, first, count);
             rows = p->scratch;
         }
         for (uint64_t i = 0; i < count; i++)

@@ -214,7 +214,7 @@ INLINE void make_picture(const struct picture *picture, const struct assembly *a
     }
 }
 
-INLINE void make_pictures(const struct batch *batch, size_t planes, apl_dtype dtype)
+INLINE void assemble_pictures(const struct batch *batch, size_t planes, apl_dtype dtype)
 {
     const struct assembly *a = batch->a;
     size_t bytes = assemble_bytes(a), plane_bytes = (size_t)a->height * a->width;
@@ -242,15 +242,15 @@ INLINE void make_pictures(const struct batch *batch, size_t planes, apl_dtype dt
     }
 }
 
-INLINE void make_batch(const struct batch *batch, apl_dtype dtype)
+INLINE void assemble_batch(const struct batch *batch, apl_dtype dtype)
 {
     size_t planes = batch->a->layout == APL_NHWC ? batch->a->channels : 1;
     if (planes == 1)
-        make_pictures(batch, 1, dtype);
+        assemble_pictures(batch, 1, dtype);
     else if (planes == 3)
-        make_pictures(batch, 3, dtype);
+        assemble_pictures(batch, 3, dtype);
     else
-        make_pictures(batch, planes, dtype);
+        assemble_pictures(batch, planes, dtype);
 }
 
 static void find_affine(struct affine *affine, const struct assembly *a)
@@ -270,15 +270,15 @@ void ASSEMBLE_NAME(const struct assembly *assembly, const uint8_t *const *source
     find_affine(&batch.affine, assembly);
     switch (assembly->dtype) {
     case APL_F32:
-        make_batch(&batch, APL_F32);
+        assemble_batch(&batch, APL_F32);
         break;
     case APL_F16:
-        make_batch(&batch, APL_F16);
+        assemble_batch(&batch, APL_F16);
         break;
     case APL_BF16:
-        make_batch(&batch, APL_BF16);
+        assemble_batch(&batch, APL_BF16);
         break;
     default:
-        make_batch(&batch, APL_U8);
+        assemble_batch(&batch, APL_U8);
     }
 }

@@ -42,7 +42,7 @@ struct plan {
 
 /* ------------------------------------------------------------------------------------------- beginning */
 
-static bool allocate(struct plan *p)
+static bool allocate_plan(struct plan *p)
 {
     bool ok = p->order && p->entered && (p->lane_of || p->options.lanes == 1);
     for (unsigned l = 0; ok && l < p->options.lanes; l++) {
@@ -69,7 +69,7 @@ apl_status plan_new(const struct plan_options *options, const struct subset *sub
     p->order = calloc(subset->blocks, sizeof *p->order);
     p->entered = calloc(subset->blocks, sizeof *p->entered);
     p->lane_of = lanes > 1 ? calloc(subset->blocks, sizeof *p->lane_of) : NULL;
-    if (!allocate(p)) {
+    if (!allocate_plan(p)) {
         plan_free(p);
         return fail_nomem(err);
     }
@@ -230,7 +230,7 @@ static bool fits(const struct lane *lane)
 }
 
 /* Lets in every block of the lane that its window has room for. */
-static bool refill(struct plan *p, struct lane *lane)
+static bool refill_random(struct plan *p, struct lane *lane)
 {
     if (!fits(lane))
         return true;
@@ -251,7 +251,7 @@ struct pick {
 };
 
 /* Draws from a lane's bins: bin and place in it from one uniform number below what stands. */
-static struct pick draw(struct plan *p, struct lane *lane)
+static struct pick draw_pick(struct plan *p, struct lane *lane)
 {
     uint32_t r = random_below(&lane->draws, (uint32_t)lane->standing);
     unsigned number = 0, i = 0;
@@ -275,7 +275,7 @@ static struct pick draw(struct plan *p, struct lane *lane)
 }
 
 /* Takes what was drawn out of its bin; in the order of the draws. */
-static uint32_t take(const struct pick *pick)
+static uint32_t take_pick(const struct pick *pick)
 {
     uint32_t *deliveries = pick->bin->deliveries, delivery = deliveries[pick->place];
     deliveries[pick->place] = deliveries[pick->end]; /* its order within the bin means nothing */
@@ -319,18 +319,18 @@ static size_t next_drawn(struct plan *p, uint32_t *deliveries, size_t n)
         struct lane *lane = next_lane(p);
         if (fits(lane)) {
             for (; taken < drawn; taken++)
-                deliveries[taken] = take(&ahead[taken % AHEAD]); /* before its bin gets more */
-            if (!refill(p, lane))
+                deliveries[taken] = take_pick(&ahead[taken % AHEAD]); /* before its bin gets more */
+            if (!refill_random(p, lane))
                 break;
         }
         if (drawn - taken == AHEAD) {
-            deliveries[taken] = take(&ahead[taken % AHEAD]);
+            deliveries[taken] = take_pick(&ahead[taken % AHEAD]);
             taken++;
         }
-        ahead[drawn % AHEAD] = draw(p, lane);
+        ahead[drawn % AHEAD] = draw_pick(p, lane);
     }
     for (; taken < drawn; taken++)
-        deliveries[taken] = take(&ahead[taken % AHEAD]);
+        deliveries[taken] = take_pick(&ahead[taken % AHEAD]);
     return drawn;
 }
 

@@ -46,7 +46,7 @@ static void draw_alone(const struct sampler *s, struct random_stream *stream, ui
 }
 
 /* One of `left`, of which `wanted` are to be chosen (Fan, Muller and Rezucha, 1962): is it chosen? */
-static bool choose(struct random_stream *stream, uint32_t *left, uint32_t *wanted)
+static bool chosen_of(struct random_stream *stream, uint32_t *left, uint32_t *wanted)
 {
     bool chosen = *wanted > 0 && random_below(stream, *left) < *wanted;
     --*left;
@@ -58,13 +58,13 @@ static void share_among_groups(const struct sampler *s, struct random_stream *st
 {
     uint32_t ties = s->ties, ties_up = s->ties_up;
     for (uint32_t g = 0; g < s->items; g++) {
-        bool up = s->up[g] == 2 ? choose(stream, &ties, &ties_up) : s->up[g];
+        bool up = s->up[g] == 2 ? chosen_of(stream, &ties, &ties_up) : s->up[g];
         uint32_t n = s->size[g], all = s->quota[g] + up;
         s->share[g] = n ? (struct share){all / n, n, all % n} : (struct share){0};
     }
     for (uint32_t i = 0; i < s->n; i++) {
         struct share *share = &s->share[s->group[i]];
-        counts[i] = share->each + choose(stream, &share->left, &share->more);
+        counts[i] = share->each + chosen_of(stream, &share->left, &share->more);
     }
 }
 
@@ -72,7 +72,7 @@ static void choose_alike(const struct sampler *s, struct random_stream *stream, 
 {
     uint32_t left = s->n, wanted = (uint32_t)s->rule.records;
     for (uint32_t i = 0; i < s->n; i++)
-        counts[i] = choose(stream, &left, &wanted);
+        counts[i] = chosen_of(stream, &left, &wanted);
 }
 
 /* Lists the items that have a weight and have not been drawn. Returns how many. */
@@ -266,35 +266,37 @@ static uint32_t find_limit(const struct sampler *s)
 }
 
 /* Memory that is counted; at least one byte, so that NULL means that there is none. */
-static void *take(struct sampler *s, uint64_t n, size_t size)
+static void *take_array(struct sampler *s, uint64_t n, size_t size)
 {
     s->bytes += n * size;
     return calloc((size_t)n + !n, size);
 }
 
-static bool allocate(struct sampler *s)
+static bool allocate_sampler(struct sampler *s)
 {
     bool grouped = s->rule.group, replacement = s->rule.replacement, weighted = grouped || s->rule.weights;
     bool tabled = weighted && (replacement || !grouped), listed = weighted && grouped == replacement;
-    bool ok = (s->first[0] = take(s, (uint64_t)s->n + 1, sizeof(uint32_t))) &&
-              (s->first[1] = take(s, (uint64_t)s->n + 1, sizeof(uint32_t)));
+    bool ok = (s->first[0] = take_array(s, (uint64_t)s->n + 1, sizeof(uint32_t))) &&
+              (s->first[1] = take_array(s, (uint64_t)s->n + 1, sizeof(uint32_t)));
     if (ok && weighted)
-        ok = (s->weights = take(s, s->items, sizeof *s->weights));
+        ok = (s->weights = take_array(s, s->items, sizeof *s->weights));
     if (ok && grouped)
-        ok = (s->group = take(s, s->n, sizeof *s->group)) && (s->size = take(s, s->items, sizeof *s->size));
+        ok = (s->group = take_array(s, s->n, sizeof *s->group)) &&
+             (s->size = take_array(s, s->items, sizeof *s->size));
     if (ok && tabled)
-        ok = (s->table.ends = take(s, s->items, sizeof *s->table.ends)) &&
-             (s->table.guide = take(s, weight_table_buckets(s->items), sizeof *s->table.guide));
+        ok = (s->table.ends = take_array(s, s->items, sizeof *s->table.ends)) &&
+             (s->table.guide = take_array(s, weight_table_buckets(s->items), sizeof *s->table.guide));
     if (ok && listed)
-        ok = (s->list = take(s, s->n, sizeof *s->list)) && (s->start = take(s, s->items, sizeof *s->start));
+        ok = (s->list = take_array(s, s->n, sizeof *s->list)) &&
+             (s->start = take_array(s, s->items, sizeof *s->start));
     if (ok && grouped && !replacement)
-        ok = (s->quota = take(s, s->items, sizeof *s->quota)) && (s->up = take(s, s->items, 1)) &&
-             (s->share = take(s, s->items, sizeof *s->share));
+        ok = (s->quota = take_array(s, s->items, sizeof *s->quota)) && (s->up = take_array(s, s->items, 1)) &&
+             (s->share = take_array(s, s->items, sizeof *s->share));
     return ok;
 }
 
 /* Can the rule be followed? */
-static apl_status check(const struct sampler *s, apl_error *err)
+static apl_status check_law(const struct sampler *s, apl_error *err)
 {
     for (uint32_t g = 0; s->group && g < s->items; g++)
         if (s->weights[g] && !s->size[g])
@@ -310,15 +312,15 @@ static apl_status check(const struct sampler *s, apl_error *err)
     return APL_OK;
 }
 
-static apl_status prepare(struct sampler *s, apl_error *err)
+static apl_status prepare_law(struct sampler *s, apl_error *err)
 {
-    if (!allocate(s))
+    if (!allocate_sampler(s))
         return fail_nomem(err);
     for (uint32_t i = 0; s->group && i < s->n; i++)
         s->size[s->group[i] = s->rule.group[i]]++;
     if (s->weights)
         set_weights(s);
-    TRY(check(s, err));
+    TRY(check_law(s, err));
     if (s->group && s->rule.replacement)
         list_groups(s);
     if (s->weights && s->rule.replacement)
@@ -339,7 +341,7 @@ apl_status sampler_new(const struct sample_rule *rule, const struct subset *subs
     s->rule = *rule;
     s->n = (uint32_t)subset->records;
     s->items = rule->group ? rule->groups : s->n;
-    apl_status status = prepare(s, err);
+    apl_status status = prepare_law(s, err);
     s->rule.group = NULL; /* the caller's */
     s->rule.weights = NULL;
     if (status == APL_OK)

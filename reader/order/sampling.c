@@ -18,7 +18,7 @@ apl_status sampling_check_weights(const char *what, const double *weights, size_
     return any ? APL_OK : fail(err, APL_E_INVALID, "%s: none is above 0", what);
 }
 
-static apl_status check(const struct subset *subset, const apl_sampling *asked, apl_error *err)
+static apl_status check_sampling(const struct subset *subset, const apl_sampling *asked, apl_error *err)
 {
     if ((asked->weights == NULL) != (asked->weight_count == 0))
         return fail(err, APL_E_INVALID, "sampling: weights and weight_count: both or none");
@@ -35,7 +35,7 @@ static apl_status check(const struct subset *subset, const apl_sampling *asked, 
 
 /* ---------------------------------------------------------------------------------------------- groups */
 
-static int compare_u64(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
@@ -50,13 +50,13 @@ static apl_status number_values(const uint64_t *values, uint32_t *group, uint32_
     if (!sorted)
         return fail_nomem(err);
     memcpy(sorted, values, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_u64);
+    qsort(sorted, n, sizeof *sorted, by_value);
     for (uint32_t i = 0; i < n; i++)
         if (i == 0 || sorted[i] != sorted[distinct - 1])
             sorted[distinct++] = sorted[i];
     for (uint32_t i = 0; i < n; i++)
-        group[i] = (uint32_t)((uint64_t *)bsearch(&values[i], sorted, distinct, sizeof *sorted, compare_u64) -
-                              sorted);
+        group[i] =
+            (uint32_t)((uint64_t *)bsearch(&values[i], sorted, distinct, sizeof *sorted, by_value) - sorted);
     free(sorted);
     *groups = distinct;
     return APL_OK;
@@ -128,7 +128,7 @@ static apl_status check_copies(const struct subset *subset, const struct sampler
 apl_status sampling_open(const struct subset *subset, const apl_sampling *asked, const double *part_weights,
                          uint64_t seed, struct sampler **sampler, apl_error *err)
 {
-    TRY(check(subset, asked, err));
+    TRY(check_sampling(subset, asked, err));
     if (part_weights && (asked->field || asked->weights))
         return fail(err, APL_E_INVALID,
                     "sampling: weights of stores, and a field or weights of records, exclude each other");

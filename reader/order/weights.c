@@ -17,7 +17,7 @@ static uint64_t take_apart(double w, int *exponent)
 }
 
 /* w x 2^scale, rounded to the nearest whole number, or up; which must be below 2^63. */
-static uint64_t scaled(double w, int scale, bool up)
+static uint64_t scaled_weight(double w, int scale, bool up)
 {
     int e;
     uint64_t significand = take_apart(w, &e);
@@ -43,7 +43,7 @@ static int find_scale(const double *weights, uint32_t n)
     for (scale = 30 - e; significand >>= 1; scale--) /* the largest becomes 2^30 to 2^31 */
         continue;
     for (uint32_t i = 0; i < n; i++)
-        sum += scaled(weights[i], scale, true);
+        sum += scaled_weight(weights[i], scale, true);
     for (; sum <= limit / 2; scale++)
         sum *= 2;
     for (; sum > limit; scale--)
@@ -55,7 +55,7 @@ void weights_scale(const double *weights, uint32_t n, uint64_t *into)
 {
     int scale = find_scale(weights, n);
     for (uint32_t i = 0; i < n; i++)
-        into[i] = scaled(weights[i], scale, false);
+        into[i] = scaled_weight(weights[i], scale, false);
 }
 
 uint64_t weights_part(uint64_t m, uint64_t a, uint64_t b, uint64_t *rest)
@@ -72,23 +72,23 @@ uint64_t weights_part(uint64_t m, uint64_t a, uint64_t b, uint64_t *rest)
 
 /* ---------------------------------------------------------------------------------------- weighted draws */
 
-static unsigned bits_of(uint64_t x)
+static unsigned bits_of_double(uint64_t x)
 {
     return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
 }
 
 uint64_t weight_table_buckets(uint32_t n)
 {
-    return (uint64_t)1 << bits_of(n - 1);
+    return (uint64_t)1 << bits_of_double(n - 1);
 }
 
 void weight_table_make(struct weight_table *t, const uint64_t *weights, const uint32_t *item, uint32_t n)
 {
-    unsigned buckets = bits_of(n - 1);
+    unsigned buckets = bits_of_double(n - 1);
     t->total = 0;
     for (uint32_t i = 0; i < n; i++)
         t->ends[i] = t->total += weights[item ? item[i] : i];
-    t->bits = bits_of(t->total - 1);
+    t->bits = bits_of_double(t->total - 1);
     t->shift = t->bits > buckets ? t->bits - buckets : 0;
     uint32_t i = 0;
     for (uint64_t j = 0; j <= (t->total - 1) >> t->shift; j++) {

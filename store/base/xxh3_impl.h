@@ -16,13 +16,13 @@ static struct xxh3_wide hash128(const void *data, size_t size)
     return (struct xxh3_wide){h.low64, h.high64};
 }
 
-static void reset(void *state)
+static void stream_reset(void *state)
 {
     XXH3_INITSTATE((XXH3_state_t *)state);
     XXH3_64bits_reset(state);
 }
 
-static void add(void *state, const void *data, size_t size)
+static void stream_add(void *state, const void *data, size_t size)
 {
     XXH3_64bits_update(state, data, size);
 }
@@ -38,4 +38,5 @@ static struct xxh3_wide end128(const void *state)
     return (struct xxh3_wide){h.low64, h.high64};
 }
 
-const struct xxh3 XXH3_TABLE = {hash64, hash128, sizeof(XXH3_state_t), reset, add, end64, end128};
+const struct xxh3 XXH3_TABLE = {hash64, hash128, sizeof(XXH3_state_t), stream_reset, stream_add,
+                                end64,  end128};

@@ -156,7 +156,7 @@ static uint64_t plane_residuals(const struct filter *f, const struct encoding *e
     return f->residuals(to, plane, l->width, l->height);
 }
 
-static int compare_keys(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -170,7 +170,7 @@ static void order_records(const struct filter *f, struct encoding *e, size_t cha
         uint8_t *to = e->residuals + (e->keep ? i * e->stride : 0);
         e->keys[i] = plane_residuals(f, e, i, channel, to) << 16 | i;
     }
-    qsort(e->keys, l->records, sizeof *e->keys, compare_keys);
+    qsort(e->keys, l->records, sizeof *e->keys, by_key);
     for (size_t i = 0; i < l->records; i++)
         store_le(order + i * l->order_bytes, e->keys[i] & 0xffff, (unsigned)l->order_bytes);
 }
@@ -276,7 +276,7 @@ static apl_status take_plane(struct decoding *d, const uint8_t *coded, size_t i,
 }
 
 /* Where the records of a group go, channel 0 of each; false if nobody wants any. */
-static bool find_rows(const struct decoding *d, size_t g, uint8_t *to[WAYS])
+static bool find_row_order(const struct decoding *d, size_t g, uint8_t *to[WAYS])
 {
     size_t ways = picture_ways(d->layout, g);
     bool any = false;
@@ -321,7 +321,7 @@ static apl_status take_group(struct picture *p, struct decoding *d, size_t chann
     if (!frame)
         return fail(err, APL_E_CORRUPT, "a frame of %zu bytes where %zu are left", bytes,
                     cursor_left(&d->frames));
-    if (!find_rows(d, g, to))
+    if (!find_row_order(d, g, to))
         return APL_OK;
     return decode_group(p, d, channel, picture_ways(d->layout, g), frame, bytes, to, err);
 }

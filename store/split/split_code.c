@@ -109,7 +109,7 @@ apl_status split_file_encode(const struct split_file *f, struct buffer *out, apl
 
 /* -------------------------------------------------------------------------------------------- decoding */
 
-static apl_status bad(apl_error *err, const char *what)
+static apl_status bad_split(apl_error *err, const char *what)
 {
     return fail(err, APL_E_CORRUPT, "%s", what);
 }
@@ -120,7 +120,7 @@ static apl_status get_text(struct cursor *c, bool may_be_empty, char **text, apl
     size_t length = cursor_u16(c);
     const char *bytes = (const char *)cursor_take(c, length);
     if (!bytes || !(name_ok(bytes, length) || (may_be_empty && length == 0)))
-        return bad(err, "a name is not printable UTF-8");
+        return bad_split(err, "a name is not printable UTF-8");
     *text = strndup(bytes, length);
     return *text ? APL_OK : fail_nomem(err);
 }
@@ -145,7 +145,7 @@ static apl_status get_table(struct cursor *c, uint64_t count, struct marks *mark
     const uint8_t *data = bytes <= cursor_left(c) ? cursor_take(c, (size_t)bytes) : NULL;
     size_t size = marks_bytes(count);
     if (!data || coding > CODING_ZSTD || (coding == CODING_RAW && bytes != size))
-        return bad(err, "a table of marks is not as long as it should be");
+        return bad_split(err, "a table of marks is not as long as it should be");
     TRY(marks_init(marks, count, err));
     struct entropy *entropy = entropy_new();
     uint8_t *raw = malloc(size + 1);
@@ -153,7 +153,7 @@ static apl_status get_table(struct cursor *c, uint64_t count, struct marks *mark
     if (status == APL_OK && coding == CODING_ZSTD)
         status = entropy_decode(entropy, data, (size_t)bytes, raw, size, err);
     if (status == APL_OK && !marks_load(marks, coding == CODING_ZSTD ? raw : data))
-        status = bad(err, "marks stand behind the last record");
+        status = bad_split(err, "marks stand behind the last record");
     entropy_free(entropy);
     free(raw);
     return status;
@@ -164,10 +164,10 @@ static apl_status get_tables(struct cursor *c, uint64_t count, struct split_file
     for (unsigned side = 0; side < 2; side++) {
         TRY(get_table(c, count, &f->tables[side], err));
         if (marks_total(&f->tables[side]) != f->records[side])
-            return bad(err, "the marks are not as many as the head says");
+            return bad_split(err, "the marks are not as many as the head says");
     }
     if (marks_shared(&f->tables[SPLIT_PART], &f->tables[SPLIT_REST]))
-        return bad(err, "a record is marked in both tables");
+        return bad_split(err, "a record is marked in both tables");
     return APL_OK;
 }
 
@@ -180,10 +180,10 @@ static apl_status get_tail(struct cursor *c, struct split_file *f, apl_error *er
     f->parts = cursor_u32(c);
     f->concentration = cursor_u64(c);
     if (f->parts < 2 || f->parts > SPLIT_MAX_PARTS || f->number >= f->parts)
-        return bad(err, "it is not one of so many parts");
+        return bad_split(err, "it is not one of so many parts");
     bool dirichlet = f->rule == SPLIT_PARTS_DIRICHLET;
     if (dirichlet != (f->concentration != 0) || f->concentration > SPLIT_MAX_CONCENTRATION)
-        return bad(err, "rule and concentration contradict each other");
+        return bad_split(err, "rule and concentration contradict each other");
     return APL_OK;
 }
 
@@ -219,7 +219,7 @@ static apl_status get_file(struct cursor *c, const struct manifest *m, struct sp
     if (f->rule < SPLIT_HASH || f->rule > SPLIT_PARTS_DIRICHLET || f->by > SPLIT_BY_GROUP)
         return fail(err, APL_E_VERSION, "it follows a rule that this library does not know");
     if (split_by_class(f) != (*f->stratify != 0))
-        return bad(err, "rule and field contradict each other");
+        return bad_split(err, "rule and field contradict each other");
     TRY(get_group(c, f, err));
     TRY(check_store(f, count, m, err));
     TRY(get_tables(c, count, f, err));
@@ -231,14 +231,14 @@ apl_status split_file_decode(const uint8_t *bytes, size_t size, const struct man
 {
     *f = (struct split_file){0};
     if (size < 16 + SUM_BYTES || memcmp(bytes, MAGIC, 4) != 0)
-        return bad(err, "it is not a split file");
+        return bad_split(err, "it is not a split file");
     if (load_le(bytes + 4, 2) != SPLIT_MAJOR)
         return fail(err, APL_E_VERSION, "a split file of version %llu; this library knows version %u",
                     (unsigned long long)load_le(bytes + 4, 2), SPLIT_MAJOR);
     if (load_le(bytes + 8, 8) != size)
-        return bad(err, "it is not as long as it should be");
+        return bad_split(err, "it is not as long as it should be");
     if (load_le(bytes + size - SUM_BYTES, SUM_BYTES) != hash_xxh3_64(bytes, size - SUM_BYTES))
-        return bad(err, "its checksum is wrong");
+        return bad_split(err, "its checksum is wrong");
     struct cursor c = cursor_over(bytes + 16, size - 16 - SUM_BYTES);
     apl_status status = get_file(&c, m, f, err);
     if (status != APL_OK)

@@ -34,7 +34,7 @@ static apl_status worker_ready(const struct divider *d, struct divider_worker *w
     return APL_OK;
 }
 
-static void worker_free(struct divider_worker *w)
+static void divider_free(struct divider_worker *w)
 {
     if (w->ready)
         block_coder_free(&w->bc);
@@ -53,7 +53,7 @@ static uint64_t keyed(const struct divider *d, struct hash128 unit)
 }
 
 /* The number of the part that a hash falls in: floor(hash x parts / 2^64). */
-static uint32_t part_of(const struct split_file *rule, uint64_t hash)
+static uint32_t part_drawn(const struct split_file *rule, uint64_t hash)
 {
     if (rule->rule == SPLIT_HASH)
         return hash < rule->ratio ? 0 : 1;
@@ -73,7 +73,7 @@ static apl_status hash_block(void *context, unsigned worker, size_t task, apl_er
     manifest_block_ids(&d->store->manifest, number, &first, &count);
     for (uint32_t i = 0; i < count; i++)
         if (selection_has(d->parent, first + i))
-            split_set_mark(d->set, part_of(d->rule, keyed(d, w->units.units[i])),
+            split_set_mark(d->set, part_drawn(d->rule, keyed(d, w->units.units[i])),
                            first + i - d->parent->first);
     return APL_OK;
 }
@@ -145,7 +145,7 @@ apl_status split_divide(const apl_store *store, const struct selection *parent, 
         status = split_by_class(rule) ? divide_by_class(&d, threads, blocks, err)
                                       : parallel_for(threads, blocks, hash_block, &d, err);
     for (unsigned i = 0; d.workers && i < threads; i++)
-        worker_free(&d.workers[i]);
+        divider_free(&d.workers[i]);
     free(d.workers);
     return status;
 }

@@ -20,7 +20,7 @@ struct apl_split_list {
     size_t count;
 };
 
-static char *take(char **text)
+static char *take_text(char **text)
 {
     char *taken = *text;
     *text = NULL;
@@ -28,7 +28,7 @@ static char *take(char **text)
 }
 
 /* Tells what the file is; or, if it cannot be used, why. */
-static apl_status fill(const apl_store *store, struct listed *l, apl_error *err)
+static apl_status fill_listed(const apl_store *store, struct listed *l, apl_error *err)
 {
     struct split_file f;
     l->error.message[0] = 0;
@@ -39,10 +39,10 @@ static apl_status fill(const apl_store *store, struct listed *l, apl_error *err)
     if (l->file.status != APL_OK)
         return APL_OK;
     l->rest = split_rest_name(&f);
-    l->parent = take(&f.parent);
-    l->source = take(&f.source);
-    l->stratify = take(&f.stratify);
-    l->group = take(&f.group);
+    l->parent = take_text(&f.parent);
+    l->source = take_text(&f.source);
+    l->stratify = take_text(&f.stratify);
+    l->group = take_text(&f.group);
     l->file.rest = l->rest;
     l->file.parent = l->parent;
     l->file.source = l->source;
@@ -60,7 +60,7 @@ static apl_status fill(const apl_store *store, struct listed *l, apl_error *err)
     return l->rest ? APL_OK : fail_nomem(err);
 }
 
-static apl_status add(apl_split_list *list, const char *file, apl_error *err)
+static apl_status add_listed(apl_split_list *list, const char *file, apl_error *err)
 {
     struct listed *files = realloc(list->files, (list->count + 1) * sizeof *files);
     if (!files)
@@ -94,12 +94,12 @@ static apl_status scan(const apl_store *store, apl_split_list *list, apl_error *
     }
     for (struct dirent *e; status == APL_OK && (e = readdir(dir));)
         if (is_split_file(e->d_name))
-            status = add(list, e->d_name, err);
+            status = add_listed(list, e->d_name, err);
     closedir(dir);
     return status;
 }
 
-static int by_name(const void *a, const void *b)
+static int by_split_name(const void *a, const void *b)
 {
     return strcmp(((const struct listed *)a)->name, ((const struct listed *)b)->name);
 }
@@ -111,9 +111,9 @@ apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_erro
     apl_split_list *l = calloc(1, sizeof *l);
     apl_status status = l ? scan(store, l, err) : fail_nomem(err);
     if (status == APL_OK && l->count)
-        qsort(l->files, l->count, sizeof *l->files, by_name);
+        qsort(l->files, l->count, sizeof *l->files, by_split_name);
     for (size_t i = 0; status == APL_OK && i < l->count; i++) {
-        status = fill(store, &l->files[i], err);
+        status = fill_listed(store, &l->files[i], err);
         if (l->files[i].file.status != APL_OK)
             l->files[i].file.message = l->files[i].error.message;
     }

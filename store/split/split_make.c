@@ -22,8 +22,8 @@ struct plan {
     uint64_t concentration;
 };
 
-static apl_status take_options(const apl_store *store, const apl_split_options *asked, apl_split_options *o,
-                               apl_error *err)
+static apl_status take_split_options(const apl_store *store, const apl_split_options *asked,
+                                     apl_split_options *o, apl_error *err)
 {
     *o = (apl_split_options)APL_SPLIT_OPTIONS_INIT;
     if (!store || !asked)
@@ -31,7 +31,7 @@ static apl_status take_options(const apl_store *store, const apl_split_options *
     return options_take(o, sizeof *o, asked, "apl_split_options", err);
 }
 
-static apl_status check_options(const apl_split_options *o, apl_error *err)
+static apl_status check_split_options(const apl_split_options *o, apl_error *err)
 {
     char shown[256];
     if (!o->name)
@@ -208,7 +208,7 @@ static const char *default_parent(const apl_store *store)
                                                                                    : "train";
 }
 
-static apl_status make(const apl_store *store, struct plan *p, apl_error *err)
+static apl_status make_files(const apl_store *store, struct plan *p, apl_error *err)
 {
     p->parent = p->options->parent ? p->options->parent : default_parent(store);
     struct selection parent;
@@ -228,13 +228,13 @@ apl_status apl_split_make(apl_store *store, const apl_split_options *options, ap
     apl_error own;
     err = err ? err : &own;
     apl_split_options o;
-    TRY(take_options(store, options, &o, err));
-    TRY(check_options(&o, err));
+    TRY(take_split_options(store, options, &o, err));
+    TRY(check_split_options(&o, err));
     TRY(check_ratio(&o, err));
     struct plan p = {.options = &o, .stratify = o.stratify ? o.stratify : ""};
     TRY(check_by(store, &o, &p, err));
     p.rule = *p.stratify ? SPLIT_STRATIFIED : SPLIT_HASH;
-    return make(store, &p, err);
+    return make_files(store, &p, err);
 }
 
 /* The one field that has classes. */
@@ -259,8 +259,8 @@ apl_status apl_split_parts(apl_store *store, const apl_split_options *options, u
     apl_error own;
     err = err ? err : &own;
     apl_split_options o;
-    TRY(take_options(store, options, &o, err));
-    TRY(check_options(&o, err));
+    TRY(take_split_options(store, options, &o, err));
+    TRY(check_split_options(&o, err));
     TRY(check_parts(&o, parts, concentration, err));
     struct plan p = {.options = &o, .stratify = o.stratify ? o.stratify : "", .parts = parts};
     TRY(check_by(store, &o, &p, err));
@@ -271,5 +271,5 @@ apl_status apl_split_parts(apl_store *store, const apl_split_options *options, u
              : *p.stratify   ? SPLIT_PARTS_STRATIFIED
                              : SPLIT_PARTS_HASH;
     TRY(check_left_over(store, &p, err));
-    return make(store, &p, err);
+    return make_files(store, &p, err);
 }
