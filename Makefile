@@ -289,9 +289,9 @@ test:
 check: setup-test
 	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh $(SUITES)
 
-## check-frameworks: run the Python tests that need JAX and TensorFlow too
+## check-frameworks: run the Python tests that need JAX, TensorFlow, or trainers over PyTorch such as Lightning
 check-frameworks: setup-test
-	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh frameworks
+	+@BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' bash tests/run.sh frameworks ecosystem
 
 ## check-long: the same, and every count in full where `check` takes a sample; hours
 check-long: setup-test

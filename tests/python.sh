@@ -4,8 +4,8 @@
 #   tests/python.sh prepare KIND    makes the environment, which is kept; the last line says why not, if it fails
 #   tests/python.sh run KIND        prints `ok ...`, `FAIL ...` and `skipped ...`
 #
-# KIND: python, with NumPy and PyTorch; or frameworks, with JAX and TensorFlow: their tests, and an installation from
-# a clean copy of the tree.
+# KIND: python, with NumPy and PyTorch; frameworks, with JAX and TensorFlow: their tests, and an installation from
+# a clean copy of the tree; or ecosystem, with the trainers of others over PyTorch, which are large.
 
 . tests/lib.sh
 BUILD=${BUILD:-build}
@@ -23,6 +23,11 @@ python)
 frameworks)
     packages="jax tensorflow"
     index=
+    ;;
+ecosystem)
+    packages="torch==2.14.1 torchvision==0.29.1 torchdata lightning accelerate transformers pytorch-ignite fastai
+        albumentations tensorflow-cpu keras"
+    index="--extra-index-url https://download.pytorch.org/whl/cpu"
     ;;
 esac
 
@@ -77,13 +82,16 @@ run()
         # shellcheck disable=SC2046
         APL_CLEAN_COPY=1 run_pytest python/tests/test_wheel.py python/tests/test_docs.py \
             $(ls python/tests/test_jax*.py python/tests/test_tf*.py 2>/dev/null)
+    elif [ "$kind" = ecosystem ]; then
+        # shellcheck disable=SC2046
+        run_pytest python/tests/test_docs.py $(ls python/tests/test_torch_ecosystem_*.py)
     else
-        run_pytest python/tests --deselect python/tests/test_wheel.py::test_clean_copy_can_be_installed
+        run_pytest python/tests --ignore-glob='python/tests/test_torch_ecosystem_*' --deselect python/tests/test_wheel.py::test_clean_copy_can_be_installed
     fi
 }
 
 case ${1-} in
 prepare) prepare ;;
 run) run ;;
-*) cannot "usage: tests/python.sh prepare|run python|frameworks" ;;
+*) cannot "usage: tests/python.sh prepare|run python|frameworks|ecosystem" ;;
 esac

@@ -3,7 +3,7 @@
 # why. Logs are kept in build/logs; of suites that fail they are shown. Each line tells seconds, and CPU seconds.
 #
 #   tests/run.sh [SUITE...]      all suites, or those named: unit cli stress fuzz faults asan tsan variants arm64 scripts
-#                                python litter; `frameworks` and `quick` run when they are named
+#                                python litter; `frameworks`, `ecosystem` and `quick` run when named
 #   T=NAME tests/run.sh quick    what is called so: tests/test_NAME.c, a case of tests/cli, tests/check_NAME.sh
 
 set -u
@@ -380,6 +380,11 @@ suite_frameworks()
     python_tests frameworks frameworks
 }
 
+suite_ecosystem()
+{
+    python_tests ecosystem ecosystem
+}
+
 # What is worth running after each change: see make test. These unit tests take half of the CPU time of all, and wait for
 # make check, as do most cases of the command line.
 slow=' failing input pickle_damage '
@@ -428,7 +433,7 @@ suite_litter()
 tree >"$logs/.tree"
 suites=${*:-unit cli stress fuzz faults asan tsan variants arm64 scripts python litter}
 case $suites in
-python | frameworks) ;; # these build what they need
+python | frameworks | ecosystem | "frameworks ecosystem") ;; # these build what they need
 quick)
     targets="all tests"
     [ -z "${T:-}" ] || targets="all $BUILD/mkshapes"

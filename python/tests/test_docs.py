@@ -23,6 +23,8 @@ NEEDS = {
     "torchvision": "torchvision",
     "albumentations": "albumentations",
 }
+TRAINERS = ("lightning", "accelerate", "transformers", "ignite", "fastai", "keras")
+NEEDS |= {f"import {name}": name for name in TRAINERS} | {f"from {name}": name for name in TRAINERS}
 
 
 def examples(page: Path) -> list[tuple[int, str]]:
