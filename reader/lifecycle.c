@@ -1,14 +1,15 @@
-/* Opening and closing readers, and their threads: see lifecycle.h. */
-#include "lifecycle.h"
-
+/* Opening and closing readers, and their threads. */
 #include "asked.h"
 #include "handles.h"
+#include "inside.h"
 #include "load.h"
 #include "mix.h"
 #include "options.h"
+#include "planning.h"
 #include "residents.h"
 #include "schedule.h"
 #include "state.h"
+#include "stats.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -230,8 +231,8 @@ static apl_status build(apl_reader *r, const apl_reader_options *asked, apl_erro
     TRY(state_resume(r, asked->state, asked->state_size, &epoch, &position, err));
     pthread_mutex_lock(&r->lock); /* nobody is there yet; the functions below expect it */
     r->tally_first = position;
-    apl_status status = schedule_begin(r, epoch, position, err);
-    r->ended = schedule_is_end(r, position);
+    apl_status status = planning_begin(r, epoch, position, err);
+    r->ended = planning_is_end(r, position);
     pthread_mutex_unlock(&r->lock);
     return status == APL_OK ? start_threads(r, err) : status;
 }
@@ -290,7 +291,7 @@ static void nothing_left(apl_reader *r)
     r->closing = true;
     pthread_cond_broadcast(&r->work);
     pthread_cond_broadcast(&r->done);
-    bool patient = !schedule_in_callback(r); /* which could only wait for itself */
+    bool patient = !inside_callback(r); /* which could only wait for itself */
     while (patient && r->threads + r->callers + r->changing > 0)
         patient = pthread_cond_timedwait(&r->done, &r->lock, &limit) != ETIMEDOUT;
     bool over = r->threads == 0;
@@ -309,24 +310,4 @@ void apl_reader_close(apl_reader *r)
         handles_drop(handle); /* on behalf of whoever opened it */
     }
     handles_drop(handle);
-}
-
-/* --------------------------------------------------------------------------------------- being inside */
-
-apl_status reader_enter(apl_reader *r, apl_error *err)
-{
-    if (!r)
-        return fail(err, APL_E_INVALID, "the reader is NULL");
-    struct handle *handle = handles_hold(r);
-    if (!handle)
-        return fail(err, APL_E_CANCELLED, "the reader has been closed");
-    if (r->pid == (int)getpid())
-        return APL_OK;
-    handles_drop(handle);
-    return fail(err, APL_E_FORKED, "the reader belongs to the parent process: open one here");
-}
-
-void reader_leave(apl_reader *r)
-{
-    handles_drop(r->handle);
 }

@@ -1,7 +1,7 @@
 /* The stores that a reader reads: see mix.h. */
 #include "mix.h"
 
-#include "lifecycle.h"
+#include "inside.h"
 
 #include <math.h>
 #include <stdio.h>

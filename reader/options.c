@@ -2,7 +2,6 @@
 #include "options.h"
 
 #include "images.h"
-#include "lifecycle.h"
 #include "mix.h"
 #include "sampling.h"
 #include "transform.h"
@@ -381,25 +380,4 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
                     "free order is for one rank: ranks share an order only if it is strict");
     TRY(check_lanes(r, asked, err));
     return resolve_window(r, asked, err);
-}
-
-static apl_status complete(apl_reader *r, apl_transform *transform, apl_error *err)
-{
-    apl_transform t;
-    unsigned field = 0;
-    TRY(transform_take(&t, transform, 0, err));
-    TRY(transform_geometry(r->store, NULL, &t, &field, err));
-    TRY(transform_moments(&r->subset, &r->schema->fields[field], &t, err));
-    transform_give(transform, &t);
-    return APL_OK;
-}
-
-apl_status apl_reader_transform_complete(apl_reader *r, apl_transform *transform, apl_error *err)
-{
-    if (!transform)
-        return fail(err, APL_E_INVALID, "apl_reader_transform_complete: transform is NULL");
-    TRY(reader_enter(r, err));
-    apl_status status = complete(r, transform, err);
-    reader_leave(r);
-    return status;
 }

@@ -1,8 +1,10 @@
 /* The calls of the public header that hand out batches. */
 #include "handles.h"
-#include "lifecycle.h"
+#include "inside.h"
 #include "mix.h"
+#include "planning.h"
 #include "schedule.h"
+#include "stats.h"
 
 #include <errno.h>
 #include <time.h>
@@ -12,7 +14,7 @@
 static apl_status enter_to_wait(apl_reader *r, apl_error *err)
 {
     TRY(reader_enter(r, err));
-    if (!schedule_in_callback(r))
+    if (!inside_callback(r))
         return APL_OK;
     reader_leave(r);
     return fail(err, APL_E_REENTRANT, "called from the reader's own callback");
@@ -75,7 +77,7 @@ static apl_status hand_out(apl_reader *r, struct job *job, apl_batch **batch, ap
     job->buffer = NULL;
     job->stage = JOB_FREE;
     r->position = r->options.free_order ? r->position + job->rows : job->end;
-    r->ended = schedule_is_end(r, r->position);
+    r->ended = planning_is_end(r, r->position);
     r->head++;
     pthread_cond_broadcast(&r->work);
     if (r->callers > 1)
@@ -173,16 +175,6 @@ static apl_status next(apl_reader *r, apl_batch **batch, apl_error *err)
     }
 }
 
-static void count_wait(apl_reader *r, uint64_t ns)
-{
-    unsigned i = 0;
-    while (i + 1 < WAIT_BUCKETS && wait_bucket_ns(i) < ns)
-        i++;
-    r->counters.waits[i]++;
-    r->counters.wait_ns += ns;
-    r->counters.longest_wait_ns = ns > r->counters.longest_wait_ns ? ns : r->counters.longest_wait_ns;
-}
-
 apl_status apl_reader_next(apl_reader *r, apl_batch **batch, apl_error *err)
 {
     apl_error own;
@@ -195,7 +187,7 @@ apl_status apl_reader_next(apl_reader *r, apl_batch **batch, apl_error *err)
     r->callers++;
     apl_status status = next(r, batch, err);
     if (status == APL_OK || status == APL_E_TIMEOUT)
-        count_wait(r, now_ns() - begin);
+        stats_count_wait(&r->counters, now_ns() - begin);
     r->callers--;
     if (r->closing || r->threads == 0) /* where there are no threads, another caller takes over */
         pthread_cond_broadcast(&r->done);
@@ -224,8 +216,8 @@ static apl_status skip_rest(apl_reader *r, apl_error *err)
 {
     TRY(quiet(r, err));
     schedule_clear(r);
-    apl_status status = schedule_begin(r, r->epoch + 1, 0, err);
-    r->ended = schedule_is_end(r, 0);
+    apl_status status = planning_begin(r, r->epoch + 1, 0, err);
+    r->ended = planning_is_end(r, 0);
     r->paused = false;
     return status;
 }
@@ -249,7 +241,7 @@ static apl_status next_epoch(apl_reader *r, apl_error *err)
     if (r->ended && (r->plan_epoch > r->epoch || r->head == r->tail)) {
         r->epoch++;
         r->position = 0;
-        r->ended = schedule_is_end(r, 0);
+        r->ended = planning_is_end(r, 0);
     } else {
         status = skip_rest(r, err);
     }

@@ -7,13 +7,16 @@
  *   sampling.c  what is to be sampled, likewise; sampler.c draws it
  *   pool.c      memory of batches
  *   schedule.c  what a thread does next: plan a batch, load a block, assemble a batch
+ *   planning.c  planning batches
  *   residents.c which blocks are in memory, on their way, or to be let go
  *   decoded.c   the slots of a whole split, shared by the readers that keep them
  *   load.c      a block from the store into slots
  *   make.c      a planned batch into its buffer
  *   augment.c   where crop, flip and square of a record fall
  *   handles.c   which readers are open, and who holds them
+ *   inside.c    being inside a reader: calls and callbacks
  *   lifecycle.c opening, closing, threads
+ *   failure.c   when a reader fails for good
  *   reader.c    handing out batches, epoch after epoch
  *   state.c     saving, resuming, receipts
  *   stats.c     where the time went
@@ -105,7 +108,7 @@ struct reader_counters {
     uint64_t batches, records, blocks, bytes_read, bytes_decoded, bytes_assembled;
     uint64_t load_ns, make_ns, plan_ns, blocked_ns, wait_ns, first_batch_ns, opened_at;
     uint64_t longest_wait_ns;
-    uint32_t waits[WAIT_BUCKETS]; /* of callers: how many took up to wait_bucket_ns(i) */
+    uint32_t waits[WAIT_BUCKETS]; /* of callers: see stats.c */
 };
 
 struct apl_reader {

@@ -1,9 +1,9 @@
 /* Which blocks are in memory, on their way, or to be let go: see residents.h. */
 #include "residents.h"
 
+#include "failure.h"
 #include "load.h"
 #include "make.h"
-#include "schedule.h"
 
 #include <stdlib.h>
 
@@ -153,7 +153,7 @@ void residents_loaded(apl_reader *r, struct load_item item, apl_status status, c
     else if (status == APL_E_CORRUPT)
         mark_bad(b, error);
     else
-        schedule_fail(r, status, error);
+        failure(r, status, error);
     if (r->options.kept && b->stage == BLOCK_IN)
         r->blocks_in++;
     if (b->stage == BLOCK_IN && r->stay && r->stay[item.index] && item.parity == (r->plan_epoch & 1))
@@ -162,10 +162,8 @@ void residents_loaded(apl_reader *r, struct load_item item, apl_status status, c
     if (!r->options.kept && b->left == 0 && !b->stays)
         let_go(r, b); /* the last of it went to others meanwhile */
     if (r->options.free_order && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) &&
-        insert(r, item.index, item.parity) != APL_OK) {
-        apl_error nomem;
-        schedule_fail(r, fail_nomem(&nomem), &nomem);
-    }
+        insert(r, item.index, item.parity) != APL_OK)
+        failure_nomem(r);
     pthread_cond_broadcast(&r->work);
 }
 
@@ -192,8 +190,7 @@ static bool take_slots(apl_reader *r, struct resident *b, const struct load_item
 {
     uint32_t count = r->subset.block[item->index].count;
     if (!(b->slots = malloc(count * sizeof *b->slots))) {
-        apl_error nomem;
-        schedule_fail(r, fail_nomem(&nomem), &nomem);
+        failure_nomem(r);
         return false;
     }
     if (r->sampler ? take_sampled_slots(r, b, item)
@@ -292,10 +289,8 @@ void residents_announce(apl_reader *r)
                 continue;
             b->stage = BLOCK_QUEUED;
             ring_push(&r->queue, index, parity);
-        } else if (r->options.free_order && insert(r, index, parity) != APL_OK) {
-            apl_error nomem;
-            schedule_fail(r, fail_nomem(&nomem), &nomem);
-        }
+        } else if (r->options.free_order && insert(r, index, parity) != APL_OK)
+            failure_nomem(r);
     }
 }
 
@@ -314,8 +309,7 @@ static void pass(apl_reader *r, uint32_t delivery)
         arena_release(&r->arena, &slot, 1);
     } else {
         if (!b->passed && !(b->passed = calloc(r->subset.block[index].count, sizeof *b->passed))) {
-            apl_error nomem;
-            schedule_fail(r, fail_nomem(&nomem), &nomem);
+            failure_nomem(r);
             return;
         }
         b->passed[member]++;

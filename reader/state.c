@@ -16,7 +16,7 @@
 #include "state.h"
 
 #include "hash.h"
-#include "lifecycle.h"
+#include "inside.h"
 #include "mix.h"
 #include "sized.h"
 

@@ -1,12 +1,38 @@
-/* Where the time went. */
-#include "lifecycle.h"
-#include "schedule.h"
+/* Where the time went: see stats.h. */
+#include "stats.h"
+
+#include "inside.h"
 #include "sized.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
+
+uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The longest wait that counts in bucket i: 1, 1.5, 2, 3, 4, 6, ... ns. */
+static uint64_t wait_bucket_ns(unsigned i)
+{
+    uint64_t power = (uint64_t)1 << (i / 2);
+    return i & 1 ? power + power / 2 : power;
+}
+
+void stats_count_wait(struct reader_counters *c, uint64_t ns)
+{
+    unsigned i = 0;
+    while (i + 1 < WAIT_BUCKETS && wait_bucket_ns(i) < ns)
+        i++;
+    c->waits[i]++;
+    c->wait_ns += ns;
+    c->longest_wait_ns = ns > c->longest_wait_ns ? ns : c->longest_wait_ns;
+}
 
 static double seconds(uint64_t ns)
 {
@@ -29,12 +55,6 @@ static double quantile(const struct reader_counters *c, double q)
         }
     }
     return seconds(c->longest_wait_ns);
-}
-
-uint64_t wait_bucket_ns(unsigned i)
-{
-    uint64_t power = (uint64_t)1 << (i / 2);
-    return i & 1 ? power + power / 2 : power;
 }
 
 static double cpu_seconds(void)

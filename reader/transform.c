@@ -2,6 +2,7 @@
 #include "transform.h"
 
 #include "images.h"
+#include "inside.h"
 #include "sized.h"
 #include "statistics.h"
 
@@ -113,5 +114,26 @@ apl_status apl_transform_complete(apl_store *store, const char *split, apl_trans
     subset_close(&subset);
     if (status == APL_OK)
         transform_give(transform, &t);
+    return status;
+}
+
+static apl_status complete(apl_reader *r, apl_transform *transform, apl_error *err)
+{
+    apl_transform t;
+    unsigned field = 0;
+    TRY(transform_take(&t, transform, 0, err));
+    TRY(transform_geometry(r->store, NULL, &t, &field, err));
+    TRY(transform_moments(&r->subset, &r->schema->fields[field], &t, err));
+    transform_give(transform, &t);
+    return APL_OK;
+}
+
+apl_status apl_reader_transform_complete(apl_reader *r, apl_transform *transform, apl_error *err)
+{
+    if (!transform)
+        return fail(err, APL_E_INVALID, "apl_reader_transform_complete: transform is NULL");
+    TRY(reader_enter(r, err));
+    apl_status status = complete(r, transform, err);
+    reader_leave(r);
     return status;
 }

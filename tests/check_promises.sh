@@ -123,7 +123,7 @@ breaks 14 "the order of an epoch is another one than was published" reader/order
     's/(options.seed, epoch)(, RANDOM_BLOCKS)/\1 + 1\2/'
 breaks 15 "a state is one record ahead" reader/state.c 's/store_le\(p \+ 72, r->position, 8\)/store_le(p + 72, r->position + (r->position > 0), 8)/'
 breaks 16 "a timeout takes a hundred times as long" reader/reader.c 's/(timeout_ms \* \(uint64_t\)1000000)( : 0)/\1 * 100\2/'
-breaks 17 "a child does not know that it is one" reader/lifecycle.c \
+breaks 17 "a child does not know that it is one" reader/inside.c \
     's/if \(r->pid == \(int\)getpid\(\)\)(\n        return APL_OK)/if (r->pid != 0)\1/'
 breaks 18 "readers ask for the right to write" store/store.c 's/(STORE_FILE, )O_RDONLY( \| O_CLOEXEC)/\1O_RDWR\2/'
 breaks 19 "a descriptor of each store stays open" store/store.c 's/(if \(store->directory >= 0\)\n        )close\(store->directory\);/\1(void)store;/'

@@ -133,9 +133,8 @@ static void find_entry(const struct plan *p, struct lane *lane)
     if (lane->next >= p->subset->blocks)
         return;
     all = block_deliveries(p, p->order[lane->next]);
-    if (p->options.window >= p->subset->records)
-        lane->enter_at =
-            INT64_MAX; /* lanes differ in size: a window that covers the split covers each of them */
+    if (p->options.window >= p->subset->records) /* lanes differ in size: it covers each of them */
+        lane->enter_at = INT64_MAX;
     else
         lane->enter_at = window > all ? (int64_t)(window - all) : 0;
 }

@@ -1,0 +1,43 @@
+/* Being inside a reader: see inside.h. */
+#include "inside.h"
+
+#include "handles.h"
+
+#include <unistd.h>
+
+apl_status reader_enter(apl_reader *r, apl_error *err)
+{
+    if (!r)
+        return fail(err, APL_E_INVALID, "the reader is NULL");
+    struct handle *handle = handles_hold(r);
+    if (!handle)
+        return fail(err, APL_E_CANCELLED, "the reader has been closed");
+    if (r->pid == (int)getpid())
+        return APL_OK;
+    handles_drop(handle);
+    return fail(err, APL_E_FORKED, "the reader belongs to the parent process: open one here");
+}
+
+void reader_leave(apl_reader *r)
+{
+    handles_drop(r->handle);
+}
+
+static _Thread_local const apl_reader *calling_back;
+
+const apl_reader *inside_callback_begin(const apl_reader *r)
+{
+    const apl_reader *before = calling_back;
+    calling_back = r;
+    return before;
+}
+
+void inside_callback_end(const apl_reader *before)
+{
+    calling_back = before;
+}
+
+bool inside_callback(const apl_reader *r)
+{
+    return calling_back == r;
+}
