@@ -1,0 +1,107 @@
+/*
+ * apl.h - keep a training set in one sealed, compressed, checked file, and read it back.
+ *
+ * A store is a directory that holds one file, data.mdb. The file is written once and never changed; it can only be
+ * replaced as a whole. It holds records, numbered 0 ... N-1. A record has one value for each field of the store's
+ * schema: an image, a label, a name. Records are stored in blocks, which are compressed and checksummed. No byte of a
+ * store is handed out before its checksum has been verified.
+ *
+ * Reading:
+ *
+ *     apl_error err;
+ *     apl_store *store;
+ *     if (apl_store_open("db", NULL, &store, &err) != APL_OK)
+ *         die(err.message);
+ *     apl_batch *one;
+ *     if (apl_store_get(store, 17, &one, &err) != APL_OK)
+ *         die(err.message);
+ *     show(apl_batch_column(one, 0)->data);
+ *     apl_batch_release(one);
+ *     apl_store_close(store);
+ *
+ * Training on shuffled batches, which the reader's own threads prepare ahead of time (check every call as above):
+ *
+ *     apl_reader_options options = APL_READER_OPTIONS_INIT;
+ *     options.split = "train";
+ *     options.batch_size = 512;
+ *     apl_reader *reader;
+ *     apl_batch *batch;
+ *     apl_reader_open(store, &options, &reader, &err);
+ *     for (int epoch = 0; epoch < 10; epoch++) {
+ *         while (apl_reader_next(reader, &batch, &err) == APL_OK) {    (APL_END at the end of the epoch)
+ *             train(apl_batch_column(batch, 0)->data, apl_batch_rows(batch));
+ *             apl_batch_release(batch);
+ *         }
+ *         apl_reader_next_epoch(reader, &err);
+ *     }
+ *     apl_reader_close(reader);
+ *
+ * Where to look (each header can be read on its own; docs/API.md and apl(3) are organised by task):
+ *
+ *     apl/status.h      status codes and errors
+ *     apl/store.h       open and describe a store, get records, find records, verify
+ *     apl/writer.h      make a store
+ *     apl/split.h       divide the records: validation, folds, clients
+ *     apl/reader.h      batches for training: orders, ranks, budgets, resuming
+ *     apl/transform.h   crop, flip and normalise images on their way into a batch
+ *     apl/sampling.h    epochs that are samples: balanced, weighted
+ *     apl/stats.h       what has been delivered, and where the time went
+ *     apl_ingest.h      turn archives into stores, with libaplingest
+ *
+ * Rules that hold everywhere:
+ *
+ *   - Every call that can fail returns an apl_status; APL_OK is 0. It also fills in the apl_error that the caller
+ *     passes, which may be NULL. A call that fails leaves its results untouched.
+ *   - Anything a call returns as `const ... *` belongs to the handle it came from and lives as long as that handle.
+ *   - Any number of threads may use a store and its batches at once. A writer may be used by only one thread at a
+ *     time. Neither may be used in a child after fork().
+ *   - Numbers are in the machine's byte order. Sizes are in bytes unless another unit is given.
+ *   - close, release and free functions accept NULL. If a handle, a batch or a pointer for results is NULL, calls that
+ *     return a status return APL_E_INVALID; calls that describe return 0 or NULL, or -1 for a number.
+ *   - A thread must not be cancelled (pthread_cancel()) inside a call: locks that it holds would stay locked. A library
+ *     opened with dlopen() may be closed once its readers and writers are closed.
+ *
+ * What 1.0 freezes. Until then a minor version may change this interface, and CHANGELOG.md says how to follow. From 1.0
+ * on, until a 2.0 with a soname of its own:
+ *
+ *   - A program that was compiled against older headers runs on a newer library, and one that uses nothing new on an older
+ *     library. No exported function goes away, or takes or returns something else.
+ *   - No number of an enum or APL_ constant changes its meaning. Enums may gain members, so expect statuses that you do
+ *     not know.
+ *   - Structs that begin with `size`, those whose size is passed along, and those the library hands out by pointer grow only
+ *     at the end; 0 in what is added means what it was before. All others keep their size.
+ *   - Stores, split files and states that a version has written can be read by all later ones.
+ *   - In strict order, what an epoch delivers for a given content, split, options and seed stays the same, and so do the sides of
+ *     splits. Defaults count as options: one that shapes the order does not change.
+ *
+ * What may change: the words of messages, which error of several is reported, speed, use of memory and threads, the bytes of new
+ * stores (their content digests do not), and whatever is in no header.
+ */
+#ifndef APL_H
+#define APL_H
+
+#include "apl/reader.h"
+#include "apl/sampling.h"
+#include "apl/split.h"
+#include "apl/stats.h"
+#include "apl/status.h"
+#include "apl/store.h"
+#include "apl/transform.h"
+#include "apl/writer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define APL_VERSION_MAJOR  0
+#define APL_VERSION_MINOR  1
+#define APL_VERSION_PATCH  0
+#define APL_VERSION_STRING "0.1.0"
+
+/* The version of the library at run time, as "major.minor.patch"; APL_VERSION_STRING is that of this header. */
+APL_API const char *apl_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

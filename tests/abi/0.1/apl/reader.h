@@ -1,0 +1,239 @@
+/* apl/reader.h - batches for training; part of apl.h, which states the general rules. */
+#ifndef APL_READER_H
+#define APL_READER_H
+
+#include "sampling.h"
+#include "transform.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A reader hands out the records of a split in batches, epoch after epoch, in random order. Its own threads decode
+ * and augment them ahead of time:
+ *
+ *     apl_reader_options opt = APL_READER_OPTIONS_INIT;
+ *     opt.split = "train";
+ *     opt.batch_size = 512;
+ *     apl_reader *reader;
+ *     if (apl_reader_open(store, &opt, &reader, &err) != APL_OK)
+ *         die(err.message);
+ *     for (int epoch = 0; epoch < 10; epoch++) {
+ *         apl_batch *batch;
+ *         apl_status st;
+ *         while ((st = apl_reader_next(reader, &batch, &err)) == APL_OK) {
+ *             train(apl_batch_column(batch, 0)->data, apl_batch_rows(batch));
+ *             apl_batch_release(batch);
+ *         }
+ *         if (st != APL_END || apl_reader_next_epoch(reader, &err) != APL_OK)
+ *             die(err.message);
+ *     }
+ *     apl_reader_close(reader);
+ *
+ * Threads: any number of threads may use a reader at once and release batches from anywhere; only
+ * apl_reader_next_epoch() must be called by one thread at a time. A reader may be closed while other threads are
+ * inside its calls: see apl_reader_close(). Fork: in a child, every call on the parent's reader returns APL_E_FORKED,
+ * and close frees nothing that a thread of the parent could hold.
+ */
+typedef struct apl_reader apl_reader;
+
+/* How the order of an epoch is made. Either way, each record is delivered exactly once per epoch (or `reuse`
+ * times). */
+typedef enum apl_order {
+    /* A pure function of content, split, seed, epoch, window and bins: the same on every machine, with any number of
+     * threads. If the window covers the split, it is a uniform permutation. */
+    APL_STRICT = 0,
+    /* Whatever is ready comes first: a slow block delays nothing else. Draws are uniform among the loaded records. */
+    APL_FREE = 1
+} apl_order;
+
+/* The caller's own memory for batches: pinned, on huge pages, or visible to a device. Called from any thread. */
+typedef struct apl_allocator {
+    void *(*allocate)(void *user, size_t bytes); /* aligned to 64 bytes, or NULL */
+    void (*deallocate)(void *user, void *memory, size_t bytes);
+    void *user;
+} apl_allocator;
+
+/* A store to read together with the reader's own. Start from APL_SOURCE_INIT. */
+typedef struct apl_source {
+    size_t size;       /* sizeof(apl_source) */
+    apl_store *store;  /* the reader keeps it open, as it does its own */
+    const char *split; /* its name; NULL: the first of the store */
+    double weight;     /* how often its records are delivered, relative to the other stores; 0: no weights */
+} apl_source;
+#define APL_SOURCE_INIT                   \
+    {                                     \
+        sizeof(apl_source), NULL, NULL, 0 \
+    }
+
+#define APL_NO_THREADS ((unsigned)-1)
+
+/* Zeros mean defaults. Start from APL_READER_OPTIONS_INIT. */
+typedef struct apl_reader_options {
+    size_t size;       /* sizeof(apl_reader_options) */
+    const char *split; /* its name; NULL: the first of the store */
+    /* The names of the fields to read; NULL: all. With fields not NULL and field_count 0, batches hold no values, only
+     * ids and positions: nothing is read or decoded, so no block is found corrupt either. Order, state and receipt are
+     * those of a reader of all fields. */
+    const char *const *fields;
+    size_t field_count;
+    size_t batch_size; /* records per batch; 0: 256 */
+    /* 1: drop the last batch of an epoch unless it is full; with ranks, the last step unless all its batches are */
+    int drop_last;
+    int sequential; /* 1: in id order, without shuffling: for evaluation */
+    apl_order order;
+    /* 1, with free order: draw nothing until the whole split is loaded, so that the draws are a uniform permutation.
+     * The window has to cover the split. Only the first epoch waits: later ones find everything loaded. */
+    int fill;
+    uint64_t seed;
+    uint64_t first_epoch; /* at most 2^63 - 1 */
+    /* The number of records to shuffle among. 0: the whole split if it is at most 4 GiB decoded, otherwise as many
+     * records as 4 GiB hold. With `reuse`, a window that does not cover the split takes up to `reuse` times its memory,
+     * which the default allows for. */
+    uint64_t window;
+    unsigned bins;  /* 1 ... 4096; 0: 64 */
+    unsigned reuse; /* times each record is delivered in an epoch; 0: 1 */
+    /* The number of bytes that the reader may allocate, batches and plan included; 0: what the window needs. Memory
+     * left over caches decoded blocks for the next epoch, those that it needs first. If the window covers the split,
+     * readers of this process that read the same records and fields of the same files share one decoded copy. Each
+     * block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget. */
+    uint64_t memory_budget;
+    /* Threads that load blocks and assemble batches. 0: one less than the cores this process may use. APL_NO_THREADS:
+     * none; the caller does the work inside apl_reader_next(). */
+    unsigned threads;
+    /* If not 0, these replace `threads`: threads that only load, and threads that only assemble. */
+    unsigned loaders, consumers;
+    unsigned queue_depth; /* finished batches that may wait, plus one per consumer; 0: 4 */
+    /* This process's rank, and the number of processes. world 0: taken from the launcher (RANK and WORLD_SIZE, or the
+     * variables of Open MPI, MPICH or Slurm), otherwise 0 of 1. The ranks share one order: together they deliver each
+     * record once, and each gets the same number of batches, of which the last may be short or empty. */
+    unsigned rank, world;
+    /* The number of lanes, among which blocks are dealt anew each epoch; 0: 1, the order of a single reader. A multiple
+     * of world. Positions go round the lanes, so a rank decodes only the blocks of its own lanes (but for a few at the
+     * end of an epoch); with one lane, every rank decodes nearly all blocks. Each lane has a share of the window, and
+     * the order is uniform within a lane. */
+    unsigned lanes;
+    unsigned timeout_ms; /* the longest that apl_reader_next() waits; 0: forever */
+    /* How many records of corrupt blocks may be left out before that is an error; 0: the first is an error. */
+    uint64_t skip_corrupt;
+    const apl_transform *transforms; /* of image fields, at most one per field */
+    size_t transform_count;
+    const apl_allocator *allocator; /* for the memory of batches; NULL: the library's own */
+    /* Called on the library's threads with every batch before it is handed out. It may write into the batch's columns,
+     * but must not call the reader (APL_E_REENTRANT). apl_reader_close() does not wait for a call that hangs: the batch
+     * and the thread stay until it returns, and whatever on_batch_user points to must stay valid as long. */
+    void (*on_batch)(void *user, apl_batch *batch);
+    void *on_batch_user;
+    const void *state; /* resumes where apl_reader_state() was called; NULL: starts at first_epoch */
+    size_t state_size;
+    const apl_sampling *sampling; /* NULL: each record, `reuse` times */
+    /* Only these records of the split (with `mix`: of the splits), each once; the order of this array has no effect.
+     * Normalisation still uses the mean and standard deviation of the training split. NULL: all. Copied. */
+    const uint64_t *ids;
+    size_t id_count;
+    /* More stores; the same store may occur more than once. An epoch is a single order of the records of all of them.
+     * Ids continue from store to store: a record's id is its id in its own store plus the number of records in all
+     * stores before it, the reader's own store being the first (apl_reader_source() says which store). The requested
+     * fields and their class names must be the same in all stores. Normalisation uses the mean and standard deviation
+     * of the training splits of all stores together, whatever the weights.
+     *
+     * Give either all stores a weight or none. With weights, an epoch is a sample (see apl_sampling) in which each
+     * store's records form a class. Without replacement, each store is delivered in proportion to its weight, and its
+     * records equally often, except for a uniform subset, new in each epoch, that comes once more. With replacement
+     * (sampling->replacement), each delivery independently picks a store with probability proportional to its weight,
+     * then any of its records. With weights, sampling->field and sampling->weights must be NULL. */
+    const apl_source *mix;
+    size_t mix_count;
+    double weight; /* of the reader's own store in the mix */
+} apl_reader_options;
+#define APL_READER_OPTIONS_INIT                                                                             \
+    {                                                                                                       \
+        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, 0, 0                       \
+    }
+
+/*
+ * Opens a reader on `store`, which it keeps open: the caller may close the store first. Its threads start at once.
+ * `options` may be NULL. Likely errors: APL_E_INVALID (the message says which option is wrong and what is accepted),
+ * APL_E_NOTFOUND (split or field), APL_E_NOMEM, APL_E_MISMATCH (a state for another store or order; stores whose fields
+ * differ).
+ */
+APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_reader_options *options,
+                                                apl_reader **reader, apl_error *err);
+
+/*
+ * Hands out the next batch, waiting for it if necessary. Once the whole epoch has been handed out, returns APL_END to
+ * every caller until apl_reader_next_epoch(). At the end of an epoch, a rank's batch may have no rows.
+ *
+ * Errors: APL_E_CORRUPT (the message names member and block; the error is permanent, but batches before the block still
+ * come), APL_E_LENT (batches that have not been released use up the budget), APL_E_TIMEOUT (after timeout_ms; the
+ * message names the block, or on_batch(), that it waits for; the next call resumes waiting), APL_E_CANCELLED (cancelled
+ * or closed), APL_E_FORKED, APL_E_REENTRANT.
+ */
+APL_API APL_MUST_USE apl_status apl_reader_next(apl_reader *reader, apl_batch **batch, apl_error *err);
+
+/* Starts the next epoch; in the middle of an epoch, abandons the rest of it. No thread may be inside
+ * apl_reader_next(). */
+APL_API APL_MUST_USE apl_status apl_reader_next_epoch(apl_reader *reader, apl_error *err);
+
+/* The current epoch, and the number of batches in the whole of it. */
+APL_API uint64_t apl_reader_epoch(apl_reader *reader);
+APL_API uint64_t apl_reader_batches(apl_reader *reader);
+
+/* For any record that the reader can hand out: which store it is from (0 for the reader's own, i + 1 for mix[i]), and
+ * its id there. APL_E_NOTFOUND if there is no such id. */
+APL_API APL_MUST_USE apl_status apl_reader_source(apl_reader *reader, uint64_t id, size_t *source,
+                                                  uint64_t *own_id, apl_error *err);
+
+/* apl_transform_complete() over all stores that the reader reads. It is for code that applies a transform of this
+ * reader itself, for instance on a device. */
+APL_API APL_MUST_USE apl_status apl_reader_transform_complete(apl_reader *reader, apl_transform *transform,
+                                                              apl_error *err);
+
+/* Makes every call of apl_reader_next(), including those that are waiting, return APL_E_CANCELLED from now on. May be
+ * called from any thread. */
+APL_API void apl_reader_cancel(apl_reader *reader);
+
+/*
+ * Stops the threads and frees the reader, within a second. If a thread is stuck in a read, whatever it holds is freed
+ * when the read returns. Batches that the caller holds stay valid until released. `reader` may be NULL.
+ *
+ * Other threads may be inside calls on the reader, or start one before close returns. Close wakes those that wait in
+ * apl_reader_next() or apl_reader_next_epoch(), and waits until they have left, within the same second. They return
+ * what they would have returned anyway, or APL_E_CANCELLED (apl_reader_epoch() and apl_reader_batches(): 0). The
+ * reader's memory stays valid until the last of them has left. If two threads close a reader at once, one of them
+ * closes it and the other returns. Any call that starts after close has returned is a use after free.
+ */
+APL_API void apl_reader_close(apl_reader *reader);
+
+/* For a reader's batch: its epoch; the position of its first row in the epoch's order; the ids of rows that were left
+ * out because their block is corrupt; and, for each row, which copy of its record it is, from 0 (NULL for a batch
+ * that is not from a reader). */
+APL_API uint64_t apl_batch_epoch(const apl_batch *batch);
+APL_API uint64_t apl_batch_position(const apl_batch *batch);
+APL_API const uint64_t *apl_batch_skipped(const apl_batch *batch, size_t *count);
+APL_API const uint32_t *apl_batch_copies(const apl_batch *batch);
+
+/*
+ * Saves the reader's position after the last batch handed out, in *size bytes. If `state` is NULL or *size is too
+ * small, only sets *size (APL_E_INVALID if it was too small).
+ *
+ * A reader opened with this state resumes with the very next record. Threads, batch size, world and transforms may
+ * differ. A state of another store, split, seed, order, window, number of bins, lanes, reuse, sampling, ids or mix is
+ * refused (APL_E_MISMATCH). If the whole epoch had been handed out when the state was taken, whether or not APL_END
+ * had been returned, the first result is APL_END: the epoch is over, and apl_reader_next_epoch() starts the next one.
+ */
+#define APL_STATE_BYTES 96 /* in strict order; free order adds one bit per delivery of an epoch */
+APL_API APL_MUST_USE apl_status apl_reader_state(apl_reader *reader, void *state, size_t *size,
+                                                 apl_error *err);
+
+/* Reads a state's epoch, and the number of deliveries of that epoch that all ranks together had handed out. Needs
+ * neither reader nor store. APL_E_INVALID: not a valid reader state; APL_E_VERSION: from a later version. */
+APL_API APL_MUST_USE apl_status apl_state_position(const void *state, size_t size, uint64_t *epoch,
+                                                   uint64_t *position, apl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

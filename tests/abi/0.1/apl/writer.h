@@ -1,0 +1,127 @@
+/*
+ * apl/writer.h - make a store; part of apl.h, which states the general rules.
+ *
+ * Check the result of every call:
+ *
+ *     apl_writer *writer;
+ *     int64_t shape[3] = {3, 32, 32};
+ *     apl_writer_open("db", NULL, &writer, &err);
+ *     apl_writer_add_field(writer, "image", APL_U8, APL_INPUT, 3, shape, &err);
+ *     apl_writer_add_field(writer, "label", APL_U8, APL_TARGET, 0, NULL, &err);
+ *     apl_writer_begin_member(writer, "mine", "train", 0, &err);
+ *     while (more(&pixels, &label)) {
+ *         apl_value values[2] = {{pixels, NULL}, {&label, NULL}};
+ *         apl_writer_append(writer, values, &err);
+ *     }
+ *     apl_writer_commit(writer, &err);    (there is no store until this returns APL_OK)
+ *     apl_writer_close(writer);
+ */
+#ifndef APL_WRITER_H
+#define APL_WRITER_H
+
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct apl_writer apl_writer;
+
+/* Zeros mean defaults. Start from APL_WRITER_OPTIONS_INIT. */
+typedef struct apl_writer_options {
+    size_t size;            /* sizeof(apl_writer_options) */
+    unsigned threads;       /* encoding threads; 0: one per core */
+    uint32_t block_records; /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer if 128 would exceed 8 MiB */
+    /* "raw", "zstd", "shuffle", "delta" or "picture", used for every input field that it suits; there must be at least
+     * one. NULL: tried and chosen by size. */
+    const char *codec;
+    int level;   /* zstd level for that codec; 0: tried and chosen by size */
+    int replace; /* 1: replace an existing store */
+    int shuffle; /* 1: store the records of each split in a keyed random order */
+    uint64_t shuffle_seed;
+    const char *tool; /* name and version of the program, recorded in the store; NULL: the library's */
+} apl_writer_options;
+#define APL_WRITER_OPTIONS_INIT                                  \
+    {                                                            \
+        sizeof(apl_writer_options), 0, 0, NULL, 0, 0, 0, 0, NULL \
+    }
+
+/*
+ * Begins a store in the directory `path`, which is created if necessary. Nothing of it is visible before commit.
+ * `options` may be NULL. Likely errors: APL_E_EXISTS, APL_E_BUSY, APL_E_IO, APL_E_NOSPACE.
+ *
+ * Exceeding a file-size limit (RLIMIT_FSIZE) is reported as an error only in programs that ignore SIGXFSZ, as Python
+ * and the commands do. The library leaves signals alone, and by default this one kills the process.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_open(const char *path, const apl_writer_options *options,
+                                                apl_writer **writer, apl_error *err);
+
+/*
+ * Appends a field to the schema; only before the first member. The shape has ndim dimensions, each at least 1, or -1
+ * for "varies". A field of dtype APL_UTF8 has the shape {-1}. Names are unique, 1 ... APL_MAX_NAME bytes of UTF-8.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const char *name, apl_dtype dtype,
+                                                     apl_mark mark, unsigned ndim, const int64_t *shape,
+                                                     apl_error *err);
+
+/* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32; at any time before commit. If a
+ * record has any other value, commit fails with APL_E_INVALID. */
+APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const char *field,
+                                                       const char *const *names, uint64_t count,
+                                                       apl_error *err);
+
+/* Records where the data comes from: a name for the source's format, and the source's SHA-256 or NULL. Call it before
+ * commit. */
+APL_API APL_MUST_USE apl_status apl_writer_set_source(apl_writer *writer, const char *format,
+                                                      const uint8_t *sha256, apl_error *err);
+
+/*
+ * Begins a member: the records appended from now on belong to it, until the next one begins. Members may come in any
+ * order; the store sorts them by `number`. Numbers must be unique, and the members of a split must be consecutive in
+ * that order.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_begin_member(apl_writer *writer, const char *name,
+                                                        const char *split, uint32_t number, apl_error *err);
+
+/* A value to append. data: its elements, contiguous, with any alignment. shape: ndim numbers if the field's shape
+ * varies, otherwise NULL. */
+typedef struct apl_value {
+    const void *data;
+    const int64_t *shape;
+} apl_value;
+
+/*
+ * Appends one record: values[i] for field i. The values are copied. Other threads encode and write, so their errors may
+ * be reported by a later call. After any error, the only valid call is apl_writer_close().
+ */
+APL_API APL_MUST_USE apl_status apl_writer_append(apl_writer *writer, const apl_value *values,
+                                                  apl_error *err);
+
+/* The progress of a writer. */
+typedef struct apl_progress {
+    uint64_t records;      /* appended; during commit, read back */
+    uint64_t raw_bytes;    /* size of those records */
+    uint64_t stored_bytes; /* written to the file so far */
+} apl_progress;
+
+/* Fills in `progress`. Call it only from the writer's thread. */
+APL_API void apl_writer_progress(const apl_writer *writer, apl_progress *progress);
+
+/* Has commit call `callback` a few times a second while it reads the store back, on the thread that called commit. If
+ * the callback returns non-zero, commit gives up with APL_E_CANCELLED. */
+APL_API void apl_writer_on_commit(apl_writer *writer,
+                                  int (*callback)(void *user, const apl_progress *progress), void *user);
+
+/*
+ * Writes what is left, reads every record back and compares it with what was appended, syncs, and atomically moves the
+ * store into place. After APL_OK the store is durable; after an error, whatever was there before is unchanged.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_commit(apl_writer *writer, apl_error *err);
+
+/* Frees the writer. Anything that was not committed is removed without a trace. */
+APL_API void apl_writer_close(apl_writer *writer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

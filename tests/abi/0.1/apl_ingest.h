@@ -1,0 +1,79 @@
+/*
+ * apl_ingest.h - turn a dataset archive into a store.
+ *
+ *     apl_ingest_options opt = APL_INGEST_OPTIONS_INIT;
+ *     apl_ingest_summary sum;
+ *     apl_error err;
+ *     if (apl_ingest("cifar-10-binary.tar.gz", "db", &opt, &sum, &err) != APL_OK)
+ *         fprintf(stderr, "%s\n", err.message);
+ *
+ * Sources: CIFAR-10 and CIFAR-100 in their published binary and python layouts, as .tar, .tar.gz, .tar.zst, .tar.xz or
+ * .tar.bz2, or as an unpacked directory; "-" is standard input. The format is detected from the bytes, never from the
+ * name. Nothing is extracted to disk, and nothing in a source is ever executed.
+ */
+#ifndef APL_INGEST_H
+#define APL_INGEST_H
+
+#include "apl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The phases of an ingest. */
+typedef enum apl_ingest_phase {
+    APL_INGEST_READING = 0,  /* reading the source and encoding */
+    APL_INGEST_CHECKING = 1, /* reading the store back */
+    APL_INGEST_DONE = 2
+} apl_ingest_phase;
+
+/* The progress of an ingest. */
+typedef struct apl_ingest_progress {
+    apl_ingest_phase phase;
+    uint64_t records;      /* in this phase */
+    uint64_t raw_bytes;    /* size of those records */
+    uint64_t stored_bytes; /* written so far */
+    uint64_t source_bytes; /* read so far, counted as stored in the source */
+    uint64_t source_size;  /* 0: unknown */
+} apl_ingest_progress;
+
+/* Zeros mean defaults. Start from APL_INGEST_OPTIONS_INIT. */
+typedef struct apl_ingest_options {
+    size_t size;                      /* sizeof(apl_ingest_options) */
+    const apl_writer_options *writer; /* how to write the store; NULL: defaults */
+    int partial; /* 1: accept a source that lacks members or rows; damage is never accepted */
+    void *user;  /* passed to the callbacks */
+    /* Called often, from the calling thread. Non-zero: stop with APL_E_CANCELLED. */
+    int (*progress)(void *user, const apl_ingest_progress *progress);
+    /* Called for things worth knowing that are not errors, one line each. */
+    void (*notice)(void *user, const char *message);
+} apl_ingest_options;
+#define APL_INGEST_OPTIONS_INIT                               \
+    {                                                         \
+        sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL \
+    }
+
+/* The result of an ingest. */
+typedef struct apl_ingest_summary {
+    char format[32]; /* such as "cifar-10-binary" */
+    uint64_t records;
+    uint64_t raw_bytes;        /* size of all values */
+    uint64_t source_bytes;     /* as stored in the source */
+    uint64_t file_bytes;       /* size of data.mdb */
+    uint8_t source_digest[32]; /* SHA-256 of the source; for a directory, over its members (docs/FORMAT.md) */
+} apl_ingest_summary;
+
+/*
+ * Ingests `source` into the store `db`. `options` and `summary` may be NULL. On failure, nothing of the new store is
+ * left behind and an existing one is untouched. EINTR during a read of the source polls the progress callback at once.
+ * Likely errors: APL_E_SOURCE, APL_E_INCOMPLETE (both name file, member, offset and cause), APL_E_EXISTS, APL_E_BUSY,
+ * APL_E_NOSPACE, APL_E_CANCELLED.
+ */
+APL_API APL_MUST_USE apl_status apl_ingest(const char *source, const char *db,
+                                           const apl_ingest_options *options, apl_ingest_summary *summary,
+                                           apl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
