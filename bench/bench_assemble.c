@@ -88,8 +88,11 @@ static void prepare(struct bench *b, const char *path)
         size_t other = draw((uint32_t)i + 1);
         b->order[i] = b->order[other];
         b->order[other] = b->pictures + i * PICTURE;
-        b->placements[i] = (struct placement){(int32_t)draw(9), (int32_t)draw(9), (int32_t)draw(32) - 8,
-                                              (int32_t)draw(32) - 8, draw(2)};
+        b->placements[i] = (struct placement){.top = (int32_t)draw(9),
+                                              .left = (int32_t)draw(9),
+                                              .cut_top = (int32_t)draw(32) - 8,
+                                              .cut_left = (int32_t)draw(32) - 8,
+                                              .flip = draw(2)};
     }
 }
 

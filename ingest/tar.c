@@ -1,6 +1,7 @@
 /* libarchive: the filters xz, zstd and bzip2, and the tar format. Nothing else of it is switched on. */
 #include "tar.h"
 
+#include "bytes.h"
 #include "memberpath.h"
 
 #include <archive.h>
@@ -19,6 +20,7 @@
 
 struct unfilter {
     struct archive *archive;
+    enum unfilter_kind kind;
     const char *name;
     unfilter_read read;
     void *user;
@@ -27,7 +29,7 @@ struct unfilter {
     apl_error why;  /* of a read that failed */
     const uint8_t *data;
     size_t size;      /* of what it was given last */
-    uint8_t tail[16]; /* the last bytes given before that */
+    uint8_t tail[32]; /* the last bytes given before that */
     bool opened;      /* the first packed bytes have been looked at */
 };
 
@@ -75,7 +77,8 @@ apl_status unfilter_open(enum unfilter_kind kind, const char *name, unfilter_rea
     struct unfilter *u = calloc(1, sizeof *u);
     if (!u)
         return fail_nomem(err);
-    *u = (struct unfilter){.archive = archive_read_new(), .name = name, .read = read, .user = user};
+    *u = (struct unfilter){
+        .archive = archive_read_new(), .kind = kind, .name = name, .read = read, .user = user};
     if (!u->archive) {
         free(u);
         return fail_nomem(err);
@@ -97,12 +100,40 @@ void unfilter_close(struct unfilter *u)
     free(u);
 }
 
+static uint32_t crc32_of(const uint8_t *data, size_t size)
+{
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < 8 * size; i++) {
+        crc ^= i % 8 ? 0 : data[i / 8];
+        crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+    }
+    return ~crc;
+}
+
+/* libarchive takes a few bytes behind an xz stream for one that is cut. A stream ends with a footer: a checksum of the
+ * six bytes that follow it, and "YZ". How many bytes come after one, at the end of the file? 0: none, or of a next
+ * stream, which is cut indeed. */
+static size_t behind_xz(const struct unfilter *u)
+{
+    static const uint8_t magic[] = {0xfd, '7', 'z', 'X', 'Z', 0};
+    for (size_t behind = 1; u->kind == UNFILTER_XZ && behind + 12 <= sizeof u->tail; behind++) {
+        const uint8_t *end = u->tail + sizeof u->tail - behind, *footer = end - 12;
+        size_t same = behind < sizeof magic ? behind : sizeof magic;
+        if (memcmp(footer + 10, "YZ", 2) == 0 && load_le(footer, 4) == crc32_of(footer + 4, 6))
+            return memcmp(end, magic, same) == 0 ? 0 : behind;
+    }
+    return 0;
+}
+
 static apl_status unfilter_failed(struct unfilter *u, apl_error *err)
 {
     if (u->why.status != APL_OK) {
         *err = u->why;
         return err->status;
     }
+    if (u->ended && behind_xz(u) > 0)
+        return fail(err, APL_E_SOURCE, "%s: byte %" PRIu64 ": garbage after the end of the compressed stream",
+                    u->name, u->given - behind_xz(u));
     if (u->ended)
         return fail(err, APL_E_INCOMPLETE,
                     "%s: ends early at byte %" PRIu64 ": compressed stream is cut (an interrupted download?)",

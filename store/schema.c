@@ -1,8 +1,8 @@
 /* Fields and the sizes of their values. */
 #include "schema.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {

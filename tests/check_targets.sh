@@ -49,16 +49,21 @@ for target in demo clean reliability check-long check-frameworks bench-peers; do
     check "targets: make $target has all its rules" $MAKE -s SHELL="$(command -v true)" $target
 done
 
+fuzz_cc=
+for cc in "${FUZZ_CC:-clang}" clang-19 clang-18 clang-17 clang-16 clang-15 clang-14; do
+    have "$cc" && fuzz_cc=$cc && break
+done
+
 fuzz_one() # the library once more, for libFuzzer, and one target
 {
-    $MAKE -s BUILD="$BUILD/fuzz/clang" CC="${FUZZ_CC:-clang}" FLAVOUR=release WERROR= CPPFLAGS=-U_FORTIFY_SOURCE \
+    $MAKE -s BUILD="$BUILD/fuzz/clang" CC="$fuzz_cc" FLAVOUR=release WERROR= CPPFLAGS=-U_FORTIFY_SOURCE \
         CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzzers
 }
 
 libfuzzer()
 {
     echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' >"$scratch/f.c"
-    "${FUZZ_CC:-clang}" -fsanitize=fuzzer "$scratch/f.c" -o "$scratch/f" 2>/dev/null
+    [ -n "$fuzz_cc" ] && "$fuzz_cc" -fsanitize=fuzzer "$scratch/f.c" -o "$scratch/f" 2>/dev/null
 }
 
 if libfuzzer; then

@@ -169,6 +169,42 @@ Test(input, filters_with_garbage_behind)
     buffer_free(&garbage);
 }
 
+/* Also a few bytes are garbage, not an interrupted download; but for the beginning of another stream. */
+Test(input, filters_with_little_behind)
+{
+    static const char *const behind[] = {"\n",
+                                         "abc",
+                                         "hello",
+                                         "hello world",
+                                         "BZh9",
+                                         "YZ",
+                                         "\xfd"
+                                         "8"};
+    struct buffer data = content(1, 2000);
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < sizeof behind / sizeof *behind; k++) {
+            struct buffer packed = packed_with(i ? "xz" : "bzip2", &data);
+            if (packed.size == 0)
+                continue;
+            char wanted[80];
+            snprintf(wanted, sizeof wanted, "byte %zu: garbage after the end", packed.size);
+            buffer_put(&packed, behind[k], strlen(behind[k]));
+            refuses(&packed, APL_E_SOURCE, wanted);
+            buffer_free(&packed);
+        }
+    }
+    struct buffer cut = packed_with("xz", &data);
+    if (cut.size > 0) {
+        buffer_put(&cut,
+                   "\xfd"
+                   "7zX",
+                   4);
+        refuses(&cut, APL_E_INCOMPLETE, "ends early at byte");
+    }
+    buffer_free(&cut);
+    buffer_free(&data);
+}
+
 /* xz and bzip2 carry a checksum; zstd as it is written here does not. */
 Test(input, filters_with_flipped_bits)
 {

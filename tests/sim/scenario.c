@@ -74,7 +74,8 @@ static void draw_mix(struct scenario *s, struct draws *d)
     do
         s->other = draw(d, STORES);
     while (shapes[s->other].named != shapes[s->store].named);
-    s->source = (apl_source){.size = sizeof(apl_source), .split = "train", .weight = one_in(d, 2) ? 1 + draw(d, 3) : 0};
+    s->source = (apl_source){
+        .size = sizeof(apl_source), .split = "train", .weight = one_in(d, 2) ? 1 + draw(d, 3) : 0};
     s->order.weight = s->source.weight ? 1 + draw(d, 3) : 0;
     s->order.reuse = s->source.weight ? 1 : s->order.reuse;
     s->order.mix = &s->source;
