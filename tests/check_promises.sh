@@ -101,39 +101,39 @@ breaks() # NUMBER WHAT FILES SED
     echo "    $(($(date +%s) - began)) s"
 }
 
-breaks 1 "the old store is removed before the new one is there" store/target.c \
+breaks 1 "the old store is removed before the new one is in place" store/target.c \
     's/if \(renameat\(t->fd, t->name,/if (unlinkat(t->fd, STORE_FILE, 0) > 0 || renameat(t->fd, t->name,/'
-breaks 2 "the directory is not synced after the new store has come into it" store/target.c 's/if \(fsync\(t->fd\) != 0\)/if (t->fd < 0)/'
-breaks 3 "a rename that failed is taken for one that did not" store/target.c \
+breaks 2 "the directory is not synced after the new store is renamed into it" store/target.c 's/if \(fsync\(t->fd\) != 0\)/if (t->fd < 0)/'
+breaks 3 "a failed rename is taken for a success" store/target.c \
     's/(renameat\(t->fd, t->name, t->fd, STORE_FILE\) != 0)/\1 \&\& errno == EXDEV/'
-breaks 4 "a write that came short is told as a defect of the disk" store/env.c 's/\? ENOSPC : code;/? EIO : code;/'
-breaks 5 "memory that was not to be had is written to" reader/pool.c \
+breaks 4 "a short write is reported as an I/O error" store/env.c 's/\? ENOSPC : code;/? EIO : code;/'
+breaks 5 "memory that could not be allocated is written to" reader/pool.c \
     's/(calloc\(1, sizeof \*b\);\n    if \(!b)/\1 \&\& p->count > 1000000/'
 breaks 6 "checksums of values are not compared" store/block.c 's/if \(is == should_be\)/if (is == should_be || is)/'
-breaks 7 "bytes behind the end are accepted" 'store/pages*.c' 's/if \(w->file->size != expected\)/if (w->file->size < expected)/'
-breaks 8 "nodes may lie outside of their page" 'store/pages*.c' 's/ \|\| at \+ NODE_HEAD > w->page_size/ \&\& w->page_size == 0/'
-breaks 9 "bytes behind a pickle are accepted" ingest/formats/pickle.c 's/(\n    if \()([^\n]*\)\n        return fail\([^\n]*bytes behind the end of the pickle)/\1false \&\& \2/'
-breaks 10 "arrays in the order of columns are taken for rows" ingest/formats/pickle_array.c 's/if \(p->is_fortran\) \{/if (false) {/'
-breaks 11 "what cannot be decoded again is stored" store/readback.c 's/TRY\((block_decode\(&w->bc, [^;]*), err\)\);/(void)\1, err);/'
-breaks 12 "a bin hands out a record twice, and another never" reader/order/bins.c \
+breaks 7 "bytes after the end are accepted" 'store/pages*.c' 's/if \(w->file->size != expected\)/if (w->file->size < expected)/'
+breaks 8 "nodes may lie outside their page" 'store/pages*.c' 's/ \|\| at \+ NODE_HEAD > w->page_size/ \&\& w->page_size == 0/'
+breaks 9 "bytes after a pickle are accepted" ingest/formats/pickle.c 's/(\n    if \()([^\n]*\)\n        return fail\([^\n]*bytes behind the end of the pickle)/\1false \&\& \2/'
+breaks 10 "arrays in column-major order are read as row-major" ingest/formats/pickle_array.c 's/if \(p->is_fortran\) \{/if (false) {/'
+breaks 11 "data that cannot be decoded again is stored" store/readback.c 's/TRY\((block_decode\(&w->bc, [^;]*), err\)\);/(void)\1, err);/'
+breaks 12 "a bin hands out one record twice and another never" reader/order/bins.c \
     's/bin->deliveries\[place\] = bin->deliveries\[--bin->size\];/bin->size--;/'
-breaks 13 "numbers are read while others write them" reader/stats.c \
+breaks 13 "counters are read while other threads write them" reader/stats.c \
     's/    fill_stats\(r, stats\);/    pthread_mutex_unlock(\&r->lock), fill_stats(r, stats), pthread_mutex_lock(\&r->lock);/'
-breaks 14 "the order of an epoch is another one than was published" reader/order/plan.c \
+breaks 14 "the order of an epoch differs from the published one" reader/order/plan.c \
     's/(options.seed, epoch)(, RANDOM_BLOCKS)/\1 + 1\2/'
 breaks 15 "a state is one record ahead" reader/state.c 's/store_le\(p \+ 72, r->position, 8\)/store_le(p + 72, r->position + (r->position > 0), 8)/'
 breaks 16 "a timeout takes a hundred times as long" reader/reader.c 's/(timeout_ms \* \(uint64_t\)1000000)( : 0)/\1 * 100\2/'
-breaks 17 "a child does not know that it is one" reader/inside.c \
+breaks 17 "a child process does not know that it is one" reader/inside.c \
     's/if \(r->pid == \(int\)getpid\(\)\)(\n        return APL_OK)/if (r->pid != 0)\1/'
-breaks 18 "readers ask for the right to write" store/store.c 's/(STORE_FILE, )O_RDONLY( \| O_CLOEXEC)/\1O_RDWR\2/'
+breaks 18 "readers open the file for writing" store/store.c 's/(STORE_FILE, )O_RDONLY( \| O_CLOEXEC)/\1O_RDWR\2/'
 breaks 19 "a descriptor of each store stays open" store/store.c 's/(if \(store->directory >= 0\)\n        )close\(store->directory\);/\1(void)store;/'
 breaks 20 "the records of a reader are never freed" reader/arena.c 's/munmap\(arena->values\[f\], [^;]*;/(void)arena;/'
 breaks 21 "twice as many records as allowed are left out" reader/schedule.c \
     's/(r->skipped_records <= )(r->options.skip_corrupt\))/\12 * \2/'
 breaks 22 "the old store is emptied before it is replaced" store/target.c \
     's/if \(renameat\(t->fd, t->name,/if (close(openat(t->fd, STORE_FILE, O_WRONLY | O_TRUNC | O_CLOEXEC)) > 0 || renameat(t->fd, t->name,/'
-breaks 23 "the number of threads decides on the level of compression" store/writer.c \
+breaks 23 "the number of threads decides the compression level" store/writer.c \
     's/w->want_level = o->level;/w->want_level = o->level + (w->threads > 2);/'
-breaks 24 "blocks begin with another number" store/block.c 's/BLOCK_MAGIC 0x424c5041u/BLOCK_MAGIC 0x424c5042u/'
+breaks 24 "blocks begin with another magic number" store/block.c 's/BLOCK_MAGIC 0x424c5041u/BLOCK_MAGIC 0x424c5042u/'
 breaks 25 "nothing is ever rejected" audit/judge.c 's/least->p > level \/ \(count - rejected\)/least->p > 0/'
-breaks 26 "a batch that is finished wakes nobody" reader/schedule.c 's/(job->stage = JOB_DONE;\n)[^\n]*\n/\1\n/'
+breaks 26 "a finished batch wakes no thread" reader/schedule.c 's/(job->stage = JOB_DONE;\n)[^\n]*\n/\1\n/'
