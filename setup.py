@@ -263,7 +263,7 @@ def extension(name: str) -> Extension:
     return Extension(
         f"apldata.{name}",
         sources=[*files(f"python/{name[1:]}", "*.c"), "python/link/stdio.c"],
-        depends=[*files(f"python/{name[1:]}", "*.h"), *files("include", "*.h")],
+        depends=[*files(f"python/{name[1:]}", "*.h"), *files("include", "**/*.h")],
         include_dirs=["include"],
         define_macros=[] if FREE_THREADED else [("Py_LIMITED_API", "0x030b0000")],
         py_limited_api=not FREE_THREADED,

@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from ._core import Batch
 from ._errors import Error
 from ._sheet import is_picture, sheet
 from ._units import share, size
-from .schema import plain
-
-if TYPE_CHECKING:
-    from ._core import Batch
-    from ._loader import Loader
-    from ._store import Store
+from .schema import Schema, Split, plain
 
 _PICTURES = 32  # on a contact sheet
+
+
+class _Store(Protocol):
+    """What is shown of a `Store`."""
+
+    path: str
+    closed: bool
+
+    def __len__(self) -> int: ...
+    @property
+    def schema(self) -> Schema: ...
+    @property
+    def info(self) -> dict[str, Any]: ...
+    @property
+    def splits(self) -> dict[str, Split]: ...
+    def get(self, ids: np.ndarray, /) -> Batch: ...
+    def _splits(self) -> list[tuple[str, int, int]]: ...
 
 
 # ----------------------------------------------------------------------------------------------- one line
 
 
-def store_repr(store: Store) -> str:
+def store_repr(store: _Store) -> str:
     """Path, number of records, splits, fields."""
     try:
         splits = ", ".join(f"{plain(name)}: {count:,}" for name, _, count in store._splits())
@@ -63,17 +76,6 @@ def batch_repr(batch: Batch) -> str:
     fields = ", ".join(f"{plain(name)} {_shown(batch, name)}" for name in batch)
     where = f"epoch {batch.epoch}, position {batch.position}"
     return f"<apldata.Batch of {batch.rows}, {where}: {fields or 'no fields'}>"
-
-
-def loader_repr(loader: Loader) -> str:
-    """Store, split, batches, where it stands."""
-    kind = type(loader)
-    module = "apldata" if kind.__module__ == "apldata._loader" else kind.__module__.removesuffix("._loader")
-    what = f"<{module}.{kind.__name__} of {loader.store.path!r}, split {loader.split!r}"
-    try:
-        return f"{what}: {len(loader):,} batches of {loader.batch_size}, epoch {loader.epoch}>"
-    except (Error, ValueError):
-        return f"{what}, closed>"
 
 
 # -------------------------------------------------------------------------------------------------- HTML
@@ -121,14 +123,14 @@ def batch_html(batch: Batch) -> str:
         return _told(batch_repr(batch)) + _told(str(error))
 
 
-def _samples(store: Store) -> str:
+def _samples(store: _Store) -> str:
     """Pictures from all over the first split."""
     _, first, count = store._splits()[0]
     ids = np.unique(np.linspace(first, first + max(count, 1) - 1, _PICTURES).astype(np.uint64))
     return _sheet_of(store.get(ids)) if count else ""
 
 
-def store_html(store: Store) -> str:
+def store_html(store: _Store) -> str:
     """Its fields and splits as tables, and a sheet of pictures from all over the first split."""
     if store.closed:
         return _told(store_repr(store))

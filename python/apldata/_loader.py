@@ -27,7 +27,7 @@ from ._arguments import (
     wrong_type,
     wrong_value,
 )
-from ._errors import ForkedError, InvalidError, LentError, NotFoundError
+from ._errors import Error, ForkedError, InvalidError, LentError, NotFoundError
 from ._foreign import begin, resolved
 from ._ids import marked, mask_of
 from ._mix import WEIGHT, records_of, sources
@@ -432,9 +432,12 @@ class Loader:
         )
 
     def __repr__(self) -> str:
-        from . import _display
-
-        return _display.loader_repr(self)
+        kind, module = type(self), type(self).__module__.removesuffix("._loader")
+        what = f"<{module}.{kind.__name__} of {self.store.path!r}, split {self.split!r}"
+        try:
+            return f"{what}: {len(self):,} batches of {self.batch_size}, epoch {self.epoch}>"
+        except (Error, ValueError):
+            return f"{what}, closed>"
 
 
 @atexit.register

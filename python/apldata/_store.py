@@ -24,6 +24,7 @@ from ._arguments import (
     text,
     whole,
 )
+from ._display import store_html, store_repr
 from ._errors import CorruptError, ExistsError, NoRecordError, NotFoundError, advising
 from ._ids import Ids, numbers
 from ._part import SplitView
@@ -390,11 +391,7 @@ class Store(_core.Store):
     def __repr__(self) -> str:
         if self.closed:
             return f"<apldata.Store {self.path!r}, closed>"
-        from . import _display
-
-        return _display.store_repr(self)
+        return store_repr(self)
 
     def _repr_html_(self) -> str:
-        from . import _display
-
-        return _display.store_html(self)
+        return store_html(self)

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from .._arguments import U64, flag, function, text, whole
 from .._errors import InvalidError, NoRecordError
 from .._source import call
 from .._store import Store
-from ._tensors import Converter, names_given, whole_numbers
+from ._collate import Keys, members
+from ._feed import Feeds
+from ._tensors import Converter, names_given
 
 
-class Dataset(torch.utils.data.Dataset):
+class Dataset(torch.utils.data.Dataset[Any]):
     """The records of a split as a map-style dataset, such as ``torch.utils.data.DataLoader`` takes.
 
     ``dataset[i]`` is a tuple with a member for each field: for pictures with labels, (a tensor u8 (channels,
@@ -39,6 +42,9 @@ class Dataset(torch.utils.data.Dataset):
         target_transform: one on its second, the label.
         fields: names of the fields, in the order of the tuple; None: all inputs and targets.
         in_memory: True: the split is decoded once, here, and held. Workers share that memory.
+        ids: only these records of the split, in this order, as `Store.where()` gives them; None: all.
+        as_dict: samples are dicts by the names of fields; a dict of names gives some of them other keys, as
+            in ``{"image": "pixel_values", "label": "labels"}``.
 
     Raises:
         NotFoundError: no such store, split or field.
@@ -54,6 +60,9 @@ class Dataset(torch.utils.data.Dataset):
         target_transform: Callable[[Any], Any] | None = None,
         fields: Iterable[str] | None = None,
         in_memory: bool = False,
+        *,
+        ids: Any = None,
+        as_dict: bool | Mapping[str, str] = False,
     ) -> None:
         self.store = db if isinstance(db, Store) else Store(db)
         self.split = next(iter(self.store._splits()))[0] if split is None else text("split", split)
@@ -62,7 +71,9 @@ class Dataset(torch.utils.data.Dataset):
         self.fields = names_given(self.store.schema, fields)
         if target_transform is not None and len(self.fields) < 2:
             raise InvalidError(f"target_transform: samples have one member, {self.fields[0]!r}")
-        self._ids = self._ids_of_split()
+        self._keys, self._feeds = Keys(self.fields, as_dict), Feeds()
+        self._given_ids = ids is not None
+        self._ids = self._ids_of_split() if ids is None else self._chosen(ids)
         self._converter = Converter(self.store.schema, self.fields, changed=False)
         self._held: list[Any] | None = None
         if flag("in_memory", in_memory):
@@ -73,6 +84,25 @@ class Dataset(torch.utils.data.Dataset):
             if name == self.split:
                 return range(first, first + count)
         return self.store.split_ids(self.split)
+
+    def _chosen(self, ids: Any) -> np.ndarray:
+        """Some ids, all of which must be of the split."""
+        chosen = self.store._ids(ids)
+        strange = chosen[~np.isin(chosen, np.asarray(self._ids_of_split(), np.uint64))]
+        if strange.size:
+            raise NoRecordError(f"{self.store.path}: record {strange[0]} is not of split {self.split}")
+        return chosen
+
+    def _index_of(self, ids: np.ndarray, places: range) -> list[int]:
+        """Which samples these records are."""
+        if isinstance(self._ids, range):
+            return list((ids.astype(np.int64) - self._ids.start).tolist())
+        order = self._sorted
+        return list(order[np.searchsorted(self._ids, ids, sorter=order)].tolist())
+
+    @cached_property
+    def _sorted(self) -> np.ndarray:
+        return np.argsort(np.asarray(self._ids), kind="stable")
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_converter"}
@@ -85,6 +115,22 @@ class Dataset(torch.utils.data.Dataset):
     def classes(self) -> tuple[str, ...] | None:
         """Names of the classes of the first target that has some."""
         return self.store.classes
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """The number of each class, by its name."""
+        return {name: number for number, name in enumerate(self.classes or ())}
+
+    @cached_property
+    def targets(self) -> list[Any]:
+        """The second member of all samples, without transforms: their labels. It is decoded once, at the
+        first use; images are not."""
+        if len(self.fields) < 2:
+            raise InvalidError(f"targets: samples have one member, {self.fields[0]!r}")
+        if self._held is not None:
+            return members(self._held[1])
+        column = Converter(self.store.schema, self.fields[1:2], changed=False)
+        return members(column(self.store.get(self._ids, self.fields[1:2], len(os.sched_getaffinity(0))))[0])
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -105,14 +151,18 @@ class Dataset(torch.utils.data.Dataset):
 
     def __getitems__(self, indices: Sequence[int]) -> list[tuple[Any, ...]]:
         """The samples of these indices, in that order, with each block decoded once. Their tensors share
-        memory."""
+        memory. For indices of a loader's samplers, what that loader hands out: a list of samples that its
+        collate_fn makes a batch of."""
+        fed: list[tuple[Any, ...]] | None = self._feeds.fetch(indices)
+        if fed is not None:
+            return fed
         rows = [self._row(index) for index in indices]
         if self._held is None:
             columns = self._decoded([int(self._ids[row]) for row in rows])
         else:
             columns = [_rows(column, rows) for column in self._held]
-        members = [_members(column) for column in columns]
-        return [self._transformed(sample) for sample in zip(*members, strict=True)]
+        values = [members(column) for column in columns]
+        return [self._keys(self._transformed(sample)) for sample in zip(*values, strict=True)]
 
     def _transformed(self, sample: tuple[Any, ...]) -> tuple[Any, ...]:
         if self.transform is None and self.target_transform is None:
@@ -134,10 +184,3 @@ def _rows(column: Any, rows: list[int]) -> Any:
     if isinstance(column, torch.Tensor):
         return column[rows]
     return [one.clone() if isinstance(one, torch.Tensor) else one for one in map(column.__getitem__, rows)]
-
-
-def _members(column: Any) -> list[Any]:
-    """The values of a column, one for each row: numbers for a row of integers, else tensors."""
-    if isinstance(column, torch.Tensor):
-        return column.tolist() if column.ndim == 1 and whole_numbers(column) else list(column.unbind())
-    return column

@@ -6,7 +6,7 @@ Loader's."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -18,12 +18,12 @@ from .._store import Store
 from .._units import size
 from ..sampling import Sampling
 from ._draw import Drawing, Drawn
-from ._loader import _place
+from ._ranks import Placed, place
 from ._resident import Resident
 from ._tensors import device_of
 
 
-class DeviceLoader(Loader):
+class DeviceLoader(Placed, Loader):
     """Batches of a split that lies, decoded, on a device: for sets that fit there.
 
     Order, states, receipts and augmentation are those of an `apldata.Loader` with the same options, and the
@@ -52,6 +52,7 @@ class DeviceLoader(Loader):
             batch.
         threads: that decode at the start; None: all cores this process may use.
         rank, world: as those of `Loader`; None: as torch.distributed says, or torchrun, MPI or Slurm.
+        shard: False: all records in this process, whatever the ranks, as for an evaluation on each of them.
 
     Raises:
         NotFoundError: no such store, split or field.
@@ -83,6 +84,7 @@ class DeviceLoader(Loader):
         threads: int | None = None,
         rank: int | None = None,
         world: int | None = None,
+        shard: bool = True,
         first_epoch: int = 0,
     ) -> None:
         self.device = device_of(device)
@@ -92,13 +94,25 @@ class DeviceLoader(Loader):
             store, text("split", split), self.device, transforms, fields,
             channels_last=bool(flag("channels_last", channels_last)), compiled=bool(flag("compile", compile)),
         )  # fmt: skip
-        rank, world = _place(rank, world)
+        by_default = rank is None and world is None and shard is True
+        rank, world = place(rank, world, shard)
         super().__init__(
             store, split, batch_size, seed=seed, fields=[], shuffle=shuffle, drop_last=drop_last, threads=0,
             window=window, bins=bins, reuse=reuse, lanes=lanes, sampling=sampling, rank=rank, world=world,
             first_epoch=first_epoch,
         )  # fmt: skip
+        self._place(by_default)
         self._resident.load(workers)
+
+    def __iter__(self) -> Iterator[Any]:
+        self._settle()
+        epoch = super().__iter__()
+        self._agree()
+        return epoch
+
+    def __len__(self) -> int:
+        self._settle()
+        return super().__len__()
 
     @staticmethod
     def bytes_needed(

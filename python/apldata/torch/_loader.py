@@ -4,10 +4,11 @@
 # mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Callable, Iterable
-from functools import cached_property
-from typing import Any, Unpack
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Unpack, cast
 
 import torch
 
@@ -18,9 +19,15 @@ from .._foreign import resolved
 from .._loader import Loader
 from .._options import RecordOptions
 from .._store import Store
-from ..transforms import Transform
+from ..transforms import Transform, listed
 from . import _pinned
-from ._dataset import Dataset
+from ._accelerate import Adopted
+from ._collate import Collate, Keys, Samples, collate
+from ._feed import Feed
+from ._ranks import Placed, place
+from ._rebuild import Given, Rebuilt, harmless, rebuilt
+from ._sampler import BatchSampler, Sampler
+from ._sources import Drawn, EpochOf, Reading, dataset_of, in_full, reading
 from ._tensors import Converter, map_tensors, names_given
 
 _REFUSED = {
@@ -40,26 +47,6 @@ def _refuse(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise InvalidError(f"{name}: {_REFUSED[name]}")
-
-
-def _source(dataset: Any, split: str | None) -> tuple[Store | str | os.PathLike[str], str | None]:
-    """The store, and the split, that the first argument means."""
-    if isinstance(dataset, (Store, str, os.PathLike)):
-        return dataset, split
-    if not isinstance(dataset, Dataset):
-        raise InvalidTypeError(
-            "dataset must be a store's path, an apldata.Store or an apldata.torch.Dataset; got "
-            f"{type(dataset).__name__}; data of other kinds become a store by apldata.ingest() or "
-            "apldata.Writer"
-        )
-    if dataset.transform is not None or dataset.target_transform is not None:
-        raise InvalidError(
-            "the Dataset has a transform over single samples: give transforms= to the loader instead, those "
-            "of apldata.transforms, or PerPicture(function)"
-        )
-    if split not in (None, dataset.split):
-        raise InvalidError(f"split {split!r}: the Dataset is that of {dataset.split!r}; give one of them")
-    return dataset.store, dataset.split
 
 
 def _seed(generator: torch.Generator | None, seed: int | None) -> int:
@@ -86,14 +73,6 @@ def _queue_depth(num_workers: int | None, prefetch_factor: int | None, queue_dep
     return whole("prefetch_factor", prefetch_factor, 1, U32)
 
 
-def _place(rank: int | None, world: int | None) -> tuple[int | None, int | None]:
-    """Rank and world: as given, else those of torch.distributed if that is in use."""
-    distributed = torch.distributed
-    if rank is None and world is None and distributed.is_available() and distributed.is_initialized():
-        return distributed.get_rank(), distributed.get_world_size()
-    return rank, world
-
-
 def _check(
     batch_size: Any,
     num_workers: int | None,
@@ -114,20 +93,15 @@ def _check(
         raise wrong_value("pin_memory_device", wanted, pin_memory_device)
 
 
-class _Collate:
-    """The user's collate_fn, as the last of the functions over batches."""
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self._function = self.__wrapped__ = function
-
-    def __call__(self, batch: Any) -> Any:
-        result = self._function(batch)
-        if result is None:
-            raise InvalidTypeError("collate_fn has returned None; what it returns is handed out")
-        return result
+_FIXED = frozenset({
+    "batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers", "num_workers",
+    "collate_fn", "pin_memory", "timeout", "worker_init_fn", "multiprocessing_context", "generator",
+    "prefetch_factor", "pin_memory_device", "in_order", "seed", "split", "store", "shuffle", "transforms",
+    "fields", "rank", "world", "snapshot_every_n_steps",
+})  # fmt: skip
 
 
-class DataLoader(Loader):
+class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type: ignore[type-arg]
     """Batches of a split as tensors: what `torch.utils.data.DataLoader` is to a dataset of samples.
 
         for images, labels in DataLoader("db", batch_size=512, shuffle=True): ...
@@ -143,8 +117,19 @@ class DataLoader(Loader):
     those of torchdata's StatefulDataLoader: states may be taken after any batch, and resumed whatever
     `num_workers` is. There are no processes: the work is done by threads in C.
 
+    It is a `torch.utils.data.DataLoader` to those who ask. `dataset` has the samples that an epoch hands out,
+    `sampler` and `batch_sampler` tell their order, and a loader that a tool builds of these parts, with this
+    class or torch's, hands out the same batches, with the same transforms, for the same rank. In torch's, one
+    worker process or none does the work that threads do here: keep the loader itself where speed counts.
+
+    Among ranks, each epoch is divided between them. Every rank must ask for the same order: if one has
+    another seed, or another option that shapes the order, the first iteration raises `MismatchError`. To read
+    all records on a rank, as for an evaluation on rank 0 alone, give ``shard=False``.
+
     Args:
-        dataset: a store's directory, an `apldata.Store`, or an `apldata.torch.Dataset` without transforms.
+        dataset: a store's directory, an `apldata.Store`, an `apldata.torch.Dataset` without transforms, or a
+            `Subset` or `ConcatDataset` of such datasets (also of `random_split`). Unshuffled, records of a
+            subset come in the order of ids.
         batch_size: records in a batch; not None.
         shuffle: False, as in torch: in the order of ids. (All other loaders of apldata shuffle unless told
             not to.) Augmentation is random either way.
@@ -152,9 +137,11 @@ class DataLoader(Loader):
             instead.
         num_workers: threads that make batches; None: the cores this process may use, but one; 0: the work is
             done in `next()`.
-        collate_fn: a function over a whole `apldata.Batch` (not a list of samples), called after the
-            transforms on one Python thread ahead of the loop; what it returns is handed out as it is. A
-            `Batch` that it returns is made into tensors.
+        collate_fn: a function called for each batch, after the transforms, on one Python thread ahead of the
+            loop. What it gets is a sequence of samples, as torch's collate functions get them, and by names
+            of fields the whole `apldata.Batch` (``samples["image"]``, ``samples.ids``), which is much faster.
+            What it returns is handed out; if it returns its argument, that is the batch as tensors where it
+            was used by names, else the list of samples.
         pin_memory: the memory of batches is pinned, without a copy, so that ``.to(device,
             non_blocking=True)`` does not block; batches are not used again before the device has read them.
             With functions of your own, what they made is copied into pinned memory, on their thread. Where
@@ -175,11 +162,16 @@ class DataLoader(Loader):
             and is always that of the batch that the loop has.
         split, transforms, fields, window, bins, reuse, lanes, fill, sampling, ids, mix, weight,
             memory_budget, first_epoch, skip_corrupt, loaders, consumers: as those of `apldata.Loader`.
-        rank, world: this process among how many; None: as torch.distributed says if it is initialised, else
-            the launcher.
+        rank, world: this process among how many; None: as torch.distributed says, also if it is initialised
+            after the loader was made but before it has begun; else the launcher.
+        shard: False: all records in this process, whatever the ranks.
+        as_dict: True: batches (and samples) are dicts by the names of fields; a dict of names gives some of
+            them other keys, such as Hugging Face's: ``{"image": "pixel_values", "label": "labels"}``.
 
     Raises:
         InvalidError: an argument is wrong or has no meaning here; the message says which, and what would do.
+            Also where an attribute is set: a loader's options are fixed.
+        MismatchError: while iterating: the ranks differ in what they read.
         LentError: while iterating: tensors of too many batches are still held; clone() what is to be kept.
         Others as `apldata.Loader`.
     """
@@ -187,11 +179,11 @@ class DataLoader(Loader):
     @names_checked(RecordOptions)
     def __init__(
         self,
-        dataset: Dataset | Store | str | os.PathLike[str],
+        dataset: torch.utils.data.Dataset[Any] | Store | str | os.PathLike[str],
         batch_size: int = 1,
         shuffle: bool | None = False,
-        sampler: None = None,
-        batch_sampler: None = None,
+        sampler: Any = None,
+        batch_sampler: Any = None,
         num_workers: int | None = None,
         collate_fn: Callable[[Any], Any] | None = None,
         pin_memory: bool = False,
@@ -213,62 +205,167 @@ class DataLoader(Loader):
         queue_depth: int = 0,
         rank: int | None = None,
         world: int | None = None,
+        shard: bool = True,
+        as_dict: bool | Mapping[str, str] = False,
+        _hand: bool = False,
         **options: Unpack[RecordOptions],
     ) -> None:
+        given = {name: value for name, value in locals().items() if name in _ARGUMENTS} | options
+        again = rebuilt(given)
+        if again is not None:
+            self._rebuild(again)
+            return
         _refuse(sampler=sampler, batch_sampler=batch_sampler, worker_init_fn=worker_init_fn)
         _check(batch_size, num_workers, timeout, pin_memory_device, snapshot_every_n_steps)
-        store, split = _source(dataset, split)
-        store = store if isinstance(store, Store) else Store(store)
-        if fields is None and isinstance(dataset, Dataset):
-            fields = dataset.fields
+        read = reading(dataset, split)
+        store, split = read.store, read.split
+        given |= {"dataset": _reopenable(dataset, store), "transforms": listed(transforms)}
+        _add_read(cast(dict[str, Any], options), read)
+        fields = read.fields if fields is None else fields
+        as_dict = read.as_dict if as_dict is False else as_dict
         asked = None if fields is None else names_given(store.schema, fields)
+        self._handing, self._wrapper = _hand, None
+        self._user_collate = function("collate_fn", collate_fn)
+        self.collate_fn = collate_fn or collate
         self.generator, self.prefetch_factor = generator, prefetch_factor
         self.snapshot_every_n_steps = snapshot_every_n_steps
-        self.collate_fn = function("collate_fn", collate_fn)
+        self.multiprocessing_context, self.pin_memory_device = multiprocessing_context, pin_memory_device
         self.drop_last, self.timeout, self.in_order = drop_last, timeout, bool(flag("in_order", in_order))
         self.pin_memory = bool(flag("pin_memory", pin_memory)) and _pinned.available()
-        functions = self._prepare(
-            store, asked, resolved(transforms, store.schema, names_given(store.schema, asked))
-        )
-        rank, world = _place(rank, world)
+        done = resolved(transforms, store.schema, names_given(store.schema, asked))
+        functions = self._prepare(store, asked, done, as_dict)
+        by_default = rank is None and world is None and shard is True
+        rank, world = place(rank, world, shard)
         super().__init__(
             store, split, batch_size, seed=_seed(generator, seed), transforms=functions,
             fields=self._converter.names, shuffle=shuffle or False, drop_last=drop_last, threads=num_workers,
             order="strict" if in_order else "free", queue_depth=_queue_depth(num_workers, prefetch_factor,
             queue_depth), rank=rank, world=world, timeout=timeout or None, pin=self._pin, **options,
         )  # fmt: skip
+        self._place(by_default)
         self.num_workers = max(1, len(os.sched_getaffinity(0)) - 1) if num_workers is None else num_workers
-        if isinstance(dataset, Dataset):
-            self.dataset = dataset
+        self.persistent_workers = self.num_workers > 0
+        self._add_parts(given, read, as_dict)
 
-    sampler = batch_sampler = worker_init_fn = multiprocessing_context = None
+    sampler: Sampler
+    batch_sampler: Any
+    worker_init_fn: Any = None
+    multiprocessing_context: Any = None
     _lent_advice = "tensors lie in their batches: clone() what is to stay"
-    persistent_workers = True
+    _made = False  # are its attributes fixed?
 
-    def _prepare(self, store: Store, asked: list[str] | None, transforms: list[Any]) -> list[Any]:
+    def _rebuild(self, again: Rebuilt) -> None:
+        """The loader that a tool has put together of another's parts."""
+        DataLoader.__init__(self, **again.given)
+        if again.wrapper is not None:
+            self._wrapper = again.wrapper
+            self.__dict__["batch_sampler"] = again.wrapper
+
+    def _add_parts(self, given: dict[str, Any], read: Reading, as_dict: Any) -> None:
+        """What torch's loaders have, for tools that look at it or build another loader of it."""
+        feed = Feed(uuid.uuid4().hex, self.store, given, self._options)
+        feed.records = self.records
+        options = self._options
+        read = in_full(read, self.split, options["ids"], options["mix"])
+        dataset: Any = dataset_of(read, list(self._converter.names), as_dict)
+        if self._sampling is not None or options["reuse"] > 1 or options["weight"]:
+            dataset = Drawn(read, dataset, EpochOf(self))
+            dataset.feed = feed
+        feed._dataset = dataset
+        dataset._feeds.add(feed)
+        self.dataset, self.transforms = dataset, Given(given["transforms"], given)
+        self.sampler = Sampler(self, feed)
+        self.batch_sampler = BatchSampler(self.sampler, self.batch_size, bool(self.drop_last))
+        self._dataset_kind = torch.utils.data.dataloader._DatasetKind.Map
+        self._iterator = self._IterableDataset_len_called = None
+        self._made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._made and name in _FIXED:
+            if name == "worker_init_fn" and harmless(value):
+                return
+            raise InvalidError(
+                f"{name} cannot be set after the DataLoader has been made: its threads are at work; "
+                "make another"
+            )
+        object.__setattr__(self, name, value)
+
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+        self._settle()
+        epoch = self._adopt(super().__iter__())
+        self._agree()
+        self.sampler._next = None
+        return epoch if self._wrapper is None else _beside(epoch, iter(self._wrapper))
+
+    def __len__(self) -> int:
+        self._settle()
+        return super().__len__()
+
+    def _settle(self) -> None:
+        super()._settle()
+        if self._made:
+            self.sampler._source.settle(self._options)
+
+    def _get_iterator(self) -> Any:
+        return iter(self)
+
+    def _coming_epoch(self) -> int:
+        now = self._settled()
+        return now.epoch + int(now.begun and not now.loaded)
+
+    def _prepare(
+        self, store: Store, asked: list[str] | None, transforms: list[Any], as_dict: Any
+    ) -> list[Any]:
         """Decides how batches become tensors, and where pinned memory comes from; the transforms are
         returned."""
-        if self.collate_fn is not None:
-            transforms.append(_Collate(self.collate_fn))
         changed = any(not isinstance(transform, Transform) for transform in transforms)
+        collated = self._user_collate is not None and not self._handing
         self._pin: Any = None
-        if self.pin_memory and not changed:
+        if self.pin_memory and not (changed or collated):
             pins = _pinned.Pins()
             self._pin = pins.pin, pins.unpin
             self._converter = Converter(store.schema, asked, False, _pinned.Loans().lend, _pinned.copy_int64)
         else:
-            self._converter = Converter(store.schema, asked, changed)
-            if self.pin_memory:
-                transforms.append(self._pinned_copy)
+            self._converter = Converter(store.schema, asked, changed or collated)
+        self._keys = Keys(self._converter.names, as_dict)
+        if collated:
+            assert self._user_collate is not None
+            transforms.append(Collate(self._user_collate, self._converter, self._keys))
+        if self.pin_memory and self._pin is None:
+            transforms.append(self._pinned_copy)
         return transforms
 
     def _pinned_copy(self, item: Any) -> Any:
         return map_tensors(torch.Tensor.pin_memory, self._convert(item))
 
     def _convert(self, batch: Any) -> Any:
-        return self._converter(batch) if isinstance(batch, Batch) else batch
+        if not isinstance(batch, Batch):
+            return batch
+        if self._handing:
+            return Samples.of(batch, self._converter, self._keys)
+        return self._keys(self._converter(batch))
 
-    @cached_property
-    def dataset(self) -> Dataset:
-        """The split as a `Dataset` of single samples, for those who look: ``len(loader.dataset)``."""
-        return Dataset(self.store, self.split, fields=self._converter.names)
+
+def _reopenable(dataset: Any, store: Store) -> Any:
+    """The dataset as it is, or the store for its path: so that another working directory changes nothing."""
+    return store if isinstance(dataset, (str, os.PathLike)) else dataset
+
+
+def _add_read(options: dict[str, Any], read: Reading) -> None:
+    """Puts what a dataset says is to be read in among the options."""
+    for name, value in (("ids", read.ids), ("mix", read.mix or None)):
+        if value is None:
+            continue
+        if options.get(name) is not None:
+            raise InvalidError(f"{name}: the dataset says already which records are read; give one of them")
+        options[name] = value
+
+
+def _beside(batches: Iterator[Any], indices: Iterator[Any]) -> Iterator[Any]:
+    """The batches, while a sampler that notes what goes by is led along."""
+    for batch in batches:
+        next(indices, None)
+        yield batch
+
+
+_ARGUMENTS = frozenset(inspect.signature(DataLoader.__init__).parameters) - {"self", "options", "_hand"}

@@ -45,9 +45,19 @@ def tuple_type(names: tuple[str, ...]) -> Any:
     a name is not fit for that. The tuples can be pickled."""
     make: Any = namedtuple  # type checkers want the names written out
     made = make("Tensors", names, rename=True)
-    made.__module__ = __name__
+    made.__module__, made._names = __name__, names
+    made.__new__ = _new
     made.__reduce__ = lambda self: (_remake, (names, tuple(self)))
     return made
+
+
+def _new(cls: Any, *values: Any, **named: Any) -> Any:
+    """Also of one list of all values, by which others rebuild what they take for a plain tuple."""
+    if len(values) == 1 != len(cls._fields) and isinstance(values[0], (list, tuple)):
+        values = tuple(values[0])
+    if named:
+        values += tuple(named[name] for name in cls._fields[len(values) :])
+    return cls._make(values)
 
 
 def _remake(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:

@@ -1,0 +1,168 @@
+"""What a collate_fn gets: a batch, by the names of its fields, and the same as a list of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from .._arguments import wrong_type
+from .._core import Batch
+from .._errors import InvalidError, InvalidTypeError
+from ._tensors import Converter, whole_numbers
+
+
+def members(column: Any) -> list[Any]:
+    """The values of a column, one for each row: numbers for a row of integers, else tensors."""
+    if isinstance(column, torch.Tensor):
+        return column.tolist() if column.ndim == 1 and whole_numbers(column) else list(column.unbind())
+    return list(column)
+
+
+class Keys:
+    """The keys of batches and samples that are dicts, by the names of fields; None: they are tuples."""
+
+    def __init__(self, names: Sequence[str], as_dict: bool | Mapping[str, str]) -> None:
+        self.names, self.keys = tuple(names), None
+        if isinstance(as_dict, Mapping):
+            unknown = [name for name in as_dict if name not in self.names]
+            if unknown:
+                raise InvalidError(
+                    f"as_dict: there is no field {unknown[0]!r} in batches of {', '.join(self.names)}"
+                )
+            self.keys = {name: as_dict.get(name, name) for name in self.names}
+        elif as_dict is True:
+            self.keys = {name: name for name in self.names}
+        elif as_dict is not False:
+            raise wrong_type("as_dict", "True, False, or a dict from names of fields to keys", as_dict)
+        if self.keys and len(set(self.keys.values())) < len(self.keys):
+            raise InvalidError(f"as_dict: two fields have the same key: {self.keys}")
+
+    def __call__(self, values: Any) -> Any:
+        """A tuple of values, or what is handed out in its place."""
+        if self.keys is None:
+            return values
+        added = getattr(values, "_names", self.names)[len(self.names) :]
+        return dict(zip((*self.keys.values(), *added), values, strict=True))
+
+
+class Samples(Sequence[Any]):
+    """A batch as a collate_fn gets it. As a sequence it has a sample for each row, as torch's would be: a
+    tuple, or a dict with as_dict. By names it is the `apldata.Batch`: ``samples["image"]``,
+    ``samples.ids``.
+
+    Its arrays and tensors lie in the library's own memory: copy what is to stay.
+    """
+
+    def __init__(self, batch: Batch | None, columns: Callable[[], Any], keys: Keys) -> None:
+        self._batch, self._columns, self._keys = batch, columns, keys
+        self._named = False  # has it been used by names?
+        self._samples: list[Any] | None = None
+
+    @classmethod
+    def of(cls, batch: Batch, converter: Converter, keys: Keys) -> Samples:
+        """Those of a batch of a loader."""
+        return cls(batch, lambda: converter(batch), keys)
+
+    def collated(self) -> Any:
+        """The batch as the loader hands it out without a collate_fn."""
+        return self._keys(self._columns())
+
+    def _all(self) -> list[Any]:
+        if self._samples is None:
+            rows = zip(*map(members, self._columns()), strict=True)
+            self._samples = [self._keys(row) for row in rows]
+        return self._samples
+
+    def __len__(self) -> int:
+        if self._batch is not None:
+            return self._batch.rows
+        return len(self._columns()[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._all())
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return self._all()[key]
+        self._named = True
+        if self._batch is not None:
+            return self._batch[key]
+        return self._columns()[self._keys.names.index(key)]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if self._batch is None or not isinstance(name, str):
+            raise InvalidTypeError(f"a batch takes values by the names of fields; got {name!r}")
+        self._named, self._samples = True, None
+        self._batch[name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or self._batch is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        value = getattr(self._batch, name)
+        self._named = True
+        return value
+
+    def result(self) -> Any:
+        """What is handed out where a function returns its argument: the batch, if it was used as one, else
+        the list of samples."""
+        return self._batch if self._named else list(self)
+
+    def pick(self, rows: list[int]) -> Samples:
+        """Some of the rows, copied."""
+        columns = [_taken(column, rows) for column in self._columns()]
+        return Samples(None, lambda: self._made(columns), self._keys)
+
+    def _made(self, columns: list[Any]) -> Any:
+        return self._columns()._make(columns)
+
+    @staticmethod
+    def joined(parts: Iterable[tuple[Samples, list[int]]]) -> Samples:
+        """The rows of several, each of which says at which places they stand."""
+        several = list(parts)
+        places = [place for _, there in several for place in there]
+        order = sorted(range(len(places)), key=places.__getitem__)
+        first = several[0][0]
+        made = first._columns()
+        tables = [part._columns() for part, _ in several]
+        columns = [_taken(_concatenated(list(column)), order) for column in zip(*tables, strict=True)]
+        return Samples(None, lambda: made._make(columns), first._keys)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} samples of {', '.join(self._keys.names)}>"
+
+
+def _taken(column: Any, rows: list[int]) -> Any:
+    if isinstance(column, torch.Tensor):
+        return column[rows]
+    return [column[row] for row in rows]
+
+
+def _concatenated(columns: list[Any]) -> Any:
+    if isinstance(columns[0], torch.Tensor):
+        return torch.cat(columns)
+    return [value for column in columns for value in column]
+
+
+class Collate:
+    """A user's collate_fn, as the last of the functions over batches."""
+
+    def __init__(self, function: Callable[[Any], Any], converter: Converter, keys: Keys) -> None:
+        self._function = self.__wrapped__ = function
+        self._converter, self._keys = converter, keys
+
+    def __call__(self, batch: Any) -> Any:
+        given = Samples.of(batch, self._converter, self._keys) if isinstance(batch, Batch) else batch
+        result = self._function(given)
+        if result is None:
+            raise InvalidTypeError("collate_fn has returned None; what it returns is handed out")
+        return result.result() if isinstance(result, Samples) else result
+
+
+def collate(samples: Any) -> Any:
+    """The collate_fn of a loader that was given none, for those who ask for it: what `loader.dataset` hands
+    out for a batch of the loader's becomes that batch; a list of samples becomes what torch makes of it."""
+    if isinstance(samples, Samples):
+        return samples.collated()
+    return torch.utils.data.default_collate(samples)
