@@ -96,7 +96,7 @@ class Transform:
     @property
     def fields(self) -> tuple[str | None, ...]:
         """The names of the fields that it is for; None stands for the one field that is an image."""
-        return self.field if isinstance(self.field, tuple) else (self.field,)  # type: ignore[return-value]
+        return self.field if isinstance(self.field, tuple) else (self.field,)
 
     def settings(self) -> dict[str, Any]:
         """The members of ``apl_transform`` (see ``apl.h``) that it sets."""

@@ -58,8 +58,10 @@ def test_examples(page, store_path, tmp_path, monkeypatch):
 
 
 def sources() -> list[Path]:
-    """The package's modules, also where its folders are links."""
-    return sorted([*MODULES.glob("*.py"), *MODULES.glob("*/*.py")])
+    """The package's modules, also where its folders are links. TensorFlow's comes last, since not all of
+    torch can be imported after that."""
+    found = [*MODULES.glob("*.py"), *MODULES.glob("*/*.py")]
+    return sorted(found, key=lambda path: (path.name == "tf.py", path))
 
 
 def docstring_examples() -> list[tuple[str, str]]:
@@ -101,6 +103,10 @@ def test_docstrings(
         names["loader"] = ours.DataLoader("db", batch_size=100)
         if not torch.cuda.is_available():
             code = code.replace('"cuda"', '"cpu"')
+    if whose.startswith("apldata.tf"):
+        names["tf"] = tensorflow = pytest.importorskip("tensorflow")
+        names["model"] = tensorflow.Module()
+        pytest.importorskip("apldata.tf")
     exec(compile(code, whose, "exec"), names)
 
 

@@ -1,5 +1,6 @@
 """Loaders under Hugging Face's accelerate: `Accelerator.prepare()` leaves them as they are."""
 
+# mypy: disable-error-code="import-not-found,import-untyped"
 from __future__ import annotations
 
 import sys

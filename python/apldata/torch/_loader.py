@@ -101,7 +101,7 @@ _FIXED = frozenset({
 })  # fmt: skip
 
 
-class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type: ignore[type-arg]
+class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):
     """Batches of a split as tensors: what `torch.utils.data.DataLoader` is to a dataset of samples.
 
         for images, labels in DataLoader("db", batch_size=512, shuffle=True): ...
@@ -290,7 +290,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
             )
         object.__setattr__(self, name, value)
 
-    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override, unused-ignore]
         self._settle()
         epoch = self._adopt(super().__iter__())
         self._agree()

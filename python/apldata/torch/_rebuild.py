@@ -1,6 +1,8 @@
 """Loaders that tools put together of another's parts, as they do with torch's: `type(loader)(dataset,
 sampler=...)`."""
 
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
 from collections.abc import Iterable

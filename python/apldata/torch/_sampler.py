@@ -1,5 +1,7 @@
 """The order of a loader as torch's samplers tell it: for tools that look at it, or build loaders of it."""
 
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
 import weakref
@@ -37,27 +39,27 @@ class Sampler(torch.utils.data.DistributedSampler[Any]):
         return self._source
 
     @property
-    def dataset(self) -> Any:  # type: ignore[override]
+    def dataset(self) -> Any:  # type: ignore[override, unused-ignore]
         return self.feed.dataset()
 
     @property
-    def num_replicas(self) -> int:  # type: ignore[override]
+    def num_replicas(self) -> int:  # type: ignore[override, unused-ignore]
         return self.feed.world
 
     @property
-    def rank(self) -> int:  # type: ignore[override]
+    def rank(self) -> int:  # type: ignore[override, unused-ignore]
         return self.feed.rank
 
     @property
-    def shuffle(self) -> bool:  # type: ignore[override]
+    def shuffle(self) -> bool:  # type: ignore[override, unused-ignore]
         return not self.feed.options["sequential"]
 
     @property
-    def drop_last(self) -> bool:  # type: ignore[override]
+    def drop_last(self) -> bool:  # type: ignore[override, unused-ignore]
         return bool(self.feed.options["drop_last"])
 
     @property
-    def seed(self) -> int:  # type: ignore[override]
+    def seed(self) -> int:  # type: ignore[override, unused-ignore]
         return int(self.feed.options["seed"])
 
     @property
@@ -67,7 +69,7 @@ class Sampler(torch.utils.data.DistributedSampler[Any]):
         return given
 
     @property
-    def epoch(self) -> int:  # type: ignore[override]
+    def epoch(self) -> int:  # type: ignore[override, unused-ignore]
         """The epoch that the next iteration goes through."""
         loader = self._loader()
         if self._next is not None or loader is None:
@@ -88,11 +90,11 @@ class Sampler(torch.utils.data.DistributedSampler[Any]):
         return epoch
 
     @property
-    def num_samples(self) -> int:  # type: ignore[override]
+    def num_samples(self) -> int:  # type: ignore[override, unused-ignore]
         return sum(len(rows) for rows in self.feed.batches(self.epoch))
 
     @property
-    def total_size(self) -> int:  # type: ignore[override]
+    def total_size(self) -> int:  # type: ignore[override, unused-ignore]
         return self.feed.records
 
     def __len__(self) -> int:

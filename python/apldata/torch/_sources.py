@@ -1,5 +1,7 @@
 """What a loader reads, as its first argument says it: a store, a dataset, parts of one, or several."""
 
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
 import os
@@ -129,7 +131,7 @@ class _Fed:
         return [self[index] for index in indices] if fed is None else fed  # type: ignore[index]
 
 
-class Joined(_Fed, ConcatDataset):  # type: ignore[type-arg]
+class Joined(_Fed, ConcatDataset):
     """The samples of several stores, one store after another."""
 
     def __init__(self, read: Reading, parts: list[Dataset]) -> None:
@@ -173,7 +175,7 @@ class _Constant:
         return self._epoch
 
 
-class Drawn(_Fed, torch.utils.data.Dataset):  # type: ignore[type-arg]
+class Drawn(_Fed, torch.utils.data.Dataset):
     """The samples that a loader hands out in an epoch, in its order, where those are drawn."""
 
     def __init__(self, read: Reading, records: Dataset | Joined, epoch: Callable[[], int]) -> None:

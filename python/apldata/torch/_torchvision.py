@@ -1,6 +1,8 @@
 """Transforms of torchvision, applied to the records of a batch: each in a draw of its own, or all at once
 where nothing is random and a batch is transformed as its images are."""
 
+# mypy: allow-subclassing-any, disable-error-code="import-not-found,import-untyped"
+# mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
 import threading
