@@ -102,7 +102,7 @@ EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
 NET_SRC    := $(filter-out %/read.c %/minimal.c %/resume.c %/write.c %/train.c,$(EXAMPLE_SRC))
 
 # What libaplingest keeps copies of, so that libapldata exports its public calls only.
-BOTTOM_SRC := $(filter $(foreach f,status sized hash cpu xxh3_% parallel,store/base/$(f).c),$(STORE_SRC))
+BOTTOM_SRC := $(filter $(foreach f,status sized hash cpu xxh3_% parallel quota,store/base/$(f).c),$(STORE_SRC))
 CMD_SRC    := $(filter tools/cmd_% audit/cmd_%,$(TOOLS_SRC))
 COMMON_SRC := $(filter-out tools/aplingest.c tools/apldata.c $(CMD_SRC),$(TOOLS_SRC))
 

@@ -24,12 +24,6 @@ apl_status inputs_no_memory(apl_error *err)
     return APL_E_NOMEM;
 }
 
-static unsigned threads(void)
-{
-    unsigned n = apl_cores();
-    return n > 64 ? 64 : n;
-}
-
 /* ------------------------------------------------------------------------------------------------ hashes */
 
 struct entry {
@@ -112,7 +106,6 @@ apl_status inputs_each(apl_store *store, const char *const *fields, unsigned cou
     apl_get_options options = APL_GET_OPTIONS_INIT;
     options.fields = fields;
     options.field_count = count;
-    options.threads = threads();
     uint64_t *ids = malloc((size_t)chunk * sizeof *ids);
     apl_status status = ids ? APL_OK : inputs_no_memory(err);
     for (uint64_t id = 0, n; status == APL_OK && id < records; id += n) {
@@ -262,7 +255,6 @@ apl_status inputs_values(apl_store *store, unsigned field, const uint64_t *ids, 
     apl_batch *labels = NULL;
     options.fields = &f->name;
     options.field_count = 1;
-    options.threads = threads();
     apl_status status = apl_store_get_batch(store, ids, n, &options, &labels, err);
     for (uint32_t i = 0; status == APL_OK && i < n; i++)
         values[i] = whole_number(apl_batch_column(labels, field), f->value_bytes, i);

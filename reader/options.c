@@ -14,7 +14,6 @@
 #define DEFAULT_DEPTH  4u
 #define DEFAULT_WINDOW ((uint64_t)4 << 30) /* bytes */
 #define MAX_BATCH      ((size_t)1 << 24)
-#define MAX_THREADS    256u
 /* Batches that may be lent at once under the default budget, beyond those at work: as many as fit into so many bytes. */
 #define LEAST_SPARE 12u
 #define MOST_SPARE  256u

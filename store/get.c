@@ -260,7 +260,7 @@ apl_status apl_store_get_batch(apl_store *store, const uint64_t *ids, size_t n,
     apl_error own;
     err = err ? err : &own;
     struct get get = {.store = store, .schema = &store->manifest.schema};
-    unsigned threads = o.threads ? o.threads : 1;
+    unsigned threads = threads_for(o.threads);
     apl_status status;
     GUARD(choose_fields(&get, &o, err));
     GUARD(plan(&get, ids, n, err));

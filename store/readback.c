@@ -381,7 +381,7 @@ static apl_status conclude(struct job *job, unsigned threads, struct findings *f
 apl_status readback(const struct readback *what, struct findings *found, apl_error *err)
 {
     const struct manifest *m = what->manifest;
-    unsigned threads = what->threads ? what->threads : cores();
+    unsigned threads = what->threads;
     struct job job = {
         .what = what, .m = m, .report = PTHREAD_MUTEX_INITIALIZER, .runs = (m->info.records + RUN - 1) / RUN};
     apl_status status;

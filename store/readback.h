@@ -16,8 +16,8 @@ struct readback {
     const struct entry *entries;     /* of block 0, 1, ... */
     const struct manifest *manifest; /* its records, block size, schema, segments and splits */
     const struct hash128
-        *headers; /* of each block, XXH3-128 of the header that it must have; NULL: any that is right */
-    unsigned threads;
+        *headers;     /* of each block, XXH3-128 of the header that it must have; NULL: any that is right */
+    unsigned threads; /* at least 1 */
     void *user;
     int (*progress)(void *user, uint64_t records);             /* from the calling thread; non-zero cancels */
     void (*bad_block)(void *user, const apl_bad_block *block); /* one at a time; NULL: stop at the first */

@@ -230,7 +230,7 @@ static apl_status read_back(apl_writer *w, struct manifest *m, apl_error *err)
                             .entries = pages.entries,
                             .manifest = m,
                             .headers = headers,
-                            .threads = w->threads,
+                            .threads = w->threads ? w->threads : 1,
                             .user = w,
                             .progress = report_progress};
     GUARD(readback(&what, &found, err));

@@ -82,7 +82,7 @@ apl_status apl_store_verify(apl_store *store, const apl_verify_options *options,
     struct readback what = {.pages = &store->pages,
                             .entries = store->blocks,
                             .manifest = &store->manifest,
-                            .threads = o.threads,
+                            .threads = threads_for(o.threads),
                             .user = &v,
                             .progress = forward_progress,
                             .bad_block = forward_bad};

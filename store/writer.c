@@ -11,7 +11,6 @@
 #define DEFAULT_BYTES \
     ((size_t)8 << 20) /* records are large: fewer a block, so that blocks stay below this \
                        */
-#define MAX_THREADS    256u
 #define POSITION_FIELD "source_position"
 
 /* -------------------------------------------------------------------------------------------- pipeline */
@@ -125,8 +124,7 @@ static apl_status take_writer_options(apl_writer *w, const char *path, const apl
     if (!w->path || !w->tool)
         return fail_nomem(err);
     printable(w->path, size, path, strlen(path));
-    w->threads = o->threads ? o->threads : cores();
-    w->threads = w->threads < MAX_THREADS ? w->threads : MAX_THREADS;
+    w->threads = o->threads == APL_NO_THREADS ? 0 : threads_for(o->threads);
     w->block_records = o->block_records;
     w->want_codec = o->codec ? codec_by_name(o->codec) : -1;
     w->want_level = o->level;

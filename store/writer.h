@@ -41,7 +41,7 @@ struct apl_writer {
     apl_error error;
     char *path; /* safe to print */
 
-    unsigned threads;
+    unsigned threads;       /* that encode; 0: the caller alone */
     uint32_t block_records; /* 0 until it can be told */
     int want_codec, want_level;
     bool shuffle;

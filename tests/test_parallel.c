@@ -3,6 +3,8 @@
 #define _GNU_SOURCE /* RTLD_NEXT, sched_setaffinity */
 #include "parallel.h"
 
+#include "quota.h"
+
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,13 +39,24 @@ Test(parallel, cores_of_the_affinity_mask)
 {
     cpu_set_t old, one;
     cr_assert_eq(sched_getaffinity(0, sizeof old, &old), 0);
-    cr_assert_eq(cores(), (unsigned)CPU_COUNT(&old));
+    unsigned quota = quota_cores(), all = (unsigned)CPU_COUNT(&old);
+    cr_assert_eq(cores(), quota && quota < all ? quota : all);
     CPU_ZERO(&one);
     for (int i = 0; CPU_COUNT(&one) == 0; i++)
         if (CPU_ISSET(i, &old))
             CPU_SET(i, &one);
     cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
     cr_assert(cores() == 1 && apl_cores() == 1);
+}
+
+Test(parallel, what_a_number_of_threads_means)
+{
+    cr_assert_eq(threads_for(0), cores() < MAX_THREADS ? cores() : MAX_THREADS);
+    cr_assert_eq(threads_for(APL_NO_THREADS), 1);
+    cr_assert_eq(threads_for(1), 1);
+    cr_assert_eq(threads_for(7), 7);
+    cr_assert_eq(threads_for(MAX_THREADS + 1), MAX_THREADS);
+    cr_assert_eq(threads_for(APL_NO_THREADS - 1), MAX_THREADS);
 }
 
 static void *read_mask(void *argument)
@@ -215,7 +228,7 @@ static apl_status work(void *context, unsigned worker, unsigned slot, apl_error 
 {
     struct line *l = context;
     unsigned item = l->items[slot];
-    if (worker >= l->workers || slot >= l->depth)
+    if (worker >= (l->workers ? l->workers : 1) || slot >= l->depth)
         return fail(err, APL_E_INVALID, "worker %u, slot %u", worker, slot);
     if (l->nap)
         nap(item * 2654435761u >> 22 & l->nap);
@@ -260,7 +273,7 @@ static apl_status feed(struct line *l, unsigned from, unsigned to, apl_error *er
 
 Test(pipeline, keeps_order)
 {
-    for (unsigned workers = 1; workers <= 8; workers++)
+    for (unsigned workers = 0; workers <= 8; workers++)
         for (unsigned depth = 1; depth <= MOST_DEPTH; depth += 5) {
             struct line l = {.workers = workers, .depth = depth, .nap = 127};
             start(&l);
@@ -308,7 +321,7 @@ Test(pipeline, fails_at_any_item)
 {
     const unsigned at[] = {0, 1, 2, 7, 63, 398, 399};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
-        for (unsigned workers = 1; workers <= 4; workers += 3) {
+        for (unsigned workers = 0; workers <= 4; workers += 2) {
             struct line w = {.workers = workers, .depth = 6, .nap = 15, .fail_work = at[i] + 1};
             expect_failure(&w, at[i], APL_E_MISMATCH);
             struct line d = {.workers = workers, .depth = 6, .nap = 15, .fail_drain = at[i] + 1};

@@ -119,12 +119,6 @@ static int take_format(void *user, const char *name)
     return misuse("no such format: '%s'; known are cifar-binary, npy and raw", shown(name));
 }
 
-static unsigned default_threads(void)
-{
-    unsigned n = apl_cores();
-    return n > 16 ? 16 : n;
-}
-
 static const struct option_row rows[] = {
     {0, "format", "cifar-binary", "the members of the binary CIFAR archive, byte for byte", OPTION_CALL, 0,
      take_format},
@@ -149,7 +143,7 @@ static const struct command_line line = {
 
 int cmd_export(int argc, char **argv)
 {
-    struct job job = {.x.threads = default_threads()};
+    struct job job = {0};
     int status = options_read(&line, &job, argc, argv);
     if (!status)
         status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", "OUT", NULL});

@@ -67,8 +67,6 @@ typedef struct apl_source {
         sizeof(apl_source), NULL, NULL, 0 \
     }
 
-#define APL_NO_THREADS ((unsigned)-1)
-
 /* Zeros mean defaults. Start from APL_READER_OPTIONS_INIT. */
 typedef struct apl_reader_options {
     size_t size;       /* sizeof(apl_reader_options) */

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from operator import index
 from typing import Any, TypeVar, cast
 
+from . import _core
 from ._errors import InvalidError, InvalidTypeError
 
 U32, U64 = 2**32 - 1, 2**64 - 1
@@ -56,6 +57,11 @@ def whole(name: str, value: Any, least: int = 0, most: int = U64) -> int:
         limit = f", and at most {most}" if number > most >= U32 - 1 else ""
         raise wrong_value(name, _bounds(least, most) + limit, value)
     return number
+
+
+def threads_of(threads: Any) -> int:
+    """A number of threads as the library has it, for which 0 is its own choice."""
+    return 0 if threads is None else whole("threads", threads, 0, U32 - 1) or _core.APL_NO_THREADS
 
 
 def wholes(least: int, most: int, **values: Any) -> dict[str, int]:

@@ -22,6 +22,7 @@ from ._arguments import (
     names_checked,
     number,
     text,
+    threads_of,
     whole,
     wholes,
     wrong_type,
@@ -43,14 +44,9 @@ _ORDERS = {"strict": _core.APL_STRICT, "free": _core.APL_FREE}
 _open_loaders: weakref.WeakSet[Loader] = weakref.WeakSet()
 
 
-def _threads(threads: int | None) -> int:
-    """As the library has it, for which 0 is its own choice."""
-    return 0 if threads is None else whole("threads", threads, 0, U32 - 1) or _core.APL_NO_THREADS
-
-
 def _working(threads: int) -> int:
     """How many threads those are."""
-    return {0: len(os.sched_getaffinity(0)) - 1, _core.APL_NO_THREADS: 1}.get(threads, threads)
+    return {0: _core.cores() - 1, _core.APL_NO_THREADS: 1}.get(threads, threads)
 
 
 def _pair(pin: Any) -> Any:
@@ -172,7 +168,7 @@ class Loader:
         self._options: dict[str, Any] = {
             "transforms": in_c, "fields": fields, "order": choice("order", order, _ORDERS),
             "sequential": 1 - flag("shuffle", shuffle), "drop_last": flag("drop_last", drop_last),
-            "threads": _threads(threads), "pin": pin if pin is None else _pair(pin),
+            "threads": threads_of(threads), "pin": pin if pin is None else _pair(pin),
             "fill": flag("fill", fill),
             **wholes(1, U64, batch_size=batch_size), **wholes(1, U32, reuse=reuse),
             **wholes(0, U64, seed=seed, window=window, memory_budget=memory_budget,

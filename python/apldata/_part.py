@@ -19,7 +19,7 @@ class _Store(Protocol):
 
     def __getitem__(self, key: int, /) -> Any: ...
     def split_ids(self, split: str) -> np.ndarray: ...
-    def get(self, ids: Ids, fields: Iterable[str] | None = None, threads: int = 0) -> Batch: ...
+    def get(self, ids: Ids, fields: Iterable[str] | None = None, threads: int | None = None) -> Batch: ...
     def to_numpy(
         self, split: str | None = None, fields: Iterable[str] | None = None, threads: int | None = None
     ) -> dict[str, Any]: ...
@@ -61,7 +61,7 @@ class SplitView:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return self.store._records(self.ids)
 
-    def get(self, rows: Ids, fields: Iterable[str] | None = None, threads: int = 0) -> Batch:
+    def get(self, rows: Ids, fields: Iterable[str] | None = None, threads: int | None = None) -> Batch:
         """Records by their numbers in the split, as `Store.get()`."""
         return self.store.get(self._ids(rows), fields, threads)
 

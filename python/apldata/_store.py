@@ -22,6 +22,7 @@ from ._arguments import (
     number,
     optional_text,
     text,
+    threads_of,
     whole,
 )
 from ._display import store_html, store_repr
@@ -194,18 +195,18 @@ class Store(_core.Store):
         more = f", and the others have {others}" if others else ""
         return NoRecordError(f"{self.path}: there is no record {id}: it has {len(self)}{more}", 0, *known)
 
-    def get(self, ids: Ids, fields: Iterable[str] | None = None, threads: int = 0) -> _core.Batch:
+    def get(self, ids: Ids, fields: Iterable[str] | None = None, threads: int | None = None) -> _core.Batch:
         """The records `ids`, in that order, repeats allowed; negative ones count from the end. A mask of
         bools, one for each record of the store, will do too.
 
         Every block is decoded once, however many of its records are asked for; fields that are not asked for
-        are not decoded. `threads` decode (0: the caller alone). The batch owns its memory.
+        are not decoded. `threads` decode: None: one per core; 0: the caller alone. The batch owns its memory.
 
         Raises:
             NotFoundError: no such id or field.
             CorruptError: a block is not what was written; `error.records` tells whose it is.
         """
-        return self._get(self._ids(ids), names("fields", fields), whole("threads", threads, 0, U32))
+        return self._get(self._ids(ids), names("fields", fields), threads_of(threads))
 
     @overload
     def __getitem__(self, key: str) -> SplitView: ...
@@ -261,17 +262,16 @@ class Store(_core.Store):
         self, split: str | None = None, fields: Iterable[str] | None = None, threads: int | None = None
     ) -> dict[str, Any]:
         """All records of a split (None: of the store), in the order of ids: one array for each field, by its
-        name; lists for fields of varying shape. All cores decode, unless `threads` says how many."""
+        name; lists for fields of varying shape. `threads` as for get()."""
         ids = np.arange(len(self), dtype=np.uint64) if split is None else self.split_ids(split)
-        workers = len(os.sched_getaffinity(0)) if threads is None else whole("threads", threads, 0, U32)
         asked = names("fields", fields)
         wanted = [f for f in self.schema if asked is None or f.name in asked]
         rows = max(1, _COPY_FROM * max(1, len(self)) // max(1, sum(f.raw_bytes for f in wanted)))
         if len(ids) <= rows:
-            return self._arrays(ids, asked, workers)
+            return self._arrays(ids, asked, threads)
         joined: dict[str, Any] = {}
         for first in range(0, len(ids), rows):
-            for name, column in self._arrays(ids[first : first + rows], asked, workers).items():
+            for name, column in self._arrays(ids[first : first + rows], asked, threads).items():
                 if isinstance(column, list):
                     joined.setdefault(name, []).extend(column)
                     continue
@@ -280,8 +280,8 @@ class Store(_core.Store):
                 joined[name][first : first + len(column)] = column
         return joined
 
-    def _arrays(self, ids: np.ndarray, fields: list[str] | None, threads: int) -> dict[str, Any]:
-        batch = self._get(ids, fields, threads)
+    def _arrays(self, ids: np.ndarray, fields: list[str] | None, threads: int | None) -> dict[str, Any]:
+        batch = self._get(ids, fields, threads_of(threads))
         return {name: batch[name] for name in batch}
 
     # -------------------------------------------------------------------------------- splits and checking
@@ -367,14 +367,18 @@ class Store(_core.Store):
         return [splits[f"{name}-{i}"] for i in range(parts)]
 
     def verify(
-        self, threads: int = 0, progress: Callable[[int, int], object] | None = None, *, raises: bool = True
+        self,
+        threads: int | None = None,
+        progress: Callable[[int, int], object] | None = None,
+        *,
+        raises: bool = True,
     ) -> list[BadBlock]:
         """Decodes and checks every byte: checksums, hashes of records, digests of fields, statistics.
 
         Returns the blocks that are not as they were written: none of them, or, with `raises`, a
             `CorruptError` that names the first. ``progress(records, of)`` is called meanwhile, from any
             thread."""
-        found = self._verify(whole("threads", threads, 0, U32), function("progress", progress))
+        found = self._verify(threads_of(threads), function("progress", progress))
         bad = sorted(
             (BadBlock(*block[:4], tuple(block[4]), block[5]) for block in found), key=lambda b: b.first
         )

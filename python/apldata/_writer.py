@@ -12,7 +12,6 @@ import numpy as np
 
 from . import _core
 from ._arguments import (
-    U32,
     flag,
     function,
     names,
@@ -21,6 +20,7 @@ from ._arguments import (
     path_of,
     shown,
     text,
+    threads_of,
     whole,
     wrong_type,
     wrong_value,
@@ -139,7 +139,7 @@ class Writer:
             ``str`` is text. A mapping marks "label" as target, and all else as input; use `Field` to say
             otherwise.
         split: the split that records belong to until `begin()` names another.
-        threads: that encode; 0: one per core.
+        threads: that encode; None: one per core; 0: none, the caller does the work.
         replace: replace a store that exists.
         shuffle: a seed: store the records of each split in a keyed random order.
         codec, level, block_records: see ``apl_writer_options`` in ``apl.h``; None and 0: chosen by size.
@@ -158,7 +158,7 @@ class Writer:
         schema: Mapping[str, Any] | Iterable[Field],
         *,
         split: str = "train",
-        threads: int = 0,
+        threads: int | None = None,
         replace: bool = False,
         shuffle: int | None = None,
         codec: str | None = None,
@@ -178,7 +178,7 @@ class Writer:
         with advising(ExistsError, "replace=True puts another in its place"):
             self._core = _core.Writer(
                 path_of("path", path),
-                threads=whole("threads", threads, 0, U32),
+                threads=threads_of(threads),
                 replace=bool(flag("replace", replace)),
                 shuffle_seed=None if shuffle is None else whole("shuffle", shuffle),
                 codec=optional_text("codec", codec),

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from apldata._arguments import (
-    U32,
     flag,
     number,
     optional_text,
     path_of,
     text,
+    threads_of,
     whole,
     wrong_type,
     wrong_value,
@@ -123,7 +123,7 @@ def ingest(
     shuffle: int | None = None,
     force: bool = False,
     partial: bool = False,
-    threads: int = 0,
+    threads: int | None = None,
     codec: str | None = None,
     level: int = 0,
     block_records: int = 0,
@@ -145,7 +145,7 @@ def ingest(
         shuffle: a seed: the records of each split are stored in a keyed random order.
         force: replace a store that exists, and split files.
         partial: accept a source that lacks members or rows. Damage is never accepted.
-        threads: that encode; 0: one per core.
+        threads: that encode; None: one per core; 0: none, the caller does the work.
         codec: ``"raw"``, ``"zstd"``, ``"shuffle"``, ``"delta"`` or ``"picture"``; None: tried and chosen.
         level: of zstd, for that codec, -128 ... 22; 0: tried and chosen.
         block_records: records in a block, 1 ... 65536; 0: 128.
@@ -174,7 +174,7 @@ def ingest(
     shuffled = shuffle is not None and shuffle is not False
     arguments = (
         path_of("source", source), path_of("db", db),
-        optional_text("codec", codec), whole("level", level, -128, 22), whole("threads", threads, 0, U32),
+        optional_text("codec", codec), whole("level", level, -128, 22), threads_of(threads),
         whole("block_records", block_records, 0, 65536), shuffled,
         0 if shuffle is True or not shuffled else whole("shuffle", shuffle), flag("force", force),
         flag("partial", partial),

@@ -88,7 +88,15 @@ static PyObject *state_position(PyObject *self, PyObject *state)
     return Py_BuildValue("(KK)", (unsigned long long)epoch, (unsigned long long)position);
 }
 
+static PyObject *core_cores(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    return PyLong_FromUnsignedLong(apl_cores());
+}
+
 static PyMethodDef functions[] = {
+    {"cores", core_cores, METH_NOARGS, "How many cores this process may use."},
     {"version", version, METH_NOARGS, "The version of libapldata that is linked in."},
     {"state_position", state_position, METH_O, "state_position(state) -> its epoch, its position."},
     {NULL, NULL, 0, NULL},

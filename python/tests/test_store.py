@@ -57,8 +57,10 @@ IDS: list[Any] = [
 
 
 @pytest.mark.parametrize("ids", IDS, ids=lambda ids: type(ids).__name__)
-@pytest.mark.parametrize("threads", [0, 1, 3])
-def test_get_is_what_was_written(store: Store, whole: dict[str, np.ndarray], ids: Any, threads: int) -> None:
+@pytest.mark.parametrize("threads", [None, 0, 1, 3])
+def test_get_is_what_was_written(
+    store: Store, whole: dict[str, np.ndarray], ids: Any, threads: int | None
+) -> None:
     given = list(ids) if not isinstance(ids, (slice, np.ndarray)) else ids
     index = given if isinstance(given, slice) else np.array(given, np.int64)
     batch = store.get(given, threads=threads)

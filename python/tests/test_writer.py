@@ -355,3 +355,17 @@ def test_values_that_are_too_large(tmp_path: Path) -> None:
         writer.append(x=large[:2], name="small")
     with pytest.raises(apldata.InvalidError, match=r"x.*67108864"):
         Writer(tmp_path / "t", {"x": ("u8", (65, 1 << 20))})
+
+
+@pytest.mark.parametrize("threads", [None, 0, 1, 3])
+def test_a_number_of_threads_means_the_same_everywhere(tmp_path: Path, threads: int | None) -> None:
+    values, before = np.arange(5000, dtype=np.int32), len(os.listdir("/proc/self/task"))
+    with Writer(tmp_path / "db", {"x": ("i32", ())}, threads=threads, block_records=16) as writer:
+        writer.extend(x=values)
+        assert (len(os.listdir("/proc/self/task")) > before) == (threads != 0)
+    with Store(tmp_path / "db") as store:
+        assert not store.verify(threads)
+        assert np.array_equal(store.get(values, threads=threads)["x"], values)
+        assert np.array_equal(store.to_numpy(threads=threads)["x"], values)
+        with pytest.raises(apldata.InvalidError, match="threads"):
+            store.get([0], threads=-1)

@@ -62,7 +62,7 @@ static apl_status read_block(void *context, unsigned worker, size_t task, apl_er
 
 apl_status classes_read(const struct subset *subset, const char *field, uint64_t *values, apl_error *err)
 {
-    unsigned threads = cores();
+    unsigned threads = threads_for(0);
     struct class_reader c = {.subset = subset, .values = values};
     c.fields = calloc(subset->parts, sizeof *c.fields);
     c.workers = calloc(threads, sizeof *c.workers);

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "parallel.h"
 
+#include "quota.h"
+
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -13,12 +15,19 @@ unsigned cores(void)
     cpu_set_t set;
     int n =
         sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (unsigned)n : 1;
+    unsigned all = n > 0 ? (unsigned)n : 1, quota = quota_cores();
+    return quota > 0 && quota < all ? quota : all;
 }
 
 unsigned apl_cores(void)
 {
     return cores();
+}
+
+unsigned threads_for(unsigned asked)
+{
+    unsigned n = asked == APL_NO_THREADS ? 1 : asked ? asked : cores();
+    return n < MAX_THREADS ? n : MAX_THREADS;
 }
 
 apl_status thread_start(pthread_t *thread, void *(*run)(void *), void *argument, apl_error *err)
@@ -188,7 +197,7 @@ apl_status pipeline_start(unsigned workers, unsigned depth, const struct pipelin
     pthread_cond_init(&p->changed_queue, NULL);
     pthread_cond_init(&p->changed_done, NULL);
     pthread_cond_init(&p->changed_drained, NULL);
-    for (; p->threads < workers + 1; p->threads++) {
+    for (; workers > 0 && p->threads < workers + 1; p->threads++) {
         apl_status status =
             thread_start(&p->thread[p->threads], p->threads == 0 ? pipeline_drain : pipeline_work, p, err);
         if (status != APL_OK) {
@@ -220,8 +229,24 @@ apl_status pipeline_slot(struct pipeline *p, unsigned *slot, apl_error *err)
     return APL_OK;
 }
 
+/* Without threads: the item is done when it has been submitted, or nothing behind a failure is. */
+static void pipeline_do(struct pipeline *p)
+{
+    unsigned slot = (unsigned)(p->submitted++ % p->depth);
+    if (p->status == APL_OK)
+        p->status = p->stages.work(p->stages.context, 0, slot, &p->error);
+    if (p->status == APL_OK)
+        p->status = p->stages.drain(p->stages.context, slot, &p->error);
+    if (p->status == APL_OK)
+        p->drained++;
+}
+
 void pipeline_submit(struct pipeline *p)
 {
+    if (p->workers == 0) {
+        pipeline_do(p);
+        return;
+    }
     pthread_mutex_lock(&p->lock);
     p->submitted++;
     pthread_cond_signal(&p->changed_queue);

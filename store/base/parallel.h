@@ -8,8 +8,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Cores that this process may use (its affinity mask), at least 1. */
+/* Cores that this process may use, by its affinity mask and its control group's quota; at least 1. */
 unsigned cores(void);
+
+/* How many threads work, the caller's among them, where an option `threads` asks for that: 0: one per core; APL_NO_THREADS: the
+ * caller's alone. At least 1, and at most MAX_THREADS. */
+#define MAX_THREADS 256u
+unsigned threads_for(unsigned asked);
 
 /* Starts a thread that blocks all signals. */
 apl_status thread_start(pthread_t *thread, void *(*run)(void *), void *argument, apl_error *err);
@@ -25,7 +30,8 @@ apl_status parallel_for(unsigned threads, size_t tasks, parallel_work work, void
 
 /*
  * A pipeline of numbered items: one producer fills slots, `workers` threads work on them in any order, one
- * more thread drains them in the order of their numbers. Bounded by its `depth` slots, whose memory the
+ * more thread drains them in the order of their numbers. With no workers there are no threads: the producer, as
+ * worker 0, works on an item and drains it where it submits it. Bounded by its `depth` slots, whose memory the
  * caller owns.
  */
 struct pipeline;

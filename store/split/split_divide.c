@@ -138,7 +138,7 @@ apl_status split_divide(const apl_store *store, const struct selection *parent, 
         blocks = (size_t)(manifest_block_of(&store->manifest, parent->first + parent->count - 1) + 1 -
                           d.first_block);
     }
-    threads = threads ? threads : cores();
+    threads = threads_for(threads);
     d.workers = calloc(threads, sizeof *d.workers);
     apl_status status = d.workers ? APL_OK : fail_nomem(err);
     if (status == APL_OK)

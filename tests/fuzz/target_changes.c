@@ -102,16 +102,17 @@ static void read_store(uint8_t pick)
 {
     static const apl_store_options mapped = {.size = sizeof mapped, .io = APL_IO_MAP};
     apl_verify_options verify = APL_VERIFY_OPTIONS_INIT;
+    apl_get_options get = APL_GET_OPTIONS_INIT;
     uint64_t ids[ALL];
     apl_store *store;
     apl_batch *batch;
-    verify.threads = 1;
+    verify.threads = get.threads = APL_NO_THREADS;
     if (apl_store_open(store_folder(), &mapped, &store, NULL) != APL_OK)
         return;
     for (uint64_t i = 0; i < ALL; i++)
         ids[i] = i;
     for (unsigned round = 0; round < 3; round++)
-        if (apl_store_get_batch(store, ids, ALL, NULL, &batch, NULL) == APL_OK) {
+        if (apl_store_get_batch(store, ids, ALL, &get, &batch, NULL) == APL_OK) {
             look(batch);
             apl_batch_release(batch);
         }

@@ -57,6 +57,8 @@ static void get(apl_store *store)
 {
     uint64_t n = apl_store_info(store)->records,
              ids[] = {n - 1, 0, n / 2, n / 3, n - 1, 1 % n, n - 1 - n / 5};
+    apl_get_options o = APL_GET_OPTIONS_INIT;
+    o.threads = APL_NO_THREADS;
     apl_batch *batch;
     apl_error err;
     MUST(apl_store_get(store, n, &batch, &err) == APL_E_NOTFOUND);
@@ -64,7 +66,7 @@ static void get(apl_store *store)
         look(store, batch);
         apl_batch_release(batch);
     }
-    if (apl_store_get_batch(store, ids, sizeof ids / sizeof *ids, NULL, &batch, &err) == APL_OK) {
+    if (apl_store_get_batch(store, ids, sizeof ids / sizeof *ids, &o, &batch, &err) == APL_OK) {
         look(store, batch);
         apl_batch_release(batch);
     }

@@ -77,7 +77,7 @@ class Dataset(torch.utils.data.Dataset[Any]):
         self._converter = Converter(self.store.schema, self.fields, changed=False)
         self._held: list[Any] | None = None
         if flag("in_memory", in_memory):
-            self._held = self._decoded(self._ids, len(os.sched_getaffinity(0)))
+            self._held = self._decoded(self._ids, None)
 
     def _ids_of_split(self) -> range | np.ndarray:
         for name, first, count in self.store._splits():
@@ -130,13 +130,13 @@ class Dataset(torch.utils.data.Dataset[Any]):
         if self._held is not None:
             return members(self._held[1])
         column = Converter(self.store.schema, self.fields[1:2], changed=False)
-        return members(column(self.store.get(self._ids, self.fields[1:2], len(os.sched_getaffinity(0))))[0])
+        return members(column(self.store.get(self._ids, self.fields[1:2]))[0])
 
     def __len__(self) -> int:
         return len(self._ids)
 
-    def _decoded(self, ids: Iterable[int], threads: int = 0) -> list[Any]:
-        """Of each field, the values of these records."""
+    def _decoded(self, ids: Iterable[int], threads: int | None = 0) -> list[Any]:
+        """Of each field, the values of these records; by the caller alone, which may be one of many."""
         return list(self._converter(self.store.get(ids, self.fields, threads)))
 
     def _row(self, index: Any) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from .. import _core
-from .._arguments import U32, flag, names_checked, text, whole
+from .._arguments import flag, names_checked, text
 from .._loader import Loader
 from .._store import Store
 from .._units import size
@@ -50,7 +50,7 @@ class DeviceLoader(Placed, Loader):
         channels_last: pictures are (rows, channels, height, width) with the strides of `torch.channels_last`.
         compile: fuse the kernels of augmentation with `torch.compile`, which takes its time at the first
             batch.
-        threads: that decode at the start; None: all cores this process may use.
+        threads: that decode at the start; None: one per core.
         rank, world: as those of `Loader`; None: as torch.distributed says, or torchrun, MPI or Slurm.
         shard: False: all records in this process, whatever the ranks, as for an evaluation on each of them.
 
@@ -89,7 +89,6 @@ class DeviceLoader(Placed, Loader):
     ) -> None:
         self.device = device_of(device)
         store = db if isinstance(db, Store) else Store(db)
-        workers = len(os.sched_getaffinity(0)) if threads is None else whole("threads", threads, 0, U32)
         self._resident = Resident(
             store, text("split", split), self.device, transforms, fields,
             channels_last=bool(flag("channels_last", channels_last)), compiled=bool(flag("compile", compile)),
@@ -102,7 +101,7 @@ class DeviceLoader(Placed, Loader):
             first_epoch=first_epoch,
         )  # fmt: skip
         self._place(by_default)
-        self._resident.load(workers)
+        self._resident.load(threads)
 
     def __iter__(self) -> Iterator[Any]:
         self._settle()

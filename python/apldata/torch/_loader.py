@@ -13,7 +13,7 @@ from typing import Any, Unpack, cast
 import torch
 
 from .._arguments import U32, U64, flag, function, names_checked, number, text, whole, wrong_type, wrong_value
-from .._core import Batch
+from .._core import Batch, cores
 from .._errors import InvalidError, InvalidTypeError
 from .._foreign import resolved
 from .._loader import Loader
@@ -243,7 +243,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):
             queue_depth), rank=rank, world=world, timeout=timeout or None, pin=self._pin, **options,
         )  # fmt: skip
         self._place(by_default)
-        self.num_workers = max(1, len(os.sched_getaffinity(0)) - 1) if num_workers is None else num_workers
+        self.num_workers = max(1, cores() - 1) if num_workers is None else num_workers
         self.persistent_workers = self.num_workers > 0
         self._add_parts(given, read, as_dict)
 

@@ -212,7 +212,7 @@ class Resident:
         """That, and what bringing them takes for a moment."""
         return self.bytes_held + min(self.bytes_held, 2 * _PART)
 
-    def load(self, threads: int) -> None:
+    def load(self, threads: int | None) -> None:
         """Decodes the split and brings it to the device, a part at a time.
 
         Raises:
@@ -236,7 +236,7 @@ class Resident:
             elif column.augment and column.augment.crops:
                 column.values = column.augment.windows(column.values)
 
-    def _fill(self, columns: list[Column], threads: int) -> None:
+    def _fill(self, columns: list[Column], threads: int | None) -> None:
         names = list(dict.fromkeys(column.name for column in columns))
         step = max(1, _PART // max(1, sum(column.bytes_of(1) for column in columns)))
         for first in range(0, len(self.ids) if names else 0, step):
