@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import pickle
+import subprocess
+import sys
 import weakref
 from typing import Any
 
@@ -36,6 +38,21 @@ def rebuilt(loader: Any, **changed: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------- the parts
+
+
+def test_what_is_imported() -> None:
+    """No torch for those who do not ask for it, and no torchvision or trainer for those who ask for torch."""
+    code = """
+import sys
+import apldata
+assert "torch" not in sys.modules
+trainers = ("torchvision", "torchdata", "lightning", "accelerate", "transformers")
+for name in trainers:
+    sys.modules[name] = None    # as where it is not installed
+import apldata.torch
+from apldata.torch import DataLoader, Dataset
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_is_one_of_torchs(store_path: str) -> None:
@@ -195,6 +212,12 @@ def test_of_the_same_class_with_a_sampler(store_path: str) -> None:
     )
     expected = flat(ordered)
     assert same(flat(plain), expected) and same(flat(other), expected)
+
+
+def test_transforms_of_an_iterator(store_path: str) -> None:
+    given = iter([apldata.ToFloat32()])
+    images, _ = next(iter(DataLoader(store_path, 8, transforms=given)))
+    assert images.dtype == torch.float32
 
 
 def test_order_that_nobody_knows(store_path: str) -> None:

@@ -219,7 +219,8 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):
         _check(batch_size, num_workers, timeout, pin_memory_device, snapshot_every_n_steps)
         read = reading(dataset, split)
         store, split = read.store, read.split
-        given |= {"dataset": _reopenable(dataset, store), "transforms": listed(transforms)}
+        transforms = listed(transforms)  # once: it may be an iterator
+        given |= {"dataset": _reopenable(dataset, store), "transforms": transforms}
         _add_read(cast(dict[str, Any], options), read)
         fields = read.fields if fields is None else fields
         as_dict = read.as_dict if as_dict is False else as_dict
