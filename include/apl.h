@@ -61,8 +61,8 @@
  *   - A thread must not be cancelled (pthread_cancel()) inside a call: locks that it holds would stay locked. A library
  *     opened with dlopen() may be closed once its readers and writers are closed.
  *
- * What 1.0 freezes. Until then, a minor version may change this interface, and CHANGELOG.md says how to follow. From 1.0
- * on, until a 2.0 with its own soname:
+ * What 1.0 freezes. Until then, a minor version may change this interface, and CHANGELOG.md says how to follow. From
+ * 1.0 on, until a 2.0 with its own soname:
  *
  *   - A program compiled against older headers runs with a newer library, and one that uses nothing new runs with an
  *     older library. No exported function goes away, or takes or returns something else.
