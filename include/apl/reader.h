@@ -31,9 +31,10 @@ extern "C" {
  *     }
  *     apl_reader_close(reader);
  *
- * Threads: any number of threads may use a reader at once and release batches from anywhere. It may be closed while
- * others are inside its calls: see apl_reader_close(). Fork: in a child, every call on the parent's reader returns
- * APL_E_FORKED, and close frees nothing that a thread of the parent could hold.
+ * Threads: any number of threads may use a reader at once and release batches from anywhere; only
+ * apl_reader_next_epoch() must be called by one thread at a time. A reader may be closed while other threads are
+ * inside its calls: see apl_reader_close(). Fork: in a child, every call on the parent's reader returns APL_E_FORKED,
+ * and close frees nothing that a thread of the parent could hold.
  */
 typedef struct apl_reader apl_reader;
 
