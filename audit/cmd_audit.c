@@ -49,7 +49,7 @@ static const char help[] =
     "                            as for apldata bench: each epoch must be a sample by that law\n"
     "\n"
     "A window that does not cover the split, lanes and free order without --fill are not uniform: they are\n"
-    "told of, not judged.\n"
+    "reported, not tested.\n"
     "Exit status: 0 if nothing is rejected (with --controls: if every control is), 1 if something is, 2 for\n"
     "wrong use.\n";
 
@@ -147,7 +147,7 @@ static apl_status audit_order(struct audit_job *job, struct audit_result *result
     if (ran && (job->choice.options.order != APL_STRICT || add_timing(job, &result->order)))
         return APL_OK;
     *err = job->orders.error;
-    return err->message[0] ? err->status : inputs_error(err, APL_E_NOMEM, "memory could not be had");
+    return err->message[0] ? err->status : inputs_error(err, APL_E_NOMEM, "out of memory");
 }
 
 /* Each family of tests has half of the level where there are both. */

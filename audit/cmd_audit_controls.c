@@ -181,7 +181,7 @@ int audit_the_controls(struct audit_job *job)
 {
     struct trials trials = {.job = job};
     bool tried = job->law.groups ? try_samples(&trials) : try_orders(&trials);
-    int status = tried ? report(job, &trials) : failed("memory could not be had");
+    int status = tried ? report(job, &trials) : failed("out of memory");
     for (unsigned i = 0; i < trials.count; i++)
         audit_report_free(&trials.tried[i].report);
     return status;

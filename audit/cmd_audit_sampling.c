@@ -64,7 +64,7 @@ apl_status audit_law_open(struct audit_job *job, apl_error *err)
     double *weights = calloc(n, sizeof *weights);
     job->law = (struct sampling_law){group, 1, weights, asked->replacement, job->orders.length, false};
     if (!group || !weights)
-        return inputs_error(err, APL_E_NOMEM, "memory could not be had");
+        return inputs_error(err, APL_E_NOMEM, "out of memory");
     apl_status status = APL_OK;
     if (job->choice.options.weight > 0) {
         group_stores(job, group, weights);

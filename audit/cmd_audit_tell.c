@@ -71,7 +71,7 @@ void audit_verdict(const struct audit_job *job, const struct audit_result *r, ch
             "Nothing is rejected: what training sees are samples by their law%s, as far as %llu epochs can "
             "tell.%s%s",
             job->law.ordered ? ", in uniform order" : "", epochs,
-            job->law.ordered ? "" : " Their order is not meant to be uniform, and was not judged.", splits);
+            job->law.ordered ? "" : " Their order is not meant to be uniform, and was not tested.", splits);
     else if (r->uniform)
         snprintf(text, size,
                  "Nothing is rejected: what training sees is a uniform permutation of the split, as far as "

@@ -33,7 +33,7 @@ static const char help[] =
     "  -q, --quiet          print nothing but errors\n"
     "  -h, --help           print this help\n"
     "\n"
-    "Classes and near-duplicates are reported, not judged. A build without Boost.Math has no statistics: it\n"
+    "Classes and near-duplicates are reported, not tested. A build without Boost.Math has no statistics: it\n"
     "looks for leaks alone.\n"
     "Exit status: 0 if nothing is wrong, 1 if something is, 2 for wrong use.\n";
 

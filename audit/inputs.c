@@ -20,7 +20,7 @@ apl_status inputs_error(apl_error *err, apl_status status, const char *message)
 
 apl_status inputs_no_memory(apl_error *err)
 {
-    (void)inputs_error(err, APL_E_NOMEM, "memory could not be had");
+    (void)inputs_error(err, APL_E_NOMEM, "out of memory");
     return APL_E_NOMEM;
 }
 

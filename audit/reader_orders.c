@@ -9,7 +9,7 @@
 
 static apl_status no_memory(apl_error *err)
 {
-    return inputs_error(err, APL_E_NOMEM, "memory could not be had");
+    return inputs_error(err, APL_E_NOMEM, "out of memory");
 }
 
 /* ------------------------------------------------------------------------------------------- describing */

@@ -168,7 +168,7 @@ const struct sampling_control sampling_controls[] = {
      true, false, other_law},
     {"no replacement", "shares, where the law says that draws are independent: what comes is too even", true,
      false, false, other_law},
-    {"modulo", "a random number modulo the number of records: those of the lower half come oftener", true,
+    {"modulo", "a random number modulo the number of records: those of the lower half come more often", true,
      true, true, modulo},
     {"same sample", "one sample, put into another order each epoch: what did not come will never come", true,
      true, true, same_sample},

@@ -132,7 +132,7 @@ apl_status windows_measure(const struct reader_orders *orders, const struct audi
     *windows = (struct windows){.epochs = LOOK_AT / s->n};
     windows->epochs = windows->epochs < 3 ? 3 : windows->epochs > 20 ? 20 : windows->epochs;
     if (!measure_begin(&m, s))
-        status = inputs_error(err, APL_E_NOMEM, "memory could not be had");
+        status = inputs_error(err, APL_E_NOMEM, "out of memory");
     for (bool last = false; status == APL_OK && !last && windows->count < WINDOWS_MOST; window *= 2) {
         struct window_point *point = &windows->points[windows->count++];
         last = window >= s->n;

@@ -19,7 +19,7 @@ apl_status mix_check(const apl_reader_options *asked, apl_error *err)
     if (asked->id_count && !asked->ids)
         return fail(err, APL_E_INVALID, "ids is NULL");
     if (asked->ids && asked->id_count == 0)
-        return fail(err, APL_E_INVALID, "ids are none: NULL stands for all records of the split");
+        return fail(err, APL_E_INVALID, "ids is empty: NULL means all records of the split");
     if (asked->mix_count && !asked->mix)
         return fail(err, APL_E_INVALID, "mix is NULL");
     if (asked->mix_count >= MOST_SOURCES)
@@ -95,7 +95,7 @@ apl_status mix_weights(const apl_reader *r, const apl_reader_options *asked, dou
     if (!any)
         return APL_OK;
     if (asked->mix_count == 0)
-        return fail(err, APL_E_INVALID, "weight is that of a store among those of a mix, and there is none");
+        return fail(err, APL_E_INVALID, "weight is a store's share of a mix, and there is no mix");
     for (uint32_t i = 0; i < r->source_count; i++)
         TRY(check_weight(r, i, i ? asked->mix[i - 1].weight : asked->weight, err));
     *weights = calloc(r->source_count + (size_t)1, sizeof **weights);

@@ -132,7 +132,7 @@ static apl_status check_state(const uint8_t *p, size_t size, apl_error *err)
 {
     if (!p || size < APL_STATE_BYTES || load_le(p, 4) != STATE_MAGIC || load_le(p + 80, 8) != size ||
         load_le(p + 88, 8) != checksum(p, size))
-        return fail(err, APL_E_INVALID, "the state is damaged, or none");
+        return fail(err, APL_E_INVALID, "not a valid reader state");
     if (load_le(p + 4, 4) != STATE_VERSION)
         return fail(err, APL_E_VERSION, "a state of version %llu; this library knows version %u",
                     (unsigned long long)load_le(p + 4, 4), STATE_VERSION);

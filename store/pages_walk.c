@@ -151,7 +151,7 @@ static apl_status leaf_node(struct walk *w, uint64_t number, const uint8_t *page
     uint64_t low = cursor_u16(node), high = cursor_u16(node), size = low | high << 16;
     unsigned flags = cursor_u16(node), key_bytes = cursor_u16(node);
     if (key_bytes != KEY_BYTES || flags & ~NODE_BIG || size == 0)
-        return bad_page(w, number, "has a node that is none of a store's");
+        return bad_page(w, number, "has a node of a kind that no APL store has");
     struct entry entry = {.key = read_key(node), .size = (uint32_t)size};
     if (!cursor_ok(node))
         return bad_page(w, number, "has a node that is cut");
@@ -216,7 +216,7 @@ static apl_status walk_tree(struct walk *w, uint64_t number, unsigned depth)
         uint64_t child = read_child(&node);
         unsigned key_bytes = cursor_u16(&node);
         if (key_bytes != (i ? KEY_BYTES : 0))
-            return bad_page(w, number, "has a key that is none of a store's");
+            return bad_page(w, number, "has a key that no APL store has");
         struct key key = read_key(&node);
         if (i && !cursor_ok(&node))
             return bad_page(w, number, "has a node that is cut");
@@ -288,7 +288,7 @@ static apl_status choose_meta(struct walk *w, struct meta *meta)
         return fail(w->err, APL_E_CORRUPT, "it has been extended: %llu bytes, %llu expected",
                     (unsigned long long)w->file->size, (unsigned long long)expected);
     if (meta->flags != 0 || meta->depth == 0 || meta->depth > MAX_DEPTH || meta->root == NO_PAGE)
-        return fail(w->err, APL_E_CORRUPT, "its database is none of a store's");
+        return fail(w->err, APL_E_CORRUPT, "its database is not an APL store's");
     return APL_OK;
 }
 

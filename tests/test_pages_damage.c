@@ -168,8 +168,8 @@ Test(pages_damage, metas)
     refused(&h, h.meta + 136, 8, UINT64_MAX, "it has been cut");
     refused(&h, h.meta + 136, 8, h.size / PAGE - 2, "it has been extended");
     refused(&h, h.meta + 136, 8, 0, "it has been extended");
-    refused(&h, h.meta + 88 + 4, 2, 4, "its database is none of a store's");
-    refused(&h, h.meta + 88 + 40, 8, UINT64_MAX, "its database is none of a store's");
+    refused(&h, h.meta + 88 + 4, 2, 4, "its database is not an APL store's");
+    refused(&h, h.meta + 88 + 40, 8, UINT64_MAX, "its database is not an APL store's");
     hurt_free(&h);
 }
 
@@ -178,8 +178,8 @@ Test(pages_damage, roots)
     struct hurt h;
     hurt_tree(&h);
     size_t depth = h.meta + 88 + 6, root = h.meta + 88 + 40, entries = h.meta + 88 + 32;
-    refused(&h, depth, 2, 0, "its database is none of a store's");
-    refused(&h, depth, 2, 33, "its database is none of a store's");
+    refused(&h, depth, 2, 0, "its database is not an APL store's");
+    refused(&h, depth, 2, 33, "its database is not an APL store's");
     refused(&h, depth, 2, 1, "has a wrong type");
     refused(&h, depth, 2, 3, "has a wrong type");
     refused(&h, depth, 2, 32, "has a wrong type");
@@ -249,10 +249,10 @@ Test(pages_damage, branch_nodes)
         refused(&h, node + 4, 2, 1, "lies outside the file");
         refused(&h, node, 4, h.root / PAGE, "is used twice");
         refused(&h, node, 4, other, "is used twice");
-        refused(&h, node + 6, 2, i ? 11 : 12, "has a key that is none of a store's");
-        refused(&h, node + 6, 2, 0xffff, "has a key that is none of a store's");
+        refused(&h, node + 6, 2, i ? 11 : 12, "has a key that no APL store has");
+        refused(&h, node + 6, 2, 0xffff, "has a key that no APL store has");
         if (i) {
-            refused(&h, node + 6, 2, 0, "has a key that is none of a store's");
+            refused(&h, node + 6, 2, 0, "has a key that no APL store has");
             refused(&h, node + 8, 1, 0xff, "has a key above its subtree");
             refused(&h, h.root + 16 + 2 * i, 2, PAGE - 12, "");
         }
@@ -279,11 +279,11 @@ Test(pages_damage, leaf_nodes)
         size_t node = node_of(&h, leaf, i);
         static const uint16_t flags[] = {2, 3, 4, 6, 0x80, 0x8000};
         for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
-            refused(&h, node + 4, 2, flags[k], "none of a store's");
+            refused(&h, node + 4, 2, flags[k], "no APL store has");
         static const uint16_t keys[] = {0, 11, 13, 511, 0xffff};
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-            refused(&h, node + 6, 2, keys[k], "none of a store's");
-        refused(&h, node, 4, 0, "none of a store's");
+            refused(&h, node + 6, 2, keys[k], "no APL store has");
+        refused(&h, node, 4, 0, "no APL store has");
         refused(&h, node, 4, PAGE, "has a node that is cut");
         refused(&h, node, 4, UINT32_MAX, "has a node that is cut");
         refused(&h, node, 4, PAGE - (node - leaf) - 8 - KEY_BYTES + 1, "has a node that is cut");
@@ -321,7 +321,7 @@ Test(pages_damage, big_values)
         refused(&h, node, 4, length * PAGE - 15, "");
         refused(&h, node, 4, (length - 1) * PAGE - 16, "begins a run of a wrong length");
         refused(&h, node, 4, UINT32_MAX, "begins a run of a wrong length");
-        refused(&h, node, 4, 0, "none of a store's");
+        refused(&h, node, 4, 0, "no APL store has");
     }
     hurt_free(&h);
 }

@@ -297,7 +297,7 @@ static int run_job(struct job *job, int argc, char **argv)
     if (status)
         return status;
     if (job->stratify && !job->split_count)
-        return misuse("--stratify is for --split, of which there is none");
+        return misuse("--stratify needs --split");
     status = take_operands(argc - optind, argv + optind, (const char *const[]){"SOURCE", "DB", NULL});
     if (status)
         return status;

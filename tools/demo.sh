@@ -54,7 +54,7 @@ show "$BUILD/apldata" verify "$BUILD/demo.db"
 step "Training a small network from it, in plain C (examples/train.c), for 75 seconds at most"
 [ "$archive" != "$drawn" ] || epochs=3 # drawn shapes are sooner learnt than photographs
 show "$BUILD/examples/train" --epochs $epochs --seconds 75 "$BUILD/demo.db"
-echo "test: of pictures it has never seen, how many it classifies rightly; by guessing, 10 % of them."
+echo "test: of images it has never seen, how many it classifies correctly; guessing gets 10 %."
 echo "stall: the part of the time of training that was spent waiting for pictures."
 step "Done"
 echo "The store is $BUILD/demo.db. Look at a picture: $BUILD/apldata get $BUILD/demo.db 7 --field image -o seven.png"

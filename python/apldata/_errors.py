@@ -46,7 +46,7 @@ class InvalidTypeError(InvalidError, TypeError):
 
 
 class NoMemoryError(Error, MemoryError):
-    """Memory could not be had."""
+    """Out of memory."""
 
     status = 3
 
@@ -120,7 +120,7 @@ class CancelledError(Error):
 
 
 class UnsupportedError(Error):
-    """Understood, but not to be had in this build or on this machine."""
+    """Understood, but not available in this build or on this machine."""
 
     status = 14
 

@@ -370,12 +370,12 @@ class Loader:
         Raises:
             MismatchError: the state is of another store, split, seed, order, window, number of bins, lanes,
                 reuse, sampling, ids or mix.
-            InvalidError: it is damaged, or none.
+            InvalidError: it is not a valid reader state.
         """
         try:
             where, finished = bytes.fromhex(state["state"]), state.get("finished", False)
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise InvalidError("the state is damaged, or none of apldata's") from None
+            raise InvalidError("not a valid reader state") from None
         self._reopen(bool(flag("finished of the state", finished)), state=where)
 
     # ---------------------------------------------------------------------------------------- telling
