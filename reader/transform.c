@@ -21,14 +21,14 @@ static apl_status check_transform(const apl_field *f, apl_transform *t, apl_erro
     t->crop_height = t->crop_height ? t->crop_height : (unsigned)height;
     t->crop_width = t->crop_width ? t->crop_width : (unsigned)width;
     if (t->dtype != APL_U8 && t->dtype != APL_F32 && t->dtype != APL_F16 && t->dtype != APL_BF16)
-        return fail(err, APL_E_INVALID, "field %s: pictures become u8, f32, f16 or bf16, not %s", f->name,
+        return fail(err, APL_E_INVALID, "field %s: images become u8, f32, f16 or bf16, not %s", f->name,
                     apl_dtype_name(t->dtype));
     if (t->pad > 1u << 15 || t->crop_height > height + 2 * (int64_t)t->pad ||
         t->crop_width > width + 2 * (int64_t)t->pad)
-        return fail(err, APL_E_INVALID, "field %s: a crop of %u x %u is larger than the padded picture",
+        return fail(err, APL_E_INVALID, "field %s: a crop of %u x %u is larger than the padded image",
                     f->name, t->crop_height, t->crop_width);
     if (t->pad_mode == APL_PAD_REFLECT && (t->pad >= height || t->pad >= width))
-        return fail(err, APL_E_INVALID, "field %s: reflecting %u pixels of a picture of %lld x %lld", f->name,
+        return fail(err, APL_E_INVALID, "field %s: reflecting %u pixels of an image of %lld x %lld", f->name,
                     t->pad, (long long)height, (long long)width);
     if (t->cutout > 1u << 15 || (unsigned)t->flip > APL_FLIP_ALTERNATING ||
         (unsigned)t->pad_mode > APL_PAD_REFLECT || (unsigned)t->scale > APL_SCALE_NONE ||

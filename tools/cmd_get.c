@@ -81,7 +81,7 @@ static int pick_field(struct job *job, const apl_store *store)
             job->field = (int)i;
     if (job->field >= 0)
         return 0;
-    return picture ? failed("%s: no field is a picture", shown(job->path)) : misuse("which --field?");
+    return picture ? failed("%s: no field is an image", shown(job->path)) : misuse("which --field?");
 }
 
 static void print_numbers(const struct value *v, size_t limit)
@@ -185,7 +185,7 @@ static int make_picture(const struct job *job, const apl_batch *batch, struct by
     const char *why = image_make(&image, values, rows, PICTURES_ACROSS);
     free(values);
     if (why)
-        return failed("%s: no picture can be made: %s", shown(job->path), why);
+        return failed("%s: cannot write it as an image: %s", shown(job->path), why);
     *out = job->format == PNG ? image_png(&image) : image_ppm(&image);
     image_free(&image);
     return 0;
@@ -304,12 +304,12 @@ static int take_output(void *user, const char *file)
 }
 
 static const struct option_row rows[] = {
-    {0, "field", "FIELD", "of this field alone (default for pictures: the first that is one)", OPTION_TEXT,
+    {0, "field", "FIELD", "of this field only (default for images: the first image field)", OPTION_TEXT,
      offsetof(struct job, field_name), NULL},
     {0, "format", "FORMAT", "png, ppm, raw or text (default: by the suffix of FILE)", OPTION_CALL, 0,
      take_format},
     {'o', "output", "FILE", "write there; '-' is standard output", OPTION_CALL, 0, take_output},
-    {0, "force", NULL, "replace FILE; write raw bytes and pictures to a terminal", OPTION_FLAG,
+    {0, "force", NULL, "replace FILE; write raw bytes and images to a terminal", OPTION_FLAG,
      offsetof(struct job, force), NULL},
     HELP_ROW,
 };
@@ -318,10 +318,9 @@ static const struct command_line line = {
     .head = "Usage: apldata get [OPTION]... DB ID...\n"
             "Print the fields of the records with these ids, or write one field of them as a file.\n"
             "\n",
-    .tail =
-        "\n"
-        "png and ppm put several records into one picture, up to 16 side by side; raw writes the bytes of\n"
-        "the values one after another; text writes a line a record.\n",
+    .tail = "\n"
+            "png and ppm put several records into one image, up to 16 side by side; raw writes the bytes of\n"
+            "the values one after another; text writes a line a record.\n",
     .column = 25,
     .rows = rows,
     .count = sizeof rows / sizeof *rows,

@@ -57,7 +57,7 @@ const char *image_make(struct image *image, const struct value *values, size_t c
     struct layout first, layout;
     across = count < across ? count : across;
     if (values[0].dtype != APL_U8 || !layout_of(values[0].ndim, values[0].shape, &first))
-        return "its shape is not that of a picture";
+        return "its shape is not that of an image";
     size_t down = (count + across - 1) / across;
     if (first.width == 0 || first.height == 0)
         return "it has no pixels";
@@ -72,7 +72,7 @@ const char *image_make(struct image *image, const struct value *values, size_t c
         if (!layout_of(values[i].ndim, values[i].shape, &layout) || layout.width != first.width ||
             layout.height != first.height || layout.channels != first.channels) {
             image_free(image);
-            return "records of different size do not make one picture";
+            return "records of different sizes do not fit one image";
         }
         paste(image, &values[i], &layout, i % across * first.width, i / across * first.height);
     }

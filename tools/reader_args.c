@@ -121,7 +121,7 @@ static const struct {
     {"In which order:", "sequential order fill seed+first-epoch window bins reuse"},
     {"An epoch can be a sample, drawn anew each time:", "balance weights replacement epoch-records"},
     {"With what:", "threads loaders+consumers queue-depth memory-budget timeout"},
-    {"What is done to pictures:", "pad+pad-mode crop+centre flip cutout scale dtype layout"},
+    {"Image transforms:", "pad+pad-mode crop+centre flip cutout scale dtype layout"},
 };
 
 static const struct reader_option *find_option(unsigned who, const char *name, size_t length)

@@ -125,7 +125,7 @@ static apl_status encode_picture(struct coder *c, int level, const struct column
 {
     struct picture_layout layout;
     if (!picture_layout_of(spec, &layout))
-        return fail(err, APL_E_INVALID, "not a column of pictures");
+        return fail(err, APL_E_INVALID, "not a column of images");
     return picture_encode(c->picture, level, &layout, raw, out, codec_bound(spec), size, err);
 }
 
@@ -196,7 +196,7 @@ static apl_status decode_picture(struct coder *c, const struct column_spec *spec
 {
     struct picture_layout layout;
     if (!picture_layout_of(spec, &layout))
-        return fail(err, APL_E_CORRUPT, "not a column of pictures");
+        return fail(err, APL_E_CORRUPT, "not a column of images");
     return picture_decode(c->picture, &layout, coded, size, rows, err);
 }
 
@@ -204,7 +204,7 @@ static apl_status decode_picture_column(struct coder *c, const struct column_spe
                                         size_t size, uint8_t *raw, apl_error *err)
 {
     if (spec->records == 0 || spec->records > SIZE_MAX / sizeof(uint8_t *))
-        return fail(err, APL_E_CORRUPT, "not a column of pictures");
+        return fail(err, APL_E_CORRUPT, "not a column of images");
     uint8_t **rows = (uint8_t **)(void *)scratch_reserve(&c->rows, spec->records * sizeof *rows);
     if (!rows)
         return fail_nomem(err);

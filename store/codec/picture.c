@@ -202,7 +202,7 @@ apl_status picture_encode(struct picture *picture, int level, const struct pictu
     if (!encoding_begin(picture, layout, raw, &e))
         return fail_nomem(err);
     if (capacity < layout->frames)
-        return fail(err, APL_E_INVALID, "no room for a coded column of pictures");
+        return fail(err, APL_E_INVALID, "no room for a coded column of images");
     uint8_t *order = out, *entry = out + layout->table;
     size_t end = layout->frames;
     for (size_t i = 0; i < layout->channels; i++) {
