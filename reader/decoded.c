@@ -99,20 +99,36 @@ apl_status decoded_open(const struct decoded_shape *shape, struct decoded **deco
     return d ? APL_OK : fail_nomem(err);
 }
 
+/* Takes it off the list, if it still is there; with the list's lock held. */
+static void unlist(const struct decoded *d)
+{
+    struct decoded **at = &list.first;
+    while (*at && *at != d)
+        at = &(*at)->next;
+    if (*at)
+        *at = d->next;
+}
+
 void decoded_close(struct decoded *d)
 {
     if (!d)
         return;
     pthread_mutex_lock(&list.lock);
     bool last = --d->references == 0;
-    for (struct decoded **at = &list.first; last && *at; at = &(*at)->next)
-        if (*at == d) {
-            *at = d->next;
-            break;
-        }
+    if (last)
+        unlist(d);
     pthread_mutex_unlock(&list.lock);
     if (last)
         destroy(d);
+}
+
+void decoded_retire(struct decoded *d)
+{
+    if (!d)
+        return;
+    pthread_mutex_lock(&list.lock);
+    unlist(d);
+    pthread_mutex_unlock(&list.lock);
 }
 
 void decoded_lend(const struct decoded *d, struct arena *arena)

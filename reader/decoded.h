@@ -28,6 +28,10 @@ struct decoded_shape {
 apl_status decoded_open(const struct decoded_shape *shape, struct decoded **decoded, apl_error *err);
 void decoded_close(struct decoded *decoded);
 
+/* No reader that is opened from now on finds these: for when a thread is stuck in a block of them, for which such readers would
+ * have to wait. NULL is fine. */
+void decoded_retire(struct decoded *decoded);
+
 /* Makes `arena` one whose values are these. It owns nothing, and must not outlive them. */
 void decoded_lend(const struct decoded *decoded, struct arena *arena);
 

@@ -295,6 +295,8 @@ static void nothing_left(apl_reader *r)
     while (patient && r->threads + r->callers + r->changing > 0)
         patient = pthread_cond_timedwait(&r->done, &r->lock, &limit) != ETIMEDOUT;
     bool over = r->threads == 0;
+    if (!over) /* a thread may be stuck in a block, which readers to come must not wait for */
+        decoded_retire(r->decoded);
     pthread_mutex_unlock(&r->lock);
     let_threads_go(r, over);
 }

@@ -62,7 +62,7 @@ void sim_fail(const char *format, ...)
     va_end(arguments);
     printf("\n  %s\n  step %u, %.6f s\n", sim_doing, sim_steps(), (double)sim_now() * 1e-9);
     sim_asking = sim_current;
-    for (unsigned i = 0; sim_asking && i < MAX_THREADS; i++)
+    for (unsigned i = 0; sim_asking && i < SIM_THREADS; i++)
         if (sim_threads[i].number && sim_threads[i].wait != OVER)
             report_thread(&sim_threads[i]);
     fflush(stdout);

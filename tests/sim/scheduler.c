@@ -19,7 +19,7 @@ struct strategy {
     uint64_t tick;
 };
 
-struct thread sim_threads[MAX_THREADS];
+struct thread sim_threads[SIM_THREADS];
 static struct strategy strategy;
 static uint64_t state, seed, now, digest, started, least_priority;
 static uint32_t steps, until_preempted;
@@ -119,14 +119,14 @@ static void enter(void)
 unsigned sim_alive(void)
 {
     unsigned n = 0;
-    for (unsigned i = 0; i < MAX_THREADS; i++)
+    for (unsigned i = 0; i < SIM_THREADS; i++)
         n += sim_threads[i].number && sim_threads[i].wait != OVER;
     return n;
 }
 
 struct thread *sim_find(uint64_t number)
 {
-    for (unsigned i = 0; number && i < MAX_THREADS; i++)
+    for (unsigned i = 0; number && i < SIM_THREADS; i++)
         if (sim_threads[i].number == number)
             return &sim_threads[i];
     return NULL;
@@ -135,10 +135,10 @@ struct thread *sim_find(uint64_t number)
 struct thread *sim_start(void *(*run)(void *), void *argument)
 {
     unsigned i = 0;
-    while (i < MAX_THREADS && sim_threads[i].number)
+    while (i < SIM_THREADS && sim_threads[i].number)
         i++;
-    if (i == MAX_THREADS)
-        sim_fail("more than %u threads", MAX_THREADS);
+    if (i == SIM_THREADS)
+        sim_fail("more than %u threads", SIM_THREADS);
     struct thread *t = &sim_threads[i];
     *t = (struct thread){.stack = t->stack, .fiber = t->fiber}; /* which are kept for those to come */
     fiber_make(t, enter);
@@ -169,7 +169,7 @@ static bool is_ready(const struct thread *t)
 static uint64_t next_deadline(void)
 {
     uint64_t until = NEVER;
-    for (unsigned i = 0; i < MAX_THREADS; i++)
+    for (unsigned i = 0; i < SIM_THREADS; i++)
         if (sim_threads[i].number && sim_threads[i].wait != OVER && sim_threads[i].until < until)
             until = sim_threads[i].until;
     return until;
@@ -191,10 +191,10 @@ static struct thread *pick(struct thread **ready, unsigned n)
 
 static struct thread *choose(void)
 {
-    struct thread *ready[MAX_THREADS];
+    struct thread *ready[SIM_THREADS];
     for (;;) {
         unsigned n = 0;
-        for (unsigned i = 0; i < MAX_THREADS; i++)
+        for (unsigned i = 0; i < SIM_THREADS; i++)
             if (is_ready(&sim_threads[i]))
                 ready[n++] = &sim_threads[i];
         if (n)
@@ -226,7 +226,7 @@ void sim_wake(struct thread *t)
 struct thread *sim_waiter(enum wait wait, const void *on)
 {
     struct thread *found = NULL;
-    for (unsigned i = 0, n = 0; i < MAX_THREADS; i++) {
+    for (unsigned i = 0, n = 0; i < SIM_THREADS; i++) {
         struct thread *t = &sim_threads[i];
         if (t->number && t->wait == wait && (!on || t->on == on) && sim_below(++n) == 0)
             found = t;
@@ -341,7 +341,7 @@ uint64_t sim_run(uint64_t of, bool trace, void (*root)(void *), void *user)
     least_priority = 1u << 29;
     tracing = trace;
     the_root = root;
-    for (unsigned i = 0; i < MAX_THREADS; i++)
+    for (unsigned i = 0; i < SIM_THREADS; i++)
         sim_threads[i].number = 0;
     draw_strategy();
     sim_threads_begin();
@@ -349,7 +349,7 @@ uint64_t sim_run(uint64_t of, bool trace, void (*root)(void *), void *user)
     struct thread *first = sim_start(run_root, user);
     first->detached = true;
     fiber_swap(first);
-    for (unsigned i = 0; i < MAX_THREADS; i++)
+    for (unsigned i = 0; i < SIM_THREADS; i++)
         if (sim_threads[i].number)
             sim_fail("thread %llu was neither joined nor detached",
                      (unsigned long long)sim_threads[i].number);

@@ -79,8 +79,8 @@ struct thread {
     void *fiber;      /* of the thread sanitizer */
 };
 
-#define MAX_THREADS 96
-extern struct thread sim_threads[MAX_THREADS];
+#define SIM_THREADS 96
+extern struct thread sim_threads[SIM_THREADS];
 extern struct thread *sim_current; /* NULL: nothing is simulated now */
 extern struct thread
     *sim_asking; /* wants to know where the thread that is switched to is; NULL: nobody does */
