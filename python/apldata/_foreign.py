@@ -16,6 +16,7 @@ from ._errors import InvalidError
 from ._roles import Roles, Trial, roles_named, roles_of
 from .schema import Field, Schema
 from .transforms import (
+    MOVING,
     CenterCrop,
     Normalize,
     PerPicture,
@@ -246,6 +247,11 @@ class _Translation:
 # ----------------------------------------------------------------------------------------- all of a list
 
 
+def _may_move(field: Field, image: Field) -> bool:
+    """Is it an image too, or one of another type, such as a mask of i32, that has the same pixels?"""
+    return field.is_picture or (len(field.shape) in (2, 3) and field.shape[-2:] == image.shape[-2:])
+
+
 class _Plan:
     """The transforms of a loader, as they are gone through: those that run in C, then functions."""
 
@@ -265,8 +271,26 @@ class _Plan:
         """One of ours, with its field made known."""
         if transform.field is None:
             transform = copy.copy(transform)
-            object.__setattr__(transform, "field", self._schema.image(self._wanted).name)
+            image = self._schema.image(self._wanted)
+            if isinstance(transform, MOVING):
+                self._check_alone(image, transform)
+            object.__setattr__(transform, "field", image.name)
         self.done.append(transform)
+
+    def _check_alone(self, image: Field, transform: Transform) -> None:
+        """Refuses to move the pixels of an image, and to leave in place what may belong to them."""
+        others = [
+            f.name
+            for f in self._schema
+            if f != image and self._wants(f) and f.mark in ("input", "target") and _may_move(f, image)
+        ]
+        if others:
+            names = ", ".join((image.name, *others))
+            raise InvalidError(
+                f"{transform!r}: several fields are images ({names}), and it would move {image.name} alone: "
+                "name one with field=..., or list those that move together, as in "
+                f"field={[image.name, *others]!r}"
+            )
 
     def add(self, transforms: list[Any], library: str, roles: Roles | None = None) -> None:
         """Some of another library, one after the other."""

@@ -78,7 +78,8 @@ class Transform:
 
     Args:
         field: the name of the images' field, or a list of several, which are transformed alike; None: the one
-            field that is an image.
+            field that is an image. Crops and flips want it named where another field that is read is an
+            image or has the same pixels, as a mask has.
     """
 
     field: str | Sequence[str] | None = None
@@ -169,6 +170,9 @@ class AlternatingFlip(Transform):
 
     def settings(self) -> dict[str, Any]:
         return {"flip": _core.APL_FLIP_ALTERNATING}
+
+
+MOVING = (RandomCrop, CenterCrop, RandomFlip, RandomVerticalFlip, AlternatingFlip)  # pixels to other places
 
 
 @dataclass(frozen=True)

@@ -275,6 +275,25 @@ def test_images_of_a_record_are_one_draw(scenes: str) -> None:
                 assert np.array_equal(next(iter(loader))["mask"], batch["mask"])
 
 
+@pytest.mark.parametrize("dtype", ["u8", "i32"])
+def test_what_moves_an_image_does_not_leave_its_mask(dtype: str, tmp_path: Path) -> None:
+    with apldata.Writer(
+        tmp_path / "s",
+        {"image": ("u8", (3, 8, 8)), "mask": apldata.Field("mask", dtype, (8, 8), "target"), "label": "u8"},
+    ) as writer:
+        writer.append(image=np.zeros((3, 8, 8)), mask=np.zeros((8, 8)), label=1)
+    moving = [
+        RandomFlip(), apldata.RandomVerticalFlip(), apldata.AlternatingFlip(), apldata.RandomCrop(4),
+        apldata.CenterCrop(4),
+    ]  # fmt: skip
+    for transform in moving:
+        with pytest.raises(apldata.InvalidError, match=r"several fields are images \(image, mask\).*field="):
+            Loader(tmp_path / "s", transforms=[Normalize(), transform])
+        Loader(tmp_path / "s", fields=["image", "label"], transforms=[transform]).close()
+    Loader(tmp_path / "s", transforms=[RandomFlip(field="image")]).close()
+    Loader(tmp_path / "s", transforms=[Normalize([0.5], [0.5])]).close()
+
+
 def test_messages_name_the_fields(scenes: str, tmp_path: Path) -> None:
     with pytest.raises(
         apldata.InvalidError, match=r"several fields are images \(image, mask\).*grey: u8\[16,16\]"
