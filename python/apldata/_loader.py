@@ -206,7 +206,7 @@ class Loader:
         self._sampling = sampling
         self._stores = (self.store, *(store for store, *_ in more))
         self._options |= {
-            "sampling": sampling and sampling._in_c(self.store), "mix": more,
+            "sampling": sampling and sampling._in_c(self.store, own), "mix": more,
             "weight": number("weight", weight, WEIGHT, 0),
             "ids": None if own is None else own.tobytes(),
         }  # fmt: skip

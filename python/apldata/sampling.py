@@ -33,7 +33,8 @@ class Sampling:
         field: the weights are those of the classes of this field, of one whole number a record; None: of
             single records.
         weights: of class 0, 1, ..., or a dict by name or number of a class, others having 0; without `field`,
-            of each record that is read, in the order of ids. None: all alike.
+            of each record that is read, in the order of ids, or in that of the loader's `ids=` or dataset if
+            it has some. None: all alike.
         replacement: draws are independent of each other. Without: a class comes exactly in proportion to its
             weight, and each of its records as often as any other, give or take one; single records come at
             most once.
@@ -56,9 +57,11 @@ class Sampling:
             raise InvalidError("a dict of weights is one of classes: name their field, as in "
                                'Sampling("label", ...)')  # fmt: skip
 
-    def _in_c(self, store: Store) -> dict[str, Any]:
-        """As the extension takes it."""
+    def _in_c(self, store: Store, ids: np.ndarray | None = None) -> dict[str, Any]:
+        """As the extension takes it, for these records; None: all of a split."""
         weights = None if self.weights is None else _array(self._listed(store))
+        if weights is not None and self.field is None and ids is not None and len(ids) == len(weights):
+            weights = weights[np.argsort(ids, kind="stable")]  # C goes by the order of ids
         return {
             "field": self.field, "replacement": bool(self.replacement), "records": int(self.records or 0),
             "weights": None if weights is None else weights.tobytes(),

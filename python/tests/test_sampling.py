@@ -73,6 +73,18 @@ def test_weights_of_records(store):
         assert sorted(ids_of(loader)) == [7, 400, 901]
 
 
+def test_weights_go_with_ids_as_given(store):
+    weights = np.array([3.0, 0.0, 1.0])
+    orders = []
+    for ids, given in (([901, 7, 400], weights), ([7, 400, 901], weights[[1, 2, 0]])):
+        sampling = Sampling(weights=given, replacement=True, records=400)
+        with Loader(store, sampling=sampling, ids=ids, seed=2, fields=[]) as loader:
+            orders.append(ids_of(loader))
+    times = Counter(orders[0].tolist())
+    assert set(times) == {400, 901} and abs(times[901] - 300) < 60
+    assert (orders[0] == orders[1]).all()
+
+
 def test_another_subset_each_epoch(store):
     with Loader(store, sampling=Sampling(records=100), seed=4, fields=[]) as loader:
         first, second = ids_of(loader), ids_of(loader)
