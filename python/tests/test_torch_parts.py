@@ -282,6 +282,22 @@ def test_subset_and_random_split(store_path: str, drawn: dict[str, Any]) -> None
         DataLoader(torch.utils.data.Subset(whole, [1, 1]))
 
 
+@pytest.mark.parametrize("name", ["__getitem__", "__getitems__"])
+def test_samples_made_in_another_way_are_refused(store_path: str, name: str) -> None:
+    def negated(self: Any, index: Any) -> Any:
+        raise AssertionError("is called")
+
+    whole = Dataset(store_path)
+    own = type("Own", (Dataset,), {name: negated})(store_path)
+    methods = {name: negated, "__getitems__": negated}  # torch's Subset wants both
+    part = type("OwnPart", (torch.utils.data.Subset,), methods)(whole, [0, 1])
+    both = type("OwnBoth", (torch.utils.data.ConcatDataset,), {name: negated})([whole])
+    for dataset in (own, part, both, torch.utils.data.Subset(own, [0]), torch.utils.data.Subset(part, [0])):
+        with pytest.raises(apldata.InvalidError, match=rf"^Own\w* has a {name} of its own.*transforms="):
+            DataLoader(dataset)
+    DataLoader(type("Named", (Dataset,), {})(store_path)).close()
+
+
 def test_concatenated(store_path: str, drawn: dict[str, Any]) -> None:
     both = torch.utils.data.ConcatDataset([Dataset(store_path), Dataset(store_path, "test")])
     loader = DataLoader(both, 100, transforms=AUGMENT)

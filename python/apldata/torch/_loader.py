@@ -128,7 +128,8 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):
 
     Args:
         dataset: a store's directory, an `apldata.Store`, an `apldata.torch.Dataset` without transforms, or a
-            `Subset` or `ConcatDataset` of such datasets (also of `random_split`). Unshuffled, records of a
+            `Subset` or `ConcatDataset` of such datasets (also of `random_split`). A class with a
+            `__getitem__` of its own is refused, since the loader would not call it. Unshuffled, records of a
             subset come in the order of ids.
         batch_size: records in a batch; not None.
         shuffle: False, as in torch: in the order of ids. (All other loaders of apldata shuffle unless told

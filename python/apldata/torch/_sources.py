@@ -53,7 +53,20 @@ def reading(dataset: Any, split: str | None) -> Reading:
     return found
 
 
+def _check_own(dataset: Any) -> None:
+    """Refuses one of a class that makes samples in its own way, which nothing here would call."""
+    of = next((known for known in (Dataset, Subset, ConcatDataset) if isinstance(dataset, known)), None)
+    for name in ("__getitem__", "__getitems__"):
+        if getattr(type(dataset), name, None) is not getattr(of, name, None):
+            raise InvalidTypeError(
+                f"{type(dataset).__name__} has a {name} of its own, which the loader would not call: put "
+                "what it does into transforms= or collate_fn=, or use torch.utils.data.DataLoader"
+            )
+
+
 def _of(dataset: Any) -> Reading:
+    if isinstance(dataset, (Dataset, Subset, ConcatDataset)) and not isinstance(dataset, Joined):
+        _check_own(dataset)
     if isinstance(dataset, Dataset):
         return _single(dataset)
     if isinstance(dataset, (Drawn, Joined)):
