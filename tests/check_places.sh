@@ -89,36 +89,40 @@ check "places: the store is a device" refuses "is not a store" limited "$apldata
 
 # ------------------------------------------------------------------------------------------------------------ writing
 
-in_the_way() # WHAT COMMAND...: the command puts it in the place of the temporary file, $temporary
+in_the_way() # WHAT AFTER COMMAND...: the command puts it in the place of the temporary file, $temporary
 {
-    what=$1
-    shift
+    what=$1 after=$2
+    shift 2
     rm -rf way && mkdir way
     for name in data.mdb piles; do
         temporary=way/.tmp-$name "$@"
     done
-    check "places: $what in the place of the temporary file is removed" ingest_into way --force
-    check "places: after $what, the store alone is there, and right" eval 'litter way && reads way && untouched'
+    check "places: $what in the place of the temporary file does no harm" ingest_into way --force
+    check "places: after $what, the store is there and right, and what is ours to remove is gone" \
+        eval '$after way && reads way && untouched'
 }
 put_file() { echo old >"$temporary"; }
 put_link() { ln -s "$scratch/victim" "$temporary"; }
 put_dangling() { ln -s "$scratch/nowhere" "$temporary"; }
 put_pipe() { mkfifo "$temporary"; }
 put_hard() { ln victim "$temporary"; }
-in_the_way "a file" put_file
-in_the_way "a link" put_link
-in_the_way "a dangling link" put_dangling
-in_the_way "a pipe" put_pipe
-in_the_way "a second name" put_hard
+# Only regular files are removed; a new name is found beside all else, which stays as it was.
+stays() { [ "$(ls -A "$1" | sort | tr '\n' ' ')" = ".tmp-data.mdb .tmp-piles data.mdb " ] && [ ! -f "$1/.tmp-data.mdb" -o -L "$1/.tmp-data.mdb" ]; }
+in_the_way "a file" litter put_file
+in_the_way "a link" stays put_link
+in_the_way "a dangling link" stays put_dangling
+in_the_way "a pipe" stays put_pipe
+in_the_way "a second name" litter put_hard
 check "places: nothing is made where a link leads" test ! -e nowhere
 rm -rf way && mkdir -p way/.tmp-data.mdb
-check "places: a directory in the place of the temporary file: refused" refuses "cannot create the file" \
-    "$aplingest" -q --partial a.tar.gz way
+check "places: a directory in the place of the temporary file does no harm" ingest_into way
+check "places: the directory stays, and the store is right" eval '[ -d way/.tmp-data.mdb ] && reads way'
 
 rm -rf way && mkdir way && ln -s "$scratch/victim" way/data.mdb
 check "places: data.mdb is a link: there is something" refuses "exists already" "$aplingest" -q --partial a.tar.gz way
-check "places: data.mdb is a link: replaced, not what it leads to" ingest_into way --force
-check "places: the link is gone" eval 'untouched && [ ! -L way/data.mdb ] && reads way'
+check "places: data.mdb is a link: refused, since only regular files are replaced" refuses "is not a regular file" \
+    "$aplingest" -q --partial --force a.tar.gz way
+check "places: the link and what it leads to stay" eval 'untouched && [ -L way/data.mdb ]'
 rm -rf way && mkdir way && ln -s nowhere way/data.mdb
 check "places: data.mdb is a dangling link: there is something" refuses "exists already" \
     "$aplingest" -q --partial a.tar.gz way
