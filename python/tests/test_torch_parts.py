@@ -236,7 +236,7 @@ def test_dataset_of_some_ids(store_path: str, drawn: dict[str, Any]) -> None:
     assert [label for _, label in loader.dataset] == drawn["train"]["label"][ids].tolist()
     dataset = Dataset(store_path, ids=ids)
     assert dataset.targets == drawn["train"]["label"][ids].tolist()
-    labels = torch.cat([labels for _, labels in DataLoader(dataset, 2)])
+    labels = torch.cat([labels for _, labels in DataLoader(dataset, 2, True)])
     assert sorted(labels.tolist()) == sorted(dataset.targets)
     with pytest.raises(apldata.NoRecordError, match="1100 is not of split train"):
         Dataset(store_path, ids=[1100])
@@ -275,7 +275,7 @@ def test_subset_and_random_split(store_path: str, drawn: dict[str, Any]) -> None
         assert len(loader.dataset) == len(part) and loader.dataset[5][1] == part[5][1]
         seen += torch.cat([labels for _, labels in loader]).tolist()
     assert len(seen) == 1000 and sorted(seen) == sorted(whole.targets)
-    inner = torch.utils.data.Subset(torch.utils.data.Subset(whole, range(100, 200)), [1, 0, 50])
+    inner = torch.utils.data.Subset(torch.utils.data.Subset(whole, range(100, 200)), [0, 1, 50])
     ((_, labels),) = DataLoader(inner, 10)
     assert labels.tolist() == drawn["train"]["label"][[100, 101, 150]].tolist()
     with pytest.raises(apldata.InvalidError, match="more than once"):
@@ -296,6 +296,19 @@ def test_samples_made_in_another_way_are_refused(store_path: str, name: str) -> 
         with pytest.raises(apldata.InvalidError, match=rf"^Own\w* has a {name} of its own.*transforms="):
             DataLoader(dataset)
     DataLoader(type("Named", (Dataset,), {})(store_path)).close()
+
+
+def test_parts_that_are_not_shuffled_ascend(store_path: str, drawn: dict[str, Any]) -> None:
+    whole, Subset = Dataset(store_path), torch.utils.data.Subset
+    chosen = torch.utils.data.random_split(whole, [900, 100], torch.Generator().manual_seed(1))[1]
+    turned = Subset(Subset(whole, [4, 3, 2]), [1, 0])  # 3, 4
+    for part in (chosen, Dataset(store_path, ids=[3, 1]), Subset(whole, [0, -1, 5])):
+        with pytest.raises(apldata.InvalidError, match=r"do not ascend: .*sorted\(part.indices\)"):
+            DataLoader(part, 64)
+        assert len(DataLoader(part, 64, True).dataset) == len(part)
+    for part in (turned, Subset(whole, sorted(chosen.indices))):
+        labels = torch.cat([labels for _, labels in DataLoader(part, 64)]).tolist()
+        assert labels == [part[i][1] for i in range(len(part))]
 
 
 def test_concatenated(store_path: str, drawn: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ from ._feed import Feed
 from ._ranks import Placed, place
 from ._rebuild import Given, Rebuilt, harmless, rebuilt
 from ._sampler import BatchSampler, Sampler
-from ._sources import Drawn, EpochOf, Reading, dataset_of, in_full, reading
+from ._sources import Drawn, EpochOf, Reading, check_ascending, dataset_of, in_full, reading
 from ._tensors import Converter, map_tensors, names_given
 
 _REFUSED = {
@@ -129,8 +129,9 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):
     Args:
         dataset: a store's directory, an `apldata.Store`, an `apldata.torch.Dataset` without transforms, or a
             `Subset` or `ConcatDataset` of such datasets (also of `random_split`). A class with a
-            `__getitem__` of its own is refused, since the loader would not call it. Unshuffled, records of a
-            subset come in the order of ids.
+            `__getitem__` of its own is refused, since the loader would not call it. Unshuffled, the
+            indices or ids of a part must ascend, as in ``Subset(dataset, sorted(part.indices))``, since
+            records come in the order of ids.
         batch_size: records in a batch; not None.
         shuffle: False, as in torch: in the order of ids. (All other loaders of apldata shuffle unless told
             not to.) Augmentation is random either way.
@@ -223,6 +224,8 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):
         transforms = listed(transforms)  # once: it may be an iterator
         given |= {"dataset": _reopenable(dataset, store), "transforms": transforms}
         _add_read(cast(dict[str, Any], options), read)
+        if not shuffle:
+            check_ascending(read)
         fields = read.fields if fields is None else fields
         as_dict = read.as_dict if as_dict is False else as_dict
         asked = None if fields is None else names_given(store.schema, fields)

@@ -111,6 +111,16 @@ def _part(whole: Reading, subset: Subset[Any]) -> Reading:
     return replace(whole, ids=ids[indices], dataset=None)
 
 
+def check_ascending(read: Reading) -> None:
+    """Refuses, for a loader that does not shuffle, records that it would not hand out in their order."""
+    if read.ids is not None and (read.ids[1:] < read.ids[:-1]).any():
+        raise InvalidError(
+            "shuffle=False hands records out in the order of ids, and the indices or ids of the dataset do "
+            "not ascend: sort them, as in Subset(dataset, sorted(part.indices)); or use shuffle=True, or "
+            "torch.utils.data.DataLoader"
+        )
+
+
 def _several(parts: list[Reading]) -> Reading:
     first = parts[0]
     if any(part.fields != first.fields or part.as_dict != first.as_dict for part in parts):
