@@ -179,7 +179,7 @@ class Loader:
         first_epoch = whole("first_epoch", first_epoch)
         self._timeout = 0.0 if timeout is None else number("timeout", timeout, _SECONDS, 0)
         check_channels(in_c, self.store.schema)
-        self.batch_size, self.seed = self._options["batch_size"], self._options["seed"]
+        self.seed = self._options["seed"]
         begin(self._functions, self.seed, _working(self._options["threads"]))
         first = next(iter(self.store._splits()))[0]
         self.split = self._options["split"] = first if split is None else text("split", split)
@@ -302,6 +302,11 @@ class Loader:
     def _convert(self, batch: Any) -> Any:
         """What is handed out for a batch; for subclasses."""
         return batch
+
+    @property
+    def batch_size(self) -> int:
+        """Records in a batch. It cannot be set: the threads are at work."""
+        return int(self._options["batch_size"])
 
     def __len__(self) -> int:
         return self._pass.reader.batches

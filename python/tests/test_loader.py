@@ -369,3 +369,10 @@ def test_batches_that_wait(store: Store, threads: int) -> None:
             time.sleep(0.01)
         time.sleep(0.05)
         assert loader.stats()["queued"] == 2 + threads
+
+
+def test_batch_size_cannot_be_set(store_path: str) -> None:
+    with Loader(store_path, batch_size=100) as loader:
+        with pytest.raises(AttributeError, match="batch_size"):
+            loader.batch_size = 8  # type: ignore[misc]
+        assert loader.batch_size == 100 == next(iter(loader)).rows

@@ -101,7 +101,7 @@ _FIXED = frozenset({
 })  # fmt: skip
 
 
-class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):
+class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type: ignore[misc, unused-ignore]
     """Batches of a split as tensors: what `torch.utils.data.DataLoader` is to a dataset of samples.
 
         for images, labels in DataLoader("db", batch_size=512, shuffle=True): ...
