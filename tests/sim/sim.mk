@@ -19,6 +19,10 @@ $(SIMULATE): $(call objects,$(SIM_SRC)) $(SIM_READER) $(OBJ)/insides.a tests/sim
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) @tests/sim/wraps -o $@ $(filter %.o %.a,$^) $(INGEST_LIBS) $(STORE_LIBS)
 
+# How long a search of the table of readers takes depends on what earlier seeds have left in it: each is one step, or a seed
+# would not be replayed in the same way.
+$(OBJ)/tests/sim/reader/handles.o: SIM_FLAGS := -include tests/sim/locals.h
+
 # What simulates runs in all threads, and orders none of them: of it, the thread sanitizer watches only who reads batches.
 $(filter-out %/values.o,$(call objects,$(SIM_SRC))): ISA := $(if $(filter tsan,$(FLAVOUR)),-fno-sanitize=thread -DSIM_TSAN)
 
