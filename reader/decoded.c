@@ -28,7 +28,7 @@ static struct {
 } list = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A child's readers share nothing with its parent's, whose threads may be decoding, or hold the lock. */
-static void forget(void)
+void decoded_forget(void)
 {
     pthread_mutex_init(&list.lock, NULL);
     list.first = NULL;
@@ -36,7 +36,7 @@ static void forget(void)
 
 static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, forget);
+    pthread_atfork(NULL, NULL, decoded_forget);
 }
 
 static struct decoded *find(const struct decoded_shape *shape)

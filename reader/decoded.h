@@ -32,6 +32,9 @@ void decoded_close(struct decoded *decoded);
  * have to wait. NULL is fine. */
 void decoded_retire(struct decoded *decoded);
 
+/* Nobody is found any more: in a child of fork(), where this runs by itself, and for tests that begin anew. */
+void decoded_forget(void);
+
 /* Makes `arena` one whose values are these. It owns nothing, and must not outlive them. */
 void decoded_lend(const struct decoded *decoded, struct arena *arena);
 

@@ -275,6 +275,7 @@ void run_seed(void *user)
     scenario_draw(&t.scenario, &t.draws, *(uint64_t *)user);
     sim_doing = t.scenario.text;
     hook = (struct load_hook){callers_before_load, &t};
+    decoded_forget(); /* what readers of an earlier seed keep, whose threads never came back */
     load_set_hook(t.scenario.slow_load || !t.scenario.read ? &hook : NULL);
     damage_store(&t);
     if (!check_expect(&t)) {
