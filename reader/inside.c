@@ -25,7 +25,7 @@ bool inside_callback(const apl_reader *r)
 }
 
 /* A thread inside a callback of the reader holds it already, also after a close has withdrawn it. */
-static struct handle *hold(apl_reader *r)
+static struct handle *hold_open(apl_reader *r)
 {
     if (!inside_callback(r))
         return handles_hold(r);
@@ -37,7 +37,7 @@ apl_status reader_enter(apl_reader *r, apl_error *err)
 {
     if (!r)
         return fail(err, APL_E_INVALID, "the reader is NULL");
-    struct handle *handle = hold(r);
+    struct handle *handle = hold_open(r);
     if (!handle)
         return fail(err, APL_E_CANCELLED, "the reader has been closed");
     if (r->pid == (int)getpid())

@@ -237,7 +237,7 @@ Test(reader_select, tells_the_first_bad_id)
     fixture_refused(&o, APL_E_INVALID);
     o.id_count = 0;
     said = fixture_refused(&o, APL_E_INVALID);
-    cr_assert(strstr(said, "none"), "%s", said);
+    cr_assert(strstr(said, "ids is empty"), "%s", said);
     o.ids = NULL;
     o.id_count = 1;
     said = fixture_refused(&o, APL_E_INVALID);

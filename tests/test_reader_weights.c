@@ -321,7 +321,7 @@ Test(reader_weights, what_is_no_weight)
     }
     o = fixture_options();
     o.weight = 1;
-    refused(&o, "there is none");
+    refused(&o, "there is no mix");
 }
 
 Test(reader_weights, what_weights_exclude)
