@@ -39,6 +39,9 @@ struct gunzip_kind {
     void (*close)(void *state);
 };
 
+/* CRC-32, as gzip's trailers and xz's footers have it. */
+uint32_t gunzip_crc32(const uint8_t *data, size_t size);
+
 extern const struct gunzip_kind gunzip_zlib;
 #ifdef HAVE_ISAL
 extern const struct gunzip_kind gunzip_isal;

@@ -5,6 +5,11 @@
 #include <string.h>
 #include <zlib.h>
 
+uint32_t gunzip_crc32(const uint8_t *data, size_t size)
+{
+    return (uint32_t)crc32_z(0, data, size);
+}
+
 static void *zlib_open(void)
 {
     z_stream *z = calloc(1, sizeof *z);

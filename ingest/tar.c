@@ -2,6 +2,7 @@
 #include "tar.h"
 
 #include "bytes.h"
+#include "gunzip.h"
 #include "memberpath.h"
 
 #include <archive.h>
@@ -100,16 +101,6 @@ void unfilter_close(struct unfilter *u)
     free(u);
 }
 
-static uint32_t crc32_of(const uint8_t *data, size_t size)
-{
-    uint32_t crc = UINT32_MAX;
-    for (size_t i = 0; i < 8 * size; i++) {
-        crc ^= i % 8 ? 0 : data[i / 8];
-        crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-    }
-    return ~crc;
-}
-
 /* libarchive takes a few bytes behind an xz stream for one that is cut. A stream ends with a footer: a checksum of the
  * six bytes that follow it, and "YZ". How many bytes come after one, at the end of the file? 0: none, or of a next
  * stream, which is cut indeed. */
@@ -119,7 +110,7 @@ static size_t behind_xz(const struct unfilter *u)
     for (size_t behind = 1; u->kind == UNFILTER_XZ && behind + 12 <= sizeof u->tail; behind++) {
         const uint8_t *end = u->tail + sizeof u->tail - behind, *footer = end - 12;
         size_t same = behind < sizeof magic ? behind : sizeof magic;
-        if (memcmp(footer + 10, "YZ", 2) == 0 && load_le(footer, 4) == crc32_of(footer + 4, 6))
+        if (memcmp(footer + 10, "YZ", 2) == 0 && load_le(footer, 4) == gunzip_crc32(footer + 4, 6))
             return memcmp(end, magic, same) == 0 ? 0 : behind;
     }
     return 0;
