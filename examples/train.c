@@ -191,9 +191,9 @@ static void train(apl_store *store, const settings *s)
         die("there is not enough memory, or the side of the pictures is not a multiple of 8");
     apl_reader *lessons = open_reader(store, &f, s, 1), *exam = open_reader(store, &f, s, 0);
     course c = {s, 0, s->epochs * (double)apl_reader_batches(lessons), now()};
-    printf("weights: %zu; threads: %.0f; pictures in a batch: %.0f\n", net_weight_count(n), s->threads,
+    printf("weights: %zu; threads: %.0f; images in a batch: %.0f\n", net_weight_count(n), s->threads,
            s->batch_size);
-    puts("epoch    loss    train     test  pictures/s    stall    time");
+    puts("epoch    loss    train     test    images/s    stall    time");
     for (int epoch = 1; progress(&c) < 1; epoch++) {
         const result learned = run_epoch(n, lessons, &f, &c), tested = run_epoch(n, exam, &f, NULL);
         report(epoch, &learned, &tested);
