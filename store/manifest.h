@@ -10,7 +10,7 @@
  *         24         entries: tag (2), flags (2; bit 0: a reader that does not know the tag must refuse), bytes (4),
  *                    payload
  *
- * The payloads are described at their writers in manifest.c and in docs/FORMAT.md.
+ * The payloads are described at their writers (manifest_code.c, manifest_fields.c, manifest_ranges.c) and in docs/FORMAT.md.
  */
 #ifndef MANIFEST_H
 #define MANIFEST_H

@@ -1,5 +1,5 @@
-/* Records that are not coded: what the writer gathers and what decoding gives. */
-#include "block.h"
+/* Records that are not coded: see raw_block.h. */
+#include "raw_block.h"
 
 void raw_column_free(struct raw_column *column)
 {

@@ -1,6 +1,7 @@
 /* Reading a whole store on all cores: see readback.h. */
 #include "readback.h"
 
+#include "bad_block.h"
 #include "marks.h"
 #include "parallel.h"
 #include "statistics.h"
@@ -10,10 +11,8 @@
 
 #define RUN        1024u /* records under one leaf of a field's digest: part of the format */
 #define TELL_BYTES (64u << 20)
-#define TASK_RUNS \
-    4u /* runs that one thread takes at a time; a block that two tasks share is decoded twice \
-        */
-#define NO_BLOCK UINT64_MAX
+#define TASK_RUNS  4u /* that one thread takes at a time; a block that two tasks share is decoded twice */
+#define NO_BLOCK   UINT64_MAX
 
 struct worker {
     bool ready;
@@ -155,81 +154,28 @@ static apl_status decode_again(struct job *job, struct worker *w, uint64_t numbe
     return check_positions(job, w, number, first_met, err);
 }
 
-static bool has_classes(const struct schema *schema, const struct raw_block *block, uint32_t record)
+/* Tells what is wrong with block `number`, and with which of its records. */
+static apl_status report_bad_block(struct job *job, struct worker *w, uint64_t number, const char *message,
+                                   apl_error *err)
 {
-    for (unsigned f = 0; f < schema->count; f++)
-        if (!block_class_ok(&schema->fields[f], &block->columns[f], record))
-            return false;
-    return true;
-}
-
-size_t readback_bad_records(struct block_coder *bc, const struct schema *schema, const uint8_t *bytes,
-                            size_t size, uint64_t first, uint32_t count, uint64_t *bad)
-{
-    struct block_view view;
-    struct raw_block block = {0};
-    apl_error ignored;
-    size_t n = 0;
-    bool readable = block_parse(bc, bytes, size, schema, &view, &ignored) == APL_OK && view.records == count;
-    for (unsigned f = 0; readable && f < schema->count; f++) {
-        apl_status status = block_decode_column(bc, schema, &view, f, true, &block.columns[f], &ignored);
-        bool decoded = block.columns[f].values.size == view.columns[f].raw_bytes;
-        /* Inputs have a hash for each record, by which the good ones can be told; other fields stand or fall
-         * as a whole. */
-        if (status != APL_OK &&
-            !(schema->fields[f].mark == APL_INPUT && field_varying(&schema->fields[f]) == 0 && decoded))
-            readable = false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        struct hash128 is = {0}, should_be = {0};
-        if (readable) {
-            is = block_record_hash(bc, schema, &block, i);
-            should_be = block_stored_hash(&view, i);
-        }
-        if (!readable || is.low != should_be.low || is.high != should_be.high ||
-            !has_classes(schema, &block, i))
-            bad[n++] = first + i;
-    }
-    raw_block_free(&block);
-    return n;
-}
-
-static apl_status report_difference(struct job *job, struct worker *w, uint64_t number, const char *message,
-                                    apl_error *err)
-{
-    uint64_t first;
-    uint32_t count;
-    const struct entry *e = &job->what->entries[number];
-    const struct segment *s = manifest_block_ids(job->m, number, &first, &count);
-    uint64_t *bad = calloc(count, sizeof *bad);
+    apl_bad_block block;
+    bad_block_describe(job->m, number, &block);
+    uint64_t *bad = calloc(block.count, sizeof *bad);
     if (!bad)
         return fail_nomem(err);
-    apl_bad_block block = {
-        .block = number - s->first_block, .first = first, .count = count, .bad = bad, .message = message};
-    block.member = job->m->splits[manifest_split_of(job->m, first)].name;
-    for (uint32_t i = 0; !job->m->info.shuffled && i < job->m->member_count; i++)
-        if (job->m->members[i].first <= first && first - job->m->members[i].first < job->m->members[i].count)
-            block.member = job->m->members[i].name;
+    const struct entry *e = &job->what->entries[number];
     const uint8_t *bytes;
     apl_error unread;
     bool read = pages_value(job->what->pages, e, &w->bc.file, &bytes, &unread) == APL_OK;
     block.bad_count =
-        readback_bad_records(&w->bc, &job->m->schema, bytes, read ? e->size : 0, first, count, bad);
+        bad_block_records(&w->bc, &job->m->schema, bytes, read ? e->size : 0, block.first, block.count, bad);
+    block.bad = bad;
+    block.message = message;
     pthread_mutex_lock(&job->report);
     job->what->bad_block(job->what->user, &block);
     pthread_mutex_unlock(&job->report);
     free(bad);
     return APL_OK;
-}
-
-static apl_status named_error(const struct manifest *manifest, uint64_t number, apl_status status,
-                              const char *why, apl_error *err)
-{
-    uint64_t first;
-    uint32_t count;
-    manifest_block_ids(manifest, number, &first, &count);
-    fail(err, status, "block %llu: %s", (unsigned long long)number, why);
-    return fail_records(err, status, first, count);
 }
 
 /* Makes block `number` the worker's current one; w->bad if it could not be decoded and that was reported. */
@@ -246,12 +192,12 @@ static apl_status use_block(struct job *job, struct worker *w, uint64_t number, 
         return APL_OK;
     if (status != APL_E_CORRUPT || !job->what->bad_block) {
         w->number = NO_BLOCK;
-        return named_error(job->what->manifest, number, status, why.message, err);
+        return bad_block_error(job->what->manifest, number, status, why.message, err);
     }
     if (!first_met)
         return APL_OK;
     atomic_fetch_add_explicit(&job->bad_blocks, 1, memory_order_relaxed);
-    return report_difference(job, w, number, why.message, err);
+    return report_bad_block(job, w, number, why.message, err);
 }
 
 /* --------------------------------------------------------------------------------------------- one run */

@@ -15,8 +15,8 @@ struct readback {
     const struct pages *pages;
     const struct entry *entries;     /* of block 0, 1, ... */
     const struct manifest *manifest; /* its records, block size, schema, segments and splits */
-    const struct hash128
-        *headers;     /* of each block, XXH3-128 of the header that it must have; NULL: any that is right */
+    /* Of each block, XXH3-128 of the header that it must have; NULL: any that is right. */
+    const struct hash128 *headers;
     unsigned threads; /* at least 1 */
     void *user;
     int (*progress)(void *user, uint64_t records);             /* from the calling thread; non-zero cancels */
@@ -34,9 +34,5 @@ struct findings {
 /* Reads all of it. With bad_block, APL_OK even if there are bad blocks. */
 apl_status readback(const struct readback *what, struct findings *found, apl_error *err);
 void findings_free(struct findings *found, const struct manifest *manifest);
-
-/* The ids of a bad block's records that cannot be vouched for; `bad` has room for all. Returns how many. */
-size_t readback_bad_records(struct block_coder *bc, const struct schema *schema, const uint8_t *bytes,
-                            size_t size, uint64_t first, uint32_t count, uint64_t *bad);
 
 #endif

@@ -1,4 +1,4 @@
-/* A writer, for the files that share it: writer.c gathers and encodes, seal.c commits. */
+/* A writer, for the files that share it: writer.c has its calls, writer_pipeline.c gathers and encodes, seal.c commits. */
 #ifndef WRITER_H
 #define WRITER_H
 
@@ -90,6 +90,10 @@ static inline struct writer_split *writer_splits(apl_writer *w, size_t *count)
     return (struct writer_split *)(void *)w->splits.data;
 }
 
+/* writer_pipeline.c: the encoding threads and their blocks. writer_free_pipeline() ends them, also after a failed start. */
+apl_status writer_start_pipeline(apl_writer *w, apl_error *err);
+void writer_free_pipeline(apl_writer *w);
+
 /* Appends a record to the blocks of segment w->segment. */
 apl_status writer_put(apl_writer *w, const apl_value *values, apl_error *err);
 
@@ -99,7 +103,7 @@ apl_status writer_begin_segment(apl_writer *w, uint32_t segment, apl_error *err)
 /* Waits until all blocks have been put and ends the threads. */
 apl_status writer_drain(apl_writer *w, apl_error *err);
 
-/* Everything after the last record: seal.c. */
+/* seal.c: everything after the last record. */
 apl_status writer_seal(apl_writer *w, apl_error *err);
 
 #endif

@@ -109,7 +109,7 @@ breaks 3 "a failed rename is taken for a success" store/target.c \
 breaks 4 "a short write is reported as an I/O error" store/env.c 's/\? ENOSPC : code;/? EIO : code;/'
 breaks 5 "memory that could not be allocated is written to" reader/pool.c \
     's/(calloc\(1, sizeof \*b\);\n    if \(!b)/\1 \&\& p->count > 1000000/'
-breaks 6 "checksums of values are not compared" store/block.c 's/if \(is == should_be\)/if (is == should_be || is)/'
+breaks 6 "checksums of values are not compared" store/block_decode.c 's/if \(is == should_be\)/if (is == should_be || is)/'
 breaks 7 "bytes after the end are accepted" 'store/pages*.c' 's/if \(w->file->size != expected\)/if (w->file->size < expected)/'
 breaks 8 "nodes may lie outside their page" 'store/pages*.c' 's/ \|\| at \+ NODE_HEAD > w->page_size/ \&\& w->page_size == 0/'
 breaks 9 "bytes after a pickle are accepted" ingest/formats/pickle.c 's/(\n    if \()([^\n]*\)\n        return fail\([^\n]*bytes behind the end of the pickle)/\1false \&\& \2/'
@@ -134,6 +134,6 @@ breaks 22 "the old store is emptied before it is replaced" store/target.c \
     's/if \(renameat\(t->fd, t->name,/if (close(openat(t->fd, STORE_FILE, O_WRONLY | O_TRUNC | O_CLOEXEC)) > 0 || renameat(t->fd, t->name,/'
 breaks 23 "the number of threads decides the compression level" store/writer.c \
     's/w->want_level = o->level;/w->want_level = o->level + (w->threads > 2);/'
-breaks 24 "blocks begin with another magic number" store/block.c 's/BLOCK_MAGIC 0x424c5041u/BLOCK_MAGIC 0x424c5042u/'
+breaks 24 "blocks begin with another magic number" store/block_layout.h 's/BLOCK_MAGIC 0x424c5041u/BLOCK_MAGIC 0x424c5042u/'
 breaks 25 "nothing is ever rejected" audit/judge.c 's/least->p > level \/ \(count - rejected\)/least->p > 0/'
 breaks 26 "a finished batch wakes no thread" reader/schedule.c 's/(job->stage = JOB_DONE;\n)[^\n]*\n/\1\n/'

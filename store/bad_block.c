@@ -1,0 +1,63 @@
+/* What is said of a block that is damaged, and which of its records are: see bad_block.h. */
+#include "bad_block.h"
+
+static bool has_classes(const struct schema *schema, const struct raw_block *block, uint32_t record)
+{
+    for (unsigned f = 0; f < schema->count; f++)
+        if (!block_class_ok(&schema->fields[f], &block->columns[f], record))
+            return false;
+    return true;
+}
+
+size_t bad_block_records(struct block_coder *bc, const struct schema *schema, const uint8_t *bytes,
+                         size_t size, uint64_t first, uint32_t count, uint64_t *bad)
+{
+    struct block_view view;
+    struct raw_block block = {0};
+    apl_error ignored;
+    size_t n = 0;
+    bool readable = block_parse(bc, bytes, size, schema, &view, &ignored) == APL_OK && view.records == count;
+    for (unsigned f = 0; readable && f < schema->count; f++) {
+        apl_status status = block_decode_column(bc, schema, &view, f, true, &block.columns[f], &ignored);
+        bool decoded = block.columns[f].values.size == view.columns[f].raw_bytes;
+        /* Inputs have a hash for each record, by which the good ones can be told; other fields stand or fall
+         * as a whole. */
+        if (status != APL_OK &&
+            !(schema->fields[f].mark == APL_INPUT && field_varying(&schema->fields[f]) == 0 && decoded))
+            readable = false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct hash128 is = {0}, should_be = {0};
+        if (readable) {
+            is = block_record_hash(bc, schema, &block, i);
+            should_be = block_stored_hash(&view, i);
+        }
+        if (!readable || is.low != should_be.low || is.high != should_be.high ||
+            !has_classes(schema, &block, i))
+            bad[n++] = first + i;
+    }
+    raw_block_free(&block);
+    return n;
+}
+
+void bad_block_describe(const struct manifest *m, uint64_t number, apl_bad_block *block)
+{
+    uint64_t first;
+    uint32_t count;
+    const struct segment *s = manifest_block_ids(m, number, &first, &count);
+    *block = (apl_bad_block){.block = number - s->first_block, .first = first, .count = count};
+    block->member = m->splits[manifest_split_of(m, first)].name;
+    for (uint32_t i = 0; !m->info.shuffled && i < m->member_count; i++)
+        if (m->members[i].first <= first && first - m->members[i].first < m->members[i].count)
+            block->member = m->members[i].name;
+}
+
+apl_status bad_block_error(const struct manifest *manifest, uint64_t number, apl_status status,
+                           const char *why, apl_error *err)
+{
+    uint64_t first;
+    uint32_t count;
+    manifest_block_ids(manifest, number, &first, &count);
+    fail(err, status, "block %llu: %s", (unsigned long long)number, why);
+    return fail_records(err, status, first, count);
+}

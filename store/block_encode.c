@@ -1,0 +1,105 @@
+/* Blocks: choosing codecs and coding. The layout is in block.h. */
+#include "block.h"
+#include "block_layout.h"
+
+/* The raw bytes of a field: the values themselves, or dimensions and values put together in scratch memory; NULL with
+ * a size: out of memory. */
+static const uint8_t *raw_bytes(struct block_coder *bc, const struct raw_column *column, size_t *size)
+{
+    if (column->dims.size == 0) {
+        *size = column->values.size;
+        return column->values.data;
+    }
+    bc->scratch.size = 0;
+    buffer_put(&bc->scratch, column->dims.data, column->dims.size);
+    buffer_put(&bc->scratch, column->values.data, column->values.size);
+    *size = column->dims.size + column->values.size;
+    return bc->scratch.failed ? NULL : bc->scratch.data;
+}
+
+/* The codec that was asked for, for an input that it suits; else the choice is open. */
+static int wanted_codec(const apl_field *field, const struct column_spec *spec, int want_id)
+{
+    return want_id >= 0 && field->mark == APL_INPUT && codec_suits((enum codec_id)want_id, spec) ? want_id
+                                                                                                 : -1;
+}
+
+apl_status block_choose(struct block_coder *bc, struct schema *schema, const struct raw_block *block,
+                        int want_id, int want_level, apl_error *err)
+{
+    const apl_field *unsuitable = NULL;
+    bool suits_any = false;
+    for (unsigned f = 0; f < schema->count; f++) {
+        apl_field *field = &schema->fields[f];
+        size_t size;
+        const uint8_t *raw = raw_bytes(bc, &block->columns[f], &size);
+        if (!raw && size)
+            return fail_nomem(err);
+        struct column_spec spec = block_column_spec(field, block->records, size);
+        int wanted = wanted_codec(field, &spec, want_id);
+        suits_any |= wanted >= 0;
+        if (wanted < 0 && field->mark == APL_INPUT && !unsuitable)
+            unsuitable = field;
+        TRY(codec_choose(bc->coder, &spec, raw, wanted, want_level, &schema->choices[f], err));
+        field->codec = codec_name(schema->choices[f].id);
+        field->level = schema->choices[f].level;
+    }
+    if (want_id >= 0 && !suits_any && unsuitable)
+        return fail(err, APL_E_INVALID, "field %s: codec %s does not suit its type or shape",
+                    unsuitable->name, codec_name((unsigned)want_id));
+    return APL_OK;
+}
+
+static apl_status encode_column(struct block_coder *bc, const struct schema *schema,
+                                const struct raw_block *block, unsigned f, uint8_t entry[BLOCK_ENTRY],
+                                struct buffer *out, apl_error *err)
+{
+    size_t size, coded = 0;
+    const uint8_t *raw = raw_bytes(bc, &block->columns[f], &size);
+    if (!raw && size)
+        return fail_nomem(err);
+    struct column_spec spec = block_column_spec(&schema->fields[f], block->records, size);
+    enum codec_id used;
+    if (!buffer_reserve(out, codec_bound(&spec)))
+        return fail_nomem(err);
+    TRY(codec_encode(bc->coder, schema->choices[f], &spec, raw, out->data + out->size, &coded, &used, err));
+    memset(entry, 0, 8);
+    entry[0] = (uint8_t)used;
+    store_le(entry + 8, size, 8);
+    store_le(entry + 16, coded, 8);
+    store_le(entry + 24, hash_xxh3_64(raw, size), 8);
+    store_le(entry + 32, hash_xxh3_64(out->data + out->size, coded), 8);
+    out->size += coded;
+    return APL_OK;
+}
+
+apl_status block_encode(struct block_coder *bc, const struct schema *schema, const struct raw_block *block,
+                        struct buffer *out, apl_error *err)
+{
+    uint32_t head = (uint32_t)block_head_bytes(schema->count, block->records);
+    out->size = 0;
+    if (!buffer_reserve(out, head))
+        return fail_nomem(err);
+    out->size = head;
+    for (unsigned f = 0; f < schema->count; f++) {
+        uint8_t entry[BLOCK_ENTRY];
+        TRY(encode_column(bc, schema, block, f, entry, out, err));
+        memcpy(out->data + BLOCK_HEAD + (size_t)BLOCK_ENTRY * f, entry, BLOCK_ENTRY);
+    }
+    uint8_t *p = out->data;
+    for (uint32_t i = 0; i < block->records; i++) {
+        struct hash128 h = block_record_hash(bc, schema, block, i);
+        uint8_t *at = p + BLOCK_HEAD + (size_t)BLOCK_ENTRY * schema->count + BLOCK_HASH * (size_t)i;
+        store_le(at, h.low, 8);
+        store_le(at + 8, h.high, 8);
+    }
+    store_le(p, BLOCK_MAGIC, 4);
+    store_le(p + 4, head, 4);
+    store_le(p + 16, block->records, 4);
+    store_le(p + 20, block->segment, 4);
+    store_le(p + 24, block->first, 8);
+    store_le(p + 32, schema->count, 4);
+    store_le(p + 36, 0, 4);
+    store_le(p + 8, hash_xxh3_64(p + 16, head - 16), 8);
+    return APL_OK;
+}

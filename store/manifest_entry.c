@@ -1,0 +1,63 @@
+/* The pieces that the entries of a manifest are made of: see manifest_entry.h. */
+#include "manifest_entry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+apl_status bad_manifest(apl_error *err, const char *what)
+{
+    return fail(err, APL_E_CORRUPT, "the manifest is damaged: %s", what);
+}
+
+size_t entry_begin(struct buffer *b, enum tag tag, unsigned flags)
+{
+    buffer_le(b, tag, 2);
+    buffer_le(b, flags, 2);
+    buffer_le(b, 0, 4);
+    return b->size;
+}
+
+void entry_end(struct buffer *b, size_t begin)
+{
+    if (!b->failed)
+        store_le(b->data + begin - 4, b->size - begin, 4);
+}
+
+void put_string(struct buffer *b, const char *text)
+{
+    size_t n = text ? strlen(text) : 0;
+    buffer_le(b, n, 2);
+    buffer_put(b, text, n);
+}
+
+const char *get_string(struct cursor *c, size_t *length)
+{
+    *length = cursor_u16(c);
+    return (const char *)cursor_take(c, *length);
+}
+
+apl_status get_name(struct cursor *c, bool may_be_empty, char **name, apl_error *err)
+{
+    size_t length;
+    const char *text = get_string(c, &length);
+    if (!text || !(name_ok(text, length) || (may_be_empty && length == 0)))
+        return bad_manifest(err, "a name is not printable UTF-8");
+    free(*name);
+    *name = strndup(text, length);
+    return *name ? APL_OK : fail_nomem(err);
+}
+
+/* It has room for a power of two of them. */
+apl_status grow_list(void *list_at, uint32_t count, size_t size, apl_error *err)
+{
+    void **list = list_at;
+    if (count >= MANIFEST_MAX_LIST)
+        return bad_manifest(err, "a list is too long");
+    if (count & (count - 1))
+        return APL_OK;
+    void *grown = realloc(*list, (count ? 2 * (size_t)count : 1) * size);
+    if (!grown)
+        return fail_nomem(err);
+    *list = grown;
+    return APL_OK;
+}

@@ -1,0 +1,57 @@
+/* The entries of a manifest as bytes, for the files that write and read them: each has a function that writes it and one that
+ * reads its payload. docs/FORMAT.md describes them. */
+#ifndef MANIFEST_ENTRY_H
+#define MANIFEST_ENTRY_H
+
+#include "manifest.h"
+
+#define ENTRY_REQUIRED 1u /* flag: a reader that does not know the tag must refuse the store */
+
+enum tag {
+    TAG_STORE = 1,
+    TAG_TOOL = 2,
+    TAG_SOURCE = 3,
+    TAG_FIELD = 4,
+    TAG_CLASSES = 5,
+    TAG_SPLIT = 6,
+    TAG_MEMBER = 7,
+    TAG_SEGMENT = 8,
+    TAG_MOMENTS = 9,
+    TAG_CLASS_COUNTS = 10
+};
+
+apl_status bad_manifest(apl_error *err, const char *what);
+
+/* What is written between these two is the payload of an entry. */
+size_t entry_begin(struct buffer *b, enum tag tag, unsigned flags);
+void entry_end(struct buffer *b, size_t begin);
+
+/* Text: its length (2), its bytes. What is read points into the manifest; NULL, if that ends before the text does. */
+void put_string(struct buffer *b, const char *text);
+const char *get_string(struct cursor *c, size_t *length);
+
+/* A copy of a text that must be a name (or empty, if that is allowed), in place of *name. */
+apl_status get_name(struct cursor *c, bool may_be_empty, char **name, apl_error *err);
+
+/* Makes room for one more element of a list that grows; `list_at` is where the pointer to it is, `count` what it has. */
+apl_status grow_list(void *list_at, uint32_t count, size_t size, apl_error *err);
+
+/* manifest_fields.c */
+void put_field(struct buffer *b, const struct schema *schema, unsigned f);
+apl_status get_field(struct cursor *c, struct manifest *m, apl_error *err);
+void put_classes(struct buffer *b, const struct schema *schema, unsigned f);
+apl_status get_classes(struct cursor *c, struct manifest *m, apl_error *err);
+void put_moments(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f);
+apl_status get_moments(struct cursor *c, struct manifest *m, apl_error *err);
+void put_class_counts(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f);
+apl_status get_class_counts(struct cursor *c, struct manifest *m, apl_error *err);
+
+/* manifest_ranges.c */
+void put_split(struct buffer *b, const struct split *split);
+apl_status get_split(struct cursor *c, struct manifest *m, apl_error *err);
+void put_member(struct buffer *b, const struct member *member);
+apl_status get_member(struct cursor *c, struct manifest *m, apl_error *err);
+void put_segment(struct buffer *b, const struct segment *segment);
+apl_status get_segment(struct cursor *c, struct manifest *m, apl_error *err);
+
+#endif

@@ -1,0 +1,150 @@
+/* The entries of a manifest that speak of fields. Each has one function that writes it and one that reads it, side by side. */
+#include "manifest_entry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* FIELD, in order: name (text), dtype (1), mark (1), dimensions (1), codec (1), level (1), zero (3), shape (8
+ * each; -1: varies), raw bytes (8), stored bytes (8), digest (32) */
+void put_field(struct buffer *b, const struct schema *schema, unsigned f)
+{
+    const apl_field *field = &schema->fields[f];
+    size_t at = entry_begin(b, TAG_FIELD, ENTRY_REQUIRED);
+    put_string(b, field->name);
+    buffer_le(b, field->dtype, 1);
+    buffer_le(b, field->mark, 1);
+    buffer_le(b, field->ndim, 1);
+    buffer_le(b, schema->choices[f].id, 1);
+    buffer_le(b, (uint8_t)schema->choices[f].level, 1);
+    buffer_le(b, 0, 3);
+    for (unsigned i = 0; i < field->ndim; i++)
+        buffer_le(b, (uint64_t)field->shape[i], 8);
+    buffer_le(b, field->raw_bytes, 8);
+    buffer_le(b, field->stored_bytes, 8);
+    buffer_put(b, field->digest, 32);
+    entry_end(b, at);
+}
+
+apl_status get_field(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    size_t length;
+    const char *name = get_string(c, &length);
+    apl_dtype dtype = (apl_dtype)cursor_u8(c);
+    apl_mark mark = (apl_mark)cursor_u8(c);
+    unsigned ndim = cursor_u8(c);
+    struct codec_choice choice = {.id = cursor_u8(c)};
+    choice.level = (int8_t)cursor_u8(c);
+    cursor_take(c, 3);
+    int64_t shape[APL_MAX_DIMS] = {0};
+    for (unsigned i = 0; i < ndim && i < APL_MAX_DIMS; i++)
+        shape[i] = (int64_t)cursor_u64(c);
+    uint64_t raw = cursor_u64(c), stored = cursor_u64(c);
+    const uint8_t *digest = cursor_take(c, 32);
+    if (!digest || choice.id >= CODEC_COUNT)
+        return bad_manifest(err, "a field's entry");
+    apl_error inner;
+    apl_status status = schema_add(&m->schema, name, length, dtype, mark, ndim, shape, &inner);
+    if (status != APL_OK)
+        return status == APL_E_INVALID ? bad_manifest(err, inner.message) : fail_nomem(err);
+    unsigned f = m->schema.count - 1;
+    m->schema.choices[f] = choice;
+    apl_field *field = &m->schema.fields[f];
+    field->codec = codec_name(choice.id);
+    field->level = choice.level;
+    field->raw_bytes = raw;
+    field->stored_bytes = stored;
+    memcpy(field->digest, digest, 32);
+    return APL_OK;
+}
+
+/* CLASSES: field (4), count (4), names (text each) */
+void put_classes(struct buffer *b, const struct schema *schema, unsigned f)
+{
+    const apl_field *field = &schema->fields[f];
+    size_t at = entry_begin(b, TAG_CLASSES, 0);
+    buffer_le(b, f, 4);
+    buffer_le(b, field->class_count, 4);
+    for (uint64_t i = 0; i < field->class_count; i++)
+        put_string(b, field->classes[i]);
+    entry_end(b, at);
+}
+
+apl_status get_classes(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    uint32_t f = cursor_u32(c), count = cursor_u32(c);
+    /* A second list could be longer than the counts of classes, which have been made room for by then. */
+    if (f >= m->schema.count || m->schema.fields[f].class_count || count == 0 || count > cursor_left(c) / 2)
+        return bad_manifest(err, "class names");
+    const char **names = calloc(count, sizeof *names);
+    size_t *lengths = calloc(count, sizeof *lengths);
+    apl_status status = names && lengths ? APL_OK : fail_nomem(err);
+    for (uint32_t i = 0; status == APL_OK && i < count; i++)
+        names[i] = get_string(c, &lengths[i]);
+    if (status == APL_OK && !cursor_ok(c))
+        status = bad_manifest(err, "class names are cut");
+    apl_error inner;
+    if (status == APL_OK && schema_set_classes(&m->schema, f, names, lengths, count, &inner) != APL_OK)
+        status = inner.status == APL_E_INVALID ? bad_manifest(err, inner.message) : fail_nomem(err);
+    free(names);
+    free(lengths);
+    return status;
+}
+
+/* MOMENTS: split (4), field (4), channels (4), then of each channel: elements (8), their sum (8), sum of
+ * squares (8) */
+void put_moments(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f)
+{
+    unsigned channels = field_channels(&m->schema.fields[f]);
+    size_t at = entry_begin(b, TAG_MOMENTS, 0);
+    buffer_le(b, s, 4);
+    buffer_le(b, f, 4);
+    buffer_le(b, channels, 4);
+    for (unsigned i = 0; i < channels; i++) {
+        const struct moments *moments = split_summary(&m->splits[s], f).moments + i;
+        buffer_le(b, moments->count, 8);
+        buffer_le(b, moments->sum, 8);
+        buffer_le(b, moments->squares, 8);
+    }
+    entry_end(b, at);
+}
+
+apl_status get_moments(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    uint32_t s = cursor_u32(c), f = cursor_u32(c), channels = cursor_u32(c);
+    if (s >= m->split_count || f >= m->schema.count || channels == 0 ||
+        channels != field_channels(&m->schema.fields[f]))
+        return bad_manifest(err, "moments");
+    TRY(manifest_new_summary(&m->schema, &m->splits[s], f, err));
+    for (unsigned i = 0; i < channels; i++) {
+        struct moments *moments = split_summary(&m->splits[s], f).moments + i;
+        moments->count = cursor_u64(c);
+        moments->sum = cursor_u64(c);
+        moments->squares = cursor_u64(c);
+    }
+    return APL_OK;
+}
+
+/* CLASS_COUNTS: split (4), field (4), records of each class (8 each) */
+void put_class_counts(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f)
+{
+    size_t at = entry_begin(b, TAG_CLASS_COUNTS, 0);
+    buffer_le(b, s, 4);
+    buffer_le(b, f, 4);
+    const uint64_t *counts = split_summary(&m->splits[s], f).classes;
+    for (uint64_t i = 0; i < m->schema.fields[f].class_count; i++)
+        buffer_le(b, counts[i], 8);
+    entry_end(b, at);
+}
+
+apl_status get_class_counts(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    uint32_t s = cursor_u32(c), f = cursor_u32(c);
+    if (s >= m->split_count || f >= m->schema.count || m->schema.fields[f].class_count == 0 ||
+        m->schema.fields[f].class_count > cursor_left(c) / 8)
+        return bad_manifest(err, "class counts");
+    TRY(manifest_new_summary(&m->schema, &m->splits[s], f, err));
+    uint64_t *counts = split_summary(&m->splits[s], f).classes;
+    for (uint64_t i = 0; i < m->schema.fields[f].class_count; i++)
+        counts[i] = cursor_u64(c);
+    return APL_OK;
+}

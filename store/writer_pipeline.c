@@ -1,0 +1,102 @@
+/* Records on their way into the file: gathered into blocks, encoded on threads, and put by one more thread in a fixed
+ * order. */
+#include "writer.h"
+
+#include <stdlib.h>
+
+static apl_status encode_slot(void *context, unsigned worker, unsigned slot, apl_error *err)
+{
+    apl_writer *w = context;
+    struct writer_slot *s = &w->slots[slot];
+    TRY(block_encode(&w->coders[worker], &w->schema, &s->raw, &s->coded, err));
+    s->header = hash_xxh3_128(s->coded.data, (size_t)load_le(s->coded.data + 4, 4));
+    return APL_OK;
+}
+
+static apl_status put_slot(void *context, unsigned slot, apl_error *err)
+{
+    apl_writer *w = context;
+    struct writer_slot *s = &w->slots[slot];
+    struct block_mark mark = {.segment = s->raw.segment, .header = s->header};
+    mark.block = (uint32_t)(s->raw.first / w->block_records);
+    TRY(env_put(w->env, (struct key){KEY_BLOCK, mark.segment, mark.block}, s->coded.data, s->coded.size,
+                err));
+    buffer_put(&w->marks, &mark, sizeof mark);
+    /* relaxed: a figure for progress, nothing hangs on it */
+    atomic_store_explicit(&w->stored_bytes, env_bytes(w->env), memory_order_relaxed);
+    return w->marks.failed ? fail_nomem(err) : APL_OK;
+}
+
+apl_status writer_start_pipeline(apl_writer *w, apl_error *err)
+{
+    struct pipeline_stages stages = {w, encode_slot, put_slot};
+    w->depth = 2 * w->threads + 2;
+    w->slots = calloc(w->depth, sizeof *w->slots);
+    w->coders = calloc(w->threads + 1, sizeof *w->coders);
+    if (!w->slots || !w->coders)
+        return fail_nomem(err);
+    for (unsigned i = 0; i <= w->threads; i++) {
+        TRY(block_coder_init(&w->coders[i], err));
+        w->coders[i].any_class = true;
+    }
+    return pipeline_start(w->threads, w->depth, &stages, &w->pipeline, err);
+}
+
+/* Hands the block that is being filled to the encoders. The first one decides on the codecs. */
+static apl_status submit(apl_writer *w, apl_error *err)
+{
+    if (!w->filling)
+        return APL_OK;
+    if (!w->chosen)
+        TRY(block_choose(&w->coders[w->threads], &w->schema, &w->filling->raw, w->want_codec, w->want_level,
+                         err));
+    w->chosen = true;
+    w->filling = NULL;
+    pipeline_submit(w->pipeline);
+    return APL_OK;
+}
+
+apl_status writer_put(apl_writer *w, const apl_value *values, apl_error *err)
+{
+    if (!w->filling) {
+        unsigned slot;
+        TRY(pipeline_slot(w->pipeline, &slot, err));
+        w->filling = &w->slots[slot];
+        raw_block_clear(&w->filling->raw);
+        w->filling->raw.segment = w->segment;
+        w->filling->raw.first = w->next;
+    }
+    TRY(raw_block_append(&w->filling->raw, &w->schema, values, err));
+    w->next++;
+    return w->filling->raw.records == w->block_records ? submit(w, err) : APL_OK;
+}
+
+apl_status writer_begin_segment(apl_writer *w, uint32_t segment, apl_error *err)
+{
+    TRY(submit(w, err));
+    w->segment = segment;
+    w->next = 0;
+    return APL_OK;
+}
+
+apl_status writer_drain(apl_writer *w, apl_error *err)
+{
+    TRY(submit(w, err));
+    TRY(pipeline_flush(w->pipeline, err));
+    pipeline_stop(w->pipeline);
+    w->pipeline = NULL;
+    return APL_OK;
+}
+
+void writer_free_pipeline(apl_writer *w)
+{
+    pipeline_stop(w->pipeline);
+    for (unsigned i = 0; w->slots && i < w->depth; i++) {
+        raw_block_free(&w->slots[i].raw);
+        buffer_free(&w->slots[i].coded);
+    }
+    for (unsigned i = 0; w->coders && i <= w->threads; i++)
+        block_coder_free(&w->coders[i]);
+    free(w->slots);
+    free(w->coders);
+}
