@@ -57,6 +57,8 @@ struct finding {
     bool certain; /* it leaves nothing to chance: p is 0 or 1 */
 };
 
+#define AUDIT_LEVEL 0.01 /* the chance of a false alarm, unless another is asked for */
+
 /* Holm's procedure: the smallest p-value is held against level / count, the next against level / (count - 1), until one stands.
  * Marks what is rejected and returns how many; the chance that any of these is a false alarm is at most the level. What leaves
  * nothing to chance is rejected if its p is 0, and takes no share of the level. Sorts `findings` by p. */

@@ -2,56 +2,16 @@
 #include "cmd_audit.h"
 #include "args.h"
 #include "cmd.h"
+#include "command_line.h"
 #include "inputs.h"
 #include "report.h"
 #include "sampling_args.h"
 
+#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char help[] =
-    "Usage: apldata audit [OPTION]... DB\n"
-    "Test whether training sees the data's own distribution. Order: a reader hands out a split of the store "
-    "DB,\n"
-    "epoch after epoch; each record must come exactly once an epoch, in a uniformly random order, "
-    "independent of\n"
-    "other epochs, other seeds and all timing. Splits: what apldata split has made must be divided by "
-    "chance, or\n"
-    "exactly where it is stratified, with equal inputs on one side.\n"
-    "\n"
-    "      --epochs N            to look at (default: 100)\n"
-    "      --level P             the chance of a false alarm, all tests together (0.01)\n"
-    "      --splits              the splits alone, and equal inputs in those of the source\n"
-    "      --no-splits           the order alone (default: both, where there are split files)\n"
-    "      --windows             measure how far smaller windows are from uniform\n"
-    "      --html FILE           write a page with all findings and plots\n"
-    "      --controls            audit orders that are known to be wrong: each must be rejected\n"
-    "      --load                decode the values too; otherwise ids alone, which come in the same order\n"
-    "  -v, --verbose             what each test holds to be so, its statistic, and what it would find\n"
-    "      --json                print one JSON object\n"
-    "  -q, --quiet               print nothing: the exit status tells\n"
-    "  -h, --help                print this help\n"
-    "\n"
-    "The reader:\n"
-    "      --split NAME          default: the first of the store\n"
-    "      --where CONDITION, --with DB[:SPLIT][=WEIGHT], --own-weight W    as for apldata bench\n"
-    "      --batch-size N        records in a batch (256)\n"
-    "      --order ORDER         strict (default) or free\n"
-    "      --fill                in free order: draw when all of the split stands\n"
-    "      --seed N, --first-epoch N    default: 0\n"
-    "      --window N            records that mix (default: all of the split, if 4 GiB hold them)\n"
-    "      --bins N              1 to 4096 (64)\n"
-    "      --world W             as W processes that share an epoch: all of them, put together\n"
-    "      --lanes N             deal blocks to N lanes, a multiple of W\n"
-    "      --threads N, --loaders N, --consumers N, --queue-depth N    as for apldata bench\n"
-    "      --balance FIELD, --weights FIELD=CLASS:WEIGHT,..., --replacement, --epoch-records N\n"
-    "                            as for apldata bench: each epoch must be a sample by that law\n"
-    "\n"
-    "A window that does not cover the split, lanes and free order without --fill are not uniform: they are\n"
-    "reported, not tested.\n"
-    "Exit status: 0 if nothing is rejected (with --controls: if every control is), 1 if something is, 2 for\n"
-    "wrong use.\n";
 
 #define DEFAULT_EPOCHS 100
 
@@ -276,42 +236,69 @@ static int run_audit(struct audit_job *job)
 
 /* --------------------------------------------------------------------------------------------- options */
 
-static int set_option(struct audit_job *job, char **argv, int opt)
+static int take_splits(void *job, const char *value)
 {
-    switch (opt) {
-    case 'q':
-        job->quiet = true;
-        return 0;
-    case 'v':
-        job->verbose = true;
-        return 0;
-    case 'J':
-        job->json = true;
-        return 0;
-    case 'C':
-        job->controls = true;
-        return 0;
-    case 'D':
-        job->load = true;
-        return 0;
-    case 'S':
-        job->scope = AUDIT_SPLITS;
-        return 0;
-    case 'O':
-        job->scope = AUDIT_ORDER;
-        return 0;
-    case 'W':
-        job->windows = true;
-        return 0;
-    case 'H':
-        job->html = optarg;
-        return *optarg ? 0 : misuse("FILE is empty");
-    case 'L':
-        return parse_level(optarg, &job->level);
-    default:
-        return opt >= READER_ARGS_OPT ? reader_args_take(&job->args, opt, optarg) : misused_option(argv, opt);
-    }
+    (void)value;
+    ((struct audit_job *)job)->scope = AUDIT_SPLITS;
+    return 0;
 }
+
+static int take_no_splits(void *job, const char *value)
+{
+    (void)value;
+    ((struct audit_job *)job)->scope = AUDIT_ORDER;
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {.name = "epochs", .kind = OPTION_READER},
+    {0, "level", "P", "chance of a false alarm, of all tests together (default: 0.01)", OPTION_CHANCE,
+     offsetof(struct audit_job, level), NULL},
+    {0, "splits", NULL, "only the splits, and equal inputs in those of the source", OPTION_CALL, 0,
+     take_splits},
+    {0, "no-splits", NULL, "only the order (default: both, where there are split files)", OPTION_CALL, 0,
+     take_no_splits},
+    {0, "windows", NULL, "measure how far smaller windows are from uniform", OPTION_FLAG,
+     offsetof(struct audit_job, windows), NULL},
+    {0, "html", "FILE", "write a page with all findings and plots", OPTION_TEXT,
+     offsetof(struct audit_job, html), NULL},
+    {0, "controls", NULL, "audit orders that are known to be wrong: each must be rejected", OPTION_FLAG,
+     offsetof(struct audit_job, controls), NULL},
+    {0, "load", NULL, "decode the values too; by default only ids, which come in the same order", OPTION_FLAG,
+     offsetof(struct audit_job, load), NULL},
+    {'v', "verbose", NULL, "for each test its hypothesis, its statistic, and the effect it would find",
+     OPTION_FLAG, offsetof(struct audit_job, verbose), NULL},
+    {0, "json", NULL, "print one JSON object", OPTION_FLAG, offsetof(struct audit_job, json), NULL},
+    {'q', "quiet", NULL, "print nothing; see the exit status", OPTION_FLAG, offsetof(struct audit_job, quiet),
+     NULL},
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head =
+        "Usage: apldata audit [OPTION]... DB\n"
+        "Test whether training sees the data's own distribution. Order: a reader delivers a split of the\n"
+        "store DB, epoch after epoch; each record must come exactly once an epoch, in a uniformly random\n"
+        "order, independent of other epochs, other seeds and all timing. Splits: those made by apldata "
+        "split\n"
+        "must be divided by chance, or exactly where they are stratified, with equal inputs on one side.\n"
+        "\n",
+    .tail =
+        "\n"
+        "With --balance, --weights, --replacement or --epoch-records, each epoch must be a sample by that "
+        "law.\n"
+        "A window that does not cover the split, lanes, and free order without --fill are not uniform: "
+        "they\n"
+        "are reported, not tested.\n"
+        "Exit status: 0 if nothing is rejected (with --controls: if every control is), 1 if something is, "
+        "2\n"
+        "for wrong use.\n",
+    .column = 28,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+    .reader = FOR_AUDIT,
+    .reader_args = offsetof(struct audit_job, args),
+};
 
 static bool is_sampled(const struct audit_job *job)
 {
@@ -324,23 +311,7 @@ static bool is_sampled(const struct audit_job *job)
 
 static int parse(struct audit_job *job, int argc, char **argv)
 {
-    struct option options[READER_ARGS_MAX + 12] = {
-        {"json", no_argument, NULL, 'J'},       {"controls", no_argument, NULL, 'C'},
-        {"load", no_argument, NULL, 'D'},       {"level", required_argument, NULL, 'L'},
-        {"splits", no_argument, NULL, 'S'},     {"no-splits", no_argument, NULL, 'O'},
-        {"html", required_argument, NULL, 'H'}, {"windows", no_argument, NULL, 'W'},
-        {"quiet", no_argument, NULL, 'q'},      {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},
-    };
-    int opt, status = 0;
-    reader_args_getopt(FOR_AUDIT, options);
-    while (!status && (opt = getopt_long(argc, argv, ":qvh", options, NULL)) != -1) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return -1;
-        }
-        status = set_option(job, argv, opt);
-    }
+    int status = options_read(&line, job, argc, argv);
     if (!status)
         status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
     if (!status && reader_args_choices(&job->args) != 1)
@@ -356,10 +327,10 @@ static int parse(struct audit_job *job, int argc, char **argv)
 
 int cmd_audit(int argc, char **argv)
 {
-    struct audit_job job = {.level = 0.01, .args = {.who = FOR_AUDIT}};
+    struct audit_job job = {.level = AUDIT_LEVEL, .args = {.who = FOR_AUDIT}};
     int status = parse(&job, argc, argv);
     if (status == 0)
         status = run_audit(&job);
     reader_args_free(&job.args);
-    return status < 0 ? EXIT_SUCCESS : status;
+    return options_status(status);
 }

@@ -2,49 +2,25 @@
 #include "args.h"
 #include "check.h"
 #include "cmd.h"
+#include "command_line.h"
 #include "json.h"
 #include "report.h"
 #include "splits.h"
 #include "table.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char help[] =
-    "Usage: apldata check [OPTION]... DB [NAME]...\n"
-    "Test whether splits are as their rules say, how their classes are balanced, and what they share: "
-    "records,\n"
-    "equal inputs, groups, and images that look alike. Each split is held against its rest, and the splits "
-    "of\n"
-    "the source against each other; with one NAME that one alone, with two or more these against each "
-    "other.\n"
-    "\n"
-    "      --group FIELD    no two splits should share a value of FIELD (default: of a split that was made\n"
-    "                       with --group, that one)\n"
-    "      --near BITS      images look alike if their hashes differ in at most so many of 128 bits, 0 to\n"
-    "                       31 (default: 12); 'none': they are not compared\n"
-    "      --leaks          look for what is shared alone, and whether rules are kept exactly: no "
-    "statistics\n"
-    "      --level P        chance of a false alarm, of all tests together (default: 0.01)\n"
-    "      --json           print one JSON object\n"
-    "  -v, --verbose        print every class and every near-duplicate\n"
-    "  -q, --quiet          print nothing but errors\n"
-    "  -h, --help           print this help\n"
-    "\n"
-    "Classes and near-duplicates are reported, not tested. A build without Boost.Math has no statistics: it\n"
-    "looks for leaks alone.\n"
-    "Exit status: 0 if nothing is wrong, 1 if something is, 2 for wrong use.\n";
 
 #define DEFAULT_NEAR 12
 #define SHOWN_PAIRS  5
 
 struct check_job {
     const char *path;
-    struct check_options options;
-    bool json, quiet, verbose;
-    bool leaks, level; /* --leaks, --level */
+    struct check_options options; /* level 0: not given */
+    bool json, quiet, verbose, leaks;
     apl_store *store;
     double seconds;
 };
@@ -304,87 +280,84 @@ static int run(struct check_job *job)
     return status;
 }
 
-static int set_near(struct check_options *o)
+static int take_near(void *job, const char *value)
 {
+    struct check_options *o = &((struct check_job *)job)->options;
     uint64_t bits = 0;
-    o->pictures = strcmp(optarg, "none") != 0;
-    if (o->pictures && !parse_number(optarg, 0, NEAR_MOST, &bits))
-        return misuse("--near: 0 to %d bits or 'none', not '%s'", NEAR_MOST, shown(optarg));
+    o->pictures = strcmp(value, "none") != 0;
+    if (o->pictures && !parse_number(value, 0, NEAR_MOST, &bits))
+        return misuse("--near: 0 to %d bits or 'none', not '%s'", NEAR_MOST, shown(value));
     o->near = (unsigned)bits;
     return 0;
 }
 
-static int set_option(struct check_job *job, char **argv, int opt)
-{
-    switch (opt) {
-    case 'g':
-        job->options.group = optarg;
-        return *optarg ? 0 : misuse("FIELD is empty");
-    case 'N':
-        return set_near(&job->options);
-    case 'L':
-        job->level = true;
-        return parse_level(optarg, &job->options.level);
-    case 'l':
-        job->leaks = true;
-        return 0;
-    case 'J':
-        job->json = true;
-        return 0;
-    case 'v':
-        job->verbose = true;
-        return 0;
-    case 'q':
-        job->quiet = true;
-        return 0;
-    default:
-        return misused_option(argv, opt);
-    }
-}
+static const struct option_row rows[] = {
+    {0, "group", "FIELD",
+     "no two splits should share a value of FIELD (default: for a split made\n"
+     "with --group, that field)",
+     OPTION_TEXT, offsetof(struct check_job, options.group), NULL},
+    {0, "near", "BITS",
+     "images look alike if their hashes differ in at most BITS of 128 bits, 0\n"
+     "to 31 (default: 12); 'none': do not compare them",
+     OPTION_CALL, 0, take_near},
+    {0, "leaks", NULL, "look only for what is shared, and whether rules are kept exactly: no statistics",
+     OPTION_FLAG, offsetof(struct check_job, leaks), NULL},
+    {0, "level", "P", "chance of a false alarm, of all tests together (default: 0.01)", OPTION_CHANCE,
+     offsetof(struct check_job, options.level), NULL},
+    {0, "json", NULL, "print one JSON object", OPTION_FLAG, offsetof(struct check_job, json), NULL},
+    {'v', "verbose", NULL, "print every class and every near-duplicate", OPTION_FLAG,
+     offsetof(struct check_job, verbose), NULL},
+    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct check_job, quiet), NULL},
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head =
+        "Usage: apldata check [OPTION]... DB [NAME]...\n"
+        "Test whether splits follow their rules, how their classes are balanced, and what they share:\n"
+        "records, equal inputs, groups, and images that look alike. Each split is compared with its rest,\n"
+        "and the splits of the source with each other; one NAME checks that split alone, two or more\n"
+        "compare these with each other.\n"
+        "\n",
+    .tail =
+        "\n"
+        "Classes and near-duplicates are reported, not tested. A build without Boost.Math has no statistics: "
+        "it\n"
+        "looks only for leaks.\n"
+        "Exit status: 0 if nothing is wrong, 1 if something is, 2 for wrong use.\n",
+    .column = 23,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+};
 
 /* What is left to chance is tested where this build can, and where it is not declined. */
 static int set_statistics(struct check_job *job)
 {
-    if (job->leaks && job->level)
+    if (job->leaks && job->options.level > 0)
         return misuse("--leaks has no use for --level");
 #ifdef HAVE_AUDIT
     job->options.statistics = job->leaks ? NULL : &split_statistics;
 #else
-    if (job->level)
+    if (job->options.level > 0)
         return failed(
             "--level: this build has no statistics: they need a C++ compiler and Boost.Math (Debian: "
             "libboost-math-dev)");
 #endif
+    if (!(job->options.level > 0))
+        job->options.level = AUDIT_LEVEL;
     return 0;
 }
 
 int cmd_check(int argc, char **argv)
 {
-    static const struct option options[] = {{"leaks", no_argument, NULL, 'l'},
-                                            {"group", required_argument, NULL, 'g'},
-                                            {"near", required_argument, NULL, 'N'},
-                                            {"level", required_argument, NULL, 'L'},
-                                            {"json", no_argument, NULL, 'J'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    struct check_job job = {.options = {.pictures = true, .near = DEFAULT_NEAR, .level = 0.01}};
-    int opt;
-    while ((opt = getopt_long(argc, argv, ":qvh", options, NULL)) != -1) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return EXIT_SUCCESS;
-        }
-        int status = set_option(&job, argv, opt);
-        if (status)
-            return status;
-    }
-    if (optind == argc || !*argv[optind])
-        return misuse("which DB?");
-    int statistics = set_statistics(&job);
-    if (statistics)
-        return statistics;
+    struct check_job job = {.options = {.pictures = true, .near = DEFAULT_NEAR}};
+    int status = options_read(&line, &job, argc, argv);
+    if (!status && (optind == argc || !*argv[optind]))
+        status = misuse("which DB?");
+    if (!status)
+        status = set_statistics(&job);
+    if (status)
+        return options_status(status);
     job.path = argv[optind];
     job.options.names = (const char *const *)(argv + optind + 1);
     job.options.count = (size_t)(argc - optind - 1);

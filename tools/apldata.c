@@ -1,6 +1,7 @@
 /* apldata: look at stores, check them, and get data out of them. */
 #include "args.h"
 #include "cmd.h"
+#include "command_line.h"
 #include "image.h"
 #include "interrupt.h"
 #include "json.h"
@@ -14,73 +15,78 @@
 
 #include "apl.h"
 
-static const char help[] = "Usage: apldata COMMAND [OPTION]... DB [...]\n"
-                           "Look after the store in the directory DB.\n"
-                           "\n"
-                           "Commands:\n"
-                           "  info     what is in it\n"
-                           "  verify   decode and check every byte of it\n"
-                           "  get      the fields of some records\n"
-                           "  export   all of it, as files that others read\n"
-                           "  split    divide the records of a split, in two or into many parts\n"
-                           "  check    do splits share records, inputs, groups, or images that look alike?\n"
-                           "  bench    how fast it can be read for training\n"
-                           "  stream   batches as they come, for another program\n"
-                           "  audit    test whether training sees the data's own distribution\n"
-                           "\n"
-                           "  -h, --help       print this help; 'apldata COMMAND --help' that of a command\n"
-                           "      --version    print the version\n";
-
 static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
+    const char *name, *what;
+    int (*run)(int argc, char **argv); /* NULL: not in this build */
 } commands[] = {
-    {"info", cmd_info},   {"verify", cmd_verify}, {"get", cmd_get},     {"export", cmd_export},
-    {"split", cmd_split}, {"check", cmd_check},   {"bench", cmd_bench}, {"stream", cmd_stream},
+    {"info", "what is in it", cmd_info},
+    {"verify", "decode and check every byte of it", cmd_verify},
+    {"get", "the fields of some records", cmd_get},
+    {"export", "all of it, as files that others read", cmd_export},
+    {"split", "divide the records of a split, in two or into many parts", cmd_split},
+    {"check", "do splits share records, inputs, groups, or images that look alike?", cmd_check},
+    {"bench", "how fast it can be read for training", cmd_bench},
+    {"stream", "batches as they come, for another program", cmd_stream},
 #ifdef HAVE_AUDIT
-    {"audit", cmd_audit},
+    {"audit", "test whether training sees the data's own distribution", cmd_audit},
+#else
+    {"audit", "test whether training sees the data's own distribution", NULL},
 #endif
 };
+#define COMMANDS (sizeof commands / sizeof *commands)
 
-static int print_version(void)
+/* The head of --help, with a line for each command. */
+static void write_head(char *text, size_t size)
 {
+    size_t used = (size_t)snprintf(text, size,
+                                   "Usage: apldata COMMAND [OPTION]... DB [...]\n"
+                                   "Look after the store in the directory DB.\n\nCommands:\n");
+    for (size_t i = 0; i < COMMANDS && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "  %-8s %s\n%s", commands[i].name,
+                                 commands[i].what, i + 1 == COMMANDS ? "\n" : "");
+}
+
+static int print_version(void *job, const char *value)
+{
+    (void)job, (void)value;
     printf("apldata %s (libapldata %s, jansson %s, libpng %s)\n", APL_VERSION_STRING, apl_version(),
            jansson_version_str(), image_libpng_version());
-    return EXIT_SUCCESS;
+    return OPTIONS_DONE;
 }
 
 static int run_command(int argc, char **argv)
 {
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(argv[0], commands[i].name) == 0) {
-            command_name = commands[i].name;
-            sandbox_enter();
-            optind = 0; /* begin anew, with the command's own options */
-            return commands[i].run(argc, argv);
-        }
-    }
-    if (strcmp(argv[0], "audit") == 0)
+    size_t i = 0;
+    while (i < COMMANDS && strcmp(argv[0], commands[i].name) != 0)
+        i++;
+    if (i == COMMANDS)
+        return misuse("no such command: '%s'", shown(argv[0]));
+    if (!commands[i].run)
         return failed(
-            "this build has no audit: it needs a C++ compiler and Boost.Math (Debian: libboost-math-dev)");
-    return misuse("no such command: '%s'", shown(argv[0]));
+            "this build has no %s: it needs a C++ compiler and Boost.Math (Debian: libboost-math-dev)",
+            commands[i].name);
+    command_name = commands[i].name;
+    sandbox_enter();
+    optind = 0; /* begin anew, with the command's own options */
+    return commands[i].run(argc, argv);
 }
+
+static const struct option_row rows[] = {
+    {'h', "help", NULL, "print this help; 'apldata COMMAND --help' that of a command", OPTION_HELP, 0, NULL},
+    {0, "version", NULL, "print the version", OPTION_CALL, 0, print_version},
+};
 
 static int run(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
-    int opt;
+    char head[2000], none;
+    const struct command_line line = {
+        .head = head, .column = 19, .rows = rows, .count = sizeof rows / sizeof *rows, .stops = true};
+    write_head(head, sizeof head);
     opterr = 0;
-    while ((opt = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return EXIT_SUCCESS;
-        }
-        return opt == 'V' ? print_version() : misused_option(argv, opt);
-    }
-    if (optind == argc)
-        return misuse("which command?");
-    return run_command(argc - optind, argv + optind);
+    int status = options_read(&line, &none, argc, argv);
+    if (!status && optind == argc)
+        status = misuse("which command?");
+    return status ? options_status(status) : run_command(argc - optind, argv + optind);
 }
 
 int main(int argc, char **argv)

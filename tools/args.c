@@ -126,15 +126,6 @@ bool parse_integer(const char *text, int64_t min, int64_t max, int64_t *value)
     return true;
 }
 
-int parse_level(const char *text, double *level)
-{
-    char *end;
-    *level = strtod(text, &end);
-    return *text && !*end && *level > 0 && *level < 1
-               ? 0
-               : misuse("--level: a chance between 0 and 1 is needed, not '%s'", shown(text));
-}
-
 int finish_output(int status)
 {
     errno = 0;

@@ -40,9 +40,6 @@ bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 /* The same with a sign allowed. */
 bool parse_integer(const char *text, int64_t min, int64_t max, int64_t *value);
 
-/* The value of --level, a chance above 0 and below 1; 0, or what misuse() returned. */
-int parse_level(const char *text, double *level);
-
 /* Flushes and closes stdout: what could not be written turns success into failure. */
 int finish_output(int status);
 

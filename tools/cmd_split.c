@@ -1,48 +1,23 @@
 /* apldata split: divide a split of a store, in two or into many parts. */
 #include "args.h"
 #include "cmd.h"
+#include "command_line.h"
 #include "json.h"
 #include "report.h"
 #include "splits.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char help[] =
-    "Usage: apldata split [OPTION]... DB NAME=RATIO[@PARENT]\n"
-    "       apldata split --folds K [OPTION]... DB NAME[@PARENT]\n"
-    "       apldata split --clients N --iid|--dirichlet A [OPTION]... DB NAME[@PARENT]\n"
-    "Divide the records of PARENT in two: NAME has about RATIO of them, PARENT-NAME the rest;\n"
-    "or into many parts: NAME-0, NAME-1, ..., with the rests PARENT-NAME-0, PARENT-NAME-1, ...\n"
-    "PARENT is a split of the source (default: train), or one that was made before, or a rest.\n"
-    "The store is not changed: a split is kept in the file DB/NAME.split.\n"
-    "Whether splits leak into each other, 'apldata check DB' tells ('apldata split --check DB' is its old "
-    "form).\n"
-    "\n"
-    "      --folds K            K equal parts, for cross-validation\n"
-    "      --clients N          N parts, for the clients of federated learning:\n"
-    "      --iid                  equal ones, each like the whole\n"
-    "      --dirichlet A          each with shares of the classes drawn from Dirichlet(A)\n"
-    "      --stratify FIELD     so much of each class, exactly (default: by a hash of the inputs);\n"
-    "                           with --dirichlet: where the classes are (default: the only target)\n"
-    "      --by content|key|id  hash the inputs, so that equal ones stay together (the default), or the\n"
-    "                           place in the source, or the id, of each by itself\n"
-    "      --group FIELD        keep records with the same value of FIELD on one side: patients, videos\n"
-    "      --seed N             another seed, another split (default: 0)\n"
-    "      --force              replace a split that exists\n"
-    "  -j, --threads N          threads that divide (default: one per core)\n"
-    "      --json               print one JSON object\n"
-    "  -q, --quiet              print nothing but errors\n"
-    "  -h, --help               print this help\n";
 
 struct job {
     const char *path;
     struct split_spec spec;
     apl_split_options options;
-    uint64_t folds, clients; /* 0: not told */
-    double concentration;    /* 0: not told */
+    uint64_t folds, clients; /* 0: not given */
+    double concentration;    /* 0: not given */
     bool iid, by, json, quiet;
 };
 
@@ -52,7 +27,7 @@ static int fail_with(const struct job *job, const apl_error *err)
     return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
 }
 
-/* Tells what has been made. */
+/* Reports what has been made. */
 static int tell(const struct job *job, apl_store *store)
 {
     const struct split_spec *s = &job->spec;
@@ -92,22 +67,33 @@ static bool take_check(int *argc, char **argv)
     return true;
 }
 
-static int set_parts(uint64_t *parts, const char *what)
+static int take_parts(uint64_t *parts, const char *what, const char *value)
 {
-    if (parse_number(optarg, 2, APL_MAX_PARTS, parts))
+    if (parse_number(value, 2, APL_MAX_PARTS, parts))
         return 0;
-    return misuse("the number of %s must be 2 to %d, not '%s'", what, APL_MAX_PARTS, shown(optarg));
+    return misuse("the number of %s must be 2 to %d, not '%s'", what, APL_MAX_PARTS, shown(value));
 }
 
-static int set_concentration(struct job *job)
+static int take_folds(void *job, const char *value)
 {
-    char *end = optarg;
-    if (strspn(optarg, "0123456789.") == strlen(optarg))
-        job->concentration = strtod(optarg, &end);
+    return take_parts(&((struct job *)job)->folds, "folds", value);
+}
+
+static int take_clients(void *job, const char *value)
+{
+    return take_parts(&((struct job *)job)->clients, "clients", value);
+}
+
+static int take_concentration(void *user, const char *value)
+{
+    struct job *job = user;
+    char *end = (char *)value;
+    if (strspn(value, "0123456789.") == strlen(value))
+        job->concentration = strtod(value, &end);
     if (job->concentration >= 1e-6 && job->concentration <= 1e6 && !*end)
         return 0;
     return misuse("the concentration must be a number from 0.000001 to 1000000, such as 0.1, not '%s'",
-                  shown(optarg));
+                  shown(value));
 }
 
 /* What the operand says, and into how many parts the options do. */
@@ -129,96 +115,80 @@ static int set_spec(struct job *job, const char *operand)
     return status;
 }
 
-static int set_by(apl_split_options *o)
+static int take_by(void *user, const char *value)
 {
     static const apl_split_by all[] = {APL_BY_CONTENT, APL_BY_KEY, APL_BY_ID};
+    struct job *job = user;
+    job->by = true;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(optarg, split_by_name(all[i])) == 0) {
-            o->by = all[i];
+        if (strcmp(value, split_by_name(all[i])) == 0) {
+            job->options.by = all[i];
             return 0;
         }
-    return misuse("splits are --by content, key or id, not '%s'", shown(optarg));
+    return misuse("splits are --by content, key or id, not '%s'", shown(value));
 }
 
-static int set_option(struct job *job, char **argv, int opt)
+static int take_seed(void *job, const char *value)
 {
-    uint64_t n;
-    switch (opt) {
-    case 'K':
-        return set_parts(&job->folds, "folds");
-    case 'N':
-        return set_parts(&job->clients, "clients");
-    case 'A':
-        return set_concentration(job);
-    case 'I':
-        job->iid = true;
+    if (parse_number(value, 0, UINT64_MAX, &((struct job *)job)->options.seed))
         return 0;
-    case 's':
-        job->options.stratify = optarg;
-        return *optarg ? 0 : misuse("FIELD is empty");
-    case 'g':
-        job->options.group = optarg;
-        return *optarg ? 0 : misuse("FIELD is empty");
-    case 'b':
-        job->by = true;
-        return set_by(&job->options);
-    case 'S':
-        if (!parse_number(optarg, 0, UINT64_MAX, &job->options.seed))
-            return misuse("the seed must be a number from 0 to 18446744073709551615, not '%s'",
-                          shown(optarg));
-        return 0;
-    case 'F':
-        job->options.replace = 1;
-        return 0;
-    case 'j':
-        if (!parse_number(optarg, 1, MAX_THREADS, &n))
-            return misuse("the number of threads must be 1 to %d, not '%s'", MAX_THREADS, shown(optarg));
-        job->options.threads = (unsigned)n;
-        return 0;
-    case 'J':
-        job->json = true;
-        return 0;
-    case 'q':
-        job->quiet = true;
-        return 0;
-    default:
-        return misused_option(argv, opt);
-    }
+    return misuse("the seed must be a number from 0 to 18446744073709551615, not '%s'", shown(value));
 }
+
+static const struct option_row rows[] = {
+    {0, "folds", "K", "K equal parts, for cross-validation", OPTION_CALL, 0, take_folds},
+    {0, "clients", "N", "N parts, for the clients of federated learning:", OPTION_CALL, 0, take_clients},
+    {0, "iid", NULL, "  equal ones, each like the whole", OPTION_FLAG, offsetof(struct job, iid), NULL},
+    {0, "dirichlet", "A", "  each with class shares drawn from Dirichlet(A)", OPTION_CALL, 0,
+     take_concentration},
+    {0, "stratify", "FIELD",
+     "the same share of each class, exactly (default: by a hash of the inputs);\n"
+     "with --dirichlet: the field with the classes (default: the only target)",
+     OPTION_TEXT, offsetof(struct job, options.stratify), NULL},
+    {0, "by", "content|key|id",
+     "hash the inputs, so that equal ones stay together (the default), or the\n"
+     "place in the source, or the id, of each record",
+     OPTION_CALL, 0, take_by},
+    {0, "group", "FIELD", "keep records with the same value of FIELD on one side: patients, videos",
+     OPTION_TEXT, offsetof(struct job, options.group), NULL},
+    {0, "seed", "N", "another seed, another split (default: 0)", OPTION_CALL, 0, take_seed},
+    {0, "force", NULL, "replace a split that exists", OPTION_SWITCH, offsetof(struct job, options.replace),
+     NULL},
+    {'j', "threads", "N", "threads that divide (default: one per core)", OPTION_THREADS,
+     offsetof(struct job, options.threads), NULL},
+    {0, "json", NULL, "print one JSON object", OPTION_FLAG, offsetof(struct job, json), NULL},
+    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, quiet), NULL},
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head =
+        "Usage: apldata split [OPTION]... DB NAME=RATIO[@PARENT]\n"
+        "       apldata split --folds K [OPTION]... DB NAME[@PARENT]\n"
+        "       apldata split --clients N --iid|--dirichlet A [OPTION]... DB NAME[@PARENT]\n"
+        "Divide the records of PARENT in two: NAME has about RATIO of them, PARENT-NAME the rest;\n"
+        "or into many parts: NAME-0, NAME-1, ..., with the rests PARENT-NAME-0, PARENT-NAME-1, ...\n"
+        "PARENT is a split of the source (default: train), one made before, or a rest.\n"
+        "The store is not changed: a split is kept in the file DB/NAME.split.\n"
+        "To see whether splits leak into each other, run 'apldata check DB', formerly 'apldata split --check "
+        "DB'.\n"
+        "\n",
+    .column = 27,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+};
 
 int cmd_split(int argc, char **argv)
 {
-    static const struct option options[] = {{"folds", required_argument, NULL, 'K'},
-                                            {"clients", required_argument, NULL, 'N'},
-                                            {"dirichlet", required_argument, NULL, 'A'},
-                                            {"iid", no_argument, NULL, 'I'},
-                                            {"stratify", required_argument, NULL, 's'},
-                                            {"by", required_argument, NULL, 'b'},
-                                            {"group", required_argument, NULL, 'g'},
-                                            {"seed", required_argument, NULL, 'S'},
-                                            {"force", no_argument, NULL, 'F'},
-                                            {"threads", required_argument, NULL, 'j'},
-                                            {"json", no_argument, NULL, 'J'},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     struct job job = {.options = APL_SPLIT_OPTIONS_INIT};
-    int opt;
     if (take_check(&argc, argv))
         return cmd_check(argc, argv);
-    while ((opt = getopt_long(argc, argv, ":j:qh", options, NULL)) != -1) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return EXIT_SUCCESS;
-        }
-        int status = set_option(&job, argv, opt);
-        if (status)
-            return status;
-    }
+    int status = options_read(&line, &job, argc, argv);
     const char *what = job.folds || job.clients ? "NAME" : "NAME=RATIO";
-    int status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", what, NULL});
+    if (!status)
+        status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", what, NULL});
     if (status)
-        return status;
+        return options_status(status);
     job.path = argv[optind];
     status = set_spec(&job, argv[optind + 1]);
     if (!status)

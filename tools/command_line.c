@@ -34,7 +34,7 @@ static void print_help(const struct command_line *line)
     for (size_t i = 0; i < line->count; i++)
         print_row(line, &line->rows[i]);
     if (line->reader)
-        reader_args_print_help(line->column);
+        reader_args_print_help(line->reader, line->column);
     if (line->tail)
         fputs(line->tail, stdout);
 }
@@ -57,6 +57,8 @@ static int argument_of(const struct option_row *row)
 /* The table as getopt_long() wants it: what it returns is the row's number, counted from 1, or the reader's. */
 static void prepare(const struct command_line *line, struct option *options, char *letters)
 {
+    if (line->stops)
+        *letters++ = '+';
     *letters++ = ':';
     for (size_t i = 0; i < line->count && i < MOST_ROWS; i++) {
         const struct option_row *row = &line->rows[i];
@@ -93,6 +95,15 @@ static int take_threads(unsigned *threads, const char *value)
     return 0;
 }
 
+static int take_chance(double *chance, const char *name, const char *value)
+{
+    char *end;
+    *chance = strtod(value, &end);
+    return *value && !*end && *chance > 0 && *chance < 1
+               ? 0
+               : misuse("--%s: a chance between 0 and 1 is needed, not '%s'", name, shown(value));
+}
+
 static int take(const struct command_line *line, const struct option_row *row, void *job)
 {
     void *to = (char *)job + row->at;
@@ -108,6 +119,8 @@ static int take(const struct command_line *line, const struct option_row *row, v
         return *optarg ? 0 : misuse("%s is empty", row->value);
     case OPTION_THREADS:
         return take_threads(to, optarg);
+    case OPTION_CHANCE:
+        return take_chance(to, row->name, optarg);
     case OPTION_HELP:
         print_help(line);
         return OPTIONS_DONE;
@@ -121,7 +134,7 @@ static int take(const struct command_line *line, const struct option_row *row, v
 int options_read(const struct command_line *line, void *job, int argc, char **argv)
 {
     struct option options[MOST_ROWS + READER_ARGS_MAX + 1];
-    char letters[2 * MOST_ROWS + 2];
+    char letters[2 * MOST_ROWS + 3];
     int opt, status = 0;
     prepare(line, options, letters);
     while (!status && (opt = getopt_long(argc, argv, letters, options, NULL)) != -1) {

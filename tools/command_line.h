@@ -17,6 +17,7 @@ enum option_kind {
     OPTION_SWITCH,  /* an int becomes 1 */
     OPTION_TEXT,    /* a const char * becomes the value, which must not be empty */
     OPTION_THREADS, /* an unsigned becomes the value, 1 to MAX_THREADS */
+    OPTION_CHANCE,  /* a double becomes the value, above 0 and below 1 */
     OPTION_READER,  /* of the reader's table: see reader_args.h */
     OPTION_HELP     /* prints the help */
 };
@@ -45,6 +46,7 @@ struct command_line {
     size_t count;
     unsigned reader;    /* FOR_BENCH or the like: the reader's options too, */
     size_t reader_args; /* which go to the struct reader_args there in the job */
+    bool stops;         /* at the first operand: what follows is for another command line */
 };
 
 /* Reads the options into the job; the operands are then argv[optind ...]. 0: go on. OPTIONS_DONE: the help or the like

@@ -46,65 +46,68 @@ static const struct word layouts[] = {{"nchw", APL_NCHW}, {"nhwc", APL_NHWC}, {N
 #define ONE_OF(words) 0, 0, (words)
 
 static const struct reader_option table[] = {
-    {"epochs", NUMBER, FOR_BENCH | FOR_AUDIT, PLACE(epochs), 1, UINT32_MAX, NULL, "N", "default: 3"},
-    {"epochs", NUMBER, FOR_STREAM, PLACE(epochs), UP_TO(UINT32_MAX), "N", "default: 1; 0: without end"},
-    {"seconds", REAL, FOR_BENCH, PLACE(seconds), ANY, "S", "for so long, instead"},
+    {"epochs", NUMBER, FOR_BENCH, PLACE(epochs), 1, UINT32_MAX, NULL, "N", "epochs to read (default: 3)"},
+    {"epochs", NUMBER, FOR_AUDIT, PLACE(epochs), 1, UINT32_MAX, NULL, "N", "epochs to test (default: 100)"},
+    {"epochs", NUMBER, FOR_STREAM, PLACE(epochs), UP_TO(UINT32_MAX), "N",
+     "epochs to read (default: 1; 0: forever)"},
+    {"seconds", REAL, FOR_BENCH, PLACE(seconds), ANY, "S", "read for S seconds instead"},
     {"demand", REAL, FOR_BENCH, PLACE(demand), ANY, "RATE",
-     "take no more than so many records a second, as training would, and say\nfor what part of its time it "
-     "would have waited"},
+     "take at most RATE records per second, as training would, and report\nthe share of time spent waiting"},
     {"callers", NUMBER, FOR_BENCH, PLACE(callers), 1, 256, NULL, "N", "threads that take batches (1)"},
-    {"split", TEXT, ALL, PLACE(options.split), ANY, "NAME", "default: the first of the store"},
+    {"split", TEXT, ALL, PLACE(options.split), ANY, "NAME", "default: the first split of the store"},
     {"where", REPEATED, ALL, NOWHERE, ANY, "CONDITION",
-     "only records such as label=cat,dog or year>=2020; again: and"},
+     "only records such as label=cat,dog or year>=2020; if repeated, all hold"},
     {"with", REPEATED, ALL, NOWHERE, ANY, "DB[:SPLIT][=WEIGHT]",
-     "another store too, in the same order; again: more"},
-    {"own-weight", REAL, ALL, PLACE(options.weight), ANY, "W", "of DB, where stores have weights (1)"},
+     "read another store too, in one order; may be repeated"},
+    {"own-weight", REAL, ALL, PLACE(options.weight), ANY, "W", "weight of DB, where stores have weights (1)"},
     {"fields", FIELDS, BOTH, PLACE(options.fields), ANY, "NAME,...", "only these fields"},
-    {"batch-size", NUMBER, ALL, PLACE(options.batch_size), 1, 1u << 24, NULL, "N",
-     "records in a batch (256)"},
-    {"drop-last", FLAG, BOTH, PLACE(options.drop_last), ANY, NULL, "no batch that is not full"},
-    {"sequential", FLAG, BOTH, PLACE(options.sequential), ANY, NULL, "in the order of ids"},
+    {"batch-size", NUMBER, ALL, PLACE(options.batch_size), 1, 1u << 24, NULL, "N", "records per batch (256)"},
+    {"drop-last", FLAG, BOTH, PLACE(options.drop_last), ANY, NULL, "drop the last batch unless it is full"},
+    {"sequential", FLAG, BOTH, PLACE(options.sequential), ANY, NULL, "read in id order"},
     {"order", WORD, ALL, PLACE(options.order), ONE_OF(orders), "ORDER", "strict (default) or free"},
-    {"fill", FLAG, ALL, PLACE(options.fill), ANY, NULL, "in free order: draw when all of the split stands"},
+    {"fill", FLAG, ALL, PLACE(options.fill), ANY, NULL, "in free order: draw once the whole split is loaded"},
     {"seed", NUMBER, ALL, PLACE(options.seed), UP_TO(UINT64_MAX), "N", NULL},
     {"first-epoch", NUMBER, ALL, PLACE(options.first_epoch), UP_TO(UINT64_MAX), "N", "default: 0"},
     {"window", NUMBER, ALL, PLACE(options.window), 1, UINT64_MAX, NULL, "N",
-     "records that mix (default: all of the split, if 4 GiB hold them)"},
+     "records to shuffle among (default: the whole split, if it fits in 4 GiB)"},
     {"bins", NUMBER, ALL, PLACE(options.bins), 1, 4096, NULL, "N", "1 to 4096 (64)"},
     {"reuse", NUMBER, BOTH, PLACE(options.reuse), 1, UINT16_MAX, NULL, "N",
-     "how often each record comes in an epoch (1)"},
-    {"balance", TEXT, ALL, PLACE(sampled.balance), ANY, "FIELD", "all classes of the field alike"},
+     "how often each record comes per epoch (1)"},
+    {"balance", TEXT, ALL, PLACE(sampled.balance), ANY, "FIELD", "classes of this field balanced"},
     {"weights", TEXT, ALL, PLACE(sampled.weights), ANY, "FIELD=CLASS:WEIGHT,...",
-     "or so: others, but for *:WEIGHT, do not come"},
+     "classes by weight; all others by *:WEIGHT"},
     {"replacement", FLAG, ALL, PLACE(sampled.replacement), ANY, NULL,
-     "independent draws (default: as evenly as can be)"},
+     "draw independently (default: as evenly as possible)"},
     {"epoch-records", NUMBER, ALL, PLACE(sampled.records), 1, UINT32_MAX - 1, NULL, "N",
-     "in an epoch (default: as many as the split has)"},
+     "records per epoch (default: as many as the split has)"},
     {"memory-budget", SIZE, BOTH, PLACE(options.memory_budget), 1, UINT64_MAX, NULL, "SIZE",
      "in bytes, or with K, M or G (default: what the window needs)"},
     {"threads", THREADS, ALL, PLACE(options.threads), 1, 256, NULL, "N",
-     "that load and assemble (default: one less than there are cores);\nnone: the caller does it all"},
+     "threads that load and assemble (default: one less than cores);\nnone: the caller does all the work"},
     {"loaders", NUMBER, ALL, PLACE(options.loaders), 1, 256, NULL, "N", NULL},
     {"consumers", NUMBER, ALL, PLACE(options.consumers), 1, 256, NULL, "N",
-     "threads that only load, and that only assemble, instead"},
+     "instead: threads that only load, and only assemble"},
     {"queue-depth", NUMBER, ALL, PLACE(options.queue_depth), 1, 1u << 16, NULL, "N",
      "finished batches that may wait (4)"},
     {"rank", NUMBER, BOTH, PLACE(options.rank), UP_TO(1u << 20), "R", NULL},
-    {"world", NUMBER, ALL, PLACE(options.world), 1, 1u << 20, NULL, "W", "as process R of W"},
+    {"world", NUMBER, BOTH, PLACE(options.world), 1, 1u << 20, NULL, "W", "as process R of W"},
+    {"world", NUMBER, FOR_AUDIT, PLACE(options.world), 1, 1u << 20, NULL, "W",
+     "combine the batches of W processes that share an epoch"},
     {"lanes", NUMBER, ALL, PLACE(options.lanes), 1, UINT16_MAX, NULL, "N",
-     "deal blocks to N lanes, a multiple of W: a rank decodes its own"},
+     "deal blocks to N lanes, a multiple of W; a rank decodes only its own"},
     {"timeout", NUMBER, BOTH, PLACE(options.timeout_ms), UP_TO(UINT32_MAX), "MS",
-     "the longest wait for a batch (default: for ever)"},
+     "longest wait for a batch (default: no limit)"},
     {"skip-corrupt", NUMBER, BOTH, PLACE(options.skip_corrupt), UP_TO(UINT64_MAX), "N",
      "leave out up to N records of bad blocks"},
     {"pad", NUMBER, BOTH, PLACE(transform.pad), UP_TO(1u << 15), "N", NULL},
-    {"pad-mode", WORD, BOTH, PLACE(transform.pad_mode), ONE_OF(pads), "zero|reflect", "pixels on all sides"},
+    {"pad-mode", WORD, BOTH, PLACE(transform.pad_mode), ONE_OF(pads), "zero|reflect",
+     "pixels to add on all sides"},
     {"crop", CROP, BOTH, PLACE(transform.crop_height), 1, 1u << 17, NULL, "HxW", NULL},
     {"centre", FLAG, BOTH, PLACE(transform.crop_centre), ANY, NULL,
-     "from a random place, or from the middle"},
+     "then crop at a random place, or in the centre"},
     {"flip", WORD, BOTH, PLACE(transform.flip), ONE_OF(flips), "KIND", "none, random or alternating"},
     {"cutout", NUMBER, BOTH, PLACE(transform.cutout), UP_TO(1u << 15), "N",
-     "a square of that side becomes 0"},
+     "set a square of this side, at a random place, to 0"},
     {"scale", WORD, BOTH, PLACE(transform.scale), ONE_OF(scales), "KIND", "unit, normalise or none"},
     {"dtype", WORD, BOTH, PLACE(transform.dtype), ONE_OF(dtypes), "TYPE", "u8 (default), f32, f16 or bf16"},
     {"layout", WORD, BOTH, PLACE(transform.layout), ONE_OF(layouts), "LAYOUT", "nchw (default) or nhwc"},
@@ -116,11 +119,10 @@ _Static_assert(COUNT <= READER_ARGS_MAX, "there is room for all options");
 static const struct {
     const char *title, *names;
 } sections[] = {
-    {"What is read:",
-     "split where with own-weight fields batch-size drop-last rank+world lanes skip-corrupt"},
-    {"In which order:", "sequential order fill seed+first-epoch window bins reuse"},
-    {"An epoch can be a sample, drawn anew each time:", "balance weights replacement epoch-records"},
-    {"With what:", "threads loaders+consumers queue-depth memory-budget timeout"},
+    {"Records:", "split where with own-weight fields batch-size drop-last rank+world lanes skip-corrupt"},
+    {"Order:", "sequential order fill seed+first-epoch window bins reuse"},
+    {"An epoch as a sample, drawn anew each time:", "balance weights replacement epoch-records"},
+    {"Threads and memory:", "threads loaders+consumers queue-depth memory-budget timeout"},
     {"Image transforms:", "pad+pad-mode crop+centre flip cutout scale dtype layout"},
 };
 
@@ -139,31 +141,46 @@ void reader_args_help(unsigned who, const char *name, const char **value, const 
     *help = o && o->help ? o->help : "";
 }
 
-/* A line for "rank+world", such as "--rank R, --world W   as process R of W". */
-static void print_line(unsigned column, const char *names, size_t length)
+/* A line for "rank+world", such as "--rank R, --world W   as process R of W"; nothing if `who` takes none of them. */
+static void print_line(unsigned who, unsigned column, const char *names, size_t length)
 {
     char label[128] = "    ";
     const char *help = "";
-    for (size_t at = 0, used = 4; at < length && used < sizeof label;) {
+    size_t used = 4;
+    for (size_t at = 0; at < length && used < sizeof label;) {
         size_t n = strcspn(names + at, "+ ");
-        const struct reader_option *o = find_option(BOTH, names + at, n);
+        const struct reader_option *o = find_option(who, names + at, n);
         if (o)
-            used += (size_t)snprintf(label + used, sizeof label - used, "%s--%s%s%s", at ? ", " : "", o->name,
-                                     o->value ? " " : "", o->value ? o->value : "");
+            used += (size_t)snprintf(label + used, sizeof label - used, "%s--%s%s%s", used > 4 ? ", " : "",
+                                     o->name, o->value ? " " : "", o->value ? o->value : "");
         if (o && o->help)
             help = o->help;
         at += n + 1;
     }
-    option_help_print(column, label, help);
+    if (used > 4)
+        option_help_print(column, label, help);
 }
 
-void reader_args_print_help(unsigned column)
+/* Does `who` take any of the names? */
+static bool takes_any(unsigned who, const char *names)
+{
+    for (size_t n; *names; names += n + (names[n] != 0)) {
+        n = strcspn(names, "+ ");
+        if (find_option(who, names, n))
+            return true;
+    }
+    return false;
+}
+
+void reader_args_print_help(unsigned who, unsigned column)
 {
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        if (!takes_any(who, sections[i].names))
+            continue;
         printf("\n%s\n", sections[i].title);
         for (const char *at = sections[i].names; *at;) {
             size_t n = strcspn(at, " ");
-            print_line(column, at, n);
+            print_line(who, column, at, n);
             at += n + (at[n] == ' ');
         }
     }

@@ -49,9 +49,8 @@ struct reader_args {
 /* What --help calls the value of an option, and what it says of it. */
 void reader_args_help(unsigned who, const char *name, const char **value, const char **help);
 
-/* Prints the help of all options that are told in sections, which bench and stream share; what they do begins at
- * `column`. */
-void reader_args_print_help(unsigned column);
+/* Prints the help of the options that `who` takes, in sections; their descriptions begin at `column`. */
+void reader_args_print_help(unsigned who, unsigned column);
 
 /* Appends the options that `who` takes, and the end of the list, to out[READER_ARGS_MAX + ...]. */
 void reader_args_getopt(unsigned who, struct option *out);
