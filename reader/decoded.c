@@ -27,16 +27,21 @@ static struct {
     struct decoded *first;
 } list = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A child's readers share nothing with its parent's, whose threads may be decoding, or hold the lock. */
 void decoded_forget(void)
 {
-    pthread_mutex_init(&list.lock, NULL);
     list.first = NULL;
+}
+
+/* A child's readers share nothing with its parent's, whose threads may be decoding, or hold the lock. */
+static void forget_all(void)
+{
+    pthread_mutex_init(&list.lock, NULL);
+    decoded_forget();
 }
 
 static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, decoded_forget);
+    pthread_atfork(NULL, NULL, forget_all);
 }
 
 static struct decoded *find(const struct decoded_shape *shape)

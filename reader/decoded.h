@@ -32,7 +32,7 @@ void decoded_close(struct decoded *decoded);
  * have to wait. NULL is fine. */
 void decoded_retire(struct decoded *decoded);
 
-/* Nobody is found any more: in a child of fork(), where this runs by itself, and for tests that begin anew. */
+/* Nobody is found any more: for tests that begin anew, with no thread in here. A child of fork() does so by itself. */
 void decoded_forget(void);
 
 /* Makes `arena` one whose values are these. It owns nothing, and must not outlive them. */
