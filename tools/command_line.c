@@ -16,7 +16,7 @@ static void print_row(const struct command_line *line, const struct option_row *
 {
     const char *value = row->value, *help = row->help;
     if (row->kind == OPTION_READER)
-        reader_args_help(line->reader, row->name, &value, &help);
+        reader_option_help(line->reader, row->name, &value, &help);
     char label[128];
     snprintf(label, sizeof label, "--%s%s%s", row->name, value && *value != '[' ? " " : "",
              value ? value : "");
@@ -34,7 +34,7 @@ static void print_help(const struct command_line *line)
     for (size_t i = 0; i < line->count; i++)
         print_row(line, &line->rows[i]);
     if (line->reader)
-        reader_args_print_help(line->reader, line->column);
+        reader_options_print_help(line->reader, line->column);
     if (line->tail)
         fputs(line->tail, stdout);
 }
@@ -73,7 +73,7 @@ static void prepare(const struct command_line *line, struct option *options, cha
     *letters = 0;
     *options = (struct option){0};
     if (line->reader)
-        reader_args_getopt(line->reader, options);
+        reader_options_getopt(line->reader, options);
 }
 
 static const struct option_row *row_of(const struct command_line *line, int opt)
@@ -133,13 +133,13 @@ static int take(const struct command_line *line, const struct option_row *row, v
 
 int options_read(const struct command_line *line, void *job, int argc, char **argv)
 {
-    struct option options[MOST_ROWS + READER_ARGS_MAX + 1];
+    struct option options[MOST_ROWS + READER_OPTIONS_MAX + 1];
     char letters[2 * MOST_ROWS + 3];
     int opt, status = 0;
     prepare(line, options, letters);
     while (!status && (opt = getopt_long(argc, argv, letters, options, NULL)) != -1) {
         const struct option_row *row = row_of(line, opt);
-        if (opt >= READER_ARGS_OPT)
+        if (opt >= READER_OPTION_OPT)
             status = reader_args_take((struct reader_args *)((char *)job + line->reader_args), opt, optarg);
         else
             status = row ? take(line, row, job) : misused_option(argv, opt);
