@@ -160,12 +160,15 @@ def _seed(pipeline: Any, key: int) -> None:
 
 
 def _placed(value: Any, field: Field, is_mask: bool) -> np.ndarray:
-    """With channels first; a mask with as many dimensions as it is stored with."""
+    """With channels first; a mask as it is stored."""
+    last = is_mask and has_channels_last(field)
     if _is_tensor(value):
         value = value.detach().numpy()
     elif value.ndim == 3:
-        value = np.ascontiguousarray(value.transpose(2, 0, 1))
-    return value[None] if is_mask and value.ndim == 2 and len(field.shape) == 3 else value
+        value = np.ascontiguousarray(value if last else value.transpose(2, 0, 1))
+    if is_mask and value.ndim == 2 and len(field.shape) == 3:
+        return value[..., None] if last else value[None]
+    return value
 
 
 def gathered(values: list[Any], made: dict[str, tuple[tuple[int, ...], Any]], name: str) -> Any:

@@ -7,6 +7,7 @@ import functools
 import inspect
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from operator import index
 from typing import Any, TypeVar, cast
@@ -16,17 +17,32 @@ from ._errors import InvalidError, InvalidTypeError
 
 U32, U64 = 2**32 - 1, 2**64 - 1
 _LONGEST = 60  # characters of a value that are shown
+# How the contents of an array begin, where a library prints one.
+_CONTENTS = re.compile(
+    r"\w*(rray|tensor|matrix|Image|Mask|Boxes|Video)\((data=)?\[|\[\s*-?\d[\d.e+-]*\s+-?\d"
+)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def shown(value: Any) -> str:
-    """A value on one line, cut if it is long."""
-    try:
-        text = repr(value)
-    except Exception:  # an object of somebody else's
-        text = "..."
+def brief(text: str, most: int) -> str:
+    """A text of somebody else's on one line, cut where it is too long or prints the contents of an array."""
     text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    contents = _CONTENTS.search(text)
+    end = contents.start() if contents else len(text)
+    return text if end == len(text) <= most else text[: min(end, most - 3)] + "..."
+
+
+def shown(value: Any, most: int = _LONGEST) -> str:
+    """A value on one line, cut if it is long; of an array or tensor, its dtype and shape."""
+    try:
+        if hasattr(value, "dtype") and getattr(value, "shape", None):
+            dtype = str(value.dtype).removeprefix("torch.")
+            return brief(f"{dtype}[{', '.join(map(str, value.shape))}]", most)
+        if hasattr(value, "dtype") and getattr(value, "ndim", None) == 0:
+            value = value.item()
+        return brief(repr(value), most)
+    except Exception:  # an object of somebody else's
+        return "..."
 
 
 def wrong_value(name: str, wanted: str, value: Any) -> InvalidError:
@@ -89,7 +105,10 @@ def flag(name: str, value: Any) -> int:
     other = isinstance(value, int) and value not in (0, 1)
     if other or isinstance(value, (str, bytes)) or not hasattr(type(value), "__bool__"):
         raise wrong_type(name, "True or False", value)
-    return int(bool(value))
+    try:
+        return int(bool(value))
+    except ValueError:  # an array of several
+        raise wrong_type(name, "True or False", value) from None
 
 
 def text(name: str, value: Any) -> str:
@@ -159,7 +178,7 @@ def names(name: str, value: Iterable[str] | None) -> list[str] | None:
     if value is None:
         return None
     if isinstance(value, (str, bytes)):
-        raise InvalidTypeError(f"{name} must be a list of names; got {value!r}: write [{value!r}]")
+        raise InvalidTypeError(f"{name} must be a list of names; got {shown(value)}: write [{shown(value)}]")
     try:
         result = list(value)
     except TypeError:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import _core
-from ._arguments import shown
+from ._arguments import brief, shown
 from ._errors import InvalidError
 from ._roles import Roles, Trial, roles_named, roles_of
 from .schema import Field, Schema
@@ -32,6 +32,7 @@ from .transforms import (
 
 _LIBRARIES = ("torchvision", "albumentations")
 _TO_FLOAT = {"torch.float32": ToFloat32, "torch.float16": ToFloat16, "torch.bfloat16": ToBFloat16}
+_LONGEST_REASON = 300  # characters of why a transform of another library cannot be applied
 _NOTHING = {"ToImage", "ToPureTensor", "Identity", "PILToTensor", "pil_to_tensor", "to_image", "NoOp"}
 
 
@@ -60,7 +61,8 @@ def _parts(transform: Any) -> list[Any]:
 
 def _is_sequence(transform: Any) -> bool:
     """Does it apply parts one after the other, and no more?"""
-    return type(transform).__name__ in ("Compose", "Sequential") and library_of(transform) == "torchvision"
+    known = type(transform).__name__ in ("Compose", "Sequential") and library_of(transform) == "torchvision"
+    return known and not altered(transform)
 
 
 def _steps(transform: Any) -> list[Any]:
@@ -68,6 +70,15 @@ def _steps(transform: Any) -> list[Any]:
     if not _is_sequence(transform):
         return [transform]
     return [step for part in _parts(transform) for step in _steps(part)]
+
+
+def altered(transform: Any) -> bool:
+    """Does this one do more than its class, by a hook of torch's or a method replaced on it?"""
+    if isinstance(transform, types.FunctionType):
+        return False
+    own = getattr(transform, "__dict__", {})
+    hooks = own.get("_forward_hooks"), own.get("_forward_pre_hooks")
+    return any(hooks) or any(callable(getattr(type(transform), name, None)) for name in own)
 
 
 def name_of(transform: Any) -> str:
@@ -114,7 +125,7 @@ class _Translation:
     def take(self, step: Any) -> bool:
         """False: this one, and all after it, must be done in Python."""
         name, of = name_of(step), step if isinstance(step, types.FunctionType) else type(step)
-        if of.__module__.split(".")[0] not in _LIBRARIES:  # a namesake, or somebody's subclass
+        if of.__module__.split(".")[0] not in _LIBRARIES or altered(step):  # a namesake, somebody's subclass
             return False
         if name in _NOTHING:
             return True
@@ -287,8 +298,8 @@ class _Plan:
         if others:
             names = ", ".join((image.name, *others))
             raise InvalidError(
-                f"{transform!r}: several fields are images ({names}), and it would move {image.name} alone: "
-                "name one with field=..., or list those that move together, as in "
+                f"{shown(transform, 200)}: several fields are images ({names}), and it would move "
+                f"{image.name} alone: name one with field=..., or list those that move together, as in "
                 f"field={[image.name, *others]!r}"
             )
 
@@ -307,7 +318,7 @@ class _Plan:
         if translation.possible and all(isinstance(one, Transform) for one in self.done):
             rest = _translated(transforms, translation, library)
             self.done += translation.transforms()
-        added = [field.name for field in roles.images + roles.masks if len(field.shape) == 2]
+        added = [field.name for field in roles.images if len(field.shape) == 2]
         if rest:
             self._wrap(rest, library, roles)
         elif library == "torchvision" and added:
@@ -373,7 +384,7 @@ class Wrapped:
             self(batch)
         except Exception as error:
             fields = ", ".join(f"{field.name}: {field.type}" for field in self.roles.all)
-            told = " ".join(str(error).split())
+            told = brief(str(error), _LONGEST_REASON)
             raise InvalidError(
                 f"{self!r} cannot be applied to {fields}: {type(error).__name__}: {told}{self._advice(error)}"
             ) from error

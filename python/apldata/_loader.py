@@ -21,6 +21,7 @@ from ._arguments import (
     names,
     names_checked,
     number,
+    shown,
     text,
     threads_of,
     whole,
@@ -161,7 +162,7 @@ class Loader:
         pin: tuple[Callable[[int, int], object], Callable[[int, int], object]] | None = None,
     ) -> None:
         if (rank is None) != (world is None):
-            raise InvalidError(f"rank and world go together; got rank={rank!r}, world={world!r}")
+            raise InvalidError(f"rank and world go together; got rank={shown(rank)}, world={shown(world)}")
         self.store = db if isinstance(db, Store) else Store(db)
         fields = names("fields", fields)
         in_c, self._functions = split_transforms(resolved(transforms, self.store.schema, fields))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._arguments import shown
 from ._arrays import numpy_dtype
 from ._errors import InvalidError, NotFoundError
 from .schema import AN_IMAGE, Field, Schema, listed, plain
@@ -77,7 +78,7 @@ def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any) -> Ro
     if not images:
         seen = listed(f"{plain(f.name)}: {f.type}" for f in fields)
         raise NotFoundError(
-            f"{transform!r}: no field is an image, which is {AN_IMAGE}; the fields are {seen}"
+            f"{shown(transform)}: no field is an image, which is {AN_IMAGE}; the fields are {seen}"
         )
     planes = {_planes(image) for image in images}
     masks = [mask for mask in masks if _planes(mask) in planes]
@@ -125,6 +126,13 @@ class Trial(dict[str, Any]):
 _FLOATS = {_core.APL_F16: "f16", _core.APL_BF16: "f32", _core.APL_F32: "f32"}  # bf16 is tried as f32
 
 
+def _float_of(settings: dict[str, Any]) -> str | None:
+    """The dtype of floats that C makes; None: it leaves integers."""
+    if "dtype" not in settings and settings.get("scale") == _core.APL_SCALE_NORMALISE:
+        return "f32"
+    return _FLOATS.get(settings.get("dtype", _core.APL_U8))
+
+
 def _made_up(field: Field, settings: dict[str, Any]) -> Any:
     shape = list(field.shape)
     if settings.get("crop_height"):
@@ -137,6 +145,7 @@ def _made_up(field: Field, settings: dict[str, Any]) -> Any:
         most = 200 if _is_image(field) and not _is_mask(field) else 2
         values = (np.arange(2 * int(np.prod(shape))) * 7 % most).reshape(2, *shape)
         values = values.astype(numpy_dtype(field.dtype))
-        if settings.get("dtype") in _FLOATS:
-            values = (values / 255).astype(numpy_dtype(_FLOATS[settings["dtype"]]))
+        made = _float_of(settings)
+        if made is not None:
+            values = (values / 255).astype(numpy_dtype(made))
     return list(values) if varies else values

@@ -27,6 +27,7 @@ from ._arguments import (
     names,
     number,
     optional_text,
+    shown,
     text,
     whole,
     wrong_type,
@@ -201,7 +202,7 @@ class Normalize(Transform):
     def settings(self) -> dict[str, Any]:
         if (self.mean is None) != (self.std is None):
             raise InvalidError(
-                f"Normalize: mean and std go together; got mean={self.mean!r}, std={self.std!r}"
+                f"Normalize: mean and std go together; got mean={shown(self.mean)}, std={shown(self.std)}"
             )
         if self.mean is None or self.std is None:
             return {"scale": _core.APL_SCALE_NORMALISE, "mean": [], "deviation": []}
@@ -335,7 +336,7 @@ class PerPicture:
         if (masks or boxes) and library_of(self.function) is None:
             raise InvalidError(
                 "PerPicture: masks and boxes are for transforms of torchvision and Albumentations, not "
-                f"{self.function!r}"
+                f"{shown(self.function)}"
             )
         formats = {"XYXY": 0, "XYWH": 1, "CXCYWH": 2}
         if box_format is not None:
@@ -348,7 +349,7 @@ class PerPicture:
         if isinstance(result, dict):
             result = result[self.keyword or "image"]
         if result is None:
-            raise InvalidError(f"{self.function!r} has returned None, not an image")
+            raise InvalidError(f"{shown(self.function)} has returned None, not an image")
         is_tensor = hasattr(result, "detach")
         array = np.asarray(result)
         if not self.channels_last:
@@ -375,7 +376,10 @@ class _Merged:
         for key, value in transform.settings().items():
             if key in self._setters:
                 before = self._setters[key]
-                raise InvalidError(f"{transform!r} after {before!r}, which sets the same: give one of them")
+                raise InvalidError(
+                    f"{shown(transform, 200)} after {shown(before, 200)}, which sets the same: give one of "
+                    "them"
+                )
             self._settings[key], self._setters[key] = value, transform
 
     def completed(self) -> dict[str, Any]:
@@ -419,7 +423,7 @@ def split_transforms(transforms: Any) -> tuple[list[dict[str, Any]], list[Callab
         if isinstance(transform, Transform):
             if functions:
                 raise InvalidError(
-                    f"{transform!r} runs in C, before functions of your own: put it in front of them"
+                    f"{shown(transform, 200)} runs in C, before functions of your own: put it before them"
                 )
             for name in transform.fields:
                 fields.setdefault(name, _Merged(name)).add(transform)

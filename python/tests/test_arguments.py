@@ -109,6 +109,19 @@ def test_numbers_of_numpy_will_do(store: Store) -> None:
     assert next(iter(loader)).ids.tolist() == list(range(10))
 
 
+@pytest.mark.parametrize(
+    "option", ["seed", "split", "fields", "order", "transforms", "shuffle", "mix", "weight"]
+)
+def test_an_array_is_shown_by_its_dtype_and_shape(store: Store, option: str) -> None:
+    values = np.zeros((2, 3, 4), np.float32)
+    with pytest.raises(apldata.Error) as caught:
+        Loader(store, **{option: values})
+    assert "float32[" in str(caught.value) and "0." not in str(caught.value)
+    with pytest.raises(apldata.Error) as caught:
+        Loader(store, **{option: [values, {"a": values}]})
+    assert "0." not in str(caught.value)
+
+
 def test_a_store(store: Store) -> None:
     refused(TypeError, "path must be a path .*got 3", Store, 3)
     refused(ValueError, "expected_content must be 32 bytes.*got 'xyz'", Store, store.path, "xyz")

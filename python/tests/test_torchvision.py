@@ -296,8 +296,28 @@ def test_image_and_mask_are_one_draw(scenes: str, make: Any, masks: list[str]) -
     with Loader(scenes, batch_size=64, fields=["image", *masks], transforms=make()) as loader:
         batch = next(iter(loader))
         for name in masks:
-            mask = batch[name] if batch[name].ndim == 3 else batch[name][:, 0]
+            mask = batch[name] if name == "segmentation" else batch[name][:, 0]
             assert np.array_equal(batch["image"][:, 0], mask)
+
+
+@pytest.mark.parametrize("shape", [(20, 24), (1, 20, 24), (20, 24, 1)])
+@pytest.mark.parametrize("library", ["torchvision", "albumentations"])
+def test_a_mask_keeps_its_shape_wherever_it_is_moved(tmp_path: Path, shape: Any, library: str) -> None:
+    pixels = np.random.default_rng(1).integers(0, 200, (40, 20, 24), dtype=np.uint8)
+    mask = apldata.Field("mask", "u8", shape, "target")
+    with apldata.Writer(tmp_path / "s", {"image": ("u8", (20, 24)), "mask": mask}) as writer:
+        writer.extend(image=pixels, mask=pixels.reshape(40, *shape))
+    flip: Any = v2.RandomHorizontalFlip(1)
+    in_c, in_python = [flip], [flip, v2.RandomRotation((0, 0))]
+    if library == "albumentations":
+        a = pytest.importorskip("albumentations")
+        in_c, in_python = [a.HorizontalFlip(p=1)], [a.Compose([a.HorizontalFlip(p=1), a.Blur(p=0)])]
+    for steps in ([], in_c, in_python):
+        expected = pixels[..., ::-1] if steps else pixels
+        with Loader(tmp_path / "s", batch_size=40, shuffle=False, transforms=steps) as loader:
+            batch = next(iter(loader))
+            assert np.array_equal(batch["mask"], expected.reshape(40, *shape))
+            assert np.array_equal(np.squeeze(batch["image"]), expected)
 
 
 def test_only_the_image_is_normalised(scenes: str) -> None:
@@ -379,7 +399,68 @@ def test_channels_last_as_stored(tmp_path: Path) -> None:
     )
 
 
+def test_a_second_normalize_is_given_what_the_first_makes(store: apldata.Store, images: np.ndarray) -> None:
+    seen = epoch(store, [to_float(), v2.Normalize(MEAN, STD), v2.Normalize((0.5,) * 3, (2.0,) * 3)])
+    once = epoch(store, [to_float(), v2.Normalize(MEAN, STD)])
+    assert seen.dtype == np.float32 and np.allclose(seen, (once - 0.5) / 2, atol=1e-6)
+    assert np.allclose(seen, epoch(store, [Normalize(MEAN, STD), v2.Normalize((0.5,) * 3, (2.0,) * 3)]))
+
+
+def darken(module: Any, given: Any, result: Any) -> Any:
+    return result // 2
+
+
+@pytest.mark.parametrize("register", ["register_forward_hook", "container", "replaced"])
+def test_hooks_are_called(store: apldata.Store, images: np.ndarray, register: str) -> None:
+    steps = v2.Compose([v2.RandomHorizontalFlip(1)])
+    if register == "replaced":
+        step = steps.transforms[0]
+        step.transform = lambda image, params: image.flip(-1) // 2
+    else:
+        (steps if register == "container" else steps.transforms[0]).register_forward_hook(darken)
+    assert np.array_equal(epoch(store, steps), images[..., ::-1] // 2)
+
+
+def test_hooks_of_what_is_never_called_are_refused(store: apldata.Store) -> None:
+    step = v2.PILToTensor()
+    step.register_forward_hook(darken)
+    with pytest.raises(apldata.InvalidError, match=r"PILToTensor.*not called.*v2.Identity"):
+        Loader(store, transforms=step)
+
+
+@pytest.mark.parametrize("container", [v1.RandomChoice, v2.RandomChoice])
+def test_a_choice_of_mixing_is_made_for_each_batch(store: apldata.Store, container: Any) -> None:
+    steps = [to_float(), container([v2.CutMix(num_classes=10), v2.MixUp(num_classes=10), v2.Identity()])]
+    loader = DataLoader(store, 16, seed=1, transforms=steps)
+    batches = [tuple(x.clone() for x in batch) for batch in loader]
+    assert {labels.ndim for _, labels in batches} == {1, 2}
+    again = DataLoader(store, 16, seed=1, transforms=steps)
+    for (images, labels), (same, its) in zip(batches, again, strict=True):
+        assert torch.equal(images, same) and torch.equal(labels, its)
+
+
+def test_mixing_leaves_no_mask_behind(tmp_path: Path) -> None:
+    mask = apldata.Field("mask", "u8", (8, 8), "target")
+    with apldata.Writer(tmp_path / "s", {"image": ("u8", (3, 8, 8)), "mask": mask, "label": "u8"}) as writer:
+        writer.extend(image=np.zeros((4, 3, 8, 8)), mask=np.zeros((4, 8, 8)), label=[0] * 4)
+    steps = [to_float(), v2.CutMix(num_classes=10)]
+    with pytest.raises(apldata.InvalidError, match="would leave mask as it is: leave it out of fields"):
+        Loader(tmp_path / "s", transforms=steps)
+    Loader(tmp_path / "s", transforms=steps, fields=["image", "label"]).close()
+
+
 # -------------------------------------------------------------------------------- what cannot be applied
+
+
+@pytest.mark.parametrize(
+    "printed", [lambda x: x, lambda x: [x], lambda x: x.numpy(), lambda x: repr(x.numpy())]
+)
+def test_messages_have_no_pixels(store: apldata.Store, printed: Any) -> None:
+    def refuse(image: Any) -> Any:
+        raise ValueError(f"cannot take {printed(image)}")
+
+    with pytest.raises(apldata.InvalidError, match=r"ValueError: cannot take [^0-9]*\.\.\.$"):
+        Loader(store, transforms=v2.Compose([v2.ColorJitter(0.1), refuse]))
 
 
 @pytest.mark.parametrize(
@@ -397,7 +478,7 @@ def test_channels_last_as_stored(tmp_path: Path) -> None:
             lambda: [apldata.ChannelsLast(), v2.ColorJitter(0.2)],
             "after ChannelsLast.*leave ChannelsLast.. out",
         ),
-        (lambda: [v2.ColorJitter(0.2), Normalize()], "runs in C.*in front of"),
+        (lambda: [v2.ColorJitter(0.2), Normalize()], "runs in C.*put it before"),
         (lambda: v2.RandomHorizontalFlip, "is a class: write RandomHorizontalFlip"),
         (lambda: PerPicture(v2.ColorJitter(0.2), field="picture"), "no field 'picture'.*image, label"),
     ],

@@ -14,6 +14,7 @@ import torch
 from torch.utils.dlpack import from_dlpack
 
 from .. import _core
+from .._arguments import shown
 from .._arrays import numpy_dtype
 from .._errors import InvalidError
 from .._foreign import resolved
@@ -173,8 +174,8 @@ class Resident:
         in_c, functions = split_transforms(resolved(transforms, self.store.schema, names))
         if functions:
             raise InvalidError(
-                f"{functions[0]!r}: DeviceLoader runs no functions over batches: call it in the loop, on "
-                "what that yields"
+                f"{shown(functions[0])}: DeviceLoader runs no functions over batches: call it in the loop, "
+                "on what that yields"
             )
         settings = {one["field"]: one for one in (self.store._transform(one, self.split) for one in in_c)}
         for name in settings.keys() - set(names):

@@ -17,7 +17,7 @@ from torchvision.transforms import v2  # type: ignore[import-untyped, import-not
 
 from .._albumentations import gathered
 from .._errors import InvalidError
-from .._foreign import Wrapped, name_of
+from .._foreign import Wrapped, altered, name_of
 from .._records import Keys, in_threads
 from .._roles import Roles, has_channels_last
 from ..schema import Field
@@ -106,9 +106,17 @@ def _of_v2(step: Any) -> Any:
 def _for_all(step: Any) -> bool:
     """May it be given all images of a batch at once?"""
     name = type(step).__name__
-    if not type(step).__module__.startswith("torchvision."):
+    if not type(step).__module__.startswith("torchvision.") or altered(step):
         return False
     return name in _ALL_AT_ONCE or (name == "GaussianBlur" and step.sigma[0] == step.sigma[1])
+
+
+def _mixes(step: Any) -> bool:
+    """Does it mix the records of a batch, or choose among such as do?"""
+    if type(step).__name__ in _MIXING:
+        return True
+    parts = getattr(step, "transforms", ()) if isinstance(step, v2.Transform) else ()
+    return any(map(_mixes, parts))
 
 
 def _knows_masks(step: Any) -> bool:
@@ -149,9 +157,24 @@ class Torchvision(Wrapped):
                 "as it is: torchvision.transforms.v2 has the same for both, PerPicture(..., field="
                 f"{roles.images[0].name!r}) transforms the image alone"
             )
-        mixing = [type(step).__name__ in _MIXING for step in self._steps]
-        if any(mixing) and self._label is None:
+        if any(map(_mixes, self._steps)):
+            self._check_mixing()
+        tensors = [step for step in self._steps if name_of(step) in _TO_TENSOR | _AS_TENSOR]
+        if any(map(altered, tensors)):
+            raise InvalidError(
+                f"{self!r}: hooks of ToTensor and PILToTensor are not called, as images are tensors "
+                "already: put the hook on another transform, such as v2.Identity()"
+            )
+
+    def _check_mixing(self) -> None:
+        if self._label is None:
             raise InvalidError(f"{self!r}: no field, or more than one, is a target of a single number to mix")
+        if not self._alone:
+            others = ", ".join(field.name for field in self.roles.all[1:])
+            raise InvalidError(
+                f"{self!r} mixes an image and its label, and would leave {others} as it is: leave it out of "
+                "fields, or mix in a function of your own"
+            )
 
     def _advice(self, error: Exception) -> str:
         if "PIL" in str(error):
@@ -193,7 +216,7 @@ class Torchvision(Wrapped):
         parts: list[tuple[Callable[..., Any], list[Any]]] = []
         for step in self._steps:
             at_once = _for_all(step) and self.roles.boxes is None
-            how = self._mix if type(step).__name__ in _MIXING else self._at_once if at_once else self._each
+            how = self._mix if _mixes(step) else self._at_once if at_once else self._each
             if parts and parts[-1][0] == how:
                 parts[-1][1].append(step)
             else:
@@ -216,12 +239,15 @@ class Torchvision(Wrapped):
         if isinstance(values, list):
             return [self._column(field, value[None])[0] for value in values]
         values = from_array(values) if isinstance(values, np.ndarray) else values
-        if field in self.roles.images and has_channels_last(field):
+        if has_channels_last(field):
             return values.permute(0, 3, 1, 2)
         grey = field in self.roles.images and values.ndim == 3
         return values[:, None] if grey else values
 
     def _array(self, name: str, values: Any) -> Any:
+        """The results of all rows; masks with their channels where they are stored."""
+        if any(field.name == name and has_channels_last(field) for field in self.roles.masks):
+            values = _channels_last(values)
         if isinstance(values, list):
             return gathered([value.numpy() for value in values], self._made, name)
         if values.dtype == torch.bfloat16:
@@ -267,6 +293,12 @@ class Torchvision(Wrapped):
                 images, labels = step(images, labels)
         batch[name] = labels.numpy()
         return {**columns, self.roles.images[0].name: images}
+
+
+def _channels_last(values: Any) -> Any:
+    if isinstance(values, list):
+        return [value.permute(1, 2, 0) for value in values]
+    return values.permute(0, 2, 3, 1)
 
 
 def _plain(value: Any) -> torch.Tensor:
