@@ -6,7 +6,7 @@
  * memory touched before: absolute figures drift, their ratios do not.
  */
 #include "bytes.h"
-#include "picture.h"
+#include "image_codec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

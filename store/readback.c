@@ -2,7 +2,7 @@
 #include "readback.h"
 
 #include "bad_block.h"
-#include "marks.h"
+#include "bitset.h"
 #include "parallel.h"
 #include "statistics.h"
 

@@ -8,8 +8,8 @@
 
 #include "block.h"
 #include "hash.h"
+#include "lmdb_read.h"
 #include "manifest.h"
-#include "pages.h"
 
 struct readback {
     const struct pages *pages;

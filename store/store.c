@@ -3,8 +3,8 @@
 #include "store.h"
 
 #include "sized.h"
+#include "staging.h"
 #include "statistics.h"
-#include "target.h"
 
 #include <errno.h>
 #include <fcntl.h>

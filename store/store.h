@@ -3,8 +3,8 @@
 #define STORE_H
 
 #include "block.h"
+#include "lmdb_read.h"
 #include "manifest.h"
-#include "pages.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>

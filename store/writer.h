@@ -3,11 +3,11 @@
 #define WRITER_H
 
 #include "block.h"
-#include "env.h"
+#include "external_shuffle.h"
+#include "lmdb_write.h"
 #include "manifest.h"
 #include "parallel.h"
-#include "piles.h"
-#include "target.h"
+#include "staging.h"
 
 #include <stdatomic.h>
 

@@ -101,17 +101,17 @@ breaks() # NUMBER WHAT FILES SED
     echo "    $(($(date +%s) - began)) s"
 }
 
-breaks 1 "the old store is removed before the new one is in place" store/target.c \
+breaks 1 "the old store is removed before the new one is in place" store/staging.c \
     's/if \(renameat\(t->fd, t->name,/if (unlinkat(t->fd, STORE_FILE, 0) > 0 || renameat(t->fd, t->name,/'
-breaks 2 "the directory is not synced after the new store is renamed into it" store/target.c 's/if \(fsync\(t->fd\) != 0\)/if (t->fd < 0)/'
-breaks 3 "a failed rename is taken for a success" store/target.c \
+breaks 2 "the directory is not synced after the new store is renamed into it" store/staging.c 's/if \(fsync\(t->fd\) != 0\)/if (t->fd < 0)/'
+breaks 3 "a failed rename is taken for a success" store/staging.c \
     's/(renameat\(t->fd, t->name, t->fd, STORE_FILE\) != 0)/\1 \&\& errno == EXDEV/'
-breaks 4 "a short write is reported as an I/O error" store/env.c 's/\? ENOSPC : code;/? EIO : code;/'
+breaks 4 "a short write is reported as an I/O error" store/lmdb_write.c 's/\? ENOSPC : code;/? EIO : code;/'
 breaks 5 "memory that could not be allocated is written to" reader/pool.c \
     's/(calloc\(1, sizeof \*b\);\n    if \(!b)/\1 \&\& p->count > 1000000/'
 breaks 6 "checksums of values are not compared" store/block_decode.c 's/if \(is == should_be\)/if (is == should_be || is)/'
-breaks 7 "bytes after the end are accepted" 'store/pages*.c' 's/if \(w->file->size != expected\)/if (w->file->size < expected)/'
-breaks 8 "nodes may lie outside their page" 'store/pages*.c' 's/ \|\| at \+ NODE_HEAD > w->page_size/ \&\& w->page_size == 0/'
+breaks 7 "bytes after the end are accepted" 'store/lmdb_*.c' 's/if \(w->file->size != expected\)/if (w->file->size < expected)/'
+breaks 8 "nodes may lie outside their page" 'store/lmdb_*.c' 's/ \|\| at \+ NODE_HEAD > w->page_size/ \&\& w->page_size == 0/'
 breaks 9 "bytes after a pickle are accepted" ingest/formats/pickle.c 's/(\n    if \()([^\n]*\)\n        return fail\([^\n]*bytes behind the end of the pickle)/\1false \&\& \2/'
 breaks 10 "arrays in column-major order are read as row-major" ingest/formats/pickle_array.c 's/if \(p->is_fortran\) \{/if (false) {/'
 breaks 11 "data that cannot be decoded again is stored" store/readback.c 's/TRY\((block_decode\(&w->bc, [^;]*), err\)\);/(void)\1, err);/'
@@ -130,7 +130,7 @@ breaks 19 "a descriptor of each store stays open" store/store.c 's/(if \(store->
 breaks 20 "the records of a reader are never freed" reader/arena.c 's/munmap\(arena->values\[f\], [^;]*;/(void)arena;/'
 breaks 21 "twice as many records as allowed are left out" reader/schedule.c \
     's/(r->skipped_records <= )(r->options.skip_corrupt\))/\12 * \2/'
-breaks 22 "the old store is emptied before it is replaced" store/target.c \
+breaks 22 "the old store is emptied before it is replaced" store/staging.c \
     's/if \(renameat\(t->fd, t->name,/if (close(openat(t->fd, STORE_FILE, O_WRONLY | O_TRUNC | O_CLOEXEC)) > 0 || renameat(t->fd, t->name,/'
 breaks 23 "the number of threads decides the compression level" store/writer.c \
     's/w->want_level = o->level;/w->want_level = o->level + (w->threads > 2);/'

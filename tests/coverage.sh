@@ -6,7 +6,7 @@
 # `unreached:` and says why. Such branches are counted apart. MISSES=1 prints the lines of all the others.
 set -u
 objects=${BUILD:-build}/coverage
-parsers=$(echo ' ' store/{pages{,_walk},block{,_parse,_decode},manifest{,_code,_entry,_fields,_ranges}}.c \
+parsers=$(echo ' ' store/{lmdb_read,lmdb_walk,block{,_parse,_decode},manifest{,_code,_entry,_fields,_ranges}}.c \
                ingest/formats/pickle{,_lex,_array,_text}.c \
                ingest/formats/cifar{,_binary,_python}.c reader/state.c ' ')
 

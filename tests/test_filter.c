@@ -25,7 +25,7 @@ Test(filter, tables_are_those_of_their_variant)
 #endif
 }
 
-/* Worked out by hand from the description in picture.h. */
+/* Worked out by hand from the description in image_codec.h. */
 Test(filter, residuals_of_a_small_plane)
 {
     const uint8_t plane[6] = {130, 140, 135, 120, 150, 100};

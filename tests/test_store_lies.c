@@ -1,7 +1,7 @@
 /* Stores written anew with something in them that is not so, all checksums being right: reading and verifying tell. */
 #include "bytes.h"
-#include "env_file.h"
 #include "hash.h"
+#include "lmdb_file.h"
 #include "readback.h"
 #include "statistics.h"
 #include "store.h"

@@ -3,7 +3,7 @@
 
 #include "elements.h"
 #include "entropy.h"
-#include "picture.h"
+#include "image_codec.h"
 #include "scratch.h"
 
 #include <stdlib.h>

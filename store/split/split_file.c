@@ -2,7 +2,7 @@
 #include "split_file.h"
 
 #include "entropy.h"
-#include "target.h"
+#include "staging.h"
 #include "temporary.h"
 
 #include <errno.h>

@@ -28,7 +28,7 @@
 #ifndef SPLIT_FILE_H
 #define SPLIT_FILE_H
 
-#include "marks.h"
+#include "bitset.h"
 #include "store.h"
 
 #define SPLIT_MAJOR 1

@@ -1,8 +1,8 @@
 /* Mutates a split file: numbers of its head, its rule, its marks, the part that it says it is; makes size and checksum
  * right. */
+#include "bitset.h"
 #include "entropy.h"
 #include "fuzz.h"
-#include "marks.h"
 #include "repair.h"
 
 #define HEAD    104u

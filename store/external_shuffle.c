@@ -1,5 +1,5 @@
 /* Sorting by piles: see piles.h. */
-#include "piles.h"
+#include "external_shuffle.h"
 
 #include <errno.h>
 #include <stdlib.h>

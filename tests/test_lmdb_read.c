@@ -1,5 +1,5 @@
 /* Walking LMDB files that are as LMDB writes them. */
-#include "env_file.h"
+#include "lmdb_file.h"
 
 #include <fcntl.h>
 

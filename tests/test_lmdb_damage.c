@@ -1,6 +1,6 @@
 /* LMDB files that are damaged, or made to do harm: an error each, and never a crash. */
 #include "counts.h"
-#include "env_file.h"
+#include "lmdb_file.h"
 #include "samples.h"
 
 #include <fcntl.h>

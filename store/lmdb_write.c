@@ -1,6 +1,6 @@
 /* The only file that includes lmdb.h. */
 #define _GNU_SOURCE /* sync_file_range */
-#include "env.h"
+#include "lmdb_write.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Tables of marks. */
-#include "marks.h"
+#include "bitset.h"
 
 #include <criterion/criterion.h>
 

@@ -1,7 +1,7 @@
 /* The directory that a store is written into: locked, filled under a temporary name, published in one step.
  */
-#ifndef TARGET_H
-#define TARGET_H
+#ifndef STAGING_H
+#define STAGING_H
 
 #include "status.h"
 

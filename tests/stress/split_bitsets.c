@@ -1,6 +1,6 @@
 /* Many threads mark records in two tables at once: each record ends up in exactly one, whoever was first. A
  * plain main, to be run under the thread sanitizer. */
-#include "marks.h"
+#include "bitset.h"
 #include "parallel.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The codec for pictures; picture.h describes it. */
-#include "picture.h"
+/* The codec for pictures; image_codec.h describes it. */
+#include "image_codec.h"
 
 #include "bytes.h"
 #include "filter.h"

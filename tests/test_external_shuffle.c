@@ -1,6 +1,6 @@
 /* Piles hand out all records in the order of their keys, however many there are of a pile, and tell when the
  * scratch file fails them. */
-#include "piles.h"
+#include "external_shuffle.h"
 
 #include "store_fixture.h"
 

@@ -1,5 +1,5 @@
 /* The codec for pictures: there and back, the format as it is described, and bytes that are no pictures. */
-#include "picture.h"
+#include "image_codec.h"
 
 #include "bytes.h"
 #include "filter.h"
@@ -181,7 +181,7 @@ static uint8_t prediction(const uint8_t *plane, size_t x, size_t y, size_t width
     return (uint8_t)(w + n - (nw < low ? low : nw > high ? high : nw));
 }
 
-/* Residual p of a record to its place: a decoder as one would write it from picture.h alone. */
+/* Residual p of a record to its place: a decoder as one would write it from image_codec.h alone. */
 static void place_plane(const struct coded *c, const uint8_t *frame, size_t ways, size_t way, uint8_t *plane,
                         const uint8_t *green)
 {

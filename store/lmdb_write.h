@@ -1,9 +1,9 @@
 /* The writing side of the LMDB file: a new file, values put in whatever order they come, nothing ever
  * changed. */
-#ifndef ENV_H
-#define ENV_H
+#ifndef LMDB_WRITE_H
+#define LMDB_WRITE_H
 
-#include "pages.h"
+#include "lmdb_read.h"
 
 struct env;
 

@@ -13,7 +13,7 @@
  *             4: flags, or bits 32... of the page number (2)                       6: key size (2)
  *             8: key, then data
  */
-#include "pages_walk.h"
+#include "lmdb_walk.h"
 
 #include <errno.h>
 #include <fcntl.h>

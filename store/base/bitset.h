@@ -1,6 +1,6 @@
 /* A table of marks: a bit for each of some records, which many threads may set at once. */
-#ifndef MARKS_H
-#define MARKS_H
+#ifndef BITSET_H
+#define BITSET_H
 
 #include "bytes.h"
 #include "status.h"

@@ -4,8 +4,8 @@
  * sorted. Sorting by independent uniform keys gives a uniform permutation; ties go by the record's position,
  * so that the order is a pure function.
  */
-#ifndef PILES_H
-#define PILES_H
+#ifndef EXTERNAL_SHUFFLE_H
+#define EXTERNAL_SHUFFLE_H
 
 #include "block.h"
 #include "random.h"

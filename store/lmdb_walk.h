@@ -1,8 +1,8 @@
-/* What walking a file and taking its values share: see pages.h. */
-#ifndef PAGES_WALK_H
-#define PAGES_WALK_H
+/* What walking a file and taking its values share: see lmdb_read.h. */
+#ifndef LMDB_WALK_H
+#define LMDB_WALK_H
 
-#include "pages.h"
+#include "lmdb_read.h"
 
 #define PAGE_HEAD     16u
 #define PAGE_BRANCH   1u

@@ -6,8 +6,8 @@
  * cut or fails under a map kills the process, which on a network is not rare. Layout: lmdb 0.9, 64-bit, little-endian
  * (data version 1).
  */
-#ifndef PAGES_H
-#define PAGES_H
+#ifndef LMDB_READ_H
+#define LMDB_READ_H
 
 #include "bytes.h"
 #include "status.h"

@@ -1,6 +1,6 @@
 /* Writing LMDB files: the same puts give the same bytes, and what happens on full disks. */
 #define _GNU_SOURCE /* unshare */
-#include "env_file.h"
+#include "lmdb_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* LMDB files to test with, made by env. */
-#ifndef ENV_FILE_H
-#define ENV_FILE_H
+#ifndef LMDB_FILE_H
+#define LMDB_FILE_H
 
 #include "bytes.h"
-#include "env.h"
+#include "lmdb_write.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

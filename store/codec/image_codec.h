@@ -36,8 +36,8 @@
  * order[32*g + w]. Every order has each of 0 ... n-1 once. Each frame is one zstd frame with its
  * content size, without checksum and dictionary; nothing lies between or behind the frames.
  */
-#ifndef PICTURE_H
-#define PICTURE_H
+#ifndef IMAGE_CODEC_H
+#define IMAGE_CODEC_H
 
 #include "codec.h"
 #include "cpu.h"

@@ -1,4 +1,4 @@
-#include "marks.h"
+#include "bitset.h"
 
 static uint64_t word_count(uint64_t count)
 {

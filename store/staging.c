@@ -1,5 +1,5 @@
 /* All or nothing: see target.h. */
-#include "target.h"
+#include "staging.h"
 
 #include "temporary.h"
 

@@ -1,6 +1,6 @@
-/* Opening a file, and taking its values; it is walked by pages_walk.c. */
+/* Opening a file, and taking its values; it is walked by lmdb_walk.c. */
 #define _GNU_SOURCE /* fstatfs() */
-#include "pages_walk.h"
+#include "lmdb_walk.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* A store comes into being all at once or not at all: one writer at a time, nothing left of those that fail. */
-#include "env.h"
-#include "target.h"
+#include "lmdb_write.h"
+#include "staging.h"
 
 #include "store_fixture.h"
 
