@@ -81,7 +81,7 @@ static bool add_timing(struct audit_job *job, struct audit_report *report)
 static bool is_uniform(const struct audit_job *job, bool covers)
 {
     const apl_reader_options *o = &job->choice.options;
-    return (o->order == APL_STRICT || o->fill) && o->lanes <= 1 && covers;
+    return (o->order == APL_STRICT || o->fill) && o->ranks.lanes <= 1 && covers;
 }
 
 static apl_status audit_order(struct audit_job *job, struct audit_result *result, apl_error *err)
@@ -201,9 +201,9 @@ static apl_status open_sources(struct audit_job *job, apl_error *err)
     if (status == APL_OK)
         status = source_args_open(&job->sources, &job->args, job->store, o->split, err);
     source_args_set(&job->sources, o);
-    if (status == APL_OK && o->mix_count > 0)
+    if (status == APL_OK && o->mix.count > 0)
         pick_fields(job);
-    if (o->weight > 0)
+    if (o->mix.weight > 0)
         o->sampling = &job->choice.sampling;
     return status;
 }

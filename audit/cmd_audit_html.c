@@ -25,9 +25,9 @@ static void page_reader(FILE *out, const struct audit_job *job)
         fprintf(out, "%u thread%s", o->threads, o->threads == 1 ? "" : "s");
     else
         fputs("the default number of threads", out);
-    fprintf(out, ", %u rank%s", o->world, o->world == 1 ? "" : "s");
-    if (o->lanes > 1)
-        fprintf(out, ", %u lanes", o->lanes);
+    fprintf(out, ", %u rank%s", o->ranks.world, o->ranks.world == 1 ? "" : "s");
+    if (o->ranks.lanes > 1)
+        fprintf(out, ", %u lanes", o->ranks.lanes);
     fprintf(out, ".%s", job->orders.delay_us ? " Threads and caller were delayed at random." : "");
 }
 

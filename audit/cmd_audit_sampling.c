@@ -51,10 +51,10 @@ static void group_stores(struct audit_job *job, uint32_t *group, double *weights
         uint64_t own;
         group[i] = (uint32_t)reader_orders_store(&job->orders, i, &store, &own);
     }
-    job->law.groups = (uint32_t)o->mix_count + 1;
-    weights[0] = o->weight;
-    for (size_t k = 0; k < o->mix_count; k++)
-        weights[k + 1] = o->mix[k].weight;
+    job->law.groups = (uint32_t)o->mix.count + 1;
+    weights[0] = o->mix.weight;
+    for (size_t k = 0; k < o->mix.count; k++)
+        weights[k + 1] = o->mix.sources[k].weight;
 }
 
 apl_status audit_law_open(struct audit_job *job, apl_error *err)
@@ -66,7 +66,7 @@ apl_status audit_law_open(struct audit_job *job, apl_error *err)
     if (!group || !weights)
         return inputs_error(err, APL_E_NOMEM, "out of memory");
     apl_status status = APL_OK;
-    if (job->choice.options.weight > 0) {
+    if (job->choice.options.mix.weight > 0) {
         group_stores(job, group, weights);
         return APL_OK;
     }
@@ -89,7 +89,7 @@ void audit_law_text(const struct audit_job *job, char *text, size_t size)
     if (asked->field)
         at += snprintf(text + at, size - (size_t)at, "classes of %s %s, ", shown(asked->field),
                        asked->weights ? "by weights" : "alike");
-    if (job->choice.options.weight > 0)
+    if (job->choice.options.mix.weight > 0)
         at += snprintf(text + at, size - (size_t)at, "stores by weights, ");
     snprintf(text + at, size - (size_t)at, asked->replacement ? "with replacement" : "without replacement");
 }

@@ -17,8 +17,8 @@ static apl_status no_memory(apl_error *err)
 /* Store number i: the own one, and those of the mix after it. */
 static apl_store *store_at(const struct reader_orders *o, size_t i, const char **split)
 {
-    apl_store *store = i ? o->options.mix[i - 1].store : o->store;
-    *split = i ? o->options.mix[i - 1].split : o->options.split;
+    apl_store *store = i ? o->options.mix.sources[i - 1].store : o->store;
+    *split = i ? o->options.mix.sources[i - 1].split : o->options.split;
     if (!*split)
         *split = apl_store_split(store, 0)->name;
     return store;
@@ -31,7 +31,7 @@ size_t reader_orders_store(const struct reader_orders *o, uint32_t i, apl_store 
     for (size_t k = 0;; k++) {
         *store = store_at(o, k, &split);
         uint64_t records = apl_store_info(*store)->records;
-        if (*own < records || k == o->options.mix_count)
+        if (*own < records || k == o->options.mix.count)
             return k;
         *own -= records;
     }
@@ -94,14 +94,14 @@ static apl_status list_ids(struct reader_orders *o, apl_error *err)
     apl_status status = APL_OK;
     if (o->options.ids)
         return copy_ids(o, err);
-    for (size_t i = 0; i <= o->options.mix_count && status == APL_OK; i++) {
+    for (size_t i = 0; i <= o->options.mix.count && status == APL_OK; i++) {
         apl_store *store = store_at(o, i, &split);
         status = append_ids(o, store, split, first, err);
         first += apl_store_info(store)->records;
     }
     char name[80];
     store_at(o, 0, &split);
-    snprintf(name, sizeof name, o->options.mix_count ? "the mix" : "split %.64s", split);
+    snprintf(name, sizeof name, o->options.mix.count ? "the mix" : "split %.64s", split);
     return status == APL_OK ? check_count(name, o->n, err) : status;
 }
 
@@ -180,7 +180,7 @@ static apl_status list_classes(const struct reader_orders *o, struct audit_sampl
 {
     int field = inputs_class_field(o->store);
     const char *name = field < 0 ? NULL : apl_store_field(o->store, (unsigned)field)->name, *split;
-    for (size_t i = 0; name && i <= o->options.mix_count; i++)
+    for (size_t i = 0; name && i <= o->options.mix.count; i++)
         if (inputs_target(store_at(o, i, &split), name) < 0)
             name = NULL;
     if (!name)
@@ -196,7 +196,7 @@ apl_status reader_orders_open(apl_store *store, const apl_reader_options *option
                               struct reader_orders *orders, struct audit_sample *sample, apl_error *err)
 {
     *orders = (struct reader_orders){.store = store, .options = *options};
-    orders->options.world = options->world ? options->world : 1;
+    orders->options.ranks.world = options->ranks.world ? options->ranks.world : 1;
     apl_status status = list_ids(orders, err);
     if (status == APL_OK)
         status = list_blocks(orders, sample, err);
@@ -215,7 +215,7 @@ apl_status reader_orders_open(apl_store *store, const apl_reader_options *option
 
 static void close_readers(struct reader_orders *o)
 {
-    for (unsigned r = 0; o->readers && r < o->options.world; r++)
+    for (unsigned r = 0; o->readers && r < o->options.ranks.world; r++)
         apl_reader_close(o->readers[r]);
     free(o->readers);
     o->readers = NULL;
@@ -261,7 +261,7 @@ static apl_status open_readers(struct reader_orders *o, uint64_t seed, uint64_t 
     static const char *const none[1];
     apl_reader_options options = o->options;
     apl_status status = APL_OK;
-    o->readers = calloc(options.world, sizeof *o->readers);
+    o->readers = calloc(options.ranks.world, sizeof *o->readers);
     if (!o->readers)
         return no_memory(&o->error);
     options.seed = seed;
@@ -270,8 +270,9 @@ static apl_status open_readers(struct reader_orders *o, uint64_t seed, uint64_t 
     options.field_count = o->load ? options.field_count : 0;
     options.on_batch = o->delay_us ? dawdle_over : NULL;
     options.on_batch_user = o;
-    for (options.rank = 0; options.rank < options.world && status == APL_OK; options.rank++)
-        status = apl_reader_open(o->store, &options, &o->readers[options.rank], &o->error);
+    for (options.ranks.rank = 0; options.ranks.rank < options.ranks.world && status == APL_OK;
+         options.ranks.rank++)
+        status = apl_reader_open(o->store, &options, &o->readers[options.ranks.rank], &o->error);
     o->seed = seed;
     o->epoch = epoch;
     return status;
@@ -285,7 +286,7 @@ static apl_status stand_at(struct reader_orders *o, uint64_t seed, uint64_t epoc
         close_readers(o);
         return open_readers(o, seed, epoch);
     }
-    for (unsigned r = 0; r < o->options.world && status == APL_OK; r++)
+    for (unsigned r = 0; r < o->options.ranks.world && status == APL_OK; r++)
         status = apl_reader_next_epoch(o->readers[r], &o->error);
     o->epoch = epoch;
     return status;
@@ -310,7 +311,7 @@ static uint32_t find(const struct reader_orders *o, uint64_t id)
 static void place_batch(const struct reader_orders *o, const apl_batch *batch, uint64_t at, uint32_t *order)
 {
     const uint64_t *ids = apl_batch_ids(batch);
-    uint64_t step = o->options.lanes > 1 ? o->options.world : 1;
+    uint64_t step = o->options.ranks.lanes > 1 ? o->options.ranks.world : 1;
     for (size_t i = 0; i < apl_batch_rows(batch) && at + i * step < o->length; i++)
         order[at + i * step] = find(o, ids[i]);
 }
@@ -337,7 +338,7 @@ bool reader_orders_take(void *user, uint64_t seed, uint64_t epoch, uint32_t *ord
     struct reader_orders *o = user;
     memset(order, 0xff, o->length * sizeof *order);
     apl_status status = stand_at(o, seed, epoch);
-    for (unsigned rank = 0; rank < o->options.world && status == APL_OK; rank++)
+    for (unsigned rank = 0; rank < o->options.ranks.world && status == APL_OK; rank++)
         status = take_rank(o, rank, order);
     return status == APL_OK;
 }

@@ -26,7 +26,7 @@ apl_status reader_orders_open(apl_store *store, const apl_reader_options *option
                               struct reader_orders *orders, struct audit_sample *sample, apl_error *err);
 void reader_orders_close(struct reader_orders *orders, struct audit_sample *sample);
 
-/* Which store record i is of, 0 for the own one and k + 1 for mix[k]; the store, and its id there. */
+/* Which store record i is of, 0 for the own one and k + 1 for mix.sources[k]; the store, and its id there. */
 size_t reader_orders_store(const struct reader_orders *orders, uint32_t i, apl_store **store, uint64_t *own);
 
 /* cls[i] of record i: its value of the field of that name, which is of one whole number a record in all stores, by rank among

@@ -126,7 +126,7 @@ apl_status windows_measure(const struct reader_orders *orders, const struct audi
                            struct windows *windows, apl_error *err)
 {
     struct measure m;
-    uint64_t lanes = orders->options.lanes ? orders->options.lanes : 1;
+    uint64_t lanes = orders->options.ranks.lanes ? orders->options.ranks.lanes : 1;
     uint64_t window = 2 * lanes * apl_store_info(orders->store)->block_records;
     apl_status status = APL_OK;
     *windows = (struct windows){.epochs = LOOK_AT / s->n};

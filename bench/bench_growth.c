@@ -74,7 +74,7 @@ static apl_reader *open_reader(apl_store *store, uint64_t window)
     apl_reader *reader;
     o.batch_size = BATCH;
     o.threads = 1;
-    o.world = 1;
+    o.ranks.world = 1;
     o.window = window;
     must(apl_reader_open(store, &o, &reader, &err), &err);
     return reader;

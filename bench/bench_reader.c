@@ -22,7 +22,7 @@ static apl_reader_options options_of(const struct bench *b, unsigned threads, bo
     o.field_count = b->name_count;
     o.batch_size = BATCH;
     o.threads = threads;
-    o.world = 1;
+    o.ranks.world = 1;
     o.transforms = augment ? &b->transform : NULL;
     o.transform_count = augment;
     return o;

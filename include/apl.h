@@ -69,7 +69,8 @@
  *   - No number of an enum or APL_ constant changes its meaning. Enums may gain members, so expect statuses that you
  *     do not know.
  *   - Structs that begin with `size`, those whose size is passed along, and those that the library returns by pointer
- *     grow only at the end; 0 in a new member means the old behaviour. All other structs keep their size.
+ *     grow only at the end; 0 in a new member means the old behaviour. All other structs keep their size; new members
+ *     take the place of what is `reserved`.
  *   - Later versions can read all stores, split files and states that a version has written.
  *   - In strict order, what an epoch delivers for a given content, split, options and seed stays the same, and so do
  *     the sides of splits. Defaults count as options: one that affects the order does not change.

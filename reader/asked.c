@@ -5,19 +5,40 @@
 #include "sized.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static apl_status take_mix(struct asked *a, apl_error *err)
+static apl_status take_sources(struct asked *a, apl_error *err)
 {
     static const apl_source defaults = APL_SOURCE_INIT;
-    const apl_source *theirs = a->options.mix;
-    a->options.mix = a->mix = calloc(a->options.mix_count, sizeof *a->mix);
-    if (!a->mix)
+    const apl_source *theirs = a->options.mix.sources;
+    a->options.mix.sources = a->sources = calloc(a->options.mix.count, sizeof *a->sources);
+    if (!a->sources)
         return fail_nomem(err);
-    for (size_t i = 0; i < a->options.mix_count; i++) {
-        a->mix[i] = defaults;
-        TRY(options_take_from(&a->mix[i], sizeof *a->mix, theirs, i, "apl_source", err));
+    for (size_t i = 0; i < a->options.mix.count; i++) {
+        a->sources[i] = defaults;
+        TRY(options_take_from(&a->sources[i], sizeof *a->sources, theirs, i, "apl_source", err));
     }
     return APL_OK;
+}
+
+/* Members that only a later version has. */
+static apl_status check_reserved(const apl_reader_options *o, apl_error *err)
+{
+    static const apl_reader_options none;
+    const char *part = NULL;
+    if (memcmp(o->ranks.reserved, none.ranks.reserved, sizeof none.ranks.reserved) != 0)
+        part = "ranks";
+    else if (memcmp(o->mix.reserved, none.mix.reserved, sizeof none.mix.reserved) != 0)
+        part = "mix";
+    else if (memcmp(o->faults.reserved, none.faults.reserved, sizeof none.faults.reserved) != 0)
+        part = "faults";
+    if (!part)
+        return APL_OK;
+    return fail(
+        err, APL_E_INVALID,
+        "apl_reader_options: %s.reserved is not 0: of a newer version, and asks for what this library does "
+        "not know, or not from APL_READER_OPTIONS_INIT",
+        part);
 }
 
 apl_status asked_take(struct asked *a, const apl_reader_options *options, apl_error *err)
@@ -27,12 +48,13 @@ apl_status asked_take(struct asked *a, const apl_reader_options *options, apl_er
     TRY(options_take(&a->sampling, sizeof a->sampling, a->options.sampling, "apl_sampling", err));
     if (a->options.sampling)
         a->options.sampling = &a->sampling;
+    TRY(check_reserved(&a->options, err));
     TRY(mix_check(&a->options, err));
-    return a->options.mix_count ? take_mix(a, err) : APL_OK;
+    return a->options.mix.count ? take_sources(a, err) : APL_OK;
 }
 
 void asked_free(struct asked *a)
 {
-    free(a->mix);
-    a->mix = NULL;
+    free(a->sources);
+    a->sources = NULL;
 }

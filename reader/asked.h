@@ -7,7 +7,7 @@
 struct asked {
     apl_reader_options options; /* points to the two below; its transforms are still the caller's */
     apl_sampling sampling;
-    apl_source *mix; /* to be freed */
+    apl_source *sources; /* to be freed */
 };
 
 /* `options` may be NULL. */

@@ -20,10 +20,10 @@ apl_status mix_check(const apl_reader_options *asked, apl_error *err)
         return fail(err, APL_E_INVALID, "ids is NULL");
     if (asked->ids && asked->id_count == 0)
         return fail(err, APL_E_INVALID, "ids is empty: NULL means all records of the split");
-    if (asked->mix_count && !asked->mix)
-        return fail(err, APL_E_INVALID, "mix is NULL");
-    if (asked->mix_count >= MOST_SOURCES)
-        return fail(err, APL_E_INVALID, "a mix of %zu stores: at most %u", asked->mix_count + 1,
+    if (asked->mix.count && !asked->mix.sources)
+        return fail(err, APL_E_INVALID, "mix.sources is NULL");
+    if (asked->mix.count >= MOST_SOURCES)
+        return fail(err, APL_E_INVALID, "a mix of %zu stores: at most %u", asked->mix.count + 1,
                     MOST_SOURCES);
     return APL_OK;
 }
@@ -51,15 +51,15 @@ static apl_status open_subset(apl_reader *r, const apl_reader_options *asked, ap
 
 apl_status mix_open(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
-    for (size_t i = 0; i < asked->mix_count; i++)
-        if (!asked->mix[i].store)
-            return fail(err, APL_E_INVALID, "mix[%zu].store is NULL", i);
-    r->sources = calloc(asked->mix_count + 1, sizeof *r->sources);
+    for (size_t i = 0; i < asked->mix.count; i++)
+        if (!asked->mix.sources[i].store)
+            return fail(err, APL_E_INVALID, "mix.sources[%zu].store is NULL", i);
+    r->sources = calloc(asked->mix.count + 1, sizeof *r->sources);
     if (!r->sources)
         return fail_nomem(err);
     TRY(add_source(r, r->store, asked->split, err));
-    for (size_t i = 0; i < asked->mix_count; i++)
-        TRY(add_source(r, asked->mix[i].store, asked->mix[i].split, err));
+    for (size_t i = 0; i < asked->mix.count; i++)
+        TRY(add_source(r, asked->mix.sources[i].store, asked->mix.sources[i].split, err));
     return open_subset(r, asked, err);
 }
 
@@ -88,19 +88,19 @@ static apl_status check_weight(const apl_reader *r, uint32_t i, double weight, a
 
 apl_status mix_weights(const apl_reader *r, const apl_reader_options *asked, double **weights, apl_error *err)
 {
-    bool any = asked->weight != 0;
-    for (size_t i = 0; i < asked->mix_count; i++)
-        any |= asked->mix[i].weight != 0;
+    bool any = asked->mix.weight != 0;
+    for (size_t i = 0; i < asked->mix.count; i++)
+        any |= asked->mix.sources[i].weight != 0;
     *weights = NULL;
     if (!any)
         return APL_OK;
-    if (asked->mix_count == 0)
+    if (asked->mix.count == 0)
         return fail(err, APL_E_INVALID, "weight is a store's share of a mix, and there is no mix");
     for (uint32_t i = 0; i < r->source_count; i++)
-        TRY(check_weight(r, i, i ? asked->mix[i - 1].weight : asked->weight, err));
+        TRY(check_weight(r, i, i ? asked->mix.sources[i - 1].weight : asked->mix.weight, err));
     *weights = calloc(r->source_count + (size_t)1, sizeof **weights);
     for (uint32_t i = 0; *weights && i < r->source_count; i++)
-        (*weights)[i] = i ? asked->mix[i - 1].weight : asked->weight;
+        (*weights)[i] = i ? asked->mix.sources[i - 1].weight : asked->mix.weight;
     return *weights ? APL_OK : fail_nomem(err);
 }
 

@@ -47,8 +47,8 @@ static apl_status resolve_rank(struct reader_options *o, const apl_reader_option
                                                {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                                {"PMI_RANK", "PMI_SIZE"},
                                                {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
-    o->rank = asked->rank;
-    o->world = asked->world;
+    o->rank = asked->ranks.rank;
+    o->world = asked->ranks.world;
     for (size_t i = 0; o->world == 0 && i < sizeof launchers / sizeof *launchers; i++)
         TRY(from_environment(launchers[i][0], launchers[i][1], &o->rank, &o->world, err));
     if (o->world == 0) {
@@ -358,15 +358,15 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     o->plan = (struct plan_options){.seed = asked->seed,
                                     .bins = asked->bins ? asked->bins : DEFAULT_BINS,
                                     .reuse = asked->reuse ? asked->reuse : 1,
-                                    .lanes = asked->lanes ? asked->lanes : 1,
+                                    .lanes = asked->ranks.lanes ? asked->ranks.lanes : 1,
                                     .sequential = asked->sequential};
     o->batch_size = asked->batch_size ? asked->batch_size : DEFAULT_BATCH;
     o->drop_last = asked->drop_last;
     o->free_order = asked->order == APL_FREE;
     o->fill = asked->fill;
     o->first_epoch = asked->first_epoch;
-    o->skip_corrupt = asked->skip_corrupt;
-    o->timeout_ms = asked->timeout_ms;
+    o->skip_corrupt = asked->faults.skip_corrupt;
+    o->timeout_ms = asked->faults.timeout_ms;
     o->on_batch = asked->on_batch;
     o->on_batch_user = asked->on_batch_user;
     TRY(resolve_rank(o, asked, err));

@@ -247,7 +247,7 @@ Test(audit_reader, strict_order_passes)
         apl_reader_options o = fixture_options();
         struct audit_report report;
         o.threads = threads[k % 3];
-        o.world = k < 3 ? 1 : 3;
+        o.ranks.world = k < 3 ? 1 : 3;
         o.bins = k % 2 ? 7 : 0;
         o.seed = k;
         audit_reader(&o, &report, k == 1);
@@ -263,8 +263,8 @@ Test(audit_reader, windows_and_lanes)
         apl_reader_options o = fixture_options();
         struct audit_report report;
         o.window = k == 1 ? 0 : 300;
-        o.world = k ? 2 : 1;
-        o.lanes = k ? 4 : 0;
+        o.ranks.world = k ? 2 : 1;
+        o.ranks.lanes = k ? 4 : 0;
         audit_reader(&o, &report, false);
         cr_assert(!finding_called(&report, "exactly once")->rejected, "case %u: %s", k,
                   report.findings[0].detail);

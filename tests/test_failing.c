@@ -535,7 +535,7 @@ static void sweep_reader(unsigned threads)
     wanted.split = "train";
     wanted.batch_size = 8;
     wanted.threads = threads;
-    wanted.timeout_ms = 60000;
+    wanted.faults.timeout_ms = 60000;
     make_store();
     sweep(&(struct subject){NULL, read_all, NULL});
 }
@@ -598,7 +598,7 @@ static apl_status read_mixed(apl_error *err)
     if (status == APL_OK)
         ids[count++] = apl_store_info(s)->records + 1;
     apl_source mix = {.size = sizeof(apl_source), .store = s, .split = "train", .weight = by_class ? 0 : 2};
-    wanted.mix = &mix, wanted.mix_count = 1, wanted.weight = by_class ? 0 : 1;
+    wanted.mix.sources = &mix, wanted.mix.count = 1, wanted.mix.weight = by_class ? 0 : 1;
     wanted.sampling = by_class ? &sampling : NULL;
     wanted.ids = ids, wanted.id_count = (size_t)count;
     if (status == APL_OK)

@@ -298,7 +298,7 @@ Test(reader_batches, a_callback_that_hangs_is_named_and_left_to_itself)
         o.on_batch_user = &h;
         o.threads = 1;
         o.order = free ? APL_FREE : APL_STRICT;
-        o.timeout_ms = 50;
+        o.faults.timeout_ms = 50;
         apl_reader *r = fixture_reader(&o);
         sem_wait(&h.within);
         for (unsigned k = 0; k < 2; k++) {

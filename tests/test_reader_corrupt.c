@@ -251,7 +251,7 @@ Test(reader_corrupt, rows_are_left_out_where_that_is_asked_for)
     corrupt(bad, 3);
     for (unsigned i = 0; i < WAYS; i++) {
         apl_reader_options o = way(i);
-        o.skip_corrupt = 2 * BLOCK;
+        o.faults.skip_corrupt = 2 * BLOCK;
         apl_reader *r = fixture_reader(&o);
         for (unsigned epoch = 0; epoch < 4; epoch++) { /* the limit counts records, not times */
             check_skipping(r, &o, firsts, 2);
@@ -267,7 +267,7 @@ Test(reader_corrupt, too_many_left_out_is_an_error)
     corrupt(bad, 2);
     for (unsigned i = 0; i < WAYS; i++) {
         apl_reader_options o = way(i);
-        o.skip_corrupt = 2 * BLOCK - 1;
+        o.faults.skip_corrupt = 2 * BLOCK - 1;
         apl_reader *r = fixture_reader(&o);
         apl_error err;
         apl_status status;
@@ -313,7 +313,7 @@ Test(reader_corrupt, the_limit_is_exceeded_at_the_same_place_whoever_loads)
             apl_reader_options o = way(i % 2);
             o.threads = i < 2 ? APL_NO_THREADS : i / 2;
             o.seed = seed;
-            o.skip_corrupt = BLOCK;
+            o.faults.skip_corrupt = BLOCK;
             apl_reader *r = fixture_reader(&o);
             size_t batches = 0, expected = both_met(o, 0, BAD_FIRST);
             apl_error err;
@@ -343,7 +343,7 @@ Test(reader_corrupt, resumed_readers_meet_it_too)
         apl_reader_close(r);
         o.state = state;
         o.state_size = size;
-        o.skip_corrupt = BLOCK;
+        o.faults.skip_corrupt = BLOCK;
         r = fixture_reader(&o);
         apl_batch *b;
         size_t skipped = 0, n;

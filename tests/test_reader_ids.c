@@ -37,9 +37,9 @@ static apl_reader_options order(unsigned i)
     o.batch_size = 7;
     o.window = cases[i].window;
     o.reuse = cases[i].reuse;
-    o.world = cases[i].world;
-    o.rank = cases[i].rank;
-    o.lanes = cases[i].lanes;
+    o.ranks.world = cases[i].world;
+    o.ranks.rank = cases[i].rank;
+    o.ranks.lanes = cases[i].lanes;
     o.sequential = cases[i].sequential;
     o.drop_last = cases[i].drop_last;
     o.threads = i & 1 ? 2 : APL_NO_THREADS;

@@ -18,7 +18,7 @@ static apl_reader_options lane_options(unsigned lanes, uint64_t window)
     apl_reader_options o = fixture_options();
     o.batch_size = 7;
     o.seed = 5;
-    o.lanes = lanes;
+    o.ranks.lanes = lanes;
     o.window = window;
     return o;
 }
@@ -48,8 +48,8 @@ static void read_orders(const apl_reader_options *options, unsigned world, uint6
     apl_reader_options o = *options;
     *loads = 0;
     for (unsigned k = 0; k < world; k++) {
-        o.rank = k;
-        o.world = world;
+        o.ranks.rank = k;
+        o.ranks.world = world;
         readers[k] = fixture_reader(&o);
     }
     for (unsigned epoch = 0; epoch < 2; epoch++) {
@@ -126,8 +126,8 @@ Test(reader_lanes, world_changes_on_resume)
             struct sequence s = {0};
             size_t size = sizeof state;
             uint8_t after[APL_STATE_BYTES];
-            o.rank = k;
-            o.world = worlds[w];
+            o.ranks.rank = k;
+            o.ranks.world = worlds[w];
             o.state = w ? state : NULL;
             o.state_size = w ? sizeof state : 0;
             apl_reader *r = fixture_reader(&o);
@@ -149,7 +149,7 @@ Test(reader_lanes, world_changes_on_resume)
 Test(reader_lanes, refusals)
 {
     apl_reader_options o = lane_options(5, 0);
-    o.world = 2;
+    o.ranks.world = 2;
     cr_assert_not_null(strstr(fixture_refused(&o, APL_E_INVALID), "lanes"));
     o = lane_options(1000, 0);
     cr_assert_not_null(strstr(fixture_refused(&o, APL_E_INVALID), "lanes"));

@@ -94,12 +94,12 @@ static void check_world(const apl_reader_options *options, unsigned world)
     static struct rank ranks[MOST], alone;
     apl_reader_options o = *options;
     o.drop_last = 0;
-    o.world = 1;
+    o.ranks.world = 1;
     alone.reader = fixture_reader(&o);
     o.drop_last = options->drop_last;
     for (unsigned k = 0; k < world; k++) {
-        o.world = world;
-        o.rank = k;
+        o.ranks.world = world;
+        o.ranks.rank = k;
         ranks[k].reader = fixture_reader(&o);
     }
     for (unsigned epoch = 0; epoch < 5; epoch++) {
@@ -188,7 +188,7 @@ Test(reader_ranks, batches_may_be_empty_at_the_end)
     apl_reader_options o = fixture_options();
     struct sequence s = {0};
     o.batch_size = 50; /* one record is left for the second step of two ranks */
-    o.world = 2;
+    o.ranks.world = 2;
     o.fields = (const char *const[]){"image", "track"};
     o.field_count = 2;
     apl_reader *r = fixture_reader(&o);
@@ -231,9 +231,9 @@ Test(reader_ranks, launchers_tell_rank_and_world)
         cr_assert_eq(rows_of(&o), TRAIN, "a rank without a world");
         setenv(names[i][1], "4", 1);
         cr_assert_eq(rows_of(&o), TRAIN / 4); /* 101 = 4 x 25 + 1, of which the last has one */
-        o.world = 1;
+        o.ranks.world = 1;
         cr_assert_eq(rows_of(&o), TRAIN, "options go before the environment");
-        o.world = 0;
+        o.ranks.world = 0;
         unsetenv(names[i][0]);
         unsetenv(names[i][1]);
     }
@@ -253,13 +253,13 @@ Test(reader_ranks, the_first_launcher_counts)
 Test(reader_ranks, impossible_ranks_are_refused)
 {
     apl_reader_options o = fixture_options();
-    o.world = 3;
-    o.rank = 3;
+    o.ranks.world = 3;
+    o.ranks.rank = 3;
     cr_assert(strstr(fixture_refused(&o, APL_E_INVALID), "rank 3 of 3") != NULL);
-    o.world = (1u << 20) + 1;
+    o.ranks.world = (1u << 20) + 1;
     fixture_refused(&o, APL_E_INVALID);
-    o.world = 2;
-    o.rank = 0;
+    o.ranks.world = 2;
+    o.ranks.rank = 0;
     o.order = APL_FREE;
     cr_assert(strstr(fixture_refused(&o, APL_E_UNSUPPORTED), "strict") != NULL);
 }

@@ -235,11 +235,11 @@ static void add_sums(uint64_t *sum, const uint64_t *more)
 static void check_world(apl_reader_options o, unsigned world, const char *what)
 {
     apl_reader *ranks[4], *alone;
-    o.world = 1;
+    o.ranks.world = 1;
     alone = fixture_reader(&o);
-    o.world = world;
-    for (o.rank = 0; o.rank < world; o.rank++)
-        ranks[o.rank] = fixture_reader(&o);
+    o.ranks.world = world;
+    for (o.ranks.rank = 0; o.ranks.rank < world; o.ranks.rank++)
+        ranks[o.ranks.rank] = fixture_reader(&o);
     for (unsigned epoch = 0; epoch < 3; epoch++) {
         struct sequence all = {0}, one = {0};
         apl_receipt receipt, whole;
@@ -276,7 +276,7 @@ Test(reader_sampling, ranks_share_one_sample)
             for (unsigned i = 0; i < 4; i++) {
                 apl_reader_options o = way(i & 1, l);
                 o.window = o.window ? 33 : 0;
-                o.lanes = i & 2 ? world : 1;
+                o.ranks.lanes = i & 2 ? world : 1;
                 check_world(o, world, law_names[l]);
             }
 }
@@ -404,7 +404,7 @@ Test(reader_sampling, records_of_corrupt_blocks_are_left_out)
     for (unsigned l = 0; l < LAWS - 1; l++)
         for (unsigned i = 0; i < WAYS; i++) {
             apl_reader_options o = way(i, l);
-            o.skip_corrupt = BLOCK;
+            o.faults.skip_corrupt = BLOCK;
             apl_reader *r = fixture_reader(&o);
             for (unsigned epoch = 0; epoch < 3; epoch++) {
                 struct sequence s = {0};

@@ -191,9 +191,9 @@ Test(reader_select, ranks_and_lanes_share_the_ids)
             struct sequence all = {0};
             for (unsigned rank = 0; rank < 3; rank++) {
                 apl_reader_options o = select_options();
-                o.rank = rank;
-                o.world = 3;
-                o.lanes = lanes == 1 ? 0 : lanes;
+                o.ranks.rank = rank;
+                o.ranks.world = 3;
+                o.ranks.lanes = lanes == 1 ? 0 : lanes;
                 o.window = window;
                 o.threads = 2;
                 apl_reader *r = fixture_reader(&o);

@@ -42,8 +42,8 @@ Test(reader_sources, an_error_names_the_store_and_the_readers_ids)
                         {.size = sizeof(apl_source), .store = third}};
     for (unsigned i = 0; i < 4; i++) {
         apl_reader_options o = fixture_options();
-        o.mix = mix;
-        o.mix_count = 2;
+        o.mix.sources = mix;
+        o.mix.count = 2;
         o.window = i & 1 ? 120 : 0;
         o.threads = i & 2 ? 2 : APL_NO_THREADS;
         apl_reader *r = fixture_reader(&o);
@@ -94,11 +94,11 @@ Test(reader_sources, left_out_records_have_the_readers_ids)
         struct sequence s = {0};
         apl_reader_options o = fixture_options();
         apl_batch *b;
-        o.mix = mix;
-        o.mix_count = 2;
+        o.mix.sources = mix;
+        o.mix.count = 2;
         o.window = i & 1 ? 120 : 0;
         o.order = i & 2 ? APL_FREE : APL_STRICT;
-        o.skip_corrupt = BAD_COUNT;
+        o.faults.skip_corrupt = BAD_COUNT;
         apl_reader *r = fixture_reader(&o);
         while ((b = fixture_next(r))) {
             size_t n;
@@ -171,8 +171,8 @@ static void check_other(struct other other, const char *words)
     apl_store *store = write_other(&other);
     apl_source mix = {.size = sizeof(apl_source), .store = store};
     apl_reader_options o = fixture_options();
-    o.mix = &mix;
-    o.mix_count = 1;
+    o.mix.sources = &mix;
+    o.mix.count = 1;
     o.fields = both;
     o.field_count = 2;
     if (words) {
@@ -211,8 +211,8 @@ Test(reader_sources, all_fields_are_those_of_all_stores)
     apl_store *store = write_other(&other);
     apl_source mix = {.size = sizeof(apl_source), .store = store};
     apl_reader_options o = fixture_options();
-    o.mix = &mix;
-    o.mix_count = 1;
+    o.mix.sources = &mix;
+    o.mix.count = 1;
     const char *said = fixture_refused(&o, APL_E_MISMATCH);
     cr_assert(strstr(said, "has no field name"), "%s", said);
     mix.store = fx.store;
@@ -234,16 +234,16 @@ Test(reader_sources, what_cannot_be_mixed)
     apl_source mix[] = {{.size = sizeof(apl_source), .store = second, .split = "val"},
                         {.size = sizeof(apl_source), .store = NULL}};
     apl_reader_options o = fixture_options();
-    o.mix_count = 1;
+    o.mix.count = 1;
     const char *said = fixture_refused(&o, APL_E_INVALID);
-    cr_assert(strstr(said, "mix is NULL"), "%s", said);
-    o.mix = mix;
+    cr_assert(strstr(said, "mix.sources is NULL"), "%s", said);
+    o.mix.sources = mix;
     said = fixture_refused(&o, APL_E_NOTFOUND);
     cr_assert(strstr(said, "/second") && strstr(said, "val"), "%s", said);
-    o.mix_count = 2;
+    o.mix.count = 2;
     said = fixture_refused(&o, APL_E_INVALID);
-    cr_assert(strstr(said, "mix[1]"), "%s", said);
-    o.mix_count = SIZE_MAX;
+    cr_assert(strstr(said, "mix.sources[1]"), "%s", said);
+    o.mix.count = SIZE_MAX;
     fixture_refused(&o, APL_E_INVALID);
 }
 

@@ -213,8 +213,8 @@ static bool step(apl_reader **ranks, unsigned world, struct sequence *s)
 static void open_world(apl_reader **ranks, unsigned world, apl_reader_options o, const struct state *state)
 {
     for (unsigned i = 0; i < world; i++) {
-        o.world = world;
-        o.rank = i;
+        o.ranks.world = world;
+        o.ranks.rank = i;
         ranks[i] = state ? resume(o, state) : fixture_reader(&o);
     }
 }

@@ -128,7 +128,7 @@ Test(reader_stats, waits_that_time_out_are_counted)
     apl_reader_options o = fixture_options();
     o.threads = 1;
     o.sequential = 1;
-    o.timeout_ms = 5;
+    o.faults.timeout_ms = 5;
     apl_reader *r = fixture_reader(&o);
     apl_batch *batch = NULL;
     unsigned portions = 0;

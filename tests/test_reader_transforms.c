@@ -145,7 +145,7 @@ Test(reader_transforms, hang_not_on_the_rank)
     apl_reader_options o = fixture_options();
     size_t bytes = 3 * 7 * 9 * 4, found = 0;
     struct album all = album_of(o, &t, bytes);
-    for (o.rank = 0, o.world = 3; o.rank < 3; o.rank++) {
+    for (o.ranks.rank = 0, o.ranks.world = 3; o.ranks.rank < 3; o.ranks.rank++) {
         struct album one = album_of(o, &t, bytes);
         for (size_t i = 0; i < TRAIN; i++)
             found += one.taken[i] && memcmp(one.pictures + i * bytes, all.pictures + i * bytes, bytes) == 0;

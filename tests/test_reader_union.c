@@ -47,9 +47,9 @@ Test(reader_union, ranks_and_lanes_share_the_stores)
             struct sequence all = {0};
             for (unsigned rank = 0; rank < 3; rank++) {
                 apl_reader_options o = union_options();
-                o.rank = rank;
-                o.world = 3;
-                o.lanes = lanes;
+                o.ranks.rank = rank;
+                o.ranks.world = 3;
+                o.ranks.lanes = lanes;
                 o.window = window;
                 o.threads = 2;
                 apl_reader *r = fixture_reader(&o);
@@ -146,8 +146,8 @@ Test(reader_union, none_mixed_in_is_the_store_alone)
 {
     apl_reader_options o = fixture_options();
     struct sequence a = whole_epoch(&o);
-    o.mix = &(apl_source){0};
-    o.mix_count = 0;
+    o.mix.sources = &(apl_source){0};
+    o.mix.count = 0;
     struct sequence b = whole_epoch(&o);
     check_same(&a, &b);
     sequence_free(&a);
@@ -215,14 +215,14 @@ Test(reader_union, a_state_belongs_to_the_stores_and_their_order)
     o.state = state;
     apl_reader_close(r);
     apl_reader_close(fixture_reader(&o));
-    o.mix = swapped;
+    o.mix.sources = swapped;
     const char *said = fixture_refused(&o, APL_E_MISMATCH);
     cr_assert(strstr(said, "order"), "%s", said);
-    o.mix = other;
+    o.mix.sources = other;
     fixture_refused(&o, APL_E_MISMATCH);
-    o.mix_count = 1;
+    o.mix.count = 1;
     fixture_refused(&o, APL_E_MISMATCH);
-    o.mix_count = 0;
+    o.mix.count = 0;
     fixture_refused(&o, APL_E_MISMATCH);
     r = fixture_reader(&single);
     cr_assert_eq(save(r, alone, sizeof alone), sizeof alone);
@@ -268,8 +268,8 @@ Test(reader_union, a_store_may_come_twice)
     apl_reader_options o = fixture_options();
     unsigned seen[2][560] = {{0}};
     apl_batch *b;
-    o.mix = again;
-    o.mix_count = 1;
+    o.mix.sources = again;
+    o.mix.count = 1;
     o.threads = 2;
     o.fields = label;
     o.field_count = 1;

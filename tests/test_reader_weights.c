@@ -17,8 +17,8 @@ static unsigned store_of(uint64_t id)
 static apl_reader_options weighted(double first, double next, double last)
 {
     apl_reader_options o = union_options();
-    apl_source *mix = (apl_source *)o.mix;
-    o.weight = first;
+    apl_source *mix = (apl_source *)o.mix.sources;
+    o.mix.weight = first;
     mix[0].weight = next;
     mix[1].weight = last;
     return o;
@@ -169,8 +169,8 @@ Test(reader_weights, any_number_of_threads_and_ranks)
         check_same(&s, &again);
         sequence_free(&again);
     }
-    o.world = 3;
-    for (o.rank = 0; o.rank < 3; o.rank++) {
+    o.ranks.world = 3;
+    for (o.ranks.rank = 0; o.ranks.rank < 3; o.ranks.rank++) {
         apl_reader *r = fixture_reader(&o);
         read_epoch(r, &all);
         apl_reader_close(r);
@@ -197,7 +197,7 @@ static void check_resume(apl_reader_options o, size_t batches, const struct sequ
     check_same(&s, whole);
     apl_reader_close(r);
     sequence_free(&s);
-    o.weight = 1.25;
+    o.mix.weight = 1.25;
     fixture_refused(&o, APL_E_MISMATCH);
 }
 
@@ -249,8 +249,8 @@ Test(reader_weights, classes_are_those_of_all_stores)
     apl_reader_options o = fixture_options();
     unsigned seen[CLASSES] = {0}, of_labels = 0;
     sampling.field = "label";
-    o.mix = &mix;
-    o.mix_count = 1;
+    o.mix.sources = &mix;
+    o.mix.count = 1;
     o.sampling = &sampling;
     o.fields = label;
     o.field_count = 1;
@@ -268,7 +268,7 @@ Test(reader_weights, classes_are_those_of_all_stores)
     cr_assert(of_labels > 100 && of_labels < 180, "two classes of ten, and four fifths of these: %u",
               of_labels);
     apl_reader_close(r);
-    mix.weight = o.weight = 1;
+    mix.weight = o.mix.weight = 1;
     const char *said = fixture_refused(&o, APL_E_INVALID);
     cr_assert(strstr(said, "exclude each other"), "%s", said);
     apl_store_close(labels);
@@ -283,8 +283,8 @@ Test(reader_weights, a_sampled_field_must_be_alike)
     apl_source mix = {.size = sizeof(apl_source), .store = first};
     apl_reader_options o = fixture_options();
     sampling.field = "track";
-    o.mix = &mix;
-    o.mix_count = 1;
+    o.mix.sources = &mix;
+    o.mix.count = 1;
     o.sampling = &sampling;
     o.fields = image;
     o.field_count = 1;
@@ -320,7 +320,7 @@ Test(reader_weights, what_is_no_weight)
         refused(&o, "/db: its weight");
     }
     o = fixture_options();
-    o.weight = 1;
+    o.mix.weight = 1;
     refused(&o, "there is no mix");
 }
 

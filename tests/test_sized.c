@@ -191,10 +191,26 @@ static apl_status transform(const void *transform)
 static apl_status mix(const void *source)
 {
     apl_reader_options o = APL_READER_OPTIONS_INIT;
-    o.mix = source;
-    o.mix_count = 1;
+    o.mix.sources = source;
+    o.mix.count = 1;
     apl_status status = open_reader(&o);
-    return status == APL_E_INVALID && strstr(fx_err.message, "mix[0].store is NULL") ? APL_OK : status;
+    return status == APL_E_INVALID && strstr(fx_err.message, "mix.sources[0].store is NULL") ? APL_OK
+                                                                                             : status;
+}
+
+/* The parts of a reader's options: what is reserved in them is a later version's. */
+Test(sized, reserved_members_of_a_part)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        static const char *const parts[] = {"ranks", "mix", "faults"};
+        apl_reader_options o = APL_READER_OPTIONS_INIT;
+        o.ranks.reserved[4] = i == 0;
+        o.mix.reserved[2] = i == 1;
+        o.faults.reserved[4] = i == 2;
+        FAILS(APL_E_INVALID, open_reader(&o));
+        SAYS(parts[i]);
+        SAYS(".reserved is not 0: of a newer version");
+    }
 }
 
 /* There is nothing to ingest, of which is said what is said when the options have been taken. */

@@ -269,8 +269,8 @@ Test(subset, ranks_share_a_split)
         for (unsigned rank = 0; rank < 3; rank++) {
             apl_reader_options o = fixture_options();
             o.split = "train-val";
-            o.rank = rank;
-            o.world = 3;
+            o.ranks.rank = rank;
+            o.ranks.world = 3;
             o.window = window;
             o.threads = 2;
             apl_reader *r = fixture_reader(&o);

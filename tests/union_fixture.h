@@ -66,8 +66,8 @@ static inline apl_reader_options union_options(void)
     apl_reader_options o = fixture_options();
     mix[0] = (apl_source){.size = sizeof(apl_source), .store = second};
     mix[1] = (apl_source){.size = sizeof(apl_source), .store = third, .split = "train"};
-    o.mix = mix;
-    o.mix_count = 2;
+    o.mix.sources = mix;
+    o.mix.count = 2;
     return o;
 }
 

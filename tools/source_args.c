@@ -128,14 +128,14 @@ apl_status source_args_open(struct source_args *s, const struct reader_args *arg
 
 void source_args_set(struct source_args *s, apl_reader_options *options)
 {
-    bool any = options->weight != 0;
+    bool any = options->mix.weight != 0;
     for (size_t i = 0; i < s->mix_count; i++)
         any |= s->mix[i].weight != 0;
     for (size_t i = 0; any && i < s->mix_count; i++)
         s->mix[i].weight = s->mix[i].weight != 0 ? s->mix[i].weight : 1;
-    options->weight = any && options->weight == 0 ? 1 : options->weight;
-    options->mix = s->mix;
-    options->mix_count = s->mix_count;
+    options->mix.weight = any && options->mix.weight == 0 ? 1 : options->mix.weight;
+    options->mix.sources = s->mix;
+    options->mix.count = s->mix_count;
     options->ids = s->ids;
     options->id_count = s->id_count;
 }

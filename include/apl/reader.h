@@ -55,6 +55,25 @@ typedef struct apl_allocator {
     void *user;
 } apl_allocator;
 
+/*
+ * Three parts of a reader's options that most readers leave as they are, all 0. Each keeps its size: what is `reserved`
+ * must be 0, and is where later versions grow.
+ */
+
+/* This process among those that train together. They share one order: together they deliver each record once, and each
+ * gets the same number of batches, of which the last may be short or empty. */
+typedef struct apl_ranks {
+    /* This process's rank, and the number of processes. world 0: taken from the launcher (RANK and WORLD_SIZE, or the
+     * variables of Open MPI, MPICH or Slurm), otherwise 0 of 1. */
+    unsigned rank, world;
+    /* The number of lanes, among which blocks are dealt anew each epoch; 0: 1, the order of a single reader. A multiple
+     * of world. Positions go round the lanes, so a rank decodes only the blocks of its own lanes (but for a few at the
+     * end of an epoch); with one lane, every rank decodes nearly all blocks. Each lane has a share of the window, and
+     * the order is uniform within a lane. */
+    unsigned lanes;
+    uint32_t reserved[5];
+} apl_ranks;
+
 /* A store to read together with the reader's own. Start from APL_SOURCE_INIT. */
 typedef struct apl_source {
     size_t size;       /* sizeof(apl_source) */
@@ -67,6 +86,34 @@ typedef struct apl_source {
         sizeof(apl_source), NULL, NULL, 0 \
     }
 
+/*
+ * More stores; the same store may occur more than once. An epoch is a single order of the records of all of them. Ids
+ * continue from store to store: a record's id is its id in its own store plus the number of records in all stores
+ * before it, the reader's own store being the first (apl_reader_source() says which store). The requested fields and
+ * their class names must be the same in all stores. Normalisation uses the mean and standard deviation of the training
+ * splits of all stores together, whatever the weights.
+ *
+ * Give either all stores a weight or none. With weights, an epoch is a sample (see apl_sampling) in which each store's
+ * records form a class. Without replacement, each store is delivered in proportion to its weight, and its records
+ * equally often, except for a uniform subset, new in each epoch, that comes once more. With replacement
+ * (sampling->replacement), each delivery independently picks a store with probability proportional to its weight, then
+ * any of its records. With weights, sampling->field and sampling->weights must be NULL.
+ */
+typedef struct apl_mix {
+    const apl_source *sources; /* the other stores */
+    size_t count;
+    double weight; /* of the reader's own store */
+    uint64_t reserved[3];
+} apl_mix;
+
+/* What to do when something goes wrong. */
+typedef struct apl_faults {
+    /* How many records of corrupt blocks may be left out before that is an error; 0: the first is an error. */
+    uint64_t skip_corrupt;
+    unsigned timeout_ms; /* the longest that apl_reader_next() waits; 0: forever */
+    uint32_t reserved[5];
+} apl_faults;
+
 /* Zeros mean defaults. Start from APL_READER_OPTIONS_INIT. */
 typedef struct apl_reader_options {
     size_t size;       /* sizeof(apl_reader_options) */
@@ -77,7 +124,7 @@ typedef struct apl_reader_options {
     const char *const *fields;
     size_t field_count;
     size_t batch_size; /* records per batch; 0: 256 */
-    /* 1: drop the last batch of an epoch unless it is full; with ranks, the last step unless all its batches are */
+    /* 1: drop the last batch of an epoch unless it is full; with ranks, the last of each unless all are */
     int drop_last;
     int sequential; /* 1: in id order, without shuffling: for evaluation */
     apl_order order;
@@ -85,7 +132,17 @@ typedef struct apl_reader_options {
      * The window has to cover the split. Only the first epoch waits: later ones find everything loaded. */
     int fill;
     uint64_t seed;
-    uint64_t first_epoch; /* at most 2^63 - 1 */
+    uint64_t first_epoch;            /* at most 2^63 - 1 */
+    const apl_transform *transforms; /* of image fields, at most one per field */
+    size_t transform_count;
+    /* Only these records of the split (with `mix`: of the splits), each once; the order of this array has no effect.
+     * Normalisation still uses the mean and standard deviation of the training split. NULL: all. Copied. */
+    const uint64_t *ids;
+    size_t id_count;
+    const apl_sampling *sampling; /* NULL: each record, `reuse` times */
+    const void *state; /* resumes where apl_reader_state() was called; NULL: starts at first_epoch */
+    size_t state_size;
+
     /* The number of records to shuffle among. 0: the whole split if it is at most 4 GiB decoded, otherwise as many
      * records as 4 GiB hold. With `reuse`, a window that does not cover the split takes up to `reuse` times its memory,
      * which the default allows for. */
@@ -102,53 +159,28 @@ typedef struct apl_reader_options {
     unsigned threads;
     /* If not 0, these replace `threads`: threads that only load, and threads that only assemble. */
     unsigned loaders, consumers;
-    unsigned queue_depth; /* finished batches that may wait, plus one per consumer; 0: 4 */
-    /* This process's rank, and the number of processes. world 0: taken from the launcher (RANK and WORLD_SIZE, or the
-     * variables of Open MPI, MPICH or Slurm), otherwise 0 of 1. The ranks share one order: together they deliver each
-     * record once, and each gets the same number of batches, of which the last may be short or empty. */
-    unsigned rank, world;
-    /* The number of lanes, among which blocks are dealt anew each epoch; 0: 1, the order of a single reader. A multiple
-     * of world. Positions go round the lanes, so a rank decodes only the blocks of its own lanes (but for a few at the
-     * end of an epoch); with one lane, every rank decodes nearly all blocks. Each lane has a share of the window, and
-     * the order is uniform within a lane. */
-    unsigned lanes;
-    unsigned timeout_ms; /* the longest that apl_reader_next() waits; 0: forever */
-    /* How many records of corrupt blocks may be left out before that is an error; 0: the first is an error. */
-    uint64_t skip_corrupt;
-    const apl_transform *transforms; /* of image fields, at most one per field */
-    size_t transform_count;
+    unsigned queue_depth;           /* finished batches that may wait, plus one per consumer; 0: 4 */
     const apl_allocator *allocator; /* for the memory of batches; NULL: the library's own */
     /* Called on the library's threads with every batch before it is handed out. It may write into the batch's columns,
      * but must not call the reader (APL_E_REENTRANT). apl_reader_close() does not wait for a call that hangs: the batch
      * and the thread stay until it returns, and whatever on_batch_user points to must stay valid as long. */
     void (*on_batch)(void *user, apl_batch *batch);
     void *on_batch_user;
-    const void *state; /* resumes where apl_reader_state() was called; NULL: starts at first_epoch */
-    size_t state_size;
-    const apl_sampling *sampling; /* NULL: each record, `reuse` times */
-    /* Only these records of the split (with `mix`: of the splits), each once; the order of this array has no effect.
-     * Normalisation still uses the mean and standard deviation of the training split. NULL: all. Copied. */
-    const uint64_t *ids;
-    size_t id_count;
-    /* More stores; the same store may occur more than once. An epoch is a single order of the records of all of them.
-     * Ids continue from store to store: a record's id is its id in its own store plus the number of records in all
-     * stores before it, the reader's own store being the first (apl_reader_source() says which store). The requested
-     * fields and their class names must be the same in all stores. Normalisation uses the mean and standard deviation
-     * of the training splits of all stores together, whatever the weights.
-     *
-     * Give either all stores a weight or none. With weights, an epoch is a sample (see apl_sampling) in which each
-     * store's records form a class. Without replacement, each store is delivered in proportion to its weight, and its
-     * records equally often, except for a uniform subset, new in each epoch, that comes once more. With replacement
-     * (sampling->replacement), each delivery independently picks a store with probability proportional to its weight,
-     * then any of its records. With weights, sampling->field and sampling->weights must be NULL. */
-    const apl_source *mix;
-    size_t mix_count;
-    double weight; /* of the reader's own store in the mix */
+
+    apl_ranks ranks;
+    apl_mix mix;
+    apl_faults faults;
 } apl_reader_options;
-#define APL_READER_OPTIONS_INIT                                                                             \
-    {                                                                                                       \
-        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, 0, 0                       \
+#define APL_READER_OPTIONS_INIT                                                                          \
+    {                                                                                                    \
+        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, NULL, 0, NULL, 0, NULL, \
+            NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, {0}}, {NULL, 0, 0, {0}},        \
+        {                                                                                                \
+            0, 0,                                                                                        \
+            {                                                                                            \
+                0                                                                                        \
+            }                                                                                            \
+        }                                                                                                \
     }
 
 /*
@@ -165,7 +197,7 @@ APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_read
  * every caller until apl_reader_next_epoch(). At the end of an epoch, a rank's batch may have no rows.
  *
  * Errors: APL_E_CORRUPT (the message names member and block; the error is permanent, but batches before the block still
- * come), APL_E_LENT (batches that have not been released use up the budget), APL_E_TIMEOUT (after timeout_ms; the
+ * come), APL_E_LENT (batches that have not been released use up the budget), APL_E_TIMEOUT (after faults.timeout_ms; the
  * message names the block, or on_batch(), that it waits for; the next call resumes waiting), APL_E_CANCELLED (cancelled
  * or closed), APL_E_FORKED, APL_E_REENTRANT.
  */
@@ -179,7 +211,7 @@ APL_API APL_MUST_USE apl_status apl_reader_next_epoch(apl_reader *reader, apl_er
 APL_API uint64_t apl_reader_epoch(apl_reader *reader);
 APL_API uint64_t apl_reader_batches(apl_reader *reader);
 
-/* For any record that the reader can hand out: which store it is from (0 for the reader's own, i + 1 for mix[i]), and
+/* For any record that the reader can hand out: which store it is from (0 for the reader's own, i + 1 for mix.sources[i]), and
  * its id there. APL_E_NOTFOUND if there is no such id. */
 APL_API APL_MUST_USE apl_status apl_reader_source(apl_reader *reader, uint64_t id, size_t *source,
                                                   uint64_t *own_id, apl_error *err);

@@ -14,7 +14,7 @@ struct reader_call {
     const char *fields[APL_MAX_FIELDS];
     apl_sampling sampling;
     apl_source *mix;
-    PyObject **mixed; /* the options.mix_count stores of it, each in use until the call is freed */
+    PyObject **mixed; /* the options.mix.count stores of it, each in use until the call is freed */
     PyObject *owners; /* list: what the strings and arrays lie in */
     apl_allocator allocator;
     struct pin *pin;

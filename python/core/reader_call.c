@@ -141,10 +141,11 @@ static int take_pin(struct reader_call *call, PyObject *dict)
 
 static int take_all(struct reader_call *call, PyTypeObject *store, PyObject *dict)
 {
-#define ITEM(member, kind, most)                                  \
-    {                                                             \
-#member, offsetof(apl_reader_options, member), kind, most \
+#define ITEM_OF(part, member, kind, most)                              \
+    {                                                                  \
+#member, offsetof(apl_reader_options, part member), kind, most \
     }
+#define ITEM(member, kind, most) ITEM_OF(, member, kind, most)
     static const struct number_item items[] = {
         ITEM(batch_size, NUMBER_SIZE, SIZE_MAX),
         ITEM(drop_last, NUMBER_FLAG, 1),
@@ -161,12 +162,13 @@ static int take_all(struct reader_call *call, PyTypeObject *store, PyObject *dic
         ITEM(loaders, NUMBER_UNSIGNED, UINT32_MAX),
         ITEM(consumers, NUMBER_UNSIGNED, UINT32_MAX),
         ITEM(queue_depth, NUMBER_UNSIGNED, UINT32_MAX),
-        ITEM(rank, NUMBER_UNSIGNED, UINT32_MAX),
-        ITEM(world, NUMBER_UNSIGNED, UINT32_MAX),
-        ITEM(lanes, NUMBER_UNSIGNED, UINT32_MAX),
-        ITEM(skip_corrupt, NUMBER_U64, UINT64_MAX),
+        ITEM_OF(ranks., rank, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM_OF(ranks., world, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM_OF(ranks., lanes, NUMBER_UNSIGNED, UINT32_MAX),
+        ITEM_OF(faults., skip_corrupt, NUMBER_U64, UINT64_MAX),
     };
 #undef ITEM
+#undef ITEM_OF
     if (take_text(call->owners, dict, "split", &call->options.split) < 0 || take_fields(call, dict) < 0 ||
         take_transforms(call, dict) < 0 || take_records(call, store, dict) < 0 ||
         take_bytes(call->owners, dict, "state", &call->options.state, &call->options.state_size) < 0 ||
@@ -180,7 +182,7 @@ int reader_call_from(struct reader_call *call, PyTypeObject *store, PyObject *op
 {
     memset(call, 0, sizeof *call);
     call->options = (apl_reader_options)APL_READER_OPTIONS_INIT;
-    call->options.timeout_ms = READER_SLICE_MS;
+    call->options.faults.timeout_ms = READER_SLICE_MS;
     call->owners = PyList_New(0);
     PyObject *dict = call->owners ? PyDict_Copy(options) : NULL;
     int done = dict ? take_all(call, store, dict) : -1;

@@ -62,7 +62,7 @@ static int take_sampling(struct reader_call *call, PyObject *options)
 /* From (store, split or None, weight). Counted as soon as it is in use. */
 static int source_from(struct reader_call *call, PyTypeObject *type, PyObject *given)
 {
-    size_t i = call->options.mix_count;
+    size_t i = call->options.mix.count;
     call->mix[i].size = sizeof *call->mix;
     PyObject *store, *split, *owner = NULL;
     if (!PyArg_ParseTuple(given, "O!Od:mix", type, &store, &split, &call->mix[i].weight) ||
@@ -73,7 +73,7 @@ static int source_from(struct reader_call *call, PyTypeObject *type, PyObject *g
     if (done < 0 || !(call->mix[i].store = store_use((struct py_store *)store)))
         return -1;
     call->mixed[i] = Py_NewRef(store);
-    call->options.mix_count++;
+    call->options.mix.count++;
     return 0;
 }
 
@@ -89,7 +89,7 @@ static int take_mix(struct reader_call *call, PyTypeObject *type, PyObject *dict
         PyErr_NoMemory();
         return -1;
     }
-    call->options.mix = call->mix;
+    call->options.mix.sources = call->mix;
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *given = PySequence_GetItem(list, i);
         int done = given ? source_from(call, type, given) : -1;
@@ -107,14 +107,14 @@ int take_records(struct reader_call *call, PyTypeObject *store, PyObject *dict)
         take_sampling(call, dict) < 0)
         return -1;
     call->options.ids = ids;
-    if (take_real(dict, "weight", &call->options.weight) < 0)
+    if (take_real(dict, "weight", &call->options.mix.weight) < 0)
         return -1;
     return take_mix(call, store, dict);
 }
 
 void free_records(struct reader_call *call)
 {
-    for (size_t i = 0; call->mixed && i < call->options.mix_count; i++) {
+    for (size_t i = 0; call->mixed && i < call->options.mix.count; i++) {
         store_done((struct py_store *)call->mixed[i]);
         Py_DECREF(call->mixed[i]);
     }

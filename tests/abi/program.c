@@ -194,11 +194,11 @@ static void read_epoch(apl_store *store)
     options.reuse = 2;
     options.threads = 2;
     options.queue_depth = 2;
-    options.rank = 1;
-    options.world = 2;
-    options.lanes = 2;
-    options.timeout_ms = 60000;
-    options.skip_corrupt = 1;
+    options.ranks.rank = 1;
+    options.ranks.world = 2;
+    options.ranks.lanes = 2;
+    options.faults.timeout_ms = 60000;
+    options.faults.skip_corrupt = 1;
     options.transforms = &transform;
     options.transform_count = 1;
     options.allocator = &allocator;
@@ -243,8 +243,8 @@ static void read_mix(apl_store *store)
     size_t which;
     sources[0].store = sources[1].store = store;
     sources[1].split = "train";
-    options.mix = sources;
-    options.mix_count = 2;
+    options.mix.sources = sources;
+    options.mix.count = 2;
     options.ids = ids;
     options.id_count = 3;
     options.batch_size = 2;
@@ -258,7 +258,7 @@ static void read_mix(apl_store *store)
     options.id_count = 0;
     options.sequential = 0;
     sources[0].weight = sources[1].weight = 1;
-    options.weight = 2;
+    options.mix.weight = 2;
     OK(apl_reader_open(store, &options, &reader, &err));
     apl_reader_close(reader);
 }

@@ -53,11 +53,11 @@ apl_reader_options small_options(uint8_t pick)
     o.batch_size = 6;
     o.bins = 4;
     o.seed = 5;
-    o.world = 1;
+    o.ranks.world = 1;
     o.order = pick & 1 ? APL_FREE : APL_STRICT;
     o.sequential = pick >> 1 & 1;
     o.reuse = 1 + (pick >> 2 & 1);
-    o.lanes = 1 + (pick >> 3 & 1);
+    o.ranks.lanes = 1 + (pick >> 3 & 1);
     o.window = pick & 16 ? 16 : 0;
     o.drop_last = pick >> 5 & 1;
     o.split = pick & 64 ? "test" : "train";

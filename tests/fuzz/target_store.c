@@ -104,10 +104,10 @@ static bool read_all(apl_store *store, const char *split, uint64_t first, uint64
     o.batch_size = 9;
     o.order = order;
     o.bins = 8;
-    o.world = 1;
+    o.ranks.world = 1;
     o.memory_budget = 64 << 20;
     if (order == APL_FREE) {
-        o.skip_corrupt = 3;
+        o.faults.skip_corrupt = 3;
         o.transforms = &transform;
         o.transform_count = some_transform(store, split, &transform);
     }

@@ -17,9 +17,9 @@ static apl_reader *open_reference(struct run *t)
     apl_error err;
     apl_store *store = store_open(&t->scenario, t->scenario.store);
     source.store = store_open(&t->scenario, t->scenario.other);
-    o.mix = o.mix ? &source : NULL;
+    o.mix.sources = o.mix.sources ? &source : NULL;
     o.threads = APL_NO_THREADS;
-    o.world = 1;
+    o.ranks.world = 1;
     o.first_epoch = t->epoch;
     sim_sound(true);
     apl_status status = apl_reader_open(store, &o, &reader, &err);
@@ -98,7 +98,8 @@ static void check_strict(struct run *t, const apl_batch *batch, const uint64_t *
     const uint64_t *ids = apl_batch_ids(batch);
     const uint32_t *copies = apl_batch_copies(batch);
     size_t rows = apl_batch_rows(batch), i = 0, k = 0;
-    uint64_t position = apl_batch_position(batch), stride = t->scenario.order.lanes > 1 ? t->part.world : 1;
+    uint64_t position = apl_batch_position(batch),
+             stride = t->scenario.order.ranks.lanes > 1 ? t->part.world : 1;
     for (; i + k < rows + skips; position += stride) {
         HOLDS(position < t->length);
         uint32_t expected = t->order[position];
@@ -167,7 +168,7 @@ static bool anything_slow(const struct run *t)
 
 static void check_timeout(const struct run *t, uint64_t took)
 {
-    uint64_t patience = t->part.options.timeout_ms * (uint64_t)1000000;
+    uint64_t patience = t->part.options.faults.timeout_ms * (uint64_t)1000000;
     HOLDS(patience && took >= patience);
     HOLDS(anything_slow(t));
     /* Else something was slow while the reader's lock was held. */
@@ -193,7 +194,7 @@ void check_answer(struct run *t, struct rank *rank, apl_status status, uint64_t 
         return;
     case APL_E_CORRUPT:
         run_tally.corrupt++;
-        HOLDS(s->bad && s->order.skip_corrupt < 1u << 30);
+        HOLDS(s->bad && s->order.faults.skip_corrupt < 1u << 30);
         break;
     case APL_E_LENT:
         run_tally.lent++;
@@ -222,7 +223,7 @@ static uint64_t limit_exceeded_at(const struct run *t, uint64_t first)
         uint64_t left = shape->records - block * shape->block;
         skipped += left < shape->block ? left : shape->block;
         known |= (uint64_t)1 << block;
-        if (skipped > t->scenario.order.skip_corrupt)
+        if (skipped > t->scenario.order.faults.skip_corrupt)
             return i - (i - first) % batch;
     }
     return NEVER;

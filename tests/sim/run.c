@@ -61,7 +61,7 @@ static bool open_readers(struct run *t, struct crew *crew, const void *state, si
     for (unsigned i = 0; i < t->part.world; i++) {
         apl_allocator allocator;
         struct callback *c = crew->callbacks[i] = callers_hook(t, &o, &allocator);
-        o.rank = i;
+        o.ranks.rank = i;
         t->ranks[i] = (struct rank){0};
         sim_may_fail(true);
         apl_status status = apl_reader_open(t->store, &o, &t->ranks[i].reader, &err);

@@ -34,9 +34,9 @@ static void draw_order(struct scenario *s, struct draws *d)
     o->bins = 1 + draw(d, one_in(d, 2) ? 3 : 64);
     o->reuse = one_in(d, 3) ? 2 + draw(d, 2) : 1;
     o->drop_last = one_in(d, 3);
-    o->lanes =
+    o->ranks.lanes =
         o->order == APL_STRICT && !o->sequential && one_in(d, 3) ? 1 + draw(d, blocks < 6 ? blocks : 6) : 1;
-    uint32_t least = shape->block * o->lanes;
+    uint32_t least = shape->block * o->ranks.lanes;
     if (!one_in(d, 3) && least < n)
         o->window = least + draw(d, n - least);
     s->epochs = one_in(d, 12) ? 4 + draw(d, 9) : 1 + draw(d, 3);
@@ -76,10 +76,10 @@ static void draw_mix(struct scenario *s, struct draws *d)
     while (shapes[s->other].named != shapes[s->store].named);
     s->source = (apl_source){
         .size = sizeof(apl_source), .split = "train", .weight = one_in(d, 2) ? 1 + draw(d, 3) : 0};
-    s->order.weight = s->source.weight ? 1 + draw(d, 3) : 0;
+    s->order.mix.weight = s->source.weight ? 1 + draw(d, 3) : 0;
     s->order.reuse = s->source.weight ? 1 : s->order.reuse;
-    s->order.mix = &s->source;
-    s->order.mix_count = 1;
+    s->order.mix.sources = &s->source;
+    s->order.mix.count = 1;
 }
 
 static void draw_extras(struct scenario *s, struct draws *d)
@@ -101,21 +101,21 @@ void scenario_simplify(struct scenario *s)
     s->order.sampling = NULL;
     s->order.ids = NULL;
     s->order.id_count = 0;
-    s->order.mix = NULL;
-    s->order.mix_count = 0;
-    s->order.weight = 0;
+    s->order.mix.sources = NULL;
+    s->order.mix.count = 0;
+    s->order.mix.weight = 0;
 }
 
 static void draw_damage(struct scenario *s, struct draws *d)
 {
     const struct shape *shape = &shapes[s->store];
     uint32_t blocks = ((uint32_t)shape->records - 1) / shape->block + 1;
-    if (!one_in(d, 4) || s->order.mix ||
+    if (!one_in(d, 4) || s->order.mix.sources ||
         (s->order.sampling && s->sampling.field)) /* whose values opening reads */
         return;
     for (unsigned i = 1 + draw(d, 3); i > 0; i--)
         s->bad |= (uint64_t)1 << draw(d, blocks);
-    s->order.skip_corrupt = one_in(d, 3) ? 0 : one_in(d, 3) ? 1 + draw(d, 2 * shape->block) : 1u << 30;
+    s->order.faults.skip_corrupt = one_in(d, 3) ? 0 : one_in(d, 3) ? 1 + draw(d, 2 * shape->block) : 1u << 30;
 }
 
 static void draw_faults(struct scenario *s, struct draws *d)
@@ -158,10 +158,10 @@ void scenario_draw(struct scenario *s, struct draws *d, uint64_t seed)
              "store %u, %s%s, window %llu, bins %u, lanes %u, reuse %u%s%s%s%s%s, %u epochs, bad %llx, skip "
              "%llu, %s",
              s->store, o->order == APL_FREE ? "free" : "strict", o->sequential ? ", sequential" : "",
-             (unsigned long long)o->window, o->bins, o->lanes, o->reuse, o->drop_last ? ", drop_last" : "",
-             o->fill ? ", filled" : "", o->sampling ? ", sampled" : "", o->ids ? ", by ids" : "",
-             o->mix ? ", mixed" : "", s->epochs, (unsigned long long)s->bad,
-             (unsigned long long)o->skip_corrupt, s->read ? "read" : "mapped");
+             (unsigned long long)o->window, o->bins, o->ranks.lanes, o->reuse,
+             o->drop_last ? ", drop_last" : "", o->fill ? ", filled" : "", o->sampling ? ", sampled" : "",
+             o->ids ? ", by ids" : "", o->mix.sources ? ", mixed" : "", s->epochs, (unsigned long long)s->bad,
+             (unsigned long long)o->faults.skip_corrupt, s->read ? "read" : "mapped");
 }
 
 /* --------------------------------------------------------------------------------------------------- a part of it */
@@ -175,16 +175,16 @@ static void draw_threads(apl_reader_options *o, struct draws *d)
         o->consumers = 1 + draw(d, 2);
     }
     o->queue_depth = one_in(d, 3) ? 0 : 1 + draw(d, 3);
-    o->timeout_ms = one_in(d, 3) ? 1 + draw(d, 20) : 0;
+    o->faults.timeout_ms = one_in(d, 3) ? 1 + draw(d, 20) : 0;
 }
 
 static void draw_world(const struct scenario *s, struct draws *d, struct part *p)
 {
-    unsigned lanes = s->order.lanes;
+    unsigned lanes = s->order.ranks.lanes;
     p->world = s->order.order == APL_FREE || one_in(d, 2) ? 1 : 1 + draw(d, MOST_WORLD);
     while (lanes > 1 && lanes % p->world)
         p->world--;
-    p->options.world = p->world;
+    p->options.ranks.world = p->world;
 }
 
 void scenario_part(const struct scenario *s, struct draws *d, struct part *p)
@@ -210,7 +210,7 @@ void scenario_part(const struct scenario *s, struct draws *d, struct part *p)
         p->hoards = true;
         o->loaders = o->consumers = 0;
         o->threads = one_in(d, 2) ? APL_NO_THREADS : 1;
-        o->timeout_ms = 0;
+        o->faults.timeout_ms = 0;
         p->ending = LEAVE;
     }
     snprintf(p->text, sizeof p->text,
@@ -218,6 +218,6 @@ void scenario_part(const struct scenario *s, struct draws *d, struct part *p)
              "timeout %u, "
              "budget %u%s, %s after %lld batches",
              s->text, o->batch_size, (int)o->threads, o->loaders, o->consumers, o->queue_depth, p->world,
-             p->callers, o->timeout_ms, p->budget, p->hoards ? ", hoarded" : "", endings[p->ending],
+             p->callers, o->faults.timeout_ms, p->budget, p->hoards ? ", hoarded" : "", endings[p->ending],
              p->batches);
 }

@@ -81,7 +81,7 @@ static void corrupt_blocks(uint64_t window, apl_order order, uint64_t skip, unsi
     case_doing = "corrupt blocks under many callers";
     o.window = window;
     o.order = order;
-    o.skip_corrupt = skip;
+    o.faults.skip_corrupt = skip;
     o.threads = threads;
     load_set_hook(&hook);
     MUST(apl_reader_open(store, &o, &c.reader, &err), &err);

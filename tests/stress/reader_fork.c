@@ -173,7 +173,7 @@ static int run_rank(char **argv)
     apl_error err;
     unsigned rank = (unsigned)atoi(getenv("RANK"));
     o.batch_size = 23;
-    o.lanes = (unsigned)atoi(argv[3]);
+    o.ranks.lanes = (unsigned)atoi(argv[3]);
     o.window = (uint64_t)atoi(argv[4]);
     o.threads = 1 + rank % 3;
     MUST(apl_store_open(argv[1], NULL, &store, &err), &err);

@@ -75,7 +75,7 @@ int main(void)
     o.batch_size = 1;
     o.threads = APL_NO_THREADS;
     o.queue_depth = 1;
-    o.timeout_ms = 10000;
+    o.faults.timeout_ms = 10000;
     case_begin();
     case_watch(times(300, 3600));
     case_write(&fixed, case_folder);

@@ -228,10 +228,10 @@ static void choose_ranks(struct mix *m, struct dice *d)
 {
     if (m->options.order == APL_STRICT && roll(d, 3) == 0)
         m->world = 1 + roll(d, MAX_WORLD);
-    m->options.world = m->world;
+    m->options.ranks.world = m->world;
     unsigned lanes = m->world * (1 + roll(d, 2));
     if (m->world > 1 && !m->options.sequential && roll(d, 2) && lanes <= m->store->records / m->store->block)
-        m->options.lanes = lanes;
+        m->options.ranks.lanes = lanes;
 }
 
 static void choose_sampling(struct mix *m, struct dice *d)
@@ -298,7 +298,7 @@ static struct mix choose(unsigned number)
     choose_threads(&m, &d);
     choose_ranks(&m, &d);
     choose_sampling(&m, &d);
-    m.options.window *= m.options.lanes && m.options.window ? m.options.lanes : 1;
+    m.options.window *= m.options.ranks.lanes && m.options.window ? m.options.ranks.lanes : 1;
     if (m.slow_batch)
         m.options.on_batch = delay_batch;
     return m;
@@ -316,7 +316,7 @@ static void describe(struct mix *m)
              : o->order == APL_FREE ? "free"
                                     : "strict",
              o->sequential ? ", sequential" : "", (int)o->threads, o->loaders, o->consumers, m->callers,
-             m->world, o->lanes, o->batch_size, (unsigned long long)o->window, o->bins, o->reuse,
+             m->world, o->ranks.lanes, o->batch_size, (unsigned long long)o->window, o->bins, o->reuse,
              (unsigned long long)m->sampling.records, m->sampling.replacement ? " again" : "",
              m->sampling.field ? " by class" : "", m->sampling.weight_count ? ", weighted" : "", o->drop_last,
              o->queue_depth, (unsigned long long)o->memory_budget, m->slow_load, m->slow_batch);
@@ -344,7 +344,7 @@ static void run_mix(unsigned number)
     case_watch(SANITIZED ? 240 : 60);
     load_set_hook(&hook);
     for (unsigned i = 0; i < m.world; i++) {
-        m.options.rank = i;
+        m.options.ranks.rank = i;
         crowds[i].mix = &m;
         crowds[i].seen = seen;
         MUST(apl_reader_open(store, &m.options, &crowds[i].reader, &err), &err);

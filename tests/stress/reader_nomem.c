@@ -189,7 +189,7 @@ static void mallocs_fail(void)
             case_watch(SANITIZED ? 60 : 10);
             o.window = mix % 2 ? 128 : 0;
             o.order = mix / 2 == 1 ? APL_FREE : APL_STRICT;
-            o.world = mix / 2 == 2 ? 1 : 0;
+            o.ranks.world = mix / 2 == 2 ? 1 : 0;
             o.threads = mix / 2 == 2 ? APL_NO_THREADS : 2;
             failed += malloc_fails(mix % 3 ? &fixed : &varying, &o, k) != APL_END;
             all++;

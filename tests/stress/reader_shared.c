@@ -35,7 +35,7 @@ static apl_reader_options options(struct dice *dice)
     o.order = roll(dice, 3) ? APL_STRICT : APL_FREE;
     o.window = roll(dice, 5) ? 0 : 200;
     o.threads = threads[roll(dice, 3)];
-    o.skip_corrupt = roll(dice, 2) ? 10000 : 0;
+    o.faults.skip_corrupt = roll(dice, 2) ? 10000 : 0;
     return o;
 }
 

@@ -86,7 +86,7 @@ static void strict_order(uint64_t window, unsigned threads)
     apl_reader_close(reader);
 
     shut(5); /* block 4 of the split, which comes after one block */
-    o.timeout_ms = 60;
+    o.faults.timeout_ms = 60;
     reader = open_reader(&o);
     n = 0;
     CHECK(read_ids(reader, ids, &n, &err) == APL_E_TIMEOUT);
@@ -114,7 +114,7 @@ static void free_order(uint64_t window)
     case_doing = "free order with a block that hangs";
     o.order = APL_FREE;
     o.window = window;
-    o.timeout_ms = 150;
+    o.faults.timeout_ms = 150;
     shut(9);
     apl_reader *reader = open_reader(&o);
     CHECK(read_ids(reader, ids, &n, &err) == APL_E_TIMEOUT);
@@ -137,7 +137,7 @@ static void next_epoch(void)
     apl_error err;
     apl_reader_options o = options(2);
     case_doing = "next_epoch while a block hangs";
-    o.timeout_ms = 50;
+    o.faults.timeout_ms = 50;
     shut(3);
     apl_reader *reader = open_reader(&o);
     CHECK(read_ids(reader, ids, &n, &err) == APL_E_TIMEOUT);
@@ -248,7 +248,7 @@ static void at_a_random_point(unsigned number)
     o.seed = number;
     o.order = roll(&d, 2) ? APL_FREE : APL_STRICT;
     o.window = roll(&d, 2) ? 0 : 128 + roll(&d, 400);
-    o.timeout_ms = hangs ? 5 + roll(&d, 30) : 0;
+    o.faults.timeout_ms = hangs ? 5 + roll(&d, 30) : 0;
     shut(bad);
     if (!hangs)
         load_set_hook(&failing);

@@ -90,9 +90,9 @@ static apl_reader *open_reader(apl_store *const open[STORES], unsigned i)
     apl_reader_options o = APL_READER_OPTIONS_INIT;
     apl_reader *reader;
     apl_error err;
-    o.mix = mix;
-    o.mix_count = STORES - 1;
-    o.weight = weighted ? 1 : 0;
+    o.mix.sources = mix;
+    o.mix.count = STORES - 1;
+    o.mix.weight = weighted ? 1 : 0;
     o.seed = i;
     o.batch_size = 50;
     o.order = i & 1 ? APL_FREE : APL_STRICT;

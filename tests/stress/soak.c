@@ -82,7 +82,7 @@ static void open_reader(apl_reader **reader, unsigned seed, unsigned epoch, cons
     o.batch_size = 16 + roll(d, 200);
     o.threads = roll(d, 3) ? 1 + roll(d, 3) : APL_NO_THREADS;
     o.window = 2000;
-    o.skip_corrupt = sound.records;
+    o.faults.skip_corrupt = sound.records;
     o.state = state;
     o.state_size = state ? APL_STATE_BYTES : 0;
     MUST(apl_reader_open(store, &o, reader, &err), &err);

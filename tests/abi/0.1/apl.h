@@ -61,21 +61,22 @@
  *   - A thread must not be cancelled (pthread_cancel()) inside a call: locks that it holds would stay locked. A library
  *     opened with dlopen() may be closed once its readers and writers are closed.
  *
- * What 1.0 freezes. Until then a minor version may change this interface, and CHANGELOG.md says how to follow. From 1.0
- * on, until a 2.0 with a soname of its own:
+ * What 1.0 freezes. Until then, a minor version may change this interface, and CHANGELOG.md says how to follow. From
+ * 1.0 on, until a 2.0 with its own soname:
  *
- *   - A program that was compiled against older headers runs on a newer library, and one that uses nothing new on an older
- *     library. No exported function goes away, or takes or returns something else.
- *   - No number of an enum or APL_ constant changes its meaning. Enums may gain members, so expect statuses that you do
- *     not know.
- *   - Structs that begin with `size`, those whose size is passed along, and those the library hands out by pointer grow only
- *     at the end; 0 in what is added means what it was before. All others keep their size.
- *   - Stores, split files and states that a version has written can be read by all later ones.
- *   - In strict order, what an epoch delivers for a given content, split, options and seed stays the same, and so do the sides of
- *     splits. Defaults count as options: one that shapes the order does not change.
+ *   - A program compiled against older headers runs with a newer library, and one that uses nothing new runs with an
+ *     older library. No exported function goes away, or takes or returns something else.
+ *   - No number of an enum or APL_ constant changes its meaning. Enums may gain members, so expect statuses that you
+ *     do not know.
+ *   - Structs that begin with `size`, those whose size is passed along, and those that the library returns by pointer
+ *     grow only at the end; 0 in a new member means the old behaviour. All other structs keep their size; new members
+ *     take the place of what is `reserved`.
+ *   - Later versions can read all stores, split files and states that a version has written.
+ *   - In strict order, what an epoch delivers for a given content, split, options and seed stays the same, and so do
+ *     the sides of splits. Defaults count as options: one that affects the order does not change.
  *
- * What may change: the words of messages, which error of several is reported, speed, use of memory and threads, the bytes of new
- * stores (their content digests do not), and whatever is in no header.
+ * What may change: the wording of messages, which of several errors is reported, speed, use of memory and threads, the
+ * bytes of new stores (but not their content digests), and everything that is in no header.
  */
 #ifndef APL_H
 #define APL_H

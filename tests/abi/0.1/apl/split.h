@@ -60,7 +60,7 @@ typedef struct apl_split_options {
     const char *parent;   /* NULL: "train", or the store's first split if it has no "train" */
     const char *stratify; /* a target field with one whole number per record; NULL: by hash alone */
     uint64_t seed;        /* a different seed gives a different split */
-    unsigned threads;     /* 0: one per core */
+    unsigned threads;     /* 0: one per core; APL_NO_THREADS: only the caller's */
     int replace;          /* 1: replace an existing split file */
     const char *group;    /* a field whose equal values stay together; `by` must then be 0. NULL: none */
     apl_split_by by;

@@ -67,10 +67,14 @@ typedef struct apl_error {
 } apl_error;
 
 /*
- * The number of cores this process may use, by its affinity mask; at least 1. Wherever an option says "one per core",
- * this is the number meant; programs that pick a number of threads themselves should use it too.
+ * The number of cores this process may use, by its affinity mask and by the CPU quota of its control group (rounded up,
+ * and read once), such as a container's; at least 1. Programs that pick a number of threads themselves should use it too.
+ *
+ * Every number of `threads` is to be read alike: 0 is "one per core", this number (a reader takes one less, where there is more
+ * than one); APL_NO_THREADS starts no thread, the calling one does the work.
  */
 APL_API unsigned apl_cores(void);
+#define APL_NO_THREADS ((unsigned)-1)
 
 #ifdef __cplusplus
 }

@@ -200,7 +200,7 @@ typedef struct apl_get_options {
     size_t size;               /* sizeof(apl_get_options) */
     const char *const *fields; /* names of the fields to read; NULL: all */
     size_t field_count;
-    unsigned threads; /* decoding threads; 0 or 1: only the caller's */
+    unsigned threads; /* decoding threads; 0: one per core; APL_NO_THREADS: only the caller's */
 } apl_get_options;
 #define APL_GET_OPTIONS_INIT                \
     {                                       \
@@ -252,9 +252,9 @@ typedef struct apl_bad_block {
 
 /* Zeros mean defaults. Start from APL_VERIFY_OPTIONS_INIT. Callbacks come from any thread, one at a time. */
 typedef struct apl_verify_options {
-    size_t size;                                                /* sizeof(apl_verify_options) */
-    unsigned threads;                                           /* 0: one per core */
-    void *user;                                                 /* passed to the callbacks */
+    size_t size;      /* sizeof(apl_verify_options) */
+    unsigned threads; /* 0: one per core; APL_NO_THREADS: only the caller's */
+    void *user;       /* passed to the callbacks */
     int (*progress)(void *user, uint64_t records, uint64_t of); /* non-zero: stop with APL_E_CANCELLED */
     void (*bad_block)(void *user, const apl_bad_block *block);  /* in no particular order */
 } apl_verify_options;

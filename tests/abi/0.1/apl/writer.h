@@ -30,7 +30,7 @@ typedef struct apl_writer apl_writer;
 /* Zeros mean defaults. Start from APL_WRITER_OPTIONS_INIT. */
 typedef struct apl_writer_options {
     size_t size;            /* sizeof(apl_writer_options) */
-    unsigned threads;       /* encoding threads; 0: one per core */
+    unsigned threads;       /* encoding threads; 0: one per core; APL_NO_THREADS: only the caller's */
     uint32_t block_records; /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer if 128 would exceed 8 MiB */
     /* "raw", "zstd", "shuffle", "delta" or "picture", used for every input field that it suits; there must be at least
      * one. NULL: tried and chosen by size. */
