@@ -1,12 +1,44 @@
 /* What is said of a block that is damaged, and which of its records are: see bad_block.h. */
 #include "bad_block.h"
 
+#include "kept.h"
+
 static bool has_classes(const struct schema *schema, const struct raw_block *block, uint32_t record)
 {
     for (unsigned f = 0; f < schema->count; f++)
         if (!block_class_ok(&schema->fields[f], &block->columns[f], record))
             return false;
     return true;
+}
+
+/* Are the values of this record, in kept fields, those of their index? Each has a checksum. */
+static bool kept_as_stored(struct block_coder *bc, const struct schema *schema, const struct block_view *view,
+                           const struct raw_block *block, uint32_t record)
+{
+    for (unsigned f = 0; f < schema->count; f++) {
+        const apl_field *field = &schema->fields[f];
+        struct kept_index index;
+        size_t bytes;
+        if (!field->media)
+            continue;
+        const uint8_t *value = raw_column_value(&block->columns[f], field, record, &bytes);
+        if (kept_take_index(bc, field, view->records, &view->columns[f], view->columns[f].coded, &index,
+                            NULL) != APL_OK ||
+            !kept_value_ok(&index, record, value, bytes))
+            return false;
+    }
+    return true;
+}
+
+/* Can the good values of a field with a wrong checksum be told from the bad ones? Inputs have a hash for each record, kept values
+ * their checksums; other fields stand or fall as a whole. */
+static bool is_told_apart(const apl_field *field, const struct block_view *view, unsigned f,
+                          const struct raw_column *column)
+{
+    if (field->media)
+        return column->ends.size == view->records * sizeof(uint64_t);
+    return field->mark == APL_INPUT && field_varying(field) == 0 &&
+           column->values.size == view->columns[f].raw_bytes;
 }
 
 size_t bad_block_records(struct block_coder *bc, const struct schema *schema, const uint8_t *bytes,
@@ -19,11 +51,7 @@ size_t bad_block_records(struct block_coder *bc, const struct schema *schema, co
     bool readable = block_parse(bc, bytes, size, schema, &view, &ignored) == APL_OK && view.records == count;
     for (unsigned f = 0; readable && f < schema->count; f++) {
         apl_status status = block_decode_column(bc, schema, &view, f, true, &block.columns[f], &ignored);
-        bool decoded = block.columns[f].values.size == view.columns[f].raw_bytes;
-        /* Inputs have a hash for each record, by which the good ones can be told; other fields stand or fall
-         * as a whole. */
-        if (status != APL_OK &&
-            !(schema->fields[f].mark == APL_INPUT && field_varying(&schema->fields[f]) == 0 && decoded))
+        if (status != APL_OK && !is_told_apart(&schema->fields[f], &view, f, &block.columns[f]))
             readable = false;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -33,7 +61,7 @@ size_t bad_block_records(struct block_coder *bc, const struct schema *schema, co
             should_be = block_stored_hash(&view, i);
         }
         if (!readable || is.low != should_be.low || is.high != should_be.high ||
-            !has_classes(schema, &block, i))
+            !has_classes(schema, &block, i) || !kept_as_stored(bc, schema, &view, &block, i))
             bad[n++] = first + i;
     }
     raw_block_free(&block);

@@ -18,6 +18,7 @@ void block_coder_free(struct block_coder *bc)
     buffer_free(&bc->scratch);
     buffer_free(&bc->file);
     buffer_free(&bc->head);
+    buffer_free(&bc->index);
     *bc = (struct block_coder){0};
 }
 

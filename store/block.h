@@ -31,8 +31,9 @@ struct block_coder {
     struct coder *coder;
     struct hash_stream *hash;
     struct buffer scratch;
-    struct buffer file; /* a block's bytes, of a file that is read */
-    struct buffer head; /* the header of the block that was parsed last */
+    struct buffer file;  /* a block's bytes, of a file that is read */
+    struct buffer head;  /* the header of the block that was parsed last */
+    struct buffer index; /* of a kept column: see kept.h */
     bool any_class; /* a writer's: values beyond the class names are reported where statistics are taken */
 };
 
@@ -61,10 +62,11 @@ struct block_view {
     const uint8_t *header;
     const uint8_t *hashes; /* 16 bytes a record */
     struct column_view {
-        enum codec_id codec;
+        unsigned codec; /* an enum codec_id, or CODEC_KEPT for kept fields, and for them only */
         size_t raw_bytes, coded_bytes;
         uint64_t raw_sum, coded_sum;
-        const uint8_t *coded;
+        size_t offset;        /* of the coded bytes in the block */
+        const uint8_t *coded; /* NULL, if only the header was parsed */
     } columns[APL_MAX_FIELDS];
 };
 
@@ -75,6 +77,10 @@ uint64_t block_head_bytes(unsigned fields, uint32_t records);
  * coded bytes may change meanwhile, as those of a mapped file may: then a checksum of what was decoded from them fails. */
 apl_status block_parse(struct block_coder *bc, const uint8_t *bytes, size_t size, const struct schema *schema,
                        struct block_view *view, apl_error *err);
+
+/* The same for a block of `size` bytes of which only the first `head_bytes` are at hand, the header among them. */
+apl_status block_parse_head(struct block_coder *bc, const uint8_t *head, size_t head_bytes, size_t size,
+                            const struct schema *schema, struct block_view *view, apl_error *err);
 
 struct hash128 block_stored_hash(const struct block_view *view, uint32_t record);
 

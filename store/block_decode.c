@@ -1,6 +1,7 @@
 /* Blocks: decoding fields, and checking what was decoded. */
 #include "block.h"
 #include "block_layout.h"
+#include "kept.h"
 
 /* Takes dimensions and values apart, which column->values holds together, and makes sure that they fit together. The values
  * move to the front: a second copy of a large column would take as much memory again. */
@@ -101,6 +102,8 @@ static apl_status decode_raw_column(struct block_coder *bc, const apl_field *fie
                                     struct buffer *into, apl_error *err)
 {
     const struct column_view *v = &view->columns[f];
+    if (field->media)
+        return kept_decode(bc, field, view->records, v, despite, into, err);
     apl_status coded = check_sum(field, "coded", hash_xxh3_64(v->coded, v->coded_bytes), v->coded_sum, err);
     if (coded != APL_OK && !despite)
         return coded;

@@ -1,6 +1,7 @@
 /* Blocks: choosing codecs and coding. The layout is in block.h. */
 #include "block.h"
 #include "block_layout.h"
+#include "kept.h"
 
 /* The raw bytes of a field: the values themselves, or dimensions and values put together in scratch memory; NULL with
  * a size: out of memory. */
@@ -31,6 +32,10 @@ apl_status block_choose(struct block_coder *bc, struct schema *schema, const str
     bool suits_any = false;
     for (unsigned f = 0; f < schema->count; f++) {
         apl_field *field = &schema->fields[f];
+        if (field->media) {
+            unsuitable = field->mark == APL_INPUT && !unsuitable ? field : unsuitable;
+            continue;
+        }
         size_t size;
         const uint8_t *raw = raw_bytes(bc, &block->columns[f], &size);
         if (!raw && size)
@@ -50,10 +55,37 @@ apl_status block_choose(struct block_coder *bc, struct schema *schema, const str
     return APL_OK;
 }
 
+static void put_entry(uint8_t entry[BLOCK_ENTRY], unsigned codec, size_t raw, size_t coded, uint64_t raw_sum,
+                      uint64_t coded_sum)
+{
+    memset(entry, 0, 8);
+    entry[0] = (uint8_t)codec;
+    store_le(entry + 8, raw, 8);
+    store_le(entry + 16, coded, 8);
+    store_le(entry + 24, raw_sum, 8);
+    store_le(entry + 32, coded_sum, 8);
+}
+
+static apl_status encode_kept(struct block_coder *bc, const struct raw_column *column, uint32_t records,
+                              uint8_t entry[BLOCK_ENTRY], struct buffer *out, apl_error *err)
+{
+    size_t begin = out->size;
+    TRY(kept_encode(column, records, out, err));
+    size_t coded = out->size - begin, index = kept_index_bytes(records);
+    hash_stream_reset(bc->hash);
+    hash_stream_add(bc->hash, column->dims.data, column->dims.size);
+    hash_stream_add(bc->hash, column->values.data, column->values.size);
+    put_entry(entry, CODEC_KEPT, column->dims.size + column->values.size, coded, hash_stream_64(bc->hash),
+              hash_xxh3_64(out->data + begin, index));
+    return APL_OK;
+}
+
 static apl_status encode_column(struct block_coder *bc, const struct schema *schema,
                                 const struct raw_block *block, unsigned f, uint8_t entry[BLOCK_ENTRY],
                                 struct buffer *out, apl_error *err)
 {
+    if (schema->fields[f].media)
+        return encode_kept(bc, &block->columns[f], block->records, entry, out, err);
     size_t size, coded = 0;
     const uint8_t *raw = raw_bytes(bc, &block->columns[f], &size);
     if (!raw && size)
@@ -63,12 +95,7 @@ static apl_status encode_column(struct block_coder *bc, const struct schema *sch
     if (!buffer_reserve(out, codec_bound(&spec)))
         return fail_nomem(err);
     TRY(codec_encode(bc->coder, schema->choices[f], &spec, raw, out->data + out->size, &coded, &used, err));
-    memset(entry, 0, 8);
-    entry[0] = (uint8_t)used;
-    store_le(entry + 8, size, 8);
-    store_le(entry + 16, coded, 8);
-    store_le(entry + 24, hash_xxh3_64(raw, size), 8);
-    store_le(entry + 32, hash_xxh3_64(out->data + out->size, coded), 8);
+    put_entry(entry, used, size, coded, hash_xxh3_64(raw, size), hash_xxh3_64(out->data + out->size, coded));
     out->size += coded;
     return APL_OK;
 }

@@ -1,6 +1,7 @@
 /* Blocks: checking and reading the header, which nothing is believed of. The layout is in block.h. */
 #include "block.h"
 #include "block_layout.h"
+#include "kept.h"
 
 /* The most that coded bytes can decode to. Of zstd, each of a frame's blocks takes 4 bytes at least and gives 128 KiB at
  * most; the other codecs hold nothing but frames and tables. */
@@ -9,9 +10,24 @@ static uint64_t most_decoded(unsigned codec, uint64_t coded)
     return codec == CODEC_RAW ? coded : coded * ((128u << 10) / 4);
 }
 
-/* Reads the entry of one field; its coded bytes begin at *coded. */
+/* Can a column of that codec, with so many coded bytes, have so many raw ones? */
+static apl_status check_codec(const apl_field *field, uint32_t records, unsigned codec, uint64_t raw,
+                              uint64_t coded, apl_error *err)
+{
+    if (codec >= CODEC_COUNT && codec != CODEC_KEPT)
+        return fail(err, APL_E_CORRUPT, "field %s: codec %u is not known", field->name, codec);
+    if ((codec == CODEC_KEPT) != (field->media != NULL))
+        return fail(err, APL_E_CORRUPT, "field %s: codec %u is for fields that are %s", field->name, codec,
+                    field->media ? "not kept" : "kept");
+    if (codec == CODEC_KEPT ? coded != raw + (uint64_t)KEPT_SUM * records : raw > most_decoded(codec, coded))
+        return fail(err, APL_E_CORRUPT, "field %s: %llu coded bytes cannot decode to %llu", field->name,
+                    (unsigned long long)coded, (unsigned long long)raw);
+    return APL_OK;
+}
+
+/* Reads the entry of one field; of the block's coded bytes, *left have not been given to a field yet. */
 static apl_status parse_entry(struct cursor *c, const struct schema *schema, unsigned f, uint32_t records,
-                              struct cursor *coded, struct column_view *column, apl_error *err)
+                              size_t *left, struct column_view *column, apl_error *err)
 {
     const apl_field *field = &schema->fields[f];
     uint8_t codec = cursor_u8(c);
@@ -21,16 +37,12 @@ static apl_status parse_entry(struct cursor *c, const struct schema *schema, uns
     unsigned varying = field_varying(field);
     uint64_t least = varying ? (uint64_t)records * varying * 4 : (uint64_t)records * field->value_bytes;
     uint64_t most = varying ? BLOCK_MAX_RAW : least;
-    if (codec >= CODEC_COUNT)
-        return fail(err, APL_E_CORRUPT, "field %s: codec %u is not known", field->name, codec);
-    if (raw < least || raw > most || raw > BLOCK_MAX_RAW || size > cursor_left(coded))
+    if (raw < least || raw > most || raw > BLOCK_MAX_RAW || size > *left)
         return fail(err, APL_E_CORRUPT, "field %s: impossible sizes", field->name);
-    if (raw > most_decoded(codec, size))
-        return fail(err, APL_E_CORRUPT, "field %s: %llu coded bytes cannot decode to %llu", field->name,
-                    (unsigned long long)size, (unsigned long long)raw);
+    TRY(check_codec(field, records, codec, raw, size, err));
     column->raw_bytes = (size_t)raw;
     column->coded_bytes = (size_t)size;
-    column->coded = cursor_take(coded, (size_t)size);
+    *left -= (size_t)size;
     return APL_OK;
 }
 
@@ -59,11 +71,11 @@ static apl_status take_head(struct block_coder *bc, const uint8_t *bytes, size_t
                : fail(err, APL_E_CORRUPT, "the block header's checksum is wrong");
 }
 
-apl_status block_parse(struct block_coder *bc, const uint8_t *bytes, size_t size, const struct schema *schema,
-                       struct block_view *view, apl_error *err)
+apl_status block_parse_head(struct block_coder *bc, const uint8_t *bytes, size_t head_bytes, size_t size,
+                            const struct schema *schema, struct block_view *view, apl_error *err)
 {
     *view = (struct block_view){0};
-    TRY(take_head(bc, bytes, size, schema->count, err));
+    TRY(take_head(bc, bytes, head_bytes, schema->count, err));
     const uint8_t *head = bc->head.data;
     *view = (struct block_view){.records = (uint32_t)load_le(head + 16, 4),
                                 .segment = (uint32_t)load_le(head + 20, 4),
@@ -72,11 +84,23 @@ apl_status block_parse(struct block_coder *bc, const uint8_t *bytes, size_t size
                                 .header_bytes = (uint32_t)bc->head.size,
                                 .hashes = head + BLOCK_HEAD + (size_t)BLOCK_ENTRY * schema->count};
     struct cursor c = cursor_over(head + BLOCK_HEAD, (size_t)BLOCK_ENTRY * schema->count);
-    struct cursor coded = cursor_over(bytes + view->header_bytes, size - view->header_bytes);
+    size_t left = size - view->header_bytes;
+    for (unsigned f = 0; f < schema->count; f++) {
+        size_t offset = size - left;
+        TRY(parse_entry(&c, schema, f, view->records, &left, &view->columns[f], err));
+        view->columns[f].offset = offset;
+    }
+    if (left != 0)
+        return fail(err, APL_E_CORRUPT, "the block has %zu bytes too many", left);
+    return APL_OK;
+}
+
+apl_status block_parse(struct block_coder *bc, const uint8_t *bytes, size_t size, const struct schema *schema,
+                       struct block_view *view, apl_error *err)
+{
+    TRY(block_parse_head(bc, bytes, size, size, schema, view, err));
     for (unsigned f = 0; f < schema->count; f++)
-        TRY(parse_entry(&c, schema, f, view->records, &coded, &view->columns[f], err));
-    if (cursor_left(&coded) != 0)
-        return fail(err, APL_E_CORRUPT, "the block has %zu bytes too many", cursor_left(&coded));
+        view->columns[f].coded = bytes + view->columns[f].offset;
     return APL_OK;
 }
 

@@ -149,6 +149,47 @@ static apl_status keep_varying(struct get *get, unsigned f, const struct raw_col
     return piece->values.failed || piece->dims.failed || piece->ends.failed ? fail_nomem(err) : APL_OK;
 }
 
+/* Of a kept field, only the values that are wanted are read. */
+static apl_status keep_kept(struct get *get, struct block_coder *bc, const struct block_view *view,
+                            unsigned f, size_t task, apl_error *err)
+{
+    size_t from = get->starts[task], to = get->starts[task + 1];
+    struct raw_column *piece = &get->pieces[task].columns[f];
+    struct kept_index index;
+    uint64_t number = get->wants[from].block;
+    TRY(store_kept_index(get->store, number, bc, view, f, &index, err));
+    for (size_t i = from; i < to; i++) {
+        size_t before = piece->values.size;
+        TRY(store_kept_value(get->store, number, bc, view, f, &index, get->wants[i].record, &piece->values,
+                             err));
+        uint64_t end = piece->values.size;
+        buffer_le(&piece->dims, end - before, 4);
+        buffer_put(&piece->ends, &end, sizeof end);
+    }
+    return piece->dims.failed || piece->ends.failed ? fail_nomem(err) : APL_OK;
+}
+
+/* One field of a block's rows, of whatever kind. */
+static apl_status get_column(struct get *get, struct get_worker *w, struct block_view *view, unsigned f,
+                             size_t task, apl_error *err)
+{
+    const apl_field *field = &get->schema->fields[f];
+    size_t from = get->starts[task], to = get->starts[task + 1];
+    uint64_t number = get->wants[from].block;
+    if (field->media)
+        return keep_kept(get, &w->bc, view, f, task, err);
+    TRY(store_block_column(get->store, number, &w->bc, view, f, err));
+    apl_status status = block_decode_column(&w->bc, get->schema, view, f, false, &w->column, err);
+    if (status != APL_OK)
+        return store_block_error(get->store, number, status, err);
+    if (field_varying(field) == 0)
+        copy_fixed(get, f, &w->column, from, to);
+    else
+        TRY(keep_varying(get, f, &w->column, from, to, &get->pieces[task].columns[f], err));
+    w->column.dims.size = w->column.ends.size = w->column.values.size = 0;
+    return APL_OK;
+}
+
 static apl_status get_block(void *context, unsigned worker, size_t task, apl_error *err)
 {
     struct get *get = context;
@@ -156,22 +197,11 @@ static apl_status get_block(void *context, unsigned worker, size_t task, apl_err
     if (!w->ready)
         TRY(block_coder_init(&w->bc, err));
     w->ready = true;
-    size_t from = get->starts[task], to = get->starts[task + 1];
-    uint64_t number = get->wants[from].block;
     struct block_view view;
-    TRY(store_block(get->store, number, &w->bc, &view, err));
-    for (unsigned f = 0; f < get->schema->count; f++) {
-        if (!get->wanted[f])
-            continue;
-        apl_status status = block_decode_column(&w->bc, get->schema, &view, f, false, &w->column, err);
-        if (status != APL_OK)
-            return store_block_error(get->store, number, status, err);
-        if (field_varying(&get->schema->fields[f]) == 0)
-            copy_fixed(get, f, &w->column, from, to);
-        else
-            TRY(keep_varying(get, f, &w->column, from, to, &get->pieces[task].columns[f], err));
-        w->column.dims.size = w->column.ends.size = w->column.values.size = 0;
-    }
+    TRY(store_block_head(get->store, get->wants[get->starts[task]].block, &w->bc, &view, err));
+    for (unsigned f = 0; f < get->schema->count; f++)
+        if (get->wanted[f])
+            TRY(get_column(get, w, &view, f, task, err));
     return APL_OK;
 }
 

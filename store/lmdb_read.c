@@ -147,20 +147,27 @@ static apl_status check_run(const struct pages *pages, const struct entry *entry
                : page_bad(number, "begins a run of a wrong length", err);
 }
 
-apl_status pages_value(const struct pages *pages, const struct entry *entry, struct buffer *scratch,
-                       const uint8_t **bytes, apl_error *err)
+apl_status pages_part(const struct pages *pages, const struct entry *entry, size_t offset, size_t size,
+                      struct buffer *scratch, const uint8_t **bytes, apl_error *err)
 {
-    size_t head = in_overflow(pages, entry) ? PAGE_HEAD : 0, size = head + entry->size;
-    const uint8_t *from = pages->map ? pages->map + entry->offset - head : NULL;
+    size_t head = offset == 0 && in_overflow(pages, entry) ? PAGE_HEAD : 0;
+    uint64_t at = entry->offset + offset - head;
+    const uint8_t *from = pages->map ? pages->map + at : NULL;
     if (!pages->map) {
         scratch->size = 0;
-        if (!buffer_reserve(scratch, size))
+        if (!buffer_reserve(scratch, head + size))
             return fail_nomem(err);
-        TRY(page_read(pages->fd, entry->offset - head, scratch->data, size, err));
+        TRY(page_read(pages->fd, at, scratch->data, head + size, err));
         from = scratch->data;
     }
     *bytes = from + head;
     return head ? check_run(pages, entry, from, err) : APL_OK;
+}
+
+apl_status pages_value(const struct pages *pages, const struct entry *entry, struct buffer *scratch,
+                       const uint8_t **bytes, apl_error *err)
+{
+    return pages_part(pages, entry, 0, entry->size, scratch, bytes, err);
 }
 
 apl_status pages_copy(const struct pages *pages, const struct entry *entry, struct buffer *copy,

@@ -51,6 +51,10 @@ const struct entry *pages_find(const struct pages *pages, struct key key);
 apl_status pages_value(const struct pages *pages, const struct entry *entry, struct buffer *scratch,
                        const uint8_t **bytes, apl_error *err);
 
+/* The same of some of them only: `size` from `offset`, which the value must have. */
+apl_status pages_part(const struct pages *pages, const struct entry *entry, size_t offset, size_t size,
+                      struct buffer *scratch, const uint8_t **bytes, apl_error *err);
+
 /* A copy of them, which does not change, in `copy`. */
 apl_status pages_copy(const struct pages *pages, const struct entry *entry, struct buffer *copy,
                       apl_error *err);

@@ -19,7 +19,8 @@
 #include "schema.h"
 
 #define FORMAT_MAJOR 1
-#define FORMAT_MINOR 0
+/* 1: a store with kept fields; all others are written as 0 */
+#define FORMAT_MINOR 1
 
 #define MANIFEST_MAX_LIST (1u << 20) /* members, splits or segments */
 

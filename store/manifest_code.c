@@ -74,6 +74,9 @@ static void put_entries(struct buffer *b, const struct manifest *m)
     for (unsigned f = 0; f < m->schema.count; f++)
         put_field(b, &m->schema, f);
     for (unsigned f = 0; f < m->schema.count; f++)
+        if (m->schema.fields[f].media)
+            put_kept(b, &m->schema, f);
+    for (unsigned f = 0; f < m->schema.count; f++)
         if (m->schema.fields[f].class_count)
             put_classes(b, &m->schema, f);
     for (uint32_t i = 0; i < m->split_count; i++)
@@ -96,7 +99,7 @@ apl_status manifest_encode(const struct manifest *m, struct buffer *b, apl_error
     b->size = 0;
     buffer_le(b, MANIFEST_MAGIC, 4);
     buffer_le(b, FORMAT_MAJOR, 2);
-    buffer_le(b, FORMAT_MINOR, 2);
+    buffer_le(b, schema_keeps(&m->schema) ? FORMAT_MINOR : 0, 2); /* the oldest that has all that is in it */
     buffer_le(b, 0, 8);
     buffer_le(b, 0, 8);
     put_entries(b, m);
@@ -131,9 +134,15 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
         return get_moments(c, m, err);
     case TAG_CLASS_COUNTS:
         return get_class_counts(c, m, err);
+    case TAG_KEPT:
+        return get_kept(c, m, err);
     }
     if (flags & ENTRY_REQUIRED)
-        return fail(err, APL_E_VERSION, "the manifest needs a reader that knows entry %u", (unsigned)tag);
+        return fail(err, APL_E_VERSION,
+                    "the manifest (format %u.%u) needs a reader that knows entry %u; this library (%s) knows "
+                    "format %u.%u",
+                    m->info.format_major, m->info.format_minor, (unsigned)tag, APL_VERSION_STRING,
+                    FORMAT_MAJOR, FORMAT_MINOR);
     return APL_OK;
 }
 

@@ -57,6 +57,30 @@ apl_status get_field(struct cursor *c, struct manifest *m, apl_error *err)
     return APL_OK;
 }
 
+/* KEPT: field (4), media type (text). Readers of 1.0 refuse the entry; they would not get there if the field's own one had a
+ * codec that they do not know. */
+void put_kept(struct buffer *b, const struct schema *schema, unsigned f)
+{
+    size_t at = entry_begin(b, TAG_KEPT, ENTRY_REQUIRED);
+    buffer_le(b, f, 4);
+    put_string(b, schema->fields[f].media);
+    entry_end(b, at);
+}
+
+apl_status get_kept(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    uint32_t f = cursor_u32(c);
+    size_t length;
+    const char *media = get_string(c, &length);
+    if (!media || f >= m->schema.count || m->schema.fields[f].media)
+        return bad_manifest(err, "a kept field");
+    apl_error inner;
+    apl_status status = schema_set_media(&m->schema, f, media, length, &inner);
+    return status == APL_E_INVALID ? bad_manifest(err, inner.message)
+           : status == APL_OK      ? APL_OK
+                                   : fail_nomem(err);
+}
+
 /* CLASSES: field (4), count (4), names (text each) */
 void put_classes(struct buffer *b, const struct schema *schema, unsigned f)
 {

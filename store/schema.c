@@ -43,6 +43,7 @@ void schema_free(struct schema *schema)
 {
     for (unsigned i = 0; i < schema->count; i++) {
         free_classes(&schema->fields[i]);
+        free((char *)schema->fields[i].media);
         free((char *)schema->fields[i].name);
     }
     schema->count = 0;
@@ -75,7 +76,7 @@ unsigned field_varying(const apl_field *field)
 
 unsigned field_channels(const apl_field *field)
 {
-    if (field->dtype != APL_U8 || field->mark != APL_INPUT)
+    if (field->dtype != APL_U8 || field->mark != APL_INPUT || field->media)
         return 0;
     return field->ndim == 3 && field->shape[0] > 0 && field->shape[0] <= 64 ? (unsigned)field->shape[0] : 1;
 }
@@ -160,6 +161,51 @@ apl_status schema_add(struct schema *schema, const char *name, size_t name_lengt
     }
     schema->fields[schema->count++] = field;
     return APL_OK;
+}
+
+/* The bytes of a type or a subtype, as RFC 6838 allows them, in lower case. */
+static size_t media_part(const char *text, size_t length)
+{
+    static const char alphanumeric[] = "abcdefghijklmnopqrstuvwxyz0123456789", more[] = "!#$&-^_.+";
+    size_t n = 0;
+    while (n < length && text[n] && (strchr(alphanumeric, text[n]) || (n > 0 && strchr(more, text[n]))))
+        n++;
+    return n;
+}
+
+static bool media_ok(const char *media, size_t length)
+{
+    size_t type = media_part(media, length);
+    return length <= APL_MAX_NAME && type > 0 && type + 1 < length && media[type] == '/' &&
+           media_part(media + type + 1, length - type - 1) == length - type - 1;
+}
+
+apl_status schema_set_media(struct schema *schema, unsigned field, const char *media, size_t length,
+                            apl_error *err)
+{
+    apl_field *f = &schema->fields[field];
+    char shown[128];
+    if (f->dtype != APL_U8 || f->ndim != 1 || f->shape[0] != -1)
+        return fail(err, APL_E_INVALID, "field %s: only fields of type u8 and shape {-1} are kept", f->name);
+    if (!media || !media_ok(media, length))
+        return fail(err, APL_E_INVALID,
+                    "field %s: \"%s\" is not a media type such as image/jpeg, in lower case", f->name,
+                    printable(shown, sizeof shown, media ? media : "", media ? length : 0));
+    char *copy = strndup(media, length);
+    if (!copy)
+        return fail_nomem(err);
+    free((char *)f->media);
+    f->media = copy;
+    f->codec = CODEC_KEPT_NAME;
+    return APL_OK;
+}
+
+bool schema_keeps(const struct schema *schema)
+{
+    for (unsigned f = 0; f < schema->count; f++)
+        if (schema->fields[f].media)
+            return true;
+    return false;
 }
 
 /* Copies class names into `f`, which has none; those that were copied before a failure are left in it. */

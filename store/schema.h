@@ -25,6 +25,13 @@ apl_status schema_add(struct schema *schema, const char *name, size_t name_lengt
 apl_status schema_set_classes(struct schema *schema, unsigned field, const char *const *names,
                               const size_t *lengths, uint64_t count, apl_error *err);
 
+/* Makes a field kept: its values are files of that media type, of `length` bytes; copied. */
+apl_status schema_set_media(struct schema *schema, unsigned field, const char *media, size_t length,
+                            apl_error *err);
+
+/* Are there kept fields? */
+bool schema_keeps(const struct schema *schema);
+
 /* The number of the field called `name`, or -1. */
 int schema_find(const struct schema *schema, const char *name);
 
@@ -35,7 +42,7 @@ bool name_ok(const char *name, size_t length);
 unsigned field_varying(const apl_field *field);
 
 /* Channels of which mean and deviation are kept: the first of three dimensions of a u8 field, 1 for other
- * shapes of u8, 0 for other types and for fields that are no inputs. */
+ * shapes of u8, 0 for other types, for kept fields and for fields that are no inputs. */
 unsigned field_channels(const apl_field *field);
 
 /* Dtype and shape in one word, such as "u8[3,32,32]", written to and returned as `text`; a dimension that varies is

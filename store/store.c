@@ -323,20 +323,3 @@ apl_status store_block_error(const apl_store *store, uint64_t number, apl_status
             (unsigned long long)first, (unsigned long long)(first + count - 1));
     return fail_records(err, status, first, count);
 }
-
-apl_status store_block(const apl_store *store, uint64_t number, struct block_coder *bc,
-                       struct block_view *view, apl_error *err)
-{
-    const struct entry *e = &store->blocks[number];
-    uint64_t first;
-    uint32_t count;
-    const struct segment *s = manifest_block_ids(&store->manifest, number, &first, &count);
-    const uint8_t *bytes;
-    apl_status status = pages_value(&store->pages, e, &bc->file, &bytes, err);
-    if (status == APL_OK)
-        status = block_parse(bc, bytes, e->size, &store->manifest.schema, view, err);
-    if (status == APL_OK &&
-        (view->segment != s->number || view->first != first - s->first_id || view->records != count))
-        status = fail(err, APL_E_CORRUPT, "the block belongs elsewhere");
-    return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
-}

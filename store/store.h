@@ -3,6 +3,7 @@
 #define STORE_H
 
 #include "block.h"
+#include "kept.h"
 #include "lmdb_read.h"
 #include "manifest.h"
 
@@ -45,6 +46,22 @@ const struct moments *store_moments(const apl_store *store, unsigned split, unsi
  * view is good until the coder takes another block. The error names the block. */
 apl_status store_block(const apl_store *store, uint64_t number, struct block_coder *bc,
                        struct block_view *view, apl_error *err);
+
+/* The same, but only the header is read, and the view has no coded bytes. */
+apl_status store_block_head(const apl_store *store, uint64_t number, struct block_coder *bc,
+                            struct block_view *view, apl_error *err);
+
+/* Reads the coded bytes of one column into the view of such a block; they are good until the coder takes others. */
+apl_status store_block_column(const apl_store *store, uint64_t number, struct block_coder *bc,
+                              struct block_view *view, unsigned field, apl_error *err);
+
+/* Reads the index of a kept column of such a block, and appends one of its values to `out`. Both are checked. */
+apl_status store_kept_index(const apl_store *store, uint64_t number, struct block_coder *bc,
+                            const struct block_view *view, unsigned field, struct kept_index *index,
+                            apl_error *err);
+apl_status store_kept_value(const apl_store *store, uint64_t number, struct block_coder *bc,
+                            const struct block_view *view, unsigned field, const struct kept_index *index,
+                            uint32_t record, struct buffer *out, apl_error *err);
 
 /* Puts store, member and block in front of the message of an error that concerns the block, and says that it
  * concerns the block's records. */

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define DEFAULT_RECORDS 128u
-#define DEFAULT_BYTES   ((size_t)8 << 20) /* of larger records a block has fewer, so that it stays below this */
-#define POSITION_FIELD  "source_position"
+#define DEFAULT_BYTES  ((size_t)8 << 20) /* of larger records a block has fewer, so that it stays below this */
+#define POSITION_FIELD "source_position"
 
 /* -------------------------------------------------------------------------------------- open and close */
 
@@ -151,6 +150,17 @@ apl_status apl_writer_add_field(apl_writer *w, const char *name, apl_dtype dtype
     return schema_add(&w->schema, name, name ? strlen(name) : 0, dtype, mark, ndim, shape, err);
 }
 
+apl_status apl_writer_set_media(apl_writer *w, const char *field, const char *media, apl_error *err)
+{
+    TRY(ready_to_append(w, err));
+    if (w->schema_closed)
+        return fail(err, APL_E_INVALID, "%s: fields come before the first member", w->path);
+    int f = schema_find(&w->schema, field);
+    if (f < 0 || !media)
+        return fail(err, APL_E_NOTFOUND, "%s: no such field, or no media type", w->path);
+    return schema_set_media(&w->schema, (unsigned)f, media, strlen(media), err);
+}
+
 apl_status apl_writer_set_classes(apl_writer *w, const char *field, const char *const *names, uint64_t count,
                                   apl_error *err)
 {
@@ -190,9 +200,9 @@ static apl_status close_schema(apl_writer *w, apl_error *err)
     size_t bytes = 0;
     for (unsigned f = 0; f < w->schema.count; f++)
         bytes += w->schema.fields[f].value_bytes;
-    if (w->block_records == 0) {
-        size_t fit = bytes ? DEFAULT_BYTES / bytes : DEFAULT_RECORDS;
-        w->block_records = fit >= DEFAULT_RECORDS ? DEFAULT_RECORDS : fit > 0 ? (uint32_t)fit : 1;
+    if (w->block_records == 0 && !schema_keeps(&w->schema)) {
+        size_t fit = bytes ? DEFAULT_BYTES / bytes : WRITER_RECORDS;
+        w->block_records = fit >= WRITER_RECORDS ? WRITER_RECORDS : fit > 0 ? (uint32_t)fit : 1;
     }
     w->schema_closed = true;
     return APL_OK;

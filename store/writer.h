@@ -11,6 +11,12 @@
 
 #include <stdatomic.h>
 
+#define WRITER_RECORDS 128u /* in a block, unless the caller says otherwise or they are large */
+
+/* With kept fields a block is to have about so many bytes, but not fewer records than that. */
+#define KEPT_BLOCK_BYTES ((size_t)2 << 20)
+#define KEPT_BLOCK_LEAST 4u
+
 struct writer_member {
     char *name;
     uint32_t split, number;

@@ -42,6 +42,28 @@ apl_status writer_start_pipeline(apl_writer *w, apl_error *err)
     return pipeline_start(w->threads, w->depth, &stages, &w->pipeline, err);
 }
 
+/* With kept fields, whose values may be of any size, the first block tells how many records a block has. */
+static uint32_t fitting_records(uint32_t records, size_t bytes)
+{
+    size_t fit = bytes ? KEPT_BLOCK_BYTES / (bytes / records + 1) : WRITER_RECORDS;
+    size_t least = records > KEPT_BLOCK_LEAST ? records : KEPT_BLOCK_LEAST;
+    fit = fit > least ? fit : least;
+    return fit < WRITER_RECORDS ? (uint32_t)fit : WRITER_RECORDS;
+}
+
+/* Has the block that is being filled as many records as it is to have? */
+static bool is_full(apl_writer *w)
+{
+    const struct raw_block *block = &w->filling->raw;
+    if (w->block_records)
+        return block->records == w->block_records;
+    if (block->records < WRITER_RECORDS &&
+        (block->records < KEPT_BLOCK_LEAST || raw_block_bytes(block, &w->schema) < KEPT_BLOCK_BYTES))
+        return false;
+    w->block_records = block->records;
+    return true;
+}
+
 /* Hands the block that is being filled to the encoders. The first one decides on the codecs. */
 static apl_status submit(apl_writer *w, apl_error *err)
 {
@@ -51,6 +73,9 @@ static apl_status submit(apl_writer *w, apl_error *err)
         TRY(block_choose(&w->coders[w->threads], &w->schema, &w->filling->raw, w->want_codec, w->want_level,
                          err));
     w->chosen = true;
+    if (!w->block_records)
+        w->block_records =
+            fitting_records(w->filling->raw.records, raw_block_bytes(&w->filling->raw, &w->schema));
     w->filling = NULL;
     pipeline_submit(w->pipeline);
     return APL_OK;
@@ -68,7 +93,7 @@ apl_status writer_put(apl_writer *w, const apl_value *values, apl_error *err)
     }
     TRY(raw_block_append(&w->filling->raw, &w->schema, values, err));
     w->next++;
-    return w->filling->raw.records == w->block_records ? submit(w, err) : APL_OK;
+    return is_full(w) ? submit(w, err) : APL_OK;
 }
 
 apl_status writer_begin_segment(apl_writer *w, uint32_t segment, apl_error *err)

@@ -58,6 +58,7 @@ read_splits()
 # Stores that a later version might write are read, or refused in one line.
 versions() # STORE
 {
+    rm -rf "$scratch/versions"
     mkdir "$scratch/versions" && "$python" -B tests/format_versions.py "$1" "$scratch/versions" || return 1
     for store in "$scratch"/versions/*; do
         "$build/apldata" verify -q "$store" >"$scratch/said" 2>&1
@@ -104,7 +105,9 @@ else
     done
     check "format: a second reader notices damage" refused "$scratch/made/raw"
     check "format: a second reader divides records alike" read_splits
+    check "format: a second reader notices a damaged file" refused "$scratch/made/kept"
     check "format: later versions" versions "$scratch/made/kinds"
+    check "format: later versions, of kept files" versions "$scratch/made/kept"
 fi
 check "format: one content digest for all codecs" test "$(contents "$scratch"/made/[dprz]*)" = 1
 if have mdb_dump && have zstd && have basenc; then

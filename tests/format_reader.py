@@ -11,6 +11,7 @@ import ctypes
 import ctypes.util
 import hashlib
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -36,8 +37,9 @@ except OSError:
 U8, UTF8 = 1, 14
 ELEMENT_BYTES = dict(zip(range(1, 15), (1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 1, 1)))
 INPUT, TARGET, NAME, POSITION = 1, 2, 3, 4
-RAW, ZSTD, SHUFFLE, DELTA, PICTURE = range(5)
+RAW, ZSTD, SHUFFLE, DELTA, PICTURE, KEPT = range(6)
 REQUIRED = 1
+MEDIA_TYPE = r"[a-z0-9][-a-z0-9!#$&^_.+]*/[a-z0-9][-a-z0-9!#$&^_.+]*"
 RUN = 1024
 
 
@@ -95,7 +97,7 @@ class Field:
         self.shape = c.numbers("q" * dims)
         self.raw, self.coded = c.numbers("QQ")
         self.digest = c.take(32)
-        self.classes = []
+        self.classes, self.media = [], None
         self.element = ELEMENT_BYTES[self.dtype]
         self.varying = sum(d == -1 for d in self.shape)
 
@@ -106,7 +108,7 @@ class Field:
         return size
 
     def channels(self):
-        if self.dtype != U8 or self.mark != INPUT:
+        if self.dtype != U8 or self.mark != INPUT or self.media:
             return 0
         return self.shape[0] if len(self.shape) == 3 and 1 <= self.shape[0] <= 64 else 1
 
@@ -152,6 +154,12 @@ class Manifest:
         elif tag == 10:
             split, field = c.numbers("II")
             self.class_counts[split, field] = c.numbers("Q" * (c.left() // 8))
+        elif tag == 11:
+            field, media = c.number("I"), c.text()
+            kept = self.fields[field]
+            must((kept.dtype, kept.shape, kept.media) == (U8, [-1], None), "a kept field")
+            must(re.fullmatch(MEDIA_TYPE, media), "a media type")
+            kept.media = media
         else:
             must(not flags & REQUIRED, f"entry {tag} is not known")
 
@@ -282,6 +290,28 @@ def images(field, raw, n):
     return out
 
 
+def kept_index(coded, n):
+    """Of each value of a kept column where it lies in the coded bytes, its size and its checksum."""
+    c = Bytes(coded)
+    sizes, sums = c.numbers("I" * n), c.numbers("Q" * n)
+    places, at = [], c.at
+    for size, checksum in zip(sizes, sums):
+        places.append((at, size, checksum))
+        at += size
+    must(at == len(coded), "values of a kept column")
+    return places
+
+
+def read_kept(coded, coded_sum, n, field):
+    """The raw bytes: the sizes, and the values, each with a checksum of its own."""
+    check_xxh3(coded[: 12 * n], coded_sum, f"{field.name}: index")
+    values = []
+    for i, (at, size, checksum) in enumerate(kept_index(coded, n)):
+        values.append(coded[at : at + size])
+        check_xxh3(values[-1], checksum, f"{field.name}: value {i}")
+    return coded[: 4 * n] + b"".join(values)
+
+
 class Totals:
     def __init__(self):
         self.raw = self.coded = 0
@@ -309,8 +339,12 @@ def read_block(data, manifest, place, totals):
     columns = []
     for field, total, (codec, raw_size, coded_size, raw_sum, coded_sum) in zip(fields, totals, entries):
         coded = c.take(coded_size)
-        check_xxh3(coded, coded_sum, f"{field.name}: coded bytes")
-        raw = decode(codec, coded, raw_size, n, field)
+        must((codec == KEPT) == (field.media is not None), f"{field.name}: codec {codec}")
+        if codec == KEPT:
+            raw = read_kept(coded, coded_sum, n, field)
+        else:
+            check_xxh3(coded, coded_sum, f"{field.name}: coded bytes")
+            raw = decode(codec, coded, raw_size, n, field)
         must(len(raw) == raw_size, f"{field.name}: size")
         check_xxh3(raw, raw_sum, f"{field.name}: raw bytes")
         columns.append(images(field, raw, n))

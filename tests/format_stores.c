@@ -149,6 +149,34 @@ static void make_pictures(const char *dir, const char *codec)
     end(w);
 }
 
+/* Files of some sizes, and empty ones, in two fields; with sizes that are not kept. */
+static void make_kept(const char *dir, const char *name, int shuffle)
+{
+    static const int64_t any[1] = {-1}, three[1] = {3};
+    uint8_t bytes[700];
+    apl_writer_options options = APL_WRITER_OPTIONS_INIT;
+    options.shuffle = shuffle;
+    options.shuffle_seed = 77;
+    apl_writer *w = begin(dir, name, &options);
+    must(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 1, any, &err));
+    must(apl_writer_set_media(w, "image", "image/jpeg", &err));
+    must(apl_writer_add_field(w, "plain", APL_U8, APL_INPUT, 1, any, &err));
+    must(apl_writer_add_field(w, "notes", APL_U8, APL_NAME, 1, any, &err));
+    must(apl_writer_set_media(w, "notes", "application/vnd.notes+json", &err));
+    must(apl_writer_add_field(w, "image_shape", APL_U32, APL_NAME, 1, three, &err));
+    for (uint32_t m = 0; m < 3; m++) {
+        must(apl_writer_begin_member(w, m ? "more" : "first", m == 2 ? "test" : "train", m, &err));
+        for (uint32_t i = 0; i < 20 + m * 311; i++) {
+            int64_t sizes[3] = {i * 37 % 700, i % 5, i % 3 ? 0 : 9};
+            uint32_t shape[3] = {3, i % 50, 7};
+            fill(bytes, sizeof bytes, i + 1000 * m);
+            apl_value values[4] = {{bytes, &sizes[0]}, {bytes, &sizes[1]}, {bytes, &sizes[2]}, {shape, NULL}};
+            must(apl_writer_append(w, values, &err));
+        }
+    }
+    end(w);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -159,5 +187,7 @@ int main(int argc, char **argv)
     make_pictures(argv[1], "delta");
     make_pictures(argv[1], "zstd");
     make_pictures(argv[1], "raw");
+    make_kept(argv[1], "kept", 0);
+    make_kept(argv[1], "kept-shuffled", 1);
     return 0;
 }

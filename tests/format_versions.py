@@ -13,7 +13,7 @@ import lmdb
 from format_reader import Bytes, xxh3_64
 
 MANIFEST = struct.pack(">III", 1, 0, 0)
-FIELD, MEMBER = 4, 7
+FIELD, MEMBER, KEPT = 4, 7, 11
 
 
 def entries(manifest):
@@ -48,6 +48,21 @@ def variants(parts):
     yield "refused-required-entry", build([*parts, (4000, 1, b"?")]), {}
     yield "refused-codec", build(codec), {}
     yield "refused-without-members", build([p for p in parts if p[0] != MEMBER]), {}
+    kept = [i for i, part in enumerate(parts) if part[0] == KEPT]
+    if kept:
+        at = kept[0]
+        yield "refused-kept-twice", build([*parts[:at], parts[at], *parts[at:]], minor=1), {}
+        yield (
+            "refused-no-media-type",
+            build([*parts[:at], (KEPT, 1, parts[at][2][:6] + b"Image/jpeg"), *parts[at + 1 :]]),
+            {},
+        )
+        yield (
+            "refused-kept-of-no-field",
+            build([*parts[:at], (KEPT, 1, b"\x40" + parts[at][2][1:]), *parts[at + 1 :]]),
+            {},
+        )
+        yield "accepted-kept-of-1.0", build(parts), {}
     twice = [p for part in parts for p in ([part] * (2 if part[0] == 6 else 1))]
     yield "refused-two-of-a-split", build(twice), {}
 

@@ -171,6 +171,8 @@ static inline void fx_draw(const apl_field *f, unsigned field, uint32_t member, 
     v->bytes = apl_dtype_size(f->dtype);
     for (unsigned d = 0; d < f->ndim; d++) {
         unsigned varying = (unsigned)(record + field + d * (record % 3)) % (f->ndim == 1 ? 30 : 4);
+        if (f->media)
+            varying = (unsigned)(record * 37 + member) % 600;
         v->shape[d] = f->shape[d] < 0 ? varying : f->shape[d];
         v->bytes *= (size_t)v->shape[d];
     }
@@ -189,6 +191,8 @@ static inline void fx_add_fields(apl_writer *w, const struct fx_recipe *r)
     for (size_t i = 0; i < r->field_count; i++) {
         const apl_field *f = &r->fields[i];
         OK(apl_writer_add_field(w, f->name, f->dtype, f->mark, f->ndim, f->shape, &fx_err));
+        if (f->media)
+            OK(apl_writer_set_media(w, f->name, f->media, &fx_err));
         if (f->class_count)
             OK(apl_writer_set_classes(w, f->name, f->classes, f->class_count, &fx_err));
     }
@@ -314,6 +318,16 @@ static const struct fx_member fx_members[] = {
     {"test_batch", "test", 90, 77}, {"b", "train", 7, 300}, {"a", "train", 0, 133}, {"none", "train", 3, 0}};
 
 static const struct fx_recipe fx_small = {fx_fields, COUNT(fx_fields), fx_members, COUNT(fx_members)};
+
+/* A kept file, a label, a path and the size of an image. */
+static const apl_field fx_kept_fields[] = {
+    {.name = "image", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 1, .shape = {-1}, .media = "image/jpeg"},
+    {.name = "label", .dtype = APL_U8, .mark = APL_TARGET, .classes = fx_classes, .class_count = 3},
+    {.name = "path", .dtype = APL_UTF8, .mark = APL_NAME, .ndim = 1, .shape = {-1}},
+    {.name = "image_shape", .dtype = APL_U32, .mark = APL_NAME, .ndim = 1, .shape = {3}},
+};
+static const struct fx_recipe fx_kept = {fx_kept_fields, COUNT(fx_kept_fields), fx_members,
+                                         COUNT(fx_members)};
 
 static inline apl_writer_options fx_options(unsigned threads, uint32_t block_records)
 {

@@ -149,8 +149,10 @@ Test(block_damage, hostile_sizes_are_refused_at_once)
         uint64_t coded[] = {b->coded.size, UINT64_MAX, (uint64_t)1 << 63};
         cr_assert_eq(parse_with(b, 2, 16, 8, coded[i], &err), APL_E_CORRUPT);
     }
-    cr_assert_eq(parse_with(b, 0, 0, 1, CODEC_COUNT, &err), APL_E_CORRUPT);
-    cr_assert_not_null(strstr(err.message, "codec 5 is not known"), "%s", err.message);
+    cr_assert_eq(parse_with(b, 0, 0, 1, CODEC_KEPT, &err), APL_E_CORRUPT);
+    cr_assert_not_null(strstr(err.message, "codec 5 is for fields that are kept"), "%s", err.message);
+    cr_assert_eq(parse_with(b, 0, 0, 1, CODEC_KEPT + 1, &err), APL_E_CORRUPT);
+    cr_assert_not_null(strstr(err.message, "codec 6 is not known"), "%s", err.message);
     cr_assert_eq(parse_with(b, 0, 1, 7, 0xffffffffffffff, &err), APL_OK, "zeros may come to mean something");
     bench_free(b);
 }

@@ -98,6 +98,9 @@ static void sweep(const struct subject *s)
 static const struct fx_member few[] = {
     {"b", "train", 7, 21}, {"a", "train", 0, 9}, {"test_batch", "test", 90, 5}};
 static const struct fx_recipe tiny = {fx_fields, COUNT(fx_fields), few, COUNT(few)};
+static const struct fx_recipe tiny_kept = {fx_kept_fields, COUNT(fx_kept_fields), few, COUNT(few)};
+static const struct fx_recipe *made = &tiny;
+_Static_assert(COUNT(fx_kept_fields) == COUNT(fx_fields), "values are drawn for as many fields");
 
 static struct fx_value drawn[COUNT(few)][21][COUNT(fx_fields)];
 
@@ -106,15 +109,17 @@ static void draw_all(void)
     for (unsigned m = 0; m < COUNT(few); m++)
         for (uint64_t i = 0; i < few[m].count; i++)
             for (unsigned f = 0; f < COUNT(fx_fields); f++)
-                fx_draw(&fx_fields[f], f, few[m].number, i, &drawn[m][i][f]);
+                fx_draw(&made->fields[f], f, few[m].number, i, &drawn[m][i][f]);
 }
 
 static apl_status write_fields(apl_writer *w, apl_error *err)
 {
     apl_status status = APL_OK;
     for (size_t i = 0; i < COUNT(fx_fields) && status == APL_OK; i++) {
-        const apl_field *f = &fx_fields[i];
+        const apl_field *f = &made->fields[i];
         status = apl_writer_add_field(w, f->name, f->dtype, f->mark, f->ndim, f->shape, err);
+        if (status == APL_OK && f->media)
+            status = apl_writer_set_media(w, f->name, f->media, err);
         if (status == APL_OK && f->class_count)
             status = apl_writer_set_classes(w, f->name, f->classes, f->class_count, err);
     }
@@ -158,7 +163,7 @@ static void drop_new(void)
 static void check_new(void)
 {
     apl_store *s = fx_open(fx_path("new"));
-    fx_check(s, &tiny);
+    fx_check(s, made);
     OK(apl_store_verify(s, NULL, &fx_err));
     apl_store_close(s);
 }
@@ -184,6 +189,20 @@ Test(failing, writer)
 
 Test(failing, shuffling_writer)
 {
+    draw_all();
+    sweep(&(struct subject){NULL, write_shuffled, check_new});
+}
+
+Test(failing, writer_of_kept_files)
+{
+    made = &tiny_kept;
+    draw_all();
+    sweep(&(struct subject){drop_new, write_plain, check_new});
+}
+
+Test(failing, shuffling_writer_of_kept_files)
+{
+    made = &tiny_kept;
     draw_all();
     sweep(&(struct subject){NULL, write_shuffled, check_new});
 }
@@ -298,7 +317,7 @@ static apl_io how;
 static void make_store(void)
 {
     apl_writer_options o = fx_options(1, 8);
-    fx_make(fx_path("db"), &tiny, &o);
+    fx_make(fx_path("db"), made, &o);
 }
 
 static apl_status open_store(apl_store **s, apl_error *err)
@@ -334,6 +353,22 @@ Test(failing, mapped_store)
 
 Test(failing, read_store)
 {
+    how = APL_IO_READ;
+    make_store();
+    sweep(&(struct subject){NULL, get_and_verify, NULL});
+}
+
+Test(failing, mapped_kept_files)
+{
+    made = &tiny_kept;
+    how = APL_IO_MAP;
+    make_store();
+    sweep(&(struct subject){NULL, get_and_verify, NULL});
+}
+
+Test(failing, read_kept_files)
+{
+    made = &tiny_kept;
     how = APL_IO_READ;
     make_store();
     sweep(&(struct subject){NULL, get_and_verify, NULL});
@@ -472,7 +507,7 @@ Test(failing, splits_of_a_shuffled_store)
     apl_writer_options o = fx_options(1, 8);
     o.shuffle = 1;
     how = APL_IO_READ;
-    fx_make(fx_path("db"), &tiny, &o);
+    fx_make(fx_path("db"), made, &o);
     sweep(&(struct subject){NULL, split, NULL});
 }
 

@@ -1,6 +1,7 @@
 /*
- * Stores of format 1.0 that were written once and must be readable for ever: tests/golden/plain and shuffled, made by make_golden()
- * below from the recipe fx_small, and tests/golden/pictures, made by make_pictures(), whose codec is that for pictures.
+ * Stores that were written once and must be readable for ever: of format 1.0 tests/golden/plain and shuffled, made by
+ * make_golden() below from the recipe fx_small, and tests/golden/pictures, made by make_pictures(), whose codec is that for
+ * pictures; of format 1.1 tests/golden/kept and kept-shuffled, from the recipe fx_kept.
  */
 #include "store_fixture.h"
 
@@ -10,20 +11,27 @@ TestSuite(golden, .init = fx_set_up, .fini = fx_tear_down, .timeout = 60);
 
 static const struct {
     const char *path;
+    const struct fx_recipe *recipe;
     int shuffle;
+    unsigned minor;      /* of the format's version */
     const char *content; /* digest, in hexadecimal */
 } goldens[] = {
-    {"tests/golden/plain", 0, "becb0bf5aa3fb114e79d9f96694dfc14b2be2f5798f977f32f47320ff6485fec"},
-    {"tests/golden/shuffled", 1, "7cf79e31b62994bf7360b25df73182127944dcd07659400db243a86512de8ea1"},
+    {"tests/golden/plain", &fx_small, 0, 0,
+     "becb0bf5aa3fb114e79d9f96694dfc14b2be2f5798f977f32f47320ff6485fec"},
+    {"tests/golden/shuffled", &fx_small, 1, 0,
+     "7cf79e31b62994bf7360b25df73182127944dcd07659400db243a86512de8ea1"},
+    {"tests/golden/kept", &fx_kept, 0, 1, "df53b379311a5793a5910e953eb8d61631f72008fc4b725c68d4896b0e3b0a88"},
+    {"tests/golden/kept-shuffled", &fx_kept, 1, 1,
+     "1c0bae2b014e6b012978dbeda5c21148a0e97e441f0889d50df349b3cbb55161"},
 };
 
-static void make_golden(const char *path, int shuffle)
+static void make_golden(const char *path, const struct fx_recipe *recipe, int shuffle)
 {
     apl_writer_options o = fx_options(1, 32);
     o.tool = "golden";
     o.shuffle = shuffle;
     o.shuffle_seed = 42;
-    fx_make(path, &fx_small, &o);
+    fx_make(path, recipe, &o);
 }
 
 static const char *hexadecimal(const uint8_t *digest)
@@ -52,12 +60,12 @@ Test(golden, are_read)
             continue;
         apl_store *s = fx_open(goldens[i].path);
         const apl_info *info = apl_store_info(s);
-        cr_assert_eq(info->format_major, 1);
+        cr_assert(info->format_major == 1 && info->format_minor == goldens[i].minor);
         cr_assert_eq(info->shuffled, goldens[i].shuffle);
         cr_assert_str_eq(info->tool, "golden");
         cr_assert_str_eq(hexadecimal(info->content_digest), goldens[i].content);
         OK(apl_store_verify(s, NULL, &fx_err));
-        fx_check(s, &fx_small);
+        fx_check(s, goldens[i].recipe);
         apl_store_close(s);
     }
 }
@@ -68,10 +76,11 @@ Test(golden, are_written_again)
     for (size_t i = 0; i < COUNT(goldens); i++) {
         if (!is_there(goldens[i].path))
             continue;
-        const char *again = fx_path(goldens[i].shuffle ? "shuffled" : "plain");
+        const char *again = fx_path(strrchr(goldens[i].path, '/') + 1);
         char golden[256], fresh[256];
-        make_golden(again, goldens[i].shuffle);
+        make_golden(again, goldens[i].recipe, goldens[i].shuffle);
         apl_store *s = fx_open(again);
+        cr_assert_eq(apl_store_info(s)->format_minor, goldens[i].minor);
         cr_assert_str_eq(hexadecimal(apl_store_info(s)->content_digest), goldens[i].content);
         apl_store_close(s);
         snprintf(golden, sizeof golden, "%s/data.mdb", goldens[i].path);

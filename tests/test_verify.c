@@ -62,6 +62,8 @@ static const char *file_of(const char *store)
 /* A store of pictures and labels, few enough that every byte can be turned. */
 static const struct fx_member few_members[] = {{"a", "train", 0, 40}, {"b", "test", 1, 9}};
 static const struct fx_recipe few = {fx_fields, 2, few_members, COUNT(few_members)};
+static const struct fx_recipe few_kept = {fx_kept_fields, COUNT(fx_kept_fields), few_members,
+                                          COUNT(few_members)};
 
 Test(verify, a_whole_store)
 {
@@ -87,11 +89,11 @@ Test(verify, a_whole_store)
 }
 
 /* Whatever byte is turned: it is found when the store is opened or verified, or it is padding and nothing is different. */
-Test(verify, every_byte_counts)
+static void turn_every_byte(const struct fx_recipe *recipe)
 {
     const char *db = fx_path("db");
     size_t size, unnoticed = 0;
-    fx_make(db, &few, NULL);
+    fx_make(db, recipe, NULL);
     uint8_t *bytes = fx_read(file_of(db), &size);
     cr_assert_leq(size, 100000);
     fx_shell("chmod u+w '%s%s'", file_of(db), "");
@@ -107,7 +109,7 @@ Test(verify, every_byte_counts)
         apl_status status = verify(db, 1, &t);
         if (status == APL_OK) {
             apl_store *s = fx_open(db);
-            fx_check(s, &few);
+            fx_check(s, recipe);
             apl_store_close(s);
             unnoticed++;
         } else {
@@ -124,11 +126,21 @@ Test(verify, every_byte_counts)
     free(bytes);
 }
 
-Test(verify, every_length_counts)
+Test(verify, every_byte_counts)
+{
+    turn_every_byte(&few);
+}
+
+Test(verify, every_byte_of_kept_files_counts)
+{
+    turn_every_byte(&few_kept);
+}
+
+static void cut_to_every_length(const struct fx_recipe *recipe)
 {
     const char *db = fx_path("db");
     size_t size;
-    fx_make(db, &few, NULL);
+    fx_make(db, recipe, NULL);
     uint8_t *bytes = fx_read(file_of(db), &size);
     fx_shell("rm -f '%s%s'", file_of(db), "");
     size_t cuts = 0, longer_ones = 0;
@@ -147,6 +159,16 @@ Test(verify, every_length_counts)
     counted("a store of %zu bytes cut to %zu lengths and extended to %zu", size, cuts, longer_ones);
     free(longer);
     free(bytes);
+}
+
+Test(verify, every_length_counts)
+{
+    cut_to_every_length(&few);
+}
+
+Test(verify, every_length_of_kept_files_counts)
+{
+    cut_to_every_length(&few_kept);
 }
 
 /* Turns a bit in every place where the value stands: pages that LMDB has given up may hold it too. Returns how many. */

@@ -61,6 +61,9 @@ typedef struct apl_field {
     uint64_t raw_bytes;    /* size of all values, decoded */
     uint64_t stored_bytes; /* size of all values, as stored */
     uint8_t digest[32];    /* SHA-256 over all values in id order, as docs/FORMAT.md defines it */
+    /* The media type of a kept field, such as "image/jpeg": each value is a file, byte for byte as it came. NULL: the
+     * field is not kept. */
+    const char *media;
 } apl_field;
 
 /* A split of the source, a named subset of the records: the ids first ... first+count-1. */
@@ -208,7 +211,7 @@ typedef struct apl_get_options {
     }
 
 /*
- * Gets the record `id` as a batch of one row.
+ * Gets the record `id` as a batch of one row. Of a kept field, only this value is read.
  * Likely errors: APL_E_NOTFOUND (no such id), APL_E_CORRUPT (the message names member and block).
  */
 APL_API APL_MUST_USE apl_status apl_store_get(apl_store *store, uint64_t id, apl_batch **batch,

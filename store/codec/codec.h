@@ -22,6 +22,10 @@ enum codec_id {
 };
 #define CODEC_COUNT 5
 
+/* The columns of kept fields have this number instead; they are no business of codecs but of store/kept.h. */
+#define CODEC_KEPT      5
+#define CODEC_KEPT_NAME "kept"
+
 struct codec_choice {
     uint8_t id;
     int8_t level; /* of zstd; -128: Huffman codes alone */

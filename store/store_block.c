@@ -1,0 +1,89 @@
+/* Taking blocks, or parts of them, from a store's file. */
+#include "store.h"
+
+/* Is it the block that belongs there? */
+static apl_status check_is_due(const apl_store *store, uint64_t number, const struct block_view *view,
+                               apl_error *err)
+{
+    uint64_t first;
+    uint32_t count;
+    const struct segment *s = manifest_block_ids(&store->manifest, number, &first, &count);
+    return view->segment == s->number && view->first == first - s->first_id && view->records == count
+               ? APL_OK
+               : fail(err, APL_E_CORRUPT, "the block belongs elsewhere");
+}
+
+apl_status store_block(const apl_store *store, uint64_t number, struct block_coder *bc,
+                       struct block_view *view, apl_error *err)
+{
+    const struct entry *e = &store->blocks[number];
+    const uint8_t *bytes;
+    apl_status status = pages_value(&store->pages, e, &bc->file, &bytes, err);
+    if (status == APL_OK)
+        status = block_parse(bc, bytes, e->size, &store->manifest.schema, view, err);
+    if (status == APL_OK)
+        status = check_is_due(store, number, view, err);
+    return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}
+
+apl_status store_block_head(const apl_store *store, uint64_t number, struct block_coder *bc,
+                            struct block_view *view, apl_error *err)
+{
+    const struct entry *e = &store->blocks[number];
+    uint64_t first;
+    uint32_t count;
+    const uint8_t *bytes;
+    manifest_block_ids(&store->manifest, number, &first, &count);
+    /* opening has made sure that each block has as many bytes */
+    size_t head = (size_t)block_head_bytes(store->manifest.schema.count, count);
+    apl_status status = pages_part(&store->pages, e, 0, head, &bc->file, &bytes, err);
+    if (status == APL_OK)
+        status = block_parse_head(bc, bytes, head, e->size, &store->manifest.schema, view, err);
+    if (status == APL_OK)
+        status = check_is_due(store, number, view, err);
+    return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}
+
+apl_status store_block_column(const apl_store *store, uint64_t number, struct block_coder *bc,
+                              struct block_view *view, unsigned field, apl_error *err)
+{
+    struct column_view *v = &view->columns[field];
+    apl_status status = pages_part(&store->pages, &store->blocks[number], v->offset, v->coded_bytes,
+                                   &bc->file, &v->coded, err);
+    return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}
+
+apl_status store_kept_index(const apl_store *store, uint64_t number, struct block_coder *bc,
+                            const struct block_view *view, unsigned field, struct kept_index *index,
+                            apl_error *err)
+{
+    const struct column_view *v = &view->columns[field];
+    const uint8_t *bytes;
+    apl_status status = pages_part(&store->pages, &store->blocks[number], v->offset,
+                                   kept_index_bytes(view->records), &bc->file, &bytes, err);
+    if (status == APL_OK)
+        status =
+            kept_take_index(bc, &store->manifest.schema.fields[field], view->records, v, bytes, index, err);
+    return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}
+
+apl_status store_kept_value(const apl_store *store, uint64_t number, struct block_coder *bc,
+                            const struct block_view *view, unsigned field, const struct kept_index *index,
+                            uint32_t record, struct buffer *out, apl_error *err)
+{
+    size_t offset, size;
+    const uint8_t *bytes;
+    kept_place(index, record, &offset, &size);
+    if (!buffer_reserve(out, size))
+        return fail_nomem(err);
+    apl_status status = pages_part(&store->pages, &store->blocks[number],
+                                   view->columns[field].offset + offset, size, &bc->file, &bytes, err);
+    if (status == APL_OK) {
+        buffer_put(out, bytes, size);
+        /* the copy is what is checked: a mapped file may change */
+        if (!kept_value_ok(index, record, size ? out->data + out->size - size : NULL, size))
+            status = fail(err, APL_E_CORRUPT, "field %s: the checksum of record %u of the block is wrong",
+                          store->manifest.schema.fields[field].name, record);
+    }
+    return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}
