@@ -7,10 +7,10 @@
  * copies records out of as much memory in random order, and when streaming into it, too: what that grows by
  * is the machine's caches, and is taken off.
  */
-#include "arena.h"
 #include "assemble.h"
 #include "measure.h"
 #include "random.h"
+#include "slab.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,13 +2,13 @@
 #ifndef PLAIN_LOOPS_H
 #define PLAIN_LOOPS_H
 
-#include "arena.h"
 #include "assemble.h"
 #include "measure.h"
 #include "parallel.h"
 #include "plan.h"
 #include "pool.h"
 #include "random.h"
+#include "slab.h"
 
 #include <string.h>
 

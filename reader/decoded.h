@@ -8,9 +8,9 @@
 #ifndef DECODED_H
 #define DECODED_H
 
-#include "arena.h"
 #include "block.h"
 #include "hash.h"
+#include "slab.h"
 
 struct decoded;
 

@@ -1,12 +1,12 @@
 /* Opening and closing readers, and their threads. */
 #include "asked.h"
+#include "block_cache.h"
 #include "handles.h"
 #include "inside.h"
 #include "load.h"
 #include "mix.h"
 #include "options.h"
 #include "planning.h"
-#include "residents.h"
 #include "schedule.h"
 #include "state.h"
 #include "stats.h"

@@ -1,9 +1,9 @@
 /* Planning batches: see planning.h. */
 #include "planning.h"
 
+#include "block_cache.h"
 #include "failure.h"
 #include "inside.h"
-#include "residents.h"
 #include "stats.h"
 
 bool planning_is_end(const apl_reader *r, uint64_t position)

@@ -8,10 +8,10 @@
  *   pool.c      memory of batches
  *   schedule.c  what a thread does next: plan a batch, load a block, assemble a batch
  *   planning.c  planning batches
- *   residents.c which blocks are in memory, on their way, or to be let go
+ *   block_cache.c which blocks are in memory, on their way, or to be let go
  *   decoded.c   the slots of a whole split, shared by the readers that keep them
  *   load.c      a block from the store into slots
- *   make.c      a planned batch into its buffer
+ *   collate.c   a planned batch into its buffer
  *   augment.c   where crop, flip and square of a record fall
  *   handles.c   which readers are open, and who holds them
  *   inside.c    being inside a reader: calls and callbacks
@@ -26,7 +26,6 @@
 #ifndef READER_H
 #define READER_H
 
-#include "arena.h"
 #include "assemble.h"
 #include "batch.h"
 #include "bins.h"
@@ -35,6 +34,7 @@
 #include "parallel.h"
 #include "plan.h"
 #include "pool.h"
+#include "slab.h"
 
 /* What was asked for, with all defaults filled in. */
 struct reader_options {

@@ -1,12 +1,12 @@
 /* What a thread does next: see schedule.h. */
 #include "schedule.h"
 
+#include "block_cache.h"
+#include "collate.h"
 #include "inside.h"
 #include "load.h"
-#include "make.h"
 #include "mix.h"
 #include "planning.h"
-#include "residents.h"
 #include "stats.h"
 
 /* --------------------------------------------------------------------------------------------- loading */

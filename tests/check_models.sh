@@ -59,16 +59,16 @@ bug schedule -DBUG_LATE_LENT -DWORKERS=0 -DLEAVE -DBUFFERS=1
 bug schedule -DBUG_QUIET -DWORKERS=1
 bug schedule -DBUG_REFERENCE -DWORKERS=1 -DANYTIME
 bug schedule -DBUG_DEPTH -DWORKERS=1 -DBUFFERS=3
-model residents -DEPOCHS=1
-model residents -DEPOCHS=1 -DWORLD=2
-bug residents -DBUG_SLOTS
-bug residents -DBUG_EARLY
-bug residents -DBUG_PASSED -DWORLD=2
-bug residents -DBUG_STAY -DSPARE=2 -DLOADERS=1
+model block_cache -DEPOCHS=1
+model block_cache -DEPOCHS=1 -DWORLD=2
+bug block_cache -DBUG_SLOTS
+bug block_cache -DBUG_EARLY
+bug block_cache -DBUG_PASSED -DWORLD=2
+bug block_cache -DBUG_STAY -DSPARE=2 -DLOADERS=1
 if [ -n "${APL_LONG:-}" ]; then
     model schedule
     model schedule -DWORKERS=1 -DFREE
-    model residents -DLOADERS=1
+    model block_cache -DLOADERS=1
     model schedule -DWORKERS=1 -DCANCEL
     model schedule -DWORKERS=1 -DFAILS
     model schedule -DWORKERS=1 -DANYTIME -DHASTY

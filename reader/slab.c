@@ -1,6 +1,6 @@
-/* Slots: see arena.h. */
+/* Slots: see slab.h. */
 #define _DEFAULT_SOURCE /* madvise */
-#include "arena.h"
+#include "slab.h"
 
 #include <stdlib.h>
 #include <string.h>

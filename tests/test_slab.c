@@ -1,5 +1,5 @@
 /* Slots: each is its taker's alone until its last delivery. */
-#include "arena.h"
+#include "slab.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

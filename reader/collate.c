@@ -1,5 +1,5 @@
-/* From slots into a batch: see make.h. */
-#include "make.h"
+/* From slots into a batch: see collate.h. */
+#include "collate.h"
 
 #include "images.h"
 #include "load.h"

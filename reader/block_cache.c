@@ -1,9 +1,9 @@
-/* Which blocks are in memory, on their way, or to be let go: see residents.h. */
-#include "residents.h"
+/* Which blocks are in memory, on their way, or to be let go: see block_cache.h. */
+#include "block_cache.h"
 
+#include "collate.h"
 #include "failure.h"
 #include "load.h"
-#include "make.h"
 
 #include <stdlib.h>
 
