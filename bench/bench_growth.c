@@ -104,7 +104,7 @@ static double cost(apl_reader *reader, unsigned epochs)
 }
 
 /* The same of copying out of as much memory. */
-static double plain(struct arena *arena, uint64_t copies, bool both_ways)
+static double plain(struct slab *slab, uint64_t copies, bool both_ways)
 {
     static const uint8_t *sources[BATCH];
     static uint8_t batch[BATCH * 4096];
@@ -113,27 +113,27 @@ static double plain(struct arena *arena, uint64_t copies, bool both_ways)
     double took = 0;
     for (uint64_t done = 0; done < copies; done += BATCH) {
         for (unsigned k = 0; k < BATCH; k++)
-            sources[k] = arena_value(arena, 0, random_below(&stream, arena->slots));
+            sources[k] = slab_value(slab, 0, random_below(&stream, slab->slots));
         double begin = cpu();
-        gather(sources, arena->value_bytes[0], BATCH, batch);
+        gather(sources, slab->value_bytes[0], BATCH, batch);
         took += cpu() - begin;
         for (unsigned k = 0; both_ways && k < BATCH; k++)
-            sources[k] = arena_value(arena, 0, random_below(&stream, arena->slots));
+            sources[k] = slab_value(slab, 0, random_below(&stream, slab->slots));
         begin = cpu();
         for (unsigned k = 0; both_ways && k < BATCH; k++)
-            memcpy((void *)sources[k], batch + k * arena->value_bytes[0], arena->value_bytes[0]);
+            memcpy((void *)sources[k], batch + k * slab->value_bytes[0], slab->value_bytes[0]);
         took += cpu() - begin;
     }
     return took * 1e9 / (double)copies;
 }
 
-static struct arena fill_arena(uint64_t records, size_t bytes)
+static struct slab fill_slab(uint64_t records, size_t bytes)
 {
-    struct arena arena;
+    struct slab slab;
     records = records < LARGE / bytes ? records : LARGE / bytes;
-    must(arena_init(&arena, (uint32_t)records, 1, &bytes, &err), &err);
-    memset(arena.values[0], 1, records * bytes);
-    return arena;
+    must(slab_init(&slab, (uint32_t)records, 1, &bytes, &err), &err);
+    memset(slab.values[0], 1, records * bytes);
+    return slab;
 }
 
 /* ------------------------------------------------------------------------------------------------ rows */
@@ -150,24 +150,24 @@ static void bench(const char *folder, const struct growth *g)
     const uint64_t sizes[2] = {g->small, g->large};
     double ours[2] = {1e9, 1e9}, loop[2] = {1e9, 1e9};
     apl_reader *readers[2];
-    struct arena arenas[2];
+    struct slab slabs[2];
     char name[2][48], text[128];
     for (int i = 0; i < 2; i++) {
         snprintf(name[i], sizeof name[i], "growth-%llu.db", (unsigned long long)sizes[i]);
         apl_store *store = make_store(folder, name[i], sizes[i], g->side);
         readers[i] = open_reader(store, sizes[i] / g->part);
         apl_store_close(store);
-        arenas[i] = fill_arena(sizes[i] / g->part, 3 * g->side * g->side);
+        slabs[i] = fill_slab(sizes[i] / g->part, 3 * g->side * g->side);
         cost(readers[i], 1);
     }
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < 2; i++) {
             ours[i] = least(ours[i], cost(readers[i], (unsigned)(1 + 1000000 / sizes[i])));
-            loop[i] = least(loop[i], plain(&arenas[i], 1000000, g->part > 1));
+            loop[i] = least(loop[i], plain(&slabs[i], 1000000, g->part > 1));
         }
     for (int i = 0; i < 2; i++) {
         apl_reader_close(readers[i]);
-        arena_free(&arenas[i]);
+        slab_free(&slabs[i]);
         remove_store(folder, name[i]);
     }
     snprintf(text, sizeof text, "%s, %.2f M to %.1f M records: %.0f ns, then %.0f ns", g->name,

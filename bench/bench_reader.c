@@ -128,7 +128,7 @@ static void warm_rows(struct bench *b, bool augment)
     }
     for (int k = 0; k < READERS; k++)
         apl_reader_close(readers[k]);
-    arena_free(&b->arena);
+    slab_free(&b->slab);
     snprintf(what, sizeof what, "warm %s, plain loop: records/s", kind);
     tell(what, 1 / plain, "", NO_BAR, 0);
     snprintf(what, sizeof what, "warm %s, one thread, of the plain loop", kind);

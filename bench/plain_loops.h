@@ -24,7 +24,7 @@ struct bench {
     const char *names[APL_MAX_FIELDS]; /* of fields of fixed shape */
     size_t name_count, value_bytes[APL_MAX_FIELDS];
     uint32_t *order; /* of an epoch */
-    struct arena arena;
+    struct slab slab;
     struct pool *pool;
     struct batch_buffer *buffers[BUFFERS];
     const uint8_t **sources;
@@ -130,7 +130,7 @@ static void prepare(struct bench *b, const char *path)
 /* Decodes every block to where its records belong. */
 static void plain_decode(struct bench *b)
 {
-    must(arena_init(&b->arena, (uint32_t)b->subset.records, b->schema->count, b->value_bytes, &b->err),
+    must(slab_init(&b->slab, (uint32_t)b->subset.records, b->schema->count, b->value_bytes, &b->err),
          &b->err);
     for (uint32_t i = 0; i < b->subset.blocks; i++) {
         const struct subset_block *block = &b->subset.block[i];
@@ -140,7 +140,7 @@ static void plain_decode(struct bench *b)
             if (!b->value_bytes[f])
                 continue;
             for (uint32_t k = 0; k < block->records; k++)
-                b->rows[k] = arena_value(&b->arena, f, (uint32_t)block->first + k);
+                b->rows[k] = slab_value(&b->slab, f, (uint32_t)block->first + k);
             must(block_decode_rows(&b->bc, b->schema, &view, f, b->rows, &b->err), &b->err);
         }
     }
@@ -151,7 +151,7 @@ static void find_sources(struct bench *b, unsigned f, uint64_t from, size_t n)
     for (size_t k = 0; k < n; k++) {
         uint32_t reference = b->order[from + k];
         const struct subset_block *block = &b->subset.block[reference / b->subset.stride];
-        b->sources[k] = arena_value(&b->arena, f, (uint32_t)block->first + reference % b->subset.stride);
+        b->sources[k] = slab_value(&b->slab, f, (uint32_t)block->first + reference % b->subset.stride);
     }
 }
 
@@ -182,7 +182,7 @@ static double plain_cold(struct bench *b)
     plain_decode(b);
     plain_batches(b, false);
     double took = now() - begin;
-    arena_free(&b->arena);
+    slab_free(&b->slab);
     return took;
 }
 

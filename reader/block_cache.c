@@ -71,7 +71,7 @@ static uint32_t list_deliveries(apl_reader *r, uint32_t index, uint32_t parity, 
         for (uint32_t copy = 0; copy < copies; copy++) {
             if (had && bit(had, delivery_number(r, first, index, i, copy))) {
                 if (!r->options.kept)
-                    arena_release(&r->arena, &(uint32_t){r->residents[parity][index].slots[i]}, 1);
+                    slab_release(&r->slab, &(uint32_t){r->residents[parity][index].slots[i]}, 1);
                 continue;
             }
             deliveries[n] = delivery + copy;
@@ -123,7 +123,7 @@ static void give_passed(apl_reader *r, struct resident *b, uint32_t index)
     for (uint32_t i = 0; b->passed && b->slots && i < count; i++)
         for (uint16_t k = 0; k < b->passed[i]; k++) {
             uint32_t slot = b->slots[i];
-            arena_release(&r->arena, &slot, 1);
+            slab_release(&r->slab, &slot, 1);
         }
     free(b->passed);
     b->passed = NULL;
@@ -141,7 +141,7 @@ static void mark_bad(struct resident *b, const apl_error *error)
 /* Keeps a block's slots beyond its last delivery, by one more that is to come from each. */
 static void stay(apl_reader *r, struct resident *b, uint32_t index)
 {
-    arena_add(&r->arena, b->slots, r->subset.block[index].count, 1);
+    slab_add(&r->slab, b->slots, r->subset.block[index].count, 1);
     b->stays = true;
 }
 
@@ -175,13 +175,13 @@ static bool take_sampled_slots(apl_reader *r, struct resident *b, const struct l
     uint32_t n = 0;
     for (uint32_t i = 0; i < block->count; i++)
         n += first[i + 1] > first[i];
-    if (!arena_take(&r->arena, b->slots, n, 0))
+    if (!slab_take(&r->slab, b->slots, n, 0))
         return false;
     for (uint32_t i = block->count; i-- > 0;) {
         uint32_t copies = first[i + 1] - first[i];
         b->slots[i] = copies ? b->slots[--n] : NO_SLOT;
         if (copies)
-            arena_add(&r->arena, &b->slots[i], 1, copies);
+            slab_add(&r->slab, &b->slots[i], 1, copies);
     }
     return true;
 }
@@ -194,7 +194,7 @@ static bool take_slots(apl_reader *r, struct resident *b, const struct load_item
         return false;
     }
     if (r->sampler ? take_sampled_slots(r, b, item)
-                   : arena_take(&r->arena, b->slots, count, r->options.plan.reuse))
+                   : slab_take(&r->slab, b->slots, count, r->options.plan.reuse))
         return true;
     free(b->slots);
     b->slots = NULL;
@@ -236,11 +236,11 @@ static bool take_over(apl_reader *r, uint32_t index, uint32_t parity)
     b->slots = malloc(count * sizeof *b->slots);
     if (b->slots) {
         memcpy(b->slots, before->slots, count * sizeof *b->slots);
-        arena_add(&r->arena, b->slots, count, r->options.plan.reuse - (r->stay[index] ? 0 : 1));
+        slab_add(&r->slab, b->slots, count, r->options.plan.reuse - (r->stay[index] ? 0 : 1));
         b->stays = r->stay[index];
         b->stage = BLOCK_IN;
     } else {
-        arena_release(&r->arena, before->slots, count);
+        slab_release(&r->slab, before->slots, count);
     }
     if (before->left == 0)
         let_go(r, before);
@@ -306,7 +306,7 @@ static void pass(apl_reader *r, uint32_t delivery)
     struct resident *b = &r->residents[r->plan_epoch & 1][index];
     if (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) {
         uint32_t slot = b->slots[member];
-        arena_release(&r->arena, &slot, 1);
+        slab_release(&r->slab, &slot, 1);
     } else {
         if (!b->passed && !(b->passed = calloc(r->subset.block[index].count, sizeof *b->passed))) {
             failure_nomem(r);
@@ -352,7 +352,7 @@ void residents_clear(apl_reader *r)
             let_go(r, b);
         }
     if (!r->options.kept)
-        arena_reset(&r->arena);
+        slab_reset(&r->slab);
 }
 
 void residents_free(apl_reader *r)

@@ -89,7 +89,7 @@ static void make_fixed(struct worker *w, struct job *job, unsigned f)
     bool transformed = options_assembly(r, f, &assembly);
     for (size_t k = 0; k < batch->rows; k++) {
         uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
-        w->sources[k] = arena_value(&r->arena, f, resident_slot(r, &residents[index], index, member));
+        w->sources[k] = slab_value(&r->slab, f, resident_slot(r, &residents[index], index, member));
     }
     describe_column(r, job, f, transformed ? &assembly : NULL);
     if (transformed)

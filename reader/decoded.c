@@ -10,7 +10,7 @@ struct decoded {
     struct decoded *next; /* in the list, as are those who hold it; under its lock */
     unsigned references;
     struct hash128 key;
-    struct arena arena;
+    struct slab slab;
     uint32_t blocks;
     bool ragged;
     pthread_mutex_t lock; /* of what follows; values are written without it, by the one whose turn it is */
@@ -57,13 +57,13 @@ static struct decoded *find(const struct decoded_shape *shape)
 static void destroy(struct decoded *d)
 {
     for (uint32_t i = 0; d->columns && i < d->blocks; i++) {
-        for (unsigned f = 0; d->columns[i] && f < d->arena.fields; f++)
+        for (unsigned f = 0; d->columns[i] && f < d->slab.fields; f++)
             raw_column_free(&d->columns[i][f]);
         free(d->columns[i]);
     }
     free(d->columns);
     free(d->stage);
-    arena_free(&d->arena);
+    slab_free(&d->slab);
     pthread_cond_destroy(&d->changed);
     pthread_mutex_destroy(&d->lock);
     free(d);
@@ -82,7 +82,7 @@ static struct decoded *create(const struct decoded_shape *shape)
     d->stage = calloc((size_t)shape->blocks + 1, sizeof *d->stage);
     d->columns = calloc((size_t)shape->blocks + 1, sizeof(struct raw_column *));
     if (d->stage && d->columns &&
-        arena_init(&d->arena, shape->slots, shape->fields, shape->value_bytes, NULL) == APL_OK)
+        slab_init(&d->slab, shape->slots, shape->fields, shape->value_bytes, NULL) == APL_OK)
         return d;
     destroy(d);
     return NULL;
@@ -136,11 +136,11 @@ void decoded_retire(struct decoded *d)
     pthread_mutex_unlock(&list.lock);
 }
 
-void decoded_lend(const struct decoded *d, struct arena *arena)
+void decoded_lend(const struct decoded *d, struct slab *slab)
 {
-    *arena = (struct arena){.slots = d->arena.slots, .fields = d->arena.fields, .borrowed = true};
-    memcpy(arena->value_bytes, d->arena.value_bytes, sizeof arena->value_bytes);
-    memcpy(arena->values, d->arena.values, sizeof arena->values);
+    *slab = (struct slab){.slots = d->slab.slots, .fields = d->slab.fields, .borrowed = true};
+    memcpy(slab->value_bytes, d->slab.value_bytes, sizeof slab->value_bytes);
+    memcpy(slab->values, d->slab.values, sizeof slab->values);
 }
 
 /* -------------------------------------------------------------------------------------------- decoding */
@@ -152,7 +152,7 @@ enum decoded_turn decoded_begin(struct decoded *d, uint32_t block, struct raw_co
     while (d->stage[block] == DECODING)
         pthread_cond_wait(&d->changed, &d->lock);
     if (d->ragged && !d->columns[block] &&
-        !(d->columns[block] = calloc(d->arena.fields, sizeof *d->columns[block]))) {
+        !(d->columns[block] = calloc(d->slab.fields, sizeof *d->columns[block]))) {
         turn = DECODED_NOMEM;
     } else if (d->stage[block] == ABSENT) {
         d->stage[block] = DECODING;

@@ -35,8 +35,8 @@ void decoded_retire(struct decoded *decoded);
 /* Nobody is found any more: for tests that begin anew, with no thread in here. A child of fork() does so by itself. */
 void decoded_forget(void);
 
-/* Makes `arena` one whose values are these. It owns nothing, and must not outlive them. */
-void decoded_lend(const struct decoded *decoded, struct arena *arena);
+/* Makes `slab` one whose values are these. It owns nothing, and must not outlive them. */
+void decoded_lend(const struct decoded *decoded, struct slab *slab);
 
 enum decoded_turn {
     DECODED_FOUND, /* the block is here, to stay */

@@ -6,7 +6,7 @@
 #include "load.h"
 #include "mix.h"
 #include "options.h"
-#include "planning.h"
+#include "planner.h"
 #include "schedule.h"
 #include "state.h"
 #include "stats.h"
@@ -35,7 +35,7 @@ static void destroy_reader(apl_reader *r)
     }
     pool_close(r->pool);
     residents_free(r);
-    arena_free(&r->arena);
+    slab_free(&r->slab);
     decoded_close(r->decoded);
     plan_free(r->plan);
     sampler_free(r->sampler);
@@ -185,10 +185,10 @@ static apl_status make_slots(apl_reader *r, uint32_t slots, const size_t *bytes,
                                   .value_bytes = bytes,
                                   .ragged = r->ragged};
     if (!r->options.kept || r->ids_only)
-        return arena_init(&r->arena, slots, r->schema->count, bytes, err);
+        return slab_init(&r->slab, slots, r->schema->count, bytes, err);
     TRY(mix_digest_decoded(r, &shape.key, err));
     TRY(decoded_open(&shape, &r->decoded, err));
-    decoded_lend(r->decoded, &r->arena);
+    decoded_lend(r->decoded, &r->slab);
     return APL_OK;
 }
 
@@ -200,7 +200,7 @@ static apl_status make_memory(apl_reader *r, const apl_allocator *allocator, apl
     options_slot_bytes(r, slot);
     options_row_bytes(r, row);
     TRY(make_slots(r, slots, slot, err));
-    uint64_t fixed = arena_bytes(slots, fields, slot) + plan_bytes(&r->options.plan, &r->subset);
+    uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&r->options.plan, &r->subset);
     r->fixed_bytes = fixed;
     uint64_t left = r->options.budget > fixed ? r->options.budget - fixed : 0;
     r->pool = pool_new(r->options.batch_size, fields, row, allocator, left);

@@ -45,8 +45,8 @@ apl_status worker_init(struct worker *w, apl_error *err)
     w->slots = calloc(n > records ? n : records, sizeof *w->slots);
     bool ok = w->rows && w->sources && w->placements && w->slots;
     for (unsigned f = 0; ok && has_partial_blocks(r) && f < r->schema->count; f++)
-        if (r->arena.value_bytes[f])
-            ok = (w->scratch[f] = malloc(records * r->arena.value_bytes[f])) != NULL;
+        if (r->slab.value_bytes[f])
+            ok = (w->scratch[f] = malloc(records * r->slab.value_bytes[f])) != NULL;
     return ok ? APL_OK : fail_nomem(err);
 }
 
@@ -68,11 +68,11 @@ static void place_rows(struct worker *w, unsigned f, uint32_t index, const struc
     const apl_reader *r = w->reader;
     const struct subset_block *block = &r->subset.block[index];
     for (uint32_t i = 0; block->members && i < block->records; i++)
-        w->rows[i] = w->scratch[f] + i * r->arena.value_bytes[f];
+        w->rows[i] = w->scratch[f] + i * r->slab.value_bytes[f];
     for (uint32_t i = 0; i < block->count; i++) {
         uint32_t slot = resident_slot(r, b, index, i), record = block->members ? block->members[i] : i;
-        w->rows[record] = slot == NO_SLOT ? w->scratch[f] + record * r->arena.value_bytes[f]
-                                          : arena_value(&r->arena, f, slot);
+        w->rows[record] =
+            slot == NO_SLOT ? w->scratch[f] + record * r->slab.value_bytes[f] : slab_value(&r->slab, f, slot);
     }
 }
 

@@ -196,7 +196,7 @@ static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buff
     for (unsigned f = 0; f < r->schema->count; f++)
         if (r->options.wanted[f] && slot[f] == 0)
             varying += slots * (mix_average_bytes(r, f) + 8);
-    return arena_bytes((uint32_t)slots, r->schema->count, slot) + varying + plan_bytes(&plan, &r->subset) +
+    return slab_bytes((uint32_t)slots, r->schema->count, slot) + varying + plan_bytes(&plan, &r->subset) +
            buffers * pool_buffer_bytes(r->options.batch_size, r->schema->count, row) +
            (uint64_t)r->subset.blocks * 2 * (sizeof(struct resident) + sizeof(uint32_t)) + deliveries / 8;
 }
@@ -231,8 +231,8 @@ static uint32_t spare_slots(const apl_reader *r, uint64_t needed)
     if (o->kept || r->sampler || r->ragged || r->ids_only || o->plan.lanes > 1 || o->budget <= needed)
         return 0;
     options_slot_bytes(r, slot);
-    uint64_t base = arena_bytes(0, r->schema->count, slot),
-             one = (arena_bytes(1u << 20, r->schema->count, slot) >> 20) + 1;
+    uint64_t base = slab_bytes(0, r->schema->count, slot),
+             one = (slab_bytes(1u << 20, r->schema->count, slot) >> 20) + 1;
     uint64_t left = o->budget - needed, fit = left > base ? (left - base) / one : 0;
     return (uint32_t)(fit < r->subset.records ? fit : r->subset.records);
 }

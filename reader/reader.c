@@ -2,7 +2,7 @@
 #include "handles.h"
 #include "inside.h"
 #include "mix.h"
-#include "planning.h"
+#include "planner.h"
 #include "schedule.h"
 #include "stats.h"
 

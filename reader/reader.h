@@ -7,7 +7,7 @@
  *   sampling.c  what is to be sampled, likewise; sampler.c draws it
  *   pool.c      memory of batches
  *   schedule.c  what a thread does next: plan a batch, load a block, assemble a batch
- *   planning.c  planning batches
+ *   planner.c  planning batches
  *   block_cache.c which blocks are in memory, on their way, or to be let go
  *   decoded.c   the slots of a whole split, shared by the readers that keep them
  *   load.c      a block from the store into slots
@@ -147,8 +147,8 @@ struct apl_reader {
 
     /* blocks */
     struct resident *residents[2]; /* by the parity of the epoch; one and the same where slots are kept */
-    struct arena arena;
-    struct decoded *decoded; /* whose values the arena has, where slots are kept; NULL: they are its own */
+    struct slab slab;
+    struct decoded *decoded; /* whose values the slab has, where slots are kept; NULL: they are its own */
     struct load_ring {
         struct load_item {
             uint32_t index;
@@ -167,7 +167,7 @@ struct apl_reader {
 
     /* batches */
     struct pool *pool;
-    uint64_t fixed_bytes; /* of arena and plan */
+    uint64_t fixed_bytes; /* of slab and plan */
     struct job **jobs;    /* a ring of `depth`, by number */
     unsigned depth;
     uint64_t head, tail;      /* numbers of the next batch to hand out, and to plan */

@@ -6,7 +6,7 @@
 #include "inside.h"
 #include "load.h"
 #include "mix.h"
-#include "planning.h"
+#include "planner.h"
 #include "stats.h"
 
 /* --------------------------------------------------------------------------------------------- loading */
@@ -16,7 +16,7 @@ static uint64_t block_bytes(const apl_reader *r, uint32_t index)
 {
     uint64_t bytes = 0;
     for (unsigned f = 0; f < r->schema->count; f++)
-        bytes += r->arena.value_bytes[f];
+        bytes += r->slab.value_bytes[f];
     return bytes * r->subset.block[index].records;
 }
 
@@ -135,7 +135,7 @@ static void release_rows(struct worker *w, const struct job *job)
         uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
         w->slots[k] = resident_slot(r, &residents[index], index, member);
     }
-    arena_release(&r->arena, w->slots, job->rows);
+    slab_release(&r->slab, w->slots, job->rows);
 }
 
 static apl_status make_job(struct worker *w, struct job *job)

@@ -1,11 +1,11 @@
 /*
- * The arena: slots of one record each, for the decoded values of fields of fixed shape. Values of one field
+ * The slab: slots of one record each, for the decoded values of fields of fixed shape. Values of one field
  * lie side by side in memory of their own, on huge pages where they are to be had. A slot has an atomic count
- * of the deliveries that are still to come from it; who takes it to zero gives the slot back. The arena knows
+ * of the deliveries that are still to come from it; who takes it to zero gives the slot back. The slab knows
  * no order.
  */
-#ifndef ARENA_H
-#define ARENA_H
+#ifndef SLAB_H
+#define SLAB_H
 
 #include "status.h"
 
@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct arena {
+struct slab {
     uint32_t slots;
     unsigned fields;
     bool borrowed; /* the values are somebody else's, and no slot is ever taken or given back */
@@ -25,32 +25,32 @@ struct arena {
     pthread_mutex_t lock;
 };
 
-apl_status arena_init(struct arena *arena, uint32_t slots, unsigned fields, const size_t *value_bytes,
-                      apl_error *err);
-void arena_free(struct arena *arena);
+apl_status slab_init(struct slab *slab, uint32_t slots, unsigned fields, const size_t *value_bytes,
+                     apl_error *err);
+void slab_free(struct slab *slab);
 
-/* Bytes that an arena of so many slots takes up. */
-uint64_t arena_bytes(uint32_t slots, unsigned fields, const size_t *value_bytes);
+/* Bytes that a slab of so many slots takes up. */
+uint64_t slab_bytes(uint32_t slots, unsigned fields, const size_t *value_bytes);
 
-static inline uint8_t *arena_value(const struct arena *arena, unsigned field, uint32_t slot)
+static inline uint8_t *slab_value(const struct slab *slab, unsigned field, uint32_t slot)
 {
-    return arena->values[field] + (size_t)slot * arena->value_bytes[field];
+    return slab->values[field] + (size_t)slot * slab->value_bytes[field];
 }
 
 /* Takes `n` slots, each good for `deliveries`; false, and nothing taken, if there are not so many. */
-bool arena_take(struct arena *arena, uint32_t *slots, uint32_t n, unsigned deliveries);
+bool slab_take(struct slab *slab, uint32_t *slots, uint32_t n, unsigned deliveries);
 
 /* So many deliveries more are to come from each of these; only where at least one still is. */
-void arena_add(struct arena *arena, const uint32_t *slots, uint32_t n, unsigned deliveries);
+void slab_add(struct slab *slab, const uint32_t *slots, uint32_t n, unsigned deliveries);
 
 /* One delivery less is to come from each of these; slots that have none left are given back, all under one
  * lock. `slots` is used as scratch. Returns how many were given back. */
-uint32_t arena_release(struct arena *arena, uint32_t *slots, uint32_t n);
+uint32_t slab_release(struct slab *slab, uint32_t *slots, uint32_t n);
 
 /* Slots that are taken now. */
-uint32_t arena_standing(struct arena *arena);
+uint32_t slab_standing(struct slab *slab);
 
 /* Takes all slots back; only while nobody uses any. */
-void arena_reset(struct arena *arena);
+void slab_reset(struct slab *slab);
 
 #endif

@@ -95,8 +95,8 @@ static void fill_stats(apl_reader *r, apl_stats *s)
     for (uint64_t i = r->head; i < r->tail; i++)
         s->queued += r->jobs[i % r->depth]->stage == JOB_DONE;
     s->lent = pool_lent(r->pool);
-    s->slots = r->arena.slots;
-    s->standing_slots = r->options.kept ? r->arena.slots : arena_standing(&r->arena);
+    s->slots = r->slab.slots;
+    s->standing_slots = r->options.kept ? r->slab.slots : slab_standing(&r->slab);
 }
 
 apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)

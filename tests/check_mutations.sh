@@ -93,9 +93,9 @@ check "the split: by the id's hash" caught "equal inputs" store/split/split_unit
     's/block_stored_hash\(view, record\)/(struct hash128){id, 0}/' splits "$program"
 check "the split: the first ids" caught "places of the part" store/split/split_divide.c \
     's/part_drawn\(d->rule, keyed\(.*\[i\]\)\)/part_drawn(d->rule, (first + i) * (UINT64_MAX \/ 6000))/' splits "$program"
-check "ranks: a position given twice, another to none" caught "exactly once" reader/planning.c \
+check "ranks: a position given twice, another to none" caught "exactly once" reader/planner.c \
     's/full \? o->rank \* o->batch_size/full ? o->rank * o->batch_size - (o->rank == 1)/' orders "$program" --world 3
-check "lanes: a position given twice, another to none" caught "exactly once" reader/planning.c \
+check "lanes: a position given twice, another to none" caught "exactly once" reader/planner.c \
     's/\(position \+ k\) % o->world == o->rank/(position + k) % o->world == o->rank % 2/' orders "$program" --world 3 --lanes 3
 check "samples: records chosen oftener the earlier they come" caught "records " reader/order/sampler.c \
     's/random_below\(stream, \*left\) < \*wanted/random_below(stream, *left) <= *wanted/' \

@@ -127,7 +127,7 @@ breaks 17 "a child process does not know that it is one" reader/inside.c \
     's/if \(r->pid == \(int\)getpid\(\)\)(\n        return APL_OK)/if (r->pid != 0)\1/'
 breaks 18 "readers open the file for writing" store/store.c 's/(STORE_FILE, )O_RDONLY( \| O_CLOEXEC)/\1O_RDWR\2/'
 breaks 19 "a descriptor of each store stays open" store/store.c 's/(if \(store->directory >= 0\)\n        )close\(store->directory\);/\1(void)store;/'
-breaks 20 "the records of a reader are never freed" reader/slab.c 's/munmap\(arena->values\[f\], [^;]*;/(void)arena;/'
+breaks 20 "the records of a reader are never freed" reader/slab.c 's/munmap\(slab->values\[f\], [^;]*;/(void)slab;/'
 breaks 21 "twice as many records as allowed are left out" reader/schedule.c \
     's/(r->skipped_records <= )(r->options.skip_corrupt\))/\12 * \2/'
 breaks 22 "the old store is emptied before it is replaced" store/staging.c \

@@ -51,11 +51,11 @@ check "simulation: asking too late whether all batches are lent is found" found 
     's/if \(lent\)$/if (all_lent(r))/'
 check "simulation: closing without waking the workers is found" found lifecycle.c '/r->closing = true;/{n;d}'
 check "simulation: a slot of each batch that is not given back is found" found schedule.c \
-    's/(arena_release\(&r->arena, w->slots, job->rows)\);/\1 - (job->rows > 0));/'
+    's/(slab_release\(&r->slab, w->slots, job->rows)\);/\1 - (job->rows > 0));/'
 check "simulation: giving slots back before they are read is found" found schedule.c \
     '/TRY\(make_batch\(w, job/d; s/(^ *)release_rows\(w, job\);/\1release_rows(w, job);\n    TRY(make_batch(w, job, \&job->error));/'
 check "simulation: a finished batch that wakes nobody is found" found schedule.c \
     '/job->stage = JOB_DONE;/{n;d}'
-check "simulation: waiting after the lock was let go of is found" found planning.c 's/return room; .*/return false;/'
+check "simulation: waiting after the lock was let go of is found" found planner.c 's/return room; .*/return false;/'
 check "simulation: letting go of a reader in two steps is found" found handles.c \
     's/(before = )atomic_fetch_sub_explicit\(&h->state, HELD, memory_order_acq_rel\);/\1atomic_load(\&h->state); free(malloc(1)); atomic_store(\&h->state, before - HELD);/'

@@ -10,9 +10,9 @@
  *                           passed (residents_pass()); begin_epoch() with residents_choose_stay()
  *   loader                  step_load(): residents_take(), load_block(), residents_loaded() with stay(), give_passed(), let_go()
  *   maker                   step_make(): make_batch(), release_rows(), residents_less(); then the batch is handed out
- *   refs, value             the arena's counts, and the record that lies in a slot; a slot without references is free
+ *   refs, value             the slab's counts, and the record that lies in a slot; a slot without references is free
  *
- * An atomic step is what happens with the reader's lock held (see schedule.pml for that lock), or one operation of the arena. What is
+ * An atomic step is what happens with the reader's lock held (see schedule.pml for that lock), or one operation of the slab. What is
  * random there (order of blocks, draws) may be anything here.
  *
  * Searched whole: one epoch with two loaders, two with one; blocks that stay (SPARE) only for the bug planted there.
@@ -75,7 +75,7 @@ chan queue = [2 * BLOCKS + 1] of { byte }; /* of places in block[] */
 #define B(p, r) block[(p) * BLOCKS + (r) / COUNT]
 #define PARITY (plan_epoch % 2)
 
-inline release(s) /* arena_release() of one */
+inline release(s) /* slab_release() of one */
 {
     assert(refs[s] > 0);
     refs[s]--;

@@ -1,7 +1,7 @@
 /* Planning batches: which records come next, in which batch, and so which blocks. With the reader's lock held, which is let go of
  * while something is drawn. */
-#ifndef PLANNING_H
-#define PLANNING_H
+#ifndef PLANNER_H
+#define PLANNER_H
 
 #include "reader.h"
 

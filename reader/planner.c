@@ -1,5 +1,5 @@
-/* Planning batches: see planning.h. */
-#include "planning.h"
+/* Planning batches: see planner.h. */
+#include "planner.h"
 
 #include "block_cache.h"
 #include "failure.h"
