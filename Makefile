@@ -204,6 +204,20 @@ $(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) $(INCLUDES) -MMD -MP -c $< -o $@
 
+# The audit's page, with style and script put in, as lines of C.
+PAGE := audit/page/page.html audit/page/style.css audit/page/draw.js
+$(OBJ)/audit/page_lines.c: $(PAGE) Makefile
+	$(say) PAGE $@
+	@mkdir -p $(@D)
+	$(Q){ echo '/* Made of $(PAGE). */' && echo 'extern const char *const audit_page_lines[];' && \
+	    echo 'const char *const audit_page_lines[] = {' && \
+	    sed -e '/^@style@$$/{r audit/page/style.css' -e 'd}' -e '/^@draw@$$/{r audit/page/draw.js' -e 'd}' audit/page/page.html | \
+	    sed 's/["?\\]/\\&/g; s/.*/    "&\\n",/' && echo '    0};'; } >$@
+
+$(OBJ)/audit/page_lines.o: $(OBJ)/audit/page_lines.c $(OBJ)/flags
+	$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
 # Without exceptions, which C could not catch.
 $(OBJ)/%.o: %.cpp $(OBJ)/flags | $(NEEDS)
 	$(say) CXX $<
@@ -244,7 +258,7 @@ $(OUT)/libaplingest.so.$(VERSION): $(INGEST_OBJ) $(call objects,$(BOTTOM_SRC)) i
 # The commands carry the libraries in them: they run from where they are built.
 $(OUT)/aplingest: $(call objects,tools/aplingest.c $(COMMON_SRC)) $(OUT)/libaplingest.a $(OUT)/libapldata.a
 $(OUT)/apldata:   $(call objects,tools/apldata.c $(CMD_SRC) $(COMMON_SRC)) \
-                  $(AUDIT_OBJ) $(OUT)/libapldata.a
+                  $(AUDIT_OBJ) $(if $(BOOST),$(OBJ)/audit/page_lines.o) $(OUT)/libapldata.a
 $(OUT)/apldata: TOOLS_LIBS += $(if $(BOOST),-lstdc++)
 $(OUT)/aplingest $(OUT)/apldata:
 	$(say) LD $@

@@ -54,9 +54,6 @@ const char *audit_word(const struct finding *finding, bool judged);
 /* p as it is shown. */
 const char *audit_p_text(const struct finding *f);
 
-/* A multiple of what is due: 130, 12.8 or 1.02. */
-const char *audit_multiple_text(double v);
-
 /* What a split is, in words. */
 void audit_split_text(const apl_split_file *file, char *text, size_t size);
 
@@ -67,6 +64,8 @@ int audit_print_json(const struct audit_job *job, const struct audit_result *res
 /* Words, in lines of a terminal. */
 void audit_print_wrapped(unsigned indent, const char *text);
 
+/* For --json, and with what is to be drawn for the page. */
+json_t *audit_json(const struct audit_job *job, const struct audit_result *result);
 json_t *audit_findings_json(const struct finding *findings, unsigned count);
 
 /* The law of the samples that job->choice asks for; when the orders have been opened. */

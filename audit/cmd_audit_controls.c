@@ -1,7 +1,7 @@
 /* apldata audit --controls: orders that are known to be wrong must be rejected. */
 #include "args.h"
+#include "cmd_audit.h"
 #include "cmd_audit_page.h"
-#include "cmd_audit_plots.h"
 #include "controls.h"
 #include "json.h"
 #include "report.h"
@@ -67,48 +67,6 @@ static void verdict(const struct trials *trials, char *text, size_t size)
                  trials->count, trials->count - trials->as_due);
 }
 
-/* How to read the plots is told once. */
-static void page_trial(FILE *out, const struct trials *trials, const struct tried *t, bool first)
-{
-    char text[600];
-    if (t->idle)
-        return;
-    name_tests(t, text, sizeof text);
-    fprintf(out, "<h2 class=\"what\">%s: <span class=\"%s\">%s</span></h2>\n<p class=\"what\">", t->name,
-            (t->report.rejected > 0) == t->wrong ? "yes" : "no", word(t));
-    html_text(out, t->what);
-    fprintf(out, t->report.rejected ? ". Rejected %s.</p>\n" : ". Nothing is rejected.</p>\n", text);
-    fprintf(out, "<div class=\"plots%s\">\n", first ? "" : " brief");
-    plot_p_values(out, &t->report,
-                  "The chance of what was seen, or of something still farther out, if all is right. "
-                  "What is rejected is red, and lies at 0.");
-    plot_map(out, &t->report.map, &trials->job->sample);
-    plot_batches(out, &t->report.batches, &trials->job->sample);
-    fputs("</div>\n", out);
-}
-
-static void fill(FILE *out, const void *what)
-{
-    const struct trials *trials = what;
-    const struct audit_sample *s = &trials->job->sample;
-    char text[200];
-    verdict(trials, text, sizeof text);
-    page_begin(out, shown(trials->job->path), "Does the audit find wrong orders?",
-               trials->as_due == trials->count ? "good" : "wrong", text);
-    fputs("<p class=\"facts\">Orders of the records of ", out);
-    html_text(out, shown(trials->job->path));
-    fprintf(
-        out,
-        ": %s records in %s blocks; %s epochs of seed %llu, in batches of %s. They are made as others make "
-        "them, and "
-        "audited like those of a reader, at the level %g: this is what an audit looks like that fails.</p>\n",
-        count_text(s->n), count_text(s->blocks), count_text(s->epochs), (unsigned long long)s->seed,
-        count_text(s->batch), s->level);
-    for (unsigned i = 0; i < trials->count; i++)
-        page_trial(out, trials, &trials->tried[i], i == 0);
-    page_end(out);
-}
-
 /* ------------------------------------------------------------------------------------------------- all */
 
 static void count_trial(struct trials *trials)
@@ -151,6 +109,8 @@ static bool try_samples(struct trials *trials)
     return true;
 }
 
+/* ------------------------------------------------------------------------------------ for programs, page */
+
 static json_t *trials_json(const struct trials *trials)
 {
     json_t *list = json_array();
@@ -161,17 +121,49 @@ static json_t *trials_json(const struct trials *trials)
                                         "tried", !t->idle, "rejected", t->report.rejected > 0, "findings",
                                         audit_findings_json(t->report.findings, t->report.count)));
     }
-    return list;
+    return json_pack("{s:b, s:o}", "ok", trials->as_due == trials->count, "controls", list);
+}
+
+static json_t *introduction(const struct audit_job *job)
+{
+    const struct audit_sample *s = &job->sample;
+    char text[600];
+    snprintf(
+        text, sizeof text,
+        "Orders of the records of the store: %s records in %s blocks; %s epochs of seed %llu, in batches "
+        "of %s. They are made by methods in common use, and audited like those of a reader, at the level "
+        "%g: this is what an audit looks like that fails.",
+        count_text(s->n), count_text(s->blocks), count_text(s->epochs), (unsigned long long)s->seed,
+        count_text(s->batch), s->level);
+    return json_string(text);
+}
+
+static int write_page(const struct audit_job *job, const struct trials *trials)
+{
+    char text[200];
+    json_t *document = trials_json(trials);
+    verdict(trials, text, sizeof text);
+    json_object_update_new(document, json_pack("{s:o, s:s, s:s, s:s, s:o}", "db", json_text(job->path),
+                                               "heading", "Does the audit find wrong orders?", "kind",
+                                               trials->as_due == trials->count ? "good" : "wrong", "verdict",
+                                               text, "introduction", introduction(job)));
+    for (unsigned i = 0; i < trials->count; i++) {
+        const struct tried *t = &trials->tried[i];
+        json_t *object = json_array_get(json_object_get(document, "controls"), i);
+        json_object_update_new(object, json_pack("{s:s, s:b}", "result", word(t), "as_due",
+                                                 (t->report.rejected > 0) == t->wrong));
+        page_add_report(object, &t->report, &job->sample, true);
+    }
+    return page_write(job->html, document);
 }
 
 static int report(const struct audit_job *job, const struct trials *trials)
 {
     int status = trials->as_due == trials->count ? EXIT_SUCCESS : EXIT_FAILURE;
-    if (job->html && page_write(job->html, fill, trials))
+    if (job->html && write_page(job, trials))
         return EXIT_FAILURE;
     if (job->json)
-        return print_json(
-            json_pack("{s:b, s:o}", "ok", status == EXIT_SUCCESS, "controls", trials_json(trials)), status);
+        return print_json(trials_json(trials), status);
     for (unsigned i = 0; !job->quiet && i < trials->count; i++)
         print_trial(&trials->tried[i]);
     return status;

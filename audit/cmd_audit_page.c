@@ -1,60 +1,18 @@
-/* The parts of the audit's pages: see cmd_audit_page.h. */
+/* Writing the audit's page: see cmd_audit_page.h. */
 #include "cmd_audit_page.h"
+
 #include "args.h"
-#include "cmd_audit.h"
 #include "outfile.h"
 #include "report.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char style[] =
-    ":root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#5b6570;--line:#d5dae0;--panel:#f6f8fa;"
-    "--good:#176639;--bad:#b3261e;--data:#1f5fae;--law:#a14a00;--band:#dfe9f5;"
-    "--n:#2166ac;--p:#b2182b;--none:#f2f2f2}\n"
-    "@media(prefers-color-scheme:dark){:root{--paper:#12161b;--ink:#e5e9ee;--soft:#9da7b3;--line:#343c46;"
-    "--panel:#1a2027;--good:#6cc58f;--bad:#ff8a80;--data:#7db3f0;--law:#f0a35e;--band:#22324a;"
-    "--n:#5aa2e8;--p:#f2726b;--none:#222932}}\n"
-    "body{margin:0 auto;padding:16px;max-width:1160px;background:var(--paper);color:var(--ink);"
-    "font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}\n"
-    "h1{font-size:1.5rem;line-height:1.25;margin:.5rem 0}h2{font-size:1.2rem;margin:2rem 0 .5rem}"
-    "h3{font-size:1rem;margin:0 0 .5rem}\n"
-    ".verdict{font-size:1.15rem;padding:12px 16px;border-left:5px solid var(--good);background:var(--panel)}"
-    ".verdict.wrong{border-color:var(--bad)}.verdict.differs{border-color:var(--law)}.facts,figcaption,.more{"
-    "color:var(--soft)}\n"
-    "table{border-collapse:collapse;width:100%;max-width:60rem}th,td{text-align:left;padding:6px 10px 2px 0;"
-    "vertical-align:top}tbody tr:not(.more),.windows tr{border-top:1px solid var(--line)}tbody "
-    "th{font-weight:600}"
-    "tr.more td{padding:0 0 8px}td.p,th.p,.windows td,.windows "
-    "th{text-align:right;font-variant-numeric:tabular-nums}"
-    ".brief "
-    "figcaption{display:none}.what::first-letter{text-transform:uppercase}.windows{max-width:44rem;font-size:"
-    ".875rem}.windows th{overflow-wrap:normal;font-size:.75rem;padding-right:6px}.yes{"
-    "color:var(--good)}.no{color:var(--bad);font-weight:700}summary{cursor:"
-    "pointer}"
-    "dl{margin:.25rem 0 0}dt{font-weight:600}dd{margin:0 0 .25rem}\n"
-    ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,330px),1fr));gap:16px}"
-    "figure{margin:0;padding:12px;background:var(--panel);border-radius:8px}figcaption{font-size:.875rem;"
-    "margin-top:6px}\n"
-    "svg{display:block;width:100%;height:auto;font:11px system-ui,sans-serif}svg text{fill:var(--soft)}"
-    ".tick,.grid{stroke:var(--line);stroke-width:1}.data{stroke:var(--data);stroke-width:2.5}"
-    "line.bad{stroke:var(--bad);stroke-width:2.5}.band{fill:var(--band)}.bar{fill:var(--data);opacity:.75}"
-    ".law,.curve{fill:none;stroke:var(--law);stroke-width:2}.law{stroke-dasharray:5 "
-    "3}.curve{stroke:var(--data)}"
-    ".dot{fill:var(--data)}circle.bad{fill:var(--bad)}path{shape-rendering:crispEdges}.p0{fill:var(--none)}"
-    ".p1,.p2,.p3,.p4,.p5{fill:var(--p)}.n1,.n2,.n3,.n4,.n5{fill:var(--n)}"
-    ".p1,.n1{opacity:.3}.p2,.n2{opacity:.45}.p3,.n3{opacity:.6}.p4,.n4{opacity:.8}\n";
-
-void html_text(FILE *out, const char *text)
+/* Text for HTML. */
+static void put_text(FILE *out, const char *text)
 {
     for (; *text; text++) {
-        const char *name = *text == '&'    ? "&amp;"
-                           : *text == '<'  ? "&lt;"
-                           : *text == '>'  ? "&gt;"
-                           : *text == '"'  ? "&quot;"
-                           : *text == '\'' ? "&#39;"
-                                           : NULL;
+        const char *name = *text == '&' ? "&amp;" : *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : NULL;
         if (name)
             fputs(name, out);
         else
@@ -62,63 +20,115 @@ void html_text(FILE *out, const char *text)
     }
 }
 
-void page_begin(FILE *out, const char *subject, const char *heading, const char *kind, const char *verdict)
+static const char *text_of(const json_t *object, const char *key)
 {
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>Audit of ",
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* --------------------------------------------------------------------------------------------- results */
+
+static void put_cells(FILE *out, const json_t *finding)
+{
+    static const struct {
+        const char *key, *tag;
+    } cells[] = {{"test", "<td>"},
+                 {"result", "<td class=\"result\">"},
+                 {"p_text", "<td class=\"number\">"},
+                 {"detail", "<td>"}};
+    fputs("<tr>", out);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        fputs(cells[i].tag, out);
+        put_text(out, text_of(finding, cells[i].key));
+        fputs("</td>", out);
+    }
+    fputs("</tr>\n", out);
+}
+
+static void put_table(FILE *out, const char *of, const char *name, const json_t *findings)
+{
+    size_t i;
+    json_t *finding;
+    if (!findings)
+        return;
+    fprintf(out, "<h2>%s", of);
+    put_text(out, name);
+    fputs("</h2>\n<table><thead><tr><th>test</th><th class=\"result\">result</th><th "
+          "class=\"number\">p</th><th>seen</th></tr></thead><tbody>\n",
           out);
-    html_text(out, subject);
-    fprintf(out, "</title>\n<style>\n%s</style></head>\n<body>\n<h1>%s</h1>\n<p class=\"verdict %s\">", style,
-            heading, kind);
-    html_text(out, verdict);
-    fputs("</p>\n", out);
-}
-
-void page_end(FILE *out)
-{
-    fputs("</body></html>\n", out);
-}
-
-/* ------------------------------------------------------------------------------------------- findings */
-
-static void entry(FILE *out, const char *term, const char *text)
-{
-    fprintf(out, "<dt>%s</dt><dd>", term);
-    html_text(out, text);
-    fputs("</dd>", out);
-}
-
-static void page_finding(FILE *out, const struct finding *f, bool judged)
-{
-    char text[400];
-    bool counts = f->rejected && (judged || f->certain);
-    fputs("<tr><th scope=\"row\">", out);
-    html_text(out, f->name);
-    fprintf(out, "</th><td%s>%s</td><td class=\"p\">%s</td></tr>\n", counts ? " class=\"no\"" : "",
-            counts ? "rejected" : audit_word(f, judged), audit_p_text(f));
-    fputs("<tr class=\"more\"><td colspan=\"3\">If all is right, ", out);
-    html_text(out, f->hypothesis);
-    fputs(".<details><summary>", out);
-    html_text(out, f->detail[0] ? f->detail : "the statistic");
-    fputs("</summary><dl>", out);
-    snprintf(text, sizeof text, f->df ? "%s = %.5g, with %.0f degrees of freedom" : "%s = %.5g", f->statistic,
-             f->value, f->df);
-    entry(out, "Statistic", text);
-    snprintf(text, sizeof text, "%.2g %s", f->effect, f->unit);
-    if (f->effect > 0 && isfinite(f->effect))
-        entry(out, "Would be found, nine times in ten", text);
-    fputs("</dl></details></td></tr>\n", out);
-}
-
-void page_findings(FILE *out, const struct finding *findings, unsigned count, bool judged)
-{
-    fputs("<table><thead><tr><th>test</th><th>result</th><th class=\"p\">p</th></tr></thead><tbody>\n", out);
-    for (unsigned i = 0; i < count; i++)
-        page_finding(out, &findings[i], judged);
+    json_array_foreach(findings, i, finding) put_cells(out, finding);
     fputs("</tbody></table>\n", out);
 }
 
-/* ------------------------------------------------------------------------------------------- the file */
+static void put_tables(FILE *out, const json_t *document, const char *list, const char *of, const char *name)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(document, list), i, item)
+        put_table(out, of, text_of(item, name), json_object_get(item, "findings"));
+}
+
+static void put_results(FILE *out, const json_t *document)
+{
+    put_table(out, "The order", "", json_object_get(document, "findings"));
+    put_tables(out, document, "splits", "The split ", "name");
+    put_tables(out, document, "controls", "The control ", "control");
+}
+
+/* ------------------------------------------------------------------------------------------------ page */
+
+/* The document within a script element: '<' stands in strings only, where an escape means the same. */
+static void put_data(FILE *out, const json_t *document)
+{
+    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    for (const char *c = text ? text : "null"; *c; c++)
+        if (*c == '<')
+            fputs("\\u003c", out);
+        else
+            fputc(*c, out);
+    fputc('\n', out);
+    if (!text)
+        report_starved();
+    free(text);
+}
+
+static void put_title(FILE *out, const json_t *document)
+{
+    fputs("Audit of ", out);
+    put_text(out, text_of(document, "db"));
+}
+
+static void put_heading(FILE *out, const json_t *document)
+{
+    put_text(out, text_of(document, "heading"));
+}
+
+static void put_kind(FILE *out, const json_t *document)
+{
+    put_text(out, text_of(document, "kind"));
+}
+
+static void put_verdict(FILE *out, const json_t *document)
+{
+    put_text(out, text_of(document, "verdict"));
+}
+
+static const struct {
+    const char *line;
+    void (*put)(FILE *out, const json_t *document);
+} places[] = {{"@title@\n", put_title},     {"@heading@\n", put_heading}, {"@kind@\n", put_kind},
+              {"@verdict@\n", put_verdict}, {"@results@\n", put_results}, {"@data@\n", put_data}};
+
+static void put_line(FILE *out, const char *line, const json_t *document)
+{
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strcmp(line, places[i].line) == 0) {
+            places[i].put(out, document);
+            fputc('\n', out);
+            return;
+        }
+    fputs(line, out);
+}
 
 static int write_text(const char *path, const char *text, size_t size)
 {
@@ -138,17 +148,20 @@ static int write_text(const char *path, const char *text, size_t size)
     return status;
 }
 
-int page_write(const char *path, void (*fill)(FILE *out, const void *what), const void *what)
+int page_write(const char *path, json_t *document)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return failed("out of memory");
-    fill(out, what);
-    bool bad = ferror(out) != 0;
-    bad |= fclose(out) != 0;
-    int status = bad ? failed("out of memory") : write_text(path, text, size);
+    for (size_t i = 0; out && audit_page_lines[i]; i++)
+        put_line(out, audit_page_lines[i], document);
+    bool bad = !out || ferror(out);
+    if (out)
+        bad |= fclose(out) != 0;
+    json_decref(document);
+    int status = bad || !document ? failed("out of memory") : report_complete(0);
+    if (!status)
+        status = write_text(path, text, size);
     free(text);
     return status;
 }

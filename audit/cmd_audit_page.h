@@ -1,23 +1,31 @@
-/* The parts of the audit's pages: HTML that needs no network, no script and no other file. */
+/*
+ * The audit's page: one HTML file that needs no network and no other file. C gathers the data, as one JSON document;
+ * page/draw.js draws it, in page/page.html and page/style.css. For readers without scripts the results stand in a
+ * table.
+ */
 #ifndef CMD_AUDIT_PAGE_H
 #define CMD_AUDIT_PAGE_H
 
 #include "audit.h"
+#include "json.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
-/* Text for HTML. */
-void html_text(FILE *out, const char *text);
+/* page/page.html with style and script put in, made at build; NULL ends it. A line such as "@title@" is a place to
+ * fill. */
+extern const char *const audit_page_lines[];
 
-/* Up to the verdict. `kind`, of which its colour comes: "good", "wrong" or "differs". `subject` is a store's path. */
-void page_begin(FILE *out, const char *subject, const char *heading, const char *kind, const char *verdict);
-void page_end(FILE *out);
+/* Adds to an object with "findings" what page and charts show of the report beside them; `judged`: what is rejected
+ * speaks against what was audited. */
+void page_add_report(json_t *object, const struct audit_report *report, const struct audit_sample *sample,
+                     bool judged);
 
-/* A table of findings; `judged`: what is rejected speaks against what was audited. */
-void page_findings(FILE *out, const struct finding *findings, unsigned count, bool judged);
+/* The same for a list of findings alone: the word and the p-value that stand in the table. */
+void page_add_results(json_t *list, const struct finding *findings, unsigned count, bool judged);
 
-/* Writes the page that `fill` makes of `what`; a file of that path is replaced as a whole. 0, or what failed() returned. */
-int page_write(const char *path, void (*fill)(FILE *out, const void *what), const void *what);
+/* Writes the page of a document with "db", "heading", "kind" (of which the verdict's colour comes: "good", "wrong" or
+ * "differs"), "verdict" and lists of findings, and drops it; a file of that path is replaced as a whole. 0, or what
+ * failed() returned. */
+int page_write(const char *path, json_t *document);
 
 #endif

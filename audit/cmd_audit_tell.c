@@ -1,4 +1,4 @@
-/* apldata audit: what it tells on stdout. */
+/* apldata audit: what it says, in words. */
 #include "args.h"
 #include "cmd_audit.h"
 #include "json.h"
@@ -229,7 +229,7 @@ static void print_shared(const struct splits_report *r)
                r->overlaps.more_at_least ? "at least " : "", count_text(r->overlaps.more));
 }
 
-const char *audit_multiple_text(double v)
+static const char *multiple_text(double v)
 {
     return number_text(v < 10 ? "%.2f" : v < 100 ? "%.1f" : "%.0f", v);
 }
@@ -246,10 +246,10 @@ static int print_windows(const struct windows *w)
     for (unsigned i = 0; i < w->count; i++) {
         const struct window_point *p = &w->points[i];
         table_add(&table, count_text(p->window));
-        table_add(&table, audit_multiple_text(p->stored.neighbours));
-        table_add(&table, audit_multiple_text(p->stored.classes));
-        table_add(&table, audit_multiple_text(p->shuffled.neighbours));
-        table_add(&table, audit_multiple_text(p->shuffled.classes));
+        table_add(&table, multiple_text(p->stored.neighbours));
+        table_add(&table, multiple_text(p->stored.classes));
+        table_add(&table, multiple_text(p->shuffled.neighbours));
+        table_add(&table, multiple_text(p->shuffled.classes));
     }
     return table_print(&table);
 }
@@ -273,88 +273,4 @@ int audit_print(const struct audit_job *job, const struct audit_result *r)
     audit_print_wrapped(0, verdict);
     printf("The chance of a false alarm is at most %g, all tests together (Holm's procedure).\n", job->level);
     return audit_rejections(r) ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-/* --------------------------------------------------------------------------------------- for programs */
-
-static double finite(double v)
-{
-    return isfinite(v) ? v : 0;
-}
-
-static json_t *finding_json(const struct finding *f)
-{
-    return json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:s, s:s, s:b, s:b}", "test", f->name, "hypothesis",
-                     f->hypothesis, "statistic", f->statistic, "value", finite(f->value), "df", finite(f->df),
-                     "p", f->p, "detectable", finite(f->effect), "detectable_unit", f->unit, "detail",
-                     f->detail, "rejected", f->rejected, "exact", f->certain);
-}
-
-json_t *audit_findings_json(const struct finding *findings, unsigned count)
-{
-    json_t *list = json_array();
-    for (unsigned i = 0; i < count; i++)
-        json_array_append_new(list, finding_json(&findings[i]));
-    return list;
-}
-
-static json_t *splits_json(const struct splits_report *r)
-{
-    json_t *list = json_array();
-    for (unsigned i = 0; i < r->count; i++) {
-        const struct audited_split *s = &r->splits[i];
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:f, s:o}", "name", json_text(s->file->name),
-                                              "records", json_count(s->file->records), "rest",
-                                              json_text(s->file->rest), "ratio", s->file->ratio, "findings",
-                                              audit_findings_json(s->report.findings, s->report.count)));
-    }
-    return list;
-}
-
-static json_t *shared_json(const struct splits_report *r)
-{
-    json_t *list = json_array();
-    for (unsigned i = 0; i < r->shared_count; i++)
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "split", json_text(r->shared[i].other),
-                                              "with", json_text(r->shared[i].name), "records",
-                                              json_count(r->shared[i].records)));
-    return list;
-}
-
-static json_t *windows_json(const struct windows *w)
-{
-    json_t *list = json_array();
-    for (unsigned i = 0; i < w->count; i++) {
-        const struct window_point *p = &w->points[i];
-        json_array_append_new(
-            list, json_pack("{s:o, s:{s:f, s:f}, s:{s:f, s:f}}", "window", json_count(p->window), "stored",
-                            "neighbours", p->stored.neighbours, "classes", p->stored.classes, "shuffled",
-                            "neighbours", p->shuffled.neighbours, "classes", p->shuffled.classes));
-    }
-    return list;
-}
-
-int audit_print_json(const struct audit_job *job, const struct audit_result *r)
-{
-    const struct audit_sample *s = &job->sample;
-    int status = audit_rejections(r) ? EXIT_FAILURE : EXIT_SUCCESS;
-    json_t *object = json_pack("{s:b, s:o, s:f, s:f}", "ok", status == EXIT_SUCCESS, "db",
-                               json_text(job->path), "level", job->level, "seconds", r->seconds);
-    if (object && r->has_order)
-        json_object_update_new(object, json_pack("{s:b, s:I, s:I, s:I, s:o}", "judged_as_uniform", r->uniform,
-                                                 "records", (json_int_t)s->n, "epochs", (json_int_t)s->epochs,
-                                                 "seed", (json_int_t)s->seed, "findings",
-                                                 audit_findings_json(r->order.findings, r->order.count)));
-    if (object && job->law.groups) {
-        char law[200];
-        audit_law_text(job, law, sizeof law);
-        json_object_set_new(object, "sampled", json_text(law));
-    }
-    if (object && r->windows.count > 0)
-        json_object_set_new(object, "windows", windows_json(&r->windows));
-    if (object && r->has_splits)
-        json_object_update_new(object, json_pack("{s:o, s:o, s:I}", "splits", splits_json(&r->splits),
-                                                 "equal_inputs", shared_json(&r->splits),
-                                                 "unusable_split_files", (json_int_t)r->splits.unusable));
-    return print_json(object, status);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The page of `apldata audit --html`: well formed, of itself alone, and drawn by a browser, where there is one, at the width of a
-# telephone and of a desktop, in light and in dark.
+# The page of `apldata audit --html`: well formed, of itself alone, with all the data that --json prints and the results in a
+# table; and drawn by a browser, where there is one, at the width of a telephone and of a desktop, in light and in dark.
 . tests/lib.sh
 BUILD=${BUILD:-build}
 apldata=$(cd "$BUILD" && pwd)/apldata
@@ -16,20 +16,20 @@ page() # of a store whose name, and whose split's, are not fit for HTML
 {
     "$BUILD/mkshapes" --rows 200 "$scratch/shapes.tar" && "$BUILD/aplingest" -q --partial "$scratch/shapes.tar" "$db" &&
         "$apldata" split -q "$db" '<script>val&lt;=0.2' &&
-        "$apldata" audit -q "$db" --epochs 10 --windows --html "$scratch/page.html" &&
-        python3 tests/audit_page.py "$scratch/page.html" 6 "<b>\"&amp;'" '<script>val&lt;'
+        "$apldata" audit "$db" --epochs 10 --windows --json --html "$scratch/page.html" >"$scratch/page.json" &&
+        python3 tests/audit_page.py "$scratch/page.html" --json "$scratch/page.json" "<b>\"&amp;'" '<script>val&lt;'
 }
 
 wrong_page() # of an order that is not uniform
 {
     "$apldata" audit -q "$db" --epochs 10 --window 256 --windows --html "$scratch/wrong.html"
-    python3 tests/audit_page.py "$scratch/wrong.html" 6 "not meant to be uniform"
+    python3 tests/audit_page.py "$scratch/wrong.html" "not meant to be uniform" differs
 }
 
 controls_page() # of orders that are rejected
 {
-    "$apldata" audit -q "$db" --controls --epochs 300 --html "$scratch/controls.html" &&
-        python3 tests/audit_page.py "$scratch/controls.html" 18 "<b>\"&amp;'" "a right one is not" "Rejected by"
+    "$apldata" audit "$db" --controls --epochs 300 --json --html "$scratch/controls.html" >"$scratch/controls.json" &&
+        python3 tests/audit_page.py "$scratch/controls.html" --json "$scratch/controls.json" "<b>\"&amp;'" "a right one is not"
 }
 
 nowhere()
@@ -48,7 +48,15 @@ browse() # OPTION...
         2>>"$scratch/browser.log"
 }
 
-drawn() # PAGE WIDTH OPTION...: a picture of some size, that is not of one colour
+plotted() # PAGE PLOTS NAME...: what the script makes of the data
+{
+    page=$1
+    shift
+    browse --virtual-time-budget=5000 --dump-dom "file://$scratch/$page.html" >"$scratch/dom" &&
+        python3 tests/audit_page.py --drawn "$scratch/dom" "$@"
+}
+
+drawn() # PAGE WIDTH OPTION...: an image of some size, that is not of one colour
 {
     page=$1 width=$2
     shift 2
@@ -76,6 +84,9 @@ if [ $browser = none ]; then
     skip "drawn by a browser" "there is no chromium"
     exit 0
 fi
+check "its plots" plotted page 6 "<b>\"&amp;'" '<script>val&lt;' "The split"
+check "plots of what differs" plotted wrong 6 "not meant to be uniform"
+check "plots of controls" plotted controls 24 "<b>\"&amp;'" "Rejected by"
 for width in 380 1200; do
     check "drawn $width pixels wide" drawn page $width
     check "drawn $width pixels wide, dark" drawn page $width --blink-settings=preferredColorScheme=0

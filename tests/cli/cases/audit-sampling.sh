@@ -13,4 +13,4 @@ run apldata audit db --balance image
 run apldata audit db --balance label --weights label=0:1
 run apldata audit db --replacement --windows
 apldata audit db --replacement --epochs 10 --html page -q
-grep -o "Delivered are[^<]*" page
+grep -o 'Delivered are[^"]*' page
