@@ -8,6 +8,7 @@ names its rows' files, and the words that the refusal must hold. Arrays are nump
 and always stand-ins that are pickled as numpy 1 and numpy 2 pickle theirs. The pixel in row i and column j is
 i * 131 + j * 7 + j // 32 modulo 256, the label of row i is i modulo 10.
 """
+
 import os
 import pickle
 import pickletools
@@ -182,8 +183,14 @@ folder = sys.argv[1]
 with open(os.path.join(folder, "list.txt"), "w") as index:
     for root in ("numpy.core", "numpy._core"):
         ndarray, modules = stand_ins(root)
-        accepted([(ndarray(2, order, readonly, buffer), 2)
-                  for order in "CF" for readonly in (False, True) for buffer in (False, True)])
+        accepted(
+            [
+                (ndarray(2, order, readonly, buffer), 2)
+                for order in "CF"
+                for readonly in (False, True)
+                for buffer in (False, True)
+            ]
+        )
         drawn(ndarray, 150)
         refused(ndarray(1))
         for name in modules:

@@ -16,7 +16,7 @@
 
 #define PICTURES_ACROSS 16
 
-enum format { LISTING, PNG, PPM, RAW, TEXT };
+enum format { LISTING, PNG, PPM, RAW, TEXT, FILE_KEPT };
 
 struct job {
     const char *path, *field_name, *output;
@@ -27,23 +27,38 @@ struct job {
     int field; /* -1: all */
 };
 
+/* The field that is meant, if its values are files: the one that is named, or the only such. */
+static const apl_field *kept_field(const struct job *job, const apl_store *store)
+{
+    const apl_field *found = NULL;
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
+        const apl_field *field = apl_store_field(store, i);
+        if (!field->media || (job->field_name && strcmp(job->field_name, field->name) != 0))
+            continue;
+        if (found)
+            return NULL;
+        found = field;
+    }
+    return found;
+}
+
 static int set_format(struct job *job, const char *name)
 {
     static const struct {
         const char *name;
         enum format format;
-    } formats[] = {{"png", PNG}, {"ppm", PPM}, {"raw", RAW}, {"text", TEXT}};
+    } formats[] = {{"png", PNG}, {"ppm", PPM}, {"raw", RAW}, {"text", TEXT}, {"file", FILE_KEPT}};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (strcmp(name, formats[i].name) == 0) {
             job->format = formats[i].format;
             return 0;
         }
     }
-    return misuse("no such format: '%s'; known are png, ppm, raw and text", shown(name));
+    return misuse("no such format: '%s'; known are png, ppm, raw, text and file", shown(name));
 }
 
-/* Without --format, the suffix of the file tells. */
-static int guess_format(struct job *job)
+/* Without --format, the suffix of the file tells; one that says nothing, or what a kept file is, means that file. */
+static int guess_format(struct job *job, const apl_store *store)
 {
     static const struct {
         const char *suffix;
@@ -51,13 +66,28 @@ static int guess_format(struct job *job)
     } suffixes[] = {{".png", PNG}, {".ppm", PPM}, {".pgm", PPM}, {".pnm", PPM},
                     {".raw", RAW}, {".bin", RAW}, {".txt", TEXT}};
     const char *dot = strrchr(job->output, '.');
+    const apl_field *kept = kept_field(job, store);
+    if (dot && kept && strcmp(dot + 1, strchr(kept->media, '/') + 1) == 0)
+        dot = NULL;
     for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++) {
         if (strcmp(dot, suffixes[i].suffix) == 0) {
             job->format = suffixes[i].format;
             return 0;
         }
     }
-    return misuse("'%s' does not tell the format; --format does", shown(job->output));
+    job->format = FILE_KEPT;
+    return kept ? 0 : misuse("'%s' does not tell the format; --format does", shown(job->output));
+}
+
+/* The field has been named. */
+static int use_named(struct job *job, const apl_store *store)
+{
+    job->field = apl_store_find_field(store, job->field_name);
+    if (job->field < 0)
+        return failed("%s: no field '%s'", shown(job->path), shown(job->field_name));
+    if (job->format == FILE_KEPT && !apl_store_field(store, (unsigned)job->field)->media)
+        return failed("%s: the values of field %s are not files", shown(job->path), shown(job->field_name));
+    return 0;
 }
 
 /* Which field to write. */
@@ -65,11 +95,13 @@ static int pick_field(struct job *job, const apl_store *store)
 {
     const apl_info *info = apl_store_info(store);
     job->field = -1;
-    if (job->field_name) {
-        job->field = apl_store_find_field(store, job->field_name);
-        if (job->field < 0)
-            return failed("%s: no field '%s'", shown(job->path), shown(job->field_name));
-        return 0;
+    if (job->field_name)
+        return use_named(job, store);
+    if (job->format == FILE_KEPT) {
+        const apl_field *field = kept_field(job, store);
+        job->field = field ? apl_store_find_field(store, field->name) : -1;
+        return field ? 0
+                     : failed("%s: no field holds files, or several do: --field names one", shown(job->path));
     }
     if (job->format == LISTING)
         return 0;
@@ -90,6 +122,12 @@ static void print_numbers(const struct value *v, size_t limit)
         printf("%s%s", i ? " " : "", element_text(v, i));
     if (v->elements > limit)
         printf(" ... (%s values)", count_text(v->elements));
+}
+
+/* "image/jpeg, 110.2 kB" */
+static void print_file(const apl_field *field, const struct value *v)
+{
+    printf("%s, %s", shown(field->media), size_text(v->bytes));
 }
 
 /* A value in a listing: short, and with the name of its class. */
@@ -124,9 +162,13 @@ static void list_record(const struct job *job, const apl_store *store, const apl
         const apl_field *field = apl_store_field(store, i);
         struct value v = value_of(column, row, apl_batch_rows(batch));
         printf("%-*s  ", widest, shown(field->name));
-        if (field->ndim && field->dtype != APL_UTF8)
-            printf("%s  ", type_text(field));
-        print_value(field, &v);
+        if (field->media)
+            print_file(field, &v);
+        else {
+            if (field->ndim && field->dtype != APL_UTF8)
+                printf("%s  ", type_text(field));
+            print_value(field, &v);
+        }
         putchar('\n');
     }
 }
@@ -197,7 +239,7 @@ static int make_bytes(const struct job *job, const apl_batch *batch, struct byte
     *out = (struct bytes){0};
     if (job->format == TEXT)
         *out = make_text(job, batch);
-    else if (job->format == RAW)
+    else if (job->format == RAW || job->format == FILE_KEPT)
         *out = make_raw(job, batch);
     else
         status = make_picture(job, batch, out);
@@ -259,7 +301,11 @@ static int get(struct job *job)
         return failed("binary data not written to a terminal; use -o FILE, or --force");
     if (apl_store_open(job->path, NULL, &store, &err) != APL_OK)
         return failed("%s", err.message);
-    int status = pick_field(job, store);
+    int status = job->output && job->format == LISTING ? guess_format(job, store) : 0;
+    if (!status)
+        status = pick_field(job, store);
+    if (!status && job->format == FILE_KEPT && job->count > 1)
+        status = misuse("a file holds one record: give one ID, or --format raw");
     if (!status) {
         apl_get_options options = APL_GET_OPTIONS_INIT;
         const char *field = job->field < 0 ? NULL : apl_store_field(store, (unsigned)job->field)->name;
@@ -288,7 +334,7 @@ static int take_ids(struct job *job, int count, char **operands)
     for (size_t i = 0; i < job->count; i++)
         if (!parse_number(operands[1 + i], 0, UINT64_MAX, &job->ids[i]))
             return misuse("an id is a number, not '%s'", shown(operands[1 + i]));
-    return job->output && job->format == LISTING ? guess_format(job) : 0;
+    return 0;
 }
 
 static int take_format(void *job, const char *name)
@@ -306,7 +352,7 @@ static int take_output(void *user, const char *file)
 static const struct option_row rows[] = {
     {0, "field", "FIELD", "of this field only (default for images: the first image field)", OPTION_TEXT,
      offsetof(struct job, field_name), NULL},
-    {0, "format", "FORMAT", "png, ppm, raw or text (default: by the suffix of FILE)", OPTION_CALL, 0,
+    {0, "format", "FORMAT", "png, ppm, raw, text or file (default: by the suffix of FILE)", OPTION_CALL, 0,
      take_format},
     {'o', "output", "FILE", "write there; '-' is standard output", OPTION_CALL, 0, take_output},
     {0, "force", NULL, "replace FILE; write raw bytes and images to a terminal", OPTION_FLAG,
@@ -320,7 +366,8 @@ static const struct command_line line = {
             "\n",
     .tail = "\n"
             "png and ppm put several records into one image, up to 16 side by side; raw writes the bytes of\n"
-            "the values one after another; text writes a line a record.\n",
+            "the values one after another; text writes a line a record; file writes a kept file as it came,\n"
+            "which is the default where the field holds files.\n",
     .column = 25,
     .rows = rows,
     .count = sizeof rows / sizeof *rows,

@@ -49,11 +49,11 @@ static json_t *classes_json(const apl_field *field)
 static json_t *field_json(const apl_store *store, unsigned i)
 {
     const apl_field *f = apl_store_field(store, i);
-    return json_pack("{s:o, s:s, s:o, s:s, s:o, s:s, s:i, s:o, s:o, s:o}", "name", json_text(f->name),
+    return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "name", json_text(f->name),
                      "dtype", apl_dtype_name(f->dtype), "shape", shape_json(f), "mark", mark_text(f->mark),
-                     "classes", classes_json(f), "codec", f->codec, "level", f->level, "raw_bytes",
-                     json_count(f->raw_bytes), "stored_bytes", json_count(f->stored_bytes), "sha256",
-                     json_digest(f->digest));
+                     "classes", classes_json(f), "media", f->media ? json_text(f->media) : json_null(),
+                     "codec", f->codec, "level", f->level, "raw_bytes", json_count(f->raw_bytes),
+                     "stored_bytes", json_count(f->stored_bytes), "sha256", json_digest(f->digest));
 }
 
 /* The most counts that are given; a small file can speak of more splits and classes than memory has room for. */

@@ -50,8 +50,10 @@ const char *mark_text(apl_mark mark)
 
 static const char *codec_text(const apl_field *field)
 {
-    char text[64];
-    if (field->level)
+    char text[APL_MAX_NAME + 16];
+    if (field->media)
+        snprintf(text, sizeof text, "%s (%s)", field->codec, field->media);
+    else if (field->level)
         snprintf(text, sizeof text, "%s %d", field->codec, field->level);
     else
         snprintf(text, sizeof text, "%s", field->codec);

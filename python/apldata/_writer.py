@@ -57,7 +57,8 @@ def _checked(field: Field) -> Field:
         raise wrong_value(f"field {name}: the mark", "'input', 'target' or 'name'", field.mark)
     dtype = store_dtype(field.dtype, f"field {name}: the dtype")
     shape = _shape(name, field.shape)
-    if dtype == "utf8" and shape == ():
+    media = optional_text(f"field {name}: the media type", field.media)
+    if shape == () and (dtype == "utf8" or (media is not None and dtype == "u8")):
         shape = (-1,)
     return dataclasses.replace(field, dtype=dtype, shape=shape, classes=_classes(name, field.classes))
 
@@ -137,7 +138,8 @@ class Writer:
         schema: the fields: a list of `Field`, or a mapping from names to `Field`, dtype, or (dtype, shape). A
             dtype is the store's name ("u8" is one byte) or NumPy's type; a shape may hold -1 for "varies";
             ``str`` is text. A mapping marks "label" as target, and all else as input; use `Field` to say
-            otherwise.
+            otherwise. ``Field("photo", "u8", media="image/jpeg")`` keeps files as they are: values
+            are ``bytes``.
         split: the split that records belong to until `begin()` names another.
         threads: that encode; None: one per core; 0: none, the caller does the work.
         replace: replace a store that exists.
@@ -197,6 +199,8 @@ class Writer:
     def _describe(self, source: str) -> None:
         for f in self.fields:
             self._core.add_field(f.name, f.dtype, _MARKS[f.mark], f.shape)
+            if f.media is not None:
+                self._core.set_media(f.name, f.media)
             if f.classes:
                 self._core.set_classes(f.name, f.classes)
         if source:
@@ -286,6 +290,8 @@ class Writer:
                 raise wrong_type(f"field {field.name}", "str, or bytes of UTF-8", value)
             text = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
             return text, (_check_bytes(field, len(text)),)
+        if field.media is not None and isinstance(value, (bytes, bytearray, memoryview)):
+            return value, (_check_bytes(field, memoryview(value).nbytes),)
         array = self._array(index, value, None)
         _check_bytes(field, array.nbytes)
         return _bytes_of(array), array.shape

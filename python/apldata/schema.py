@@ -35,6 +35,8 @@ class Field:
         mark: "input", "target", "name", or "position" (its place in the source, in a shuffled store).
         classes: names of the values 0, 1, ... of a target, or None.
         codec: how it is stored, with `level`; chosen when the store was made.
+        media: the media type of a kept field, such as "image/jpeg": its values are files, stored byte for
+            byte as they came; or None. The dtype of such a field is "u8", its shape (-1,).
         raw_bytes, stored_bytes: of all values, decoded and as stored.
         digest: SHA-256 over all values in the order of ids, in hexadecimal.
     """
@@ -49,6 +51,7 @@ class Field:
     raw_bytes: int = 0
     stored_bytes: int = 0
     digest: str = ""
+    media: str | None = None
 
     @property
     def is_picture(self) -> bool:
@@ -70,7 +73,8 @@ class Field:
 
     def __repr__(self) -> str:
         classes = f", {len(self.classes)} classes" if self.classes else ""
-        return f"Field({self.name!r}: {self.type}, {self.mark}{classes})"
+        media = f", {self.media}" if self.media else ""
+        return f"Field({self.name!r}: {self.type}, {self.mark}{classes}{media})"
 
 
 class Schema(tuple[Field, ...]):

@@ -145,6 +145,17 @@ static PyObject *add_field(PyObject *self, PyObject *args)
     return finish(w, status, &err);
 }
 
+static PyObject *set_media(PyObject *self, PyObject *args)
+{
+    struct py_writer *w = (struct py_writer *)self;
+    const char *field, *media;
+    apl_error err;
+    if (!PyArg_ParseTuple(args, "ss:set_media", &field, &media))
+        return NULL;
+    apl_writer *writer = writer_use(w);
+    return writer ? finish(w, apl_writer_set_media(writer, field, media, &err), &err) : NULL;
+}
+
 static PyObject *set_classes(PyObject *self, PyObject *args)
 {
     struct py_writer *w = (struct py_writer *)self;
@@ -371,6 +382,7 @@ static PyObject *progress(PyObject *self, PyObject *unused)
 
 static PyMethodDef methods[] = {
     {"add_field", add_field, METH_VARARGS, "add_field(name, dtype, mark, shape)"},
+    {"set_media", set_media, METH_VARARGS, "set_media(field, media): its values are files"},
     {"set_classes", set_classes, METH_VARARGS, "set_classes(field, names)"},
     {"set_source", set_source, METH_VARARGS, "set_source(format, sha256=None)"},
     {"begin_member", begin_member, METH_VARARGS, "begin_member(name, split, number)"},

@@ -369,3 +369,40 @@ def test_a_number_of_threads_means_the_same_everywhere(tmp_path: Path, threads: 
         assert np.array_equal(store.to_numpy(threads=threads)["x"], values)
         with pytest.raises(apldata.InvalidError, match="threads"):
             store.get([0], threads=-1)
+
+
+def test_files_are_kept(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    files = [random.bytes(int(size)) for size in random.integers(0, 3000, 200)]
+    fields = [
+        Field("photo", "u8", media="image/jpeg"),
+        Field("label", "u8", mark="target", classes=("cat", "dog")),
+    ]
+    with Writer(tmp_path / "kept", fields) as writer:
+        for i, file in enumerate(files[:100]):
+            value = [file, bytearray(file), memoryview(file), np.frombuffer(file, "u1")][i % 4]
+            writer.append(photo=value, label=i % 2)
+        writer.extend(photo=files[100:], label=[i % 2 for i in range(100, 200)])
+    store = Store(tmp_path / "kept")
+    store.verify()
+    field = store.schema["photo"]
+    assert (field.media, field.codec, field.shape) == ("image/jpeg", "kept", (-1,))
+    assert "image/jpeg" in repr(field) and store.schema["label"].media is None
+    assert [bytes(store[i]["photo"]) for i in range(200)] == files
+    with apldata.Loader(store, batch_size=32, seed=1) as loader:
+        for _ in range(2):
+            seen = {
+                int(i): bytes(value)
+                for batch in loader
+                for i, value in zip(batch.ids, batch["photo"], strict=True)
+            }
+            assert seen == dict(enumerate(files))
+
+
+@pytest.mark.parametrize("media", ["jpeg", "Image/jpeg", "", "image/"])
+def test_media_types_are_checked(tmp_path: Path, media: str) -> None:
+    with pytest.raises(apldata.InvalidError, match="media type"):
+        Writer(tmp_path / "db", [Field("photo", "u8", media=media)])
+    with pytest.raises(apldata.InvalidError, match="only fields of type u8"):
+        Writer(tmp_path / "db", [Field("photo", "u8", (3,), media="image/jpeg")])
+    assert not (tmp_path / "db" / "data.mdb").exists()
