@@ -24,7 +24,7 @@ MACHINE := $(shell $(CC) -dumpmachine)
 
 # --------------------------------------------------------------------------------------------- libraries
 
-STORE_PKGS  := lmdb libzstd libcrypto
+STORE_PKGS  := lmdb libzstd libcrypto libjpeg
 INGEST_PKGS := libarchive zlib
 TOOLS_PKGS  := jansson libpng
 found       := $(shell for p in libxxhash $(STORE_PKGS) $(INGEST_PKGS) $(TOOLS_PKGS) libisal criterion; do \
@@ -68,7 +68,8 @@ ifeq ($(FLAVOUR),release)
 # Fortified functions need optimisation.
 HARDEN   += $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif
-ALL_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden -pthread $(WARNINGS) $(HARDEN) \
+# Products are rounded before sums are taken, by every compiler, so that every machine draws the same.
+ALL_CFLAGS := -std=c11 -ffp-contract=off -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden -pthread $(WARNINGS) $(HARDEN) \
               $(DEFINES) $(PKG_CFLAGS) $(CPPFLAGS) $(FLAVOUR_FLAGS)
 # --coverage and -fsanitize are wanted by the linker too.
 ALL_LDFLAGS := -pthread -Wl,-z,relro,-z,now -Wl,--as-needed $(FLAVOUR_FLAGS) $(LDFLAGS)
@@ -81,7 +82,7 @@ sources    = $(filter-out $(other_isa),$(sort $(wildcard $(1:%=%/*.c))))
 
 # The rooms: each folder's README.md says what belongs there. See CONTRIBUTING.md.
 STORE_ROOMS  := store store/base store/codec store/split
-READER_ROOMS := reader reader/order reader/image
+READER_ROOMS := reader reader/order reader/image reader/photo
 INGEST_ROOMS := ingest ingest/formats
 
 STORE_SRC  := $(call sources,$(STORE_ROOMS) $(READER_ROOMS))
@@ -160,15 +161,16 @@ $(OBJ)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(MACHINE) $(ALL_CFLAGS)' > $@
 
-# Includes point down only: base <- codec <- store <- split <- order <- reader, and base <- image <- reader; ingest
-# sees the base alone, and what is installed; tools see what is installed, and nothing else.
+# Includes point down only: base <- codec <- store <- split <- order <- reader, base <- image <- reader and base <- photo <- reader;
+# ingest sees the base alone, and what is installed; tools see what is installed, and nothing else.
 SEES_BASE    := -Iinclude -Istore/base
 SEES_CODEC   := $(SEES_BASE) -Istore/codec
 SEES_STORE   := $(SEES_CODEC) -Istore
 SEES_SPLIT   := $(SEES_STORE) -Istore/split
 SEES_ORDER   := $(SEES_SPLIT) -Ireader/order
 SEES_IMAGE   := $(SEES_BASE) -Ireader/image
-SEES_READER  := $(SEES_ORDER) -Ireader/image -Ireader
+SEES_PHOTO   := $(SEES_BASE) -Ireader/photo
+SEES_READER  := $(SEES_ORDER) -Ireader/image -Ireader/photo -Ireader
 SEES_FORMATS := $(SEES_BASE) -Iingest/formats
 SEES_INGEST  := $(SEES_FORMATS) -Iingest
 # What tests and benchmarks see.
@@ -185,6 +187,7 @@ $(OBJ)/store/split/%.o:    INCLUDES := $(SEES_SPLIT)
 $(OBJ)/reader/%.o:         INCLUDES := $(SEES_READER)
 $(OBJ)/reader/order/%.o:   INCLUDES := $(SEES_ORDER)
 $(OBJ)/reader/image/%.o:   INCLUDES := $(SEES_IMAGE)
+$(OBJ)/reader/photo/%.o:   INCLUDES := $(SEES_PHOTO)
 $(OBJ)/ingest/%.o:         INCLUDES := $(SEES_INGEST)
 $(OBJ)/ingest/formats/%.o: INCLUDES := $(SEES_FORMATS)
 $(OBJ)/tools/%.o:          INCLUDES := -Iinclude -Itools

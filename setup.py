@@ -30,7 +30,7 @@ LDFLAGS = shlex.split(os.environ.get("LDFLAGS", ""))
 WERROR = shlex.split(os.environ.get("WERROR", ""))
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
-STORE = ["lmdb", "zstd", "crypto"]
+STORE = ["lmdb", "zstd", "crypto", "jpeg"]
 INGEST = ["archive", "lzma", "bz2", "z", "isal"]
 COMMANDS = ["jansson", "png", "z", "stdc++"]
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wpointer-arith", *WERROR]

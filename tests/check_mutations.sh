@@ -12,7 +12,7 @@ if ! grep -q HAVE_AUDIT "$objects/flags" 2>/dev/null || [ ! -e "$objects/insides
 fi
 # CC may be more than a word.
 cc=$(sed -E 's/ [^ ]+ -std=.*//' "$objects/flags") flags=$(sed 's/.* -std=/-std=/' "$objects/flags")
-libraries="$(pkg-config --libs lmdb libzstd libcrypto jansson libpng) -lm -lstdc++ -pthread"
+libraries="$(pkg-config --libs lmdb libzstd libcrypto libjpeg jansson libpng) -lm -lstdc++ -pthread"
 
 tools() # the objects of apldata that are not in insides.a
 {

@@ -12,7 +12,7 @@ if [ ! -x "$objects/tests/sim/simulate" ]; then
 fi
 # CC may be more than a word.
 cc=$(sed -E 's/ [^ ]+ -std=.*//' "$objects/flags") flags=$(sed 's/.* -std=/-std=/' "$objects/flags")
-libraries="$(pkg-config --libs lmdb libzstd libcrypto) -lm -pthread"
+libraries="$(pkg-config --libs lmdb libzstd libcrypto libjpeg) -lm -pthread"
 
 mutated() # FILE SED: the simulation with that file of the reader changed, as $scratch/simulate
 {

@@ -2,7 +2,7 @@
 # Rules of the tree that a program can check.
 . tests/lib.sh
 
-rooms='store store/base store/codec store/split reader reader/order reader/image ingest ingest/formats audit tools'
+rooms='store store/base store/codec store/split reader reader/order reader/image reader/photo ingest ingest/formats audit tools'
 all_sources=$(for room in $rooms; do ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null; done)
 
 # one_user HEADER [PATTERN]: of the files, or those whose paths match, one at most includes it
@@ -58,7 +58,7 @@ room_told()
     [ -s "$1/README.md" ] && [ "$(wc -l <"$1/README.md")" -le 15 ]
 }
 
-for header in lmdb.h zstd.h archive.h zlib.h isa-l.h isa-l/igzip_lib.h; do
+for header in lmdb.h zstd.h archive.h zlib.h jpeglib.h isa-l.h isa-l/igzip_lib.h; do
     check "tree: one file at most includes <$header>" one_user "$header"
 done
 # The audit has a hash of its own, so that what made the splits is not what tests them.
@@ -82,7 +82,7 @@ check "tree: each folder of C files is known here" known_folders
 check "tree: no two headers have one name" one_name
 check "tree: no two functions of the libraries have one name" one_function
 
-base=store/base codec="$base store/codec" store="$base store/codec store" image="$base reader/image"
+base=store/base codec="$base store/codec" store="$base store/codec store" image="$base reader/image" photo="$base reader/photo"
 split="$store store/split" order="$store store/split reader/order"
 check "tree: base sees nothing above it" only_sees store/base
 check "tree: codec sees base" only_sees store/codec $base
@@ -90,7 +90,8 @@ check "tree: store sees codec and base" only_sees store $codec
 check "tree: split sees store and what is below" only_sees store/split $store
 check "tree: order sees split and what is below" only_sees reader/order $split
 check "tree: image sees base" only_sees reader/image $base
-check "tree: reader sees order, image and what is below" only_sees reader $order $image
+check "tree: photo sees base" only_sees reader/photo $base
+check "tree: reader sees order, image, photo and what is below" only_sees reader $order $image $photo
 check "tree: formats see base" only_sees ingest/formats $base
 check "tree: ingest sees formats and base" only_sees ingest ingest/formats $base
 check "tree: tools see what is installed" only_sees tools

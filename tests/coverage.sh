@@ -8,7 +8,7 @@ set -u
 objects=${BUILD:-build}/coverage
 parsers=$(echo ' ' store/{lmdb_read,lmdb_walk,block{,_parse,_decode},manifest{,_code,_entry,_fields,_ranges}}.c \
                ingest/formats/pickle{,_lex,_array,_text}.c \
-               ingest/formats/cifar{,_binary,_python}.c reader/state.c ' ')
+               ingest/formats/cifar{,_binary,_python}.c reader/state.c reader/photo/exif.c ' ')
 
 run() # TEST: as it is called in tests/
 {

@@ -19,6 +19,7 @@ must     build  header:stdio.h            libc6-dev                glibc-devel  
 must     build  command:pkg-config        pkg-config               pkgconf-pkg-config         pkgconf
 must     build  library:lmdb              liblmdb-dev              lmdb-devel                 lmdb
 must     build  library:libzstd           libzstd-dev              libzstd-devel              zstd
+must     build  library:libjpeg           libjpeg-dev              libjpeg-turbo-devel        libjpeg-turbo
 must     build  library:libxxhash         libxxhash-dev            xxhash-devel               xxhash
 must     build  library:libcrypto         libssl-dev               openssl-devel              openssl
 must     build  library:libarchive        libarchive-dev           libarchive-devel           libarchive

@@ -20,7 +20,8 @@ enum random_purpose {
     RANDOM_FLIP_SIDE = 6,   /* alternating flip: which epochs a record is flipped in */
     RANDOM_RECEIPT = 7,     /* hashes of records in a receipt */
     RANDOM_SPLIT = 8,       /* which side of a split a record falls on */
-    RANDOM_SAMPLE = 9       /* how often a record comes in a sampled epoch */
+    RANDOM_SAMPLE = 9,      /* how often a record comes in a sampled epoch */
+    RANDOM_CROP = 10        /* which box of an image of any size is taken */
 };
 
 /* SipHash-2-4 (Aumasson and Bernstein, 2012) of `count` words, taken as little-endian bytes. */

@@ -1,0 +1,342 @@
+/* Bands of samples come from the decoder, are resampled across as they come, and wait in rings until a row of the result has
+ * all that it needs: see photo.h. */
+#include "photo.h"
+
+#include "resample.h"
+#include "status.h"
+
+#include <math.h>
+
+#define DCT_MARGIN 2
+
+/* Rows of one plane that have been resampled across. Row k of the plane is at k % capacity. */
+struct ring {
+    int16_t *values;
+    uint32_t capacity;  /* rows */
+    uint32_t end, stop; /* the first row that has not come yet; the first that will not be wanted */
+};
+
+struct photo {
+    struct jpeg_decoder *decoder;
+    const struct resample *kernels;
+    struct jpeg_info info;
+    struct jpeg_planes planes;
+    unsigned axis[JPEG_PLANES]; /* the plane whose axes this one has too, or its own number */
+    struct resample_axis across[JPEG_PLANES], down[JPEG_PLANES];
+    struct ring ring[JPEG_PLANES];
+    size_t stride; /* values of a row of a ring, and of `row` */
+    int16_t *row[JPEG_PLANES];
+    struct scratch values, taps;
+};
+
+/* The part of the window that the image covers, from its first row and column on. */
+struct covered {
+    uint32_t left, top, width, height; /* in the scaled image */
+    uint32_t right_of, below;          /* columns and rows of the window that come before */
+};
+
+struct photo *photo_new(void)
+{
+    struct photo *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->kernels = resample_for(cpu_variant());
+    p->decoder = jpeg_decoder_new();
+    if (!p->decoder) {
+        photo_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void photo_free(struct photo *p)
+{
+    if (!p)
+        return;
+    jpeg_decoder_free(p->decoder);
+    for (int i = 0; i < JPEG_PLANES; i++) {
+        resample_axis_free(&p->across[i]);
+        resample_axis_free(&p->down[i]);
+    }
+    scratch_free(&p->values);
+    scratch_free(&p->taps);
+    free(p);
+}
+
+/* ------------------------------------------------------------------------------------------------ plans */
+
+static apl_status check_plan(const struct photo *p, const struct crop_plan *plan, apl_error *err)
+{
+    uint64_t right = (uint64_t)plan->box.left + plan->box.width,
+             bottom = (uint64_t)plan->box.top + plan->box.height;
+    bool empty = !plan->box.width || !plan->box.height || !plan->width || !plan->height;
+    if (empty || right > p->info.width || bottom > p->info.height)
+        return fail(err, APL_E_MISMATCH, "an image of %u x %u pixels has no box of %u x %u at %u, %u",
+                    p->info.width, p->info.height, plan->box.width, plan->box.height, plan->box.left,
+                    plan->box.top);
+    if (plan->width > CROP_LONGEST || plan->height > CROP_LONGEST || plan->window.width > CROP_LONGEST ||
+        plan->window.height > CROP_LONGEST)
+        return fail(err, APL_E_INVALID, "more than %d pixels on a side", CROP_LONGEST);
+    return APL_OK;
+}
+
+/* Of `wanted` pixels from `at` on, those within 0 ... size - 1. */
+static void cover(int32_t at, uint32_t wanted, uint32_t size, uint32_t *from, uint32_t *count,
+                  uint32_t *before)
+{
+    int64_t begin = at < 0 ? 0 : at, end = (int64_t)at + wanted;
+    end = end > size ? size : end;
+    *from = (uint32_t)begin;
+    *count = end > begin ? (uint32_t)(end - begin) : 0;
+    *before = (uint32_t)(begin - at);
+}
+
+static struct covered covered_by(const struct crop_plan *plan)
+{
+    struct covered c;
+    cover(plan->window.left, plan->window.width, plan->width, &c.left, &c.width, &c.right_of);
+    cover(plan->window.top, plan->window.height, plan->height, &c.top, &c.height, &c.below);
+    return c;
+}
+
+/* The smallest scale that leaves DCT_MARGIN times the pixels wanted along each side: libjpeg's scaling is no triangle, which
+ * shows where it does most of the work. */
+static unsigned eighths_of(const struct crop_plan *plan)
+{
+    unsigned eighths = 8;
+    while (eighths > 1 && (uint64_t)plan->box.width * eighths / 2 >= (uint64_t)plan->width * 8 * DCT_MARGIN &&
+           (uint64_t)plan->box.height * eighths / 2 >= (uint64_t)plan->height * 8 * DCT_MARGIN)
+        eighths /= 2;
+    return eighths;
+}
+
+/* One side of the pixels that results from `from` on are made of: of an image that is scaled but in part, only that part. */
+static void touched(uint32_t box, uint32_t length, uint32_t size, uint32_t from, uint32_t count,
+                    uint32_t *begin, uint32_t *extent)
+{
+    double scale = (double)length / size, reach = 8 * (scale < 1 ? 1 : scale) + 16;
+    double first = floor(from * scale - reach), end = ceil((from + count) * scale + reach);
+    uint32_t low = first < 0 ? 0 : (uint32_t)first, high = end < length ? (uint32_t)end : length;
+    *begin = box + low;
+    *extent = high - low;
+}
+
+/* ----------------------------------------------------------------------------------------------- planes */
+
+/* A plane's samples along one side of the box. */
+static struct resample_span span_of(double step, uint32_t box, uint32_t length, uint32_t samples)
+{
+    struct resample_span s = {.begin = box / step, .end = ((double)box + length) / step};
+    s.low = (uint32_t)s.begin;
+    double high = ceil(s.end);
+    s.high = high < samples ? (uint32_t)high : samples;
+    s.low = s.low < s.high ? s.low : s.high - 1;
+    return s;
+}
+
+static apl_status make_axes(struct photo *p, const struct crop_plan *plan, const struct covered *c,
+                            unsigned which, apl_error *err)
+{
+    const struct jpeg_plane *plane = &p->planes.plane[which];
+    struct resample_span across = span_of(plane->step_across, plan->box.left, plan->box.width, plane->width);
+    struct resample_span down = span_of(plane->step_down, plan->box.top, plan->box.height, plane->height);
+    across.size = plan->width;
+    across.from = c->left;
+    across.count = c->width;
+    across.begin -= plane->from;
+    across.end -= plane->from;
+    across.low = across.low < plane->from ? 0 : across.low - plane->from;
+    across.high -= plane->from;
+    down.size = plan->height;
+    down.from = c->top;
+    down.count = c->height;
+    if (!resample_axis_make(&p->across[which], &across, true) ||
+        !resample_axis_make(&p->down[which], &down, false))
+        return fail_nomem(err);
+    return APL_OK;
+}
+
+static bool same_geometry(const struct jpeg_plane *a, const struct jpeg_plane *b)
+{
+    return a->width == b->width && a->height == b->height && a->from == b->from &&
+           a->step_across == b->step_across && a->step_down == b->step_down;
+}
+
+static apl_status make_all_axes(struct photo *p, const struct crop_plan *plan, const struct covered *c,
+                                apl_error *err)
+{
+    for (unsigned i = 0; i < p->planes.count; i++) {
+        p->axis[i] = 0;
+        while (!same_geometry(&p->planes.plane[p->axis[i]], &p->planes.plane[i]))
+            p->axis[i]++;
+        if (p->axis[i] == i)
+            TRY(make_axes(p, plan, c, i, err));
+    }
+    return APL_OK;
+}
+
+static const struct resample_axis *across_of(const struct photo *p, unsigned plane)
+{
+    return &p->across[p->axis[plane]];
+}
+
+static const struct resample_axis *down_of(const struct photo *p, unsigned plane)
+{
+    return &p->down[p->axis[plane]];
+}
+
+/* The last row that row `out` of the result takes, and one more. */
+static uint32_t needed_by(const struct resample_axis *down, uint32_t out)
+{
+    uint32_t taps = down->taps;
+    const int16_t *weights = down->weights + (size_t)out * taps;
+    while (taps > 1 && weights[taps - 1] == 0)
+        taps--;
+    return down->first[out] + taps;
+}
+
+/* Rows that may have to wait: those that a row of the result takes, those of the plane that reaches furthest, a band. */
+static uint32_t ring_capacity(const struct photo *p, unsigned plane)
+{
+    double furthest = 0, step = p->planes.plane[plane].step_down;
+    for (unsigned i = 0; i < p->planes.count; i++)
+        furthest = fmax(furthest, down_of(p, i)->taps * p->planes.plane[i].step_down);
+    return down_of(p, plane)->taps + (uint32_t)(furthest / step) + 2 * p->planes.plane[plane].band_rows + 4;
+}
+
+static apl_status make_rings(struct photo *p, uint32_t width, apl_error *err)
+{
+    size_t rows = p->planes.count, taps = 0;
+    p->stride = (width + RESAMPLE_BLOCK - 1) / RESAMPLE_BLOCK * RESAMPLE_BLOCK;
+    for (unsigned i = 0; i < p->planes.count; i++) {
+        p->ring[i].capacity = ring_capacity(p, i);
+        p->ring[i].end = 0;
+        p->ring[i].stop = needed_by(down_of(p, i), down_of(p, i)->count - 1);
+        taps = down_of(p, i)->taps > taps ? down_of(p, i)->taps : taps;
+        rows += p->ring[i].capacity;
+    }
+    int16_t *at = (int16_t *)scratch_reserve(&p->values, rows * p->stride * sizeof *at);
+    if (!at)
+        return fail_nomem(err);
+    for (unsigned i = 0; i < p->planes.count; i++) {
+        p->ring[i].values = at;
+        p->row[i] = at + p->ring[i].capacity * p->stride;
+        at = p->row[i] + p->stride;
+    }
+    return scratch_reserve(&p->taps, taps * sizeof(int16_t *)) ? APL_OK : fail_nomem(err);
+}
+
+/* Resamples what came of a plane across, but for rows above or below all that are wanted. */
+static void take_rows(struct photo *p, unsigned plane, const struct jpeg_band *band)
+{
+    const struct resample_axis *across = across_of(p, plane), *down = down_of(p, plane);
+    struct ring *ring = &p->ring[plane];
+    for (uint32_t k = 0; k < band->plane[plane].count; k++) {
+        uint32_t row = band->plane[plane].first + k;
+        if (row >= down->first[0] && row < ring->stop)
+            p->kernels->across(across, band->plane[plane].rows[k],
+                               ring->values + row % ring->capacity * p->stride);
+        ring->end = row + 1;
+    }
+}
+
+static bool is_there(const struct photo *p, uint32_t out)
+{
+    for (unsigned i = 0; i < p->planes.count; i++)
+        if (p->ring[i].end < needed_by(down_of(p, i), out))
+            return false;
+    return true;
+}
+
+static apl_status wait_for(struct photo *p, uint32_t out, apl_error *err)
+{
+    struct jpeg_band band;
+    while (!is_there(p, out)) {
+        TRY(jpeg_decoder_next(p->decoder, &band, err));
+        if (band.plane[0].count == 0)
+            return fail(err, APL_E_CORRUPT, "JPEG: ends before its last row");
+        for (unsigned i = 0; i < p->planes.count; i++)
+            take_rows(p, i, &band);
+    }
+    return APL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- result */
+
+/* Row `out` of one plane, from those in its ring. */
+static void make_row(struct photo *p, unsigned plane, uint32_t out)
+{
+    const struct resample_axis *down = down_of(p, plane);
+    const struct ring *ring = &p->ring[plane];
+    const int16_t **rows = (const int16_t **)p->taps.data;
+    uint32_t last = needed_by(down, out) - 1;
+    for (uint32_t k = 0; k < down->taps; k++) {
+        uint32_t row = down->first[out] + k;
+        rows[k] = ring->values + (row < last ? row : last) % ring->capacity * p->stride;
+    }
+    p->kernels->down(rows, down->weights + (size_t)out * down->taps, down->taps, p->stride, p->row[plane]);
+}
+
+static void write_row(struct photo *p, uint32_t width, uint8_t *const rgb[PHOTO_CHANNELS])
+{
+    if (p->planes.ycc) {
+        p->kernels->colours((const int16_t *const *)p->row, width, rgb);
+        return;
+    }
+    for (unsigned i = 0; i < PHOTO_CHANNELS; i++)
+        p->kernels->bytes(p->row[p->planes.count == 1 ? 0 : i], width, rgb[i]);
+}
+
+static apl_status make_window(struct photo *p, const struct crop_plan *plan, const struct covered *c,
+                              uint8_t *rgb, apl_error *err)
+{
+    size_t plane = (size_t)plan->window.height * plan->window.width;
+    for (uint32_t out = 0; out < c->height; out++) {
+        TRY(wait_for(p, out, err));
+        for (unsigned i = 0; i < p->planes.count; i++)
+            make_row(p, i, out);
+        uint8_t *at = rgb + (size_t)(c->below + out) * plan->window.width + c->right_of;
+        uint8_t *const to[PHOTO_CHANNELS] = {at, at + plane, at + 2 * plane};
+        write_row(p, c->width, to);
+    }
+    return APL_OK;
+}
+
+static apl_status make_open(struct photo *p, const struct crop_plan *plan, enum jpeg_chroma chroma,
+                            uint8_t *rgb, apl_error *err)
+{
+    TRY(check_plan(p, plan, err));
+    struct covered c = covered_by(plan);
+    if (c.width < plan->window.width || c.height < plan->window.height)
+        memset(rgb, 0, (size_t)PHOTO_CHANNELS * plan->window.height * plan->window.width);
+    if (c.width == 0 || c.height == 0)
+        return APL_OK;
+    struct jpeg_region region;
+    touched(plan->box.left, plan->box.width, plan->width, c.left, c.width, &region.left, &region.width);
+    touched(plan->box.top, plan->box.height, plan->height, c.top, c.height, &region.top, &region.height);
+    TRY(jpeg_decoder_start(p->decoder, region, eighths_of(plan), chroma, &p->planes, err));
+    TRY(make_all_axes(p, plan, &c, err));
+    TRY(make_rings(p, c.width, err));
+    return make_window(p, plan, &c, rgb, err);
+}
+
+apl_status photo_make(struct photo *p, const void *bytes, size_t size, const struct crop_plan *plan,
+                      enum jpeg_chroma chroma, uint8_t *rgb, apl_error *err)
+{
+    TRY(jpeg_decoder_open(p->decoder, bytes, size, &p->info, err));
+    apl_status status = make_open(p, plan, chroma, rgb, err);
+    jpeg_decoder_end(p->decoder);
+    return status;
+}
+
+apl_status photo_draw(struct photo *p, const void *bytes, size_t size, const struct crop_rules *rules,
+                      struct crop_draws draws, enum jpeg_chroma chroma, uint8_t *rgb, apl_error *err)
+{
+    struct crop_plan plan;
+    TRY(jpeg_decoder_open(p->decoder, bytes, size, &p->info, err));
+    apl_status status = crop_plan(rules, p->info.width, p->info.height, draws, &plan, err);
+    if (status == APL_OK)
+        status = make_open(p, &plan, chroma, rgb, err);
+    jpeg_decoder_end(p->decoder);
+    return status;
+}
