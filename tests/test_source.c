@@ -149,23 +149,23 @@ Test(source, what_follows_other_packings, .timeout = 300)
     static const char *const filters[] = {"xz", "zstd", "bzip2"};
     static const size_t zeros[] = {0, 40, 300000};
     struct buffer tar = big_tar();
-    for (unsigned f = 0; f < 3; f++)
-        for (unsigned z = 0; z < 3; z++)
-            for (int garbage = 0; garbage < 2; garbage++) {
-                struct buffer packed = packed_with(filters[f], &tar);
-                if (!packed.size)
-                    continue;
-                for (size_t i = 0; i < zeros[z]; i++)
-                    buffer_le(&packed, 0, 1);
-                if (garbage)
-                    buffer_le(&packed, 'x', 1);
-                struct reading *r = read_bytes(folder, &packed, 4096);
-                bool sound = !garbage && (zeros[z] == 0 || f != 1); /* zstd takes them for a frame */
-                cr_assert_eq(r->status == APL_END, sound, "%s, %zu zeros: %s", filters[f], zeros[z],
-                             r->err.message);
-                reading_free(r);
-                buffer_free(&packed);
-            }
+    for (unsigned f = 0; f < 3; f++) {
+        struct buffer packed = packed_with(filters[f], &tar);
+        size_t whole = packed.size;
+        for (unsigned z = 0; whole && z < 6; z++) {
+            bool garbage = z % 2;
+            packed.size = whole;
+            for (size_t i = 0; i < zeros[z / 2]; i++)
+                buffer_le(&packed, 0, 1);
+            if (garbage)
+                buffer_le(&packed, 'x', 1);
+            struct reading *r = read_bytes(folder, &packed, 4096);
+            bool sound = !garbage && (zeros[z / 2] == 0 || f != 1); /* zstd takes them for a frame */
+            cr_assert_eq(r->status == APL_END, sound, "%s, %zu zeros: %s", filters[f], zeros[z / 2], r->err.message);
+            reading_free(r);
+        }
+        buffer_free(&packed);
+    }
     buffer_free(&tar);
 }
 
