@@ -54,6 +54,7 @@ prepare()
     rm -rf "$venv"
     "$PYTHON" -m venv "$venv" || cannot "no virtual environment could be made"
     install "setuptools>=77" numpy pytest tqdm || cannot "NumPy, pytest and setuptools could not be installed"
+    install pytest-xdist || echo "going on without pytest-xdist: one test after another"
     for package in $packages; do
         install "$package" || echo "going on without $package, whose tests are skipped"
     done
@@ -65,9 +66,10 @@ wheel()
     $MAKE --no-print-directory wheel BUILD="$BUILD" PYTHON="$venv/bin/python" PIP_FLAGS=--no-build-isolation
 }
 
-# pytest's summary in the words of tests/lib.sh; what it says of failures is kept.
+# pytest's summary in the words of tests/lib.sh; what it says of failures is kept. A process per core.
 run_pytest()
 {
+    "$venv/bin/python" -c 'import xdist' 2>/dev/null && set -- -n "$(nproc)" --dist worksteal "$@"
     "$venv/bin/python" -m pytest -q -rpfEs -o cache_dir="$BUILD/pytest" --color=no "$@" 2>&1 |
         sed -e 's/^PASSED /ok /' -e 's/^FAILED /FAIL /' -e 's/^ERROR /FAIL /' -e 's/^SKIPPED /skipped /'
 }
