@@ -1,12 +1,11 @@
 /* What is rejected: see audit_judge(); what a count is worth; how it is written. */
 #include "audit.h"
+#include "digest.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 double audit_two_sided(double lower, double upper, double share)
 {
@@ -17,9 +16,8 @@ double audit_two_sided(double lower, double upper, double share)
 double audit_count_p(const struct audit_sample *s, const char *test, double lower, double upper)
 {
     uint64_t key[] = {s->seed, s->first_epoch};
-    double share =
-        (double)(XXH3_64bits_withSeed(key, sizeof key, XXH3_64bits(test, strlen(test))) >> 11) * 0x1p-53;
-    return audit_two_sided(lower, upper, share);
+    uint64_t drawn = digest_seeded(key, sizeof key, digest_seeded(test, strlen(test), 0));
+    return audit_two_sided(lower, upper, (double)(drawn >> 11) * 0x1p-53);
 }
 
 static int by_p(const void *a, const void *b)

@@ -63,6 +63,7 @@ for header in lmdb.h zstd.h archive.h zlib.h jpeglib.h isa-l.h isa-l/igzip_lib.h
 done
 # The audit has a hash of its own, so that what made the splits is not what tests them.
 check "tree: one file at most includes <xxhash.h>, beside the audit" one_user xxhash.h '^(store|reader|ingest|tools)/'
+check "tree: one file of the audit at most includes <xxhash.h>" one_user xxhash.h '^audit/'
 for header in jansson.h png.h openssl/sha.h; do
     check "tree: one file at most includes <$header>" one_user "$header"
 done
