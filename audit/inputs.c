@@ -81,7 +81,7 @@ static unsigned list_inputs(const apl_store *store, const char **names)
     const apl_field *f;
     unsigned n = 0;
     for (unsigned i = 0; (f = apl_store_field(store, i)) != NULL; i++)
-        if (f->mark == APL_INPUT)
+        if (f->role == APL_INPUT)
             names[n++] = f->name;
     return n;
 }

@@ -14,7 +14,7 @@
  */
 apl_status inputs_equal(apl_store *store, uint32_t *equal, apl_error *err);
 
-/* The same of the values of one field, of any mark. */
+/* The same of the values of one field, of any role. */
 apl_status inputs_equal_field(apl_store *store, const char *field, uint32_t *equal, apl_error *err);
 
 /* Decodes these fields of all records, in the order of ids, some blocks at a time, and hands over each batch. */

@@ -101,7 +101,7 @@ static bool can_be_picture(const apl_field *f)
 {
     int64_t shape[APL_MAX_DIMS] = {0};
     struct picture_layout layout;
-    if (f->mark != APL_INPUT || f->dtype != APL_U8 || f->ndim < 2)
+    if (f->role != APL_INPUT || f->dtype != APL_U8 || f->ndim < 2)
         return false;
     for (unsigned i = 0; i < f->ndim; i++)
         shape[i] = f->shape[i] < 0 ? 3 : f->shape[i];

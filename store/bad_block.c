@@ -37,7 +37,7 @@ static bool is_told_apart(const apl_field *field, const struct block_view *view,
 {
     if (field->media)
         return column->ends.size == view->records * sizeof(uint64_t);
-    return field->mark == APL_INPUT && field_varying(field) == 0 &&
+    return field->role == APL_INPUT && field_varying(field) == 0 &&
            column->values.size == view->columns[f].raw_bytes;
 }
 

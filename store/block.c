@@ -40,7 +40,7 @@ struct hash128 block_record_hash(struct block_coder *bc, const struct schema *sc
     const struct raw_column *only = NULL;
     unsigned inputs = 0, at = 0;
     for (unsigned f = 0; f < schema->count; f++)
-        if (schema->fields[f].mark == APL_INPUT) {
+        if (schema->fields[f].role == APL_INPUT) {
             inputs++;
             only = &block->columns[f];
             at = f;
@@ -53,7 +53,7 @@ struct hash128 block_record_hash(struct block_coder *bc, const struct schema *sc
     hash_stream_reset(bc->hash);
     for (unsigned f = 0; f < schema->count; f++) {
         const apl_field *field = &schema->fields[f];
-        if (field->mark != APL_INPUT)
+        if (field->role != APL_INPUT)
             continue;
         unsigned varying = field_varying(field);
         if (varying)

@@ -21,7 +21,7 @@ static const uint8_t *raw_bytes(struct block_coder *bc, const struct raw_column 
 /* The codec that was asked for, for an input that it suits; else the choice is open. */
 static int wanted_codec(const apl_field *field, const struct column_spec *spec, int want_id)
 {
-    return want_id >= 0 && field->mark == APL_INPUT && codec_suits((enum codec_id)want_id, spec) ? want_id
+    return want_id >= 0 && field->role == APL_INPUT && codec_suits((enum codec_id)want_id, spec) ? want_id
                                                                                                  : -1;
 }
 
@@ -33,7 +33,7 @@ apl_status block_choose(struct block_coder *bc, struct schema *schema, const str
     for (unsigned f = 0; f < schema->count; f++) {
         apl_field *field = &schema->fields[f];
         if (field->media) {
-            unsuitable = field->mark == APL_INPUT && !unsuitable ? field : unsuitable;
+            unsuitable = field->role == APL_INPUT && !unsuitable ? field : unsuitable;
             continue;
         }
         size_t size;
@@ -43,7 +43,7 @@ apl_status block_choose(struct block_coder *bc, struct schema *schema, const str
         struct column_spec spec = block_column_spec(field, block->records, size);
         int wanted = wanted_codec(field, &spec, want_id);
         suits_any |= wanted >= 0;
-        if (wanted < 0 && field->mark == APL_INPUT && !unsuitable)
+        if (wanted < 0 && field->role == APL_INPUT && !unsuitable)
             unsuitable = field;
         TRY(codec_choose(bc->coder, &spec, raw, wanted, want_level, &schema->choices[f], err));
         field->codec = codec_name(schema->choices[f].id);

@@ -82,101 +82,101 @@ static apl_io choose_io(int fd)
     return is_remote(fd) ? APL_IO_READ : APL_IO_MAP;
 }
 
-static apl_status take_file(int fd, apl_io io, struct pages *pages, apl_error *err)
+static apl_status take_file(int fd, apl_io io, struct lmdb_reader *lmdb, apl_error *err)
 {
     if (io == APL_IO_READ || (io == APL_IO_AUTO && choose_io(fd) == APL_IO_READ)) {
-        pages->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-        return pages->fd < 0 ? fail_errno(err, errno, "cannot keep it open") : APL_OK;
+        lmdb->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        return lmdb->fd < 0 ? fail_errno(err, errno, "cannot keep it open") : APL_OK;
     }
-    void *map = mmap(NULL, (size_t)pages->size, PROT_READ, MAP_SHARED, fd, 0);
+    void *map = mmap(NULL, (size_t)lmdb->size, PROT_READ, MAP_SHARED, fd, 0);
     if (map == MAP_FAILED)
         return fail_errno(err, errno, "cannot map it");
-    pages->map = map;
+    lmdb->map = map;
     return APL_OK;
 }
 
-apl_status pages_open(int fd, apl_io io, struct pages *pages, apl_error *err)
+apl_status lmdb_reader_open(int fd, apl_io io, struct lmdb_reader *lmdb, apl_error *err)
 {
     struct stat st;
-    *pages = (struct pages){.fd = -1};
+    *lmdb = (struct lmdb_reader){.fd = -1};
     if (fstat(fd, &st) != 0)
         return fail_errno(err, errno, "cannot look at it");
     if (!S_ISREG(st.st_mode))
         return fail(err, APL_E_CORRUPT, "it is no regular file");
     if (st.st_size == 0)
         return fail(err, APL_E_CORRUPT, "it is empty");
-    pages->size = (uint64_t)st.st_size;
-    TRY(take_file(fd, io, pages, err));
+    lmdb->size = (uint64_t)st.st_size;
+    TRY(take_file(fd, io, lmdb, err));
     /* the pages of the tree are few and far apart: what lies between them is not worth reading yet */
-    if (pages->map)
-        madvise((void *)pages->map, (size_t)pages->size, MADV_RANDOM);
-    apl_status status = pages_walk(pages, fd, err);
-    if (pages->map)
-        madvise((void *)pages->map, (size_t)pages->size, MADV_NORMAL);
+    if (lmdb->map)
+        madvise((void *)lmdb->map, (size_t)lmdb->size, MADV_RANDOM);
+    apl_status status = lmdb_walk(lmdb, fd, err);
+    if (lmdb->map)
+        madvise((void *)lmdb->map, (size_t)lmdb->size, MADV_NORMAL);
     if (status != APL_OK)
-        pages_close(pages);
+        lmdb_reader_close(lmdb);
     return status;
 }
 
-void pages_close(struct pages *pages)
+void lmdb_reader_close(struct lmdb_reader *lmdb)
 {
-    if (pages->map)
-        munmap((void *)pages->map, (size_t)pages->size);
-    else if (pages->fd >= 0)
-        close(pages->fd);
-    free(pages->entries);
-    *pages = (struct pages){.fd = -1};
+    if (lmdb->map)
+        munmap((void *)lmdb->map, (size_t)lmdb->size);
+    else if (lmdb->fd >= 0)
+        close(lmdb->fd);
+    free(lmdb->entries);
+    *lmdb = (struct lmdb_reader){.fd = -1};
 }
 
 /* ---------------------------------------------------------------------------------------------- values */
 
 /* A value in a leaf has a node's header and a key before it too. */
-static bool in_overflow(const struct pages *pages, const struct entry *entry)
+static bool in_overflow(const struct lmdb_reader *lmdb, const struct entry *entry)
 {
-    return entry->offset % pages->page_size == PAGE_HEAD;
+    return entry->offset % lmdb->page_size == PAGE_HEAD;
 }
 
 /* Is `page` the first of the entry's own pages? */
-static apl_status check_run(const struct pages *pages, const struct entry *entry, const uint8_t *page,
+static apl_status check_run(const struct lmdb_reader *lmdb, const struct entry *entry, const uint8_t *page,
                             apl_error *err)
 {
-    uint64_t number = entry->offset / pages->page_size;
+    uint64_t number = entry->offset / lmdb->page_size;
     TRY(page_check(page, number, PAGE_OVERFLOW, err));
-    return load_le(page + 12, 4) == page_run(entry->size, pages->page_size)
+    return load_le(page + 12, 4) == page_run(entry->size, lmdb->page_size)
                ? APL_OK
                : page_bad(number, "begins a run of a wrong length", err);
 }
 
-apl_status pages_part(const struct pages *pages, const struct entry *entry, size_t offset, size_t size,
-                      struct buffer *scratch, const uint8_t **bytes, apl_error *err)
+apl_status lmdb_reader_part(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset,
+                            size_t size, struct buffer *scratch, const uint8_t **bytes, apl_error *err)
 {
-    size_t head = offset == 0 && in_overflow(pages, entry) ? PAGE_HEAD : 0;
+    size_t head = offset == 0 && in_overflow(lmdb, entry) ? PAGE_HEAD : 0;
     uint64_t at = entry->offset + offset - head;
-    const uint8_t *from = pages->map ? pages->map + at : NULL;
-    if (!pages->map) {
+    const uint8_t *from = lmdb->map ? lmdb->map + at : NULL;
+    if (!lmdb->map) {
         scratch->size = 0;
         if (!buffer_reserve(scratch, head + size))
             return fail_nomem(err);
-        TRY(page_read(pages->fd, at, scratch->data, head + size, err));
+        TRY(page_read(lmdb->fd, at, scratch->data, head + size, err));
         from = scratch->data;
     }
     *bytes = from + head;
-    return head ? check_run(pages, entry, from, err) : APL_OK;
+    return head ? check_run(lmdb, entry, from, err) : APL_OK;
 }
 
-apl_status pages_value(const struct pages *pages, const struct entry *entry, struct buffer *scratch,
-                       const uint8_t **bytes, apl_error *err)
+apl_status lmdb_reader_value(const struct lmdb_reader *lmdb, const struct entry *entry,
+                             struct buffer *scratch, const uint8_t **bytes, apl_error *err)
 {
-    return pages_part(pages, entry, 0, entry->size, scratch, bytes, err);
+    return lmdb_reader_part(lmdb, entry, 0, entry->size, scratch, bytes, err);
 }
 
-apl_status pages_copy(const struct pages *pages, const struct entry *entry, struct buffer *copy,
-                      apl_error *err)
+apl_status lmdb_reader_copy(const struct lmdb_reader *lmdb, const struct entry *entry, struct buffer *copy,
+                            apl_error *err)
 {
     struct buffer scratch = {0};
     const uint8_t *bytes;
     copy->size = 0;
-    apl_status status = pages_value(pages, entry, &scratch, &bytes, err);
+    apl_status status = lmdb_reader_value(lmdb, entry, &scratch, &bytes, err);
     if (status == APL_OK && !buffer_reserve(copy, entry->size))
         status = fail_nomem(err);
     if (status == APL_OK)
@@ -185,14 +185,14 @@ apl_status pages_copy(const struct pages *pages, const struct entry *entry, stru
     return status;
 }
 
-const struct entry *pages_find(const struct pages *pages, struct key key)
+const struct entry *lmdb_reader_find(const struct lmdb_reader *lmdb, struct key key)
 {
-    size_t low = 0, high = pages->count;
+    size_t low = 0, high = lmdb->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = compare_keys(&pages->entries[middle].key, &key);
+        int order = compare_keys(&lmdb->entries[middle].key, &key);
         if (order == 0)
-            return &pages->entries[middle];
+            return &lmdb->entries[middle];
         if (order < 0)
             low = middle + 1;
         else

@@ -29,7 +29,7 @@ struct entry {
     uint32_t size;
 };
 
-struct pages {
+struct lmdb_reader {
     const uint8_t *map; /* the whole file, read-only; NULL: it is read */
     int fd;             /* of a file that is read; else -1 */
     uint64_t size;
@@ -39,24 +39,24 @@ struct pages {
 };
 
 /* Walks the file open as `fd`, which may be closed afterwards. APL_E_CORRUPT if anything is not as LMDB writes it. */
-apl_status pages_open(int fd, apl_io io, struct pages *pages, apl_error *err);
-void pages_close(struct pages *pages);
+apl_status lmdb_reader_open(int fd, apl_io io, struct lmdb_reader *lmdb, apl_error *err);
+void lmdb_reader_close(struct lmdb_reader *lmdb);
 
 /* The entry of that key, or NULL. */
-const struct entry *pages_find(const struct pages *pages, struct key key);
+const struct entry *lmdb_reader_find(const struct lmdb_reader *lmdb, struct key key);
 
 /* The bytes of an entry's value: as they are mapped, or read into `scratch`, which they share until it is used again.
  * APL_E_CORRUPT if the pages are not those of such a value. Mapped bytes may change at any time, by a process that writes to
  * the file: who checks them must not read them again to use them. */
-apl_status pages_value(const struct pages *pages, const struct entry *entry, struct buffer *scratch,
-                       const uint8_t **bytes, apl_error *err);
+apl_status lmdb_reader_value(const struct lmdb_reader *lmdb, const struct entry *entry,
+                             struct buffer *scratch, const uint8_t **bytes, apl_error *err);
 
 /* The same of some of them only: `size` from `offset`, which the value must have. */
-apl_status pages_part(const struct pages *pages, const struct entry *entry, size_t offset, size_t size,
-                      struct buffer *scratch, const uint8_t **bytes, apl_error *err);
+apl_status lmdb_reader_part(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset,
+                            size_t size, struct buffer *scratch, const uint8_t **bytes, apl_error *err);
 
 /* A copy of them, which does not change, in `copy`. */
-apl_status pages_copy(const struct pages *pages, const struct entry *entry, struct buffer *copy,
-                      apl_error *err);
+apl_status lmdb_reader_copy(const struct lmdb_reader *lmdb, const struct entry *entry, struct buffer *copy,
+                            apl_error *err);
 
 #endif

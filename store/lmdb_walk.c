@@ -30,13 +30,13 @@
 #define NO_PAGE      UINT64_MAX
 
 struct walk {
-    const struct pages *file;
+    const struct lmdb_reader *file;
     int fd; /* open, of mapped files too */
     uint64_t pages;
     uint32_t page_size;
     uint8_t *seen;   /* a bit a page: each is reached once */
     uint8_t *levels; /* a page for each level of the tree: copies, for a mapped file may change at any time */
-    struct pages *out;
+    struct lmdb_reader *out;
     size_t capacity;
     apl_error *err;
 };
@@ -131,7 +131,7 @@ static apl_status overflow_value(struct walk *w, struct cursor *node, uint64_t s
 
 static apl_status add_entry(struct walk *w, const struct entry *entry, uint64_t number)
 {
-    struct pages *out = w->out;
+    struct lmdb_reader *out = w->out;
     if (out->count && compare_keys(&out->entries[out->count - 1].key, &entry->key) >= 0)
         return bad_page(w, number, "has keys out of order");
     if (out->count == w->capacity) {
@@ -294,23 +294,23 @@ static apl_status choose_meta(struct walk *w, struct meta *meta)
 
 /* ------------------------------------------------------------------------------------------- the whole */
 
-apl_status pages_walk(struct pages *pages, int fd, apl_error *err)
+apl_status lmdb_walk(struct lmdb_reader *lmdb, int fd, apl_error *err)
 {
-    struct walk w = {.file = pages, .fd = fd, .out = pages, .err = err};
+    struct walk w = {.file = lmdb, .fd = fd, .out = lmdb, .err = err};
     struct meta meta = {0};
     apl_status status;
     TRY(choose_meta(&w, &meta));
     w.seen = calloc((size_t)(w.pages / 8 + 1), 1);
     w.levels = malloc(meta.depth * (size_t)w.page_size);
-    pages->page_size = w.page_size;
+    lmdb->page_size = w.page_size;
     if (w.seen && w.levels)
         status = walk_tree(&w, meta.root, meta.depth);
     else
         status = fail_nomem(err);
     free(w.seen);
     free(w.levels);
-    if (status == APL_OK && pages->count != meta.entries)
-        status = fail(err, APL_E_CORRUPT, "it has %zu entries, %llu expected", pages->count,
+    if (status == APL_OK && lmdb->count != meta.entries)
+        status = fail(err, APL_E_CORRUPT, "it has %zu entries, %llu expected", lmdb->count,
                       (unsigned long long)meta.entries);
     return status;
 }

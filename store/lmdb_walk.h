@@ -10,8 +10,8 @@
 #define PAGE_OVERFLOW 4u
 #define PAGE_META     8u
 
-/* Fills `pages`, of which map, fd and size are set, of the file open as `fd`. */
-apl_status pages_walk(struct pages *pages, int fd, apl_error *err);
+/* Fills `lmdb`, of which map, fd and size are set, of the file open as `fd`. */
+apl_status lmdb_walk(struct lmdb_reader *lmdb, int fd, apl_error *err);
 
 /* All of it, or an error: a file that ends early has been cut since it was opened. */
 apl_status page_read(int fd, uint64_t offset, uint8_t *to, size_t bytes, apl_error *err);

@@ -18,27 +18,27 @@
 /* One part in so many of the file is set aside for the pages of the tree, which need far less. */
 #define TREE_ALLOWANCE 4
 
-struct env {
+struct lmdb_writer {
     MDB_env *env;
     MDB_txn *txn;
     MDB_dbi dbi;
-    int file;                 /* the caller's, as long as env_create() runs; then -1 */
+    int file;                 /* the caller's, as long as lmdb_writer_create() runs; then -1 */
     size_t map_size, pending; /* bytes put since the last commit */
     uint64_t bytes, paged;    /* bytes put; the same rounded up to pages */
     bool has_dbi;
 };
 
 /* Has a write come short for want of room? LMDB reports it as EIO, or as ENOSPC for its first pages. */
-static int want_of_room(const struct env *e, int code)
+static int want_of_room(const struct lmdb_writer *w, int code)
 {
     struct rlimit limit;
     struct stat st;
     struct statvfs fs;
-    int fd = e->file;
-    uint64_t wanted = e->pending + ((uint64_t)1 << 20);
+    int fd = w->file;
+    uint64_t wanted = w->pending + ((uint64_t)1 << 20);
     if (code != EIO && code != ENOSPC)
         return code;
-    if (fd < 0 && mdb_env_get_fd(e->env, &fd) != 0)
+    if (fd < 0 && mdb_env_get_fd(w->env, &fd) != 0)
         return code;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && fstat(fd, &st) == 0 &&
         (uint64_t)st.st_size + wanted > limit.rlim_cur)
@@ -46,9 +46,9 @@ static int want_of_room(const struct env *e, int code)
     return fstatvfs(fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < wanted ? ENOSPC : code;
 }
 
-static apl_status lmdb_failed(struct env *e, int code, const char *what, apl_error *err)
+static apl_status lmdb_failed(struct lmdb_writer *w, int code, const char *what, apl_error *err)
 {
-    code = want_of_room(e, code);
+    code = want_of_room(w, code);
     if (code > 0)
         return fail_errno(err, code, "cannot %s", what);
     return fail(err, APL_E_IO, "cannot %s: %s", what, mdb_strerror(code));
@@ -60,7 +60,7 @@ static int open_same(MDB_env *env, int fd, const char *path)
 {
     /* No lock file: the caller holds a lock on the directory, and nobody else knows the file. NOTLS: a
      * transaction may be begun on one thread and ended on another, one after the other. NOSYNC: the file
-     * counts only after env_sync(). */
+     * counts only after lmdb_writer_sync(). */
     static const unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS | MDB_NOSYNC;
     char self[32];
     struct stat expected = {0}, is = {0};
@@ -76,56 +76,56 @@ static int open_same(MDB_env *env, int fd, const char *path)
     return code == 0 && (is.st_dev != expected.st_dev || is.st_ino != expected.st_ino) ? ESTALE : code;
 }
 
-apl_status env_create(int file, const char *path, struct env **env, apl_error *err)
+apl_status lmdb_writer_create(int file, const char *path, struct lmdb_writer **lmdb, apl_error *err)
 {
-    struct env *e = calloc(1, sizeof *e);
-    if (!e)
+    struct lmdb_writer *w = calloc(1, sizeof *w);
+    if (!w)
         return fail_nomem(err);
-    e->map_size = FIRST_MAP;
-    e->file = file;
-    int code = mdb_env_create(&e->env);
+    w->map_size = FIRST_MAP;
+    w->file = file;
+    int code = mdb_env_create(&w->env);
     if (code != 0) {
-        free(e);
+        free(w);
         return fail_errno(err, ENOMEM, "cannot prepare LMDB");
     }
-    code = mdb_env_set_mapsize(e->env, e->map_size);
+    code = mdb_env_set_mapsize(w->env, w->map_size);
     if (code == 0)
-        code = open_same(e->env, file, path);
+        code = open_same(w->env, file, path);
     if (code != 0) {
-        apl_status status = lmdb_failed(e, code, "create the file", err);
-        env_close(e);
+        apl_status status = lmdb_failed(w, code, "create the file", err);
+        lmdb_writer_close(w);
         return status;
     }
-    e->file = -1;
-    *env = e;
+    w->file = -1;
+    *lmdb = w;
     return APL_OK;
 }
 
 /* Doubles the map until `more` bytes fit with room to spare; only between transactions. */
-static apl_status ensure_map(struct env *e, size_t more, apl_error *err)
+static apl_status ensure_map(struct lmdb_writer *w, size_t more, apl_error *err)
 {
-    uint64_t needed = e->paged + more + e->paged / TREE_ALLOWANCE + ((size_t)4 << 20);
-    size_t size = e->map_size;
+    uint64_t needed = w->paged + more + w->paged / TREE_ALLOWANCE + ((size_t)4 << 20);
+    size_t size = w->map_size;
     while (size < needed)
         size *= 2;
-    if (size == e->map_size)
+    if (size == w->map_size)
         return APL_OK;
-    int code = mdb_env_set_mapsize(e->env, size);
+    int code = mdb_env_set_mapsize(w->env, size);
     if (code != 0)
-        return lmdb_failed(e, code, "enlarge the map", err);
-    e->map_size = size;
+        return lmdb_failed(w, code, "enlarge the map", err);
+    w->map_size = size;
     return APL_OK;
 }
 
-static apl_status begin_transaction(struct env *e, size_t size, apl_error *err)
+static apl_status begin_transaction(struct lmdb_writer *w, size_t size, apl_error *err)
 {
-    TRY(ensure_map(e, size + COMMIT_BYTES, err));
-    int code = mdb_txn_begin(e->env, NULL, 0, &e->txn);
-    if (code == 0 && !e->has_dbi) {
-        code = mdb_dbi_open(e->txn, NULL, 0, &e->dbi);
-        e->has_dbi = code == 0;
+    TRY(ensure_map(w, size + COMMIT_BYTES, err));
+    int code = mdb_txn_begin(w->env, NULL, 0, &w->txn);
+    if (code == 0 && !w->has_dbi) {
+        code = mdb_dbi_open(w->txn, NULL, 0, &w->dbi);
+        w->has_dbi = code == 0;
     }
-    return code ? lmdb_failed(e, code, "begin a transaction", err) : APL_OK;
+    return code ? lmdb_failed(w, code, "begin a transaction", err) : APL_OK;
 }
 
 static void store_be32(uint8_t *p, uint32_t v)
@@ -134,58 +134,59 @@ static void store_be32(uint8_t *p, uint32_t v)
         p[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
-apl_status env_put(struct env *e, struct key key, const void *value, size_t size, apl_error *err)
+apl_status lmdb_writer_put(struct lmdb_writer *w, struct key key, const void *value, size_t size,
+                           apl_error *err)
 {
-    if (e->txn && e->pending + size > COMMIT_BYTES)
-        TRY(env_commit(e, err));
-    if (!e->txn)
-        TRY(begin_transaction(e, size, err));
+    if (w->txn && w->pending + size > COMMIT_BYTES)
+        TRY(lmdb_writer_commit(w, err));
+    if (!w->txn)
+        TRY(begin_transaction(w, size, err));
     uint8_t k[KEY_BYTES];
     store_be32(k, key.kind);
     store_be32(k + 4, key.segment);
     store_be32(k + 8, key.block);
     MDB_val mk = {sizeof k, k}, mv = {size, (void *)value};
-    int code = mdb_put(e->txn, e->dbi, &mk, &mv, MDB_NOOVERWRITE);
+    int code = mdb_put(w->txn, w->dbi, &mk, &mv, MDB_NOOVERWRITE);
     if (code != 0)
-        return lmdb_failed(e, code, "put a block", err);
-    e->pending += size;
-    e->bytes += size;
-    e->paged += (size + 16 + 4095) / 4096 * 4096;
+        return lmdb_failed(w, code, "put a block", err);
+    w->pending += size;
+    w->bytes += size;
+    w->paged += (size + 16 + 4095) / 4096 * 4096;
     return APL_OK;
 }
 
-apl_status env_commit(struct env *e, apl_error *err)
+apl_status lmdb_writer_commit(struct lmdb_writer *w, apl_error *err)
 {
-    if (!e->txn)
+    if (!w->txn)
         return APL_OK;
-    int fd, code = mdb_txn_commit(e->txn);
-    e->txn = NULL; /* freed by the commit, whatever came of it */
+    int fd, code = mdb_txn_commit(w->txn);
+    w->txn = NULL; /* freed by the commit, whatever came of it */
     if (code != 0)
-        return lmdb_failed(e, code, "write the file", err);
-    e->pending = 0;
+        return lmdb_failed(w, code, "write the file", err);
+    w->pending = 0;
     /* Lets the disk begin now; what matters is the sync at the end. */
-    if (mdb_env_get_fd(e->env, &fd) == 0)
+    if (mdb_env_get_fd(w->env, &fd) == 0)
         sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
     return APL_OK;
 }
 
-apl_status env_sync(struct env *e, apl_error *err)
+apl_status lmdb_writer_sync(struct lmdb_writer *w, apl_error *err)
 {
-    int code = mdb_env_sync(e->env, 1);
-    return code ? lmdb_failed(e, code, "sync the file", err) : APL_OK;
+    int code = mdb_env_sync(w->env, 1);
+    return code ? lmdb_failed(w, code, "sync the file", err) : APL_OK;
 }
 
-uint64_t env_bytes(const struct env *e)
+uint64_t lmdb_writer_bytes(const struct lmdb_writer *w)
 {
-    return e->bytes;
+    return w->bytes;
 }
 
-void env_close(struct env *e)
+void lmdb_writer_close(struct lmdb_writer *w)
 {
-    if (!e)
+    if (!w)
         return;
-    if (e->txn)
-        mdb_txn_abort(e->txn);
-    mdb_env_close(e->env);
-    free(e);
+    if (w->txn)
+        mdb_txn_abort(w->txn);
+    mdb_env_close(w->env);
+    free(w);
 }

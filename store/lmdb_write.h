@@ -5,26 +5,27 @@
 
 #include "lmdb_read.h"
 
-struct env;
+struct lmdb_writer;
 
 /* Makes an LMDB file of the one that is open as `fd`, for reading and writing, and empty; fd remains the caller's. `path`
  * leads there too: it is used where there is no /proc, and APL_E_IO if it leads elsewhere by then. */
-apl_status env_create(int fd, const char *path, struct env **env, apl_error *err);
+apl_status lmdb_writer_create(int fd, const char *path, struct lmdb_writer **lmdb, apl_error *err);
 
 /* Puts a value under a key that is not there yet. Commits now and then; which puts share a commit depends on
  * their sizes alone, so that the same puts give the same file. */
-apl_status env_put(struct env *env, struct key key, const void *value, size_t size, apl_error *err);
+apl_status lmdb_writer_put(struct lmdb_writer *lmdb, struct key key, const void *value, size_t size,
+                           apl_error *err);
 
 /* Commits what has been put; the file can then be read by others. */
-apl_status env_commit(struct env *env, apl_error *err);
+apl_status lmdb_writer_commit(struct lmdb_writer *lmdb, apl_error *err);
 
 /* Brings everything to the disk. */
-apl_status env_sync(struct env *env, apl_error *err);
+apl_status lmdb_writer_sync(struct lmdb_writer *lmdb, apl_error *err);
 
 /* Bytes of the values that have been put. */
-uint64_t env_bytes(const struct env *env);
+uint64_t lmdb_writer_bytes(const struct lmdb_writer *lmdb);
 
 /* NULL is fine. What was not committed is dropped. */
-void env_close(struct env *env);
+void lmdb_writer_close(struct lmdb_writer *lmdb);
 
 #endif

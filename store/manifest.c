@@ -197,9 +197,9 @@ apl_status manifest_content_digest(const struct schema *schema, uint8_t digest[3
         return fail_nomem(err);
     for (unsigned f = 0; f < schema->count; f++) {
         const apl_field *field = &schema->fields[f];
-        if (field->mark != APL_INPUT && field->mark != APL_TARGET)
+        if (field->role != APL_INPUT && field->role != APL_TARGET)
             continue;
-        uint8_t head[4] = {(uint8_t)field->mark, (uint8_t)field->dtype, (uint8_t)field->ndim, 0};
+        uint8_t head[4] = {(uint8_t)field->role, (uint8_t)field->dtype, (uint8_t)field->ndim, 0};
         sha256_add(sha, field->name, strlen(field->name) + 1);
         sha256_add(sha, head, sizeof head);
         for (unsigned i = 0; i < field->ndim; i++) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FIELD, in order: name (text), dtype (1), mark (1), dimensions (1), codec (1), level (1), zero (3), shape (8
+/* FIELD, in order: name (text), dtype (1), role (1), dimensions (1), codec (1), level (1), zero (3), shape (8
  * each; -1: varies), raw bytes (8), stored bytes (8), digest (32) */
 void put_field(struct buffer *b, const struct schema *schema, unsigned f)
 {
@@ -12,7 +12,7 @@ void put_field(struct buffer *b, const struct schema *schema, unsigned f)
     size_t at = entry_begin(b, TAG_FIELD, ENTRY_REQUIRED);
     put_string(b, field->name);
     buffer_le(b, field->dtype, 1);
-    buffer_le(b, field->mark, 1);
+    buffer_le(b, field->role, 1);
     buffer_le(b, field->ndim, 1);
     buffer_le(b, schema->choices[f].id, 1);
     buffer_le(b, (uint8_t)schema->choices[f].level, 1);
@@ -30,7 +30,7 @@ apl_status get_field(struct cursor *c, struct manifest *m, apl_error *err)
     size_t length;
     const char *name = get_string(c, &length);
     apl_dtype dtype = (apl_dtype)cursor_u8(c);
-    apl_mark mark = (apl_mark)cursor_u8(c);
+    apl_role role = (apl_role)cursor_u8(c);
     unsigned ndim = cursor_u8(c);
     struct codec_choice choice = {.id = cursor_u8(c)};
     choice.level = (int8_t)cursor_u8(c);
@@ -43,7 +43,7 @@ apl_status get_field(struct cursor *c, struct manifest *m, apl_error *err)
     if (!digest || choice.id >= CODEC_COUNT)
         return bad_manifest(err, "a field's entry");
     apl_error inner;
-    apl_status status = schema_add(&m->schema, name, length, dtype, mark, ndim, shape, &inner);
+    apl_status status = schema_add(&m->schema, name, length, dtype, role, ndim, shape, &inner);
     if (status != APL_OK)
         return status == APL_E_INVALID ? bad_manifest(err, inner.message) : fail_nomem(err);
     unsigned f = m->schema.count - 1;

@@ -85,13 +85,13 @@ static apl_status check_position_field(const struct manifest *m, apl_error *err)
     const struct schema *schema = &m->schema;
     bool shuffled = m->info.shuffled != 0;
     for (unsigned f = 0; f < schema->count; f++)
-        if (schema->fields[f].mark == APL_POSITION && !(shuffled && f + 1 == schema->count))
+        if (schema->fields[f].role == APL_POSITION && !(shuffled && f + 1 == schema->count))
             return fail(
                 err, APL_E_CORRUPT,
                 "the manifest is damaged: field %s has source positions, which only the last field of a "
                 "shuffled store has",
                 schema->fields[f].name);
-    if (shuffled && schema->fields[schema->count - 1].mark != APL_POSITION)
+    if (shuffled && schema->fields[schema->count - 1].role != APL_POSITION)
         return fail(err, APL_E_CORRUPT,
                     "the manifest is damaged: the store is shuffled, but has no field with source positions");
     return APL_OK;

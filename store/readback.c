@@ -32,7 +32,7 @@ struct job {
     uint8_t (*leaves)[32]; /* field by field, run by run */
     uint64_t runs;
     atomic_uint_fast64_t records, bad_blocks;
-    struct marks positions; /* that a record has said are its own; only where they are looked at */
+    struct bitset positions; /* that a record has said are its own; only where they are looked at */
     pthread_mutex_t report;
 };
 
@@ -113,7 +113,7 @@ static apl_status check_positions(struct job *job, struct worker *w, uint64_t nu
                 err, APL_E_CORRUPT,
                 "field %s: record %u of the block has source position %llu, which is not in its split",
                 field->name, i, (unsigned long long)position);
-        if (!marks_set(&job->positions, position))
+        if (!bitset_set(&job->positions, position))
             return fail(err, APL_E_CORRUPT,
                         "field %s: record %u of the block has source position %llu, as another record has",
                         field->name, i, (unsigned long long)position);
@@ -126,7 +126,7 @@ static apl_status parse(const struct job *job, struct worker *w, uint64_t number
 {
     const struct entry *e = &job->what->entries[number];
     const uint8_t *bytes;
-    TRY(pages_value(job->what->pages, e, &w->bc.file, &bytes, err));
+    TRY(lmdb_reader_value(job->what->lmdb, e, &w->bc.file, &bytes, err));
     return block_parse(&w->bc, bytes, e->size, &job->m->schema, view, err);
 }
 
@@ -166,7 +166,7 @@ static apl_status report_bad_block(struct job *job, struct worker *w, uint64_t n
     const struct entry *e = &job->what->entries[number];
     const uint8_t *bytes;
     apl_error unread;
-    bool read = pages_value(job->what->pages, e, &w->bc.file, &bytes, &unread) == APL_OK;
+    bool read = lmdb_reader_value(job->what->lmdb, e, &w->bc.file, &bytes, &unread) == APL_OK;
     block.bad_count =
         bad_block_records(&w->bc, &job->m->schema, bytes, read ? e->size : 0, block.first, block.count, bad);
     block.bad = bad;
@@ -336,7 +336,7 @@ apl_status readback(const struct readback *what, struct findings *found, apl_err
     job.leaves = calloc((size_t)job.runs * m->schema.count, sizeof *job.leaves);
     GUARD(job.workers && job.leaves ? APL_OK : fail_nomem(err));
     if (m->info.shuffled && what->bad_block)
-        GUARD(marks_init(&job.positions, m->info.records, err));
+        GUARD(bitset_init(&job.positions, m->info.records, err));
     found->splits = calloc(m->split_count, sizeof *found->splits);
     GUARD(found->splits ? APL_OK : fail_nomem(err));
     for (uint32_t s = 0; s < m->split_count; s++)
@@ -351,7 +351,7 @@ out:
     }
     free(job.workers);
     free(job.leaves);
-    marks_free(&job.positions);
+    bitset_free(&job.positions);
     if (status != APL_OK)
         findings_free(found, m);
     return status;

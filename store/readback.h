@@ -12,7 +12,7 @@
 #include "manifest.h"
 
 struct readback {
-    const struct pages *pages;
+    const struct lmdb_reader *lmdb;
     const struct entry *entries;     /* of block 0, 1, ... */
     const struct manifest *manifest; /* its records, block size, schema, segments and splits */
     /* Of each block, XXH3-128 of the header that it must have; NULL: any that is right. */

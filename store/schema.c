@@ -76,7 +76,7 @@ unsigned field_varying(const apl_field *field)
 
 unsigned field_channels(const apl_field *field)
 {
-    if (field->dtype != APL_U8 || field->mark != APL_INPUT || field->media)
+    if (field->dtype != APL_U8 || field->role != APL_INPUT || field->media)
         return 0;
     return field->ndim == 3 && field->shape[0] > 0 && field->shape[0] <= 64 ? (unsigned)field->shape[0] : 1;
 }
@@ -122,21 +122,21 @@ static apl_status check_field(const struct schema *schema, const apl_field *f, a
         return fail(err, APL_E_INVALID, "field %s: there are two of that name", shown);
     if (!is_dtype(f->dtype))
         return fail(err, APL_E_INVALID, "field %s: %u is no dtype", shown, (unsigned)f->dtype);
-    if ((unsigned)f->mark < APL_INPUT || (unsigned)f->mark > APL_POSITION)
-        return fail(err, APL_E_INVALID, "field %s: %u is no mark", shown, (unsigned)f->mark);
+    if ((unsigned)f->role < APL_INPUT || (unsigned)f->role > APL_POSITION)
+        return fail(err, APL_E_INVALID, "field %s: %u is not a role", shown, (unsigned)f->role);
     for (unsigned i = 0; i < f->ndim; i++)
         if (f->shape[i] != -1 && (f->shape[i] < 1 || f->shape[i] > APL_MAX_VALUE))
             return fail(err, APL_E_INVALID, "field %s: dimension %u is %lld, not -1 or 1 to %u", shown, i,
                         (long long)f->shape[i], APL_MAX_VALUE);
     if (f->dtype == APL_UTF8 && (f->ndim != 1 || f->shape[0] != -1))
         return fail(err, APL_E_INVALID, "field %s: the shape of utf8 is {-1}", shown);
-    if (f->mark == APL_POSITION && (f->dtype != APL_U64 || f->ndim != 0))
+    if (f->role == APL_POSITION && (f->dtype != APL_U64 || f->ndim != 0))
         return fail(err, APL_E_INVALID, "field %s: a position is a scalar u64", shown);
     return APL_OK;
 }
 
 apl_status schema_add(struct schema *schema, const char *name, size_t name_length, apl_dtype dtype,
-                      apl_mark mark, unsigned ndim, const int64_t *shape, apl_error *err)
+                      apl_role role, unsigned ndim, const int64_t *shape, apl_error *err)
 {
     if (!name || (ndim && !shape))
         return fail(err, APL_E_INVALID, "a field needs a name and a shape");
@@ -144,7 +144,7 @@ apl_status schema_add(struct schema *schema, const char *name, size_t name_lengt
         return fail(err, APL_E_INVALID, "more than %d fields", APL_MAX_FIELDS);
     if (ndim > APL_MAX_DIMS)
         return fail(err, APL_E_INVALID, "a field of %u dimensions: at most %d", ndim, APL_MAX_DIMS);
-    apl_field field = {.dtype = dtype, .mark = mark, .ndim = ndim, .codec = codec_name(CODEC_RAW)};
+    apl_field field = {.dtype = dtype, .role = role, .ndim = ndim, .codec = codec_name(CODEC_RAW)};
     for (unsigned i = 0; i < ndim; i++)
         field.shape[i] = shape[i];
     field.name = strndup(name, name_length);
@@ -235,7 +235,7 @@ apl_status schema_set_classes(struct schema *schema, unsigned field, const char 
 {
     apl_field *f = &schema->fields[field];
     size_t element = apl_dtype_size(f->dtype);
-    if (f->mark != APL_TARGET || f->ndim != 0 ||
+    if (f->role != APL_TARGET || f->ndim != 0 ||
         (f->dtype != APL_U8 && f->dtype != APL_U16 && f->dtype != APL_U32))
         return fail(err, APL_E_INVALID, "field %s: only scalar targets of type u8, u16 or u32 have classes",
                     f->name);

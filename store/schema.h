@@ -18,7 +18,7 @@ void schema_free(struct schema *schema);
 
 /* Appends a field after checking it; copies the name. */
 apl_status schema_add(struct schema *schema, const char *name, size_t name_length, apl_dtype dtype,
-                      apl_mark mark, unsigned ndim, const int64_t *shape, apl_error *err);
+                      apl_role role, unsigned ndim, const int64_t *shape, apl_error *err);
 
 /* Gives a field `count` class names, copied; `names[i]` has `lengths[i]` bytes (lengths NULL:
  * NUL-terminated). */

@@ -147,7 +147,7 @@ static apl_status put_shuffled(void *context, const apl_value *values, apl_error
     return writer_put(w, copy, err);
 }
 
-/* The blocks of a shuffled store, split by split, from its piles. */
+/* The blocks of a shuffled store, split by split, from its shuffle. */
 static apl_status put_piles(apl_writer *w, apl_error *err)
 {
     struct manifest m = {0};
@@ -161,7 +161,7 @@ static apl_status put_piles(apl_writer *w, apl_error *err)
         GUARD(writer_begin_segment(w, i, err));
         for (size_t k = 0; k < split_count; k++)
             if (strcmp(splits[k].name, m.splits[i].name) == 0)
-                GUARD(piles_take(splits[k].piles, put_shuffled, &u, err));
+                GUARD(external_shuffle_take(splits[k].shuffle, put_shuffled, &u, err));
     }
 out:
     manifest_free(&m);
@@ -172,7 +172,7 @@ out:
 
 static int by_place(const void *a, const void *b)
 {
-    const struct block_mark *x = a, *y = b;
+    const struct block_fingerprint *x = a, *y = b;
     if (x->segment != y->segment)
         return x->segment < y->segment ? -1 : 1;
     return x->block < y->block ? -1 : x->block > y->block;
@@ -182,17 +182,17 @@ static int by_place(const void *a, const void *b)
 static apl_status sort_headers(apl_writer *w, const struct manifest *m, struct hash128 **headers,
                                apl_error *err)
 {
-    size_t n = w->marks.size / sizeof(struct block_mark);
-    struct block_mark *marks = (struct block_mark *)(void *)w->marks.data;
+    size_t n = w->fingerprints.size / sizeof(struct block_fingerprint);
+    struct block_fingerprint *fingerprints = (struct block_fingerprint *)(void *)w->fingerprints.data;
     if (n != m->info.blocks)
         return fail(err, APL_E_CORRUPT, "%zu blocks written, %llu expected", n,
                     (unsigned long long)m->info.blocks);
     *headers = malloc((n + 1) * sizeof **headers);
     if (!*headers)
         return fail_nomem(err);
-    qsort(marks, n, sizeof *marks, by_place);
+    qsort(fingerprints, n, sizeof *fingerprints, by_place);
     for (size_t i = 0; i < n; i++)
-        (*headers)[i] = marks[i].header;
+        (*headers)[i] = fingerprints[i].header;
     return APL_OK;
 }
 
@@ -201,33 +201,33 @@ static int report_progress(void *user, uint64_t records)
     apl_writer *w = user;
     if (!w->on_commit)
         return 0;
-    apl_progress progress = {.records = records, .stored_bytes = env_bytes(w->env)};
+    apl_progress progress = {.records = records, .stored_bytes = lmdb_writer_bytes(w->lmdb)};
     progress.raw_bytes = (uint64_t)((double)w->raw_bytes * (double)records / (double)w->records);
     return w->on_commit(w->on_commit_user, &progress);
 }
 
-static apl_status open_new_pages(const apl_writer *w, struct pages *pages, apl_error *err)
+static apl_status open_new_pages(const apl_writer *w, struct lmdb_reader *lmdb, apl_error *err)
 {
-    return pages_open(w->file, APL_IO_AUTO, pages, err);
+    return lmdb_reader_open(w->file, APL_IO_AUTO, lmdb, err);
 }
 
 /* Decodes every block from the file and compares it with what was appended; takes digests and statistics on
  * the way. */
 static apl_status read_back(apl_writer *w, struct manifest *m, apl_error *err)
 {
-    struct pages pages;
+    struct lmdb_reader lmdb;
     struct hash128 *headers = NULL;
     struct findings found = {0};
     apl_status status;
-    TRY(open_new_pages(w, &pages, err));
+    TRY(open_new_pages(w, &lmdb, err));
     GUARD(sort_headers(w, m, &headers, err));
-    if (pages.count != m->info.blocks) {
-        status = fail(err, APL_E_CORRUPT, "read back %zu blocks, %llu expected", pages.count,
+    if (lmdb.count != m->info.blocks) {
+        status = fail(err, APL_E_CORRUPT, "read back %zu blocks, %llu expected", lmdb.count,
                       (unsigned long long)m->info.blocks);
         goto out;
     }
-    struct readback what = {.pages = &pages,
-                            .entries = pages.entries,
+    struct readback what = {.lmdb = &lmdb,
+                            .entries = lmdb.entries,
                             .manifest = m,
                             .headers = headers,
                             .threads = w->threads ? w->threads : 1,
@@ -238,7 +238,7 @@ static apl_status read_back(apl_writer *w, struct manifest *m, apl_error *err)
 out:
     findings_free(&found, m);
     free(headers);
-    pages_close(&pages);
+    lmdb_reader_close(&lmdb);
     return status;
 }
 
@@ -246,22 +246,22 @@ out:
  * too. */
 static apl_status check_sealed(const apl_writer *w, const struct buffer *manifest, apl_error *err)
 {
-    struct pages pages;
+    struct lmdb_reader lmdb;
     struct buffer copy = {0};
     struct manifest m = {0};
     const struct entry *blocks;
-    TRY(open_new_pages(w, &pages, err));
-    apl_status status = store_index(&pages, &m, &blocks, err);
+    TRY(open_new_pages(w, &lmdb, err));
+    apl_status status = store_index(&lmdb, &m, &blocks, err);
     if (status == APL_OK) {
-        const struct entry *e = pages_find(&pages, (struct key){KEY_MANIFEST, 0, 0});
+        const struct entry *e = lmdb_reader_find(&lmdb, (struct key){KEY_MANIFEST, 0, 0});
         manifest_free(&m);
-        status = pages_copy(&pages, e, &copy, err);
+        status = lmdb_reader_copy(&lmdb, e, &copy, err);
         if (status == APL_OK &&
             (copy.size != manifest->size || memcmp(copy.data, manifest->data, copy.size) != 0))
             status = fail(err, APL_E_CORRUPT, "the manifest is not what was written");
     }
     buffer_free(&copy);
-    pages_close(&pages);
+    lmdb_reader_close(&lmdb);
     return status;
 }
 
@@ -275,17 +275,17 @@ apl_status writer_seal(apl_writer *w, apl_error *err)
     if (w->shuffle)
         GUARD(put_piles(w, err));
     GUARD(writer_drain(w, err));
-    GUARD(env_commit(w->env, err));
+    GUARD(lmdb_writer_commit(w->lmdb, err));
     GUARD(draft_manifest(w, &m, err));
     GUARD(read_back(w, &m, err));
     GUARD(manifest_encode(&m, &bytes, err));
-    GUARD(env_put(w->env, (struct key){KEY_MANIFEST, 0, 0}, bytes.data, bytes.size, err));
-    GUARD(env_commit(w->env, err));
-    GUARD(env_sync(w->env, err));
+    GUARD(lmdb_writer_put(w->lmdb, (struct key){KEY_MANIFEST, 0, 0}, bytes.data, bytes.size, err));
+    GUARD(lmdb_writer_commit(w->lmdb, err));
+    GUARD(lmdb_writer_sync(w->lmdb, err));
     GUARD(check_sealed(w, &bytes, err));
-    env_close(w->env);
-    w->env = NULL;
-    GUARD(target_publish(w->target, err));
+    lmdb_writer_close(w->lmdb);
+    w->lmdb = NULL;
+    GUARD(staging_publish(w->staging, err));
 out:
     manifest_free(&m);
     buffer_free(&bytes);

@@ -59,25 +59,25 @@ static apl_status check_blocks(const struct entry *at, const struct entry *end,
     return APL_OK;
 }
 
-apl_status store_index(const struct pages *pages, struct manifest *manifest, const struct entry **blocks,
+apl_status store_index(const struct lmdb_reader *lmdb, struct manifest *manifest, const struct entry **blocks,
                        apl_error *err)
 {
-    const struct entry *e = pages_find(pages, (struct key){KEY_MANIFEST, 0, 0});
-    if (!e || e != pages->entries)
+    const struct entry *e = lmdb_reader_find(lmdb, (struct key){KEY_MANIFEST, 0, 0});
+    if (!e || e != lmdb->entries)
         return fail(err, APL_E_CORRUPT, "it holds no manifest");
     struct buffer copy = {0};
-    apl_status status = pages_copy(pages, e, &copy, err);
+    apl_status status = lmdb_reader_copy(lmdb, e, &copy, err);
     if (status == APL_OK)
         status = manifest_decode(copy.data, copy.size, manifest, err);
     buffer_free(&copy);
     TRY(status);
-    status = check_blocks(e + 1, pages->entries + pages->count, manifest, err);
+    status = check_blocks(e + 1, lmdb->entries + lmdb->count, manifest, err);
     if (status != APL_OK) {
         manifest_free(manifest);
         return status;
     }
     *blocks = e + 1;
-    manifest->info.file_bytes = pages->size;
+    manifest->info.file_bytes = lmdb->size;
     return APL_OK;
 }
 
@@ -99,14 +99,14 @@ static apl_status open_pages(apl_store *store, int directory, apl_io io, apl_err
                     STORE_FILE);
     if (fd < 0)
         return fail_errno(err, errno, "%s: cannot open %s", store->name, STORE_FILE);
-    apl_status status = fstat(fd, &st) == 0 ? pages_open(fd, io, &store->pages, err)
+    apl_status status = fstat(fd, &st) == 0 ? lmdb_reader_open(fd, io, &store->lmdb, err)
                                             : fail_errno(err, errno, "cannot look at it");
     close(fd);
     if (status == APL_OK) {
         store->device = st.st_dev;
         store->inode = st.st_ino;
         store->modified = st.st_mtim;
-        status = store_index(&store->pages, &store->manifest, &store->blocks, err);
+        status = store_index(&store->lmdb, &store->manifest, &store->blocks, err);
     }
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->name, STORE_FILE);
 }
@@ -215,7 +215,7 @@ void store_release(apl_store *store)
     if (!store || atomic_fetch_sub_explicit(&store->references, 1, memory_order_acq_rel) > 1)
         return;
     manifest_free(&store->manifest);
-    pages_close(&store->pages);
+    lmdb_reader_close(&store->lmdb);
     free(store->splits);
     free(store->members);
     if (store->directory >= 0)

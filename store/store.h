@@ -22,7 +22,7 @@ struct apl_store {
     int directory;
     char *directory_name; /* safe to print */
     bool splits_apart;    /* the caller has named another */
-    struct pages pages;
+    struct lmdb_reader lmdb;
     const struct entry *blocks; /* of block 0, 1, ... */
     struct manifest manifest;
     apl_split *splits; /* the manifest's lists in their public form */
@@ -68,7 +68,7 @@ apl_status store_kept_value(const apl_store *store, uint64_t number, struct bloc
 apl_status store_block_error(const apl_store *store, uint64_t number, apl_status status, apl_error *err);
 
 /* Finds the manifest and the blocks among a file's entries and checks that each block that must be is there. */
-apl_status store_index(const struct pages *pages, struct manifest *manifest, const struct entry **blocks,
+apl_status store_index(const struct lmdb_reader *lmdb, struct manifest *manifest, const struct entry **blocks,
                        apl_error *err);
 
 #endif

@@ -18,7 +18,7 @@ apl_status store_block(const apl_store *store, uint64_t number, struct block_cod
 {
     const struct entry *e = &store->blocks[number];
     const uint8_t *bytes;
-    apl_status status = pages_value(&store->pages, e, &bc->file, &bytes, err);
+    apl_status status = lmdb_reader_value(&store->lmdb, e, &bc->file, &bytes, err);
     if (status == APL_OK)
         status = block_parse(bc, bytes, e->size, &store->manifest.schema, view, err);
     if (status == APL_OK)
@@ -36,7 +36,7 @@ apl_status store_block_head(const apl_store *store, uint64_t number, struct bloc
     manifest_block_ids(&store->manifest, number, &first, &count);
     /* opening has made sure that each block has as many bytes */
     size_t head = (size_t)block_head_bytes(store->manifest.schema.count, count);
-    apl_status status = pages_part(&store->pages, e, 0, head, &bc->file, &bytes, err);
+    apl_status status = lmdb_reader_part(&store->lmdb, e, 0, head, &bc->file, &bytes, err);
     if (status == APL_OK)
         status = block_parse_head(bc, bytes, head, e->size, &store->manifest.schema, view, err);
     if (status == APL_OK)
@@ -48,8 +48,8 @@ apl_status store_block_column(const apl_store *store, uint64_t number, struct bl
                               struct block_view *view, unsigned field, apl_error *err)
 {
     struct column_view *v = &view->columns[field];
-    apl_status status = pages_part(&store->pages, &store->blocks[number], v->offset, v->coded_bytes,
-                                   &bc->file, &v->coded, err);
+    apl_status status = lmdb_reader_part(&store->lmdb, &store->blocks[number], v->offset, v->coded_bytes,
+                                         &bc->file, &v->coded, err);
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }
 
@@ -59,8 +59,8 @@ apl_status store_kept_index(const apl_store *store, uint64_t number, struct bloc
 {
     const struct column_view *v = &view->columns[field];
     const uint8_t *bytes;
-    apl_status status = pages_part(&store->pages, &store->blocks[number], v->offset,
-                                   kept_index_bytes(view->records), &bc->file, &bytes, err);
+    apl_status status = lmdb_reader_part(&store->lmdb, &store->blocks[number], v->offset,
+                                         kept_index_bytes(view->records), &bc->file, &bytes, err);
     if (status == APL_OK)
         status =
             kept_take_index(bc, &store->manifest.schema.fields[field], view->records, v, bytes, index, err);
@@ -76,8 +76,8 @@ apl_status store_kept_value(const apl_store *store, uint64_t number, struct bloc
     kept_place(index, record, &offset, &size);
     if (!buffer_reserve(out, size))
         return fail_nomem(err);
-    apl_status status = pages_part(&store->pages, &store->blocks[number],
-                                   view->columns[field].offset + offset, size, &bc->file, &bytes, err);
+    apl_status status = lmdb_reader_part(&store->lmdb, &store->blocks[number],
+                                         view->columns[field].offset + offset, size, &bc->file, &bytes, err);
     if (status == APL_OK) {
         buffer_put(out, bytes, size);
         /* the copy is what is checked: a mapped file may change */

@@ -79,7 +79,7 @@ apl_status apl_store_verify(apl_store *store, const apl_verify_options *options,
     apl_error own;
     err = err ? err : &own;
     struct verifier v = {.options = &o, .records = store->manifest.info.records};
-    struct readback what = {.pages = &store->pages,
+    struct readback what = {.lmdb = &store->lmdb,
                             .entries = store->blocks,
                             .manifest = &store->manifest,
                             .threads = threads_for(o.threads),

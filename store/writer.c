@@ -59,16 +59,16 @@ apl_status apl_writer_open(const char *path, const apl_writer_options *options, 
         return fail_nomem(err);
     apl_status status = take_writer_options(w, path, &o, err);
     if (status == APL_OK)
-        status = target_open(path, o.replace, &w->target, err);
+        status = staging_open(path, o.replace, &w->staging, err);
     if (status == APL_OK)
-        status = target_create(w->target, &w->file, err);
+        status = staging_create(w->staging, &w->file, err);
     if (status == APL_OK) {
-        status = env_create(w->file, target_temporary(w->target), &w->env, err);
+        status = lmdb_writer_create(w->file, staging_temporary(w->staging), &w->lmdb, err);
         if (status != APL_OK)
             fail_in(err, status, "%s", w->path);
     }
     if (status == APL_OK && w->shuffle)
-        status = target_scratch(w->target, &w->scratch, err);
+        status = staging_scratch(w->staging, &w->scratch, err);
     if (status == APL_OK)
         status = writer_start_pipeline(w, err);
     if (status == APL_OK)
@@ -87,7 +87,7 @@ static void free_lists(apl_writer *w)
     struct writer_split *splits = writer_splits(w, &n);
     for (size_t i = 0; i < n; i++) {
         free(splits[i].name);
-        piles_free(splits[i].piles);
+        external_shuffle_free(splits[i].shuffle);
     }
     buffer_free(&w->members);
     buffer_free(&w->splits);
@@ -98,12 +98,12 @@ void apl_writer_close(apl_writer *w)
     if (!w)
         return;
     writer_free_pipeline(w);
-    env_close(w->env);
+    lmdb_writer_close(w->lmdb);
     if (w->scratch >= 0)
         close(w->scratch);
-    target_close(w->target);
+    staging_close(w->staging);
     free_lists(w);
-    buffer_free(&w->marks);
+    buffer_free(&w->fingerprints);
     schema_free(&w->schema);
     free(w->path);
     free(w->tool);
@@ -138,16 +138,16 @@ static apl_status finish(apl_writer *w, apl_status status, const apl_error *erro
     return status;
 }
 
-apl_status apl_writer_add_field(apl_writer *w, const char *name, apl_dtype dtype, apl_mark mark,
+apl_status apl_writer_add_field(apl_writer *w, const char *name, apl_dtype dtype, apl_role role,
                                 unsigned ndim, const int64_t *shape, apl_error *err)
 {
     TRY(ready_to_append(w, err));
     if (w->schema_closed)
         return fail(err, APL_E_INVALID, "%s: fields come before the first member", w->path);
-    if (mark == APL_POSITION)
+    if (role == APL_POSITION)
         return fail(err, APL_E_INVALID,
                     "%s: source positions are what the writer itself adds to shuffled stores", w->path);
-    return schema_add(&w->schema, name, name ? strlen(name) : 0, dtype, mark, ndim, shape, err);
+    return schema_add(&w->schema, name, name ? strlen(name) : 0, dtype, role, ndim, shape, err);
 }
 
 apl_status apl_writer_set_media(apl_writer *w, const char *field, const char *media, apl_error *err)
@@ -222,15 +222,16 @@ static apl_status find_split(apl_writer *w, const char *name, uint32_t *index, a
         return fail_nomem(err);
     apl_status status = APL_OK;
     if (w->shuffle)
-        status = piles_new(&w->schema, w->user_fields, random_key(w->shuffle_seed, RANDOM_STORE_ORDER),
-                           w->scratch, &w->scratch_end, &w->coders[w->threads], &split.piles, err);
+        status =
+            external_shuffle_new(&w->schema, w->user_fields, random_key(w->shuffle_seed, RANDOM_STORE_ORDER),
+                                 w->scratch, &w->scratch_end, &w->coders[w->threads], &split.shuffle, err);
     if (status == APL_OK)
         buffer_put(&w->splits, &split, sizeof split);
     if (status == APL_OK && w->splits.failed)
         status = fail_nomem(err);
     if (status != APL_OK) {
         free(split.name);
-        piles_free(split.piles);
+        external_shuffle_free(split.shuffle);
     }
     return status; /* NOLINT(clang-analyzer-unix.Malloc): w->splits owns the name */
 }
@@ -275,10 +276,10 @@ apl_status apl_writer_begin_member(apl_writer *w, const char *name, const char *
     return finish(w, start_member(w, name, split, number, &error), &error, err);
 }
 
-/* A shuffled store's records go to the piles of their split, with a position that tells member and place;
+/* A shuffled store's records go into the shuffle of their split, with a position that tells member and place;
  * what it is among all records is known once all members are, in seal.c. */
-static apl_status pile_up(apl_writer *w, const struct writer_member *member, const apl_value *values,
-                          apl_error *err)
+static apl_status shuffle_in(apl_writer *w, const struct writer_member *member, const apl_value *values,
+                             apl_error *err)
 {
     apl_value with_position[APL_MAX_FIELDS];
     size_t n;
@@ -287,7 +288,7 @@ static apl_status pile_up(apl_writer *w, const struct writer_member *member, con
         return fail(err, APL_E_INVALID, "member %s: more than 2^32 records", member->name);
     memcpy(with_position, values, w->user_fields * sizeof *values);
     with_position[w->user_fields] = (apl_value){&position, NULL};
-    return piles_add(writer_splits(w, &n)[member->split].piles, with_position, err);
+    return external_shuffle_add(writer_splits(w, &n)[member->split].shuffle, with_position, err);
 }
 
 static apl_status append(apl_writer *w, const apl_value *values, apl_error *err)
@@ -295,7 +296,7 @@ static apl_status append(apl_writer *w, const apl_value *values, apl_error *err)
     size_t n;
     struct writer_member *member = &writer_members(w, &n)[w->member - 1];
     if (w->shuffle)
-        TRY(pile_up(w, member, values, err));
+        TRY(shuffle_in(w, member, values, err));
     else
         TRY(writer_put(w, values, err));
     for (unsigned f = 0; f < w->user_fields; f++)

@@ -25,12 +25,12 @@ struct writer_member {
 
 struct writer_split {
     char *name;
-    struct piles *piles; /* of a shuffled store */
+    struct external_shuffle *shuffle; /* of a shuffled store */
 };
 
 /* What is remembered of a block that has been put: where it belongs, and the hash of its header, which holds
  * the hashes of all that came from the source. The store is compared with this when it is read back. */
-struct block_mark {
+struct block_fingerprint {
     uint32_t segment, block;
     struct hash128 header;
 };
@@ -56,8 +56,8 @@ struct apl_writer {
     bool has_source_digest;
     uint8_t source_digest[32];
 
-    struct target *target;
-    struct env *env;
+    struct staging *staging;
+    struct lmdb_writer *lmdb;
     struct schema schema;
     unsigned user_fields; /* those that the caller appends; a shuffled store has one more */
     bool schema_closed, chosen, committed;
@@ -73,11 +73,11 @@ struct apl_writer {
     uint32_t segment; /* of the block that is being filled, */
     uint64_t next;    /* and the number of the next record within it */
 
-    int file;    /* that is filled: the target's */
-    int scratch; /* file of the piles */
+    int file;    /* that is filled: the staging directory's */
+    int scratch; /* the file of the shuffles */
     uint64_t scratch_end;
 
-    struct buffer marks; /* of struct block_mark, in the order of putting */
+    struct buffer fingerprints; /* of struct block_fingerprint, in the order of putting */
     uint64_t records, raw_bytes;
     atomic_uint_fast64_t stored_bytes;
     int (*on_commit)(void *user, const apl_progress *progress);

@@ -17,14 +17,14 @@ static apl_status put_slot(void *context, unsigned slot, apl_error *err)
 {
     apl_writer *w = context;
     struct writer_slot *s = &w->slots[slot];
-    struct block_mark mark = {.segment = s->raw.segment, .header = s->header};
-    mark.block = (uint32_t)(s->raw.first / w->block_records);
-    TRY(env_put(w->env, (struct key){KEY_BLOCK, mark.segment, mark.block}, s->coded.data, s->coded.size,
-                err));
-    buffer_put(&w->marks, &mark, sizeof mark);
+    struct block_fingerprint fingerprint = {.segment = s->raw.segment, .header = s->header};
+    fingerprint.block = (uint32_t)(s->raw.first / w->block_records);
+    TRY(lmdb_writer_put(w->lmdb, (struct key){KEY_BLOCK, fingerprint.segment, fingerprint.block},
+                        s->coded.data, s->coded.size, err));
+    buffer_put(&w->fingerprints, &fingerprint, sizeof fingerprint);
     /* relaxed: a figure for progress, nothing hangs on it */
-    atomic_store_explicit(&w->stored_bytes, env_bytes(w->env), memory_order_relaxed);
-    return w->marks.failed ? fail_nomem(err) : APL_OK;
+    atomic_store_explicit(&w->stored_bytes, lmdb_writer_bytes(w->lmdb), memory_order_relaxed);
+    return w->fingerprints.failed ? fail_nomem(err) : APL_OK;
 }
 
 apl_status writer_start_pipeline(apl_writer *w, apl_error *err)

@@ -102,10 +102,10 @@ breaks() # NUMBER WHAT FILES SED
 }
 
 breaks 1 "the old store is removed before the new one is in place" store/staging.c \
-    's/if \(renameat\(t->fd, t->name,/if (unlinkat(t->fd, STORE_FILE, 0) > 0 || renameat(t->fd, t->name,/'
-breaks 2 "the directory is not synced after the new store is renamed into it" store/staging.c 's/if \(fsync\(t->fd\) != 0\)/if (t->fd < 0)/'
+    's/if \(renameat\(s->fd, s->name,/if (unlinkat(s->fd, STORE_FILE, 0) > 0 || renameat(s->fd, s->name,/'
+breaks 2 "the directory is not synced after the new store is renamed into it" store/staging.c 's/if \(fsync\(s->fd\) != 0\)/if (s->fd < 0)/'
 breaks 3 "a failed rename is taken for a success" store/staging.c \
-    's/(renameat\(t->fd, t->name, t->fd, STORE_FILE\) != 0)/\1 \&\& errno == EXDEV/'
+    's/(renameat\(s->fd, s->name, s->fd, STORE_FILE\) != 0)/\1 \&\& errno == EXDEV/'
 breaks 4 "a short write is reported as an I/O error" store/lmdb_write.c 's/\? ENOSPC : code;/? EIO : code;/'
 breaks 5 "memory that could not be allocated is written to" reader/pool.c \
     's/(calloc\(1, sizeof \*b\);\n    if \(!b)/\1 \&\& p->count > 1000000/'
@@ -131,7 +131,7 @@ breaks 20 "the records of a reader are never freed" reader/slab.c 's/munmap\(sla
 breaks 21 "twice as many records as allowed are left out" reader/schedule.c \
     's/(r->skipped_records <= )(r->options.skip_corrupt\))/\12 * \2/'
 breaks 22 "the old store is emptied before it is replaced" store/staging.c \
-    's/if \(renameat\(t->fd, t->name,/if (close(openat(t->fd, STORE_FILE, O_WRONLY | O_TRUNC | O_CLOEXEC)) > 0 || renameat(t->fd, t->name,/'
+    's/if \(renameat\(s->fd, s->name,/if (close(openat(s->fd, STORE_FILE, O_WRONLY | O_TRUNC | O_CLOEXEC)) > 0 || renameat(s->fd, s->name,/'
 breaks 23 "the number of threads decides the compression level" store/writer.c \
     's/w->want_level = o->level;/w->want_level = o->level + (w->threads > 2);/'
 breaks 24 "blocks begin with another magic number" store/block_layout.h 's/BLOCK_MAGIC 0x424c5041u/BLOCK_MAGIC 0x424c5042u/'

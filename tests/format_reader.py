@@ -91,7 +91,7 @@ def check_xxh3(data, expected, what):
 class Field:
     def __init__(self, c):
         self.name = c.text()
-        self.dtype, self.mark, dims, self.codec = c.numbers("BBBB")
+        self.dtype, self.role, dims, self.codec = c.numbers("BBBB")
         self.level = c.number("b")
         c.take(3)
         self.shape = c.numbers("q" * dims)
@@ -108,7 +108,7 @@ class Field:
         return size
 
     def channels(self):
-        if self.dtype != U8 or self.mark != INPUT or self.media:
+        if self.dtype != U8 or self.role != INPUT or self.media:
             return 0
         return self.shape[0] if len(self.shape) == 3 and 1 <= self.shape[0] <= 64 else 1
 
@@ -359,7 +359,7 @@ def read_block(data, manifest, place, totals):
 def check_hashes(fields, columns, hashes):
     if not xxhash:
         return
-    inputs = [column for field, column in zip(fields, columns) if field.mark == INPUT]
+    inputs = [column for field, column in zip(fields, columns) if field.role == INPUT]
     for i, stored in enumerate(hashes):
         value = b"".join(column[i] for column in inputs)
         found = xxhash.XXH3_128bits(value, len(value))
@@ -377,8 +377,8 @@ def field_digest(values):
 def content_digest(manifest):
     sha = hashlib.sha256()
     for f in manifest.fields:
-        if f.mark in (INPUT, TARGET):
-            sha.update(f.name.encode() + b"\0" + bytes((f.mark, f.dtype, len(f.shape), 0)))
+        if f.role in (INPUT, TARGET):
+            sha.update(f.name.encode() + b"\0" + bytes((f.role, f.dtype, len(f.shape), 0)))
             sha.update(struct.pack(f"<{len(f.shape)}q", *f.shape) + f.digest)
     return sha.digest()
 
@@ -481,7 +481,7 @@ def check_store(path):
     check_statistics(manifest, columns)
     if manifest.shuffled:
         position = manifest.fields[-1]
-        must(position.mark == POSITION, "a shuffled store without positions")
+        must(position.role == POSITION, "a shuffled store without positions")
         check_order(manifest, [int.from_bytes(v, "little") for v in columns[-1]])
     codecs = sorted(set().union(*(t.codecs for t in totals)))
     note = "" if xxhash else "; XXH3 left out for want of libxxhash"

@@ -54,7 +54,7 @@ class Split:
 
 
 def record_hashes(manifest, columns):
-    inputs = [column for field, column in zip(manifest.fields, columns) if field.mark == INPUT]
+    inputs = [column for field, column in zip(manifest.fields, columns) if field.role == INPUT]
     for values in zip(*inputs):
         data = b"".join(values)
         digest = xxhash.XXH3_128bits(data, len(data))
@@ -63,10 +63,10 @@ def record_hashes(manifest, columns):
 
 def source_keys(manifest, columns):
     """Number of the member and row there, of each record."""
-    marks = [field.mark for field in manifest.fields]
+    roles = [field.role for field in manifest.fields]
     positions = range(len(columns[0]))
-    if POSITION in marks:
-        positions = [int.from_bytes(v, "little") for v in columns[marks.index(POSITION)]]
+    if POSITION in roles:
+        positions = [int.from_bytes(v, "little") for v in columns[roles.index(POSITION)]]
     by_position = [(m << 32) + row for _, _, m, _, count in manifest.members for row in range(count)]
     return [(by_position[p], 0) for p in positions]
 

@@ -1,4 +1,4 @@
-/* LMDB files to test with, made by env. */
+/* LMDB files to test with, made by lmdb. */
 #ifndef LMDB_FILE_H
 #define LMDB_FILE_H
 
@@ -39,33 +39,33 @@ static inline void fill_value(uint8_t *to, size_t size, struct key key)
     }
 }
 
-static inline void put_value(struct env *env, struct key key, size_t size)
+static inline void put_value(struct lmdb_writer *writer, struct key key, size_t size)
 {
     uint8_t *value = malloc(size);
     apl_error err;
     fill_value(value, size, key);
-    cr_assert_eq(env_put(env, key, value, size, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(lmdb_writer_put(writer, key, value, size, &err), APL_OK, "%s", err.message);
     free(value);
 }
 
-static inline struct env *new_env(const char *path)
+static inline struct lmdb_writer *new_lmdb(const char *path)
 {
-    struct env *env;
+    struct lmdb_writer *writer;
     apl_error err;
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     cr_assert(fd >= 0, "%s", path);
-    cr_assert_eq(env_create(fd, path, &env, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(lmdb_writer_create(fd, path, &writer, &err), APL_OK, "%s", err.message);
     close(fd);
-    return env;
+    return writer;
 }
 
 /* Commits and closes. */
-static inline void finish_env(struct env *env)
+static inline void finish_lmdb(struct lmdb_writer *writer)
 {
     apl_error err;
-    cr_assert_eq(env_commit(env, &err), APL_OK, "%s", err.message);
-    cr_assert_eq(env_sync(env, &err), APL_OK, "%s", err.message);
-    env_close(env);
+    cr_assert_eq(lmdb_writer_commit(writer, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(lmdb_writer_sync(writer, &err), APL_OK, "%s", err.message);
+    lmdb_writer_close(writer);
 }
 
 static inline uint8_t *read_all(const char *path, size_t *size)
@@ -81,14 +81,14 @@ static inline uint8_t *read_all(const char *path, size_t *size)
 }
 
 /* Is what lies there the value of that key? */
-static inline void expect_value(const struct pages *pages, struct key key, size_t size)
+static inline void expect_value(const struct lmdb_reader *lmdb, struct key key, size_t size)
 {
-    const struct entry *e = pages_find(pages, key);
+    const struct entry *e = lmdb_reader_find(lmdb, key);
     cr_assert(e && e->size == size, "%u %u %u", key.kind, key.segment, key.block);
-    cr_assert(e->offset + size <= pages->size);
+    cr_assert(e->offset + size <= lmdb->size);
     uint8_t *value = malloc(size);
     fill_value(value, size, key);
-    cr_assert(memcmp(pages->map + e->offset, value, size) == 0, "%u %u %u", key.kind, key.segment, key.block);
+    cr_assert(memcmp(lmdb->map + e->offset, value, size) == 0, "%u %u %u", key.kind, key.segment, key.block);
     free(value);
 }
 

@@ -11,11 +11,11 @@
 #define RECORD_VALUE     8192
 #define RECORD_DIM_RANGE 5 /* a varying dimension is 0 ... 4 */
 
-static inline void add_field(struct schema *s, const char *name, apl_dtype dtype, apl_mark mark,
+static inline void add_field(struct schema *s, const char *name, apl_dtype dtype, apl_role role,
                              unsigned ndim, const int64_t *shape)
 {
     apl_error err;
-    cr_assert_eq(schema_add(s, name, strlen(name), dtype, mark, ndim, shape, &err), APL_OK, "%s",
+    cr_assert_eq(schema_add(s, name, strlen(name), dtype, role, ndim, shape, &err), APL_OK, "%s",
                  err.message);
 }
 

@@ -149,7 +149,7 @@ struct fx_member {
 };
 
 struct fx_recipe {
-    const apl_field *fields; /* name, dtype, mark, ndim, shape, classes and class_count of them */
+    const apl_field *fields; /* name, dtype, role, ndim, shape, classes and class_count of them */
     size_t field_count;
     const struct fx_member *members; /* in the order in which they are appended */
     size_t member_count;
@@ -190,7 +190,7 @@ static inline void fx_add_fields(apl_writer *w, const struct fx_recipe *r)
 {
     for (size_t i = 0; i < r->field_count; i++) {
         const apl_field *f = &r->fields[i];
-        OK(apl_writer_add_field(w, f->name, f->dtype, f->mark, f->ndim, f->shape, &fx_err));
+        OK(apl_writer_add_field(w, f->name, f->dtype, f->role, f->ndim, f->shape, &fx_err));
         if (f->media)
             OK(apl_writer_set_media(w, f->name, f->media, &fx_err));
         if (f->class_count)
@@ -307,10 +307,10 @@ static const char *const fx_classes[3] = {"cat", "dog", "emu"};
 
 /* A picture, a label, a name and a track of points. */
 static const apl_field fx_fields[] = {
-    {.name = "image", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {3, 6, 5}},
-    {.name = "label", .dtype = APL_U8, .mark = APL_TARGET, .classes = fx_classes, .class_count = 3},
-    {.name = "name", .dtype = APL_UTF8, .mark = APL_NAME, .ndim = 1, .shape = {-1}},
-    {.name = "track", .dtype = APL_F32, .mark = APL_INPUT, .ndim = 2, .shape = {-1, 2}},
+    {.name = "image", .dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {3, 6, 5}},
+    {.name = "label", .dtype = APL_U8, .role = APL_TARGET, .classes = fx_classes, .class_count = 3},
+    {.name = "name", .dtype = APL_UTF8, .role = APL_NAME, .ndim = 1, .shape = {-1}},
+    {.name = "track", .dtype = APL_F32, .role = APL_INPUT, .ndim = 2, .shape = {-1, 2}},
 };
 
 /* Members that come in no order, with gaps between their numbers, one of them empty. */
@@ -321,10 +321,10 @@ static const struct fx_recipe fx_small = {fx_fields, COUNT(fx_fields), fx_member
 
 /* A kept file, a label, a path and the size of an image. */
 static const apl_field fx_kept_fields[] = {
-    {.name = "image", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 1, .shape = {-1}, .media = "image/jpeg"},
-    {.name = "label", .dtype = APL_U8, .mark = APL_TARGET, .classes = fx_classes, .class_count = 3},
-    {.name = "path", .dtype = APL_UTF8, .mark = APL_NAME, .ndim = 1, .shape = {-1}},
-    {.name = "image_shape", .dtype = APL_U32, .mark = APL_NAME, .ndim = 1, .shape = {3}},
+    {.name = "image", .dtype = APL_U8, .role = APL_INPUT, .ndim = 1, .shape = {-1}, .media = "image/jpeg"},
+    {.name = "label", .dtype = APL_U8, .role = APL_TARGET, .classes = fx_classes, .class_count = 3},
+    {.name = "path", .dtype = APL_UTF8, .role = APL_NAME, .ndim = 1, .shape = {-1}},
+    {.name = "image_shape", .dtype = APL_U32, .role = APL_NAME, .ndim = 1, .shape = {3}},
 };
 static const struct fx_recipe fx_kept = {fx_kept_fields, COUNT(fx_kept_fields), fx_members,
                                          COUNT(fx_members)};

@@ -1,47 +1,47 @@
-/* Tables of marks. */
+/* Bitsets. */
 #include "bitset.h"
 
 #include <criterion/criterion.h>
 
-TestSuite(marks);
+TestSuite(bitset);
 
-Test(marks, of_every_size)
+Test(bitset, of_every_size)
 {
     for (uint64_t n = 0; n < 200; n++) {
-        struct marks m, back;
-        cr_assert_eq(marks_init(&m, n, NULL), APL_OK);
-        cr_assert_eq(marks_init(&back, n, NULL), APL_OK);
+        struct bitset m, back;
+        cr_assert_eq(bitset_init(&m, n, NULL), APL_OK);
+        cr_assert_eq(bitset_init(&back, n, NULL), APL_OK);
         uint64_t total = 0;
         for (uint64_t i = 0; i < n; i++)
             if (i % 3 == 0 || i + 1 == n) {
-                cr_assert(marks_set(&m, i));
-                cr_assert(!marks_set(&m, i), "marked twice");
+                cr_assert(bitset_set(&m, i));
+                cr_assert(!bitset_set(&m, i), "marked twice");
                 total++;
             }
-        cr_assert_eq(marks_total(&m), total);
-        uint8_t *bytes = malloc(marks_bytes(n) + 1); /* to the byte: asan watches the end */
-        marks_store(&m, bytes);
-        cr_assert(marks_load(&back, bytes));
+        cr_assert_eq(bitset_count(&m), total);
+        uint8_t *bytes = malloc(bitset_bytes(n) + 1); /* to the byte: asan watches the end */
+        bitset_store(&m, bytes);
+        cr_assert(bitset_load(&back, bytes));
         for (uint64_t i = 0; i < n; i++) {
-            cr_assert_eq(marks_test(&back, i), i % 3 == 0 || i + 1 == n);
-            cr_assert_eq(marks_test(&back, i), bytes[i / 8] >> i % 8 & 1);
+            cr_assert_eq(bitset_test(&back, i), i % 3 == 0 || i + 1 == n);
+            cr_assert_eq(bitset_test(&back, i), bytes[i / 8] >> i % 8 & 1);
         }
-        cr_assert_eq(marks_shared(&m, &back), total);
+        cr_assert_eq(bitset_count_both(&m, &back), total);
         free(bytes);
-        marks_free(&m);
-        marks_free(&back);
+        bitset_free(&m);
+        bitset_free(&back);
     }
 }
 
-Test(marks, none_behind_the_last_record)
+Test(bitset, none_behind_the_last_record)
 {
-    struct marks m;
+    struct bitset m;
     uint8_t bytes[2] = {0xff, 0x1f};
-    cr_assert_eq(marks_init(&m, 13, NULL), APL_OK);
-    cr_assert(marks_load(&m, bytes));
+    cr_assert_eq(bitset_init(&m, 13, NULL), APL_OK);
+    cr_assert(bitset_load(&m, bytes));
     for (unsigned bit = 5; bit < 8; bit++) {
         bytes[1] = (uint8_t)(1u << bit);
-        cr_assert(!marks_load(&m, bytes));
+        cr_assert(!bitset_load(&m, bytes));
     }
-    marks_free(&m);
+    bitset_free(&m);
 }

@@ -120,7 +120,7 @@ static void expect_hashes(void (*fields)(struct schema *))
         make_record(&r, &b->schema, 1 + i);
         for (unsigned f = 0; f < b->schema.count; f++) {
             const apl_field *field = &b->schema.fields[f];
-            if (field->mark != APL_INPUT)
+            if (field->role != APL_INPUT)
                 continue;
             for (unsigned d = 0; d < field->ndim; d++)
                 if (field->shape[d] < 0)

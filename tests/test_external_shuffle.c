@@ -1,4 +1,4 @@
-/* Piles hand out all records in the order of their keys, however many there are of a pile, and tell when the
+/* Buckets hand out all records in the order of their keys, however many there are of a bucket, and tell when the
  * scratch file fails them. */
 #include "external_shuffle.h"
 
@@ -10,7 +10,7 @@ struct case_ {
     struct schema schema;
     struct block_coder bc;
     struct random_key key;
-    struct piles *piles;
+    struct external_shuffle *shuffle;
     int fd;
     uint64_t end;
     /* what came out */
@@ -30,12 +30,12 @@ static void set_up(void)
     c.key = random_key(42, RANDOM_STORE_ORDER);
     c.fd = open(fx_path("scratch"), O_RDWR | O_CREAT | O_EXCL, 0600);
     cr_assert_geq(c.fd, 0);
-    OK(piles_new(&c.schema, 1, c.key, c.fd, &c.end, &c.bc, &c.piles, &fx_err));
+    OK(external_shuffle_new(&c.schema, 1, c.key, c.fd, &c.end, &c.bc, &c.shuffle, &fx_err));
 }
 
 static void tear_down(void)
 {
-    piles_free(c.piles);
+    external_shuffle_free(c.shuffle);
     block_coder_free(&c.bc);
     schema_free(&c.schema);
     free(c.positions);
@@ -43,7 +43,7 @@ static void tear_down(void)
     fx_tear_down();
 }
 
-TestSuite(piles, .init = set_up, .fini = tear_down);
+TestSuite(external_shuffle, .init = set_up, .fini = tear_down);
 
 /* The value that goes with a position. */
 static size_t value_of(uint64_t position, uint8_t *value, size_t bytes)
@@ -62,7 +62,7 @@ static apl_status add(uint64_t position)
     static uint8_t value[VALUE_BYTES];
     int64_t shape[1] = {(int64_t)value_of(position, value, value_bytes)};
     apl_value values[2] = {{value, shape}, {&position, NULL}};
-    return piles_add(c.piles, values, &fx_err);
+    return external_shuffle_add(c.shuffle, values, &fx_err);
 }
 
 static apl_status take(void *context, const apl_value *values, apl_error *err)
@@ -83,7 +83,7 @@ static apl_status take_all(size_t expected)
 {
     c.positions = calloc(expected + 1, sizeof *c.positions);
     c.stop_at = SIZE_MAX;
-    return piles_take(c.piles, take, &c, &fx_err);
+    return external_shuffle_take(c.shuffle, take, &c, &fx_err);
 }
 
 /* As many as were put, in the order of their keys, and of positions among equal keys. */
@@ -96,16 +96,16 @@ static void expect_order(size_t n)
     }
 }
 
-Test(piles, none)
+Test(external_shuffle, none)
 {
     OK(take_all(0));
     expect_order(0);
-    piles_free(NULL);
+    external_shuffle_free(NULL);
 }
 
-Test(piles, any_number_of_records)
+Test(external_shuffle, any_number_of_records)
 {
-    const size_t n = 20000; /* some hundred a pile: several chunks of each, and what has not been spilled */
+    const size_t n = 20000; /* some hundred a bucket: several chunks of each, and what has not been spilled */
     for (size_t i = 0; i < n; i++)
         OK(add(i * 7919 % n));
     cr_assert_gt(c.end, 0);
@@ -127,7 +127,7 @@ static uint64_t next_of_pile(uint64_t position, unsigned bits)
     return position;
 }
 
-/* 40 MiB in one pile are more than are sorted at once. With 6 bits shared they spread at the next level, with 12
+/* 40 MiB in one bucket are more than are sorted at once. With 6 bits shared they spread at the next level, with 12
  * bits at the one behind that. */
 static void expect_finer_piles(unsigned bits)
 {
@@ -141,21 +141,21 @@ static void expect_finer_piles(unsigned bits)
     uint64_t end = c.end;
     OK(take_all(n));
     expect_order(n);
-    cr_assert_gt(c.end, end, "the pile was not split");
+    cr_assert_gt(c.end, end, "the bucket was not split");
 }
 
-Test(piles, a_large_pile_is_split)
+Test(external_shuffle, a_large_bucket_is_split)
 {
     expect_finer_piles(6);
 }
 
-Test(piles, and_split_again)
+Test(external_shuffle, and_split_again)
 {
     expect_finer_piles(12);
 }
 
 /* No bits of the key tell these apart: the end of the bits is the end of splitting. */
-Test(piles, one_key_for_all)
+Test(external_shuffle, one_key_for_all)
 {
     const size_t n = 520;
     value_bytes = VALUE_BYTES;
@@ -165,22 +165,22 @@ Test(piles, one_key_for_all)
     expect_order(n);
 }
 
-Test(piles, failure_of_the_taker)
+Test(external_shuffle, failure_of_the_taker)
 {
     for (size_t i = 0; i < 500; i++)
         OK(add(i));
     c.positions = calloc(500, sizeof *c.positions);
     c.stop_at = 123;
-    FAILS(APL_E_TIMEOUT, piles_take(c.piles, take, &c, &fx_err));
+    FAILS(APL_E_TIMEOUT, external_shuffle_take(c.shuffle, take, &c, &fx_err));
     cr_assert_eq(c.count, 123);
 }
 
-Test(piles, values_that_do_not_fit)
+Test(external_shuffle, values_that_do_not_fit)
 {
     int64_t shape[1] = {-5};
     uint64_t position = 0;
     apl_value values[2] = {{"x", shape}, {&position, NULL}};
-    FAILS(APL_E_INVALID, piles_add(c.piles, values, &fx_err));
+    FAILS(APL_E_INVALID, external_shuffle_add(c.shuffle, values, &fx_err));
 }
 
 /* ----------------------------------------------------------------------------------------- the scratch file */
@@ -191,14 +191,14 @@ static void add_many(void)
         OK(add(i));
 }
 
-Test(piles, scratch_that_cannot_be_written)
+Test(external_shuffle, scratch_that_cannot_be_written)
 {
     close(c.fd);
     c.fd = -1;
     apl_status status = APL_OK;
-    piles_free(c.piles);
+    external_shuffle_free(c.shuffle);
     int fd = open("/dev/full", O_WRONLY);
-    OK(piles_new(&c.schema, 1, c.key, fd, &c.end, &c.bc, &c.piles, &fx_err));
+    OK(external_shuffle_new(&c.schema, 1, c.key, fd, &c.end, &c.bc, &c.shuffle, &fx_err));
     for (size_t i = 0; i < 20000 && status == APL_OK; i++)
         status = add(i);
     cr_assert_eq(status, APL_E_NOSPACE);
@@ -206,14 +206,14 @@ Test(piles, scratch_that_cannot_be_written)
     close(fd);
 }
 
-Test(piles, scratch_that_was_emptied)
+Test(external_shuffle, scratch_that_was_emptied)
 {
     add_many();
     cr_assert_eq(ftruncate(c.fd, 0), 0);
     FAILS(APL_E_CORRUPT, take_all(20000));
 }
 
-Test(piles, scratch_that_cannot_be_read)
+Test(external_shuffle, scratch_that_cannot_be_read)
 {
     add_many();
     int fd = open(fx_path("scratch"), O_WRONLY);
@@ -223,7 +223,7 @@ Test(piles, scratch_that_cannot_be_read)
     SAYS("scratch file");
 }
 
-Test(piles, scratch_that_was_changed)
+Test(external_shuffle, scratch_that_was_changed)
 {
     add_many();
     uint8_t byte = 0;

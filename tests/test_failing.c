@@ -117,7 +117,7 @@ static apl_status write_fields(apl_writer *w, apl_error *err)
     apl_status status = APL_OK;
     for (size_t i = 0; i < COUNT(fx_fields) && status == APL_OK; i++) {
         const apl_field *f = &made->fields[i];
-        status = apl_writer_add_field(w, f->name, f->dtype, f->mark, f->ndim, f->shape, err);
+        status = apl_writer_add_field(w, f->name, f->dtype, f->role, f->ndim, f->shape, err);
         if (status == APL_OK && f->media)
             status = apl_writer_set_media(w, f->name, f->media, err);
         if (status == APL_OK && f->class_count)

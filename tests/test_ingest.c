@@ -207,12 +207,12 @@ static void check_fields(apl_store *store, const struct cifar_dataset *d)
     for (unsigned l = 0; l < d->label_count; l++) {
         const apl_field *field = apl_store_field(store, 1 + l);
         cr_assert_str_eq(field->name, d->labels[l].field);
-        cr_assert_eq(field->mark, APL_TARGET);
+        cr_assert_eq(field->role, APL_TARGET);
         cr_assert_eq(field->class_count, d->labels[l].classes);
         cr_assert_str_eq(field->classes[3], "class 3");
     }
     if (d->python)
-        cr_assert_eq(apl_store_field(store, 1 + d->label_count)->mark, APL_NAME);
+        cr_assert_eq(apl_store_field(store, 1 + d->label_count)->role, APL_NAME);
 }
 
 static void check_store(const struct cifar_dataset *d)

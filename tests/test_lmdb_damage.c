@@ -21,12 +21,12 @@ struct hurt {
 static void hurt_make(struct hurt *h, uint32_t count, size_t size)
 {
     place_make(&h->place);
-    struct env *env = new_env(h->place.file);
+    struct lmdb_writer *writer = new_lmdb(h->place.file);
     for (uint32_t i = 0; i < count; i++)
-        put_value(env, (struct key){KEY_BLOCK, 1, 2 * i + 2}, size);
+        put_value(writer, (struct key){KEY_BLOCK, 1, 2 * i + 2}, size);
     for (uint32_t i = 0; i < 3; i++)
-        put_value(env, (struct key){KEY_BLOCK, 1, 4 * i + 3}, 9000 + 3000 * i);
-    finish_env(env);
+        put_value(writer, (struct key){KEY_BLOCK, 1, 4 * i + 3}, 9000 + 3000 * i);
+    finish_lmdb(writer);
     h->data = read_all(h->place.file, &h->size);
     h->meta = load_le(h->data + PAGE + 144, 8) > load_le(h->data + 144, 8) ? PAGE : 0;
     h->root = (size_t)load_le(h->data + h->meta + 88 + 40, 8) * PAGE;
@@ -56,22 +56,22 @@ static void restore(struct hurt *h)
 /* Opens the file; if that goes well, takes all of each value. */
 static apl_status open_by(struct hurt *h, apl_io io, uint8_t *sum, apl_error *err)
 {
-    struct pages pages;
+    struct lmdb_reader lmdb;
     struct buffer scratch = {0};
-    TRY(pages_open(h->fd, io, &pages, err));
+    TRY(lmdb_reader_open(h->fd, io, &lmdb, err));
     *sum = 0;
     apl_status status = APL_OK;
-    for (size_t i = 0; i < pages.count && status == APL_OK; i++) {
-        const struct entry *e = &pages.entries[i];
+    for (size_t i = 0; i < lmdb.count && status == APL_OK; i++) {
+        const struct entry *e = &lmdb.entries[i];
         const uint8_t *bytes;
-        cr_assert(e->size > 0 && e->offset < pages.size && e->size <= pages.size - e->offset);
-        status = pages_value(&pages, e, &scratch, &bytes, err);
+        cr_assert(e->size > 0 && e->offset < lmdb.size && e->size <= lmdb.size - e->offset);
+        status = lmdb_reader_value(&lmdb, e, &scratch, &bytes, err);
         for (uint32_t k = 0; k < e->size && status == APL_OK; k++)
             *sum ^= bytes[k];
-        cr_assert_eq(pages_find(&pages, e->key), e);
+        cr_assert_eq(lmdb_reader_find(&lmdb, e->key), e);
     }
     buffer_free(&scratch);
-    pages_close(&pages);
+    lmdb_reader_close(&lmdb);
     return status;
 }
 
@@ -150,7 +150,7 @@ static void hurt_tree(struct hurt *h)
     cr_assert_eq(load_le(h->data + child_of(h, h->root, 0) + 10, 2), LEAF);
 }
 
-Test(pages_damage, metas)
+Test(lmdb_damage, metas)
 {
     struct hurt h;
     hurt_tree(&h);
@@ -173,7 +173,7 @@ Test(pages_damage, metas)
     hurt_free(&h);
 }
 
-Test(pages_damage, roots)
+Test(lmdb_damage, roots)
 {
     struct hurt h;
     hurt_tree(&h);
@@ -226,7 +226,7 @@ static void expect_page_checks(struct hurt *h, size_t page, unsigned least)
     }
 }
 
-Test(pages_damage, pages)
+Test(lmdb_damage, lmdb)
 {
     struct hurt h;
     hurt_tree(&h);
@@ -236,7 +236,7 @@ Test(pages_damage, pages)
     hurt_free(&h);
 }
 
-Test(pages_damage, branch_nodes)
+Test(lmdb_damage, branch_nodes)
 {
     struct hurt h;
     hurt_tree(&h);
@@ -268,7 +268,7 @@ Test(pages_damage, branch_nodes)
     hurt_free(&h);
 }
 
-Test(pages_damage, leaf_nodes)
+Test(lmdb_damage, leaf_nodes)
 {
     struct hurt h;
     hurt_tree(&h);
@@ -297,7 +297,7 @@ Test(pages_damage, leaf_nodes)
     hurt_free(&h);
 }
 
-Test(pages_damage, big_values)
+Test(lmdb_damage, big_values)
 {
     struct hurt h;
     hurt_tree(&h);
@@ -327,7 +327,7 @@ Test(pages_damage, big_values)
 }
 
 /* A run that is longer, value and all, so that it goes over what comes behind it, or over the end. */
-Test(pages_damage, runs_that_overlap)
+Test(lmdb_damage, runs_that_overlap)
 {
     struct hurt h;
     hurt_tree(&h);
@@ -369,7 +369,7 @@ static void refuse_at_end(struct hurt *h, size_t page, unsigned i, size_t there,
 }
 
 /* Nodes whose key, or the place of whose value, would lie behind the page. */
-Test(pages_damage, nodes_cut_by_the_end_of_the_page)
+Test(lmdb_damage, nodes_cut_by_the_end_of_the_page)
 {
     struct hurt h;
     hurt_tree(&h);
@@ -384,7 +384,7 @@ Test(pages_damage, nodes_cut_by_the_end_of_the_page)
 }
 
 /* The first node gets the run of higher pages, and the second one of lower pages that reaches into it. */
-Test(pages_damage, runs_over_what_was_met_before)
+Test(lmdb_damage, runs_over_what_was_met_before)
 {
     struct hurt h;
     hurt_tree(&h);
@@ -410,7 +410,7 @@ Test(pages_damage, runs_over_what_was_met_before)
 
 /* ------------------------------------------------------------------------------------------------ any bytes */
 
-Test(pages_damage, cut_at_every_length)
+Test(lmdb_damage, cut_at_every_length)
 {
     struct hurt h;
     apl_error err;
@@ -431,7 +431,7 @@ Test(pages_damage, cut_at_every_length)
     hurt_free(&h);
 }
 
-Test(pages_damage, random_bytes)
+Test(lmdb_damage, random_bytes)
 {
     struct hurt h;
     apl_error err;

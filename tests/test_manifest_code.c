@@ -92,7 +92,7 @@ static void expect_schema(const struct schema *a, const struct schema *b)
     for (unsigned f = 0; f < a->count; f++) {
         const apl_field *x = &a->fields[f], *y = &b->fields[f];
         cr_assert_str_eq(x->name, y->name);
-        cr_assert(x->dtype == y->dtype && x->mark == y->mark && x->ndim == y->ndim);
+        cr_assert(x->dtype == y->dtype && x->role == y->role && x->ndim == y->ndim);
         cr_assert(memcmp(x->shape, y->shape, sizeof x->shape) == 0 && x->value_bytes == y->value_bytes);
         cr_assert(x->raw_bytes == y->raw_bytes && x->stored_bytes == y->stored_bytes);
         cr_assert(memcmp(x->digest, y->digest, 32) == 0);

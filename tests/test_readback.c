@@ -29,8 +29,8 @@ size_t __wrap_ZSTD_compress2(void *context, void *to, size_t room, const void *f
 
 /* Pictures that become shorter. */
 static const apl_field fields[] = {
-    {.name = "label", .dtype = APL_U8, .mark = APL_TARGET, .class_count = 3, .classes = fx_classes},
-    {.name = "image", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {3, 10, 10}},
+    {.name = "label", .dtype = APL_U8, .role = APL_TARGET, .class_count = 3, .classes = fx_classes},
+    {.name = "image", .dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {3, 10, 10}},
 };
 static const struct fx_member members[] = {{"a", "train", 0, 40}, {"b", "test", 1, 20}};
 static const struct fx_recipe few = {fields, COUNT(fields), members, COUNT(members)};

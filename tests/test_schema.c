@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static apl_status add(struct schema *s, const char *name, apl_dtype dtype, apl_mark mark, unsigned ndim,
+static apl_status add(struct schema *s, const char *name, apl_dtype dtype, apl_role role, unsigned ndim,
                       const int64_t *shape, apl_error *err)
 {
-    return schema_add(s, name, name ? strlen(name) : 0, dtype, mark, ndim, shape, err);
+    return schema_add(s, name, name ? strlen(name) : 0, dtype, role, ndim, shape, err);
 }
 
 Test(schema, dtypes)
@@ -52,15 +52,15 @@ Test(schema, adds_and_finds)
     schema_free(&s);
 }
 
-static void refused(const char *name, apl_dtype dtype, apl_mark mark, unsigned ndim, const int64_t *shape,
+static void refused(const char *name, apl_dtype dtype, apl_role role, unsigned ndim, const int64_t *shape,
                     const char *why)
 {
     struct schema s = {0};
     apl_error err;
     cr_assert_eq(add(&s, "there", APL_U8, APL_INPUT, 0, NULL, &err), APL_OK);
-    cr_assert_eq(add(&s, name, dtype, mark, ndim, shape, &err), APL_E_INVALID, "%s", why);
+    cr_assert_eq(add(&s, name, dtype, role, ndim, shape, &err), APL_E_INVALID, "%s", why);
     cr_assert_not_null(strstr(err.message, why), "\"%s\" does not say \"%s\"", err.message, why);
-    cr_assert_eq(add(&s, name, dtype, mark, ndim, shape, NULL), APL_E_INVALID);
+    cr_assert_eq(add(&s, name, dtype, role, ndim, shape, NULL), APL_E_INVALID);
     cr_assert_eq(s.count, 1);
     schema_free(&s);
 }
@@ -84,8 +84,8 @@ Test(schema, refusals)
     refused("there", APL_U8, APL_INPUT, 0, NULL, "two of that name");
     refused("x", (apl_dtype)0, APL_INPUT, 0, NULL, "0 is no dtype");
     refused("x", (apl_dtype)15, APL_INPUT, 0, NULL, "15 is no dtype");
-    refused("x", APL_U8, (apl_mark)0, 0, NULL, "0 is no mark");
-    refused("x", APL_U8, (apl_mark)5, 0, NULL, "5 is no mark");
+    refused("x", APL_U8, (apl_role)0, 0, NULL, "0 is not a role");
+    refused("x", APL_U8, (apl_role)5, 0, NULL, "5 is not a role");
     refused("x", APL_U8, APL_INPUT, 9, (int64_t[9]){1, 1, 1, 1, 1, 1, 1, 1, 1}, "9 dimensions");
     refused("x", APL_U8, APL_INPUT, SHAPE(3, 0), "dimension 1 is 0");
     refused("x", APL_U8, APL_INPUT, SHAPE(-2), "dimension 0 is -2");
@@ -171,15 +171,15 @@ Test(schema, channels)
     struct {
         apl_field field;
         unsigned channels;
-    } cases[] = {{{.dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {3, 32, 32}}, 3},
-                 {{.dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {64, 2, 2}}, 64},
-                 {{.dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {65, 2, 2}}, 1},
-                 {{.dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {3, -1, -1}}, 3},
-                 {{.dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {-1, 4, 4}}, 1},
-                 {{.dtype = APL_U8, .mark = APL_INPUT, .ndim = 2, .shape = {28, 28}}, 1},
-                 {{.dtype = APL_U8, .mark = APL_INPUT, .ndim = 0}, 1},
-                 {{.dtype = APL_U8, .mark = APL_TARGET, .ndim = 0}, 0},
-                 {{.dtype = APL_F32, .mark = APL_INPUT, .ndim = 3, .shape = {3, 2, 2}}, 0}};
+    } cases[] = {{{.dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {3, 32, 32}}, 3},
+                 {{.dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {64, 2, 2}}, 64},
+                 {{.dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {65, 2, 2}}, 1},
+                 {{.dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {3, -1, -1}}, 3},
+                 {{.dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {-1, 4, 4}}, 1},
+                 {{.dtype = APL_U8, .role = APL_INPUT, .ndim = 2, .shape = {28, 28}}, 1},
+                 {{.dtype = APL_U8, .role = APL_INPUT, .ndim = 0}, 1},
+                 {{.dtype = APL_U8, .role = APL_TARGET, .ndim = 0}, 0},
+                 {{.dtype = APL_F32, .role = APL_INPUT, .ndim = 3, .shape = {3, 2, 2}}, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         cr_assert_eq(field_channels(&cases[i].field), cases[i].channels, "case %zu", i);
 }

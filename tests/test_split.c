@@ -217,7 +217,7 @@ Test(split, fields_that_do_not_stratify)
     static const struct {
         const char *name;
         apl_dtype dtype;
-        apl_mark mark;
+        apl_role role;
         unsigned ndim;
         int works;
     } fields[] = {{"input", APL_U8, APL_INPUT, 0, 0},
@@ -234,7 +234,7 @@ Test(split, fields_that_do_not_stratify)
     snprintf(path, sizeof path, "%s/fields", place);
     OK(apl_writer_open(path, NULL, &w, &err));
     for (int f = 0; f < N; f++)
-        OK(apl_writer_add_field(w, fields[f].name, fields[f].dtype, fields[f].mark, fields[f].ndim, two,
+        OK(apl_writer_add_field(w, fields[f].name, fields[f].dtype, fields[f].role, fields[f].ndim, two,
                                 &err));
     OK(apl_writer_begin_member(w, "m", "train", 0, &err));
     apl_value values[N];

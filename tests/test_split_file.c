@@ -144,7 +144,7 @@ Test(split_file, every_damage_is_found)
     apl_store_close(store);
 }
 
-Test(split_file, marks_that_contradict_each_other)
+Test(split_file, bitsets_that_contradict_each_other)
 {
     apl_store *store = plain_store(1000, 0);
     make_split(store, "val", 0.25, NULL, NULL);

@@ -8,32 +8,32 @@
 #include <signal.h>
 #include <sys/file.h>
 
-TestSuite(target, .init = fx_set_up, .fini = fx_tear_down);
+TestSuite(staging, .init = fx_set_up, .fini = fx_tear_down);
 
 static const char *db;
 
-static struct target *begin(int replace)
+static struct staging *begin(int replace)
 {
-    struct target *t = NULL;
+    struct staging *t = NULL;
     db = fx_path("db");
-    OK(target_open(db, replace, &t, &fx_err));
+    OK(staging_open(db, replace, &t, &fx_err));
     return t;
 }
 
-static void fill(struct target *t, const char *text)
+static void fill(struct staging *t, const char *text)
 {
     int fd = -1;
-    cr_assert(!fx_exists(target_temporary(t)));
-    OK(target_create(t, &fd, &fx_err));
+    cr_assert(!fx_exists(staging_temporary(t)));
+    OK(staging_create(t, &fd, &fx_err));
     cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
 static void make(const char *text)
 {
-    struct target *t = begin(1);
+    struct staging *t = begin(1);
     fill(t, text);
-    OK(target_publish(t, &fx_err));
-    target_close(t);
+    OK(staging_publish(t, &fx_err));
+    staging_close(t);
 }
 
 static void expect_store(const char *text)
@@ -49,107 +49,107 @@ static void expect_store(const char *text)
     cr_assert_str_eq(fx_list(db), "data.mdb ");
 }
 
-Test(target, published)
+Test(staging, published)
 {
-    struct target *t = begin(0);
+    struct staging *t = begin(0);
     fill(t, "one");
     cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ");
-    OK(target_publish(t, &fx_err));
+    OK(staging_publish(t, &fx_err));
     expect_store("one");
-    target_close(t);
+    staging_close(t);
     expect_store("one");
 }
 
-Test(target, abandoned)
+Test(staging, abandoned)
 {
-    struct target *t = begin(0);
+    struct staging *t = begin(0);
     fill(t, "one");
-    target_close(t);
+    staging_close(t);
     cr_assert(!fx_exists(db), "the directory that was made goes too");
     cr_assert_eq(mkdir(db, 0755), 0);
     t = begin(0);
-    target_close(t); /* without a temporary file, too */
+    staging_close(t); /* without a temporary file, too */
     t = begin(0);
     fill(t, "one");
-    target_close(t);
+    staging_close(t);
     cr_assert_str_eq(fx_list(db), "", "a directory that was there stays");
-    target_close(NULL);
+    staging_close(NULL);
 }
 
 /* What others put into a directory that was made is not ours to remove. */
-Test(target, abandoned_with_company)
+Test(staging, abandoned_with_company)
 {
-    struct target *t = begin(0);
+    struct staging *t = begin(0);
     fill(t, "one");
     fx_shell("touch '%s/%s'", db, "notes");
-    target_close(t);
+    staging_close(t);
     cr_assert_str_eq(fx_list(db), "notes ");
 }
 
-Test(target, a_path_with_a_slash_at_its_end)
+Test(staging, a_path_with_a_slash_at_its_end)
 {
-    struct target *t = NULL;
-    OK(target_open(fx_path("slash/"), 0, &t, &fx_err));
+    struct staging *t = NULL;
+    OK(staging_open(fx_path("slash/"), 0, &t, &fx_err));
     fill(t, "one");
-    target_close(t);
+    staging_close(t);
     cr_assert(!fx_exists(fx_path("slash")));
 }
 
-Test(target, replaced)
+Test(staging, replaced)
 {
-    struct target *t = NULL;
+    struct staging *t = NULL;
     make("one");
-    FAILS(APL_E_EXISTS, target_open(db, 0, &t, &fx_err));
+    FAILS(APL_E_EXISTS, staging_open(db, 0, &t, &fx_err));
     SAYS(db);
     expect_store("one");
     t = begin(1);
     fill(t, "two");
-    target_close(t);
+    staging_close(t);
     expect_store("one");
     t = begin(1);
     fill(t, "two");
     char path[300];
     snprintf(path, sizeof path, "%s/data.mdb", db);
     int old = open(path, O_RDONLY);
-    OK(target_publish(t, &fx_err));
-    target_close(t);
+    OK(staging_publish(t, &fx_err));
+    staging_close(t);
     expect_store("two");
     char text[4] = {0};
     cr_assert(read(old, text, 3) == 3 && strcmp(text, "one") == 0, "who has it open keeps the old one");
     close(old);
 }
 
-Test(target, published_without_a_file)
+Test(staging, published_without_a_file)
 {
     make("one");
-    struct target *t = begin(1);
+    struct staging *t = begin(1);
     int fd;
-    OK(target_create(t, &fd, &fx_err));
-    cr_assert_eq(unlink(target_temporary(t)), 0);
-    FAILS(APL_E_NOTFOUND, target_publish(t, &fx_err));
-    target_close(t);
+    OK(staging_create(t, &fd, &fx_err));
+    cr_assert_eq(unlink(staging_temporary(t)), 0);
+    FAILS(APL_E_NOTFOUND, staging_publish(t, &fx_err));
+    staging_close(t);
     expect_store("one");
 }
 
 /* ------------------------------------------------------------------------------------------------ one writer */
 
-Test(target, busy_in_one_process)
+Test(staging, busy_in_one_process)
 {
-    struct target *t = begin(0), *other = NULL;
+    struct staging *t = begin(0), *other = NULL;
     fill(t, "one");
-    FAILS(APL_E_BUSY, target_open(db, 0, &other, &fx_err));
-    FAILS(APL_E_BUSY, target_open(db, 1, &other, &fx_err));
+    FAILS(APL_E_BUSY, staging_open(db, 0, &other, &fx_err));
+    FAILS(APL_E_BUSY, staging_open(db, 1, &other, &fx_err));
     SAYS(db);
     cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ", "the other writer's file is left alone");
-    OK(target_publish(t, &fx_err));
-    target_close(t);
+    OK(staging_publish(t, &fx_err));
+    staging_close(t);
     expect_store("one");
 }
 
 static int open_while_busy(void)
 {
-    struct target *t = NULL;
-    return target_open(fx_path("db"), 1, &t, NULL) == APL_E_BUSY ? 0 : 1;
+    struct staging *t = NULL;
+    return staging_open(fx_path("db"), 1, &t, NULL) == APL_E_BUSY ? 0 : 1;
 }
 
 static void in_child(int (*child)(void))
@@ -163,26 +163,26 @@ static void in_child(int (*child)(void))
     cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-Test(target, busy_in_another_process)
+Test(staging, busy_in_another_process)
 {
-    struct target *t = begin(0);
+    struct staging *t = begin(0);
     fill(t, "one");
     in_child(open_while_busy);
     cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ");
-    target_close(t);
+    staging_close(t);
     cr_assert(!fx_exists(db));
     make("two");
     expect_store("two");
 }
 
 /* A writer that is killed in the middle leaves its files, and the lock goes with it. */
-Test(target, killed)
+Test(staging, killed)
 {
     int ready[2];
     cr_assert_eq(pipe(ready), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        struct target *t = begin(0);
+        struct staging *t = begin(0);
         fill(t, "half a st");
         (void)!write(ready[1], "x", 1);
         for (;;)
@@ -198,19 +198,19 @@ Test(target, killed)
     expect_store("one");
 }
 
-Test(target, leftovers_are_cleared)
+Test(staging, leftovers_are_cleared)
 {
     make("one");
     fx_shell("touch '%s'/.tmp-data.mdb '%s'/.tmp-piles", db, db);
     fx_shell("touch '%s'/.tmp-x-train.split; touch '%s'/keep.split", db, db);
-    struct target *t = begin(1);
+    struct staging *t = begin(1);
     cr_assert_str_eq(fx_list(db), "data.mdb keep.split ");
-    target_close(t);
+    staging_close(t);
     cr_assert_str_eq(fx_list(db), "data.mdb keep.split ");
 }
 
 /* Names like those of temporary files, of what is not ours. */
-Test(target, what_others_have_called_temporary)
+Test(staging, what_others_have_called_temporary)
 {
     make("one");
     fx_shell("cd '%s' && mkdir .tmp-data.mdb .tmp-piles.1 .tmp-x.split; mkfifo .tmp-data.mdb.2%s", db, "");
@@ -220,114 +220,114 @@ Test(target, what_others_have_called_temporary)
     fx_shell("cd '%s' && ln -s ../db .tmp-piles; touch .tmp-data.mdb.1 .tmp-data.mdb.99 .tmp-y.split "
              ".tmp-y.split.3%s",
              db, "");
-    struct target *t = begin(1);
+    struct staging *t = begin(1);
 #define NOT_OURS                                                                                         \
     ".tmp- .tmp-.split .tmp-data.mdb .tmp-data.mdb.01 .tmp-data.mdb.100 .tmp-data.mdb.2 .tmp-data.mdb~ " \
     ".tmp-notes .tmp-piles .tmp-piles.1 .tmp-x.split data.mdb "
     cr_assert_str_eq(fx_list(db), NOT_OURS);
     int fd = -1, scratch = -1;
-    OK(target_create(t, &fd, &fx_err));
-    OK(target_scratch(t, &scratch, &fx_err));
+    OK(staging_create(t, &fd, &fx_err));
+    OK(staging_scratch(t, &scratch, &fx_err));
     close(scratch);
     cr_assert_eq(write(fd, "two", 3), 3);
-    OK(target_publish(t, &fx_err));
-    target_close(t);
+    OK(staging_publish(t, &fx_err));
+    staging_close(t);
     cr_assert_str_eq(fx_list(db), NOT_OURS);
     fx_shell("rm -r '%s'/.tmp-%s", db, "*");
     expect_store("two");
 }
 
 /* Only a regular file is replaced. */
-Test(target, something_else_in_the_place_of_the_store)
+Test(staging, something_else_in_the_place_of_the_store)
 {
     static const char *const others[] = {"ln -s ../precious", "mkfifo", "mkdir"};
     fx_write(fx_path("precious"), "precious", 8);
     db = fx_path("db");
     for (size_t i = 0; i < 3; i++) {
-        struct target *t = NULL;
+        struct staging *t = NULL;
         fx_shell("mkdir '%s' && cd '%s'", db, db);
         fx_shell("cd '%s' && %s data.mdb", db, others[i]);
-        FAILS(APL_E_EXISTS, target_open(db, 1, &t, &fx_err));
+        FAILS(APL_E_EXISTS, staging_open(db, 1, &t, &fx_err));
         SAYS("data.mdb is not a regular file");
         fx_shell("rm -r '%s'/data.mdb%s", db, "");
         t = begin(1);
         fill(t, "new");
         fx_shell("cd '%s' && %s data.mdb", db, others[i]);
-        FAILS(APL_E_IO, target_publish(t, &fx_err));
+        FAILS(APL_E_IO, staging_publish(t, &fx_err));
         SAYS("no longer a regular file");
-        target_close(t);
+        staging_close(t);
         cr_assert_str_eq(fx_list(db), "data.mdb ");
         fx_shell("rm -r '%s'%s", db, "");
     }
 }
 
 /* A link in the place of the file to be written must not lead elsewhere. */
-Test(target, links_are_not_followed)
+Test(staging, links_are_not_followed)
 {
     fx_write(fx_path("victim"), "precious", 8);
     int fd;
-    struct target *t = begin(0);
-    cr_assert_eq(symlink("../victim", target_temporary(t)), 0);
-    OK(target_create(t, &fd, &fx_err));
+    struct staging *t = begin(0);
+    cr_assert_eq(symlink("../victim", staging_temporary(t)), 0);
+    OK(staging_create(t, &fd, &fx_err));
     cr_assert_str_eq(fx_list(db), ".tmp-data.mdb .tmp-data.mdb.1 ");
     cr_assert_eq(write(fd, "new", 3), 3);
-    target_close(t);
+    staging_close(t);
     cr_assert_str_eq(fx_list(db), ".tmp-data.mdb ");
     fx_shell("rm '%s'/%s", db, ".tmp-data.mdb");
     t = begin(0);
-    OK(target_create(t, &fd, &fx_err));
-    cr_assert(unlink(target_temporary(t)) == 0 && symlink("../victim", target_temporary(t)) == 0);
-    FAILS(APL_E_IO, target_publish(t, &fx_err));
+    OK(staging_create(t, &fd, &fx_err));
+    cr_assert(unlink(staging_temporary(t)) == 0 && symlink("../victim", staging_temporary(t)) == 0);
+    FAILS(APL_E_IO, staging_publish(t, &fx_err));
     SAYS("somebody has replaced the new store");
-    target_close(t);
+    staging_close(t);
     struct stat st;
     cr_assert(stat(fx_path("victim"), &st) == 0 && st.st_size == 8 && (st.st_mode & 0777) != 0444);
 }
 
 /* liblmdb follows links; it is given the file itself. */
-Test(target, a_link_in_the_place_of_the_file)
+Test(staging, a_link_in_the_place_of_the_file)
 {
     int fd;
-    struct env *env = NULL;
+    struct lmdb_writer *writer = NULL;
     struct stat st;
-    struct target *t = begin(0);
-    OK(target_create(t, &fd, &fx_err));
-    cr_assert(unlink(target_temporary(t)) == 0 && symlink("../victim", target_temporary(t)) == 0);
-    OK(env_create(fd, target_temporary(t), &env, &fx_err));
-    OK(env_put(env, (struct key){KEY_BLOCK, 0, 0}, "value", 5, &fx_err));
-    OK(env_commit(env, &fx_err));
-    env_close(env);
+    struct staging *t = begin(0);
+    OK(staging_create(t, &fd, &fx_err));
+    cr_assert(unlink(staging_temporary(t)) == 0 && symlink("../victim", staging_temporary(t)) == 0);
+    OK(lmdb_writer_create(fd, staging_temporary(t), &writer, &fx_err));
+    OK(lmdb_writer_put(writer, (struct key){KEY_BLOCK, 0, 0}, "value", 5, &fx_err));
+    OK(lmdb_writer_commit(writer, &fx_err));
+    lmdb_writer_close(writer);
     cr_assert(!fx_exists(fx_path("victim")));
     cr_assert(fstat(fd, &st) == 0 && st.st_size > 0);
-    target_close(t);
+    staging_close(t);
 }
 
 /* A link to a directory will do, if it is one's own, or no others could have made it. */
-Test(target, links_to_directories)
+Test(staging, links_to_directories)
 {
-    struct target *t = NULL;
+    struct staging *t = NULL;
     const uid_t nobody = 65534;
     cr_assert_eq(mkdir(fx_path("place"), 0755), 0);
     cr_assert_eq(symlink("place", fx_path("link")), 0);
-    OK(target_open(fx_path("link"), 0, &t, &fx_err));
-    target_close(t);
+    OK(staging_open(fx_path("link"), 0, &t, &fx_err));
+    staging_close(t);
     if (geteuid() != 0 || lchown(fx_path("link"), nobody, nobody) != 0)
         return; /* only root has links of others */
-    OK(target_open(fx_path("link"), 0, &t, &fx_err));
-    target_close(t);
+    OK(staging_open(fx_path("link"), 0, &t, &fx_err));
+    staging_close(t);
     cr_assert_eq(mkdir(fx_path("all"), 0777), 0);
     cr_assert_eq(chmod(fx_path("all"), 01777), 0);
     cr_assert_eq(symlink("../place", fx_path("all/link")), 0);
-    OK(target_open(fx_path("all/link"), 0, &t, &fx_err));
-    target_close(t);
+    OK(staging_open(fx_path("all/link"), 0, &t, &fx_err));
+    staging_close(t);
     cr_assert_eq(lchown(fx_path("all/link"), nobody, nobody), 0);
-    FAILS(APL_E_INVALID, target_open(fx_path("all/link/"), 0, &t, &fx_err));
+    FAILS(APL_E_INVALID, staging_open(fx_path("all/link/"), 0, &t, &fx_err));
     SAYS("symbolic link of another user");
     cr_assert_str_eq(fx_list(fx_path("place")), "");
 }
 
 /* Nobody but the user and the group may write in a directory that is made, whatever the mask. */
-Test(target, masks)
+Test(staging, masks)
 {
     struct stat st;
     umask(0);
@@ -336,68 +336,68 @@ Test(target, masks)
     cr_assert(stat(fx_path("db/data.mdb"), &st) == 0 && (st.st_mode & 0777) == 0444);
     fx_shell("rm -r '%s'%s", db, "");
     umask(0777); /* root alone can go on in such a directory */
-    struct target *t = NULL;
-    if (target_open(fx_path("db"), 0, &t, &fx_err) == APL_OK)
-        target_close(t);
+    struct staging *t = NULL;
+    if (staging_open(fx_path("db"), 0, &t, &fx_err) == APL_OK)
+        staging_close(t);
     umask(022);
 }
 
 /* -------------------------------------------------------------------------------------------- the scratch file */
 
-Test(target, scratch_has_no_name)
+Test(staging, scratch_has_no_name)
 {
-    struct target *t = begin(0);
+    struct staging *t = begin(0);
     int fd = -1, second = -1;
     char text[4] = {0};
-    OK(target_scratch(t, &fd, &fx_err));
-    OK(target_scratch(t, &second, &fx_err));
+    OK(staging_scratch(t, &fd, &fx_err));
+    OK(staging_scratch(t, &second, &fx_err));
     cr_assert_str_eq(fx_list(db), "");
     cr_assert(pwrite(fd, "abc", 3, 0) == 3 && pread(fd, text, 3, 0) == 3 && strcmp(text, "abc") == 0);
     cr_assert_eq(pread(second, text, 3, 0), 0);
     cr_assert(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     close(fd);
     close(second);
-    target_close(t);
+    staging_close(t);
     cr_assert(!fx_exists(db));
 }
 
 /* ---------------------------------------------------------------------------------------------- bad places */
 
-Test(target, places_that_cannot_be)
+Test(staging, places_that_cannot_be)
 {
-    struct target *t = NULL;
-    FAILS(APL_E_INVALID, target_open(NULL, 0, &t, &fx_err));
-    FAILS(APL_E_INVALID, target_open("", 0, &t, &fx_err));
-    FAILS(APL_E_NOTFOUND, target_open(fx_path("no/such/place"), 0, &t, &fx_err));
+    struct staging *t = NULL;
+    FAILS(APL_E_INVALID, staging_open(NULL, 0, &t, &fx_err));
+    FAILS(APL_E_INVALID, staging_open("", 0, &t, &fx_err));
+    FAILS(APL_E_NOTFOUND, staging_open(fx_path("no/such/place"), 0, &t, &fx_err));
     SAYS("no/such/place");
     fx_write(fx_path("file"), "x", 1);
-    FAILS(APL_E_INVALID, target_open(fx_path("file"), 1, &t, &fx_err));
+    FAILS(APL_E_INVALID, staging_open(fx_path("file"), 1, &t, &fx_err));
     SAYS("not a directory");
     cr_assert(fx_exists(fx_path("file")));
-    FAILS(APL_E_NOTFOUND, target_open(fx_path("file/db"), 1, &t, &fx_err));
+    FAILS(APL_E_NOTFOUND, staging_open(fx_path("file/db"), 1, &t, &fx_err));
     cr_assert_eq(symlink("nowhere", fx_path("dangling")), 0);
-    FAILS(APL_E_NOTFOUND, target_open(fx_path("dangling"), 0, &t, &fx_err));
+    FAILS(APL_E_NOTFOUND, staging_open(fx_path("dangling"), 0, &t, &fx_err));
     cr_assert_null(t);
 }
 
-Test(target, names_are_printed_safely)
+Test(staging, names_are_printed_safely)
 {
-    struct target *t = NULL;
-    FAILS(APL_E_NOTFOUND, target_open(fx_path("bell\a/\033[2J"), 0, &t, &fx_err));
+    struct staging *t = NULL;
+    FAILS(APL_E_NOTFOUND, staging_open(fx_path("bell\a/\033[2J"), 0, &t, &fx_err));
     SAYS("bell\\x07");
     SAYS("\\x1b");
 }
 
 static int open_read_only(void)
 {
-    struct target *t = NULL;
+    struct staging *t = NULL;
     apl_error err;
-    if (target_open(fx_path("db"), 1, &t, &err) != APL_E_IO || err.sys_errno != EACCES)
+    if (staging_open(fx_path("db"), 1, &t, &err) != APL_E_IO || err.sys_errno != EACCES)
         return 1;
-    return target_open(fx_path("db/new"), 0, &t, &err) == APL_E_IO && err.sys_errno == EACCES ? 0 : 2;
+    return staging_open(fx_path("db/new"), 0, &t, &err) == APL_E_IO && err.sys_errno == EACCES ? 0 : 2;
 }
 
-Test(target, read_only_directory)
+Test(staging, read_only_directory)
 {
     make("one");
     cr_assert_eq(chmod(fx_place, 0755), 0);

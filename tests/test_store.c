@@ -15,9 +15,9 @@ static void set_up(void)
 TestSuite(store, .init = set_up, .fini = fx_tear_down, .timeout = 60);
 
 /* The file's entries, but for one. */
-static struct pages without(const struct pages *whole, size_t missing)
+static struct lmdb_reader without(const struct lmdb_reader *whole, size_t missing)
 {
-    struct pages some = *whole;
+    struct lmdb_reader some = *whole;
     some.entries = calloc(whole->count, sizeof *some.entries);
     some.count = 0;
     for (size_t i = 0; i < whole->count; i++)
@@ -31,11 +31,11 @@ Test(store, tells_which_records_a_missing_block_has)
     apl_store *s = fx_open(fx_path("db"));
     const uint64_t blocks = s->manifest.info.blocks;
     uint64_t next = 0; /* blocks in the order of their keys have the ids in order */
-    cr_assert_eq(s->pages.count, blocks + 1);
+    cr_assert_eq(s->lmdb.count, blocks + 1);
     for (uint64_t b = 0; b < blocks; b++) {
         struct manifest manifest;
         const struct entry *entries;
-        struct pages some = without(&s->pages, b + 1);
+        struct lmdb_reader some = without(&s->lmdb, b + 1);
         FAILS(APL_E_CORRUPT, store_index(&some, &manifest, &entries, &fx_err));
         SAYS("missing");
         cr_assert_eq(fx_err.first_record, next);

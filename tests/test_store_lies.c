@@ -49,19 +49,19 @@ static void recode(const struct lie *lie, const struct schema *schema, unsigned 
     block_coder_free(&bc);
 }
 
-static void put_blocks(struct env *env, apl_store *s, const struct lie *lie)
+static void put_blocks(struct lmdb_writer *writer, apl_store *s, const struct lie *lie)
 {
-    for (size_t i = 1; i < s->pages.count; i++) {
-        const struct entry *e = &s->pages.entries[i], *from = lie->instead ? lie->instead(s, i) : e;
+    for (size_t i = 1; i < s->lmdb.count; i++) {
+        const struct entry *e = &s->lmdb.entries[i], *from = lie->instead ? lie->instead(s, i) : e;
         struct buffer bytes = {0};
-        buffer_put(&bytes, s->pages.map + from->offset, from->size);
+        buffer_put(&bytes, s->lmdb.map + from->offset, from->size);
         if (lie->block) {
             lie->block(bytes.data, (unsigned)i - 1);
             seal(bytes.data);
         }
         if (lie->values)
             recode(lie, &s->manifest.schema, (unsigned)i - 1, &bytes);
-        OK(env_put(env, e->key, bytes.data, bytes.size, &fx_err));
+        OK(lmdb_writer_put(writer, e->key, bytes.data, bytes.size, &fx_err));
         buffer_free(&bytes);
     }
 }
@@ -70,9 +70,9 @@ static void put_blocks(struct env *env, apl_store *s, const struct lie *lie)
 static void take_digests(struct manifest *m, const struct lie *lie)
 {
     struct findings found;
-    struct pages pages;
+    struct lmdb_reader lmdb;
     int fd = open(fx_path("lie/data.mdb"), O_RDONLY);
-    OK(pages_open(fd, APL_IO_AUTO, &pages, &fx_err));
+    OK(lmdb_reader_open(fd, APL_IO_AUTO, &lmdb, &fx_err));
     close(fd);
     for (uint32_t s = 0; s < m->split_count; s++) {
         split_free_summaries(&m->splits[s]);
@@ -80,7 +80,7 @@ static void take_digests(struct manifest *m, const struct lie *lie)
             if (!lie->not_counted || m->schema.fields[f].class_count == 0)
                 OK(manifest_new_summary(&m->schema, &m->splits[s], f, &fx_err));
     }
-    struct readback what = {.pages = &pages, .entries = pages.entries, .manifest = m, .threads = 1};
+    struct readback what = {.lmdb = &lmdb, .entries = lmdb.entries, .manifest = m, .threads = 1};
     OK(readback(&what, &found, &fx_err));
     for (unsigned f = 0; f < m->schema.count; f++) {
         memcpy(m->schema.fields[f].digest, found.digests[f], 32);
@@ -91,7 +91,7 @@ static void take_digests(struct manifest *m, const struct lie *lie)
         statistics_merge(&m->splits[s], &found.splits[s], &m->schema);
     OK(manifest_content_digest(&m->schema, m->info.content_digest, &fx_err));
     findings_free(&found, m);
-    pages_close(&pages);
+    lmdb_reader_close(&lmdb);
 }
 
 /* Makes a store, and writes its entries to another, which is `lie`. */
@@ -104,22 +104,22 @@ static const char *write_lie(const struct lie *lie)
     o.shuffle = lie->shuffled;
     fx_make(fx_path("db"), lie->of ? lie->of : &recipe, &o);
     apl_store *s = fx_open(fx_path("db"));
-    const struct entry *head = s->pages.entries;
-    cr_assert_eq(manifest_decode(s->pages.map + head->offset, head->size, &m, &err), APL_OK);
+    const struct entry *head = s->lmdb.entries;
+    cr_assert_eq(manifest_decode(s->lmdb.map + head->offset, head->size, &m, &err), APL_OK);
     if (lie->manifest)
         lie->manifest(&m);
     cr_assert_eq(mkdir(fx_path("lie"), 0755), 0);
-    struct env *env = new_env(fx_path("lie/data.mdb"));
-    put_blocks(env, s, lie);
+    struct lmdb_writer *writer = new_lmdb(fx_path("lie/data.mdb"));
+    put_blocks(writer, s, lie);
     if (lie->values) {
-        OK(env_commit(env, &fx_err));
+        OK(lmdb_writer_commit(writer, &fx_err));
         take_digests(&m, lie);
     }
     cr_assert_eq(manifest_encode(&m, &coded, &err), APL_OK);
-    cr_assert_eq(env_put(env, head->key, coded.data, coded.size, &err), APL_OK);
+    cr_assert_eq(lmdb_writer_put(writer, head->key, coded.data, coded.size, &err), APL_OK);
     if (lie->extra)
-        put_value(env, *lie->extra, 10);
-    finish_env(env);
+        put_value(writer, *lie->extra, 10);
+    finish_lmdb(writer);
     buffer_free(&coded);
     manifest_free(&m);
     apl_store_close(s);
@@ -262,18 +262,18 @@ Test(store_lies, counts_that_are_not_stored_take_no_memory)
 
 static const struct entry *the_other_way_round(const apl_store *s, size_t entry)
 {
-    return &s->pages.entries[entry <= 2 ? 3 - entry : entry];
+    return &s->lmdb.entries[entry <= 2 ? 3 - entry : entry];
 }
 
 static const struct entry *of_the_other_segment(const apl_store *s, size_t entry)
 {
-    return &s->pages.entries[entry == 1 ? 6 : entry];
+    return &s->lmdb.entries[entry == 1 ? 6 : entry];
 }
 
 /* The last block of a segment has fewer records. */
 static const struct entry *a_shorter_one(const apl_store *s, size_t entry)
 {
-    return &s->pages.entries[entry == 4 ? 5 : entry];
+    return &s->lmdb.entries[entry == 4 ? 5 : entry];
 }
 
 static void first_in_place(uint8_t *bytes, unsigned number)
@@ -400,12 +400,12 @@ static void two_splits_of_one_name(struct manifest *m)
 
 static void positions_not_marked(struct manifest *m)
 {
-    m->schema.fields[m->schema.count - 1].mark = APL_NAME;
+    m->schema.fields[m->schema.count - 1].role = APL_NAME;
 }
 
 static void positions_twice(struct manifest *m)
 {
-    m->schema.fields[1].mark = APL_POSITION;
+    m->schema.fields[1].role = APL_POSITION;
 }
 
 static void not_said_to_be_shuffled(struct manifest *m)
@@ -414,8 +414,8 @@ static void not_said_to_be_shuffled(struct manifest *m)
 }
 
 static const apl_field placed_fields[] = {
-    {.name = "image", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {3, 6, 5}},
-    {.name = "place", .dtype = APL_U64, .mark = APL_TARGET},
+    {.name = "image", .dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {3, 6, 5}},
+    {.name = "place", .dtype = APL_U64, .role = APL_TARGET},
 };
 static const struct fx_recipe placed = {placed_fields, COUNT(placed_fields), members, COUNT(members)};
 
@@ -452,8 +452,8 @@ Test(store_lies, more_records_than_there_is_room_for)
     fx_make(fx_path("db"), &recipe,
             &(apl_writer_options){.size = sizeof(apl_writer_options), .block_records = 16});
     s = fx_open(fx_path("db"));
-    const struct entry *head = s->pages.entries;
-    cr_assert_eq(manifest_decode(s->pages.map + head->offset, head->size, &m, &err), APL_OK);
+    const struct entry *head = s->lmdb.entries;
+    cr_assert_eq(manifest_decode(s->lmdb.map + head->offset, head->size, &m, &err), APL_OK);
     apl_store_close(s);
     uint64_t records = (uint64_t)2000 * APL_MAX_BLOCK;
     m.info.records = m.splits[1].first = m.members[1].first = records;
@@ -462,12 +462,12 @@ Test(store_lies, more_records_than_there_is_room_for)
     m.splits[1].count = m.members[1].count = 0;
     m.segment_count = 1;
     cr_assert_eq(mkdir(fx_path("lie"), 0755), 0);
-    struct env *env = new_env(fx_path("lie/data.mdb"));
+    struct lmdb_writer *writer = new_lmdb(fx_path("lie/data.mdb"));
     for (uint32_t b = 0; b < 2000; b++)
-        put_value(env, (struct key){KEY_BLOCK, 0, b}, 10);
+        put_value(writer, (struct key){KEY_BLOCK, 0, b}, 10);
     OK(manifest_encode(&m, &coded, &fx_err));
-    OK(env_put(env, (struct key){KEY_MANIFEST, 0, 0}, coded.data, coded.size, &fx_err));
-    finish_env(env);
+    OK(lmdb_writer_put(writer, (struct key){KEY_MANIFEST, 0, 0}, coded.data, coded.size, &fx_err));
+    finish_lmdb(writer);
     FAILS(APL_E_CORRUPT, apl_store_open(fx_path("lie"), NULL, &s, &fx_err));
     SAYS("block 0 of segment 0 has 10 bytes, too few for 65536 records");
     buffer_free(&coded);

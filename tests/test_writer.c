@@ -25,8 +25,8 @@ Test(writer, every_dtype_as_scalar_array_and_varying)
     apl_field fields[3 * APL_BOOL];
     char names[3 * APL_BOOL][8];
     for (unsigned i = 0; i < 3 * APL_BOOL; i++) {
-        fields[i] = (apl_field){.name = names[i], .dtype = (apl_dtype)(i % APL_BOOL + 1), .mark = APL_INPUT};
-        fields[i].mark = i % 2 ? APL_TARGET : APL_INPUT;
+        fields[i] = (apl_field){.name = names[i], .dtype = (apl_dtype)(i % APL_BOOL + 1), .role = APL_INPUT};
+        fields[i].role = i % 2 ? APL_TARGET : APL_INPUT;
         fields[i].ndim = i / APL_BOOL;
         fields[i].shape[0] = fields[i].ndim == 1 ? 5 : -1;
         fields[i].shape[1] = 2;
@@ -39,19 +39,19 @@ Test(writer, every_dtype_as_scalar_array_and_varying)
 Test(writer, shapes_of_all_kinds)
 {
     static const apl_field fields[] = {
-        {.name = "one", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 1, .shape = {1}},
-        {.name = "eight", .dtype = APL_U16, .mark = APL_INPUT, .ndim = 8, .shape = {1, 2, 1, 2, 3, 1, 1, 2}},
-        {.name = "all vary", .dtype = APL_F32, .mark = APL_INPUT, .ndim = 3, .shape = {-1, -1, -1}},
-        {.name = "some vary", .dtype = APL_I64, .mark = APL_NAME, .ndim = 4, .shape = {-1, 2, -1, 3}},
-        {.name = "last varies", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {3, 4, -1}},
-        {.name = "text", .dtype = APL_UTF8, .mark = APL_TARGET, .ndim = 1, .shape = {-1}},
+        {.name = "one", .dtype = APL_U8, .role = APL_INPUT, .ndim = 1, .shape = {1}},
+        {.name = "eight", .dtype = APL_U16, .role = APL_INPUT, .ndim = 8, .shape = {1, 2, 1, 2, 3, 1, 1, 2}},
+        {.name = "all vary", .dtype = APL_F32, .role = APL_INPUT, .ndim = 3, .shape = {-1, -1, -1}},
+        {.name = "some vary", .dtype = APL_I64, .role = APL_NAME, .ndim = 4, .shape = {-1, 2, -1, 3}},
+        {.name = "last varies", .dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {3, 4, -1}},
+        {.name = "text", .dtype = APL_UTF8, .role = APL_TARGET, .ndim = 1, .shape = {-1}},
         {.name = "deep",
          .dtype = APL_BOOL,
-         .mark = APL_TARGET,
+         .role = APL_TARGET,
          .ndim = 8,
          .shape = {-1, -1, 1, -1, 1, 1, 1, -1}},
-        {.name = "picture", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 3, .shape = {3, 8, 9}},
-        {.name = "p\xc3\xafxel", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 2, .shape = {1, 1}},
+        {.name = "picture", .dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {3, 8, 9}},
+        {.name = "p\xc3\xafxel", .dtype = APL_U8, .role = APL_INPUT, .ndim = 2, .shape = {1, 1}},
     };
     struct fx_recipe r = {fields, COUNT(fields), fx_members, COUNT(fx_members)};
     round_trip(&r, NULL);
@@ -64,7 +64,7 @@ Test(writer, sixty_four_fields)
     for (unsigned i = 0; i < APL_MAX_FIELDS; i++) {
         fields[i] = (apl_field){.name = names[i],
                                 .dtype = (apl_dtype)(i % APL_BOOL + 1),
-                                .mark = (apl_mark)(i % 3 + 1),
+                                .role = (apl_role)(i % 3 + 1),
                                 .ndim = i % 3,
                                 .shape = {i % 2 ? 3 : -1, 2}};
         snprintf(names[i], sizeof names[i], "f%u", i);
@@ -86,8 +86,8 @@ Test(writer, one_record)
 Test(writer, nothing_but_empty_values)
 {
     static const apl_field fields[] = {
-        {.name = "a", .dtype = APL_F64, .mark = APL_INPUT, .ndim = 2, .shape = {-1, 3}},
-        {.name = "b", .dtype = APL_UTF8, .mark = APL_NAME, .ndim = 1, .shape = {-1}}};
+        {.name = "a", .dtype = APL_F64, .role = APL_INPUT, .ndim = 2, .shape = {-1, 3}},
+        {.name = "b", .dtype = APL_UTF8, .role = APL_NAME, .ndim = 1, .shape = {-1}}};
     struct fx_recipe r = {fields, COUNT(fields), NULL, 0};
     apl_writer *w = NULL;
     const int64_t none[2] = {0, 3};
@@ -136,8 +136,8 @@ Test(writer, codecs_for_numbers)
 {
     static const char *const codecs[] = {"shuffle", "delta"};
     static const apl_field fields[] = {
-        {.name = "n", .dtype = APL_U16, .mark = APL_INPUT},
-        {.name = "v", .dtype = APL_F32, .mark = APL_INPUT, .ndim = 1, .shape = {5}}};
+        {.name = "n", .dtype = APL_U16, .role = APL_INPUT},
+        {.name = "v", .dtype = APL_F32, .role = APL_INPUT, .ndim = 1, .shape = {5}}};
     struct fx_recipe numbers = {fields, COUNT(fields), fx_members, COUNT(fx_members)};
     for (unsigned i = 0; i < COUNT(codecs); i++) {
         apl_writer_options o = APL_WRITER_OPTIONS_INIT;
@@ -152,7 +152,7 @@ Test(writer, members_of_any_size)
     static const struct fx_member members[] = {{"a", "x", 1, 128},  {"b", "x", 2, 127},  {"c", "x", 3, 129},
                                                {"d", "x", 4, 1},    {"e", "y", 5, 641},  {"f", "y", 6, 0},
                                                {"g", "z", 7, 4096}, {"h", "empty", 8, 0}};
-    static const apl_field fields[] = {{.name = "n", .dtype = APL_U16, .mark = APL_INPUT}};
+    static const apl_field fields[] = {{.name = "n", .dtype = APL_U16, .role = APL_INPUT}};
     struct fx_recipe r = {fields, 1, members, COUNT(members)};
     apl_writer_options o = APL_WRITER_OPTIONS_INIT;
     round_trip(&r, &o);
@@ -163,7 +163,7 @@ Test(writer, members_of_any_size)
 Test(writer, as_many_records_a_block_as_fit)
 {
     static const apl_field large = {
-        .name = "x", .dtype = APL_U8, .mark = APL_INPUT, .ndim = 1, .shape = {5 << 20}};
+        .name = "x", .dtype = APL_U8, .role = APL_INPUT, .ndim = 1, .shape = {5 << 20}};
     apl_writer *w = NULL;
     static uint8_t bytes[5 << 20];
     apl_value value = {bytes, NULL};

@@ -47,7 +47,7 @@ static bool find_position(struct writer *w)
     w->all_fields = w->row_fields;
     for (unsigned i = 0; i < w->x->info->fields; i++) {
         const apl_field *f = apl_store_field(w->x->store, i);
-        if (f->mark == APL_POSITION && f->ndim == 0 && dtype_is_unsigned(f->dtype)) {
+        if (f->role == APL_POSITION && f->ndim == 0 && dtype_is_unsigned(f->dtype)) {
             w->fields[w->all_fields++] = i;
             return true;
         }

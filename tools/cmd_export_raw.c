@@ -63,7 +63,7 @@ static json_t *describe(const apl_field *field)
     for (uint64_t c = 0; c < field->class_count; c++)
         json_array_append_new(classes, json_text(field->classes[c]));
     return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "name", json_text(field->name), "dtype",
-                     apl_dtype_name(field->dtype), "mark", mark_text(field->mark), "shape", shape, "classes",
+                     apl_dtype_name(field->dtype), "mark", role_text(field->role), "shape", shape, "classes",
                      classes, "bytes", json_count(field->raw_bytes));
 }
 

@@ -50,7 +50,7 @@ static json_t *field_json(const apl_store *store, unsigned i)
 {
     const apl_field *f = apl_store_field(store, i);
     return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "name", json_text(f->name),
-                     "dtype", apl_dtype_name(f->dtype), "shape", shape_json(f), "mark", mark_text(f->mark),
+                     "dtype", apl_dtype_name(f->dtype), "shape", shape_json(f), "mark", role_text(f->role),
                      "classes", classes_json(f), "media", f->media ? json_text(f->media) : json_null(),
                      "codec", f->codec, "level", f->level, "raw_bytes", json_count(f->raw_bytes),
                      "stored_bytes", json_count(f->stored_bytes), "sha256", json_digest(f->digest));
@@ -94,7 +94,7 @@ static json_t *moments_json(const apl_store *store, unsigned split)
             json_array_append_new(means, json_real(mean));
             json_array_append_new(deviations, json_real(deviation));
         }
-        if (apl_store_field(store, i)->mark == APL_INPUT && json_array_size(means))
+        if (apl_store_field(store, i)->role == APL_INPUT && json_array_size(means))
             json_object_set_new(fields, shown(apl_store_field(store, i)->name),
                                 json_pack("{s:O, s:O}", "mean", means, "deviation", deviations));
         json_decref(means);

@@ -33,9 +33,9 @@ const char *type_text(const apl_field *field)
     return shown(text);
 }
 
-const char *mark_text(apl_mark mark)
+const char *role_text(apl_role role)
 {
-    switch (mark) {
+    switch (role) {
     case APL_INPUT:
         return "input";
     case APL_TARGET:
@@ -72,10 +72,10 @@ static void add_row(struct table *table, const char *const *cells, size_t count)
 int describe_fields(const apl_store *store)
 {
     struct table table = TABLE("llllrrr");
-    ADD_ROW(&table, "field", "type", "mark", "codec", "raw", "stored", "ratio");
+    ADD_ROW(&table, "field", "type", "role", "codec", "raw", "stored", "ratio");
     for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
         const apl_field *f = apl_store_field(store, i);
-        ADD_ROW(&table, shown(f->name), type_text(f), mark_text(f->mark), codec_text(f),
+        ADD_ROW(&table, shown(f->name), type_text(f), role_text(f->role), codec_text(f),
                 size_text(f->raw_bytes), size_text(f->stored_bytes),
                 ratio_text(f->stored_bytes, f->raw_bytes));
     }
@@ -216,7 +216,7 @@ static int describe_moments(const apl_store *store)
     const apl_info *info = apl_store_info(store);
     struct table table = TABLE("llrrr");
     for (unsigned i = 0; i < info->fields; i++)
-        for (unsigned s = 0; s < info->splits && apl_store_field(store, i)->mark == APL_INPUT; s++)
+        for (unsigned s = 0; s < info->splits && apl_store_field(store, i)->role == APL_INPUT; s++)
             add_moments(&table, store, i, s);
     if (table.count)
         putchar('\n');

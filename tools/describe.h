@@ -9,9 +9,9 @@
 /* "u8[3,32,32]"; a scalar has no brackets; -1 is written as "*". */
 const char *type_text(const apl_field *field);
 
-const char *mark_text(apl_mark mark);
+const char *role_text(apl_role role);
 
-/* Type, mark, codec and sizes by field. */
+/* Type, role, codec and sizes by field. */
 int describe_fields(const apl_store *store);
 
 /* All of it; `verbose`: every class and every field's digest too. */

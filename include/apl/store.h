@@ -42,13 +42,13 @@ APL_API const char *apl_dtype_name(apl_dtype dtype);
 
 /* The role of a field. Splits by content look at inputs only; digests look at inputs and targets. Neither looks at
  * names. */
-typedef enum apl_mark { APL_INPUT = 1, APL_TARGET = 2, APL_NAME = 3, APL_POSITION = 4 } apl_mark;
+typedef enum apl_role { APL_INPUT = 1, APL_TARGET = 2, APL_NAME = 3, APL_POSITION = 4 } apl_role;
 
 /* A field of a store. Fields are in schema order. Later versions may append members. */
 typedef struct apl_field {
     const char *name;
     apl_dtype dtype;
-    apl_mark mark;
+    apl_role role;
     unsigned ndim;               /* 0: scalar */
     int64_t shape[APL_MAX_DIMS]; /* -1: varies from record to record */
     size_t value_bytes;          /* size of one value; 0 if the shape varies */

@@ -63,7 +63,7 @@ APL_API APL_MUST_USE apl_status apl_writer_open(const char *path, const apl_writ
  * for "varies". A field of dtype APL_UTF8 has the shape {-1}. Names are unique, 1 ... APL_MAX_NAME bytes of UTF-8.
  */
 APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const char *name, apl_dtype dtype,
-                                                     apl_mark mark, unsigned ndim, const int64_t *shape,
+                                                     apl_role role, unsigned ndim, const int64_t *shape,
                                                      apl_error *err);
 
 /*

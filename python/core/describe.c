@@ -56,16 +56,16 @@ static PyObject *class_tuple(const apl_field *f)
     return classes;
 }
 
-static const char *mark_name(apl_mark mark)
+static const char *role_name(apl_role role)
 {
     static const char *const names[] = {"", "input", "target", "name", "position"};
-    return mark >= APL_INPUT && mark <= APL_POSITION ? names[mark] : "?";
+    return role >= APL_INPUT && role <= APL_POSITION ? names[role] : "?";
 }
 
 static PyObject *field_dict(const apl_field *f)
 {
     PyObject *dict = Py_BuildValue("{s:s,s:s,s:K,s:K,s:K,s:i}", "dtype", apl_dtype_name(f->dtype), "mark",
-                                   mark_name(f->mark), "value_bytes", (unsigned long long)f->value_bytes,
+                                   role_name(f->role), "value_bytes", (unsigned long long)f->value_bytes,
                                    "raw_bytes", (unsigned long long)f->raw_bytes, "stored_bytes",
                                    (unsigned long long)f->stored_bytes, "level", f->level);
     if (dict &&

@@ -127,19 +127,19 @@ static PyObject *add_field(PyObject *self, PyObject *args)
 {
     struct py_writer *w = (struct py_writer *)self;
     const char *name, *dtype_name;
-    int mark;
+    int role;
     PyObject *tuple;
     int64_t shape[APL_MAX_DIMS];
     unsigned ndim;
     apl_error err;
-    if (!PyArg_ParseTuple(args, "ssiO:add_field", &name, &dtype_name, &mark, &tuple) ||
+    if (!PyArg_ParseTuple(args, "ssiO:add_field", &name, &dtype_name, &role, &tuple) ||
         shape_from(tuple, shape, &ndim) < 0)
         return NULL;
     apl_dtype dtype = dtype_called(dtype_name);
     apl_writer *writer = dtype ? writer_use(w) : NULL;
     if (!writer)
         return NULL;
-    apl_status status = apl_writer_add_field(writer, name, dtype, (apl_mark)mark, ndim, shape, &err);
+    apl_status status = apl_writer_add_field(writer, name, dtype, (apl_role)role, ndim, shape, &err);
     if (status == APL_OK)
         remember_field(w, dtype, ndim, shape);
     return finish(w, status, &err);
@@ -381,7 +381,7 @@ static PyObject *progress(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-    {"add_field", add_field, METH_VARARGS, "add_field(name, dtype, mark, shape)"},
+    {"add_field", add_field, METH_VARARGS, "add_field(name, dtype, role, shape)"},
     {"set_media", set_media, METH_VARARGS, "set_media(field, media): its values are files"},
     {"set_classes", set_classes, METH_VARARGS, "set_classes(field, names)"},
     {"set_source", set_source, METH_VARARGS, "set_source(format, sha256=None)"},

@@ -13,7 +13,7 @@ static apl_status list_members(const struct selection *s, uint64_t first, struct
 {
     uint32_t n = 0;
     b->count = b->records;
-    if (!s->marks.words)
+    if (!s->bits.words)
         return APL_OK;
     for (uint32_t i = 0; i < b->records; i++)
         n += selection_has(s, first + i);
@@ -90,7 +90,7 @@ static struct subset_part *part_of(struct subset *subset, uint64_t id)
 }
 
 /* Marks the ids, each in the table of its part. */
-static apl_status mark_ids(struct subset_ids ids, const struct selection *selections, struct marks *chosen,
+static apl_status mark_ids(struct subset_ids ids, const struct selection *selections, struct bitset *chosen,
                            struct subset *subset, apl_error *err)
 {
     for (size_t i = 0; i < ids.count; i++) {
@@ -103,7 +103,7 @@ static apl_status mark_ids(struct subset_ids ids, const struct selection *select
         if (id - s->first >= s->count || !selection_has(s, id))
             return fail(err, APL_E_INVALID, "%s: ids[%zu] is %llu, which is not in split %s",
                         part->store->name, i, (unsigned long long)ids.ids[i], subset_split(part));
-        if (!marks_set(&chosen[part - subset->part], id - s->first))
+        if (!bitset_set(&chosen[part - subset->part], id - s->first))
             return fail(err, APL_E_INVALID, "%s: ids[%zu] is %llu, which comes more than once",
                         part->store->name, i, (unsigned long long)ids.ids[i]);
         part->records++;
@@ -116,19 +116,19 @@ static apl_status choose_ids(struct subset_ids ids, struct selection *selections
                              apl_error *err)
 {
     apl_status status = APL_OK;
-    struct marks *chosen = calloc(subset->parts, sizeof *chosen);
+    struct bitset *chosen = calloc(subset->parts, sizeof *chosen);
     if (!chosen)
         return fail_nomem(err);
     for (uint32_t i = 0; i < subset->parts && status == APL_OK; i++) {
         subset->part[i].records = 0;
-        status = marks_init(&chosen[i], selections[i].count, err);
+        status = bitset_init(&chosen[i], selections[i].count, err);
     }
     if (status == APL_OK)
         status = mark_ids(ids, selections, chosen, subset, err);
     for (uint32_t i = 0; i < subset->parts; i++) {
-        struct marks before = selections[i].marks;
-        selections[i].marks = chosen[i];
-        marks_free(&before);
+        struct bitset before = selections[i].bits;
+        selections[i].bits = chosen[i];
+        bitset_free(&before);
     }
     free(chosen);
     return status;

@@ -5,20 +5,20 @@ static uint64_t word_count(uint64_t count)
     return count / 64 + (count % 64 != 0);
 }
 
-apl_status marks_init(struct marks *m, uint64_t count, apl_error *err)
+apl_status bitset_init(struct bitset *m, uint64_t count, apl_error *err)
 {
-    *m = (struct marks){.count = count};
+    *m = (struct bitset){.count = count};
     m->words = calloc((size_t)word_count(count) + 1, sizeof *m->words);
     return m->words ? APL_OK : fail_nomem(err);
 }
 
-void marks_free(struct marks *m)
+void bitset_free(struct bitset *m)
 {
     free((void *)m->words);
-    *m = (struct marks){0};
+    *m = (struct bitset){0};
 }
 
-static uint64_t word(const struct marks *m, uint64_t w)
+static uint64_t word(const struct bitset *m, uint64_t w)
 {
     return atomic_load_explicit(&m->words[w], memory_order_relaxed);
 }
@@ -31,12 +31,12 @@ static unsigned bits_of(uint64_t w)
     return n;
 }
 
-uint64_t marks_total(const struct marks *m)
+uint64_t bitset_count(const struct bitset *m)
 {
-    return marks_shared(m, m);
+    return bitset_count_both(m, m);
 }
 
-uint64_t marks_shared(const struct marks *a, const struct marks *b)
+uint64_t bitset_count_both(const struct bitset *a, const struct bitset *b)
 {
     uint64_t n = 0;
     for (uint64_t w = 0; w < word_count(a->count); w++)
@@ -44,29 +44,29 @@ uint64_t marks_shared(const struct marks *a, const struct marks *b)
     return n;
 }
 
-/* The marks of word w of a table that marks every record. */
+/* Word w of a bitset with every bit set. */
 static uint64_t full_word(uint64_t count, uint64_t w)
 {
     return w == count / 64 ? ((uint64_t)1 << count % 64) - 1 : UINT64_MAX;
 }
 
-void marks_rest(struct marks *marks, const struct marks *all, const struct marks *but)
+void bitset_difference(struct bitset *bits, const struct bitset *all, const struct bitset *but)
 {
-    for (uint64_t w = 0; w < word_count(marks->count); w++) {
-        uint64_t of = all->words ? word(all, w) : full_word(marks->count, w);
-        atomic_store_explicit(&marks->words[w], of & ~word(but, w), memory_order_relaxed);
+    for (uint64_t w = 0; w < word_count(bits->count); w++) {
+        uint64_t of = all->words ? word(all, w) : full_word(bits->count, w);
+        atomic_store_explicit(&bits->words[w], of & ~word(but, w), memory_order_relaxed);
     }
 }
 
-void marks_store(const struct marks *m, uint8_t *bytes)
+void bitset_store(const struct bitset *m, uint8_t *bytes)
 {
-    for (size_t i = 0, n = marks_bytes(m->count); i < n; i++)
+    for (size_t i = 0, n = bitset_bytes(m->count); i < n; i++)
         bytes[i] = (uint8_t)(word(m, i / 8) >> 8 * (i % 8));
 }
 
-bool marks_load(struct marks *m, const uint8_t *bytes)
+bool bitset_load(struct bitset *m, const uint8_t *bytes)
 {
-    size_t n = marks_bytes(m->count);
+    size_t n = bitset_bytes(m->count);
     for (uint64_t w = 0; w < word_count(m->count); w++) {
         size_t left = n - (size_t)w * 8;
         atomic_store_explicit(&m->words[w], load_le(bytes + w * 8, left < 8 ? (unsigned)left : 8),

@@ -1,4 +1,4 @@
-/* A table of marks: a bit for each of some records, which many threads may set at once. */
+/* A bitset: a bit for each of some records, which many threads may set at once. */
 #ifndef BITSET_H
 #define BITSET_H
 
@@ -7,47 +7,46 @@
 
 #include <stdatomic.h>
 
-struct marks {
-    uint64_t count;           /* records that can be marked */
-    _Atomic(uint64_t) *words; /* record i is bit i % 64 of word i / 64; NULL: there is no table */
+struct bitset {
+    uint64_t count;           /* of bits */
+    _Atomic(uint64_t) *words; /* record i is bit i % 64 of word i / 64; NULL: there is no bitset */
 };
 
-/* A table without a mark. */
-apl_status marks_init(struct marks *marks, uint64_t count, apl_error *err);
-void marks_free(struct marks *marks);
+/* All bits are clear. */
+apl_status bitset_init(struct bitset *bits, uint64_t count, apl_error *err);
+void bitset_free(struct bitset *bits);
 
-/* Marks record i; false if it was marked already. */
-static inline bool marks_set(struct marks *marks, uint64_t i)
+/* Sets bit i; false if it was set already. */
+static inline bool bitset_set(struct bitset *bits, uint64_t i)
 {
     uint64_t bit = (uint64_t)1 << i % 64;
-    /* relaxed: who sets marks is joined by, or hands over under a lock to, who reads them */
-    return !(atomic_fetch_or_explicit(&marks->words[i / 64], bit, memory_order_relaxed) & bit);
+    /* relaxed: a thread that sets bits is joined by the one that reads them, or hands over to it under a lock */
+    return !(atomic_fetch_or_explicit(&bits->words[i / 64], bit, memory_order_relaxed) & bit);
 }
 
-static inline bool marks_test(const struct marks *marks, uint64_t i)
+static inline bool bitset_test(const struct bitset *bits, uint64_t i)
 {
-    return atomic_load_explicit(&marks->words[i / 64], memory_order_relaxed) >> i % 64 & 1;
+    return atomic_load_explicit(&bits->words[i / 64], memory_order_relaxed) >> i % 64 & 1;
 }
 
-/* How many records are marked; while nobody marks any. */
-uint64_t marks_total(const struct marks *marks);
+/* How many bits are set; while nobody sets any. */
+uint64_t bitset_count(const struct bitset *bits);
 
-/* How many records are marked in both tables, which are of the same records. */
-uint64_t marks_shared(const struct marks *a, const struct marks *b);
+/* How many bits are set in both, which have equally many bits. */
+uint64_t bitset_count_both(const struct bitset *a, const struct bitset *b);
 
-/* Marks in `marks`, a table without a mark, the records of `all` that `but` does not mark; `all` without a table
- * means every record. */
-void marks_rest(struct marks *marks, const struct marks *all, const struct marks *but);
+/* Sets in `bits` those of `all` that are not set in `but`; of an `all` without words, every bit counts as set. */
+void bitset_difference(struct bitset *bits, const struct bitset *all, const struct bitset *but);
 
-/* Bytes of a table of `count` records as it is stored: record i is bit i % 8 of byte i / 8. */
-static inline size_t marks_bytes(uint64_t count)
+/* Bytes of `count` bits as they are stored: bit i is bit i % 8 of byte i / 8. */
+static inline size_t bitset_bytes(uint64_t count)
 {
     return (size_t)(count / 8 + (count % 8 != 0));
 }
 
-void marks_store(const struct marks *marks, uint8_t *bytes);
+void bitset_store(const struct bitset *bits, uint8_t *bytes);
 
-/* False if bits behind the last record are set. */
-bool marks_load(struct marks *marks, const uint8_t *bytes);
+/* False if a bit beyond the last one is set. */
+bool bitset_load(struct bitset *bits, const uint8_t *bytes);
 
 #endif

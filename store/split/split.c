@@ -48,8 +48,8 @@ static apl_status select_side(const apl_store *store, struct split_file *file, e
     if (status == APL_OK) {
         s->records = file->records[side];
         s->generation = file->generation + 1;
-        s->marks = file->tables[side];
-        file->tables[side] = (struct marks){0};
+        s->bits = file->tables[side];
+        file->tables[side] = (struct bitset){0};
     }
     split_file_free(file);
     return status;
@@ -70,7 +70,7 @@ apl_status selection_open(const apl_store *store, const char *name, struct selec
 
 void selection_close(struct selection *s)
 {
-    marks_free(&s->marks);
+    bitset_free(&s->bits);
     *s = (struct selection){0};
 }
 
@@ -79,7 +79,7 @@ apl_status split_field(const apl_store *store, const char *name, unsigned *field
     TRY(store_find_field(store, name, field, err));
     const apl_field *is = apl_store_field(store, *field);
     bool whole = (is->dtype >= APL_U8 && is->dtype <= APL_I64) || is->dtype == APL_BOOL;
-    if (is->mark != APL_TARGET || is->ndim != 0 || !whole)
+    if (is->role != APL_TARGET || is->ndim != 0 || !whole)
         return fail(
             err, APL_E_INVALID,
             "%s: field %s is not a target of one whole number a record: splits are not stratified by it",

@@ -14,7 +14,7 @@ struct selection {
     uint64_t first, count; /* the ids of all of that split */
     uint64_t records;      /* of these, selected */
     uint32_t generation;   /* that a split of these records has: see split_file.h */
-    struct marks marks;    /* which they are: id `first` is record 0; no table: all of them */
+    struct bitset bits;    /* which they are: id `first` is record 0; no table: all of them */
 };
 
 /* The records of the split of that name; NULL: the store's first. APL_E_NOTFOUND if there is none. */
@@ -25,7 +25,7 @@ void selection_close(struct selection *selection);
 /* `id` must be one of the source's split. */
 static inline bool selection_has(const struct selection *s, uint64_t id)
 {
-    return !s->marks.words || marks_test(&s->marks, id - s->first);
+    return !s->bits.words || bitset_test(&s->bits, id - s->first);
 }
 
 /* Finds the file whose rest has that name; APL_E_NOTFOUND if there is none. `but` is not looked at (NULL: all
@@ -44,7 +44,7 @@ static inline void split_set_mark(const struct split_set *set, uint32_t number, 
 {
     uint32_t i = number - set->files[0].number;
     if (i < set->count)
-        marks_set(&set->files[i].tables[SPLIT_PART], record);
+        bitset_set(&set->files[i].tables[SPLIT_PART], record);
 }
 
 /* Divides the records of `parent` by the rule that the files state, into their tables of parts, which must be

@@ -17,8 +17,8 @@ void split_file_free(struct split_file *f)
     free(f->source);
     free(f->stratify);
     free(f->group);
-    marks_free(&f->tables[SPLIT_PART]);
-    marks_free(&f->tables[SPLIT_REST]);
+    bitset_free(&f->tables[SPLIT_PART]);
+    bitset_free(&f->tables[SPLIT_REST]);
     *f = (struct split_file){0};
 }
 
@@ -31,14 +31,14 @@ static void put_text(struct buffer *b, const char *text)
     buffer_put(b, text, n);
 }
 
-static apl_status put_table(struct buffer *out, const struct marks *marks, struct entropy *entropy,
+static apl_status put_table(struct buffer *out, const struct bitset *bits, struct entropy *entropy,
                             apl_error *err)
 {
-    size_t size = marks_bytes(marks->count), bound = entropy_bound(size), coded_size = 0;
+    size_t size = bitset_bytes(bits->count), bound = entropy_bound(size), coded_size = 0;
     uint8_t *raw = malloc(size + 1), *coded = malloc(bound + 1);
     apl_status status = raw && coded ? APL_OK : fail_nomem(err);
     if (status == APL_OK) {
-        marks_store(marks, raw);
+        bitset_store(bits, raw);
         status = entropy_encode(entropy, LEVEL, raw, size, coded, bound, &coded_size, err);
     }
     if (status == APL_OK) {
@@ -138,22 +138,22 @@ static apl_status check_store(const struct split_file *f, uint64_t count, const 
     return fail(err, APL_E_MISMATCH, "it was made for a store with other splits of the source");
 }
 
-static apl_status get_table(struct cursor *c, uint64_t count, struct marks *marks, apl_error *err)
+static apl_status get_table(struct cursor *c, uint64_t count, struct bitset *bits, apl_error *err)
 {
     uint8_t coding = cursor_u8(c);
     uint64_t bytes = cursor_u64(c);
     const uint8_t *data = bytes <= cursor_left(c) ? cursor_take(c, (size_t)bytes) : NULL;
-    size_t size = marks_bytes(count);
+    size_t size = bitset_bytes(count);
     if (!data || coding > CODING_ZSTD || (coding == CODING_RAW && bytes != size))
-        return bad_split(err, "a table of marks is not as long as it should be");
-    TRY(marks_init(marks, count, err));
+        return bad_split(err, "a bitset has the wrong length");
+    TRY(bitset_init(bits, count, err));
     struct entropy *entropy = entropy_new();
     uint8_t *raw = malloc(size + 1);
     apl_status status = entropy && raw ? APL_OK : fail_nomem(err);
     if (status == APL_OK && coding == CODING_ZSTD)
         status = entropy_decode(entropy, data, (size_t)bytes, raw, size, err);
-    if (status == APL_OK && !marks_load(marks, coding == CODING_ZSTD ? raw : data))
-        status = bad_split(err, "marks stand behind the last record");
+    if (status == APL_OK && !bitset_load(bits, coding == CODING_ZSTD ? raw : data))
+        status = bad_split(err, "bits are set beyond the last record");
     entropy_free(entropy);
     free(raw);
     return status;
@@ -163,10 +163,10 @@ static apl_status get_tables(struct cursor *c, uint64_t count, struct split_file
 {
     for (unsigned side = 0; side < 2; side++) {
         TRY(get_table(c, count, &f->tables[side], err));
-        if (marks_total(&f->tables[side]) != f->records[side])
-            return bad_split(err, "the marks are not as many as the head says");
+        if (bitset_count(&f->tables[side]) != f->records[side])
+            return bad_split(err, "its bitsets do not have as many records as its header says");
     }
-    if (marks_shared(&f->tables[SPLIT_PART], &f->tables[SPLIT_REST]))
+    if (bitset_count_both(&f->tables[SPLIT_PART], &f->tables[SPLIT_REST]))
         return bad_split(err, "a record is marked in both tables");
     return APL_OK;
 }

@@ -56,7 +56,7 @@ static apl_status check_file(const apl_store *store, int fd, size_t *size, apl_e
     struct stat st;
     if (fstat(fd, &st) != 0)
         return fail_errno(err, errno, "cannot look at it");
-    size_t table = entropy_bound(marks_bytes(store->manifest.info.records));
+    size_t table = entropy_bound(bitset_bytes(store->manifest.info.records));
     if (!S_ISREG(st.st_mode))
         return fail(err, APL_E_CORRUPT, "it is not a file");
     if ((uint64_t)st.st_size > 2 * (uint64_t)table + OTHER_BYTES)

@@ -75,7 +75,7 @@ struct split_file {
     uint32_t generation;    /* 0: the parent is the source's; else one more than the parent's */
     uint64_t first;         /* id of the first record of the source's split */
     uint64_t records[2];
-    struct marks tables[2];
+    struct bitset tables[2];
     uint8_t content[32];
 };
 

@@ -176,16 +176,16 @@ static apl_status describe(const apl_store *store, const struct plan *p, const s
     memcpy(file->content, store->manifest.info.content_digest, sizeof file->content);
     if (!file->name || !file->parent || !file->source || !file->stratify || !file->group)
         return fail_nomem(err);
-    return marks_init(&file->tables[SPLIT_PART], parent->count, err);
+    return bitset_init(&file->tables[SPLIT_PART], parent->count, err);
 }
 
 /* What the part leaves of the parent. */
 static apl_status leave_rest(const struct selection *parent, struct split_file *file, apl_error *err)
 {
-    TRY(marks_init(&file->tables[SPLIT_REST], parent->count, err));
-    marks_rest(&file->tables[SPLIT_REST], &parent->marks, &file->tables[SPLIT_PART]);
+    TRY(bitset_init(&file->tables[SPLIT_REST], parent->count, err));
+    bitset_difference(&file->tables[SPLIT_REST], &parent->bits, &file->tables[SPLIT_PART]);
     for (unsigned side = 0; side < 2; side++)
-        file->records[side] = marks_total(&file->tables[side]);
+        file->records[side] = bitset_count(&file->tables[side]);
     return APL_OK;
 }
 

@@ -21,7 +21,7 @@ apl_status split_group_field(const apl_store *store, const char *name, unsigned 
 static int position_field(const apl_store *store)
 {
     for (unsigned i = 0; i < store->manifest.schema.count; i++)
-        if (store->manifest.schema.fields[i].mark == APL_POSITION)
+        if (store->manifest.schema.fields[i].role == APL_POSITION)
             return (int)i;
     return -1;
 }

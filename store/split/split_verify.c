@@ -6,11 +6,11 @@ static apl_status both_sides(const apl_store *store, const struct split_file *fi
                              apl_error *err)
 {
     TRY(selection_open(store, file->source, parent, err));
-    TRY(marks_init(&parent->marks, parent->count, err));
+    TRY(bitset_init(&parent->bits, parent->count, err));
     parent->records = file->records[SPLIT_PART] + file->records[SPLIT_REST];
     for (uint64_t i = 0; i < parent->count; i++)
-        if (marks_test(&file->tables[SPLIT_PART], i) || marks_test(&file->tables[SPLIT_REST], i))
-            marks_set(&parent->marks, i);
+        if (bitset_test(&file->tables[SPLIT_PART], i) || bitset_test(&file->tables[SPLIT_REST], i))
+            bitset_set(&parent->bits, i);
     return APL_OK;
 }
 
@@ -24,7 +24,7 @@ static apl_status check_parent(const apl_store *store, const struct split_file *
         return status == APL_E_NOTFOUND ? APL_OK : status;
     bool same = parent.first == sides->first && parent.records == sides->records;
     for (uint64_t i = 0; same && i < sides->count; i++)
-        same = marks_test(&sides->marks, i) == selection_has(&parent, sides->first + i);
+        same = bitset_test(&sides->bits, i) == selection_has(&parent, sides->first + i);
     selection_close(&parent);
     return same ? APL_OK
                 : fail(err, APL_E_MISMATCH, "%s/%s%s: its parent has been made anew since",
@@ -35,7 +35,7 @@ static apl_status compare(const apl_store *store, const struct split_file *is, c
                           apl_error *err)
 {
     for (uint64_t i = 0; i < is->tables[SPLIT_PART].count; i++)
-        if (marks_test(&is->tables[SPLIT_PART], i) != marks_test(&due->tables[SPLIT_PART], i))
+        if (bitset_test(&is->tables[SPLIT_PART], i) != bitset_test(&due->tables[SPLIT_PART], i))
             return fail_records(err,
                                 fail(err, APL_E_CORRUPT, "%s/%s%s: record %llu is on the wrong side",
                                      store->directory_name, is->name, SPLIT_SUFFIX,
@@ -64,7 +64,7 @@ apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads
                              .generation = is.generation};
     struct selection parent = {0};
     apl_status status;
-    GUARD(marks_init(&due.tables[SPLIT_PART], is.tables[SPLIT_PART].count, err));
+    GUARD(bitset_init(&due.tables[SPLIT_PART], is.tables[SPLIT_PART].count, err));
     GUARD(both_sides(store, &is, &parent, err));
     GUARD(split_divide(store, &parent, threads, &(struct split_set){&due, 1}, err));
     GUARD(compare(store, &is, &due, err));

@@ -1,4 +1,4 @@
-/* Mutates a split file: numbers of its head, its rule, its marks, the part that it says it is; makes size and checksum
+/* Mutates a split file: numbers of its head, its rule, its bitsets, the part that it says it is; makes size and checksum
  * right. */
 #include "bitset.h"
 #include "entropy.h"
@@ -43,14 +43,14 @@ static bool decode_table(const uint8_t *table, size_t bytes, uint8_t *raw)
     return whole;
 }
 
-/* Both tables, decoded, a few of their marks moved, set or taken away; and as many records as there are marks. */
-static size_t mutate_marks(uint8_t *data, size_t body, size_t room, unsigned *seed)
+/* Both bitsets, decoded, a few of their bits moved, set or cleared; and as many records as there are bits set. */
+static size_t mutate_tables(uint8_t *data, size_t body, size_t room, unsigned *seed)
 {
     static uint8_t raw[2][RECORDS / 8 + 1], whole[1 << 16];
     size_t places[3], n = (size_t)load_le(data + AT_COUNT, 8);
     if (n == 0 || n > RECORDS || !find_places(data, body, places))
         return body;
-    size_t bytes = marks_bytes(n), tail = body - places[2], size = places[0] + 2 * (9 + bytes) + tail;
+    size_t bytes = bitset_bytes(n), tail = body - places[2], size = places[0] + 2 * (9 + bytes) + tail;
     if (size > room || size > sizeof whole || !decode_table(data + places[0], bytes, raw[0]) ||
         !decode_table(data + places[1], bytes, raw[1]))
         return body;
@@ -130,7 +130,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned
         break;
     case 5:
     case 6:
-        body = mutate_marks(data, body, room - SUM, &seed);
+        body = mutate_tables(data, body, room - SUM, &seed);
         break;
     default:
         body = HEAD + LLVMFuzzerMutate(data + HEAD, body - HEAD, room - SUM - HEAD);

@@ -115,18 +115,18 @@ static void put_manifest(struct values *values, const struct manifest *m)
 /* Makes digests right too, of a store that can be opened: so nothing but rules about what they are of can tell that it was changed. */
 static void repair_digests(struct values *values, const uint8_t *data, size_t size)
 {
-    struct pages pages;
+    struct lmdb_reader lmdb;
     struct manifest m = {0};
     const struct entry *blocks;
     struct findings found;
     int fd = memfd_create("store", MFD_CLOEXEC);
     MUST(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-    apl_status status = pages_open(fd, APL_IO_MAP, &pages, NULL);
+    apl_status status = lmdb_reader_open(fd, APL_IO_MAP, &lmdb, NULL);
     close(fd);
     if (status != APL_OK)
         return;
-    if (store_index(&pages, &m, &blocks, NULL) == APL_OK && m.info.records <= SOME_RECORDS) {
-        struct readback what = {.pages = &pages, .entries = blocks, .manifest = &m, .threads = 1};
+    if (store_index(&lmdb, &m, &blocks, NULL) == APL_OK && m.info.records <= SOME_RECORDS) {
+        struct readback what = {.lmdb = &lmdb, .entries = blocks, .manifest = &m, .threads = 1};
         if (readback(&what, &found, NULL) == APL_OK) {
             take_digests(&m, &found);
             put_manifest(values, &m);
@@ -134,7 +134,7 @@ static void repair_digests(struct values *values, const uint8_t *data, size_t si
         }
     }
     manifest_free(&m);
-    pages_close(&pages);
+    lmdb_reader_close(&lmdb);
 }
 
 static void repair(struct values *values, uint8_t *data, size_t size)

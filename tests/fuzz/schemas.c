@@ -5,7 +5,7 @@
 struct column {
     const char *name;
     apl_dtype dtype;
-    apl_mark mark;
+    apl_role role;
     unsigned ndim;
     int64_t shape[APL_MAX_DIMS];
 };
@@ -28,7 +28,7 @@ const struct schema *fuzz_schema(unsigned number)
     struct schema *schema = &schemas[number];
     for (unsigned i = 0; schema->count == i && i < 4 && columns[number][i].name; i++) {
         const struct column *c = &columns[number][i];
-        MUST(schema_add(schema, c->name, strlen(c->name), c->dtype, c->mark, c->ndim, c->shape, NULL) ==
+        MUST(schema_add(schema, c->name, strlen(c->name), c->dtype, c->role, c->ndim, c->shape, NULL) ==
              APL_OK);
     }
     return schema;

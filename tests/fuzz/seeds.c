@@ -89,8 +89,8 @@ static const char *write_store(const char *name, unsigned number, const apl_writ
     snprintf(db, sizeof db, "%s/%s", fuzz_folder(), name);
     MUST(apl_writer_open(db, options, &w, NULL) == APL_OK);
     for (unsigned f = 0; f < s->count; f++)
-        if (s->fields[f].mark != APL_POSITION)
-            MUST(apl_writer_add_field(w, s->fields[f].name, s->fields[f].dtype, s->fields[f].mark,
+        if (s->fields[f].role != APL_POSITION)
+            MUST(apl_writer_add_field(w, s->fields[f].name, s->fields[f].dtype, s->fields[f].role,
                                       s->fields[f].ndim, s->fields[f].shape, NULL) == APL_OK);
     for (uint32_t i = 0; i < records; i++) {
         if (i == 0 || i == records / 2)

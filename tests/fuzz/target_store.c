@@ -141,7 +141,7 @@ static void divide(apl_store *store)
     o.replace = 1;
     o.threads = 1;
     for (unsigned f = 0; f < apl_store_info(store)->fields; f++)
-        if (apl_store_field(store, f)->mark == APL_TARGET)
+        if (apl_store_field(store, f)->role == APL_TARGET)
             o.stratify = apl_store_field(store, f)->name;
     if (apl_split_make(store, &o, &err) != APL_OK)
         return;

@@ -18,7 +18,7 @@
     } while (0)
 
 struct division {
-    struct marks tables[2];
+    struct bitset tables[2];
     atomic_uint firsts, again;
     uint32_t step;
 };
@@ -35,7 +35,7 @@ static apl_status mark(void *context, unsigned worker, size_t task, apl_error *e
     (void)worker;
     (void)err;
     for (uint64_t i = task % 8; i < RECORDS; i += d->step) {
-        bool first = marks_set(&d->tables[side_of(i)], i);
+        bool first = bitset_set(&d->tables[side_of(i)], i);
         atomic_fetch_add_explicit(first ? &d->firsts : &d->again, 1, memory_order_relaxed);
     }
     return APL_OK;
@@ -46,15 +46,15 @@ int main(void)
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct division d = {.step = 8};
         for (unsigned side = 0; side < 2; side++)
-            CHECK(marks_init(&d.tables[side], RECORDS, NULL) == APL_OK);
+            CHECK(bitset_init(&d.tables[side], RECORDS, NULL) == APL_OK);
         CHECK(parallel_for(THREADS, 16, mark, &d, NULL) == APL_OK); /* every record by two tasks */
         CHECK(d.firsts == RECORDS && d.again == RECORDS);
-        CHECK(marks_total(&d.tables[0]) + marks_total(&d.tables[1]) == RECORDS);
-        CHECK(marks_shared(&d.tables[0], &d.tables[1]) == 0);
+        CHECK(bitset_count(&d.tables[0]) + bitset_count(&d.tables[1]) == RECORDS);
+        CHECK(bitset_count_both(&d.tables[0], &d.tables[1]) == 0);
         for (uint64_t i = 0; i < RECORDS; i++)
-            CHECK(marks_test(&d.tables[side_of(i)], i) && !marks_test(&d.tables[!side_of(i)], i));
-        marks_free(&d.tables[0]);
-        marks_free(&d.tables[1]);
+            CHECK(bitset_test(&d.tables[side_of(i)], i) && !bitset_test(&d.tables[!side_of(i)], i));
+        bitset_free(&d.tables[0]);
+        bitset_free(&d.tables[1]);
     }
     return 0;
 }
