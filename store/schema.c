@@ -230,8 +230,29 @@ static apl_status copy_classes(apl_field *f, const char *const *names, const siz
     return APL_OK;
 }
 
-apl_status schema_set_classes(struct schema *schema, unsigned field, const char *const *names,
-                              const size_t *lengths, uint64_t count, apl_error *err)
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* No two classes have the same name: the second could not be asked for. */
+static apl_status check_distinct(const apl_field *f, apl_error *err)
+{
+    const char **sorted = malloc((size_t)f->class_count * sizeof *sorted);
+    if (!sorted)
+        return fail_nomem(err);
+    memcpy(sorted, f->classes, (size_t)f->class_count * sizeof *sorted);
+    qsort(sorted, (size_t)f->class_count, sizeof *sorted, by_text);
+    const char *twice = NULL;
+    for (uint64_t i = 1; i < f->class_count && !twice; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            twice = sorted[i];
+    free(sorted);
+    return twice ? fail(err, APL_E_INVALID, "field %s: two classes are called %s", f->name, twice) : APL_OK;
+}
+
+static apl_status name_classes(struct schema *schema, unsigned field, const char *const *names,
+                               const size_t *lengths, uint64_t count, bool distinct, apl_error *err)
 {
     apl_field *f = &schema->fields[field];
     size_t element = apl_dtype_size(f->dtype);
@@ -243,6 +264,8 @@ apl_status schema_set_classes(struct schema *schema, unsigned field, const char 
         return fail(err, APL_E_INVALID, "field %s: %llu classes", f->name, (unsigned long long)count);
     apl_field fresh = {.name = f->name}; /* so that a failure leaves the field as it was */
     apl_status status = copy_classes(&fresh, names, lengths, count, err);
+    if (status == APL_OK && distinct)
+        status = check_distinct(&fresh, err);
     if (status != APL_OK) {
         free_classes(&fresh);
         return status;
@@ -251,4 +274,16 @@ apl_status schema_set_classes(struct schema *schema, unsigned field, const char 
     f->classes = fresh.classes;
     f->class_count = count;
     return APL_OK;
+}
+
+apl_status schema_set_classes(struct schema *schema, unsigned field, const char *const *names,
+                              const size_t *lengths, uint64_t count, apl_error *err)
+{
+    return name_classes(schema, field, names, lengths, count, false, err);
+}
+
+apl_status schema_set_new_classes(struct schema *schema, unsigned field, const char *const *names,
+                                  uint64_t count, apl_error *err)
+{
+    return name_classes(schema, field, names, NULL, count, true, err);
 }

@@ -32,6 +32,11 @@ apl_status schema_set_media(struct schema *schema, unsigned field, const char *m
 /* Are there kept fields? */
 bool schema_keeps(const struct schema *schema);
 
+/* The same for a store that is being written, whose classes must have names of their own; stores that were written before
+ * this was checked stay readable. */
+apl_status schema_set_new_classes(struct schema *schema, unsigned field, const char *const *names,
+                                  uint64_t count, apl_error *err);
+
 /* The number of the field called `name`, or -1. */
 int schema_find(const struct schema *schema, const char *name);
 

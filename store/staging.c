@@ -76,7 +76,7 @@ static apl_status lock(struct staging *s, int replace, apl_error *err)
         if (errno != EWOULDBLOCK)
             return fail_errno(err, errno, "%s: cannot lock the directory", s->path);
         s->made = false; /* it is the other one's now */
-        return fail(err, APL_E_BUSY, "%s: another process is writing this store", s->path);
+        return fail(err, APL_E_BUSY, "%s: another writer is at work on this store", s->path);
     }
     s->locked = true;
     if (!replace && faccessat(s->fd, STORE_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)

@@ -168,7 +168,7 @@ apl_status apl_writer_set_classes(apl_writer *w, const char *field, const char *
     int f = schema_find(&w->schema, field);
     if (f < 0 || !names)
         return fail(err, APL_E_NOTFOUND, "%s: no such field, or no names", w->path);
-    return schema_set_classes(&w->schema, (unsigned)f, names, NULL, count, err);
+    return schema_set_new_classes(&w->schema, (unsigned)f, names, count, err);
 }
 
 apl_status apl_writer_set_source(apl_writer *w, const char *format, const uint8_t *sha256, apl_error *err)

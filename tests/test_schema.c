@@ -204,6 +204,12 @@ Test(schema, classes)
     const char *none[] = {NULL};
     cr_assert_eq(schema_set_classes(&s, 0, none, NULL, 1, &err), APL_E_INVALID);
     cr_assert_eq(schema_set_classes(&s, 0, names, NULL, 0, &err), APL_E_INVALID);
+    const char *twice[] = {"cat", "dog", "cat"};
+    cr_assert_eq(schema_set_new_classes(&s, 0, twice, 3, &err), APL_E_INVALID);
+    cr_assert_not_null(strstr(err.message, "field label: two classes are called cat"));
+    cr_assert(s.fields[0].class_count == 2, "as it was");
+    cr_assert_eq(schema_set_classes(&s, 0, twice, NULL, 3, &err), APL_OK, "of a store that has them");
+    cr_assert_eq(schema_set_new_classes(&s, 0, names, 2, &err), APL_OK);
     cr_assert_eq(schema_set_classes(&s, 0, names, NULL, 257, &err), APL_E_INVALID, "more than a u8 can name");
     schema_free(&s);
 }

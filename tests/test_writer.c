@@ -324,6 +324,9 @@ Test(writer, calls_at_the_wrong_time)
     OK(apl_writer_begin_member(w, "m", "s", 0, &fx_err));
     FAILS(APL_E_INVALID, apl_writer_add_field(w, "late", APL_U8, APL_INPUT, 0, NULL, &fx_err));
     OK(fx_append(w, &fx_small, 0, 0));
+    const char *twice[] = {"cat", "cat"};
+    FAILS(APL_E_INVALID, apl_writer_set_classes(w, "label", twice, 2, &fx_err));
+    SAYS("two classes are called cat");
     OK(apl_writer_set_classes(w, "label", fx_classes, 2, &fx_err));
     OK(apl_writer_commit(w, &fx_err));
     FAILS(APL_E_INVALID, apl_writer_commit(w, &fx_err));

@@ -75,8 +75,8 @@ APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const c
 APL_API APL_MUST_USE apl_status apl_writer_set_media(apl_writer *writer, const char *field, const char *media,
                                                      apl_error *err);
 
-/* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32; at any time before commit. If a
- * record has any other value, commit fails with APL_E_INVALID. */
+/* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32, each differently; at any time before
+ * commit. If a record has any other value, commit fails with APL_E_INVALID. */
 APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const char *field,
                                                        const char *const *names, uint64_t count,
                                                        apl_error *err);

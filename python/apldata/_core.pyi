@@ -8,6 +8,7 @@ import numpy as np
 APL_MAX_DIMS: int
 APL_MAX_VALUE: int
 APL_MAX_BLOCK: int
+APL_MAX_NAME: int
 APL_MAX_CHANNELS: int
 APL_U8: int
 APL_F16: int

@@ -84,7 +84,7 @@ class NoFieldError(NotFoundError, KeyError):
 
 
 class BusyError(Error):
-    """Another process is writing this store."""
+    """Another writer is at work on this store, in this or another process."""
 
     status = 8
 
@@ -168,6 +168,16 @@ def advising(kind: type[Error], advice: str) -> Iterator[None]:
     except kind as error:
         make_again, (message, *rest) = error.__reduce__()
         raise make_again(f"{message}; {advice}", *rest) from None
+
+
+@contextmanager
+def prefixed(where: str) -> Iterator[None]:
+    """Errors begin with the place that they are about."""
+    try:
+        yield
+    except Error as error:
+        make_again, (message, *rest) = error.__reduce__()
+        raise make_again(f"{where}{message}", *rest) from None
 
 
 _KINDS = {

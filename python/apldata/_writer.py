@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import weakref
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +13,6 @@ from . import _core
 from ._arguments import (
     flag,
     function,
-    names,
     names_checked,
     optional_text,
     path_of,
@@ -25,63 +23,15 @@ from ._arguments import (
     wrong_type,
     wrong_value,
 )
-from ._arrays import numpy_dtype, store_dtype
-from ._errors import Error, ExistsError, InvalidError, InvalidTypeError, advising
+from ._arrays import numpy_dtype
+from ._declared import MARKS, declared
+from ._errors import Error, ExistsError, InvalidError, InvalidTypeError, advising, prefixed
+from ._given import array_of
 from ._unsaved import Unsaved
+from ._waiting import Values, Waiting
 from .schema import Field
 
 _PIECE = 1 << 24  # bytes: so much is appended at once, so that Ctrl-C is heard between
-_MARKS = {"input": _core.APL_INPUT, "target": _core.APL_TARGET, "name": _core.APL_NAME}
-
-
-def _shape(name: str, shape: Any) -> tuple[int, ...]:
-    """-1 in it, "varies", is left to the library."""
-    if not isinstance(shape, (tuple, list)) or len(shape) > _core.APL_MAX_DIMS:
-        raise wrong_type(
-            f"field {name}: the shape", f"a tuple of at most {_core.APL_MAX_DIMS} integers", shape
-        )
-    return tuple(
-        whole(f"field {name}: shape[{at}]", size, -1, _core.APL_MAX_VALUE) for at, size in enumerate(shape)
-    )
-
-
-def _classes(name: str, classes: Any) -> tuple[str, ...] | None:
-    found = names(f"field {name}: classes", classes)
-    return tuple(found) if found else None
-
-
-def _checked(field: Field) -> Field:
-    """A field that can be told to the extension."""
-    name = text("the name of a field", field.name)
-    if field.mark not in _MARKS:
-        raise wrong_value(f"field {name}: the mark", "'input', 'target' or 'name'", field.mark)
-    dtype = store_dtype(field.dtype, f"field {name}: the dtype")
-    shape = _shape(name, field.shape)
-    media = optional_text(f"field {name}: the media type", field.media)
-    if shape == () and (dtype == "utf8" or (media is not None and dtype == "u8")):
-        shape = (-1,)
-    return dataclasses.replace(field, dtype=dtype, shape=shape, classes=_classes(name, field.classes))
-
-
-def _field(name: str, spec: Any) -> Field:
-    """A `Field`, from one, or from a dtype, or from (dtype, shape)."""
-    if isinstance(spec, Field):
-        return spec
-    dtype, shape = spec if isinstance(spec, tuple) and len(spec) == 2 else (spec, ())
-    return Field(name, dtype, shape, "target" if name == "label" else "input")
-
-
-def _fields(schema: Mapping[str, Any] | Iterable[Field]) -> list[Field]:
-    wanted = "a mapping from names to dtypes, or a list of apldata.Field"
-    if isinstance(schema, Mapping):
-        schema = [_field(name, spec) for name, spec in schema.items()]
-    elif isinstance(schema, (str, bytes)) or not isinstance(schema, Iterable):
-        raise wrong_type("schema", wanted, schema)
-    fields = list(schema)
-    for field in fields:
-        if not isinstance(field, Field):
-            raise wrong_type("schema", wanted, schema)
-    return [_checked(field) for field in fields]
 
 
 def _kept(given: np.ndarray, array: np.ndarray) -> bool:
@@ -109,7 +59,8 @@ def _bytes_of(array: np.ndarray) -> np.ndarray:
 def _rows(columns: Mapping[str, Any]) -> int:
     """How many they have, all of them."""
     for name, column in columns.items():
-        if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
+        unordered = isinstance(column, (str, bytes, Mapping)) or not hasattr(column, "__getitem__")
+        if unordered or not hasattr(column, "__len__"):
             raise wrong_type(f"field {name}", "an array, or a sequence, with a row for each record", column)
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -149,7 +100,7 @@ class Writer:
 
     Raises:
         ExistsError: there is a store already, and `replace` is False.
-        BusyError: another process is writing it.
+        BusyError: another writer is at work on it, in this or another process.
         NoSpaceError, StorageError, InvalidError.
     """
 
@@ -169,10 +120,11 @@ class Writer:
         source: str = "",
         progress: Callable[[int, int, int], object] | None = None,
     ) -> None:
-        self.fields = _fields(schema)
+        self.fields = declared(schema)
         self._first_split, self._members = text("split", split), 0
         self._over = False  # committed, discarded or closed
         self._ended: set[str] = set()  # splits that others have followed
+        self._waiting: dict[str, Waiting] = {}  # records of splits whose turn has not come
         self._split: str | None = None
         self._progress, source = function("progress", progress), text("source", source)
         self._numbers = [{name: i for i, name in enumerate(f.classes or ())} for f in self.fields]
@@ -198,7 +150,7 @@ class Writer:
 
     def _describe(self, source: str) -> None:
         for f in self.fields:
-            self._core.add_field(f.name, f.dtype, _MARKS[f.mark], f.shape)
+            self._core.add_field(f.name, f.dtype, MARKS[f.mark], f.shape)
             if f.media is not None:
                 self._core.set_media(f.name, f.media)
             if f.classes:
@@ -215,15 +167,22 @@ class Writer:
                 the split that it is at.
         """
         split = text("split", split)
-        if split in self._ended:
-            raise InvalidError(
-                f"split {split!r} ended when {self._split!r} began: a split is written in one go: sort the "
-                "records by split first"
-            )
+        self._check_begun(split)
         self._core.begin_member(optional_text("member", member) or split, split, self._members)
         if self._split not in (None, split):
             self._ended.add(str(self._split))
         self._split, self._members = split, self._members + 1
+        if split in self._waiting:
+            for values, rows in self._waiting.pop(split).take():
+                self._append(values, rows)
+
+    def _check_begun(self, split: str) -> None:
+        """Refuses to go back to a split that is over."""
+        if split in self._ended:
+            raise InvalidError(
+                f"split {split!r} ended when {self._split!r} began: a split is written in one go: sort the "
+                "records by split first, or give split= with each, append(split=...), instead of begin()"
+            )
 
     # ----------------------------------------------------------------------------------------- values
 
@@ -231,10 +190,9 @@ class Writer:
         """The value, or `rows` of them, as a contiguous array of the field's dtype, if it is one without
         loss."""
         field = self.fields[index]
-        try:
-            given = np.asarray(value)
-        except ValueError as error:  # rows of different lengths
-            raise wrong_value(f"field {field.name}", f"an array of {field.type}", value) from error
+        given = array_of(field.name, field.type, value)
+        if given.shape == (0,) and rows is None and field.shape[:1] == (-1,):  # an empty list
+            given = given.reshape([max(size, 0) for size in field.shape])
         if field.classes and given.dtype.kind in "UTO":
             given = self._class_numbers(index, given)
         array = self._converted(index, given)
@@ -303,16 +261,49 @@ class Writer:
             told = [f"missing are {', '.join(missing)}"] if missing else []
             told += [f"no field is {', '.join(unknown)}"] if unknown else []
             raise InvalidTypeError(f"a record has a value for each field: {'; '.join(told)}")
-        if self._members == 0:
-            self.begin(self._first_split)
         return [values[f.name] for f in self.fields]
 
     def append(self, **values: Any) -> None:
         """Appends one record: a value for each field. Values that the field's dtype cannot hold are
-        refused. In a field with classes their names may stand for their numbers: ``label="cat"``."""
-        self._append([self._value(i, value) for i, value in enumerate(self._named(values))], 1)
+        refused. In a field with classes their names may stand for their numbers: ``label="cat"``.
 
-    def _append(self, values: list[tuple[Any, tuple[int, ...] | None]], rows: int) -> None:
+        ``split="val"`` beside the values (unless a field has the name "split") puts the record into that
+        split, in any order of splits: records of others than that which is being written wait in a temporary
+        file in the store's directory until `begin()` or the commit. The store is the same as if they had come
+        split by split."""
+        split = self._split_of(values)
+        self._put(split, [self._value(i, value) for i, value in enumerate(self._named(values))], 1)
+
+    def _split_of(self, values: dict[str, Any]) -> str | None:
+        """The split that was named beside the values, taken from them; None: that which is being written."""
+        if "split" not in values or any(field.name == "split" for field in self.fields):
+            return None
+        split = text("split", values.pop("split"))
+        if not (split.isprintable() and 0 < len(split.encode(errors="replace")) <= _core.APL_MAX_NAME):
+            raise wrong_value(
+                "split", f"a name of 1 to {_core.APL_MAX_NAME} bytes that can be printed", split
+            )
+        self._check_begun(split)
+        return split
+
+    def _put(self, split: str | None, values: Values, rows: int) -> None:
+        """Appends to the split that is being written, or has records of another wait."""
+        if split is None or split == (self._split or self._first_split):
+            if self._members == 0:
+                self.begin(self._first_split)
+            self._append(values, rows)
+        else:
+            self._check_open()
+            if split not in self._waiting:
+                self._waiting[split] = Waiting(self._unsaved.path, split)
+            self._waiting[split].add(values, rows)
+        self._unsaved.records += rows
+
+    def _check_open(self) -> None:
+        if self._over:
+            raise InvalidError("the writer is closed")
+
+    def _append(self, values: Values, rows: int) -> None:
         try:
             self._core.append(values, rows)
         except InvalidError:  # a value was refused, or another thread is in a call
@@ -320,26 +311,41 @@ class Writer:
         except Error:
             self._unsaved.settled = True  # nothing can be written any more, and the error tells why
             raise
-        self._unsaved.records += rows
 
     def extend(self, **values: Any) -> None:
         """Appends many records: for each field an array of shape (rows, ...), or a sequence; also of names of
-        classes."""
-        columns = self._named(values)
+        classes. All of them, or none: a value that is refused, of which the error tells row and field, leaves
+        the writer as it was. ``split="val"`` beside the values, as for `append()`."""
+        split = self._split_of(values)
+        columns = [np.asarray(one) if hasattr(one, "iloc") else one for one in self._named(values)]
         rows = _rows({f.name: column for f, column in zip(self.fields, columns, strict=True)})
-        if any(-1 in f.shape or f.dtype == "utf8" for f in self.fields):
-            for row in range(rows):
-                self._append([self._value(i, column[row]) for i, column in enumerate(columns)], 1)
-            return
         if rows == 0:
             return
-        arrays = [
-            _bytes_of(self._array(i, column, rows)).reshape(rows, -1) for i, column in enumerate(columns)
-        ]
+        if any(-1 in f.shape or f.dtype == "utf8" for f in self.fields):
+            for record in [self._row(columns, row) for row in range(rows)]:
+                self._put(split, record, 1)
+            return
+        arrays = [_bytes_of(self._column(i, column, rows)).reshape(rows, -1)
+                  for i, column in enumerate(columns)]  # fmt: skip
         step = max(1, _PIECE * rows // max(1, sum(array.nbytes for array in arrays)))
         for first in range(0, rows, step):
             pieces: list[Any] = [(array[first : first + step], None) for array in arrays]
-            self._append(pieces, len(pieces[0][0]))
+            self._put(split, pieces, len(pieces[0][0]))
+
+    def _row(self, columns: list[Any], row: int) -> Values:
+        """The values of a record among several."""
+        with prefixed(f"row {row}: "):
+            return [self._value(i, column[row]) for i, column in enumerate(columns)]
+
+    def _column(self, index: int, column: Any, rows: int) -> np.ndarray:
+        """A field's values of all rows; where they are refused, the first row that is tells why."""
+        try:
+            return self._array(index, column, rows)
+        except Error:
+            for row in range(rows):
+                with prefixed(f"row {row}: "):
+                    self._array(index, column[row], None)
+            raise
 
     # ----------------------------------------------------------------------------------------- ending
 
@@ -347,6 +353,8 @@ class Writer:
         """Reads everything back and compares it, and puts the store in its place. After that, or after any
         error, only `close()` is left to do."""
         try:
+            for split in list(self._waiting):
+                self.begin(split)
             self._core.commit(self._progress)
         finally:
             self._unsaved.settled = True  # or the error tells
@@ -356,14 +364,19 @@ class Writer:
     def discard(self) -> None:
         """Ends writing; nothing of what was appended is kept."""
         self._over = self._unsaved.settled = True
-        self._core.close()
+        self._end()
 
     def close(self) -> None:
         """Ends writing. What was not committed is gone, with a warning, unless `discard()` has been called
         instead, or an error has ended the writer."""
         self._over = True
-        self._core.close()
+        self._end()
         self._unsaved.tell()
+
+    def _end(self) -> None:
+        self._core.close()
+        while self._waiting:
+            self._waiting.popitem()[1].close()
 
     def __enter__(self) -> Writer:
         return self

@@ -160,7 +160,7 @@ def ingest(
         SourceError: the source is damaged or not what it should be.
         IncompleteError: the source ends early, or lacks members or rows.
         ExistsError: there is a store already, and not `force`.
-        BusyError: another process is writing it.
+        BusyError: another writer is at work on it, in this or another process.
         NoSpaceError, IOError: the system could not read or write.
         KeyboardInterrupt: Ctrl-C; nothing is left behind.
         ImportError: a library that reads archives is missing; the message says how to install it.

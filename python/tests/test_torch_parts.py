@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import pickle
 import subprocess
@@ -255,6 +256,55 @@ def test_dataset_of_what_is_drawn(store_path: str, options: dict[str, Any]) -> N
         assert [loader.dataset[i][1] for i in range(0, len(labels), 7)] == labels[::7]
     loader.set_epoch(0)
     assert same(flat(rebuilt(loader, num_workers=0, persistent_workers=False)), flat(loader))
+
+
+def test_changes_that_would_change_nothing_are_refused(store_path: str) -> None:
+    dataset, drawn = Dataset(store_path, "test"), apldata.Sampling(records=50)
+    given = torch.utils.data.ConcatDataset([dataset, Dataset(store_path, "train")])
+    loaders = [
+        DataLoader(dataset, 100),
+        DataLoader(store_path, 100, split="test"),
+        DataLoader(torch.utils.data.Subset(dataset, range(10)), 5),
+        DataLoader(given, 100),
+        DataLoader(dataset, 100, shuffle=True, sampling=drawn),
+    ]
+    for loader in loaders:
+        for name in ("transform", "target_transform"):
+            with pytest.raises(
+                apldata.InvalidError, match=rf"^{name} cannot be set while .*make another loader"
+            ):
+                setattr(loader.dataset, name, int)
+        for name in ("transforms", "targets"):
+            with pytest.raises(
+                apldata.InvalidError, match=f"^{name} cannot be set|^{name} cannot be changed"
+            ):
+                setattr(loader.dataset, name, [])
+        with pytest.raises(apldata.InvalidTypeError, match="transforms of a DataLoader cannot be changed"):
+            loader.transforms.append(int)
+    with pytest.raises(apldata.InvalidError, match="cannot be set while"):
+        dataset.transform = int
+    for name in ("split", "store", "fields"):
+        with pytest.raises(apldata.InvalidError, match=f"^{name} of a Dataset cannot be set"):
+            setattr(dataset, name, "train")
+    for loader in loaders:
+        loader.close()
+    dataset.target_transform = lambda label: -label  # torch's DataLoader calls it
+    assert dataset[3][1] == -dataset.targets[3]
+
+
+def test_targets_are_not_changed_in_place(store_path: str) -> None:
+    dataset = Dataset(store_path, "test")
+    for change in (
+        lambda labels: labels.__setitem__(0, 1),
+        lambda labels: labels.append(1),
+        lambda labels: labels.sort(),
+        lambda labels: labels.__iadd__([1]),
+    ):
+        with pytest.raises(TypeError, match=r"targets cannot be changed.*list\(dataset.targets\)"):
+            change(dataset.targets)
+    again = pickle.loads(pickle.dumps(dataset))
+    assert again.targets == dataset.targets == copy.deepcopy(dataset.targets)
+    assert dataset.targets + dataset.targets[:1] == [*dataset.targets, dataset.targets[0]]
 
 
 def test_targets_and_classes(store_path: str, drawn: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -406,3 +407,195 @@ def test_media_types_are_checked(tmp_path: Path, media: str) -> None:
     with pytest.raises(apldata.InvalidError, match="only fields of type u8"):
         Writer(tmp_path / "db", [Field("photo", "u8", (3,), media="image/jpeg")])
     assert not (tmp_path / "db" / "data.mdb").exists()
+
+
+# ------------------------------------------------------------------------------------- what would be lost
+
+
+def read(path: Path) -> dict[str, dict[str, Any]]:
+    store = apldata.Store(path)
+    return {split: store.to_numpy(split) for split in store.splits}
+
+
+def test_masked_values_are_refused(tmp_path: Path) -> None:
+    masked = np.ma.array([1, 2, 3], mask=[False, True, False], dtype=np.uint8)
+    with apldata.Writer(tmp_path / "s", {"x": ("u8", (3,)), "y": "f32"}) as writer:
+        for value in (masked, [1, np.ma.masked, 3], [[masked[0]], 1, np.ma.masked]):
+            with pytest.raises(apldata.InvalidError, match=r"field x: 1 masked values.*filled\(0\)"):
+                writer.append(x=value, y=1)
+        with pytest.raises(apldata.InvalidError, match=r"row 1: field x: 1 masked values"):
+            writer.extend(x=[np.ma.array([1, 2, 3]), masked], y=[1, 2])
+        with pytest.raises(apldata.InvalidError, match=r"row 2: field y: 1 masked"):
+            writer.extend(x=np.zeros((3, 3)), y=np.ma.array([1, 2, 3], mask=[0, 0, 1]))
+        writer.append(x=np.ma.array([4, 5, 6], mask=False), y=1)
+    assert read(tmp_path / "s")["train"]["x"].tolist() == [[4, 5, 6]]
+
+
+def test_tensors_of_torch(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    values = torch.arange(6, dtype=torch.bfloat16).reshape(2, 3) / 4
+    with apldata.Writer(
+        tmp_path / "s", {"x": ("f32", (3,)), "n": ("u8", (3,)), "v": ("f32", (-1,))}
+    ) as writer:
+        writer.append(x=values[0].requires_grad_(), n=torch.tensor([1.0, 2, 3], dtype=torch.bfloat16), v=[])
+        writer.extend(
+            x=values.float().requires_grad_(), n=list((values * 4).unbind()), v=[values[0], values[1]]
+        )
+        with pytest.raises(
+            apldata.InvalidError, match=r"row 1: field n: values of dtype float32.*cannot hold"
+        ):
+            writer.extend(x=values, n=torch.stack([values[0] * 4, values[1]]), v=values)
+        with pytest.raises(
+            apldata.InvalidTypeError, match=r"^field x: NumPy can make no array of the tensor"
+        ):
+            writer.append(x=torch.eye(3)[0].to_sparse(), n=[1, 2, 3], v=[])
+    found = read(tmp_path / "s")["train"]
+    assert np.array_equal(found["x"], values[[0, 0, 1]].float().numpy())
+    assert found["n"].tolist() == [[1, 2, 3], [0, 1, 2], [3, 4, 5]]
+    assert [v.tolist() for v in found["v"]] == [[], [0, 0.25, 0.5], [0.75, 1, 1.25]]
+
+
+def test_an_empty_list_has_no_rows(tmp_path: Path) -> None:
+    with apldata.Writer(tmp_path / "s", {"boxes": ("f32", (-1, 4)), "v": ("u8", (-1, -1, 2))}) as writer:
+        writer.append(boxes=[], v=[])
+        writer.extend(boxes=[[], [[1, 2, 3, 4]]], v=[np.zeros((1, 1, 2)), []])
+        with pytest.raises(apldata.InvalidError, match=r"field boxes: a value of shape \(4,\)"):
+            writer.append(boxes=[1, 2, 3, 4], v=[])
+    found = read(tmp_path / "s")["train"]
+    assert [b.shape for b in found["boxes"]] == [(0, 4), (0, 4), (1, 4)]
+    assert [v.shape for v in found["v"]] == [(0, 0, 2), (1, 1, 2), (0, 0, 2)]
+
+
+@pytest.mark.parametrize("schema", [{"x": "u8", "y": ("u8", (-1,))}, {"x": "u8", "y": ("u8", (2,))}])
+def test_extend_is_all_or_nothing(tmp_path: Path, schema: Any) -> None:
+    with apldata.Writer(tmp_path / "s", schema) as writer:
+        writer.append(x=9, y=[9, 9])
+        for x, y, message in [
+            ([1, 2, 300], [[1, 1]] * 3, r"^row 2: field x: 300, of dtype int64, which u8 cannot hold"),
+            ([1, 2, 3], [[1, 1], [2, -2], [3, 3]], r"^row 1: field y: values of dtype int64"),
+            ([1, 2], [[1, 1], "ab"], r"^row 1: field y: 'ab', of dtype"),
+            ([1, 2], [[1, 1], [[2, 2]]], r"^row 1: field y: a value of shape \(1, 2\)"),
+        ]:
+            with pytest.raises(apldata.InvalidError, match=message):
+                writer.extend(x=x, y=y)
+        for wrong in ({1: 2, 0: 1}, {1, 2}):
+            with pytest.raises(apldata.InvalidTypeError, match="field x must be an array, or a sequence"):
+                writer.extend(x=wrong, y=[[1, 1], [2, 2]])
+        writer.extend(x=[1], y=[[1, 1]])
+    assert read(tmp_path / "s")["train"]["x"].tolist() == [9, 1]
+
+
+def test_series_of_pandas_are_read_by_place(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": [1, 2, 3], "name": ["a", "b", "c"]}, index=[2, 0, 1])
+    with apldata.Writer(tmp_path / "s", {"x": "u8", "name": str}) as writer:
+        writer.extend(x=frame.x, name=frame.name)
+    found = read(tmp_path / "s")["train"]
+    assert found["x"].tolist() == [1, 2, 3] and found["name"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        (("a", "b", "a"), "^field y: classes 0 and 2 are both called 'a': give each a name of its own"),
+        ("abc", r"^field y: classes must be a list of names; got 'abc'"),
+        ({"a", "b"}, "^field y: classes must be a list of names, which has an order"),
+    ],
+)
+def test_classes_have_names_of_their_own(tmp_path: Path, classes: Any, message: str) -> None:
+    with pytest.raises(apldata.InvalidError, match=message):
+        apldata.Writer(tmp_path / "s", [apldata.Field("y", "u8", mark="target", classes=classes)])
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_field_has_one_name(tmp_path: Path) -> None:
+    with pytest.raises(apldata.InvalidError, match="'a' stands for a Field that is called 'b'"):
+        apldata.Writer(tmp_path / "s", {"a": apldata.Field("b", "u8")})
+
+
+def test_a_second_writer_is_told_of_a_writer(tmp_path: Path) -> None:
+    with apldata.Writer(tmp_path / "s", {"x": "u8"}) as writer:
+        writer.append(x=1)
+        with pytest.raises(apldata.BusyError, match="another writer is at work on this store"):
+            apldata.Writer(tmp_path / "s", {"x": "u8"})
+
+
+# ------------------------------------------------------------------------------------- splits in any order
+
+
+@pytest.mark.parametrize("varying", [False, True])
+@pytest.mark.parametrize("shuffle", [None, 5])
+def test_splits_in_any_order(tmp_path: Path, varying: bool, shuffle: int | None) -> None:
+    schema = {"x": ("u16", (-1,)) if varying else ("u16", (2,)), "y": "u8"}
+    splits = np.random.default_rng(1).choice(["val", "train", "test"], 1000, p=[0.2, 0.6, 0.2]).tolist()
+    with apldata.Writer(tmp_path / "any", schema, shuffle=shuffle, block_records=64) as writer:
+        for i, split in enumerate(splits[:500]):
+            writer.append(split=split, x=[i, i + 1], y=i % 7)
+        for split in dict.fromkeys(splits):
+            its = [i for i in range(500, 1000) if splits[i] == split]
+            writer.extend(split=split, x=[[i, i + 1] for i in its], y=[i % 7 for i in its])
+        if shuffle is None:
+            assert len(os.listdir(tmp_path / "any")) == 1, "what waits has no name"
+    with apldata.Writer(tmp_path / "sorted", schema, shuffle=shuffle, block_records=64) as writer:
+        for split in dict.fromkeys(["train", *splits]):
+            writer.begin(split)
+            for i in range(1000):
+                if splits[i] == split:
+                    writer.append(x=[i, i + 1], y=i % 7)
+    assert (tmp_path / "any/data.mdb").read_bytes() == (tmp_path / "sorted/data.mdb").read_bytes()
+    assert os.listdir(tmp_path / "any") == ["data.mdb"]
+
+
+def test_what_waits_comes_when_its_split_begins(tmp_path: Path) -> None:
+    with apldata.Writer(tmp_path / "s", {"x": "u8"}) as writer:
+        writer.append(split="test", x=1)
+        writer.append(x=2)
+        writer.begin("test")
+        writer.append(x=3)
+        writer.append(split="test", x=4)
+        writer.append(split="val", x=5)
+        with pytest.raises(apldata.InvalidError, match=r"split 'train' ended.*append\(split=...\)"):
+            writer.append(split="train", x=6)
+        for wrong in ("", "a\nb", "x" * 256, 3):
+            with pytest.raises(apldata.InvalidError, match=r"^split must be"):
+                writer.append(split=wrong, x=6)
+    found = {split: values["x"].tolist() for split, values in read(tmp_path / "s").items()}
+    assert found == {"train": [2], "test": [1, 3, 4], "val": [5]}
+
+
+def test_a_field_called_split_is_a_field(tmp_path: Path) -> None:
+    with apldata.Writer(tmp_path / "s", {"split": "u8"}) as writer:
+        writer.append(split=7)
+    assert read(tmp_path / "s")["train"]["split"].tolist() == [7]
+
+
+def test_what_waits_is_not_lost_without_a_word(tmp_path: Path) -> None:
+    writer = apldata.Writer(tmp_path / "s", {"x": "u8"})
+    writer.append(split="test", x=1)
+    with pytest.warns(UserWarning, match="1 record was not committed"):
+        writer.close()
+    with pytest.raises(apldata.InvalidError, match="the writer is closed"):
+        writer.append(split="test", x=1)
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_full_disk_is_told_of_with_the_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with apldata.Writer(tmp_path / "s", {"x": ("u8", (4096,))}) as writer:
+        writer.append(split="test", x=np.full(4096, 1))
+        whole, calls = os.write, []
+
+        def half(fd: int, data: Any) -> int:
+            calls.append(fd)
+            if len(calls) == 2:
+                raise OSError(28, "No space left on device")
+            return whole(fd, data[:1000])
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "write", half)
+            with pytest.raises(
+                apldata.StorageError, match="records of split 'test': No space left"
+            ) as caught:
+                writer.append(split="test", x=np.full(4096, 2))
+        assert caught.value.errno == 28
+        writer.append(split="test", x=np.full(4096, 3))
+    assert read(tmp_path / "s")["test"]["x"][:, 0].tolist() == [1, 3]

@@ -27,7 +27,7 @@ const char *apl_status_text(apl_status status)
     case APL_E_NOTFOUND:
         return "not found";
     case APL_E_BUSY:
-        return "another process is writing this store";
+        return "another writer is at work on this store";
     case APL_E_CORRUPT:
         return "stored bytes are not what was written";
     case APL_E_VERSION:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -18,6 +19,7 @@ from .._source import call
 from .._store import Store
 from ._collate import Keys, members
 from ._feed import Feeds
+from ._fixed import Labels, refuse_targets, refuse_transform, refuse_transforms
 from ._tensors import Converter, names_given
 
 
@@ -66,12 +68,12 @@ class Dataset(torch.utils.data.Dataset[Any]):
     ) -> None:
         self.store = db if isinstance(db, Store) else Store(db)
         self.split = next(iter(self.store._splits()))[0] if split is None else text("split", split)
-        self.transform = function("transform", transform)
-        self.target_transform = function("target_transform", target_transform)
+        self.transform, self.target_transform = transform, target_transform
         self.fields = names_given(self.store.schema, fields)
         if target_transform is not None and len(self.fields) < 2:
             raise InvalidError(f"target_transform: samples have one member, {self.fields[0]!r}")
         self._keys, self._feeds = Keys(self.fields, as_dict), Feeds()
+        self._readers: weakref.WeakSet[Any] = weakref.WeakSet()  # loaders that read it
         self._given_ids = ids is not None
         self._ids = self._ids_of_split() if ids is None else self._chosen(ids)
         self._converter = Converter(self.store.schema, self.fields, changed=False)
@@ -105,11 +107,27 @@ class Dataset(torch.utils.data.Dataset[Any]):
         return np.argsort(np.asarray(self._ids), kind="stable")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_converter"}
+        left_out = ("_converter", "_readers")
+        return {key: value for key, value in self.__dict__.items() if key not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._readers = weakref.WeakSet()
         self._converter = Converter(self.store.schema, self.fields, changed=False)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuses what would have no effect."""
+        if name == "targets":
+            refuse_targets()
+        if name == "transforms":
+            refuse_transforms()
+        if name in ("store", "split", "fields") and name in self.__dict__:
+            raise InvalidError(f"{name} of a Dataset cannot be set: make another Dataset")
+        if name in ("transform", "target_transform") and value is not self.__dict__.get(name):
+            function(name, value)
+            if not all(loader._closed for loader in self.__dict__.get("_readers", ())):
+                refuse_transform(name)
+        super().__setattr__(name, value)
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -123,14 +141,14 @@ class Dataset(torch.utils.data.Dataset[Any]):
 
     @cached_property
     def targets(self) -> list[Any]:
-        """The second member of all samples, without transforms: their labels. It is decoded once, at the
-        first use; images are not."""
+        """The second member of all samples, without transforms: their labels, as a list that cannot be
+        changed, since that would change no sample. It is decoded once, at the first use; images are not."""
         if len(self.fields) < 2:
             raise InvalidError(f"targets: samples have one member, {self.fields[0]!r}")
         if self._held is not None:
-            return members(self._held[1])
+            return Labels(members(self._held[1]))
         column = Converter(self.store.schema, self.fields[1:2], changed=False)
-        return members(column(self.store.get(self._ids, self.fields[1:2]))[0])
+        return Labels(members(column(self.store.get(self._ids, self.fields[1:2]))[0]))
 
     def __len__(self) -> int:
         return len(self._ids)

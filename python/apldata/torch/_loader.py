@@ -27,7 +27,7 @@ from ._feed import Feed
 from ._ranks import Placed, place
 from ._rebuild import Given, Rebuilt, harmless, rebuilt
 from ._sampler import BatchSampler, Sampler
-from ._sources import Drawn, EpochOf, Reading, check_ascending, dataset_of, in_full, reading
+from ._sources import Drawn, EpochOf, Reading, check_ascending, dataset_of, in_full, note_reader, reading
 from ._tensors import Converter, map_tensors, names_given
 
 _REFUSED = {
@@ -278,6 +278,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
             dataset.feed = feed
         feed._dataset = dataset
         dataset._feeds.add(feed)
+        note_reader(self, read, dataset)
         self.dataset, self.transforms = dataset, Given(given["transforms"], given)
         self.sampler = Sampler(self, feed)
         self.batch_sampler = BatchSampler(self.sampler, self.batch_size, bool(self.drop_last))

@@ -11,16 +11,22 @@ from typing import Any
 
 from torch.utils.data import SequentialSampler
 
+from ._fixed import Fixed
 from ._sampler import BatchSampler, Sampler
 
 
-class Given(list[Any]):
+class Given(Fixed):
     """The transforms of a loader, which also know what else it was given: a tool that makes the loader anew
     from its attributes brings all of it along with them."""
 
     def __init__(self, transforms: Iterable[Any], given: dict[str, Any]) -> None:
         super().__init__(transforms)
         self.given = given
+
+    _advice = "transforms of a DataLoader cannot be changed: its threads are at work; make another"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Given, (list(self), self.given)
 
 
 @dataclass(frozen=True)

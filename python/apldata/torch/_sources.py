@@ -19,6 +19,7 @@ from .._errors import InvalidError, InvalidTypeError
 from .._store import Store
 from ._dataset import Dataset
 from ._feed import Feed, Feeds
+from ._fixed import refuse_targets, refuse_transform
 
 _WANTED = (
     "dataset must be a store's path, an apldata.Store, an apldata.torch.Dataset, or a Subset or "
@@ -37,6 +38,7 @@ class Reading:
     fields: list[str] | None = None
     as_dict: Any = False
     dataset: Dataset | None = None  # that was given, if it is just that
+    given: tuple[Dataset, ...] = ()  # all that were given
 
 
 def reading(dataset: Any, split: str | None) -> Reading:
@@ -89,7 +91,7 @@ def _single(dataset: Dataset) -> Reading:
         )
     ids = np.asarray(dataset._ids, np.uint64) if dataset._given_ids else None
     as_dict = dataset._keys.keys or False
-    return Reading(dataset.store, dataset.split, ids, (), dataset.fields, as_dict, dataset)
+    return Reading(dataset.store, dataset.split, ids, (), dataset.fields, as_dict, dataset, (dataset,))
 
 
 def _all_ids(read: Reading) -> np.ndarray:
@@ -132,7 +134,8 @@ def _several(parts: list[Reading]) -> Reading:
         ids = np.concatenate(
             [_all_ids(part) + np.uint64(start) for part, start in zip(parts, starts, strict=False)]
         )
-    return replace(first, ids=ids, mix=tuple(stores[1:]), dataset=None)
+    given = tuple(one for part in parts for one in part.given)
+    return replace(first, ids=ids, mix=tuple(stores[1:]), dataset=None, given=given)
 
 
 def _stores(read: Reading) -> tuple[tuple[Store, Any], ...]:
@@ -147,6 +150,14 @@ class _Fed:
 
     def __init__(self, read: Reading) -> None:
         self.reading, self._feeds = read, Feeds()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuses what would have no effect."""
+        if name == "targets":
+            refuse_targets()
+        if name in ("transform", "target_transform", "transforms"):
+            refuse_transform(name)
+        super().__setattr__(name, value)
 
     def __getitems__(self, indices: Any) -> Any:
         """The samples of these indices; for those of a loader's samplers, what that loader hands out."""
@@ -255,6 +266,13 @@ def dataset_of(read: Reading, fields: list[str] | None, as_dict: Any) -> Dataset
         parts.append(Dataset(store, split, fields=fields, ids=own, as_dict=as_dict))
         first += len(store)
     return Joined(read, parts)
+
+
+def note_reader(loader: Any, read: Reading, dataset: Any) -> None:
+    """From now on, as long as the loader is open, the datasets refuse transforms that it would not call."""
+    for one in (*read.given, dataset, *getattr(dataset, "datasets", ())):
+        if isinstance(one, Dataset):
+            one._readers.add(loader)
 
 
 def _count(read: Reading) -> int:
