@@ -1,8 +1,8 @@
 """How near the crops of reader/photo/ are to Pillow's:  photo_quality.py BENCH_PHOTO FOLDER [IMAGES]
 
-Of each image below FOLDER one box, drawn as RandomResizedCrop draws it, is resized to 224 x 224 pixels by both.
-Prints the peak signal-to-noise ratio of the mean squared difference over the set, of the worst image, and the
-mean over images, beside the bars of docs/BENCHMARKS.md. Needs numpy and pillow.
+Of each image below FOLDER one box, drawn as RandomResizedCrop draws it, is resized to 224 x 224 pixels by
+both. Prints the mean and the worst peak signal-to-noise ratio over images, and the mean difference in
+levels, beside the bars. Needs numpy and pillow.
 """
 
 import math
@@ -37,7 +37,9 @@ def theirs(path: Path, crop: tuple[int, int, int, int]) -> np.ndarray:
 
 def measure(bench: str, crops: list[tuple[Path, tuple[int, int, int, int]]], *options: str) -> None:
     lines = "".join(f"{path} {' '.join(map(str, crop))} {SIDE} {SIDE}\n" for path, crop in crops)
-    done = subprocess.run([bench, "--pixels", *options], input=lines.encode(), stdout=subprocess.PIPE, check=True)
+    done = subprocess.run(
+        [bench, "--pixels", *options], input=lines.encode(), stdout=subprocess.PIPE, check=True
+    )
     ours = np.frombuffer(done.stdout, np.uint8).reshape(len(crops), 3, SIDE, SIDE)
     psnr, levels = [], []
     for pixels, (path, crop) in zip(ours, crops, strict=True):
@@ -46,7 +48,8 @@ def measure(bench: str, crops: list[tuple[Path, tuple[int, int, int, int]]], *op
         psnr.append((10 * math.log10(255**2 / max(1e-9, (difference**2).mean())), str(path)))
     mean, worst = np.mean([p for p, _ in psnr]), min(psnr)
     bars = (56, None) if options else (50, 39)
-    print(f"{'exact chroma' if options else 'planes':13} mean {mean:.1f} dB (>= {bars[0]}), {np.mean(levels):.2f} levels;", end=" ")
+    name = "exact chroma" if options else "planes"
+    print(f"{name:13} mean {mean:.1f} dB (>= {bars[0]}), {np.mean(levels):.2f} levels;", end=" ")
     print(f"worst {worst[0]:.1f} dB{f' (>= {bars[1]})' if bars[1] else ''}: {worst[1]}")
 
 

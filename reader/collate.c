@@ -4,6 +4,7 @@
 #include "images.h"
 #include "load.h"
 #include "options.h"
+#include "photos.h"
 
 #include <stdlib.h>
 
@@ -72,10 +73,11 @@ static void describe_column(const apl_reader *r, struct job *job, unsigned f, co
     if (!assembly)
         return;
     column->dtype = assembly->dtype;
-    int64_t *side = column->shape + (field->ndim == 3 && assembly->layout == APL_NCHW); /* of the two */
+    column->ndim = is_photo(field) ? 3 : field->ndim;
+    int64_t *side = column->shape + (column->ndim == 3 && assembly->layout == APL_NCHW); /* of the two */
     side[0] = assembly->out_height;
     side[1] = assembly->out_width;
-    if (field->ndim == 3)
+    if (column->ndim == 3)
         column->shape[assembly->layout == APL_NCHW ? 0 : 2] = assembly->channels;
     column->bytes = job->buffer->batch.rows * assemble_bytes(assembly);
 }
@@ -148,6 +150,29 @@ static apl_status make_ragged(struct worker *w, struct job *job, unsigned f, apl
     return APL_OK;
 }
 
+/* Photos with a transform: decoded here, by the thread that makes the batch. */
+static apl_status make_photos(struct worker *w, struct job *job, unsigned f, const struct assembly *assembly,
+                              apl_error *err)
+{
+    size_t bytes;
+    const uint8_t *dims;
+    describe_column(w->reader, job, f, assembly);
+    photos_place(w, job, f);
+    for (size_t k = 0; k < job->buffer->batch.rows; k++) {
+        const uint8_t *value = ragged_value(w->reader, job, f, k, &bytes, &dims);
+        TRY(photos_make(w, job, f, assembly, k, value, bytes, err));
+    }
+    return APL_OK;
+}
+
+static apl_status make_varying(struct worker *w, struct job *job, unsigned f, apl_error *err)
+{
+    struct assembly assembly;
+    if (options_assembly(w->reader, f, &assembly))
+        return make_photos(w, job, f, &assembly, err);
+    return make_ragged(w, job, f, err);
+}
+
 /* --------------------------------------------------------------------------------------------- receipt */
 
 /* Adds the hashes of the rows from ... from+n-1, at most PHILOX_LANES. */
@@ -187,7 +212,7 @@ apl_status make_batch(struct worker *w, struct job *job, apl_error *err)
         if (!r->options.wanted[f])
             continue;
         if (field_varying(&r->schema->fields[f]) > 0)
-            TRY(make_ragged(w, job, f, err));
+            TRY(make_varying(w, job, f, err));
         else
             make_fixed(w, job, f);
     }

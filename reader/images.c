@@ -1,10 +1,13 @@
 /* Which fields of a store are images: see images.h. */
 #include "images.h"
 
+#include "photo.h"
+
 #include <stdio.h>
+#include <string.h>
 
 #define LONGEST   (1 << 15) /* pixels of a side */
-#define AN_IMAGE  "u8[C,H,W] with C at most %d, or u8[H,W]"
+#define AN_IMAGE  "u8[C,H,W] with C at most %d, or u8[H,W], or kept as image/jpeg"
 #define LIST_TEXT 256
 
 bool is_image(const apl_field *f)
@@ -15,8 +18,15 @@ bool is_image(const apl_field *f)
            f->shape[f->ndim - 1] <= LONGEST;
 }
 
+bool is_photo(const apl_field *f)
+{
+    return f->media && strcmp(f->media, "image/jpeg") == 0;
+}
+
 struct image_shape image_shape(const apl_field *f)
 {
+    if (is_photo(f))
+        return (struct image_shape){.channels = PHOTO_CHANNELS};
     return (struct image_shape){.channels = f->ndim == 3 ? (unsigned)f->shape[0] : 1,
                                 .height = (unsigned)f->shape[f->ndim - 2],
                                 .width = (unsigned)f->shape[f->ndim - 1]};
@@ -26,10 +36,12 @@ struct image_shape image_shape(const apl_field *f)
 static unsigned count_images(const struct schema *schema, const bool *wanted, unsigned ndim, unsigned *first)
 {
     unsigned count = 0;
-    for (unsigned f = 0; f < schema->count; f++)
-        if ((!wanted || wanted[f]) && schema->fields[f].ndim == ndim && is_image(&schema->fields[f]) &&
-            count++ == 0)
+    for (unsigned f = 0; f < schema->count; f++) {
+        const apl_field *field = &schema->fields[f];
+        bool counts = is_photo(field) ? ndim == 3 : is_image(field) && field->ndim == ndim;
+        if ((!wanted || wanted[f]) && counts && count++ == 0)
             *first = f;
+    }
     return count;
 }
 
@@ -91,7 +103,7 @@ apl_status image_find(const struct schema *schema, const bool *wanted, const cha
     if (found < 0)
         return fail(err, APL_E_NOTFOUND, "a transform: there is no field %.64s", name);
     const apl_field *f = &schema->fields[found];
-    if (!is_image(f))
+    if (!is_image(f) && !is_photo(f))
         return fail(err, APL_E_INVALID, "a transform: field %s is %s, not an image, which is " AN_IMAGE,
                     f->name, field_type_text(f, type), APL_MAX_CHANNELS);
     if (wanted && !wanted[found])

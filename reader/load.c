@@ -57,6 +57,8 @@ void worker_free(struct worker *w)
     free(w->sources);
     free(w->placements);
     free(w->slots);
+    photo_free(w->photo);
+    scratch_free(&w->pixels);
     for (unsigned f = 0; f < APL_MAX_FIELDS; f++)
         free(w->scratch[f]);
 }

@@ -107,10 +107,11 @@ bool options_assembly(const apl_reader *r, unsigned field, struct assembly *a)
     if (t->size == 0)
         return false;
     struct image_shape shape = image_shape(f);
+    bool photo = is_photo(f); /* what was cropped already is assembled */
     *a = (struct assembly){.channels = shape.channels,
-                           .height = shape.height,
-                           .width = shape.width,
-                           .pad = t->pad,
+                           .height = photo ? t->crop_height : shape.height,
+                           .width = photo ? t->crop_width : shape.width,
+                           .pad = photo ? 0 : t->pad,
                            .pad_mode = t->pad_mode,
                            .out_height = t->crop_height,
                            .out_width = t->crop_width,

@@ -17,6 +17,9 @@ apl_status apl_batch_placements(const apl_store *store, const apl_transform *tra
     TRY(transform_take(&t, transform, 0, err));
     TRY(transform_geometry(store, NULL, &t, &field, err));
     const struct schema *schema = &store->manifest.schema;
+    if (is_photo(&schema->fields[field]))
+        return fail(err, APL_E_INVALID, "apl_batch_placements: field %s holds files, not images of one size",
+                    schema->fields[field].name);
     augment_init(&a, image_shape(&schema->fields[field]), image_stream(schema), &t, seed, batch->epoch);
     for (size_t i = 0; i < batch->rows; i++) {
         struct placement p;

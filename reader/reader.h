@@ -12,6 +12,7 @@
  *   decoded.c   the slots of a whole split, shared by the readers that keep them
  *   load.c      a block from the store into slots
  *   collate.c   a planned batch into its buffer
+ *   photos.c    JPEG images in a batch
  *   augment.c   where crop, flip and square of a record fall
  *   handles.c   which readers are open, and who holds them
  *   inside.c    being inside a reader: calls and callbacks
@@ -32,8 +33,10 @@
 #include "decoded.h"
 #include "hash.h"
 #include "parallel.h"
+#include "photo.h"
 #include "plan.h"
 #include "pool.h"
+#include "scratch.h"
 #include "slab.h"
 
 /* What was asked for, with all defaults filled in. */
@@ -100,6 +103,8 @@ struct worker {
     const uint8_t **sources;          /* of a batch */
     struct placement *placements;
     uint32_t *slots;
+    struct photo *photo; /* NULL before the first */
+    struct scratch pixels;
 };
 
 #define WAIT_BUCKETS 96u

@@ -3,6 +3,7 @@
 
 #include "images.h"
 #include "inside.h"
+#include "photos.h"
 #include "sized.h"
 #include "statistics.h"
 
@@ -13,16 +14,35 @@ static bool is_probability(double p)
     return p >= 0 && p <= 1; /* and no NaN */
 }
 
+/* Of what does not hang on the size of the images. */
+static apl_status check_settings(const apl_field *f, apl_transform *t, apl_error *err)
+{
+    t->dtype = t->dtype ? t->dtype : APL_U8;
+    if (t->dtype != APL_U8 && t->dtype != APL_F32 && t->dtype != APL_F16 && t->dtype != APL_BF16)
+        return fail(err, APL_E_INVALID, "field %s: images become u8, f32, f16 or bf16, not %s", f->name,
+                    apl_dtype_name(t->dtype));
+    if (t->cutout > 1u << 15 || (unsigned)t->flip > APL_FLIP_ALTERNATING ||
+        (unsigned)t->pad_mode > APL_PAD_REFLECT || (unsigned)t->scale > APL_SCALE_NONE ||
+        (unsigned)t->layout > APL_NHWC || (unsigned)t->sizing > APL_SIZING_RANDOM)
+        return fail(err, APL_E_INVALID, "field %s: a transform with an impossible value", f->name);
+    if (!is_probability(t->flip_p) || !is_probability(t->vertical_flip_p))
+        return fail(err, APL_E_INVALID, "field %s: the probability of a flip is from 0 to 1, not %g", f->name,
+                    is_probability(t->flip_p) ? t->vertical_flip_p : t->flip_p);
+    return APL_OK;
+}
+
 static apl_status check_transform(const apl_field *f, apl_transform *t, apl_error *err)
 {
     struct image_shape shape = image_shape(f);
     int64_t height = shape.height, width = shape.width;
-    t->dtype = t->dtype ? t->dtype : APL_U8;
+    TRY(check_settings(f, t, err));
+    if (is_photo(f))
+        return photos_check(f, t, err);
+    if (t->sizing != APL_SIZING_NONE)
+        return fail(err, APL_E_INVALID, "field %s: only images that are kept as image/jpeg can be resized",
+                    f->name);
     t->crop_height = t->crop_height ? t->crop_height : (unsigned)height;
     t->crop_width = t->crop_width ? t->crop_width : (unsigned)width;
-    if (t->dtype != APL_U8 && t->dtype != APL_F32 && t->dtype != APL_F16 && t->dtype != APL_BF16)
-        return fail(err, APL_E_INVALID, "field %s: images become u8, f32, f16 or bf16, not %s", f->name,
-                    apl_dtype_name(t->dtype));
     if (t->pad > 1u << 15 || t->crop_height > height + 2 * (int64_t)t->pad ||
         t->crop_width > width + 2 * (int64_t)t->pad)
         return fail(err, APL_E_INVALID, "field %s: a crop of %u x %u is larger than the padded image",
@@ -30,13 +50,6 @@ static apl_status check_transform(const apl_field *f, apl_transform *t, apl_erro
     if (t->pad_mode == APL_PAD_REFLECT && (t->pad >= height || t->pad >= width))
         return fail(err, APL_E_INVALID, "field %s: reflecting %u pixels of an image of %lld x %lld", f->name,
                     t->pad, (long long)height, (long long)width);
-    if (t->cutout > 1u << 15 || (unsigned)t->flip > APL_FLIP_ALTERNATING ||
-        (unsigned)t->pad_mode > APL_PAD_REFLECT || (unsigned)t->scale > APL_SCALE_NONE ||
-        (unsigned)t->layout > APL_NHWC)
-        return fail(err, APL_E_INVALID, "field %s: a transform with an impossible value", f->name);
-    if (!is_probability(t->flip_p) || !is_probability(t->vertical_flip_p))
-        return fail(err, APL_E_INVALID, "field %s: the probability of a flip is from 0 to 1, not %g", f->name,
-                    is_probability(t->flip_p) ? t->vertical_flip_p : t->flip_p);
     return APL_OK;
 }
 
@@ -81,6 +94,8 @@ static bool take_moments(const struct subset *subset, const char *field, unsigne
 apl_status transform_moments(const struct subset *subset, const apl_field *f, apl_transform *t,
                              apl_error *err)
 {
+    if (is_photo(f) && t->scale == APL_SCALE_NORMALISE)
+        TRY(photos_moments(subset, f, t, err));
     for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < image_shape(f).channels; c++) {
         struct moments moments;
         double mean, deviation;

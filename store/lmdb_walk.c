@@ -14,7 +14,6 @@
  *             8: key, then data
  */
 #include "lmdb_walk.h"
-#include "lmdb_page.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -36,6 +36,9 @@ APL_FLIP_ALTERNATING: int
 APL_SCALE_UNIT: int
 APL_SCALE_NORMALISE: int
 APL_SCALE_NONE: int
+APL_SIZING_NONE: int
+APL_SIZING_RESIZE: int
+APL_SIZING_RANDOM: int
 
 class View:
     """An array of a batch; lent to NumPy, PyTorch, JAX and others without a copy."""

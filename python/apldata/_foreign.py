@@ -260,7 +260,11 @@ class _Translation:
 
 def _may_move(field: Field, image: Field) -> bool:
     """Is it an image too, or one of another type, such as a mask of i32, that has the same pixels?"""
-    return field.is_picture or (len(field.shape) in (2, 3) and field.shape[-2:] == image.shape[-2:])
+    return (
+        field.is_picture
+        or field.is_photo
+        or (len(field.shape) in (2, 3) and field.shape[-2:] == image.shape[-2:])
+    )
 
 
 class _Plan:

@@ -62,8 +62,15 @@ class Field:
         return (len(self.shape) == 2 or self.shape[0] <= 16) and max(self.shape[-2:]) <= 1 << 15
 
     @property
+    def is_photo(self) -> bool:
+        """Is it a JPEG file, kept as it came, from which transforms in C make images?"""
+        return self.media == "image/jpeg"
+
+    @property
     def channels(self) -> int:
-        """Of an image: the first of three dimensions, or 1."""
+        """Of an image: the first of three dimensions, or 1; of a JPEG file 3."""
+        if self.is_photo:
+            return 3
         return self.shape[0] if len(self.shape) == 3 else 1
 
     @property
@@ -96,10 +103,10 @@ class Schema(tuple[Field, ...]):
         return [field.name for field in self]
 
     def image(self, among: Iterable[str] | None = None) -> Field:
-        """The one field that is an image, of those named (None: of all): u8[C,H,W] if there is such, else
-        u8[H,W]. InvalidError or NotFoundError say what the fields are instead."""
+        """The one field that is an image, of those named (None: of all): u8[C,H,W] or a JPEG file if there is
+        such, else u8[H,W]. InvalidError or NotFoundError say what the fields are instead."""
         fields = [field for field in self if among is None or field.name in set(among)]
-        found = [f for f in fields if f.is_picture and len(f.shape) == 3] or [
+        found = [f for f in fields if f.is_photo or (f.is_picture and len(f.shape) == 3)] or [
             f for f in fields if f.is_picture
         ]
         if len(found) == 1:
@@ -111,7 +118,7 @@ class Schema(tuple[Field, ...]):
         last = next(
             (f for f in fields if f.dtype == "u8" and len(f.shape) == 3 and 1 <= f.shape[2] <= 4), None
         )
-        left_out = next((field for field in self if field.is_picture), None)
+        left_out = next((field for field in self if field.is_picture or field.is_photo), None)
         if left_out:
             raise InvalidError(
                 f"field {plain(left_out.name)} is not among the fields wanted, which are {seen}"

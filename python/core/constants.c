@@ -41,6 +41,9 @@ static const struct {
     CONSTANT(APL_SCALE_UNIT),
     CONSTANT(APL_SCALE_NORMALISE),
     CONSTANT(APL_SCALE_NONE),
+    CONSTANT(APL_SIZING_NONE),
+    CONSTANT(APL_SIZING_RESIZE),
+    CONSTANT(APL_SIZING_RANDOM),
 };
 
 int add_constants(PyObject *module)

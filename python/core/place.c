@@ -30,16 +30,20 @@ static PyObject *float_list(const float *values, unsigned n)
 
 static unsigned channels_of(const apl_field *image)
 {
-    return image->ndim == 3 ? (unsigned)image->shape[0] : 1;
+    return image->media ? 3 : image->ndim == 3 ? (unsigned)image->shape[0] : 1;
 }
 
 static PyObject *transform_dict(const apl_transform *t, unsigned channels)
 {
     PyObject *dict = Py_BuildValue(
-        "{s:I,s:i,s:I,s:I,s:i,s:i,s:I,s:i,s:i,s:i,s:d,s:d}", "pad", t->pad, "pad_mode", (int)t->pad_mode,
-        "crop_height", t->crop_height, "crop_width", t->crop_width, "crop_centre", t->crop_centre, "flip",
-        (int)t->flip, "cutout", t->cutout, "scale", (int)t->scale, "dtype", (int)t->dtype, "layout",
-        (int)t->layout, "flip_p", t->flip_p, "vertical_flip_p", t->vertical_flip_p);
+        "{s:I,s:i,s:I,s:I,s:i,s:i,s:I,s:i,s:i,s:i,s:d,s:d,s:i,s:I,s:I,s:I,s:i,s:i,s:d,s:d,s:d,s:d}", "pad",
+        t->pad, "pad_mode", (int)t->pad_mode, "crop_height", t->crop_height, "crop_width", t->crop_width,
+        "crop_centre", t->crop_centre, "flip", (int)t->flip, "cutout", t->cutout, "scale", (int)t->scale,
+        "dtype", (int)t->dtype, "layout", (int)t->layout, "flip_p", t->flip_p, "vertical_flip_p",
+        t->vertical_flip_p, "sizing", (int)t->sizing, "resize_short", t->resize_short, "resize_height",
+        t->resize_height, "resize_width", t->resize_width, "pad_if_needed", t->pad_if_needed, "exact_chroma",
+        t->exact_chroma, "area_least", t->area[0], "area_most", t->area[1], "ratio_least", t->ratio[0],
+        "ratio_most", t->ratio[1]);
     if (dict && (dict_take(dict, "field", text_or_none(t->field)) < 0 ||
                  dict_take(dict, "mean", float_list(t->mean, channels)) < 0 ||
                  dict_take(dict, "deviation", float_list(t->deviation, channels)) < 0))

@@ -42,6 +42,12 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
         ITEM(scale, NUMBER_ENUM, APL_SCALE_NONE),
         ITEM(dtype, NUMBER_ENUM, APL_UTF8),
         ITEM(layout, NUMBER_ENUM, APL_NHWC),
+        ITEM(sizing, NUMBER_ENUM, APL_SIZING_RANDOM),
+        ITEM(resize_short, NUMBER_UNSIGNED, 1u << 20),
+        ITEM(resize_height, NUMBER_UNSIGNED, 1u << 20),
+        ITEM(resize_width, NUMBER_UNSIGNED, 1u << 20),
+        ITEM(pad_if_needed, NUMBER_FLAG, 1),
+        ITEM(exact_chroma, NUMBER_FLAG, 1),
     };
 #undef ITEM
     PyObject *dict = PyDict_Copy(given);
@@ -51,10 +57,14 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
     int done = take_text(call->owners, dict, "field", &t->field);
     if (done == 0)
         done = take_numbers(t, items, sizeof items / sizeof *items, dict);
-    if (done == 0)
-        done = take_real(dict, "flip_p", &t->flip_p);
-    if (done == 0)
-        done = take_real(dict, "vertical_flip_p", &t->vertical_flip_p);
+    const struct {
+        const char *name;
+        double *to;
+    } reals[] = {{"flip_p", &t->flip_p},        {"vertical_flip_p", &t->vertical_flip_p},
+                 {"area_least", &t->area[0]},   {"area_most", &t->area[1]},
+                 {"ratio_least", &t->ratio[0]}, {"ratio_most", &t->ratio[1]}};
+    for (size_t i = 0; done == 0 && i < sizeof reals / sizeof *reals; i++)
+        done = take_real(dict, reals[i].name, reals[i].to);
     if (done == 0)
         done = take_floats(dict, "mean", t->mean);
     if (done == 0)

@@ -1,0 +1,207 @@
+/* From kept files to rows of a batch: see photos.h. */
+#include "photos.h"
+
+#include "images.h"
+
+#include <math.h>
+
+#define MOMENT_IMAGES 256
+#define LEAST_RATIO   1e-3
+
+/* ----------------------------------------------------------------------------------------------- options */
+
+static bool is_range(const double range[2], double least, double most)
+{
+    return range[0] >= least && range[0] <= range[1] && range[1] <= most; /* and no NaN */
+}
+
+static apl_status check_box(const apl_field *f, apl_transform *t, apl_error *err)
+{
+    if (t->area[0] == 0 && t->area[1] == 0)
+        t->area[0] = 0.08, t->area[1] = 1;
+    if (t->ratio[0] == 0 && t->ratio[1] == 0)
+        t->ratio[0] = 3.0 / 4, t->ratio[1] = 4.0 / 3;
+    if (!is_range(t->area, 1e-9, 1))
+        return fail(err, APL_E_INVALID,
+                    "field %s: boxes of %g to %g of an image's area; wanted: above 0, to 1", f->name,
+                    t->area[0], t->area[1]);
+    if (!is_range(t->ratio, LEAST_RATIO, 1 / LEAST_RATIO))
+        return fail(err, APL_E_INVALID,
+                    "field %s: boxes of width / height from %g to %g; wanted: from %g to %g", f->name,
+                    t->ratio[0], t->ratio[1], LEAST_RATIO, 1 / LEAST_RATIO);
+    if (t->pad || t->crop_centre)
+        return fail(err, APL_E_INVALID, "field %s: a random resized crop is neither padded nor in the middle",
+                    f->name);
+    return APL_OK;
+}
+
+static apl_status check_resize(const apl_field *f, apl_transform *t, apl_error *err)
+{
+    bool both = t->resize_height && t->resize_width, any = t->resize_height || t->resize_width;
+    if (t->resize_short ? any : !both)
+        return fail(err, APL_E_INVALID,
+                    "field %s: resizing wants resize_short, or resize_height and resize_width", f->name);
+    if (t->resize_short > CROP_LONGEST || t->resize_height > CROP_LONGEST || t->resize_width > CROP_LONGEST)
+        return fail(err, APL_E_INVALID, "field %s: resizing to more than %d pixels", f->name, CROP_LONGEST);
+    if (both && !t->crop_height && !t->crop_width) {
+        t->crop_height = t->resize_height;
+        t->crop_width = t->resize_width;
+    }
+    return APL_OK;
+}
+
+apl_status photos_check(const apl_field *f, apl_transform *t, apl_error *err)
+{
+    if (t->sizing == APL_SIZING_RESIZE)
+        TRY(check_resize(f, t, err));
+    if (!t->crop_height || !t->crop_width)
+        return fail(
+            err, APL_E_INVALID,
+            "field %s: its images may have any size: a transform must crop them to one, or resize both sides",
+            f->name);
+    if (t->crop_height > CROP_LONGEST || t->crop_width > CROP_LONGEST || t->pad > CROP_LONGEST)
+        return fail(err, APL_E_INVALID,
+                    "field %s: a crop of %u x %u, padded by %u; wanted: at most %d pixels", f->name,
+                    t->crop_height, t->crop_width, t->pad, CROP_LONGEST);
+    if (t->pad && t->pad_mode == APL_PAD_REFLECT)
+        return fail(err, APL_E_INVALID,
+                    "field %s: images of any size are padded with 0, not by reflecting them", f->name);
+    return t->sizing == APL_SIZING_RANDOM ? check_box(f, t, err) : APL_OK;
+}
+
+static struct crop_rules rules_of(const apl_transform *t)
+{
+    return (struct crop_rules){.sizing = t->sizing == APL_SIZING_RANDOM   ? CROP_RANDOM_RESIZED
+                                         : t->sizing == APL_SIZING_RESIZE ? CROP_RESIZE
+                                                                          : CROP_AS_IT_IS,
+                               .height = t->crop_height,
+                               .width = t->crop_width,
+                               .short_side = t->resize_short,
+                               .resize_height = t->resize_height,
+                               .resize_width = t->resize_width,
+                               .scale = {t->area[0], t->area[1]},
+                               .ratio = {t->ratio[0], t->ratio[1]},
+                               .centre = t->crop_centre,
+                               .pad = t->pad,
+                               .pad_if_needed = t->pad_if_needed};
+}
+
+static enum jpeg_chroma chroma_of(const apl_transform *t)
+{
+    return t->exact_chroma ? JPEG_CHROMA_EXACT : JPEG_CHROMA_PLANES;
+}
+
+/* ----------------------------------------------------------------------------------------------- batches */
+
+void photos_place(struct worker *w, const struct job *job, unsigned f)
+{
+    const apl_reader *r = w->reader;
+    const apl_batch *batch = &job->buffer->batch;
+    apl_transform after = r->options.transforms[f]; /* the crop */
+    struct image_shape shape = {
+        .channels = PHOTO_CHANNELS, .height = after.crop_height, .width = after.crop_width};
+    struct augment a;
+    after.pad = 0;
+    augment_init(&a, shape, image_stream(r->schema), &after, r->options.plan.seed, job->epoch);
+    augment_draw(&a, batch->ids, batch->copies, batch->rows, w->placements);
+}
+
+static apl_status name_record(uint64_t id, const apl_field *f, apl_status status, apl_error *err)
+{
+    return fail_records(err, fail_in(err, status, "record %llu, field %s", (unsigned long long)id, f->name),
+                        id, 1);
+}
+
+apl_status photos_make(struct worker *w, struct job *job, unsigned f, const struct assembly *assembly,
+                       size_t k, const void *bytes, size_t size, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    const apl_batch *batch = &job->buffer->batch;
+    const apl_transform *t = &r->options.transforms[f];
+    const struct crop_rules rules = rules_of(t);
+    struct crop_draws draws = crop_draws(r->options.plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
+    size_t pixels = (size_t)PHOTO_CHANNELS * assembly->height * assembly->width;
+    uint8_t *rgb = scratch_reserve(&w->pixels, pixels);
+    if (!rgb || (!w->photo && !(w->photo = photo_new())))
+        return fail_nomem(err);
+    apl_status status = photo_draw(w->photo, bytes, size, &rules, draws, chroma_of(t), rgb, err);
+    if (status != APL_OK)
+        return name_record(batch->ids[k], &r->schema->fields[f], status, err);
+    const uint8_t *source = rgb;
+    uint8_t *out = (uint8_t *)batch->columns[f].data + k * assemble_bytes(assembly);
+    assemble(assembly, &source, &w->placements[k], 1, out);
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------ mean and deviation */
+
+struct sums {
+    uint64_t values, sum[PHOTO_CHANNELS], squares[PHOTO_CHANNELS];
+};
+
+static void add_pixels(struct sums *s, const uint8_t *rgb, size_t plane)
+{
+    for (unsigned c = 0; c < PHOTO_CHANNELS; c++)
+        for (size_t i = 0; i < plane; i++) {
+            s->sum[c] += rgb[c * plane + i];
+            s->squares[c] += (uint64_t)rgb[c * plane + i] * rgb[c * plane + i];
+        }
+    s->values += plane;
+}
+
+/* Images that cannot be decoded are left out: the reader tells of them when it gets there. */
+static apl_status add_image(apl_store *store, uint64_t id, const apl_field *f, const apl_transform *t,
+                            struct photo *photo, uint8_t *rgb, struct sums *sums, apl_error *err)
+{
+    apl_get_options options = APL_GET_OPTIONS_INIT;
+    const struct crop_rules rules = rules_of(t);
+    apl_batch *batch;
+    options.fields = &f->name;
+    options.field_count = 1;
+    TRY(apl_store_get_batch(store, &id, 1, &options, &batch, err));
+    const apl_column *column = &batch->columns[schema_find(&store->manifest.schema, f->name)];
+    if (photo_draw(photo, column->data, column->bytes, &rules, crop_draws(0, 0, id, 0), chroma_of(t), rgb,
+                   NULL) == APL_OK)
+        add_pixels(sums, rgb, (size_t)t->crop_height * t->crop_width);
+    apl_batch_release(batch);
+    return APL_OK;
+}
+
+static apl_status add_images(const struct subset *subset, const apl_field *f, const apl_transform *t,
+                             struct photo *photo, uint8_t *rgb, struct sums *sums, apl_error *err)
+{
+    apl_store *store = (apl_store *)subset->part[0].store;
+    int train = apl_store_find_split(store, "train");
+    const apl_split *split = apl_store_split(store, train < 0 ? subset->part[0].source : (unsigned)train);
+    uint64_t count = split->count < MOMENT_IMAGES ? split->count : MOMENT_IMAGES;
+    for (uint64_t i = 0; i < count; i++)
+        TRY(add_image(store, split->first + i * split->count / count, f, t, photo, rgb, sums, err));
+    return APL_OK;
+}
+
+static void take_figures(const struct sums *s, apl_transform *t)
+{
+    double n = s->values ? (double)s->values : 1;
+    for (unsigned c = 0; c < PHOTO_CHANNELS; c++) {
+        double mean = (double)s->sum[c] / n, square = (double)s->squares[c] / n - mean * mean;
+        if (t->deviation[c] != 0)
+            continue;
+        t->mean[c] = (float)mean;
+        t->deviation[c] = square > 0 ? (float)sqrt(square) : 1.0f;
+    }
+}
+
+apl_status photos_moments(const struct subset *subset, const apl_field *f, apl_transform *t, apl_error *err)
+{
+    if (t->deviation[0] != 0 && t->deviation[1] != 0 && t->deviation[2] != 0)
+        return APL_OK;
+    struct photo *photo = photo_new();
+    uint8_t *rgb = malloc((size_t)PHOTO_CHANNELS * t->crop_height * t->crop_width);
+    struct sums sums = {.values = 0};
+    apl_status status = photo && rgb ? add_images(subset, f, t, photo, rgb, &sums, err) : fail_nomem(err);
+    free(rgb);
+    photo_free(photo);
+    if (status == APL_OK)
+        take_figures(&sums, t);
+    return status;
+}
