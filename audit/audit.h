@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Where orders come from. Fills order[0 ... n-1]: which of the split's records (0 ... n-1, by id) comes at each position of that
- * epoch; a position that was not delivered, or a record that is none, is UINT32_MAX. False: it failed, and has said why. */
+ * epoch; UINT32_MAX for a position that was not delivered or an unknown record. False: it failed, and has said why. */
 struct order_source {
     bool (*order)(void *user, uint64_t seed, uint64_t epoch, uint32_t *order);
     void *user;
@@ -23,7 +23,7 @@ struct audit_sample {
     uint32_t n;            /* records of the split, at least AUDIT_LEAST */
     const uint32_t *block; /* of each record: the block that it is stored in, 0 ... blocks-1 */
     uint32_t blocks;
-    const uint32_t *cls; /* of each record: its class, 0 ... classes-1; NULL: there are none */
+    const uint32_t *cls; /* of each record: its class, 0 ... classes-1; NULL: no classes */
     uint32_t classes;
     uint32_t batch; /* records in a batch */
     uint64_t seed, first_epoch, epochs;
@@ -45,11 +45,11 @@ struct audit_epoch {
 /* What a test has found. */
 struct finding {
     const char *name;
-    const char *hypothesis; /* what is so if the order is right */
+    const char *hypothesis; /* what holds if the order is right */
     const char *statistic;  /* how it is judged */
     double value;           /* of the statistic */
-    double df;              /* degrees of freedom of a chi-square statistic; 0: it is none */
-    double p;               /* the chance of a value so far out, if the hypothesis is true */
+    double df;              /* degrees of freedom of a chi-square statistic; 0: not chi-square */
+    double p;               /* the probability of so extreme a value if the hypothesis is true */
     double effect;          /* the smallest departure that would be found with probability 0.9, */
     const char *unit;       /* and what it is measured in */
     char detail[160];       /* what was seen, in words; "" */
@@ -59,7 +59,7 @@ struct finding {
 
 #define AUDIT_LEVEL 0.01 /* the chance of a false alarm, unless another is asked for */
 
-/* Holm's procedure: the smallest p-value is held against level / count, the next against level / (count - 1), until one stands.
+/* Holm's procedure: the smallest p-value is compared with level / count, the next with level / (count - 1), until one stands.
  * Marks what is rejected and returns how many; the chance that any of these is a false alarm is at most the level. What leaves
  * nothing to chance is rejected if its p is 0, and takes no share of the level. Sorts `findings` by p. */
 unsigned audit_judge(struct finding **findings, unsigned count, double level);
@@ -74,7 +74,7 @@ double audit_count_p(const struct audit_sample *sample, const char *test, double
 /* A whole number with commas, in `text`. */
 const char *audit_count_text(char text[32], double n);
 
-/* A test: takes the epochs one by one, then tells. `finish` frees `state`; `level` is what this test alone may spend. */
+/* A test: takes the epochs one by one, then reports. `finish` frees `state`; `level` is what this test alone may spend. */
 struct audit_test {
     const char *name;
     void *(*begin)(const struct audit_sample *sample);
@@ -89,13 +89,13 @@ extern const struct audit_test audit_once, audit_blocks, audit_neighbours, audit
 
 #define AUDIT_MOST 20
 
-/* What can be drawn of an audit, in shares of what is due: 1 everywhere but for chance. */
+/* Where blocks came, as multiples of what is expected: 1 everywhere but for chance. */
 struct audit_map {
     unsigned rows, columns;
     double *share; /* rows x columns: source blocks by positions; freed by audit_report_free() */
 };
 
-/* How many records of one class full batches have: of all classes as large as the largest, taken together. */
+/* How many records of one class full batches have, over all classes as large as the largest. */
 struct audit_batches {
     uint32_t drawn, marked; /* records in a batch, and of such a class in the split */
     uint64_t looked_at;     /* batches x such classes */
@@ -114,7 +114,7 @@ struct audit_report {
     double lag_deviation;    /* and the standard deviation that each has by chance */
 };
 
-/* What can be drawn of three tests before they finish. */
+/* Data for the charts of three tests, before these finish. */
 void audit_lags(const void *serial, const struct audit_sample *sample, double *lags, double *deviation);
 void audit_blocks_map(const void *blocks, const struct audit_sample *sample, struct audit_map *map);
 void audit_class_counts(void *classes, struct audit_batches *batches);

@@ -139,7 +139,7 @@ static void finish(struct run *r, struct audit_report *report)
             audit_class_counts(r->states[i], &report->batches);
         r->tests[i]->finish(r->states[i], r->sample, level, f);
         r->states[i] = NULL;
-        /* Where records are missing, nothing else can be told. */
+        /* Where records are missing, nothing else can be tested. */
         report->count += r->whole || r->tests[i] == &audit_once;
     }
     report->rejected = judge(report, r->sample->level);

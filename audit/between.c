@@ -42,7 +42,7 @@ static void judge_pairs(struct pairs *p, const struct audit_sample *s, double le
     f->value = p->squares;
     f->p = p->count > 0 ? chi2_upper(f->value, f->df) : 1;
     f->effect = p->count > 0 ? sqrt(chi2_noncentrality(f->df, level, 0.9) / (p->count * (s->n - 1))) : 0;
-    f->unit = "correlation, in all pairs alike";
+    f->unit = "correlation, the same in all pairs";
     snprintf(f->detail, sizeof f->detail, "%.0f pairs, the largest correlation %+.4f", p->count, p->worst);
     free(p);
 }

@@ -12,8 +12,8 @@ struct checking {
     size_t n; /* records of the store */
     uint32_t *seen, *group;
     const char *grouped; /* the field that `group` is of; NULL: none yet */
-    uint8_t *side, *is_picture;
-    struct picture_hash *hashes;
+    uint8_t *side, *is_image;
+    struct image_hash *hashes;
     struct near_index *index;
 };
 
@@ -211,21 +211,21 @@ static apl_status weigh_all(struct checking *c, apl_error *err)
 
 /* ------------------------------------------------------------------------------------------------- leaks */
 
-static apl_status hash_pictures(struct checking *c, apl_error *err)
+static apl_status hash_images(struct checking *c, apl_error *err)
 {
     struct check_report *r = c->report;
-    r->picture_field = c->options->pictures ? pictures_field(c->store) : -1;
-    if (r->picture_field < 0 || r->pair_count == 0)
+    r->image_field = c->options->images ? images_field(c->store) : -1;
+    if (r->image_field < 0 || r->pair_count == 0)
         return APL_OK;
     c->hashes = malloc((c->n + 1) * sizeof *c->hashes);
-    c->is_picture = malloc(c->n + 1);
-    if (!c->hashes || !c->is_picture)
+    c->is_image = malloc(c->n + 1);
+    if (!c->hashes || !c->is_image)
         return inputs_no_memory(err);
-    apl_status status = pictures_hash(c->store, (unsigned)r->picture_field, c->hashes, c->is_picture, err);
+    apl_status status = images_hash(c->store, (unsigned)r->image_field, c->hashes, c->is_image, err);
     for (size_t i = 0; status == APL_OK && i < c->n; i++)
-        r->pictures += c->is_picture[i];
+        r->images += c->is_image[i];
     if (status == APL_OK)
-        c->index = near_index_new(c->hashes, c->is_picture, (uint32_t)c->n);
+        c->index = near_index_new(c->hashes, c->is_image, (uint32_t)c->n);
     return status == APL_OK && !c->index ? inputs_no_memory(err) : status;
 }
 
@@ -328,7 +328,7 @@ static void end(struct checking *c)
 {
     near_index_free(c->index);
     free(c->hashes);
-    free(c->is_picture);
+    free(c->is_image);
     free(c->seen);
     free(c->group);
     free(c->side);
@@ -340,7 +340,7 @@ apl_status check_splits(apl_store *store, const struct check_options *o, struct 
     struct checking c = {.store = store, .options = o, .report = report};
     uint64_t records;
     apl_status status = APL_OK;
-    *report = (struct check_report){.class_field = -1, .picture_field = -1};
+    *report = (struct check_report){.class_field = -1, .image_field = -1};
     for (size_t i = 0; status == APL_OK && i < o->count; i++)
         status = apl_split_ids(store, o->names[i], NULL, &records, err);
     if (status == APL_OK && o->group && apl_store_find_field(store, o->group) < 0)
@@ -355,7 +355,7 @@ apl_status check_splits(apl_store *store, const struct check_options *o, struct 
     if (status == APL_OK)
         status = weigh_all(&c, err);
     if (status == APL_OK)
-        status = hash_pictures(&c, err);
+        status = hash_images(&c, err);
     for (size_t i = 0; status == APL_OK && i < report->pair_count; i++)
         status = check_pair(&c, &report->pairs[i], err);
     end(&c);
@@ -371,5 +371,5 @@ void check_report_free(struct check_report *r)
         free(r->pairs[i].nearest);
     free(r->balances);
     free(r->pairs);
-    *r = (struct check_report){.class_field = -1, .picture_field = -1};
+    *r = (struct check_report){.class_field = -1, .image_field = -1};
 }

@@ -9,8 +9,8 @@ struct check_options {
     const char *const *names; /* the splits to look at: two or more of them pair by pair; NULL: all */
     size_t count;
     const char
-        *group;    /* the field whose values no two splits should share; NULL: that of a split by groups */
-    bool pictures; /* look for near-duplicates: pictures whose hashes differ in at most `near` bits */
+        *group;  /* the field whose values no two splits should share; NULL: that of a split by groups */
+    bool images; /* look for near-duplicates: images whose hashes differ in at most `near` bits */
     unsigned near;
     const struct split_statistics *statistics; /* NULL: nothing that chance has a part in, and no balances */
     double level; /* the chance of a false alarm, of all tests together; and, per split, of its intervals */
@@ -46,7 +46,7 @@ struct checked_pair {
 
 struct check_report {
     struct splits_report splits;
-    int class_field; /* that balances are of; -1: there is none, and there are none */
+    int class_field; /* whose classes are compared; -1: there is none, and no balances */
     struct balance *balances;
     size_t balance_count;
     struct checked_pair *pairs;
@@ -55,12 +55,12 @@ struct check_report {
         own_pairs; /* of the source's splits; if there are many, `pairs` has those alone that share something */
     uint64_t more;      /* that share something, and are too many to list */
     bool more_at_least; /* there may be still more */
-    int picture_field;  /* -1: no near-duplicates have been looked for */
-    uint64_t pictures;  /* that the store has */
+    int image_field;    /* -1: near-duplicates were not looked for */
+    uint64_t images;    /* that the store has */
 };
 
 /* How much of it speaks against the splits: hypotheses that are rejected, files that cannot be used, pairs that share records,
- * inputs or groups. Intervals and near-duplicates are told, not judged. */
+ * inputs or groups. Intervals and near-duplicates are reported, not tested. */
 unsigned check_failures(const struct check_report *report);
 
 apl_status check_splits(apl_store *store, const struct check_options *options, struct check_report *report,

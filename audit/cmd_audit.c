@@ -17,7 +17,7 @@
 
 /* ---------------------------------------------------------------------------------------------- timing */
 
-/* An epoch by so many threads, with values loaded; by odd choices, threads and caller dawdle. */
+/* An epoch by some number of threads, with values loaded; odd choices delay threads and caller. */
 static bool take_timed(struct audit_job *job, unsigned choice, uint32_t *order, uint64_t *digest)
 {
     static const unsigned threads[] = {APL_NO_THREADS, 1, 2, 8};
@@ -38,7 +38,7 @@ static bool take_timed(struct audit_job *job, unsigned choice, uint32_t *order, 
 
 #define TIMED 4u
 
-/* However it is timed, the same epoch must have the same records, and the same bytes. */
+/* Whatever the timing, the same epoch must have the same records and the same bytes. */
 static bool compare_timed(struct audit_job *job, unsigned *orders, unsigned *values)
 {
     uint32_t n = job->orders.length, *first = malloc(n * sizeof *first), *other = malloc(n * sizeof *other);
@@ -315,9 +315,9 @@ static int parse(struct audit_job *job, int argc, char **argv)
     if (!status)
         status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
     if (!status && reader_args_choices(&job->args) != 1)
-        status = misuse("one choice of each option at a time");
+        status = misuse("an audit takes one value of each option");
     if (!status && job->windows && (is_sampled(job) || reader_args_given(&job->args, "with")))
-        status = misuse("--windows is of one store, and of epochs that are no samples");
+        status = misuse("--windows takes one store, and epochs that are not samples");
     if (!status) {
         job->path = argv[optind];
         reader_args_choose(&job->args, 0, &job->choice);

@@ -1,4 +1,4 @@
-/* apldata audit: what was asked for, what was found, and the forms in which it is told. */
+/* apldata audit: what was asked for, what was found, and how it is reported. */
 #ifndef CMD_AUDIT_H
 #define CMD_AUDIT_H
 
@@ -11,7 +11,7 @@
 #include "store_splits.h"
 #include "windows.h"
 
-/* What of a store is looked at. */
+/* What of a store is audited. */
 enum audit_scope { AUDIT_BOTH, AUDIT_SPLITS, AUDIT_ORDER };
 
 struct audit_job {
@@ -39,8 +39,8 @@ struct audit_result {
     double seconds;
 };
 
-/* How many findings, of how many, speak against the reader or a split. Orders that are not meant to be uniform are held to be
- * complete and independent of timing only. */
+/* How many findings, of how many, count against the reader or a split. An order that is not meant to be uniform need only
+ * be complete and independent of timing. */
 unsigned audit_rejections(const struct audit_result *result);
 unsigned audit_findings(const struct audit_result *result);
 
@@ -48,7 +48,7 @@ unsigned audit_findings(const struct audit_result *result);
 #define AUDIT_VERDICT 1000
 void audit_verdict(const struct audit_job *job, const struct audit_result *result, char *text, size_t size);
 
-/* What became of it: "stands", "REJECTED", or "differs" where the order is not meant to be uniform. */
+/* The result: "stands", "REJECTED", or "differs" where the order is not meant to be uniform. */
 const char *audit_word(const struct finding *finding, bool judged);
 
 /* p as it is shown. */
@@ -61,7 +61,7 @@ void audit_split_text(const apl_split_file *file, char *text, size_t size);
 int audit_print(const struct audit_job *job, const struct audit_result *result);
 int audit_print_json(const struct audit_job *job, const struct audit_result *result);
 
-/* Words, in lines of a terminal. */
+/* Prints text, wrapped to a terminal. */
 void audit_print_wrapped(unsigned indent, const char *text);
 
 /* For --json, and with what is to be drawn for the page. */
@@ -78,7 +78,7 @@ void audit_law_text(const struct audit_job *job, char *text, size_t size);
 /* The page of job->html; 0, or what failed() returned. */
 int audit_write_page(const struct audit_job *job, const struct audit_result *result);
 
-/* All controls, and what right order they are compared with. */
+/* All controls, and the right order that they are compared with. */
 int audit_the_controls(struct audit_job *job);
 
 #endif

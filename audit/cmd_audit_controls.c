@@ -63,8 +63,8 @@ static void verdict(const struct trials *trials, char *text, size_t size)
         snprintf(text, size, "Yes: each of %u wrong orders is rejected, and a right one is not.",
                  trials->wrong);
     else
-        snprintf(text, size, "No: of %u orders, %u are taken for what they are not. More epochs tell more.",
-                 trials->count, trials->count - trials->as_due);
+        snprintf(text, size, "No: of %u orders, %u are misjudged. More epochs show more.", trials->count,
+                 trials->count - trials->as_due);
 }
 
 /* ------------------------------------------------------------------------------------------------- all */

@@ -88,7 +88,7 @@ void audit_law_text(const struct audit_job *job, char *text, size_t size)
     int at = snprintf(text, size, "samples of %s records an epoch, ", count_text(job->law.records));
     if (asked->field)
         at += snprintf(text + at, size - (size_t)at, "classes of %s %s, ", shown(asked->field),
-                       asked->weights ? "by weights" : "alike");
+                       asked->weights ? "by weights" : "balanced");
     if (job->choice.options.mix.weight > 0)
         at += snprintf(text + at, size - (size_t)at, "stores by weights, ");
     snprintf(text + at, size - (size_t)at, asked->replacement ? "with replacement" : "without replacement");

@@ -81,8 +81,8 @@ void audit_verdict(const struct audit_job *job, const struct audit_result *r, ch
         snprintf(text, size,
                  "Each record comes exactly once. This order is not meant to be uniform over the split; the "
                  "findings %s.%s",
-                 r->order.rejected ? "tell how far it is from that"
-                                   : "cannot tell it from that, as many epochs as there were",
+                 r->order.rejected ? "show how far it is from that"
+                                   : "do not distinguish it from that, in so many epochs",
                  splits);
 }
 
@@ -239,7 +239,7 @@ static int print_windows(const struct windows *w)
     struct table table = TABLE("rrrrr");
     printf("\nwindows: neighbours of one block, and variance of a class's number in a batch, as multiples of "
            "what "
-           "is\ndue (1: uniform); then the same had the records been shuffled when they were ingested\n");
+           "is\nexpected (1: uniform); then the same if the records had been shuffled at ingest\n");
     for (unsigned i = 0; i < 5; i++)
         table_add(&table,
                   (const char *[]){"window", "neighbours", "classes", "shuffled: neighbours", "classes"}[i]);
@@ -265,12 +265,13 @@ int audit_print(const struct audit_job *job, const struct audit_result *r)
     for (unsigned i = 0; r->has_splits && i < r->splits.count; i++)
         print_split(job, &r->splits.splits[i]);
     if (r->has_splits && r->splits.unusable)
-        printf("\n%u split files cannot be used: apldata verify tells why\n", r->splits.unusable);
+        printf("\n%u split files cannot be used: see apldata verify\n", r->splits.unusable);
     if (r->has_splits)
         print_shared(&r->splits);
     putchar('\n');
     audit_verdict(job, r, verdict, sizeof verdict);
     audit_print_wrapped(0, verdict);
-    printf("The chance of a false alarm is at most %g, all tests together (Holm's procedure).\n", job->level);
+    printf("The chance of any false alarm is at most %g, over all tests together (Holm's procedure).\n",
+           job->level);
     return audit_rejections(r) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

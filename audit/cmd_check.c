@@ -127,7 +127,7 @@ static void print_pair(const struct check_job *job, const struct check_report *r
         snprintf(what, sizeof what, "with the %s of one of", shown(p->group));
         print_count(p->grouped, p->records, what, p->other);
     }
-    if (r->picture_field >= 0)
+    if (r->image_field >= 0)
         print_near(job, p);
 }
 
@@ -155,7 +155,7 @@ static void print_end(const struct check_job *job, const struct check_report *r)
         printf("\n%u %s wrong with these splits.\n", failures, failures == 1 ? "thing is" : "things are");
     else
         printf("\nNothing is wrong with these splits%s%s.\n",
-               r->picture_field < 0 ? "; images have not been compared" : "",
+               r->image_field < 0 ? "; images have not been compared" : "",
                job->options.statistics ? "" : "; what is left to chance has not been tested");
 }
 
@@ -166,7 +166,7 @@ static int print_report(const struct check_job *job, const struct check_report *
     for (unsigned i = 0; i < r->splits.count; i++)
         print_split(&r->splits.splits[i], job->verbose);
     if (r->splits.unusable)
-        printf("\n%u split files cannot be used: apldata verify tells why\n", r->splits.unusable);
+        printf("\n%u split files cannot be used: see apldata verify\n", r->splits.unusable);
     if (r->balance_count)
         putchar('\n');
     for (size_t i = 0; i < r->balance_count && !status; i++)
@@ -220,7 +220,7 @@ static json_t *pair_json(const struct check_report *r, const struct checked_pair
     if (p->group)
         json_object_update_new(
             object, json_pack("{s:o, s:o}", "group", json_text(p->group), "grouped", json_count(p->grouped)));
-    if (r->picture_field >= 0)
+    if (r->image_field >= 0)
         json_object_set_new(object, "near_duplicates", nearest);
     else
         json_decref(nearest);
@@ -238,7 +238,7 @@ static int print_report_json(const struct check_job *job, const struct check_rep
     for (size_t i = 0; i < r->pair_count; i++)
         json_array_append_new(pairs, pair_json(r, &r->pairs[i]));
     json_t *near = json_null();
-    if (r->picture_field >= 0)
+    if (r->image_field >= 0)
         near = json_integer((json_int_t)job->options.near);
     json_t *level = job->options.statistics ? json_real(job->options.level) : json_null();
     return print_json(json_pack("{s:b, s:o, s:i, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:b, s:i}", "ok",
@@ -284,8 +284,8 @@ static int take_near(void *job, const char *value)
 {
     struct check_options *o = &((struct check_job *)job)->options;
     uint64_t bits = 0;
-    o->pictures = strcmp(value, "none") != 0;
-    if (o->pictures && !parse_number(value, 0, NEAR_MOST, &bits))
+    o->images = strcmp(value, "none") != 0;
+    if (o->images && !parse_number(value, 0, NEAR_MOST, &bits))
         return misuse("--near: 0 to %d bits or 'none', not '%s'", NEAR_MOST, shown(value));
     o->near = (unsigned)bits;
     return 0;
@@ -350,7 +350,7 @@ static int set_statistics(struct check_job *job)
 
 int cmd_check(int argc, char **argv)
 {
-    struct check_job job = {.options = {.pictures = true, .near = DEFAULT_NEAR}};
+    struct check_job job = {.options = {.images = true, .near = DEFAULT_NEAR}};
     int status = options_read(&line, &job, argc, argv);
     if (!status && (optind == argc || !*argv[optind]))
         status = misuse("which DB?");

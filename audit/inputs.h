@@ -9,7 +9,7 @@
 
 /*
  * equal[id] becomes the lowest id of the store whose input fields have the same shapes and values. The values are compared by
- * 128-bit hashes: that two different ones are taken for equal has the chance n^2 / 2^129.
+ * 128-bit hashes: the probability that any two different ones are taken for equal is below n^2 / 2^129.
  * Reads the whole store. APL_E_UNSUPPORTED where it has 2^32 records or more, or no input fields.
  */
 apl_status inputs_equal(apl_store *store, uint32_t *equal, apl_error *err);
@@ -17,7 +17,7 @@ apl_status inputs_equal(apl_store *store, uint32_t *equal, apl_error *err);
 /* The same of the values of one field, of any role. */
 apl_status inputs_equal_field(apl_store *store, const char *field, uint32_t *equal, apl_error *err);
 
-/* Decodes these fields of all records, in the order of ids, some blocks at a time, and hands over each batch. */
+/* Decodes these fields of all records, in id order, some blocks at a time, and calls take() with each batch. */
 apl_status inputs_each(apl_store *store, const char *const *fields, unsigned count,
                        void (*take)(void *user, const apl_batch *batch), void *user, apl_error *err);
 

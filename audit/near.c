@@ -13,22 +13,22 @@
 #define BUCKETS   ((uint32_t)1 << BAND_BITS)
 
 struct near_index {
-    const struct picture_hash *hashes;
+    const struct image_hash *hashes;
     uint32_t n, distinct;
     uint32_t *ids;           /* in the order of their hashes, those of one hash ascending */
     uint32_t *first;         /* of each distinct hash, where its ids begin; and the end */
     uint32_t *start[BANDS];  /* of each bucket, where its hashes begin; and the end */
     uint32_t *member[BANDS]; /* distinct hashes, bucket by bucket */
-    const uint8_t *is_picture;
+    const uint8_t *is_image;
 };
 
-unsigned near_distance(struct picture_hash a, struct picture_hash b)
+unsigned near_distance(struct image_hash a, struct image_hash b)
 {
     return (unsigned)(__builtin_popcountll(a.across ^ b.across) + __builtin_popcountll(a.down ^ b.down));
 }
 
-/* Bits that are neighbours in the picture tell much the same: they are in different bands. */
-static uint32_t band_key(struct picture_hash h, unsigned band)
+/* Neighbouring bits are correlated, so they go into different bands. */
+static uint32_t band_key(struct image_hash h, unsigned band)
 {
     uint32_t key = 0;
     for (unsigned k = 0; k < BAND_BITS / 2; k++) {
@@ -41,7 +41,7 @@ static uint32_t band_key(struct picture_hash h, unsigned band)
 /* ---------------------------------------------------------------------------------------------- building */
 
 struct sortable {
-    struct picture_hash hash;
+    struct image_hash hash;
     uint32_t id;
 };
 
@@ -60,7 +60,7 @@ static bool sort_ids(struct near_index *x)
     struct sortable *all = malloc(((size_t)x->n + 1) * sizeof *all);
     uint32_t count = 0;
     for (uint32_t i = 0; all && i < x->n; i++)
-        if (x->is_picture[i])
+        if (x->is_image[i])
             all[count++] = (struct sortable){x->hashes[i], i};
     if (all)
         qsort(all, count, sizeof *all, by_hash);
@@ -75,7 +75,7 @@ static bool sort_ids(struct near_index *x)
     return all != NULL;
 }
 
-static struct picture_hash hash_of(const struct near_index *x, uint32_t distinct)
+static struct image_hash hash_of(const struct near_index *x, uint32_t distinct)
 {
     return x->hashes[x->ids[x->first[distinct]]];
 }
@@ -95,12 +95,12 @@ static bool fill_band(struct near_index *x, unsigned band)
     return true;
 }
 
-struct near_index *near_index_new(const struct picture_hash *hashes, const uint8_t *is_picture, uint32_t n)
+struct near_index *near_index_new(const struct image_hash *hashes, const uint8_t *is_image, uint32_t n)
 {
     struct near_index *x = calloc(1, sizeof *x);
     if (!x)
         return NULL;
-    *x = (struct near_index){.hashes = hashes, .n = n, .is_picture = is_picture};
+    *x = (struct near_index){.hashes = hashes, .n = n, .is_image = is_image};
     x->ids = malloc(((size_t)n + 1) * sizeof *x->ids);
     x->first = malloc(((size_t)n + 1) * sizeof *x->first);
     bool ok = x->ids && x->first && sort_ids(x);
@@ -131,7 +131,7 @@ struct search {
     const struct near_index *index;
     const uint8_t *side;
     const uint32_t *group;
-    struct picture_hash hash;
+    struct image_hash hash;
     struct near_pair best; /* distance: the largest that would do, while `other` is UINT32_MAX */
 };
 
@@ -165,7 +165,7 @@ bool near_find(const struct near_index *x, uint32_t id, unsigned bits, const uin
                const uint32_t *group, struct near_pair *pair)
 {
     struct search s = {x, side, group, x->hashes[id], {id, UINT32_MAX, bits}};
-    if (!x->is_picture[id])
+    if (!x->is_image[id])
         return false;
     for (unsigned band = 0; band < BANDS; band++)
         probe(&s, band, band_key(s.hash, band), 0, bits / BANDS);

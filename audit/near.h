@@ -1,8 +1,8 @@
-/* Finding, among many pictures, those that look like one: all whose hashes differ in at most so many bits. */
+/* Finding images that look like a given one: all whose hashes differ in at most so many bits. */
 #ifndef NEAR_H
 #define NEAR_H
 
-#include "pictures.h"
+#include "image_hash.h"
 
 #include <stdbool.h>
 
@@ -10,8 +10,8 @@
 
 struct near_index;
 
-/* Of the records 0 ... n-1 whose `is_picture` is not 0; n is below 2^32. The hashes have to stay. NULL: memory ran out. */
-struct near_index *near_index_new(const struct picture_hash *hashes, const uint8_t *is_picture, uint32_t n);
+/* Of the records 0 ... n-1 whose `is_image` is not 0; n is below 2^32. The hashes must outlive the index. NULL: out of memory. */
+struct near_index *near_index_new(const struct image_hash *hashes, const uint8_t *is_image, uint32_t n);
 void near_index_free(struct near_index *index);
 
 struct near_pair {
@@ -24,6 +24,6 @@ struct near_pair {
 bool near_find(const struct near_index *index, uint32_t id, unsigned bits, const uint8_t *side,
                const uint32_t *group, struct near_pair *pair);
 
-unsigned near_distance(struct picture_hash a, struct picture_hash b);
+unsigned near_distance(struct image_hash a, struct image_hash b);
 
 #endif

@@ -235,7 +235,7 @@ void reader_orders_close(struct reader_orders *o, struct audit_sample *sample)
 
 #define DELAYS 64u /* an epoch: so many of its batches, or all */
 
-/* Sleeps, or not, as the clock has it: no two runs are alike. */
+/* Sleeps or not, by the clock: no two runs are the same. */
 static void dawdle(const struct reader_orders *o)
 {
     struct timespec now;

@@ -32,8 +32,8 @@ static void judge_sum(const struct judged *j, struct finding *f, double value, d
     f->df = mean / scale;
     f->p = fmin(1, 2 * fmin(chi2_upper(f->value, f->df), chi2_lower(f->value, f->df)));
     f->effect = 100 * sqrt(scale * chi2_noncentrality(f->df, j->level, 0.9) / n);
-    f->unit = "percent, as a standard deviation of what comes from what is due";
-    snprintf(f->detail, sizeof f->detail, "departures from what is due are %.4g times those of chance",
+    f->unit = "percent, as a standard deviation from what is expected";
+    snprintf(f->detail, sizeof f->detail, "departures from what is expected are %.4g times those of chance",
              sqrt(value / mean));
 }
 
@@ -197,7 +197,7 @@ static void tell_epochs(struct judged *j, const struct sampling_sums *r)
 {
     if (r->product_variance == 0)
         return;
-    struct finding *f = next(j, "epochs", "what comes in an epoch tells nothing of what comes in the next",
+    struct finding *f = next(j, "epochs", "what comes in one epoch says nothing about what comes in the next",
                              "sum of products of the two epochs' departures");
     if (r->product_due < COUNTS) {
         few(f);
@@ -227,9 +227,8 @@ static void tell_positions(struct judged *j, const struct sampling_sums *r)
     double df = (rows - 1) * (r->columns - 1);
     if (df <= 0 || m < r->columns)
         return;
-    struct finding *f =
-        next(j, "positions", "wherever records are stored, they are delivered at any position alike",
-             "chi-square of parts of the split by parts of the epoch");
+    struct finding *f = next(j, "positions", "wherever records are stored, every position is equally likely",
+                             "chi-square of parts of the split by parts of the epoch");
     judge_sum(j, f, x * (m - 1) / m, df, 2 * df, r->epochs * m);
 }
 

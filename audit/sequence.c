@@ -295,7 +295,7 @@ static void inversions_finish(void *state, const struct audit_sample *s, double 
     f->value = d->squares;
     f->p = fmin(1, 2 * fmin(chi2_upper(f->value, f->df), chi2_lower(f->value, f->df)));
     f->effect = detectable(d, level) * sqrt((2 * n + 5) / (18 * n * (n - 1)));
-    f->unit = "of a half, in all epochs alike";
+    f->unit = "of a half, the same in all epochs";
     snprintf(f->detail, sizeof f->detail, "%.5f of all pairs", d->mean / (n * (n - 1) / 2));
     end(d);
 }

@@ -14,7 +14,7 @@ size_t row_at(size_t y, size_t side, size_t channels, size_t border)
 }
 
 /*
- * Three neighbours in a row are 3 * in numbers on end: a row of a bordered picture is, as it lies, a matrix
+ * Three neighbours in a row are 3 * in numbers on end: a row of a bordered image is, as it lies, a matrix
  * whose rows overlap. So a convolution is three products of matrices for each row, and nothing is copied.
  */
 void convolve(size_t side, size_t in, size_t out, const float *from, const float *weights, float *to)

@@ -1,6 +1,6 @@
 /*
- * layers.h - what the network of net.h does to one picture: convolution, pooling, loss, each with its
- * derivative. Pictures are square; their numbers are in the order y, x, channel. A picture is "bordered" if it
+ * layers.h - what the network of net.h does to one image: convolution, pooling, loss, each with its
+ * derivative. Images are square; their numbers are in the order y, x, channel. An image is "bordered" if it
  * has a border of zeros, one pixel wide.
  */
 #ifndef LAYERS_H
@@ -14,7 +14,7 @@ typedef struct block {
     size_t weights, bias; /* where they begin among all weights: [3 rows][3 columns][in][out], and [out] */
 } block;
 
-/* Numbers in a bordered picture, and where row `y` begins in one that has a border or not (1 or 0). */
+/* Numbers in a bordered image, and where row `y` begins in one that has a border or not (1 or 0). */
 size_t bordered(size_t side, size_t channels);
 size_t row_at(size_t y, size_t side, size_t channels, size_t border);
 

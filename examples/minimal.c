@@ -1,4 +1,4 @@
-/* Goes twice through the training images of a store, shuffled, shifted and flipped anew each time: minimal DB */
+/* Reads the training images of a store twice, each time newly shuffled, shifted and flipped: minimal DB */
 #include <apl.h>
 #include <stdio.h>
 #include <stdlib.h>

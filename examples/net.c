@@ -10,7 +10,7 @@
 enum { BLOCKS = 3, MAX_SIDE = 1024, MAX_CHANNELS = 64 };
 static const unsigned widths[BLOCKS] = {16, 32, 64}; /* multiples of 16, for matmul_add() */
 
-/* What a thread needs for one picture at a time, and the sum of its gradients. */
+/* What a thread needs for one image at a time, and the sum of its gradients. */
 typedef struct worker {
     net *net;
     float *input[BLOCKS];      /* of each block, with a border of zeros one pixel wide */
@@ -19,7 +19,7 @@ typedef struct worker {
     float *features, *d_input; /* output of the last block; derivative by the output of a block */
     float *outputs;
     float *gradient;
-    const float *pictures; /* its share of the batch */
+    const float *images; /* its share of the batch */
     const uint8_t *labels;
     size_t count;
     int learning;
@@ -64,7 +64,7 @@ static void dense_backward(const net *n, const float *features, float *d, float 
     }
 }
 
-/* ----------------------------------------------------------------------------------------- one picture */
+/* ----------------------------------------------------------------------------------------- one image */
 
 /* Where the output of block `i` goes: into the next one's input, which has a border, or to the features. */
 static float *output_of(worker *w, size_t i)
@@ -79,13 +79,13 @@ static void conv_forward(const net *n, const block *b, const float *input, float
     convolve(b->side, b->in, b->out, input, n->weights + b->weights, output);
 }
 
-static void forward(worker *w, const float *picture)
+static void forward(worker *w, const float *image)
 {
     const net *n = w->net;
     const block *first = &n->blocks[0];
     const size_t row = first->side * first->in;
     for (size_t y = 0; y < first->side; y++)
-        memcpy(w->input[0] + row_at(y, first->side, first->in, 1), picture + y * row, row * sizeof *picture);
+        memcpy(w->input[0] + row_at(y, first->side, first->in, 1), image + y * row, row * sizeof *image);
     for (size_t i = 0; i < BLOCKS; i++) {
         conv_forward(n, &n->blocks[i], w->input[i], w->convolved[i]);
         pool(&n->blocks[i], w->convolved[i], output_of(w, i), i + 1 < BLOCKS);
@@ -114,13 +114,13 @@ static void *work(void *argument)
 {
     worker *w = argument;
     const block *first = &w->net->blocks[0];
-    const size_t picture = first->side * first->side * first->in;
+    const size_t image = first->side * first->side * first->in;
     w->score = (net_score){0, 0};
     if (w->learning)
         memset(w->gradient, 0, w->net->count * sizeof(float));
     for (size_t i = 0; i < w->count; i++) {
         int right;
-        forward(w, w->pictures + i * picture);
+        forward(w, w->images + i * image);
         w->score.loss += softmax_loss(w->outputs, w->net->classes, w->labels[i], &right);
         w->score.right += (size_t)right;
         if (w->learning)
@@ -129,17 +129,17 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Shares the pictures out among the workers. The caller is the first of them, and the stand-in for a thread
- * that cannot be had. */
-static net_score run(net *n, const float *pictures, const uint8_t *labels, size_t count, int learning)
+/* Shares the images out among the workers. The caller is the first of them, and the stand-in for a thread
+ * that could not be started. */
+static net_score run(net *n, const float *images, const uint8_t *labels, size_t count, int learning)
 {
-    const size_t picture = n->blocks[0].side * n->blocks[0].side * n->blocks[0].in;
+    const size_t image = n->blocks[0].side * n->blocks[0].side * n->blocks[0].in;
     net_score score = {0, 0};
     int started[NET_MAX_THREADS];
     for (size_t t = 0; t < n->threads; t++) {
         worker *w = &n->workers[t];
         const size_t from = count * t / n->threads;
-        w->pictures = pictures + from * picture;
+        w->images = images + from * image;
         w->labels = labels + from;
         w->count = count * (t + 1) / n->threads - from;
         w->learning = learning;
@@ -157,16 +157,16 @@ static net_score run(net *n, const float *pictures, const uint8_t *labels, size_
     return score;
 }
 
-net_score net_evaluate(net *n, const float *pictures, const uint8_t *labels, size_t count)
+net_score net_evaluate(net *n, const float *images, const uint8_t *labels, size_t count)
 {
-    return run(n, pictures, labels, count, 0);
+    return run(n, images, labels, count, 0);
 }
 
-net_score net_gradient(net *n, const float *pictures, const uint8_t *labels, size_t count)
+net_score net_gradient(net *n, const float *images, const uint8_t *labels, size_t count)
 {
     for (size_t i = 1; i < BLOCKS; i++)
         turn_weights(&n->blocks[i], n->weights + n->blocks[i].weights, n->turned[i]);
-    const net_score score = run(n, pictures, labels, count, 1);
+    const net_score score = run(n, images, labels, count, 1);
     const float scale = count > 0 ? 1.0f / (float)count : 0;
     for (size_t i = 0; i < n->count; i++) {
         float sum = 0;

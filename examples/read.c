@@ -1,4 +1,4 @@
-/* Prints class and mean brightness of some records of a store of CIFAR-10: read DB */
+/* Prints the class and mean brightness of some records of a CIFAR-10 store: read DB */
 #include <apl.h>
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
-/* Goes through the training records of a store, some batches a run, and goes on where the last run stopped: resume DB FILE */
+/* Reads the training records of a store, some batches per run, and resumes where the last run stopped: resume DB FILE */
 #include <apl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCHES = 100 }; /* in a run */
+enum { BATCHES = 100 }; /* per run */
 
 static apl_error err;
 

@@ -1,10 +1,10 @@
 /*
- * Trains a small convolutional network on the pictures of a store, and tests it after every epoch:
+ * Trains a small convolutional network on the images of a store, and tests it after every epoch:
  *
  *     train [--epochs N] [--seconds S] [--threads N] [--batch-size N] [--seed N] [DB]
  *
- * The reader pads, crops, flips and normalises the pictures on threads of its own while the network learns
- * from those before. "stall" is the part of the time of training that was spent waiting for pictures.
+ * The reader pads, crops, flips and normalises the images on threads of its own while the network learns
+ * from earlier ones. "stall" is the share of training time spent waiting for images.
  */
 #include "net.h"
 
@@ -20,15 +20,15 @@ typedef struct settings {
     double epochs, seconds, threads, batch_size, seed;
 } settings;
 
-/* Which fields of the store are the pictures and the labels, and what they look like. */
+/* Which fields of the store are the images and the labels, and what they look like. */
 typedef struct fields {
-    unsigned picture, label, channels, side, classes;
+    unsigned image, label, channels, side, classes;
 } fields;
 
-/* What an epoch, or a test, came to. */
+/* The result of an epoch, or of a test. */
 typedef struct result {
     net_score score;
-    size_t pictures;
+    size_t images;
     double seconds, waited;
 } result;
 
@@ -57,14 +57,14 @@ static double now(void)
 
 /* --------------------------------------------------------------------------------------------- reading */
 
-/* The first square coloured u8 field, and the first u8 field that has classes. */
+/* The first u8 field of square images, and the first u8 field with classes. */
 static fields find_fields(const apl_store *store)
 {
     fields found = {0, 0, 0, 0, 0};
     for (unsigned i = apl_store_info(store)->fields; i-- > 0;) {
         const apl_field *f = apl_store_field(store, i);
         if (f->dtype == APL_U8 && f->ndim == 3 && f->shape[1] > 0 && f->shape[1] == f->shape[2]) {
-            found.picture = i;
+            found.image = i;
             found.channels = (unsigned)f->shape[0];
             found.side = (unsigned)f->shape[1];
         } else if (f->dtype == APL_U8 && f->classes) {
@@ -73,15 +73,15 @@ static fields find_fields(const apl_store *store)
         }
     }
     if (!found.side || !found.classes)
-        die("the store has no field of square u8 pictures, or none of u8 labels with classes");
+        die("the store has no field of square u8 images, or none of u8 labels with classes");
     return found;
 }
 
-/* Pictures come normalised, pixel by pixel. Those to learn from come shuffled and augmented. */
+/* Images are normalised, in NHWC; those to learn from are shuffled and augmented. */
 static apl_reader *open_reader(apl_store *store, const fields *f, const settings *s, int learning)
 {
     apl_transform transform = APL_TRANSFORM_INIT;
-    transform.field = apl_store_field(store, f->picture)->name;
+    transform.field = apl_store_field(store, f->image)->name;
     transform.scale = APL_SCALE_NORMALISE; /* by the moments of the split "train", for the test too */
     transform.dtype = APL_F32;
     transform.layout = APL_NHWC;
@@ -133,10 +133,10 @@ static float learning_rate(double progress)
 }
 
 /* One step against the gradient of the mean loss of a batch. */
-static net_score learn(net *n, course *c, const float *pictures, const uint8_t *labels, size_t count)
+static net_score learn(net *n, course *c, const float *images, const uint8_t *labels, size_t count)
 {
     const double at = progress(c);
-    const net_score score = net_gradient(n, pictures, labels, count);
+    const net_score score = net_gradient(n, images, labels, count);
     net_step(n, learning_rate(at < 1 ? at : 1), 0.9f, 5e-4f);
     c->steps++;
     return score;
@@ -149,13 +149,12 @@ static result run_epoch(net *n, apl_reader *reader, const fields *f, course *c)
     apl_batch *batch;
     apl_status status = APL_OK;
     while ((!c || progress(c) < 1) && (status = apl_reader_next(reader, &batch, &err)) == APL_OK) {
-        const float *pictures = apl_batch_column(batch, f->picture)->data;
+        const float *images = apl_batch_column(batch, f->image)->data;
         const uint8_t *labels = apl_batch_column(batch, f->label)->data;
         const size_t rows = apl_batch_rows(batch);
-        const net_score score =
-            c ? learn(n, c, pictures, labels, rows) : net_evaluate(n, pictures, labels, rows);
+        const net_score score = c ? learn(n, c, images, labels, rows) : net_evaluate(n, images, labels, rows);
         apl_batch_release(batch);
-        r.pictures += rows;
+        r.images += rows;
         r.score.loss += score.loss;
         r.score.right += score.right;
     }
@@ -175,11 +174,10 @@ static double percent(double part, double of)
 static void report(int epoch, const result *train, const result *test)
 {
     printf("%5d  %6.3f  %5.1f %%  %5.1f %%  %10.0f  %5.2f %%  %4.1f s\n", epoch,
-           train->pictures ? train->score.loss / (double)train->pictures : 0,
-           percent((double)train->score.right, (double)train->pictures),
-           percent((double)test->score.right, (double)test->pictures),
-           (double)train->pictures / train->seconds, percent(train->waited, train->seconds),
-           train->seconds + test->seconds);
+           train->images ? train->score.loss / (double)train->images : 0,
+           percent((double)train->score.right, (double)train->images),
+           percent((double)test->score.right, (double)test->images), (double)train->images / train->seconds,
+           percent(train->waited, train->seconds), train->seconds + test->seconds);
     fflush(stdout);
 }
 
@@ -188,7 +186,7 @@ static void train(apl_store *store, const settings *s)
     const fields f = find_fields(store);
     net *n = net_new(f.side, f.channels, f.classes, (unsigned)s->threads, (uint64_t)s->seed);
     if (!n)
-        die("there is not enough memory, or the side of the pictures is not a multiple of 8");
+        die("there is not enough memory, or the side of the images is not a multiple of 8");
     apl_reader *lessons = open_reader(store, &f, s, 1), *exam = open_reader(store, &f, s, 0);
     course c = {s, 0, s->epochs * (double)apl_reader_batches(lessons), now()};
     printf("weights: %zu; threads: %.0f; images in a batch: %.0f\n", net_weight_count(n), s->threads,
@@ -211,7 +209,7 @@ static void usage(void)
     exit(2);
 }
 
-/* Sets the option called `name`; 0 if there is none, or the text is no number from `least` to `most`. */
+/* Sets the option called `name`; 0 if there is none, or the text is not a number from `least` to `most`. */
 static int set_option(settings *s, const char *name, const char *text)
 {
     const struct {

@@ -1,16 +1,16 @@
-"""Trains a small residual network on the pictures of a store, and tests it after every epoch:
+"""Trains a small residual network on the images of a store, and tests it after every epoch:
 
     python examples/train_torch.py [--loader apl|device|torch] [--epochs N] [--seconds S] DB
 
 DB is a store of CIFAR-10 or its like, such as ``aplingest cifar-10-binary.tar.gz DB`` makes. The loaders:
 
     apl      apldata.torch.DataLoader: decoded and augmented by the library's threads
-    device   apldata.torch.DeviceLoader: the split lies decoded on the device, and is augmented there
-    torch    torch's own DataLoader, over the decoded split in memory, augmented picture by picture in Python
+    device   apldata.torch.DeviceLoader: the decoded split lies on the device, and is augmented there
+    torch    torch's own DataLoader, over the decoded split in memory, augmented image by image in Python
 
-At the end it tells five figures: rounds in the time taken, pictures a second, memory, the time of inference,
-and utilisation. "stall" is the part of the time of training that was spent waiting for batches; on a GPU,
-utilisation is the part in which the GPU was at training steps.
+At the end it prints five figures: rounds in the time taken, images a second, memory, the time of inference,
+and utilisation. "stall" is the share of training time spent waiting for batches; on a GPU, utilisation
+is the share in which the GPU was busy with training steps.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Residual(nn.Module):
 
 
 def network(channels: int, classes: int, width: int) -> nn.Module:
-    """A residual network of eight convolutions, for small pictures; `width` channels at first."""
+    """A residual network of eight convolutions, for small images; `width` channels at first."""
     return nn.Sequential(
         Unit(channels, width),
         Unit(width, 2 * width, pools=True),
@@ -77,32 +77,32 @@ def network(channels: int, classes: int, width: int) -> nn.Module:
 # --------------------------------------------------------------------------------------------- loaders
 
 
-class Pictures(torch.utils.data.Dataset):
-    """A decoded split in memory, augmented picture by picture, as scripts do it by hand."""
+class Images(torch.utils.data.Dataset):
+    """A decoded split in memory, augmented image by image, as scripts do it by hand."""
 
     def __init__(self, store: apldata.Store, split: str, augments: bool) -> None:
         decoded = store.to_numpy(split)
-        self.pictures, self.labels = (torch.from_numpy(decoded[name]) for name in fields(store))
+        self.images, self.labels = (torch.from_numpy(decoded[name]) for name in fields(store))
         self.labels = self.labels.long()
-        mean, deviation = (torch.from_numpy(m).float()[:, None, None] for m in store.moments("train"))
-        self.mean, self.deviation, self.augments = mean, deviation, augments
+        mean, std = (torch.from_numpy(m).float()[:, None, None] for m in store.moments("train"))
+        self.mean, self.std, self.augments = mean, std, augments
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __getitem__(self, i: int) -> tuple[torch.Tensor, torch.Tensor]:
-        picture = self.pictures[i]
+        image = self.images[i]
         if self.augments:
-            height, width = picture.shape[1:]
-            padded = functional.pad(picture, (PADDING,) * 4)
+            height, width = image.shape[1:]
+            padded = functional.pad(image, (PADDING,) * 4)
             top, left = torch.randint(0, 2 * PADDING + 1, (2,)).tolist()
-            picture = padded[:, top : top + height, left : left + width]
-            picture = picture.flip(2) if torch.rand(()) < 0.5 else picture
-        return (picture - self.mean) / self.deviation, self.labels[i]
+            image = padded[:, top : top + height, left : left + width]
+            image = image.flip(2) if torch.rand(()) < 0.5 else image
+        return (image - self.mean) / self.std, self.labels[i]
 
 
 def fields(store: apldata.Store) -> list[str]:
-    """The names of the pictures and of the labels with classes."""
+    """The names of the images and of the labels with classes."""
     labels = [one.name for one in store.schema if one.mark == "target" and one.classes]
     if not labels:
         raise SystemExit(f"{store.path}: there are no labels with classes to learn")
@@ -110,14 +110,14 @@ def fields(store: apldata.Store) -> list[str]:
 
 
 def transforms(options: argparse.Namespace, store: apldata.Store, training: bool) -> list[Transform]:
-    """What is done to pictures before the network sees them."""
+    """What is done to images before the network sees them."""
     size = store.schema[store.picture].shape[1:]
     chosen: list[Transform] = [RandomCrop(size, padding=PADDING), RandomFlip()] if training else []
     return [*chosen, Normalize(), *([ToBFloat16()] if options.precision == "bf16" else [])]
 
 
 def loader(options: argparse.Namespace, store: apldata.Store, split: str) -> Any:
-    """Batches (pictures, labels) on the device, in each iteration those of an epoch."""
+    """Batches (images, labels) on the device, in each iteration those of an epoch."""
     training, device = split == "train", options.device
     size = options.batch_size if training else 1000
     if options.loader == "torch":
@@ -141,7 +141,7 @@ def _torch_loader(options: argparse.Namespace, store: apldata.Store, split: str,
     training, cuda = split == "train", options.device.type == "cuda"
     workers = max(1, len(os.sched_getaffinity(0)) - 1) if options.threads is None else options.threads
     made: Any = torch.utils.data.DataLoader(
-        Pictures(store, split, augments=training),
+        Images(store, split, augments=training),
         batch_size=size,
         shuffle=training,
         drop_last=training,
@@ -162,9 +162,9 @@ class Figures:
 
     loader: str
     device: str
-    rounds: float = 0.0  # over the training pictures
+    rounds: float = 0.0  # over the training images
     steps: int = 0
-    pictures: int = 0
+    images: int = 0
     seconds: float = 0.0
     waited: float = 0.0  # seconds, for batches
     busy: float = 0.0  # seconds: a GPU's at training steps, or the processor's
@@ -178,7 +178,7 @@ class Figures:
 
     @property
     def speed(self) -> float:
-        return self.pictures / max(self.seconds, 1e-9)
+        return self.images / max(self.seconds, 1e-9)
 
     @property
     def stall(self) -> float:
@@ -225,14 +225,14 @@ class Training:
         )
         return min(1.0, max(have / limit for limit, have in limits if limit))
 
-    def step(self, pictures: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    def step(self, images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """One step down the gradient; the loss, on the device."""
         done = self.done()
         for group in self.optimizer.param_groups:  # up, then down, in straight lines
             group["lr"] = self.options.rate * min(done / PEAK + 0.05, (1 - done) / (1 - PEAK) + 0.001)
         with self.precision():
-            pictures = pictures.contiguous(memory_format=torch.channels_last)
-            loss = functional.cross_entropy(self.forward(pictures), labels, label_smoothing=0.1)
+            images = images.contiguous(memory_format=torch.channels_last)
+            loss = functional.cross_entropy(self.forward(images), labels, label_smoothing=0.1)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.optimizer.step()
@@ -243,16 +243,16 @@ class Training:
         return _Span(self.spans) if self.cuda else nullcontext()
 
     def epoch(self) -> None:
-        """Learns from the training pictures, each once, or until the time is up."""
+        """Learns from the training images, each once, or until the time is up."""
         figures, batches = self.figures, len(self.train)
         self.net.train()
         loss, before = torch.zeros((), device=self.device), (figures.steps, figures.seconds)
         begun, worked = time.perf_counter(), time.process_time()
-        for pictures, labels in self._timed(self.train):
+        for images, labels in self._timed(self.train):
             with self._span():
-                loss += self.step(pictures, labels)
+                loss += self.step(images, labels)
             figures.steps += 1
-            figures.pictures += len(labels)
+            figures.images += len(labels)
             figures.rounds = figures.steps / batches
             figures.seconds = before[1] + time.perf_counter() - begun
             if self.done() >= 1:
@@ -278,14 +278,14 @@ class Training:
 
     @torch.inference_mode()
     def evaluate(self) -> None:
-        """Tests the network, on the test pictures as they are."""
+        """Tests the network, on the test images as they are."""
         self.net.eval()
         begun = time.perf_counter()
         right, tested = torch.zeros((), dtype=torch.int64, device=self.device), 0
-        for pictures, labels in self.test:
+        for images, labels in self.test:
             with self.precision():
-                pictures = pictures.contiguous(memory_format=torch.channels_last)
-                right += (self.forward(pictures).argmax(1) == labels).sum()
+                images = images.contiguous(memory_format=torch.channels_last)
+                right += (self.forward(images).argmax(1) == labels).sum()
             tested += len(labels)
         self.figures.accuracy = right.item() / max(tested, 1)
         self.figures.tested = tested
@@ -332,10 +332,10 @@ def report(figures: Figures) -> None:
     of = "of the time at training steps" if f.device_memory else f"of {f.cores} cores"
     print(f"loader       {f.loader}, on {f.device}")
     print(f"rounds       {f.rounds:.2f} in {f.seconds:.1f} s; accuracy {100 * f.accuracy:.2f} %")
-    print(f"speed        {f.speed:,.0f} pictures/s, stall {100 * f.stall:.2f} %")
+    print(f"speed        {f.speed:,.0f} images/s, stall {100 * f.stall:.2f} %")
     print(f"memory       {f.memory / 2**20:,.0f} MiB{on_device}")
     each = 1e6 * f.inference / max(f.tested, 1)
-    print(f"inference    {f.tested:,} pictures in {f.inference:.2f} s, {each:.1f} µs each")
+    print(f"inference    {f.tested:,} images in {f.inference:.2f} s, {each:.1f} µs each")
     print(f"utilisation  {100 * f.utilisation:.1f} % {of}")
 
 

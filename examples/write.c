@@ -34,7 +34,7 @@ int main(int argc, char **argv)
         const apl_value values[] = {{point, NULL}, {&side, NULL}}; /* in the order of the fields */
         must(apl_writer_append(writer, values, &err));
     }
-    must(apl_writer_commit(writer, &err)); /* only now there is a store */
+    must(apl_writer_commit(writer, &err)); /* only now does the store exist */
     apl_writer_close(writer);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* apldata: look at stores, check them, and get data out of them. */
+/* apldata: inspects, checks, divides, exports and reads stores. */
 #include "args.h"
 #include "cmd.h"
 #include "command_line.h"
@@ -40,7 +40,7 @@ static void write_head(char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size,
                                    "Usage: apldata COMMAND [OPTION]... DB [...]\n"
-                                   "Look after the store in the directory DB.\n\nCommands:\n");
+                                   "Work with the store in the directory DB.\n\nCommands:\n");
     for (size_t i = 0; i < COMMANDS && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "  %-8s %s\n%s", commands[i].name,
                                  commands[i].what, i + 1 == COMMANDS ? "\n" : "");
@@ -67,12 +67,12 @@ static int run_command(int argc, char **argv)
             commands[i].name);
     command_name = commands[i].name;
     sandbox_enter();
-    optind = 0; /* begin anew, with the command's own options */
+    optind = 0; /* start over, with the command's own options */
     return commands[i].run(argc, argv);
 }
 
 static const struct option_row rows[] = {
-    {'h', "help", NULL, "print this help; 'apldata COMMAND --help' that of a command", OPTION_HELP, 0, NULL},
+    {'h', "help", NULL, "print this help; for a command: apldata COMMAND --help", OPTION_HELP, 0, NULL},
     {0, "version", NULL, "print the version", OPTION_CALL, 0, print_version},
 };
 

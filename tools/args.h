@@ -1,4 +1,4 @@
-/* Reading a command line and talking to the one who typed it. */
+/* Arguments of a command line, and messages to the user. */
 #ifndef ARGS_H
 #define ARGS_H
 
@@ -8,14 +8,14 @@
 #define EXIT_MISUSE 2
 #define MAX_THREADS 1024 /* that an option may ask for */
 
-/* Who speaks: "apldata", and the command that runs, such as "verify", or NULL. */
+/* For messages: "apldata", and the command that runs, such as "verify", or NULL. */
 extern const char *program_name;
 extern const char *command_name;
 
 /* "PROGRAM: reason" and where to find help, on stderr; returns EXIT_MISUSE. */
 int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Takes exactly as many operands as there are `names`, none empty: "which DB?" if one is missing. */
+/* Demands exactly as many operands as there are `names`, none empty: "which DB?" if one is missing. */
 int take_operands(int count, char **operands, const char *const *names);
 
 /* "PROGRAM: message" on stderr; returns EXIT_FAILURE. */
@@ -27,8 +27,8 @@ int failed_errno(int sys_errno, const char *format, ...) __attribute__((format(p
 /* "PROGRAM: note: message" on stderr. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Says what getopt_long(), run with opterr = 0 and an option string that begins with ':' (after a '+'), found
- * wrong when it returned `opt`; returns EXIT_MISUSE. */
+/* Reports the misuse for which getopt_long(), run with opterr = 0 and an option string that begins with ':' (after a
+ * '+'), returned `opt`; returns EXIT_MISUSE. */
 int misused_option(char **argv, int opt);
 
 /* A line of help, or more where the help has more: the label, and what it does from `column` on. */
@@ -40,7 +40,7 @@ bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 /* The same with a sign allowed. */
 bool parse_integer(const char *text, int64_t min, int64_t max, int64_t *value);
 
-/* Flushes and closes stdout: what could not be written turns success into failure. */
+/* Flushes and closes stdout; a write error turns success into failure. */
 int finish_output(int status);
 
 #endif

@@ -14,7 +14,7 @@ struct export
     const apl_info *info;
     struct outset out;
     struct progress progress;
-    uint64_t done, total; /* records, of all passes over the store */
+    uint64_t done, total; /* records, in all passes over the store */
 };
 
 /* The formats. Each adds its files to the set and writes them; messages of failures are on stderr. */
@@ -22,8 +22,8 @@ int export_cifar(struct export *x);
 int export_npy(struct export *x);
 int export_raw(struct export *x);
 
-/* Hands the records first ... first+count-1 to `take`, some at a time; of each only the `n` fields whose
- * numbers are given. Stops at the first non-zero answer, and when a signal came. */
+/* Passes the records first ... first+count-1 to `take`, some at a time, with only the `n` fields whose numbers are
+ * given. Stops when `take` returns non-zero, and on a signal. */
 int export_each(struct export *x, uint64_t first, uint64_t count, const unsigned *fields, unsigned n,
                 int (*take)(void *user, const apl_batch *batch), void *user);
 

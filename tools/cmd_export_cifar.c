@@ -1,6 +1,6 @@
 /*
  * The way back to the binary CIFAR archives: a file a member, of rows that are the labels and then the
- * picture. A row goes straight to the offset that its source position tells, so that nothing need be held,
+ * image. A row goes straight to the offset of its source position, so that nothing need be held,
  * in whatever order the store has its records.
  */
 #include "cmd_export.h"
@@ -62,7 +62,7 @@ static int find_fields(struct writer *w)
     if (!fit || !add_field(w, "image", 3072))
         return failed("%s: holds no CIFAR records; --format npy or raw takes any store", shown(w->x->path));
     if (w->x->info->shuffled && !find_position(w))
-        return failed("%s: is shuffled, and no field tells the way back", shown(w->x->path));
+        return failed("%s: is shuffled, and no field has the original order", shown(w->x->path));
     w->all_fields = w->all_fields ? w->all_fields : w->row_fields;
     return 0;
 }

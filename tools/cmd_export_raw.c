@@ -1,6 +1,6 @@
 /*
  * A file of values for every field, FIELD.bin, in the order of the ids; where the shape varies also the
- * offsets, FIELD.offsets.bin, and the shapes, FIELD.shapes.bin; and schema.json, which tells what is what.
+ * offsets, FIELD.offsets.bin, and the shapes, FIELD.shapes.bin; and schema.json, which describes them.
  */
 #include "cmd_export.h"
 

@@ -57,7 +57,7 @@ static int set_format(struct job *job, const char *name)
     return misuse("no such format: '%s'; known are png, ppm, raw, text and file", shown(name));
 }
 
-/* Without --format, the suffix of the file tells; one that says nothing, or what a kept file is, means that file. */
+/* Without --format, the suffix of the file decides; an unknown one, or that of the original, means the original. */
 static int guess_format(struct job *job, const apl_store *store)
 {
     static const struct {
@@ -107,13 +107,13 @@ static int pick_field(struct job *job, const apl_store *store)
         return 0;
     if (info->fields == 1)
         job->field = 0;
-    bool picture = job->format == PNG || job->format == PPM;
-    for (unsigned i = 0; i < info->fields && picture && job->field < 0; i++)
-        if (field_is_picture(apl_store_field(store, i)))
+    bool image = job->format == PNG || job->format == PPM;
+    for (unsigned i = 0; i < info->fields && image && job->field < 0; i++)
+        if (field_is_image(apl_store_field(store, i)))
             job->field = (int)i;
     if (job->field >= 0)
         return 0;
-    return picture ? failed("%s: no field is an image", shown(job->path)) : misuse("which --field?");
+    return image ? failed("%s: no field is an image", shown(job->path)) : misuse("which --field?");
 }
 
 static void print_numbers(const struct value *v, size_t limit)
@@ -215,7 +215,7 @@ static struct bytes make_raw(const struct job *job, const apl_batch *batch)
     return out;
 }
 
-static int make_picture(const struct job *job, const apl_batch *batch, struct bytes *out)
+static int make_image(const struct job *job, const apl_batch *batch, struct bytes *out)
 {
     size_t rows = apl_batch_rows(batch);
     struct value *values = calloc(rows, sizeof *values);
@@ -242,7 +242,7 @@ static int make_bytes(const struct job *job, const apl_batch *batch, struct byte
     else if (job->format == RAW || job->format == FILE_KEPT)
         *out = make_raw(job, batch);
     else
-        status = make_picture(job, batch, out);
+        status = make_image(job, batch, out);
     return status || out->data ? status : failed("out of memory");
 }
 

@@ -145,7 +145,7 @@ static int stream(struct stream *s)
     apl_error err;
     if (isatty(STDOUT_FILENO))
         return failed("binary data not written to a terminal");
-    signal(SIGPIPE, SIG_IGN); /* so that write() tells */
+    signal(SIGPIPE, SIG_IGN); /* so that write() fails instead */
     if (apl_store_open(s->path, NULL, &s->store, &err) != APL_OK)
         return failed("%s", err.message);
     reader_args_choose(&s->args, 0, &choice);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A bad block, kept until all have been found and can be told in order. */
+/* A bad block, kept until all have been found and can be reported in order. */
 struct finding {
     char *member, *message;
     uint64_t block, first, count;
@@ -45,7 +45,7 @@ static json_t *split_json(const apl_split_file *f, const char *error)
     return object;
 }
 
-/* Checks one; what is wrong with it is told on stderr. That it is of another store is no damage. */
+/* Checks one and reports faults on stderr. A split of another store is not damage. */
 static int verify_split(struct job *job, apl_store *store, const apl_split_file *f)
 {
     apl_error err;

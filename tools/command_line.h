@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* What take() may return beside 0 and an exit status: the command has done what it was asked for. */
+/* What take() may return besides 0 and an exit status: the command is done. */
 #define OPTIONS_DONE (-1)
 
 enum option_kind {
@@ -23,10 +23,9 @@ enum option_kind {
 };
 
 struct option_row {
-    char letter; /* of the short form; or 0 */
-    const char *
-        name; /* of the long form. Where it stands twice, the first row is the option, the second a line of help. */
-    const char *value; /* what the help calls it; "[=SEED]" may be left out; NULL: there is none */
+    char letter;       /* of the short form; or 0 */
+    const char *name;  /* of the long form; in a second row of this name only the help counts */
+    const char *value; /* its name in the help; optional if it is like "[=SEED]"; NULL: no value */
     const char *help;  /* what it does, in lines */
     enum option_kind kind;
     size_t at; /* in the job: what is set */
@@ -46,7 +45,7 @@ struct command_line {
     size_t count;
     unsigned reader;    /* FOR_BENCH or the like: the reader's options too, */
     size_t reader_args; /* which go to the struct reader_args there in the job */
-    bool stops;         /* at the first operand: what follows is for another command line */
+    bool stops;         /* at the first operand: the rest is another command line */
 };
 
 /* Reads the options into the job; the operands are then argv[optind ...]. 0: go on. OPTIONS_DONE: the help or the like

@@ -38,7 +38,7 @@ else
         archive=$fetched
     else
         archive=$drawn
-        step "No download: drawing 60,000 pictures instead"
+        step "No download: drawing 60,000 images instead"
         echo "These are NOT the photographs of CIFAR-10 but drawn shapes and textures in ten classes, in the same"
         echo "layout and size; a network can learn them. For the real ones: make demo CIFAR=cifar-10-binary.tar.gz"
         [ -e "$drawn" ] || { "$BUILD/mkshapes" "$BUILD/.new.tar.gz" && mv "$BUILD/.new.tar.gz" "$drawn"; }
@@ -55,6 +55,6 @@ step "Training a small network from it, in plain C (examples/train.c), for 75 se
 [ "$archive" != "$drawn" ] || epochs=3 # drawn shapes are sooner learnt than photographs
 show "$BUILD/examples/train" --epochs $epochs --seconds 75 "$BUILD/demo.db"
 echo "test: accuracy on images it has never seen; guessing gets 10 %."
-echo "stall: the part of the time of training that was spent waiting for pictures."
+echo "stall: the share of training time spent waiting for images."
 step "Done"
 echo "The store is $BUILD/demo.db. Look at an image: $BUILD/apldata get $BUILD/demo.db 7 --field image -o seven.png"

@@ -88,7 +88,7 @@ static void describe_head(const char *path, const apl_store *store)
     printf("%s: %s records in %s blocks of %s, %s -> %s (%s)\n\n", shown(path), count_text(info->records),
            count_text(info->blocks), count_text(info->block_records), size_text(info->raw_bytes),
            size_text(info->file_bytes), ratio_text(info->file_bytes, info->raw_bytes));
-    printf("source   %s\n", *info->source_format ? shown(info->source_format) : "not told");
+    printf("source   %s\n", *info->source_format ? shown(info->source_format) : "unknown");
     if (info->has_source_digest)
         printf("sha256   %s\n", digest_text(info->source_digest));
     printf("content  %s\n", digest_text(info->content_digest));

@@ -14,7 +14,7 @@ const char *role_text(apl_role role);
 /* Type, role, codec and sizes by field. */
 int describe_fields(const apl_store *store);
 
-/* All of it; `verbose`: every class and every field's digest too. */
+/* The whole store; `verbose`: with every class and every field's digest. */
 int describe_store(const char *path, apl_store *store, bool verbose);
 
 #endif

@@ -32,7 +32,7 @@ static bool layout_of(unsigned ndim, const int64_t *shape, struct layout *layout
     return true;
 }
 
-bool field_is_picture(const apl_field *field)
+bool field_is_image(const apl_field *field)
 {
     struct layout layout;
     return field->dtype == APL_U8 && layout_of(field->ndim, field->shape, &layout);

@@ -1,8 +1,8 @@
-/* Stopping in good order on SIGINT, SIGTERM and SIGHUP: finish nothing, leave nothing, die of the signal. */
+/* Stopping cleanly on SIGINT, SIGTERM and SIGHUP: finish nothing, leave nothing behind, die of the signal. */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
-/* From now on the signals only raise a flag, and interrupt system calls. Those that were ignored stay so. */
+/* From now on the signals only set a flag and interrupt system calls. Ignored signals stay ignored. */
 void interrupt_catch(void);
 
 /* From now on a write beyond the limit on the size of files (RLIMIT_FSIZE) fails with EFBIG, as on a full disk;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* jansson leaves out of an object or array what it had no memory for, and nobody asks at each of them. */
+/* When memory runs out, jansson leaves members out, and callers do not check each of them. */
 static bool starved;
 
 static void *json_allocate(size_t size)
@@ -66,7 +66,7 @@ int print_json(json_t *object, int status)
     bool printed =
         object && !starved && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
     json_decref(object);
-    if (!printed && status) /* the failure that it is about has been told on stderr */
+    if (!printed && status) /* the failure itself is on stderr already */
         return status;
     if (!printed)
         return failed(starved ? "out of memory" : "cannot write JSON: out of memory or disk");

@@ -1,4 +1,4 @@
-/* JSON for programs. The one header that includes jansson.h, whose objects the commands put together. */
+/* JSON output. The one header that includes jansson.h. */
 #ifndef JSON_H
 #define JSON_H
 
@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* A string for JSON, whatever the bytes: text that is no UTF-8 goes in as shown() has it. */
+/* A JSON string from any bytes: text that is not UTF-8 is written as shown() escapes it. */
 json_t *json_text(const char *text);
 json_t *json_text_bytes(const void *text, size_t length);
 json_t *json_count(uint64_t n);
@@ -15,14 +15,13 @@ json_t *json_digest(const uint8_t digest[32]);
 /* {"ok": false, "status": ..., "error": ...} */
 json_t *json_failure(const apl_error *err);
 
-/* Something that was to be reported was left out for want of memory: then a command must not succeed. */
+/* Something was left out of a report because memory ran out: then a command must not succeed. */
 void report_starved(void);
 
-/* `status`; or 1, with a message, if it is 0 and something has been left out. */
+/* `status`; or 1, with a message, if `status` is 0 and something was left out. */
 int report_complete(int status);
 
-/* Prints the object and a newline on stdout and drops it; returns `status`, or EXIT_FAILURE where memory ran
- * out. */
+/* Prints the object and a newline on stdout and frees it; returns `status`, or EXIT_FAILURE if memory ran out. */
 int print_json(json_t *object, int status);
 
 #endif

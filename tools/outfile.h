@@ -1,7 +1,6 @@
 /*
- * Files that appear whole or not at all: written under temporary names beside where they belong, and renamed
- * together at the end. What is no regular file is written into as the bytes come: see place.h. Every call that fails
- * has said why on stderr.
+ * Files that appear whole or not at all: written under temporary names in the same directory, and renamed together at
+ * the end. Devices and FIFOs are written to directly: see place.h. Every call that fails has said why on stderr.
  */
 #ifndef OUTFILE_H
 #define OUTFILE_H
@@ -14,27 +13,27 @@
 struct outfile {
     FILE *stream;
     char *name;      /* with the folder */
-    char *path;      /* where that leads, by way of links */
-    char *temporary; /* beside it, until it is renamed */
-    bool into;       /* a device or the like: there is no temporary */
+    char *path;      /* with links resolved */
+    char *temporary; /* in the same directory, until it is renamed */
+    bool into;       /* a device or FIFO: there is no temporary */
 };
 
 struct outset {
     char *folder;
     bool force;       /* replace what is there */
-    bool made_folder; /* so remove it when nothing comes of it */
+    bool made_folder; /* so remove it on failure */
     struct outfile *files;
     size_t count;
 };
 
-/* Files are to go into `folder`, which is made if `make` says so and need be. */
+/* A set of files in `folder`, which is created if `make` is set and it does not exist. */
 int outset_open(struct outset *set, const char *folder, bool make, bool force);
 
-/* Begins the file `name` of the folder; its number in the set, or -1. Names with a slash or of dots alone are
- * refused, since they may come from a store. */
+/* Starts the file `name` of the folder; its number in the set, or -1. Names with a slash, "." and ".." are refused,
+ * since names may come from a store. */
 int outset_add(struct outset *set, const char *name);
 
-/* All of the bytes: at the end of file `i`, or at `offset`. A file takes one of the two. */
+/* Writes all bytes, at the end of file `i` or at `offset`; use only one of the two on a file. */
 int outset_write(struct outset *set, int i, const void *data, size_t size);
 int outset_write_at(struct outset *set, int i, const void *data, size_t size, uint64_t offset);
 
@@ -44,7 +43,7 @@ int outset_commit(struct outset *set);
 /* Frees the set; what was not committed is removed. */
 void outset_close(struct outset *set);
 
-/* All of the bytes to a descriptor; false with errno set. */
+/* Writes all bytes to a descriptor; false with errno set. */
 bool write_all(int fd, const void *data, size_t size);
 
 #endif

@@ -26,7 +26,7 @@ static char *folder_of(const char *path)
     return slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
 }
 
-/* What stands in /proc, such as /proc/self/fd/1, looks like a link, but is the open file itself. */
+/* Entries of /proc such as /proc/self/fd/1 look like links, but are the open files themselves. */
 static bool is_open_file(const char *folder)
 {
     struct statfs fs;
@@ -34,7 +34,7 @@ static bool is_open_file(const char *folder)
 }
 
 /* A link that somebody else has put where anybody can put one, so that something else is overwritten. (Linux
- * itself follows none of these, unless it has been told to.) */
+ * itself follows none of these, unless configured to.) */
 static bool is_planted(const struct stat *link, const char *folder)
 {
     struct stat parent;

@@ -1,6 +1,6 @@
 /*
- * Where an output goes. Only a regular file is ever replaced: a device, a FIFO or /dev/stdout is written into, and
- * a symbolic link is followed to what it leads to. Every call that fails has said why on stderr.
+ * Where output goes. Only regular files are replaced: devices, FIFOs and /dev/stdout are written to, and symbolic links
+ * are followed. Every call that fails has said why on stderr.
  */
 #ifndef PLACE_H
 #define PLACE_H
@@ -9,14 +9,14 @@
 
 struct place {
     char *path;  /* of the regular file, which may not exist yet, with no link at its end */
-    bool exists; /* there is one, or a link where one is to be */
-    int fd;      /* -1; or what is to be written into, and is never replaced */
+    bool exists; /* the file exists, or a link to where it will be */
+    int fd;      /* -1; or open, to be written to and never replaced */
 };
 
-/* Finds the place that `path` names; 0, or an exit status. A FIFO waits here for who reads it. */
+/* Finds the place that `path` names; 0, or an exit status. Blocks on a FIFO until somebody reads it. */
 int place_find(const char *path, struct place *place);
 
-/* Is there still no more than a regular file? 0, or an exit status. */
+/* Is it still a regular file, or nothing? 0, or an exit status. */
 int place_check(const char *path);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the work stands. */
+/* How far the work has come. */
 struct progress_state {
     const char *what;      /* "reading", "checking" */
     double fraction;       /* of `what`, 0 ... 1; negative: not known */
@@ -17,13 +17,13 @@ struct progress_state {
 
 struct progress {
     bool on;          /* there is a terminal, and the user wants it */
-    bool drawn;       /* something stands on the line */
+    bool drawn;       /* the line is not empty */
     const char *what; /* last drawn */
     double began;     /* this `what` */
     double next;      /* earliest moment of the next drawing */
 };
 
-/* Looks whether there is a terminal that can redraw a line. */
+/* Finds out whether there is a terminal that can redraw a line. */
 void progress_begin(struct progress *progress, bool wanted);
 
 /* Draws, unless it did so a moment ago. */

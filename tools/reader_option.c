@@ -103,7 +103,7 @@ const struct reader_option reader_options[] = {
 const size_t reader_option_count = COUNT;
 _Static_assert(COUNT <= READER_OPTIONS_MAX, "there is room for all options");
 
-/* In which order --help tells them: by name, those with one help joined by '+'. */
+/* The order of --help: by name; those that share a line are joined by '+'. */
 static const struct {
     const char *title, *names;
 } sections[] = {

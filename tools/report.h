@@ -1,8 +1,8 @@
 /*
  * Numbers and names for people.
  *
- * The functions that return text hand out one of a few buffers in turn: it lives until a dozen more have been
- * asked for, long enough for one printf. They belong to the main thread.
+ * The functions that return text use a dozen static buffers in turn, enough for the arguments of one printf. Call
+ * them on the main thread only.
  */
 #ifndef REPORT_H
 #define REPORT_H

@@ -1,4 +1,4 @@
-/* Running a reader as training code would, and taking the time. */
+/* Running a reader as training code would, and timing it. */
 #ifndef RUN_READER_H
 #define RUN_READER_H
 
@@ -7,9 +7,9 @@
 /* Of one epoch, or of all. Times in seconds; waits are those of callers for a batch. */
 struct run_figures {
     uint64_t epoch, batches, records, bytes;
-    double seconds, cpu; /* cpu: without what the pretended training took */
+    double seconds, cpu; /* cpu: without the simulated training */
     double wait_mean, wait_p50, wait_p99, wait_p999, wait_max;
-    double stall; /* the part of a caller's time that it waited */
+    double stall; /* the share of a caller's time spent waiting */
 };
 
 struct run_result {
@@ -17,7 +17,7 @@ struct run_result {
     size_t count;
     struct run_figures all;
     double first_batch;      /* from opening the reader; not among the waits */
-    double step;             /* that the pretended training of a batch takes; 0: no demand */
+    double step;             /* how long the simulated training of a batch takes; 0: no demand */
     uint64_t peak_anonymous; /* of the process, in memory */
     apl_stats stats;
 };

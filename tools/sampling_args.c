@@ -25,9 +25,9 @@ __attribute__((format(printf, 2, 3))) static apl_status refuse(apl_error *err, c
 
 struct class_weights {
     const apl_field *field;
-    double *weights; /* below 0: not told */
+    double *weights; /* below 0: not given */
     size_t count, room;
-    double others; /* of classes that are not told */
+    double others; /* of classes that are not listed */
 };
 
 /* The number of a class by its name, or by its number; false: there is none. */

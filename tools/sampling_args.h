@@ -1,11 +1,11 @@
-/* What is to be sampled, as command lines tell it: completed by what the store says of its classes. */
+/* What to sample, by options, with class names looked up in the store. */
 #ifndef SAMPLING_ARGS_H
 #define SAMPLING_ARGS_H
 
 #include "reader_args.h"
 
-/* Fills choice->sampling from what was given, if anything of it was, and lets the options point to it: the
- * choice must stay where it is. APL_E_INVALID, with a message, where --weights does not fit the store's
+/* Fills choice->sampling from the options given, if any, and makes choice->options point to it: the choice must not
+ * be moved. APL_E_INVALID, with a message, where --weights does not fit the store's
  * classes. */
 apl_status sampling_args(const apl_store *store, struct reader_choice *choice, apl_error *err);
 

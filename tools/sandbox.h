@@ -1,17 +1,16 @@
-/* Giving up what a command does not need, before it opens a file that may come from anybody. */
+/* Dropping privileges that a command does not need, before it opens files from untrusted sources. */
 #ifndef SANDBOX_H
 #define SANDBOX_H
 
 /*
- * From now on this process, and threads that it starts, can neither start programs, nor reach a network, nor get other
- * privileges, nor make memory executable, nor touch other processes: such calls fail, as if the kernel had none of them.
- * Where the kernel offers no such thing, under an emulator say, or with APL_SANDBOX=off in the environment (for debuggers),
- * nothing changes.
+ * From now on this process and its threads cannot start programs, use a network, gain privileges, make memory
+ * executable or touch other processes: such calls fail as if the kernel did not have them. Where the kernel offers no
+ * sandbox, for example under an emulator, or with APL_SANDBOX=off in the environment (for debuggers), nothing changes.
  */
 void sandbox_enter(void);
 
-/* Bounds the memory that parsers may be made to ask for: private memory of 2 GiB, and some for each of the threads (0: one for
- * each core). Memory beyond that "could not be had". A lower bound that is set already stays. */
+/* Limits the memory that hostile input can make parsers allocate: 2 GiB of private memory, and some per thread (0: one
+ * per core). Allocations beyond that fail: "out of memory". A lower limit that is set already stays. */
 void sandbox_limit_memory(unsigned threads);
 
 #endif

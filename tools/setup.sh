@@ -4,7 +4,7 @@
 #   setup.sh build [test] [python]   install (as root, or by sudo where it asks for no password)
 #   setup.sh --tell build        only say in one line what is missing; exit 1 if something is
 #
-# A package whose first column says "maybe" is left out where it cannot be had.
+# A package whose first column says "maybe" is left out where it is not available.
 
 set -u
 BUILD=${BUILD:-build}
@@ -119,7 +119,7 @@ must=$(missing must "$@")
 maybe=$(missing maybe "$@")
 [ -z "$must$maybe" ] && exit 0
 
-# What could not be had is not asked for again until clean.
+# What was not available is not tried again until `make clean`.
 tried="$BUILD/.setup-$system-$(echo "$*" | tr ' ' '-')"
 if [ -z "$must" ] && [ "$(cat "$tried" 2>/dev/null)" = "$maybe" ]; then exit 0; fi
 
@@ -132,7 +132,7 @@ else
 fi
 
 # Those of the packages named that apt knows; the others would make it refuse the rest.
-to_be_had()
+available()
 {
     for package in "$@"; do
         if [ $system != apt-get ] || apt-cache show "$package" >/dev/null 2>&1; then
@@ -144,13 +144,13 @@ to_be_had()
 if [ $system != apt-get ] || [ "$sudo" = none ]; then
     [ "$sudo" = none ] && as="sudo " || as=
     # shellcheck disable=SC2086
-    maybe=$(to_be_had $maybe)
+    maybe=$(available $maybe)
     if [ -n "$must" ]; then
-        echo "setup: needed and missing: ${must% }; type this, then try again:" >&2
+        echo "setup: required packages are missing: ${must% }; run this, then try again:" >&2
         echo "$as$command $must${maybe% }" >&2
         exit 1
     fi
-    [ -z "$maybe" ] || echo "setup: some things are left out; to have them: $as$command ${maybe% }" >&2
+    [ -z "$maybe" ] || echo "setup: optional packages are missing; to install them: $as$command ${maybe% }" >&2
     exit 0
 fi
 
@@ -168,11 +168,11 @@ trap 'rm -f "$log"' EXIT
 run apt-get update || echo "setup: going on with the package lists that are here" >&2
 
 # shellcheck disable=SC2086
-wanted=$(to_be_had $maybe)
+wanted=$(available $maybe)
 for package in $maybe; do
     case " $wanted" in
     *" $package "*) ;;
-    *) echo "setup: $package cannot be had here; what needs it is left out" >&2 ;;
+    *) echo "setup: $package is not available here; what needs it is skipped" >&2 ;;
     esac
 done
 if [ -n "$must" ]; then

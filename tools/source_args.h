@@ -1,4 +1,4 @@
-/* What is read, as command lines tell it: more stores (--with), and only some records (--where). */
+/* What to read, by options: further stores (--with), only some records (--where). */
 #ifndef SOURCE_ARGS_H
 #define SOURCE_ARGS_H
 
@@ -16,7 +16,7 @@ apl_status source_args_open(struct source_args *sources, const struct reader_arg
                             const char *split, apl_error *err);
 void source_args_close(struct source_args *sources);
 
-/* Lets the options point to what was opened. Where one store has a weight, the others' default is 1. */
+/* Makes the options point to what was opened. Where one store has a weight, the others' default is 1. */
 void source_args_set(struct source_args *sources, apl_reader_options *options);
 
 #endif

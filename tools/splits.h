@@ -1,4 +1,4 @@
-/* Named splits: how they are asked for on a command line, and how they are told of. */
+/* Named splits: parsing them from a command line, making and reporting them. */
 #ifndef SPLITS_H
 #define SPLITS_H
 
@@ -10,7 +10,7 @@
 /* NAME=RATIO[@PARENT], taken apart; points into a copy that it owns. */
 struct split_spec {
     char *name;
-    const char *parent; /* NULL: not told */
+    const char *parent; /* NULL: not given */
     double ratio;
     unsigned parts; /* 0: a division in two, with the ratio */
     double concentration;
@@ -20,12 +20,12 @@ struct split_spec {
 int split_parse(const char *text, struct split_spec *spec);
 void split_spec_free(struct split_spec *spec);
 
-/* Makes the split, or the parts if `parts` is not 0; what `spec` tells is taken from there, all else from
+/* Makes the split, or the parts if `parts` is not 0; takes from `spec` what that says, all else from
  * `options`. */
 apl_status split_make(apl_store *store, const struct split_spec *spec, const apl_split_options *options,
                       apl_error *err);
 
-/* NAME or NAME@PARENT, of what is divided into parts; as split_parse(). */
+/* Like split_parse(), for a division into parts: NAME or NAME@PARENT. */
 int split_parse_parts(const char *text, struct split_spec *spec);
 
 /* "DB: val has 5,013 records, train-val 44,987" */
@@ -34,16 +34,16 @@ int split_tell(const char *db, apl_store *store, const char *name);
 /* "content", "key", "id" or "group": what is hashed. */
 const char *split_by_name(apl_split_by by);
 
-/* What is told of a split in JSON: also of a file that cannot be used. `classes`: counts by class too. */
+/* A split in JSON, also one whose file cannot be used. `classes`: with counts by class. */
 json_t *split_file_json(apl_store *store, const apl_split_file *file, bool classes);
 json_t *split_named_json(apl_store *store, const char *name);
 
-/* The same of all parts that apl_split_parts() made: a line for each; an object with a list of them. */
+/* The same for all parts that apl_split_parts() made: a line for each; an object with a list of them. */
 int split_tell_parts(const char *db, apl_store *store, const char *name, unsigned parts);
 json_t *split_parts_json(apl_store *store, const char *name, unsigned parts);
 
-/* Lists the split files. In a directory that may be searched but not listed nobody can: then *list is NULL, which
- * has no files, and a note says so. */
+/* Lists the split files. A directory that may be searched but not listed gives *list NULL, which has no files, and a
+ * note that says so. */
 apl_status split_list(apl_store *store, apl_split_list **list, apl_error *err);
 
 /* Is it the file of another store, which was here before? It is not used, and harms nothing. */
@@ -60,7 +60,7 @@ struct split_names {
 int split_names_open(apl_store *store, struct split_names *names);
 void split_names_close(struct split_names *names);
 
-/* How many records of a split, by its name, have each class; the caller frees it. NULL if that cannot be told. */
+/* How many records of a split, by its name, have each class; the caller frees it. NULL if they cannot be counted. */
 uint64_t *split_counts(apl_store *store, const char *name, unsigned field);
 
 /* A table of the files, and lines on those that cannot be used; nothing if there are none. */

@@ -1,4 +1,4 @@
-/* One value of a batch, and what can be said of it. */
+/* One value of a batch. */
 #ifndef VALUE_H
 #define VALUE_H
 
@@ -20,10 +20,9 @@ struct value value_of(const apl_column *column, size_t row, size_t rows);
 /* Element i of a value of an unsigned type, at most 64 bits wide. */
 uint64_t value_unsigned(const struct value *value, size_t i);
 
-/* Is that what it is? */
 bool dtype_is_unsigned(apl_dtype dtype);
 
-/* Element i in decimal; of text, the byte's number. */
+/* Element i in decimal; for text, the byte as a number. */
 const char *element_text(const struct value *value, size_t i);
 
 #endif

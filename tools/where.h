@@ -4,8 +4,8 @@
 
 #include "apl.h"
 
-/* Leaves of ids[0 ... *count-1], which are ascending and of the split, those that the condition holds for. APL_E_INVALID, with
- * a message, for one that makes no sense for the store. */
+/* Keeps those of ids[0 ... *count-1], ascending ids of the split, for which the condition holds. APL_E_INVALID, with a
+ * message, if the condition does not fit the store. */
 apl_status where_sift(apl_store *store, const char *split, const char *condition, uint64_t *ids,
                       uint64_t *count, apl_error *err);
 

@@ -35,7 +35,7 @@ def program() -> Any:
 def test_a_few_steps(program: Any, store_path: str, loader: str, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--steps", "3", "--batch-size", "64", "--width", "4", "--threads", "0", "--device", "cpu"]
     figures = program.main([*options, "--loader", loader, "--json", store_path])
-    assert (figures.pictures, figures.tested, figures.loader) == (3 * 64, 300, loader)
+    assert (figures.images, figures.tested, figures.loader) == (3 * 64, 300, loader)
     assert 0 < figures.waited < figures.seconds
     assert 1 < figures.losses[0] < 5
     told = capsys.readouterr().out
@@ -47,7 +47,7 @@ def test_a_few_steps(program: Any, store_path: str, loader: str, capsys: pytest.
 def test_whole_epochs(program: Any, store_path: str) -> None:
     options = ["--epochs", "2", "--batch-size", "250", "--width", "4", "--threads", "0", "--device", "cpu"]
     figures = program.main([*options, store_path])
-    assert (figures.rounds, figures.steps, figures.pictures, len(figures.losses)) == (2, 8, 2000, 2)
+    assert (figures.rounds, figures.steps, figures.images, len(figures.losses)) == (2, 8, 2000, 2)
 
 
 def test_time_ends_it(program: Any, store_path: str) -> None:
@@ -58,13 +58,13 @@ def test_time_ends_it(program: Any, store_path: str) -> None:
 
 
 @pytest.mark.parametrize("loader", LOADERS)
-def test_pictures_are_the_same(program: Any, store_path: str, loader: str) -> None:
+def test_images_are_the_same(program: Any, store_path: str, loader: str) -> None:
     """What the network is tested with does not depend on the loader."""
     options = program.arguments(["--loader", loader, "--threads", "0", "--device", "cpu", store_path])
     store = program.apldata.Store(store_path)
     decoded = store.to_numpy("test")
     mean, deviation = (m[:, None, None] for m in store.moments("train"))
-    ((pictures, labels),) = list(program.loader(options, store, "test"))
+    ((images, labels),) = list(program.loader(options, store, "test"))
     expected = torch.from_numpy((decoded["image"] - mean) / deviation).float()
-    assert torch.allclose(pictures, expected, atol=1e-5)
+    assert torch.allclose(images, expected, atol=1e-5)
     assert torch.equal(labels, torch.from_numpy(decoded["label"]).long())

@@ -1,10 +1,10 @@
-/* A perceptual hash: see pictures.h. */
-#include "pictures.h"
+/* A perceptual hash: see image_hash.h. */
+#include "image_hash.h"
 #include "inputs.h"
 
 #include <string.h>
 
-bool picture_layout(const int64_t *shape, unsigned ndim, struct picture_layout *l)
+bool image_layout(const int64_t *shape, unsigned ndim, struct image_layout *l)
 {
     bool first = ndim == 3 && (shape[0] == 1 || shape[0] == 3), last = ndim == 3 && !first;
     if (ndim < 2 || ndim > 3 || (last && shape[2] != 1 && shape[2] != 3))
@@ -12,7 +12,7 @@ bool picture_layout(const int64_t *shape, unsigned ndim, struct picture_layout *
     int64_t height = shape[first], width = shape[first + 1];
     if (height < 1 || width < 1 || height > UINT32_MAX / width)
         return false;
-    *l = (struct picture_layout){.width = (uint32_t)width, .height = (uint32_t)height, .channels = 1};
+    *l = (struct image_layout){.width = (uint32_t)width, .height = (uint32_t)height, .channels = 1};
     if (ndim == 3)
         l->channels = (uint32_t)shape[first ? 0 : 2];
     l->channel_step = first ? (size_t)width * (size_t)height : 1;
@@ -20,7 +20,7 @@ bool picture_layout(const int64_t *shape, unsigned ndim, struct picture_layout *
     return true;
 }
 
-static uint64_t luma(const uint8_t *pixel, const struct picture_layout *l)
+static uint64_t luma(const uint8_t *pixel, const struct image_layout *l)
 {
     if (l->channels == 1)
         return *pixel;
@@ -62,7 +62,7 @@ static void spread(const struct axis *a, uint64_t i, uint64_t v, uint64_t *cells
 }
 
 /* Sums over cells, all of the same area: below 2^8 x width x height x cells of both axes. */
-static void reduce(const uint8_t *pixels, const struct picture_layout *l, unsigned columns, unsigned rows,
+static void reduce(const uint8_t *pixels, const struct image_layout *l, unsigned columns, unsigned rows,
                    uint64_t sums[MOST_CELLS][MOST_CELLS])
 {
     struct axis across = {l->width, columns}, down = {l->height, rows};
@@ -81,9 +81,9 @@ static void reduce(const uint8_t *pixels, const struct picture_layout *l, unsign
     }
 }
 
-struct picture_hash picture_hash(const uint8_t *pixels, const struct picture_layout *l)
+struct image_hash image_hash(const uint8_t *pixels, const struct image_layout *l)
 {
-    struct picture_hash hash = {0, 0};
+    struct image_hash hash = {0, 0};
     uint64_t sums[MOST_CELLS][MOST_CELLS];
     reduce(pixels, l, 9, 8, sums);
     for (unsigned i = 0; i < 64; i++)
@@ -96,23 +96,23 @@ struct picture_hash picture_hash(const uint8_t *pixels, const struct picture_lay
 
 /* ---------------------------------------------------------------------------------------- of all records */
 
-/* May values of that shape be pictures? Dimensions that vary may be anything. */
-static bool can_be_picture(const apl_field *f)
+/* May values of that shape be images? Dimensions that vary may be anything. */
+static bool can_be_image(const apl_field *f)
 {
     int64_t shape[APL_MAX_DIMS] = {0};
-    struct picture_layout layout;
+    struct image_layout layout;
     if (f->role != APL_INPUT || f->dtype != APL_U8 || f->ndim < 2)
         return false;
     for (unsigned i = 0; i < f->ndim; i++)
         shape[i] = f->shape[i] < 0 ? 3 : f->shape[i];
-    return picture_layout(shape, f->ndim, &layout);
+    return image_layout(shape, f->ndim, &layout);
 }
 
-int pictures_field(const apl_store *store)
+int images_field(const apl_store *store)
 {
     const apl_field *f;
     for (unsigned i = 0; (f = apl_store_field(store, i)) != NULL; i++)
-        if (can_be_picture(f))
+        if (can_be_image(f))
             return (int)i;
     return -1;
 }
@@ -120,8 +120,8 @@ int pictures_field(const apl_store *store)
 struct hashing {
     unsigned field;
     const int64_t *shape; /* of the field */
-    struct picture_hash *hashes;
-    uint8_t *is_picture;
+    struct image_hash *hashes;
+    uint8_t *is_image;
 };
 
 static void hash_batch(void *user, const apl_batch *batch)
@@ -131,20 +131,19 @@ static void hash_batch(void *user, const apl_batch *batch)
     size_t rows = apl_batch_rows(batch);
     uint64_t first = apl_batch_ids(batch)[0];
     for (size_t row = 0; row < rows; row++) {
-        struct picture_layout layout;
+        struct image_layout layout;
         const int64_t *shape = c->offsets ? c->shapes + row * c->ndim : h->shape;
         size_t at = c->offsets ? (size_t)c->offsets[row] : row * (c->bytes / rows);
-        h->is_picture[first + row] = picture_layout(shape, c->ndim, &layout);
-        h->hashes[first + row] = h->is_picture[first + row]
-                                     ? picture_hash((const uint8_t *)c->data + at, &layout)
-                                     : (struct picture_hash){0, 0};
+        h->is_image[first + row] = image_layout(shape, c->ndim, &layout);
+        h->hashes[first + row] = h->is_image[first + row] ? image_hash((const uint8_t *)c->data + at, &layout)
+                                                          : (struct image_hash){0, 0};
     }
 }
 
-apl_status pictures_hash(apl_store *store, unsigned field, struct picture_hash *hashes, uint8_t *is_picture,
-                         apl_error *err)
+apl_status images_hash(apl_store *store, unsigned field, struct image_hash *hashes, uint8_t *is_image,
+                       apl_error *err)
 {
     const apl_field *f = apl_store_field(store, field);
-    struct hashing h = {field, f->shape, hashes, is_picture};
+    struct hashing h = {field, f->shape, hashes, is_image};
     return inputs_each(store, &f->name, 1, hash_batch, &h, err);
 }
