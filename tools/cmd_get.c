@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define PICTURES_ACROSS 16
@@ -67,10 +68,10 @@ static int guess_format(struct job *job, const apl_store *store)
                     {".raw", RAW}, {".bin", RAW}, {".txt", TEXT}};
     const char *dot = strrchr(job->output, '.');
     const apl_field *kept = kept_field(job, store);
-    if (dot && kept && strcmp(dot + 1, strchr(kept->media, '/') + 1) == 0)
+    if (dot && kept && strcasecmp(dot + 1, strchr(kept->media, '/') + 1) == 0)
         dot = NULL;
     for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++) {
-        if (strcmp(dot, suffixes[i].suffix) == 0) {
+        if (strcasecmp(dot, suffixes[i].suffix) == 0) {
             job->format = suffixes[i].format;
             return 0;
         }
@@ -88,6 +89,18 @@ static int use_named(struct job *job, const apl_store *store)
     if (job->format == FILE_KEPT && !apl_store_field(store, (unsigned)job->field)->media)
         return failed("%s: the values of field %s are not files", shown(job->path), shown(job->field_name));
     return 0;
+}
+
+/* The format takes one field, and it is not known which. */
+static int ask_for_field(const struct job *job, const apl_store *store)
+{
+    char names[256] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i < apl_store_info(store)->fields && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
+                                 shown(apl_store_field(store, i)->name));
+    return misuse("%s writes one field: --field names it: %s%s", job->format == RAW ? "raw" : "text", names,
+                  used < sizeof names ? "" : "...");
 }
 
 /* Which field to write. */
@@ -113,7 +126,7 @@ static int pick_field(struct job *job, const apl_store *store)
             job->field = (int)i;
     if (job->field >= 0)
         return 0;
-    return image ? failed("%s: no field is an image", shown(job->path)) : misuse("which --field?");
+    return image ? failed("%s: no field is an image", shown(job->path)) : ask_for_field(job, store);
 }
 
 static void print_numbers(const struct value *v, size_t limit)
@@ -173,19 +186,29 @@ static void list_record(const struct job *job, const apl_store *store, const apl
     }
 }
 
-/* A line a record: text with control bytes escaped, or all numbers. */
-static int print_text(const struct job *job, const apl_batch *batch, FILE *to)
+/* Text of any length with control bytes escaped; false: out of memory. */
+static bool print_escaped(const uint8_t *text, size_t bytes, FILE *to)
+{
+    char *escaped = bytes < SIZE_MAX / 4 ? malloc(4 * bytes + 1) : NULL;
+    if (escaped)
+        fputs(apl_printable(escaped, 4 * bytes + 1, (const char *)text, bytes), to);
+    free(escaped);
+    return escaped != NULL;
+}
+
+/* A line a record: text with control bytes escaped, or all numbers. false: out of memory. */
+static bool print_text(const struct job *job, const apl_batch *batch, FILE *to)
 {
     size_t rows = apl_batch_rows(batch);
     for (size_t r = 0; r < rows; r++) {
         struct value v = value_of(apl_batch_column(batch, (unsigned)job->field), r, rows);
-        if (v.dtype == APL_UTF8)
-            fputs(shown_bytes(v.data, v.bytes), to);
+        if (v.dtype == APL_UTF8 && !print_escaped(v.data, v.bytes, to))
+            return false;
         for (size_t i = 0; i < v.elements && v.dtype != APL_UTF8; i++)
             fprintf(to, "%s%s", i ? " " : "", element_text(&v, i));
         fputc('\n', to);
     }
-    return 0;
+    return true;
 }
 
 /* The text in memory. */
@@ -196,8 +219,8 @@ static struct bytes make_text(const struct job *job, const apl_batch *batch)
     FILE *memory = open_memstream(&text, &size);
     if (!memory)
         return (struct bytes){0};
-    print_text(job, batch, memory);
-    bool bad = ferror(memory);
+    bool bad = !print_text(job, batch, memory);
+    bad |= ferror(memory) != 0;
     bad |= fclose(memory) != 0;
     if (bad) {
         free(text);

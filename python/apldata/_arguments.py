@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from . import _core
 from ._errors import InvalidError, InvalidTypeError
 
-U32, U64 = 2**32 - 1, 2**64 - 1
+U32, U63, U64 = 2**32 - 1, 2**63 - 1, 2**64 - 1
 _LONGEST = 60  # characters of a value that are shown
 # How the contents of an array begin, where a library prints one.
 _CONTENTS = re.compile(
@@ -58,7 +58,7 @@ def wrong_type(name: str, wanted: str, value: Any) -> InvalidTypeError:
 def _bounds(least: int, most: int) -> str:
     if least < 0 and most == U64:
         return "an integer"
-    if most in (U32, U64, U32 - 1):
+    if most in (U32, U63, U64, U32 - 1):
         return f"an integer, at least {least}"
     return f"an integer from {least} to {most}"
 
@@ -220,8 +220,12 @@ def names_checked(options: type | None = None) -> Callable[[_Function], _Functio
     return decorate
 
 
+_SYNONYMS = {"force": "replace", "overwrite": "replace", "rng": "seed", "num_workers": "threads"}
+
+
 def _no_argument(function: Callable[..., Any], name: str, known: Iterable[str]) -> InvalidTypeError:
-    near = difflib.get_close_matches(name, known, 1)
+    synonym = _SYNONYMS.get(name, "")
+    near = [synonym] if synonym in set(known) else difflib.get_close_matches(name, known, 1)
     what = function.__qualname__.removesuffix(".__init__")
     return InvalidTypeError(
         f"{what} has no argument {name!r}" + (f": did you mean {near[0]!r}?" if near else "")

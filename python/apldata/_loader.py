@@ -15,6 +15,7 @@ import numpy as np
 from . import _core, _trees
 from ._arguments import (
     U32,
+    U63,
     U64,
     choice,
     flag,
@@ -29,10 +30,12 @@ from ._arguments import (
     wrong_type,
     wrong_value,
 )
+from ._checks import check_order, check_state
 from ._errors import Error, ForkedError, InvalidError, LentError, NotFoundError
 from ._foreign import begin, resolved
 from ._ids import marked, mask_of
-from ._mix import WEIGHT, records_of, sources
+from ._launch import warn_if_alone
+from ._mix import records_of, sources, weight_of
 from ._pass import Epoch, Pass
 from ._source import Source
 from ._store import Store
@@ -96,14 +99,14 @@ class Loader:
         sampling: an `apldata.Sampling`: an epoch is a sample of the records, drawn anew each time, by weights
             of classes or records.
         ids: only these records of the split, as `Store.where()` gives them, or a mask of bools, one for each
-            record of the split in the order of ids; None: all. With `mix`, ids of all stores, which go on
-            from store to store.
+            record of the split in the order of ids; None: all. With shuffle=False they must ascend. With
+            `mix`, ids of all stores, which go on from store to store.
         mix: more stores, each a `Store` or its directory, alone or as (store, split) or (store, split,
             weight): an epoch is one order of the records of all. Ids go on from store to store: see
             `source()`.
-        weight: of the loader's own store, where those of the mix have weights: an epoch is then a sample in
-            which each store comes in proportion to its weight, and its records equally often, give or take
-            one; a `Sampling` says how many records it has, and whether draws are independent.
+        weight: of the loader's own store, above 0, where those of the mix have weights: an epoch is then a
+            sample in which each store comes in proportion to its weight, and its records equally often, give
+            or take one; a `Sampling` says how many records it has, and whether draws are independent.
         memory_budget: bytes that the loader may allocate; 0: what the window needs.
         rank, world: this process among how many, which share an epoch; None: as torchrun, MPI or Slurm say.
         first_epoch: the number of the first epoch. Order and augmentation follow from seed and epoch: a
@@ -152,7 +155,7 @@ class Loader:
         sampling: Sampling | None = None,
         ids: Any = None,
         mix: Iterable[Any] = (),
-        weight: float = 0.0,
+        weight: float | None = None,
         memory_budget: int = 0,
         rank: int | None = None,
         world: int | None = None,
@@ -177,7 +180,7 @@ class Loader:
             **wholes(0, U32, loaders=loaders, consumers=consumers, queue_depth=queue_depth, bins=bins,
                      lanes=lanes, rank=rank or 0, world=world or 0),
         }  # fmt: skip
-        first_epoch = whole("first_epoch", first_epoch)
+        first_epoch = whole("first_epoch", first_epoch, 0, U63)
         self._timeout = 0.0 if timeout is None else number("timeout", timeout, _SECONDS, 0)
         check_channels(in_c, self.store.schema)
         self.seed = self._options["seed"]
@@ -185,6 +188,7 @@ class Loader:
         first = next(iter(self.store._splits()))[0]
         self.split = self._options["split"] = first if split is None else text("split", split)
         self._add_records(sampling, ids, mix, weight)
+        self._by_itself = world is None  # does the launcher say which rank it is?
         self._pid, self._starting = os.getpid(), threading.RLock()
         self._passes: weakref.WeakSet[Pass] = weakref.WeakSet()  # also those of iterators of before
         self._cancelled = self._closed = False
@@ -196,7 +200,9 @@ class Loader:
             raise NotFoundError(f"{error} (it has the splits {splits}, the fields {fields})") from None
         _open_loaders.add(self)
 
-    def _add_records(self, sampling: Sampling | None, ids: Any, mix: Iterable[Any], weight: float) -> None:
+    def _add_records(
+        self, sampling: Sampling | None, ids: Any, mix: Iterable[Any], weight: float | None
+    ) -> None:
         """Which records an epoch has, as the extension takes it."""
         if sampling is not None and not isinstance(sampling, Sampling):
             raise wrong_type("sampling", "an apldata.Sampling", sampling)
@@ -204,11 +210,14 @@ class Loader:
         own = None if ids is None else self._own_ids(ids, sum(len(store) for store, *_ in more))
         if own is not None and not own.size:
             raise wrong_value("ids", "at least one record", ids)
+        if self._options["sequential"]:
+            weighted = weight is not None or any(each for _, _, each in more)
+            check_order(sampling is not None, weighted, self._options["order"], own)
         self._sampling = sampling
         self._stores = (self.store, *(store for store, *_ in more))
         self._options |= {
             "sampling": sampling and sampling._in_c(self.store, own), "mix": more,
-            "weight": number("weight", weight, WEIGHT, 0),
+            "weight": weight_of("weight", weight),
             "ids": None if own is None else own.tobytes(),
         }  # fmt: skip
 
@@ -257,6 +266,9 @@ class Loader:
 
     def __iter__(self) -> Iterator[Any]:
         self._check_usable()  # in a child, the lock may be held for ever
+        if self._by_itself and self._options["world"] < 2:
+            self._by_itself = False  # told once
+            warn_if_alone()
         iterator = Epoch(self)
         _trees.register()
         with self._starting:
@@ -343,7 +355,7 @@ class Loader:
         """Makes the next iteration that of epoch `epoch`, from its beginning; where a state of that epoch has
         just been loaded, from there. Needed only to leave the sequence: `iter()` goes from epoch to epoch by
         itself."""
-        epoch = whole("epoch", epoch)
+        epoch = whole("epoch", epoch, 0, U63)
         now = self._settled()
         if now.begun and epoch == now.reader.epoch + 1:
             return  # that is where iter() will go
@@ -382,6 +394,7 @@ class Loader:
             where, finished = bytes.fromhex(state["state"]), state.get("finished", False)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InvalidError("not a valid reader state") from None
+        check_state(state, where)
         self._reopen(bool(flag("finished of the state", finished)), state=where)
 
     # ---------------------------------------------------------------------------------------- telling

@@ -9,7 +9,16 @@ from typing import Any
 from ._arguments import number, optional_text, path_of, wrong_type, wrong_value
 from ._store import Store
 
-WEIGHT = "a number, at least 0"
+
+def weight_of(name: str, value: Any) -> float:
+    """A weight, as the extension takes it: 0 for None, which is none."""
+    wanted = "a number above 0, or None"
+    if value is None:
+        return 0.0
+    weight = number(name, value, wanted, 0)
+    if weight == 0:
+        raise wrong_value(name, f"{wanted}: a store of which nothing is to be read is left out", value)
+    return weight
 
 
 def sources(mix: Iterable[Any]) -> list[tuple[Store, str | None, float]]:
@@ -24,8 +33,8 @@ def sources(mix: Iterable[Any]) -> list[tuple[Store, str | None, float]]:
 def _source(name: str, given: tuple[Any, ...]) -> tuple[Store, str | None, float]:
     if not 1 <= len(given) <= 3:
         raise wrong_value(name, "a store, (store, split) or (store, split, weight)", given)
-    db, split, weight = given[0], given[1] if len(given) > 1 else None, given[2] if len(given) > 2 else 0
-    split, weight = optional_text(f"{name}: split", split), number(f"{name}: weight", weight, WEIGHT, 0)
+    db, split, weight = given[0], given[1] if len(given) > 1 else None, given[2] if len(given) > 2 else None
+    split, weight = optional_text(f"{name}: split", split), weight_of(f"{name}: weight", weight)
     return db if isinstance(db, Store) else Store(path_of(name, db)), split, weight
 
 

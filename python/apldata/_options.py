@@ -19,7 +19,7 @@ class RecordOptions(TypedDict, total=False):
     sampling: Sampling | None
     ids: Any
     mix: Iterable[Any]
-    weight: float
+    weight: float | None
     memory_budget: int
     first_epoch: int
     skip_corrupt: int

@@ -9,7 +9,7 @@ from typing import Any
 from . import _core
 from ._ahead import END
 from ._arguments import shown
-from ._errors import CancelledError
+from ._errors import CancelledError, InvalidError
 
 Function = Callable[[Any], Any]
 
@@ -38,7 +38,30 @@ def apply(functions: Iterable[Function], item: Any) -> Any:
     for function in functions:
         result = call(function, item)
         item = item if result is None else result
+        if isinstance(item, _core.Batch):
+            _check_rows(function, item)
     return item
+
+
+def _rows(value: Any) -> int:
+    """How many an array or a list has; -1: it has none."""
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return int(shape[0]) if len(shape) else -1
+    return len(value) if hasattr(value, "__len__") and not isinstance(value, (str, bytes)) else -1
+
+
+def _check_rows(function: Function, batch: _core.Batch) -> None:
+    """Refuses a batch whose fields have come to have different numbers of rows: images would go with the
+    labels of others."""
+    rows = {name: batch.rows if value is None else _rows(value) for name, value in batch._held().items()}
+    if -1 not in rows.values() and len(set(rows.values())) <= 1:
+        return
+    told = ", ".join(f"{name} {'none' if count < 0 else count}" for name, count in rows.items())
+    raise InvalidError(
+        f"{named(function)} has left fields with different numbers of rows: {told}; it may change the rows "
+        "of all fields, or of none"
+    )
 
 
 class Source:

@@ -37,6 +37,8 @@ def _is_whole(value: Any) -> bool:
 
 def _value(field: Field, value: Any) -> Any:
     """A class by its name is its number."""
+    if field.classes and _is_whole(value) and not 0 <= value < len(field.classes):
+        raise wrong_value(field.name, f"a class from 0 to {len(field.classes) - 1}, or its name", value)
     if not (field.classes and isinstance(value, str)):
         return value
     if value not in field.classes:

@@ -13,6 +13,7 @@ from types import ModuleType
 
 from apldata._arguments import (
     flag,
+    names_checked,
     number,
     optional_text,
     path_of,
@@ -111,17 +112,18 @@ def _progress_function(
 
 
 def _notice(message: str) -> None:
-    # The frames of ingest() and of this function are not what the user wants to see named.
-    warnings.warn(message, IngestWarning, stacklevel=3)
+    # Not the frames of this function, of ingest() or of what checks its arguments, but the caller's.
+    warnings.warn(message, IngestWarning, stacklevel=4)
 
 
+@names_checked()
 def ingest(
     source: str | os.PathLike[str],
     db: str | os.PathLike[str],
     *,
     progress: bool | Callable[[Progress], object] = False,
     shuffle: int | None = None,
-    force: bool = False,
+    replace: bool = False,
     partial: bool = False,
     threads: int | None = None,
     codec: str | None = None,
@@ -129,6 +131,7 @@ def ingest(
     block_records: int = 0,
     split: Mapping[str, float | tuple[float, str]] | None = None,
     stratify: str | None = None,
+    force: bool = False,
 ) -> IngestSummary:
     """Turns a dataset archive into a store.
 
@@ -143,7 +146,7 @@ def ingest(
             line at the end). A function is called with a :class:`Progress`, at most ten times a second and at
             each change of phase; what it raises cancels and is raised here.
         shuffle: a seed: the records of each split are stored in a keyed random order.
-        force: replace a store that exists, and split files.
+        replace: replace a store that exists, and split files. `force` is another name for it.
         partial: accept a source that lacks members or rows. Damage is never accepted.
         threads: that encode; None: one per core; 0: none, the caller does the work.
         codec: ``"raw"``, ``"zstd"``, ``"shuffle"``, ``"delta"`` or ``"picture"``; None: tried and chosen.
@@ -159,7 +162,7 @@ def ingest(
     Raises:
         SourceError: the source is damaged or not what it should be.
         IncompleteError: the source ends early, or lacks members or rows.
-        ExistsError: there is a store already, and not `force`.
+        ExistsError: there is a store already, and not `replace`.
         BusyError: another writer is at work on it, in this or another process.
         NoSpaceError, IOError: the system could not read or write.
         KeyboardInterrupt: Ctrl-C; nothing is left behind.
@@ -171,21 +174,22 @@ def ingest(
     extension = load_extension()
     requests = _split_requests(split)
     stratify = optional_text("stratify", stratify)
+    replace = bool(flag("replace", replace)) or bool(flag("force", force))
     shuffled = shuffle is not None and shuffle is not False
     arguments = (
         path_of("source", source), path_of("db", db),
         optional_text("codec", codec), whole("level", level, -128, 22), threads_of(threads),
         whole("block_records", block_records, 0, 65536), shuffled,
-        0 if shuffle is True or not shuffled else whole("shuffle", shuffle), flag("force", force),
+        0 if shuffle is True or not shuffled else whole("shuffle", shuffle), replace,
         flag("partial", partial),
     )  # fmt: skip
     began = time.monotonic()
-    with ExitStack() as stack, advising(ExistsError, "force=True puts another in its place"):
+    with ExitStack() as stack, advising(ExistsError, "replace=True puts another in its place"):
         values = extension.ingest(*arguments, _progress_function(progress, stack), _notice)
     if requests:
         store = Store(db)
         for name, ratio, parent in requests:
-            store.split(name, ratio, parent, stratify=stratify, replace=force)
+            store.split(name, ratio, parent, stratify=stratify, replace=replace)
     name, records, raw_bytes, source_bytes, file_bytes, digest = values
     seconds = time.monotonic() - began
     return IngestSummary(

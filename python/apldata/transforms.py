@@ -420,11 +420,16 @@ class PerPicture:
         given = np.ascontiguousarray(image.transpose(1, 2, 0)) if turned else image
         result = self.function(given) if self.keyword is None else self.function(**{self.keyword: given})
         if isinstance(result, dict):
-            result = result[self.keyword or "image"]
+            key = self.keyword or "image"
+            if key not in result:
+                raise InvalidError(f"{shown(self.function)} has returned a dict without {key!r}")
+            result = result[key]
         if result is None:
             raise InvalidError(f"{shown(self.function)} has returned None, not an image")
         is_tensor = hasattr(result, "detach")
         array = np.asarray(result)
+        if array.ndim == 0 or array.dtype.kind not in "biufcV":
+            raise wrong_type(f"what {shown(self.function)} returns", "an image", result)
         if not self.channels_last:
             return array
         return _channels_first(array, is_tensor, len(image) if turned else 1)

@@ -282,6 +282,25 @@ static PyObject *get(PyObject *self, PyObject *args)
     return found < 0 ? NULL : found ? subscript(self, name) : Py_NewRef(otherwise);
 }
 
+/* Of each of its own fields, the array that has been asked for or put in its place; None: it is as it came. */
+static PyObject *held(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    struct batch *b = (struct batch *)self;
+    struct lease *lease = hold(b);
+    PyObject *list = lease ? column_names(b, lease) : NULL, *dict = list ? PyDict_New() : NULL;
+    lease_end(lease);
+    for (Py_ssize_t i = 0; dict && i < PyList_Size(list); i++) {
+        PyObject *name = PyList_GetItem(list, i); /* of a list that is nobody else's */
+        PyObject *value = item_of(b->values, name);
+        if (PyErr_Occurred() || PyDict_SetItem(dict, name, value ? value : Py_None) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(value);
+    }
+    Py_XDECREF(list);
+    return dict;
+}
+
 /* Frameworks rebuild mappings by their type, type(batch)({...}): what they get is a dict. */
 static PyObject *rebuild(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
@@ -443,6 +462,7 @@ static PyMethodDef methods[] = {
     {"keys", keys, METH_NOARGS, "Names of the fields, in the order of the schema."},
     {"values", values, METH_NOARGS, "What batch[name] is, for each field."},
     {"items", items, METH_NOARGS, "(name, batch[name]) of each field."},
+    {"_held", held, METH_NOARGS, "_held(): of each field, the array in its place, or None"},
     {"get", get, METH_VARARGS,
      "get(name, default=None) -> batch[name], or the default if there is no such field."},
     {"release", release, METH_NOARGS,

@@ -218,3 +218,93 @@ def test_classes_by_their_names(tmp_path: Path) -> None:
         writer.extend(x=[2, 3, 4], y=["dog", "cat", "dog"])
         writer.extend(x=[5, 6], y=np.array(["dog", "cat"], object))
     assert Store(tmp_path / "s").to_numpy()["y"].tolist() == [1, 0, 1, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"weight": 0, "mix": [("test", 1)]},
+            "^weight must be a number above 0, or None: .*left out; got 0$",
+        ),
+        ({"mix": [("test", 0)]}, r"^mix\[0\]: weight must be a number above 0"),
+        ({"mix": [("test", -1)]}, r"^mix\[0\]: weight must be a number above 0"),
+        ({"shuffle": False, "sampling": apldata.Sampling(records=5)}, "^sampling needs shuffle=True"),
+        ({"shuffle": False, "weight": 2, "mix": [("test", 1)]}, "^a mix with weights needs shuffle=True"),
+        ({"shuffle": False, "order": "free"}, r"^order='free' \(in_order=False\) needs shuffle=True"),
+        (
+            {"shuffle": False, "ids": [3, 1, 2]},
+            r"^ids: shuffle=False .*do not ascend: sort them.*Store.get\(ids\)",
+        ),
+        (
+            {"first_epoch": 2**63},
+            "^first_epoch must be an integer, at least 0, and at most 9223372036854775807;",
+        ),
+    ],
+)
+def test_what_would_be_ignored_is_refused(store: Store, options: dict, message: str) -> None:
+    options = {**options, "mix": [(store, *one) for one in options.get("mix", ())]}
+    refused(InvalidError, message, Loader, store, **options)
+
+
+def test_ids_in_their_order_or_shuffled(store: Store) -> None:
+    with Loader(store, ids=[1, 2, 3], shuffle=False) as loader:
+        assert next(iter(loader)).ids.tolist() == [1, 2, 3]
+    with Loader(store, ids=[3, 1, 2]) as loader:
+        assert sorted(next(iter(loader)).ids.tolist()) == [1, 2, 3]
+
+
+def test_epochs_beyond_the_last(store: Store) -> None:
+    with Loader(store) as loader:
+        loader.set_epoch(2**63 - 1)
+        refused(InvalidError, r"^epoch must be .*at most 9223372036854775807; got", loader.set_epoch, 2**63)
+
+
+def test_a_class_beyond_the_last(store: Store) -> None:
+    refused(InvalidError, "^label must be a class from 0 to 9, or its name; got 99$", store.where, label=99)
+    refused(InvalidError, "^label must be a class from 0 to 9", store.where, "test", label=[1, -1])
+    assert len(store.where("test", label=range(10))) == 300
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda image: "cat", r"lambda.*must be an image; got 'cat' \(str\)"),
+        (lambda image: 3.5, r"lambda.*must be an image; got 3.5 \(float\)"),
+        (lambda image: ["a"], r"lambda.*must be an image; got \['a'\] \(list\)"),
+        (lambda image: {"picture": image}, "lambda.*has returned a dict without 'image'"),
+    ],
+)
+def test_what_a_function_of_an_image_returns(store: Store, function: Any, message: str) -> None:
+    with Loader(store, transforms=PerPicture(function)) as loader:
+        refused(InvalidError, message, next, iter(loader))
+
+
+def test_a_function_of_a_batch_keeps_its_rows(store: Store) -> None:
+    def few(batch: Any) -> None:
+        batch["image"] = batch["image"][:3]
+
+    def scalar(batch: Any) -> None:
+        batch["label"] = np.float32(1)
+
+    def twice(batch: Any) -> None:
+        for name in list(batch):
+            batch[name] = np.repeat(batch[name], 2, axis=0)
+        batch["mean"] = 0.5
+
+    for threads in (0, 2):
+        with Loader(store, batch_size=64, transforms=few, threads=threads) as loader:
+            message = r"few \(test_arguments.py:\d+\) has left fields .*rows: image 3, label 64; it may"
+            refused(InvalidError, message, next, iter(loader))
+    with Loader(store, batch_size=64, transforms=scalar) as loader:
+        refused(InvalidError, "image 64, label none", next, iter(loader))
+    with Loader(store, batch_size=64, transforms=twice) as loader:
+        assert len(next(iter(loader))["label"]) == 128
+
+
+def test_names_of_other_makers(store: Store, tmp_path: Path) -> None:
+    refused(
+        InvalidTypeError, "no argument 'force': did you mean 'replace'", Writer, tmp_path / "s", {}, force=1
+    )
+    refused(InvalidTypeError, "ingest has no argument 'repalce': did you mean 'replace'", apldata.ingest,
+            "x", "y", repalce=True)  # fmt: skip

@@ -132,6 +132,7 @@ def test_existing_store(small: Path, tmp_path: Path) -> None:
         apldata.ingest(small, tmp_path / "db", partial=True)
     assert isinstance(caught.value, FileExistsError) and "\n" not in str(caught.value)
     quietly(small, tmp_path / "db", partial=True, force=True)
+    quietly(small, tmp_path / "db", partial=True, replace=True)
     assert (tmp_path / "db/data.mdb").read_bytes() == before
 
 

@@ -7,6 +7,7 @@ import os
 import pickle
 import threading
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -376,3 +377,26 @@ def test_batch_size_cannot_be_set(store_path: str) -> None:
         with pytest.raises(AttributeError, match="batch_size"):
             loader.batch_size = 8  # type: ignore[misc]
         assert loader.batch_size == 100 == next(iter(loader)).rows
+
+
+def test_half_of_a_launcher_is_told_of(store: apldata.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    with apldata.Loader(store) as loader:
+        with pytest.warns(RuntimeWarning, match="WORLD_SIZE is 4 and RANK is not set.*rank=0, world=1"):
+            iter(loader)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            iter(loader)  # told once
+    for options, environment in (
+        ({"rank": 0, "world": 1}, {}),
+        ({}, {"RANK": "0"}),
+        ({}, {"WORLD_SIZE": "1"}),
+    ):
+        with monkeypatch.context() as patched, warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for name, value in environment.items():
+                patched.setenv(name, value)
+            with apldata.Loader(store, **options) as loader:
+                iter(loader)

@@ -265,3 +265,16 @@ def test_closing_from_a_function(store: Store) -> None:
     with pytest.raises((apldata.CancelledError, ValueError)):
         list(loader)
     loader.close()
+
+
+def test_numbers_of_a_state_cannot_be_changed(store: apldata.Store) -> None:
+    with apldata.Loader(store, batch_size=100, first_epoch=3) as loader:
+        next(iter(loader))
+        state = loader.state_dict()
+        for name, wrong in (("epoch", 4), ("position", 0), ("epoch", "3")):
+            with pytest.raises(apldata.InvalidError, match=rf"says {name} .*cannot be changed; .*set_epoch"):
+                loader.load_state_dict({**state, name: wrong})
+        with pytest.raises(apldata.InvalidError, match="of version 2; known is 1"):
+            loader.load_state_dict({**state, "apldata": 2})
+        loader.load_state_dict({"state": state["state"]})
+        assert (loader.epoch, loader.state_dict()["position"]) == (3, 100)

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -498,3 +499,17 @@ def test_masks_of_a_loader(store: Store, drawn: dict) -> None:
         apldata.Loader(store, "test", ids=np.zeros(300, bool))
     with pytest.raises(apldata.InvalidError, match="with mix, give ids"):
         apldata.Loader(store, "test", ids=label == 3, mix=[(store, "train")])
+
+
+def test_the_command_writes_text_of_any_length(tmp_path: Path) -> None:
+    command = Path(apldata._core.__file__).parent / "bin/apldata"
+    if not command.is_file():
+        pytest.skip("the command is not built")
+    texts = ["word " * 400, "a\tb" * 5000, ""]
+    with apldata.Writer(tmp_path / "s", {"text": str}) as writer:
+        writer.extend(text=texts)
+    get = [command, "get", tmp_path / "s", "0", "1", "2"]
+    subprocess.run([*get, "-o", tmp_path / "x.TXT"], check=True)
+    told = subprocess.run([*get, "--field", "text", "--format", "text"], check=True, capture_output=True)
+    expected = "".join(text.replace("\t", "\\x09") + "\n" for text in texts)
+    assert (tmp_path / "x.TXT").read_text() == told.stdout.decode() == expected

@@ -38,6 +38,13 @@ def test_samples(store_path: str, drawn: dict[str, Any]) -> None:
             assert label == drawn[split]["label"][int(i)]
 
 
+def test_a_misspelt_argument_is_told(store_path: str) -> None:
+    with pytest.raises(
+        apldata.InvalidTypeError, match="Dataset has no argument 'transforms': did you mean 'transform'"
+    ):
+        Dataset(store_path, transforms=[brighten])
+
+
 def test_many_at_once(store_path: str, drawn: dict[str, Any]) -> None:
     dataset = Dataset(store_path)
     indices = [3, 999, 3, 500, -1]

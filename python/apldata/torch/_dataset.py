@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._arguments import U64, flag, function, text, whole
+from .._arguments import U64, flag, function, names_checked, text, whole
 from .._errors import InvalidError, NoRecordError
 from .._source import call
 from .._store import Store
@@ -54,6 +54,7 @@ class Dataset(torch.utils.data.Dataset[Any]):
         CorruptError: a block is not what was written; `error.records` tells whose.
     """
 
+    @names_checked()
     def __init__(
         self,
         db: Store | str | os.PathLike[str],
