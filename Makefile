@@ -103,7 +103,8 @@ EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
 NET_SRC    := $(filter-out %/read.c %/minimal.c %/resume.c %/write.c %/train.c,$(EXAMPLE_SRC))
 
 # What libaplingest keeps copies of, so that libapldata exports its public calls only.
-BOTTOM_SRC := $(filter $(foreach f,status sized hash cpu xxh3_% parallel quota,store/base/$(f).c),$(STORE_SRC))
+BOTTOM_SRC := $(filter $(foreach f,status sized hash cpu xxh3_% parallel quota,store/base/$(f).c) \
+                       reader/photo/jpeg.c reader/photo/exif.c,$(STORE_SRC))
 CMD_SRC    := $(filter tools/cmd_% audit/cmd_%,$(TOOLS_SRC))
 COMMON_SRC := $(filter-out tools/aplingest.c tools/apldata.c $(CMD_SRC),$(TOOLS_SRC))
 
@@ -162,7 +163,7 @@ $(OBJ)/flags: FORCE
 	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(MACHINE) $(ALL_CFLAGS)' > $@
 
 # Includes point down only: base <- codec <- store <- split <- order <- reader, base <- image <- reader and base <- photo <- reader;
-# ingest sees the base alone, and what is installed; tools see what is installed, and nothing else.
+# ingest sees the base, the decoder of images, and what is installed; tools see what is installed, and nothing else.
 SEES_BASE    := -Iinclude -Istore/base
 SEES_CODEC   := $(SEES_BASE) -Istore/codec
 SEES_STORE   := $(SEES_CODEC) -Istore
@@ -171,7 +172,7 @@ SEES_ORDER   := $(SEES_SPLIT) -Ireader/order
 SEES_IMAGE   := $(SEES_BASE) -Ireader/image
 SEES_PHOTO   := $(SEES_BASE) -Ireader/photo
 SEES_READER  := $(SEES_ORDER) -Ireader/image -Ireader/photo -Ireader
-SEES_FORMATS := $(SEES_BASE) -Iingest/formats
+SEES_FORMATS := $(SEES_PHOTO) -Iingest/formats
 SEES_INGEST  := $(SEES_FORMATS) -Iingest
 # What tests and benchmarks see.
 SEES_ALL     := $(SEES_READER) -Iingest/formats -Iingest
@@ -255,7 +256,7 @@ $(OUT)/libapldata.so.$(VERSION): $(STORE_OBJ) store/apldata.map
 $(OUT)/libaplingest.so.$(VERSION): $(INGEST_OBJ) $(call objects,$(BOTTOM_SRC)) ingest/aplingest.map \
                                    | $(OUT)/libapldata.so.$(VERSION)
 	$(say) LD $@
-	$(Q)$(so_link) -L$(OUT) -lapldata $(INGEST_LIBS) $(call pkg_libs,libcrypto)
+	$(Q)$(so_link) -L$(OUT) -lapldata $(INGEST_LIBS) $(call pkg_libs,libcrypto) $(call pkg_libs,libjpeg)
 	$(Q)$(so_names)
 
 # The commands carry the libraries in them: they run from where they are built.

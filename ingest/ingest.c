@@ -1,16 +1,17 @@
-/* apl_ingest: a source is read member by member and its rows appended to a writer. */
+/* apl_ingest: a source is read member by member, and what its format makes of them appended to a writer. */
 #include "apl_ingest.h"
 
-#include "cifar.h"
+#include "format.h"
 #include "sized.h"
 #include "source.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#define REPORT_ROWS 341 /* about 1 MB of rows from one report to the next */
+#define REPORT_ROWS  341u       /* about 1 MB of CIFAR's rows from one report to the next */
+#define REPORT_BYTES (1u << 20) /* of the source, where records are larger */
 
 struct ingest {
     apl_ingest_options options;
@@ -18,14 +19,14 @@ struct ingest {
     const char *db;
     struct source *source;
     apl_writer *writer;
-    struct pickle *pickle;
-    const struct cifar_dataset *dataset; /* NULL until a member has been recognised */
-    unsigned member;                     /* the one being read */
-    uint32_t members_seen, classes_seen; /* bit i: member i; names of classes i */
-    struct cifar_classes classes[CIFAR_MAX_LABELS];
-    bool have_schema, names; /* do rows have names? */
+    struct format_host host;
+    const struct format *format;
+    void *state;             /* the format's */
     bool not_the_source;     /* what has failed is the writer, or the caller has cancelled */
-    uint64_t unreported;     /* rows since the last report */
+    uint64_t unreported;     /* rows since the last report, */
+    uint64_t reported_bytes; /* and bytes of the source up to that */
+    uint64_t skipped;
+    bool found; /* a file that the format wants, when names were listed */
     apl_ingest_progress progress;
 };
 
@@ -64,8 +65,9 @@ static int report_checking(void *user, const apl_progress *p)
     return report_read(in);
 }
 
-static void notice(struct ingest *in, const char *name, const char *text)
+static void notice(void *user, const char *name, const char *text)
 {
+    struct ingest *in = user;
     char line[sizeof(((apl_error *)0)->message)];
     if (!in->options.notice)
         return;
@@ -73,127 +75,71 @@ static void notice(struct ingest *in, const char *name, const char *text)
     in->options.notice(in->options.user, line);
 }
 
-/* ------------------------------------------------------------------------------------- rows to records */
+/* ----------------------------------------------------------------------------------- what the format is given */
 
-static apl_status add_fields(struct ingest *in, apl_error *err)
-{
-    static const int64_t image[3] = {3, 32, 32}, text[1] = {-1};
-    TRY(apl_writer_add_field(in->writer, "image", APL_U8, APL_INPUT, 3, image, err));
-    for (unsigned l = 0; l < in->dataset->label_count; l++)
-        TRY(apl_writer_add_field(in->writer, in->dataset->labels[l].field, APL_U8, APL_TARGET, 0, NULL, err));
-    if (in->names)
-        TRY(apl_writer_add_field(in->writer, "filename", APL_UTF8, APL_NAME, 1, text, err));
-    in->have_schema = true;
-    return APL_OK;
-}
-
-static apl_status begin_member(void *user, uint64_t rows, bool names, apl_error *err)
+static apl_status not_the_source(void *user, apl_status status)
 {
     struct ingest *in = user;
-    const struct cifar_member *member = &in->dataset->members[in->member];
-    if (in->have_schema && names != in->names)
-        return fail(err, APL_E_SOURCE, "%s, unlike the members before it",
-                    names ? "names its rows' files" : "does not name its rows' files");
-    if (rows < member->rows) {
-        char text[64], file[32];
-        snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64 " rows", rows, member->rows);
-        notice(in, cifar_file_name(in->dataset, in->member, file), text);
-    }
-    in->names = names;
-    in->not_the_source = true;
-    if (!in->have_schema)
-        TRY(add_fields(in, err));
-    TRY(apl_writer_begin_member(in->writer, member->name, member->split, in->member, err));
-    in->not_the_source = false;
-    return APL_OK;
-}
-
-static apl_status append_row(void *user, const struct cifar_row *row, apl_error *err)
-{
-    struct ingest *in = user;
-    unsigned labels = in->dataset->label_count;
-    int64_t size = (int64_t)row->name_size;
-    apl_value values[CIFAR_MAX_LABELS + 2] = {{row->image, NULL}};
-    for (unsigned l = 0; l < labels; l++)
-        values[1 + l].data = &row->label[l];
-    values[1 + labels] = (apl_value){row->name, &size};
-    apl_status status = apl_writer_append(in->writer, values, err);
-    if (status == APL_OK && ++in->unreported == REPORT_ROWS) {
-        in->unreported = 0;
-        if (report_reading(in))
-            status = fail(err, APL_E_CANCELLED, "cancelled");
-    }
     in->not_the_source = status != APL_OK;
     return status;
 }
 
-/* ------------------------------------------------------------------------------------ member by member */
+static apl_status give_writer(void *user, apl_writer **writer, apl_error *err)
+{
+    struct ingest *in = user;
+    apl_status status = APL_OK;
+    if (!in->writing.tool)
+        in->writing.tool = "aplingest " APL_VERSION_STRING;
+    if (!in->writer)
+        status = apl_writer_open(in->db, &in->writing, &in->writer, err);
+    *writer = in->writer;
+    return not_the_source(in, status);
+}
+
+/* Is it time to tell of progress again? */
+static bool is_due(struct ingest *in)
+{
+    uint64_t bytes = source_bytes(in->source);
+    if (++in->unreported < REPORT_ROWS && bytes - in->reported_bytes < REPORT_BYTES)
+        return false;
+    in->unreported = 0;
+    in->reported_bytes = bytes;
+    return true;
+}
+
+static apl_status append_record(void *user, const apl_value *values, apl_error *err)
+{
+    struct ingest *in = user;
+    apl_status status = apl_writer_append(in->writer, values, err);
+    if (status == APL_OK && is_due(in) && report_reading(in))
+        status = fail(err, APL_E_CANCELLED, "cancelled");
+    return not_the_source(in, status);
+}
+
+static apl_status leave_out(void *user, const char *path, const apl_error *why, apl_error *err)
+{
+    struct ingest *in = user;
+    if (in->skipped >= in->options.skip_bad) {
+        char limit[64] = "";
+        if (in->options.skip_bad)
+            snprintf(limit, sizeof limit, " (and more than the %" PRIu64 " bad files to skip)",
+                     in->options.skip_bad);
+        return not_the_source(
+            in, fail(err, why->status, "%s: %s: %s%s", source_name(in->source), path, why->message, limit));
+    }
+    in->skipped++;
+    if (in->options.skipped)
+        in->options.skipped(in->options.user, path, why->message);
+    return APL_OK;
+}
 
 static bool is_wanted(const char *name, void *user)
 {
-    struct cifar_part part;
-    (void)user;
-    return cifar_find(name, &part);
+    struct ingest *in = user;
+    return in->format->wants(in->state, name);
 }
 
-/* Does the member belong with those before it? */
-static apl_status admit(struct ingest *in, const struct cifar_part *part, apl_error *err)
-{
-    if (!in->dataset)
-        in->dataset = part->dataset;
-    if (in->dataset != part->dataset)
-        return fail(err, APL_E_SOURCE, "belongs to %s, but members before it to %s", part->dataset->format,
-                    in->dataset->format);
-    uint32_t bit = 1u << part->number;
-    uint32_t *seen = part->kind == CIFAR_ROWS ? &in->members_seen : &in->classes_seen;
-    if (*seen & bit)
-        return fail(err, APL_E_SOURCE, "is there twice");
-    *seen |= bit;
-    return APL_OK;
-}
-
-static apl_status open_writer(struct ingest *in, apl_error *err)
-{
-    if (in->writer)
-        return APL_OK;
-    in->not_the_source = true;
-    if (!in->writing.tool)
-        in->writing.tool = "aplingest " APL_VERSION_STRING;
-    TRY(apl_writer_open(in->db, &in->writing, &in->writer, err));
-    in->not_the_source = false;
-    return APL_OK;
-}
-
-static apl_status read_rows(struct ingest *in, unsigned number, uint64_t size, apl_error *err)
-{
-    const struct cifar_sink sink = {begin_member, append_row, in};
-    const struct cifar_dataset *dataset = in->dataset;
-    struct cursor *c = source_cursor(in->source);
-    bool partial = in->options.partial;
-    in->member = number;
-    if (dataset->python) {
-        TRY(open_writer(in, err));
-        return cifar_python_rows(in->pickle, dataset, number, c, size, partial, &sink, err);
-    }
-    uint64_t rows;
-    TRY(cifar_binary_size(dataset, number, size, partial, &rows, err));
-    TRY(open_writer(in, err));
-    if (rows)
-        return cifar_binary_rows(dataset, c, rows, &sink, err);
-    char file[32];
-    notice(in, cifar_file_name(dataset, number, file), "empty");
-    return APL_OK;
-}
-
-static apl_status read_classes(struct ingest *in, unsigned number, uint64_t size, apl_error *err)
-{
-    const struct cifar_dataset *dataset = in->dataset;
-    struct cursor *c = source_cursor(in->source);
-    TRY(open_writer(in, err));
-    if (dataset->python)
-        return cifar_python_classes(in->pickle, dataset, c, size, in->classes, err);
-    return cifar_binary_classes(&dataset->labels[number], c, size, &in->classes[number], err);
-}
+/* ------------------------------------------------------------------------------------ member by member */
 
 /* Gives a failure in a member the name of who is to blame: the source where that is broken, else the member.
  */
@@ -209,107 +155,114 @@ static apl_status blame(struct ingest *in, const char *name, apl_status status, 
     return fail_in(err, status, "%s: %s", source_name(in->source), name);
 }
 
-static apl_status read_member(struct ingest *in, const struct source_member *member, apl_error *err)
+static apl_status read_members(struct ingest *in, apl_error *err)
 {
-    struct cifar_part part;
-    if (!cifar_find(member->name, &part))
-        return APL_OK;
-    apl_status status = admit(in, &part, err);
-    if (status == APL_OK)
-        status = part.kind == CIFAR_ROWS ? read_rows(in, part.number, member->size, err)
-                                         : read_classes(in, part.number, member->size, err);
-    return status == APL_OK ? APL_OK : blame(in, member->name, status, err);
-}
-
-static apl_status read_source(struct ingest *in, apl_error *err)
-{
-    struct source_member member;
+    struct source_member m;
     apl_status status;
-    while ((status = source_next(in->source, &member, err)) == APL_OK)
-        TRY(read_member(in, &member, err));
-    if (status != APL_END)
-        return status;
-    if (!in->dataset)
-        return fail(err, APL_E_SOURCE,
-                    "%s: has no member of CIFAR-10 or CIFAR-100 (looked for: data_batch_1.bin, data_batch_1, "
-                    "train.bin, train and those that go with them)",
-                    source_name(in->source));
-    return APL_OK;
-}
-
-/* --------------------------------------------------------------------------------------- was that all? */
-
-/* A list of names in one line. */
-struct names {
-    char text[256];
-    unsigned count;
-};
-
-static void add_name(struct names *names, const char *name)
-{
-    size_t used = strlen(names->text);
-    snprintf(names->text + used, sizeof names->text - used, "%s%s", names->count++ ? ", " : "", name);
-}
-
-static void find_missing(const struct ingest *in, struct names *missing)
-{
-    const struct cifar_dataset *dataset = in->dataset;
-    char file[32];
-    for (unsigned i = 0; i < dataset->member_count; i++)
-        if (!(in->members_seen >> i & 1))
-            add_name(missing, cifar_file_name(dataset, i, file));
-    for (unsigned i = 0; i < (dataset->python ? 1 : dataset->label_count); i++)
-        if (!(in->classes_seen >> i & 1))
-            add_name(missing, dataset->python ? dataset->meta_file : dataset->labels[i].names_file);
-}
-
-static apl_status check_members(struct ingest *in, apl_error *err)
-{
-    struct names missing = {.count = 0};
-    find_missing(in, &missing);
-    if (missing.count) {
-        char text[sizeof missing.text + 16];
-        snprintf(text, sizeof text, "lacks %s", missing.text);
-        if (!in->options.partial)
-            return fail(err, APL_E_INCOMPLETE, "%s: %s", source_name(in->source), text);
-        notice(in, "", text);
+    while ((status = source_next(in->source, &m, err)) == APL_OK) {
+        struct format_member member = {m.name, m.path, m.size, source_cursor(in->source)};
+        status = in->format->member(in->state, &member, err);
+        if (status != APL_OK)
+            return blame(in, in->format->folders ? m.path : m.name, status, err);
     }
-    if (!in->have_schema)
-        return fail(err, APL_E_INCOMPLETE, "%s: has no rows", source_name(in->source));
-    return APL_OK;
+    return status == APL_END ? APL_OK : status;
 }
 
-/* Hands over the names of one label's classes, if all of them are there. */
-static apl_status set_classes(struct ingest *in, unsigned l, apl_error *err)
+/* ------------------------------------------------------------------------------------------- which format */
+
+static void end_format(struct ingest *in)
 {
-    const struct cifar_label *label = &in->dataset->labels[l];
-    const struct cifar_classes *classes = &in->classes[l];
-    const char *names[100], *at = (const char *)classes->text.data;
-    if (classes->count == 0 && in->options.partial)
-        return APL_OK;
-    if (classes->count < label->classes) {
-        char text[64];
-        snprintf(text, sizeof text, "names of %u of %u classes", classes->count, label->classes);
-        const char *file = in->dataset->python ? in->dataset->meta_file : label->names_file;
-        if (!in->options.partial)
-            return fail(err, APL_E_INCOMPLETE, "%s: %s: %s", source_name(in->source), file, text);
-        notice(in, file, text);
-        return APL_OK;
+    if (in->format)
+        in->format->close(in->state);
+    in->format = NULL;
+    in->state = NULL;
+    source_close(in->source);
+    in->source = NULL;
+}
+
+static apl_status begin_format(struct ingest *in, const struct format *format, apl_error *err)
+{
+    in->format = format;
+    return format->open(&in->host, &in->state, err);
+}
+
+/* Does another format take a file of that name? Then a source that has both is not this one's, unless it was asked for. */
+static bool is_anothers(const struct ingest *in, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return !in->options.format && format_cifar.wants(NULL, slash ? slash + 1 : name);
+}
+
+/* The first reading of a source whose format has folders: names only. *other: it is another format's. */
+static apl_status list_names(struct ingest *in, const char *path, bool *other, apl_error *err)
+{
+    struct source_member m;
+    apl_status status;
+    *other = false;
+    TRY(source_open_tree(path, is_wanted, true, report_reading, in, &in->source, err));
+    in->host.source = source_name(in->source);
+    while ((status = source_next(in->source, &m, err)) == APL_OK && !*other) {
+        *other = !m.directory && is_anothers(in, m.name);
+        in->found |= !m.directory && in->format->wants(in->state, m.name);
+        if (!*other)
+            TRY(in->format->list(in->state, m.name, m.directory, err));
     }
-    for (unsigned i = 0; i < classes->count; i++, at += strlen(at) + 1)
-        names[i] = at;
-    return apl_writer_set_classes(in->writer, label->field, names, classes->count, err);
+    if (status == APL_END)
+        status = in->format->listed(in->state, err);
+    source_close(in->source);
+    in->source = NULL;
+    return status;
+}
+
+/* Can it be read twice? */
+static bool is_lasting(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
+static apl_status open_folders(struct ingest *in, const char *path, bool *other, apl_error *err)
+{
+    TRY(begin_format(in, &format_folder, err));
+    TRY(list_names(in, path, other, err));
+    return *other ? APL_OK : source_open_tree(path, is_wanted, false, report_reading, in, &in->source, err);
+}
+
+/* What has folders is tried first, and must have images in folders by class, and nothing of CIFAR's. Whatever else is wrong with a
+ * source, reading it as CIFAR tells. */
+static apl_status open_any(struct ingest *in, const char *path, apl_error *err)
+{
+    const struct format *asked = in->options.format ? format_by_name(in->options.format) : NULL;
+    bool other = false;
+    if (in->options.format && !asked)
+        return fail(err, APL_E_INVALID, "no format is called %.64s; there are cifar and folder",
+                    in->options.format);
+    if (asked == &format_folder && !is_lasting(path))
+        return fail(err, APL_E_INVALID, "%s: images in folders are read twice, so from a file or directory",
+                    strcmp(path, "-") == 0 ? "standard input" : "the source");
+    if (asked == &format_folder)
+        return open_folders(in, path, &other, err);
+    if (!asked && is_lasting(path)) {
+        apl_error ignored;
+        apl_status status = open_folders(in, path, &other, &ignored);
+        if (status == APL_OK && !other)
+            return APL_OK;
+        if (status == APL_E_CANCELLED || status == APL_E_NOMEM || in->found) {
+            *err = ignored;
+            return status;
+        }
+        end_format(in);
+    }
+    TRY(begin_format(in, &format_cifar, err));
+    return source_open(path, is_wanted, report_reading, in, &in->source, err);
 }
 
 /* ------------------------------------------------------------------------------------------ the driver */
 
-static apl_status describe_fields(struct ingest *in, apl_ingest_summary *sum, apl_error *err)
+static apl_status describe_source(struct ingest *in, apl_ingest_summary *sum, apl_error *err)
 {
-    TRY(check_members(in, err));
-    for (unsigned l = 0; l < in->dataset->label_count; l++)
-        TRY(set_classes(in, l, err));
+    TRY(in->format->finish(in->state, sum->format, err));
     TRY(source_digest(in->source, sum->source_digest, err));
-    snprintf(sum->format, sizeof sum->format, "%s", in->dataset->format);
     return apl_writer_set_source(in->writer, sum->format, sum->source_digest, err);
 }
 
@@ -328,22 +281,13 @@ static uint64_t file_size(const char *db)
     return (uint64_t)st.st_size;
 }
 
-/* What reading needed: the memory is free for reading back. */
-static void close_source(struct ingest *in)
-{
-    source_close(in->source);
-    in->source = NULL;
-    pickle_free(in->pickle);
-    in->pickle = NULL;
-}
-
 static apl_status commit(struct ingest *in, apl_ingest_summary *sum, apl_error *err)
 {
     apl_progress appended;
     apl_writer_progress(in->writer, &appended);
     in->progress.source_bytes = sum->source_bytes = source_bytes(in->source);
     in->progress.source_size = source_size(in->source);
-    close_source(in);
+    end_format(in); /* what reading needed: the memory is free for reading back */
     apl_writer_on_commit(in->writer, report_checking, in);
     TRY(apl_writer_commit(in->writer, err));
     sum->records = in->progress.records = appended.records;
@@ -359,7 +303,17 @@ static apl_status take_ingest_options(struct ingest *in, const apl_ingest_option
     in->options = (apl_ingest_options)APL_INGEST_OPTIONS_INIT;
     in->writing = (apl_writer_options)APL_WRITER_OPTIONS_INIT;
     TRY(options_take(&in->options, sizeof in->options, options, "apl_ingest_options", err));
-    return options_take(&in->writing, sizeof in->writing, in->options.writer, "apl_writer_options", err);
+    TRY(options_take(&in->writing, sizeof in->writing, in->options.writer, "apl_writer_options", err));
+    in->host = (struct format_host){.user = in,
+                                    .partial = in->options.partial != 0,
+                                    .unchecked = in->options.unchecked != 0,
+                                    .threads = in->writing.threads,
+                                    .writer = give_writer,
+                                    .append = append_record,
+                                    .not_the_source = not_the_source,
+                                    .bad = leave_out,
+                                    .notice = notice};
+    return APL_OK;
 }
 
 apl_status apl_ingest(const char *source, const char *db, const apl_ingest_options *options,
@@ -374,19 +328,15 @@ apl_status apl_ingest(const char *source, const char *db, const apl_ingest_optio
     if (!source || !db)
         return fail(err, APL_E_INVALID, "the source and the store must be named");
     TRY(take_ingest_options(&in, options, err));
-    in.pickle = pickle_new();
-    if (!in.pickle)
-        return fail_nomem(err);
-    GUARD(source_open(source, is_wanted, report_reading, &in, &in.source, err));
-    GUARD(read_source(&in, err));
-    GUARD(describe_fields(&in, &sum, err));
+    GUARD(open_any(&in, source, err));
+    in.host.source = source_name(in.source);
+    GUARD(read_members(&in, err));
+    GUARD(describe_source(&in, &sum, err));
     GUARD(commit(&in, &sum, err));
     if (summary)
         *summary = sum;
 out:
-    close_source(&in);
+    end_format(&in);
     apl_writer_close(in.writer);
-    for (unsigned l = 0; l < CIFAR_MAX_LABELS; l++)
-        cifar_free_classes(&in.classes[l]);
     return status;
 }

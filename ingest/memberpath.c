@@ -20,6 +20,25 @@ char *path_basename(const char *path)
     return name;
 }
 
+char *path_plain(const char *path)
+{
+    char *plain = malloc(strlen(path) + 1), *to = plain;
+    if (!plain)
+        return NULL;
+    for (const char *part = path; *part;) {
+        size_t length = strcspn(part, "/");
+        if (length > 0 && !(length == 1 && part[0] == '.')) {
+            if (to > plain)
+                *to++ = '/';
+            memcpy(to, part, length);
+            to += length;
+        }
+        part += length + (part[length] == '/');
+    }
+    *to = 0;
+    return plain;
+}
+
 bool path_leads_out(const char *path)
 {
     if (path[0] == '/')

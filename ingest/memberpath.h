@@ -8,6 +8,10 @@
  * memory. */
 char *path_basename(const char *path);
 
+/* The path without empty parts and parts that are ".": no "./" before it, no slashes behind it. To be freed; NULL: out of
+ * memory. */
+char *path_plain(const char *path);
+
 /* Is it absolute, or does it go up somewhere? */
 bool path_leads_out(const char *path);
 

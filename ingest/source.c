@@ -4,6 +4,7 @@
 #include "folder.h"
 #include "input.h"
 #include "tar.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +21,13 @@ struct source {
     struct hasher *sha;
     uint64_t size; /* of an archive; 0: not known */
 
-    /* One of: an archive, a directory. */
+    bool folders, list; /* names have them; only names are wanted */
+
+    /* One of: an archive, a directory, a directory with all below it. */
     struct input *input;
     struct tar *tar;
     struct folder *folder;
+    struct tree *tree;
 
     struct cursor cursor;
     bool in_member;      /* there is one, and its end has not been seen */
@@ -58,7 +62,9 @@ static apl_status open_tar(struct source *s, int fd, apl_error *err)
     struct input_options options = {
         .name = s->name, .archive = true, .sha = s->sha, .poll = s->poll, .user = s->user};
     TRY(input_open(fd, &options, &s->input, err));
-    return tar_open(s->input, s->name, s->wants, s->user, &s->tar, err);
+    struct tar_options tar = {
+        .name = s->name, .wants = s->wants, .user = s->user, .folders = s->folders, .list = s->list};
+    return tar_open(s->input, &tar, &s->tar, err);
 }
 
 static apl_status open_stdin(struct source *s, apl_error *err)
@@ -81,6 +87,10 @@ static apl_status open_folder(struct source *s, int fd, apl_error *err)
         close(fd);
         return fail(err, APL_E_SOURCE, "%s: is an APL store, not a source", s->name);
     }
+    struct tree_options tree = {
+        .name = s->name, .wants = s->wants, .list = s->list, .poll = s->poll, .user = s->user, .sha = s->sha};
+    if (s->folders)
+        return tree_open(fd, &tree, &s->tree, err);
     struct folder_options options = {
         .name = s->name, .wants = s->wants, .poll = s->poll, .user = s->user, .sha = s->sha};
     return folder_open(fd, &options, &s->folder, err);
@@ -98,29 +108,45 @@ static apl_status open_path(struct source *s, const char *path, apl_error *err)
     return folder ? open_folder(s, fd, err) : open_tar(s, fd, err);
 }
 
-apl_status source_open(const char *path, source_wants wants, int (*poll)(void *user), void *user,
-                       struct source **source, apl_error *err)
+/* What is open so far goes when it fails. */
+static apl_status open_source(struct source *s, const char *path, apl_error *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    const char *shown = standard ? "standard input" : path;
+    printable(s->name, sizeof s->name, shown, strlen(shown));
+    s->cursor = cursor_over(NULL, 0);
+    if (!s->list && !(s->sha = hasher_new()))
+        return fail_nomem(err);
+    return standard ? open_stdin(s, err) : open_path(s, path, err);
+}
+
+static apl_status open_kind(const struct source *kind, const char *path, struct source **source,
+                            apl_error *err)
 {
     struct source *s = calloc(1, sizeof *s);
     if (!s)
         return fail_nomem(err);
-    bool standard = strcmp(path, "-") == 0;
-    const char *shown = standard ? "standard input" : path;
-    printable(s->name, sizeof s->name, shown, strlen(shown));
-    s->poll = poll;
-    s->wants = wants;
-    s->user = user;
-    s->cursor = cursor_over(NULL, 0);
-    apl_status status = APL_OK;
-    s->sha = hasher_new();
-    if (!s->sha)
-        GUARD(fail_nomem(err));
-    GUARD(standard ? open_stdin(s, err) : open_path(s, path, err));
-    *source = s;
-    return APL_OK;
-out:
-    source_close(s);
+    *s = *kind;
+    apl_status status = open_source(s, path, err);
+    if (status == APL_OK)
+        *source = s;
+    else
+        source_close(s);
     return status;
+}
+
+apl_status source_open(const char *path, source_wants wants, int (*poll)(void *user), void *user,
+                       struct source **source, apl_error *err)
+{
+    struct source kind = {.wants = wants, .poll = poll, .user = user};
+    return open_kind(&kind, path, source, err);
+}
+
+apl_status source_open_tree(const char *path, source_wants wants, bool list, int (*poll)(void *user),
+                            void *user, struct source **source, apl_error *err)
+{
+    struct source kind = {.wants = wants, .poll = poll, .user = user, .folders = true, .list = list};
+    return open_kind(&kind, path, source, err);
 }
 
 void source_close(struct source *s)
@@ -128,6 +154,7 @@ void source_close(struct source *s)
     if (!s)
         return;
     folder_close(s->folder);
+    tree_close(s->tree);
     input_close(s->input);
     tar_close(s->tar);
     hasher_free(s->sha);
@@ -158,8 +185,9 @@ static bool fetch_some(struct source *s)
     if (!s->in_member || s->failure.status != APL_OK)
         return false;
     apl_error why;
-    apl_status status = s->tar ? tar_block(s->tar, &s->rest, &s->rest_size, &why)
-                               : folder_block(s->folder, &s->rest, &s->rest_size, &why);
+    apl_status status = s->tar    ? tar_block(s->tar, &s->rest, &s->rest_size, &why)
+                        : s->tree ? tree_block(s->tree, &s->rest, &s->rest_size, &why)
+                                  : folder_block(s->folder, &s->rest, &s->rest_size, &why);
     if (keep(s, status, &why) == APL_OK)
         return true;
     s->rest_size = 0;
@@ -262,21 +290,27 @@ apl_status source_next(struct source *s, struct source_member *member, apl_error
     if (s->ended)
         return APL_END;
     apl_error why;
-    apl_status status = s->tar ? tar_next(s->tar, member, &why) : folder_next(s->folder, member, &why);
+    apl_status status = s->tar    ? tar_next(s->tar, member, &why)
+                        : s->tree ? tree_next(s->tree, member, &why)
+                                  : folder_next(s->folder, member, &why);
     if (keep(s, status, &why) == APL_OK) {
         s->cursor.more = more;
         s->cursor.stream = s;
-        s->in_member = true;
+        s->in_member = !s->list;
     } else if (status == APL_END) {
         s->ended = true;
-        hasher_end(s->sha, s->digest);
+        if (s->sha)
+            hasher_end(s->sha, s->digest);
     }
     return status == APL_END ? APL_END : source_failed(s, err);
 }
 
 uint64_t source_bytes(const struct source *s)
 {
-    return s->input ? input_bytes(s->input) : s->folder ? folder_bytes(s->folder) : 0;
+    return s->input    ? input_bytes(s->input)
+           : s->tree   ? tree_bytes(s->tree)
+           : s->folder ? folder_bytes(s->folder)
+                       : 0;
 }
 
 uint64_t source_size(const struct source *s)

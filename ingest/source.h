@@ -16,17 +16,23 @@ struct source_member {
     const char *name; /* without folders: what it is recognised by; raw bytes, not safe to print */
     const char *path; /* as it stands in the source, safe to print */
     uint64_t size;    /* in bytes, as the source says; the cursor gives exactly as many or fails */
+    bool directory;   /* only where names are listed */
 };
 
 /* Asked for every regular file; false: its bytes are not wanted (and a directory does not even open it). */
 typedef bool (*source_wants)(const char *name, void *user);
 
-/* Opens `path` ("-": standard input). What it is, is told from its bytes. `poll` (may be NULL) is called now
+/* Opens `path` ("-": standard input), whose members have names without folders. What it is, is told from its bytes. `poll` (may be NULL) is called now
  * and then while reading, and at once when a read is interrupted by a signal; non-zero makes the read fail
  * with APL_E_CANCELLED. */
 apl_status source_open(const char *path, source_wants wants, int (*poll)(void *user), void *user,
                        struct source **source, apl_error *err);
 void source_close(struct source *source);
+
+/* The same with names that hold the folders: as they stand in an archive, or of a directory and all below it, in the byte order of
+ * their paths. With `list`, only names come, of all files and directories, and no digest is taken. */
+apl_status source_open_tree(const char *path, source_wants wants, bool list, int (*poll)(void *user),
+                            void *user, struct source **source, apl_error *err);
 
 /* Goes to the next wanted member; APL_END when the source has been read, checked and drained to its last byte
  * (trailers, padding, garbage behind the end). What was left unread of the previous member is read and

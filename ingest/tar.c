@@ -13,6 +13,7 @@
 #define MEMBER_MAX  (UINT64_C(4) << 30)  /* bytes in a wanted member */
 #define TOTAL_MAX   (UINT64_C(16) << 30) /* bytes in a whole tar */
 #define ENTRIES_MAX 100000               /* members in a tar, wanted or not */
+#define FILES_MAX   (1u << 28)           /* of a tar whose members are records */
 #define TAR_BLOCK   512
 #define TAR_TYPE    156        /* in a header, its type */
 #define HEADERS_MAX (4u << 20) /* bytes of headers for one member, with long names, maps of holes, ... */
@@ -205,9 +206,8 @@ apl_status unfilter_fill(struct unfilter *u, uint8_t *out, size_t room, size_t *
 struct tar {
     struct archive *archive;
     struct input *input;
+    struct tar_options options;
     const char *name;
-    source_wants wants;
-    void *user;
     apl_error why;       /* of an input that failed or a limit that was passed */
     const uint8_t *data; /* given to libarchive last */
     size_t size;
@@ -232,7 +232,7 @@ static apl_status pull(struct tar *tar, apl_error *err)
     }
     TRY(status);
     tar->given += tar->size;
-    if (tar->given > TOTAL_MAX)
+    if (tar->given > TOTAL_MAX && !tar->options.folders)
         return fail(err, APL_E_SOURCE, "%s: unpacks to more than 16 GiB", tar->name);
     tar->headers += tar->in_header ? tar->size : 0;
     if (tar->headers > HEADERS_MAX)
@@ -253,14 +253,13 @@ static la_ssize_t give_plain(struct archive *archive, void *user, const void **d
     return (la_ssize_t)tar->size;
 }
 
-apl_status tar_open(struct input *input, const char *name, source_wants wants, void *user, struct tar **out,
-                    apl_error *err)
+apl_status tar_open(struct input *input, const struct tar_options *options, struct tar **out, apl_error *err)
 {
     struct tar *tar = calloc(1, sizeof *tar);
     if (!tar)
         return fail_nomem(err);
     *tar = (struct tar){
-        .archive = archive_read_new(), .input = input, .name = name, .wants = wants, .user = user};
+        .archive = archive_read_new(), .input = input, .options = *options, .name = options->name};
     if (!tar->archive || archive_read_support_format_tar(tar->archive) != ARCHIVE_OK) {
         tar_close(tar);
         return fail_nomem(err);
@@ -313,6 +312,13 @@ static apl_status begin_failed(struct tar *tar, apl_error *err)
         tar->name);
 }
 
+/* Is all that libarchive has to say that the locale has no characters for a name? That is taken as UTF-8 then. */
+static bool is_only_the_name(const struct tar *tar)
+{
+    const char *text = archive_error_string(tar->archive);
+    return tar->options.folders && text && strncmp(text, "Pathname can't be converted", 27) == 0;
+}
+
 /* The next header of any kind, into *entry; APL_END after the last. *clean: libarchive had nothing to say
  * against it. */
 static apl_status next_header(struct tar *tar, struct archive_entry **entry, bool *clean, apl_error *err)
@@ -327,9 +333,10 @@ static apl_status next_header(struct tar *tar, struct archive_entry **entry, boo
         return APL_END;
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN)
         return tar->entries == 0 ? begin_failed(tar, err) : tar_failed(tar, "", err);
-    *clean = result == ARCHIVE_OK;
-    if (++tar->entries > ENTRIES_MAX)
-        return fail(err, APL_E_SOURCE, "%s: has more than %d members", tar->name, ENTRIES_MAX);
+    *clean = result == ARCHIVE_OK || is_only_the_name(tar);
+    unsigned most = tar->options.folders ? FILES_MAX : ENTRIES_MAX;
+    if (++tar->entries > most)
+        return fail(err, APL_E_SOURCE, "%s: has more than %u members", tar->name, most);
     return APL_OK;
 }
 
@@ -413,11 +420,17 @@ apl_status tar_next(struct tar *tar, struct source_member *member, apl_error *er
         if (!path)
             path = "";
         free(tar->member);
-        tar->member = path_basename(path);
+        tar->member = tar->options.folders ? path_plain(path) : path_basename(path);
         if (!tar->member)
             return fail_nomem(err);
-        if (tar->wants(tar->member, tar->user)) {
-            printable(tar->path, sizeof tar->path, path, strlen(path));
+        printable(tar->path, sizeof tar->path, path, strlen(path));
+        if (tar->options.list) {
+            *member = (struct source_member){.name = tar->member,
+                                             .path = tar->path,
+                                             .directory = archive_entry_filetype(entry) == AE_IFDIR};
+            return APL_OK;
+        }
+        if (tar->options.wants(tar->member, tar->options.user)) {
             TRY(accept(tar, entry, path, clean, err));
             *member = (struct source_member){.name = tar->member, .path = tar->path, .size = tar->left};
             return APL_OK;

@@ -25,9 +25,16 @@ apl_status unfilter_fill(struct unfilter *unfilter, uint8_t *out, size_t room, s
 /* The members of a tar. */
 struct tar;
 
-/* `input` and `name` (for messages, safe to print) must live as long as the tar. */
-apl_status tar_open(struct input *input, const char *name, source_wants wants, void *user, struct tar **tar,
-                    apl_error *err);
+struct tar_options {
+    const char *name; /* for messages, safe to print; must live as long as the tar */
+    source_wants wants;
+    void *user;
+    bool folders; /* names have them, and there may be as many members as there are */
+    bool list;    /* only names, of all files and directories; links and the like count as files */
+};
+
+/* `input` must live as long as the tar. */
+apl_status tar_open(struct input *input, const struct tar_options *options, struct tar **tar, apl_error *err);
 void tar_close(struct tar *tar);
 
 /* Goes to the next wanted member, whose predecessor must have been read to its end; APL_END after the input

@@ -93,8 +93,8 @@ check "tree: order sees split and what is below" only_sees reader/order $split
 check "tree: image sees base" only_sees reader/image $base
 check "tree: photo sees base" only_sees reader/photo $base
 check "tree: reader sees order, image, photo and what is below" only_sees reader $order $image $photo
-check "tree: formats see base" only_sees ingest/formats $base
-check "tree: ingest sees formats and base" only_sees ingest ingest/formats $base
+check "tree: formats see base and the decoder of images" only_sees ingest/formats $photo
+check "tree: ingest sees formats, and base" only_sees ingest ingest/formats $base
 check "tree: tools see what is installed" only_sees tools
 check "tree: audit sees what is installed, and tools" only_sees audit tools
 for room in $rooms; do

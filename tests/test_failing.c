@@ -8,6 +8,7 @@
 #include "apl_ingest.h"
 #include "archives.h"
 #include "cifar_case.h"
+#include "jpegs.h"
 #include "store_fixture.h"
 
 #include <ftw.h>
@@ -296,6 +297,29 @@ Test(failing, ingest_of_a_folder)
     cr_assert_eq(mkdir(fx_path("outer"), 0755), 0);
     cr_assert_eq(rename(source, fx_path("outer/inner")), 0);
     strcpy(source, fx_path("outer"));
+    sweep(&(struct subject){NULL, ingest, check_ingested});
+    buffer_free(&tar);
+}
+
+static void put_image(struct buffer *tar, const char *name, unsigned width)
+{
+    struct jpeg_case k = {.width = width, .height = 9, .colour = JCS_YCbCr, .across = 2, .down = 2};
+    struct jpeg_bytes jpeg = jpeg_draw(&k);
+    struct buffer b = {.data = jpeg.data, .size = jpeg.size};
+    tar_file(tar, name, &b);
+    __real_free(jpeg.data); /* libjpeg's */
+}
+
+Test(failing, ingest_of_images)
+{
+    struct buffer tar = {0};
+    put_image(&tar, "photos/train/cat/1.jpg", 20);
+    put_image(&tar, "photos/train/dog/1.jpg", 31);
+    put_image(&tar, "photos/test/cat/1.jpg", 8);
+    tar_finish(&tar);
+    sweep_ingest(&tar);
+    fx_shell("tar -C '%s' -xf '%s'", fx_place, source);
+    strcpy(source, fx_path("photos"));
     sweep(&(struct subject){NULL, ingest, check_ingested});
     buffer_free(&tar);
 }

@@ -21,6 +21,8 @@ struct job {
     apl_writer_options writer; /* which it points to */
     const char *source, *db;
     bool json, quiet, verbose, no_progress;
+    json_t *skipped; /* of files that were left out: path and reason */
+    uint64_t skipped_count;
     struct split_spec splits[MAX_SPLITS];
     unsigned split_count;
     const char *stratify;
@@ -78,6 +80,23 @@ static int take_level(void *user, const char *text)
     return 0;
 }
 
+static int take_skip_bad(void *user, const char *text)
+{
+    struct job *job = user;
+    if (!parse_number(text, 0, UINT64_MAX, &job->ingest.skip_bad))
+        return misuse("the bad files to skip must be a number, not '%s'", shown(text));
+    return 0;
+}
+
+static int take_source_format(void *user, const char *name)
+{
+    struct job *job = user;
+    if (strcmp(name, "cifar") != 0 && strcmp(name, "folder") != 0)
+        return misuse("no such format: '%s'; known are cifar and folder", shown(name));
+    job->ingest.format = name;
+    return 0;
+}
+
 static int take_version(void *user, const char *value)
 {
     (void)user;
@@ -87,6 +106,8 @@ static int take_version(void *user, const char *value)
 }
 
 static const struct option_row rows[] = {
+    {0, "format", "NAME", "cifar or folder (default: told from the source)", OPTION_CALL, 0,
+     take_source_format},
     {'j', "threads", "N", "threads that encode (default: one per core)", OPTION_THREADS,
      offsetof(struct job, writer.threads), NULL},
     {'b', "block-records", "N", "records in a block (default: 128)", OPTION_CALL, 0, take_block_records},
@@ -106,6 +127,10 @@ static const struct option_row rows[] = {
      NULL},
     {0, "partial", NULL, "accept a source that lacks members or rows", OPTION_SWITCH,
      offsetof(struct job, ingest.partial), NULL},
+    {0, "skip-bad", "N", "leave out up to N files that are bad, such as images that do not decode",
+     OPTION_CALL, 0, take_skip_bad},
+    {0, "no-check", NULL, "keep images without decoding them once to see that they can be", OPTION_SWITCH,
+     offsetof(struct job, ingest.unchecked), NULL},
     {0, "json", NULL, "print one JSON object instead of the summary", OPTION_FLAG, offsetof(struct job, json),
      NULL},
     {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},
@@ -118,10 +143,11 @@ static const struct option_row rows[] = {
 
 static const struct command_line line = {
     .head = "Usage: aplingest [OPTION]... SOURCE DB\n"
-            "Turn the dataset archive SOURCE into a store: the directory DB.\n"
+            "Turn the dataset SOURCE into a store: the directory DB.\n"
             "\n"
-            "SOURCE is CIFAR-10 or CIFAR-100 in the binary or the python layout, as .tar, .tar.gz,\n"
-            ".tar.zst, .tar.xz, .tar.bz2 or an unpacked directory; '-' is standard input.\n"
+            "SOURCE is a directory or an archive (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2) of\n"
+            "  cifar   CIFAR-10 or CIFAR-100 in the binary or the python layout; '-' is standard input\n"
+            "  folder  JPEG images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.jpg\n"
             "\n",
     .column = 27,
     .rows = rows,
@@ -158,6 +184,19 @@ static void on_notice(void *user, const char *message)
     fprintf(stderr, "%s: note: %s\n", program_name, message);
 }
 
+static void on_skipped(void *user, const char *path, const char *why)
+{
+    struct job *job = user;
+    job->skipped_count++;
+    if (job->skipped)
+        json_array_append_new(job->skipped,
+                              json_pack("{s:o, s:o}", "path", json_text(path), "why", json_text(why)));
+    if (job->quiet || job->json)
+        return;
+    progress_clear(&job->progress);
+    fprintf(stderr, "%s: skipped: %s: %s\n", program_name, path, why);
+}
+
 static int report_failure(const struct job *job, const apl_error *err)
 {
     if (err->status == APL_E_CANCELLED)
@@ -181,13 +220,14 @@ static json_t *splits_json(const struct job *job)
 
 static int report_json(const struct job *job, const apl_ingest_summary *sum, double seconds)
 {
-    json_t *object = json_pack(
-        "{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o}", "ok", 1, "source",
-        json_text(job->source), "db", json_text(job->db), "format", sum->format, "records",
-        json_count(sum->records), "raw_bytes", json_count(sum->raw_bytes), "source_bytes",
-        json_count(sum->source_bytes), "file_bytes", json_count(sum->file_bytes), "ratio",
-        json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds", seconds,
-        "source_sha256", json_digest(sum->source_digest), "named_splits", splits_json(job));
+    json_t *object =
+        json_pack("{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:O}", "ok", 1, "source",
+                  json_text(job->source), "db", json_text(job->db), "format", sum->format, "records",
+                  json_count(sum->records), "raw_bytes", json_count(sum->raw_bytes), "source_bytes",
+                  json_count(sum->source_bytes), "file_bytes", json_count(sum->file_bytes), "ratio",
+                  json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds",
+                  seconds, "source_sha256", json_digest(sum->source_digest), "named_splits", splits_json(job),
+                  "skipped", job->skipped);
     return print_json(object, EXIT_SUCCESS);
 }
 
@@ -218,6 +258,8 @@ static int report_success(const struct job *job, const apl_ingest_summary *sum, 
     printf("%s: %s records, %s -> %s (%s), %s, %s\n", shown(job->db), count_text(sum->records),
            size_text(sum->raw_bytes), size_text(sum->file_bytes), ratio_text(sum->file_bytes, sum->raw_bytes),
            duration_text(seconds), rate_text(sum->raw_bytes, seconds));
+    if (job->skipped_count)
+        printf("bad files skipped: %s\n", count_text(job->skipped_count));
     if (job->verbose)
         printf("source sha256 %s, %s, %s\n", digest_text(sum->source_digest), sum->format,
                size_text(sum->source_bytes));
@@ -274,6 +316,7 @@ static int ingest(struct job *job)
     job->ingest.writer = &job->writer;
     job->ingest.progress = on_progress;
     job->ingest.notice = on_notice;
+    job->ingest.skipped = on_skipped;
     interrupt_catch();
     sandbox_limit_memory(job->writer.threads);
     sandbox_enter();
@@ -309,10 +352,12 @@ static int run_job(struct job *job, int argc, char **argv)
 static int run(int argc, char **argv)
 {
     struct job job = {.ingest = APL_INGEST_OPTIONS_INIT, .writer = APL_WRITER_OPTIONS_INIT};
+    job.skipped = json_array();
     opterr = 0;
     int status = run_job(&job, argc, argv);
     for (unsigned i = 0; i < job.split_count; i++)
         split_spec_free(&job.splits[i]);
+    json_decref(job.skipped);
     return options_status(status);
 }
 

@@ -131,16 +131,21 @@ def ingest(
     block_records: int = 0,
     split: Mapping[str, float | tuple[float, str]] | None = None,
     stratify: str | None = None,
+    format: str | None = None,
+    skip_bad: int = 0,
+    check: bool = True,
     force: bool = False,
 ) -> IngestSummary:
-    """Turns a dataset archive into a store.
+    """Turns a dataset, an archive or a directory, into a store.
 
     Nothing is extracted to disk, and nothing in the source is ever executed. On failure nothing of the new
     store is left behind, and an older one is untouched. Other Python threads run meanwhile.
 
     Args:
-        source: CIFAR-10 or CIFAR-100 in the binary or the python layout, as .tar, .tar.gz, .tar.zst, .tar.xz,
-            .tar.bz2 or an unpacked directory; what it is, is told from its bytes. ``"-"`` is standard input.
+        source: a directory, or an archive: .tar, .tar.gz, .tar.zst, .tar.xz or .tar.bz2. It holds CIFAR-10
+            or CIFAR-100 in the binary or the python layout (``"-"`` is standard input), or JPEG images in
+            folders by class, ``CLASS/*.jpg`` or ``SPLIT/CLASS/*.jpg``, which are kept as they are. Which
+            it is, is told from its contents.
         db: the store, a directory that is made.
         progress: True shows a bar on stderr (tqdm's, if it is installed; where stderr is no terminal, one
             line at the end). A function is called with a :class:`Progress`, at most ten times a second and at
@@ -155,12 +160,17 @@ def ingest(
         split: splits to make then: ``{"val": 0.1}`` puts a tenth of ``train`` into ``val`` and the rest into
             ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. They are made in this order.
         stratify: a field: these splits have so much of each of its classes, exactly.
+        format: ``"cifar"`` or ``"folder"``, where it should not be told from the source.
+        skip_bad: this many files that are bad in themselves, such as images that do not decode, are left
+            out, each with a warning; the first beyond that is an error.
+        check: decode each image once to see that it can be.
 
     Returns:
         What has been done.
 
     Raises:
-        SourceError: the source is damaged or not what it should be.
+        SourceError, CorruptError, UnsupportedError: the source, or an image in it, is damaged or not what it
+            should be.
         IncompleteError: the source ends early, or lacks members or rows.
         ExistsError: there is a store already, and not `replace`.
         BusyError: another writer is at work on it, in this or another process.
@@ -181,7 +191,8 @@ def ingest(
         optional_text("codec", codec), whole("level", level, -128, 22), threads_of(threads),
         whole("block_records", block_records, 0, 65536), shuffled,
         0 if shuffle is True or not shuffled else whole("shuffle", shuffle), replace,
-        flag("partial", partial),
+        flag("partial", partial), optional_text("format", format), whole("skip_bad", skip_bad),
+        not flag("check", check),
     )  # fmt: skip
     began = time.monotonic()
     with ExitStack() as stack, advising(ExistsError, "replace=True puts another in its place"):

@@ -4,6 +4,7 @@
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdio.h>
 
 #include "apl_ingest.h"
 
@@ -77,6 +78,13 @@ static void on_notice(void *user, const char *message)
     job->thread = PyEval_SaveThread();
 }
 
+static void on_skipped(void *user, const char *path, const char *why)
+{
+    char line[sizeof(((apl_error *)0)->message)];
+    snprintf(line, sizeof line, "skipped: %s: %s", path, why);
+    on_notice(user, line);
+}
+
 /* Raises what apldata._errors.make() makes of a failure. */
 static PyObject *raise_error(const apl_error *err)
 {
@@ -110,6 +118,7 @@ static PyObject *run(struct job *job)
     job->options.user = job;
     job->options.progress = on_progress;
     job->options.notice = on_notice;
+    job->options.skipped = on_skipped;
     job->thread = PyEval_SaveThread();
     apl_status status = apl_ingest(source, db, &job->options, &sum, &err);
     PyEval_RestoreThread(job->thread);
@@ -149,10 +158,11 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
     job.options.writer = w;
     uint32_t threads = 0;
     PyObject *result = NULL;
-    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppOO:ingest", PyUnicode_FSConverter, &job.source,
+    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&pOO:ingest", PyUnicode_FSConverter, &job.source,
                          PyUnicode_FSConverter, &job.db, &w->codec, &w->level, to_u32, &threads, to_u32,
                          &w->block_records, &w->shuffle, to_u64, &w->shuffle_seed, &w->replace,
-                         &job.options.partial, &job.progress, &job.notice)) {
+                         &job.options.partial, &job.options.format, to_u64, &job.options.skip_bad,
+                         &job.options.unchecked, &job.progress, &job.notice)) {
         w->threads = threads;
         result = run(&job);
     }
@@ -164,7 +174,7 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
 PyDoc_STRVAR(
     ingest_doc,
     "ingest(source, db, codec, level, threads, block_records, shuffle, seed, force, partial, "
-    "progress, notice)\n\n"
+    "format, skip_bad, unchecked, progress, notice)\n\n"
     "apl_ingest(). progress is None or called with (phase, records, source_bytes, source_size, raw_bytes, "
     "stored_bytes), at most ten times a second and at each change of phase; notice is None or called with a "
     "str. What they raise cancels and is raised.\n"

@@ -322,3 +322,26 @@ def test_missing_library_is_told_in_one_line(
     with pytest.raises(ImportError, match="libarchive") as caught:
         apldata.ingest(small, tmp_path / "db")
     assert "\n" not in str(caught.value)
+
+
+def test_images_in_folders(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    for i, name in enumerate(["train/cat/1.jpg", "train/dog/2.jpeg", "val/cat/3.jpg"]):
+        (tmp_path / "photos" / name).parent.mkdir(parents=True, exist_ok=True)
+        image.new("RGB", (20 + i, 10), (i * 50, 9, 9)).save(tmp_path / "photos" / name, "JPEG")
+    summary = apldata.ingest(tmp_path / "photos", tmp_path / "db")
+    assert (summary.format, summary.records) == ("folder", 3)
+    store = apldata.Store(tmp_path / "db")
+    assert store.schema["label"].classes == ("cat", "dog") and store.schema["image"].media == "image/jpeg"
+    assert bytes(store[2]["image"]) == (tmp_path / "photos" / "val/cat/3.jpg").read_bytes()
+    assert store[1]["path"] == "train/dog/2.jpeg" and store[1]["image_shape"].tolist() == [3, 10, 21]
+    (tmp_path / "photos/train/cat/bad.jpg").write_bytes(b"\x89PNG\r\n\x1a\n")
+    with pytest.raises(apldata.Error, match=r"train/cat/bad\.jpg: holds PNG"):
+        apldata.ingest(tmp_path / "photos", tmp_path / "other")
+    with pytest.warns(apldata.IngestWarning, match=r"skipped: train/cat/bad\.jpg"):
+        again = apldata.ingest(
+            tmp_path / "photos", tmp_path / "other", skip_bad=1, format="folder", check=False
+        )
+    assert again.records == 3
+    with pytest.raises(apldata.InvalidError, match="no format is called nonsense"):
+        apldata.ingest(tmp_path / "photos", tmp_path / "third", format="nonsense")

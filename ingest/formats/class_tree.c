@@ -1,0 +1,293 @@
+/* Folders, counted as they are met, then judged: see class_tree.h. */
+#include "class_tree.h"
+
+#include "utf8.h"
+
+#include <stdio.h>
+
+#define MOST_FOLDERS (1u << 20)
+#define NONE         UINT32_MAX
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+struct node {
+    char *name;
+    uint32_t parent, first, last, next; /* children are a list; `last` is the one that was met last */
+    uint64_t files, below;              /* images directly in it, and in all */
+};
+
+struct class_tree {
+    struct buffer nodes; /* of struct node; 0 is the root */
+    uint32_t top;        /* splits or classes are its children */
+    bool splits;
+    const char **classes;
+    uint32_t class_count;
+    uint64_t strays;
+};
+
+/* In the order in which splits come. */
+static const char *const split_names[] = {"train", "training", "val",  "valid",   "validation",
+                                          "dev",   "eval",     "test", "testing", "extra"};
+
+static uint32_t split_rank(const char *name)
+{
+    for (uint32_t i = 0; i < COUNT(split_names); i++)
+        if (strcmp(split_names[i], name) == 0)
+            return i;
+    return NONE;
+}
+
+static struct node *node_at(const struct class_tree *tree, uint32_t i)
+{
+    return (struct node *)(void *)tree->nodes.data + i;
+}
+
+static uint32_t node_count(const struct class_tree *tree)
+{
+    return (uint32_t)(tree->nodes.size / sizeof(struct node));
+}
+
+/* A new child of `parent`; NONE: out of memory. */
+static uint32_t add_node(struct class_tree *tree, uint32_t parent, const char *name, size_t length)
+{
+    struct node node = {
+        .name = strndup(name, length), .parent = parent, .first = NONE, .last = NONE, .next = NONE};
+    uint32_t i = node_count(tree);
+    if (!node.name)
+        return NONE;
+    buffer_put(&tree->nodes, &node, sizeof node);
+    if (tree->nodes.failed) {
+        free(node.name);
+        return NONE;
+    }
+    if (i > 0) {
+        node_at(tree, i)->next = node_at(tree, parent)->first;
+        node_at(tree, parent)->first = node_at(tree, parent)->last = i;
+    }
+    return i;
+}
+
+struct class_tree *class_tree_new(void)
+{
+    struct class_tree *tree = calloc(1, sizeof *tree);
+    if (tree && add_node(tree, 0, "", 0) == NONE) {
+        class_tree_free(tree);
+        return NULL;
+    }
+    return tree;
+}
+
+void class_tree_free(struct class_tree *tree)
+{
+    if (!tree)
+        return;
+    for (uint32_t i = 0; i < node_count(tree); i++)
+        free(node_at(tree, i)->name);
+    buffer_free(&tree->nodes);
+    free(tree->classes);
+    free(tree);
+}
+
+static bool is_called(const struct class_tree *tree, uint32_t i, const char *name, size_t length)
+{
+    const char *own = node_at(tree, i)->name;
+    return strncmp(own, name, length) == 0 && own[length] == 0;
+}
+
+/* The child of that name, or NONE; names mostly come many times in a row. */
+static uint32_t find_child(const struct class_tree *tree, uint32_t parent, const char *name, size_t length)
+{
+    struct node *p = node_at(tree, parent);
+    if (p->last != NONE && is_called(tree, p->last, name, length))
+        return p->last;
+    for (uint32_t i = p->first; i != NONE; i = node_at(tree, i)->next)
+        if (is_called(tree, i, name, length))
+            return p->last = i;
+    return NONE;
+}
+
+apl_status class_tree_add(struct class_tree *tree, const char *path, bool folder, apl_error *err)
+{
+    uint32_t at = 0;
+    for (const char *part = path; *part;) {
+        size_t length = strcspn(part, "/");
+        bool more = part[length] == '/' && part[length + 1];
+        if (!folder && !more)
+            break; /* the file's own name */
+        uint32_t child = find_child(tree, at, part, length);
+        if (child == NONE && node_count(tree) >= MOST_FOLDERS)
+            return fail(err, APL_E_SOURCE, "more than %u folders", MOST_FOLDERS);
+        at = child != NONE ? child : add_node(tree, at, part, length);
+        if (at == NONE)
+            return fail_nomem(err);
+        part += length + (part[length] == '/');
+    }
+    node_at(tree, at)->files += !folder;
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- judging */
+
+/* Parents come before their children. */
+static void add_up(struct class_tree *tree)
+{
+    for (uint32_t i = 0; i < node_count(tree); i++)
+        node_at(tree, i)->below = node_at(tree, i)->files;
+    for (uint32_t i = node_count(tree); i-- > 1;)
+        node_at(tree, node_at(tree, i)->parent)->below += node_at(tree, i)->below;
+}
+
+/* The only child with images, if that is a folder of folders and no split: NONE otherwise. */
+static uint32_t only_child(const struct class_tree *tree, uint32_t parent)
+{
+    uint32_t found = NONE;
+    if (node_at(tree, parent)->files > 0)
+        return NONE;
+    for (uint32_t i = node_at(tree, parent)->first; i != NONE; i = node_at(tree, i)->next) {
+        if (node_at(tree, i)->below == 0)
+            continue;
+        if (found != NONE)
+            return NONE;
+        found = i;
+    }
+    bool folders =
+        found != NONE && node_at(tree, found)->files == 0 && split_rank(node_at(tree, found)->name) == NONE;
+    return folders ? found : NONE;
+}
+
+/* Are the children called as splits are, with images in folders of theirs? */
+static bool has_splits(const struct class_tree *tree, uint32_t top)
+{
+    uint32_t splits = 0;
+    for (uint32_t i = node_at(tree, top)->first; i != NONE; i = node_at(tree, i)->next) {
+        const struct node *n = node_at(tree, i);
+        if (n->below == 0)
+            continue;
+        if (split_rank(n->name) == NONE || n->below == n->files)
+            return false;
+        splits++;
+    }
+    return splits > 0;
+}
+
+static int by_class_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static apl_status check_class(const struct class_tree *tree, const struct node *n, bool partial,
+                              apl_error *err)
+{
+    char shown[APL_MAX_NAME * 4 + 8];
+    size_t length = strlen(n->name);
+    printable(shown, sizeof shown, n->name, length);
+    (void)tree;
+    if (length > APL_MAX_NAME || !utf8_valid(n->name, length) || strcmp(shown, n->name) != 0)
+        return fail(err, APL_E_SOURCE,
+                    "the class %.200s is not called in printable UTF-8 of at most %d bytes", shown,
+                    APL_MAX_NAME);
+    if (n->below == 0 && !partial)
+        return fail(err, APL_E_INCOMPLETE, "the class %s has no images", shown);
+    return APL_OK;
+}
+
+/* Adds the children of `parent` to the classes; names that are there twice go later. */
+static apl_status take_classes(struct class_tree *tree, uint32_t parent, bool partial, apl_error *err)
+{
+    for (uint32_t i = node_at(tree, parent)->first; i != NONE; i = node_at(tree, i)->next) {
+        TRY(check_class(tree, node_at(tree, i), partial, err));
+        tree->classes[tree->class_count++] = node_at(tree, i)->name;
+    }
+    tree->strays += node_at(tree, parent)->files;
+    return APL_OK;
+}
+
+static void sort_classes(struct class_tree *tree)
+{
+    uint32_t kept = 0;
+    if (tree->class_count > 1)
+        qsort(tree->classes, tree->class_count, sizeof *tree->classes, by_class_name);
+    for (uint32_t i = 0; i < tree->class_count; i++)
+        if (i == 0 || strcmp(tree->classes[i], tree->classes[kept - 1]) != 0)
+            tree->classes[kept++] = tree->classes[i];
+    tree->class_count = kept;
+}
+
+apl_status class_tree_decide(struct class_tree *tree, bool partial, apl_error *err)
+{
+    add_up(tree);
+    for (uint32_t child; (child = only_child(tree, tree->top)) != NONE;)
+        tree->top = child;
+    tree->splits = has_splits(tree, tree->top);
+    tree->classes = calloc(node_count(tree), sizeof *tree->classes);
+    if (!tree->classes)
+        return fail_nomem(err);
+    if (!tree->splits)
+        TRY(take_classes(tree, tree->top, partial, err));
+    else
+        tree->strays += node_at(tree, tree->top)->files;
+    for (uint32_t i = tree->splits ? node_at(tree, tree->top)->first : NONE; i != NONE;
+         i = node_at(tree, i)->next)
+        if (node_at(tree, i)->below > 0)
+            TRY(take_classes(tree, i, partial, err));
+    sort_classes(tree);
+    return APL_OK;
+}
+
+uint64_t class_tree_strays(const struct class_tree *tree)
+{
+    return tree->strays;
+}
+
+uint32_t class_tree_classes(const struct class_tree *tree, const char *const **names)
+{
+    *names = tree->classes;
+    return tree->class_count;
+}
+
+/* ------------------------------------------------------------------------------------------------- finding */
+
+/* The child of `parent` in which the path goes on, whose rest is then *path; NONE: it is a file there. */
+static uint32_t step_down(const struct class_tree *tree, uint32_t parent, const char **path)
+{
+    size_t length = strcspn(*path, "/");
+    if ((*path)[length] == 0)
+        return NONE;
+    uint32_t child = find_child(tree, parent, *path, length);
+    *path += length + 1;
+    return child;
+}
+
+/* Goes down to the top; false: the path lies elsewhere. */
+static bool reach_top(const struct class_tree *tree, const char **path)
+{
+    uint32_t at = 0;
+    while (at != tree->top) {
+        at = step_down(tree, at, path);
+        if (at == NONE)
+            return false;
+    }
+    return true;
+}
+
+bool class_tree_find(const struct class_tree *tree, const char *path, struct class_place *place)
+{
+    if (!reach_top(tree, &path))
+        return false;
+    *place = (struct class_place){.split = split_names[0], .path = path};
+    uint32_t at = tree->top;
+    if (tree->splits) {
+        at = step_down(tree, at, &path);
+        if (at == NONE)
+            return false;
+        place->split = node_at(tree, at)->name;
+        place->split_rank = split_rank(place->split);
+    }
+    at = step_down(tree, at, &path);
+    if (at == NONE)
+        return false;
+    const char *name = node_at(tree, at)->name;
+    const char **found =
+        bsearch(&name, tree->classes, tree->class_count, sizeof *tree->classes, by_class_name);
+    place->label = found ? (uint32_t)(found - tree->classes) : 0;
+    return found != NULL;
+}

@@ -1,0 +1,44 @@
+/*
+ * Which folders of a source are splits and which are classes, by the names of all its images:
+ *
+ *     CLASS/.../IMAGE          or     SPLIT/CLASS/.../IMAGE
+ *
+ * either below folders that have nothing but the next one in them. The folders at the top are splits if all of them that have
+ * images are called as splits are (train, val, test, ...) and have folders with images in them. Classes are sorted by name, in byte
+ * order, those of all splits together. In memory are folders, not files.
+ */
+#ifndef CLASS_TREE_H
+#define CLASS_TREE_H
+
+#include "bytes.h"
+#include "status.h"
+
+struct class_tree;
+
+struct class_tree *class_tree_new(void); /* NULL: out of memory */
+void class_tree_free(struct class_tree *tree);
+
+/* Takes an image, by its path, or an (empty) folder. */
+apl_status class_tree_add(struct class_tree *tree, const char *path, bool folder, apl_error *err);
+
+/* After all have been taken. Likely errors: APL_E_SOURCE (no images in folders; too many, or impossible, classes), with `partial`
+ * not set APL_E_INCOMPLETE (a class without images). */
+apl_status class_tree_decide(struct class_tree *tree, bool partial, apl_error *err);
+
+/* Images that lie in no class. */
+uint64_t class_tree_strays(const struct class_tree *tree);
+
+uint32_t class_tree_classes(const struct class_tree *tree, const char *const **names);
+
+/* Where an image belongs. */
+struct class_place {
+    const char *split;   /* its name; lives as long as the tree */
+    uint32_t split_rank; /* splits come in this order: train first */
+    uint32_t label;
+    const char *path; /* without the folders that lie above splits and classes; in the path that was given */
+};
+
+/* false: in no class. Of a path that was taken. */
+bool class_tree_find(const struct class_tree *tree, const char *path, struct class_place *place);
+
+#endif

@@ -1,0 +1,159 @@
+/* Which folders are splits and which are classes. */
+#include "class_tree.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static apl_error err;
+
+/* A tree of these paths, the last one NULL; those that end with "/" are folders. */
+static struct class_tree *tree_of(const char *const *paths)
+{
+    struct class_tree *tree = class_tree_new();
+    for (size_t i = 0; paths[i]; i++) {
+        bool folder = paths[i][strlen(paths[i]) - 1] == '/';
+        cr_assert_eq(class_tree_add(tree, paths[i], folder, &err), APL_OK, "%s", err.message);
+    }
+    return tree;
+}
+
+/* Classes, and of each image its split, label and path: "train:0:cat/1 ". */
+static const char *decided(const char *const *paths, bool partial)
+{
+    static char text[2048];
+    struct class_tree *tree = tree_of(paths);
+    const char *const *names;
+    size_t used = 0;
+    text[0] = 0;
+    if (class_tree_decide(tree, partial, &err) != APL_OK) {
+        class_tree_free(tree);
+        return err.message;
+    }
+    uint32_t n = class_tree_classes(tree, &names);
+    for (uint32_t i = 0; i < n; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s ", names[i]);
+    used += (size_t)snprintf(text + used, sizeof text - used, "| ");
+    for (size_t i = 0; paths[i]; i++) {
+        struct class_place place;
+        if (paths[i][strlen(paths[i]) - 1] == '/')
+            continue;
+        if (class_tree_find(tree, paths[i], &place))
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s:%u:%s ", place.split, place.label,
+                                     place.path);
+        else
+            used += (size_t)snprintf(text + used, sizeof text - used, "- ");
+    }
+    snprintf(text + used, sizeof text - used, "| %u", (unsigned)class_tree_strays(tree));
+    class_tree_free(tree);
+    return text;
+}
+
+#define DECIDED(expected, ...)                                                      \
+    do {                                                                            \
+        const char *is_ = decided((const char *const[]){__VA_ARGS__, NULL}, false); \
+        cr_assert_str_eq(is_, (expected), "%s", is_);                               \
+    } while (0)
+
+Test(class_tree, classes)
+{
+    DECIDED("cat dog | train:1:dog/1 train:0:cat/2 train:1:dog/3 | 0", "dog/1", "cat/2", "dog/3");
+    DECIDED("a | train:0:a/1 | 0", "a/1");
+    DECIDED("B a a-b | train:1:a/1 train:2:a-b/1 train:0:B/1 | 0", "a/1", "a-b/1", "B/1");
+    DECIDED("cat dog | train:0:cat/x/y/1 train:1:dog/1 | 0", "cat/x/y/1", "dog/1");
+}
+
+Test(class_tree, splits)
+{
+    DECIDED("cat dog | test:0:test/cat/1 train:0:train/cat/1 train:1:train/dog/2 | 0", "test/cat/1",
+            "train/cat/1", "train/dog/2");
+    DECIDED("cat dog | val:1:val/dog/1 train:0:train/cat/1 | 0", "val/dog/1", "train/cat/1");
+    DECIDED("cat | train:0:train/cat/1 | 0", "train/cat/1");
+    DECIDED("cat | train:0:train/cat/deep/1 - - | 2", "train/cat/deep/1", "train/2", "3");
+}
+
+/* Called as a split, but a class: there is another that is none, or nothing in it but images. */
+Test(class_tree, classes_called_as_splits)
+{
+    DECIDED("car train | train:1:train/1 train:0:car/1 | 0", "train/1", "car/1");
+    DECIDED("car train | train:1:train/x/1 train:0:car/1 | 0", "train/x/1", "car/1");
+    DECIDED("test train | train:1:train/1 train:0:test/1 | 0", "train/1", "test/1");
+}
+
+Test(class_tree, folders_around)
+{
+    DECIDED("cat dog | train:0:cat/1 train:1:dog/1 | 0", "photos/cat/1", "photos/dog/1");
+    DECIDED("cat dog | train:0:train/cat/1 test:1:test/dog/1 | 0", "a/b/train/cat/1", "a/b/test/dog/1");
+    DECIDED("cat | train:0:cat/1 | 0", "photos/cat/1", "doc/", "doc/more/");
+    DECIDED("a b | train:0:a/1 train:1:b/1 - | 1", "a/1", "b/1", "2");
+}
+
+static void expect_failure(const char *words, apl_status status, const char *const *paths)
+{
+    struct class_tree *tree = tree_of(paths);
+    cr_assert_eq(class_tree_decide(tree, false, &err), status, "%s", err.message);
+    cr_assert_not_null(strstr(err.message, words), "%s", err.message);
+    class_tree_free(tree);
+}
+
+Test(class_tree, empty_classes)
+{
+    const char *const paths[] = {"cat/1", "dog/", NULL},
+                      *const deep[] = {"train/cat/1", "train/dog/", "test/cat/2", NULL},
+                      *const empty_split[] = {"train/cat/1", "test/", "val/cat/", NULL};
+    expect_failure("the class dog has no images", APL_E_INCOMPLETE, paths);
+    expect_failure("the class dog has no images", APL_E_INCOMPLETE, deep);
+    cr_assert_str_eq(decided(paths, true), "cat dog | train:0:cat/1 | 0");
+    cr_assert_str_eq(decided(deep, true), "cat dog | train:0:train/cat/1 test:0:test/cat/2 | 0");
+    cr_assert_str_eq(decided(empty_split, false), "cat | train:0:train/cat/1 | 0");
+}
+
+Test(class_tree, names_that_are_none)
+{
+    char name[300];
+    memset(name, 'x', 256);
+    strcpy(name + 256, "/1");
+    expect_failure("is not called in printable UTF-8", APL_E_SOURCE,
+                   (const char *const[]){"a\xff/1", "b/1", NULL});
+    expect_failure("is not called in printable UTF-8", APL_E_SOURCE,
+                   (const char *const[]){"a\n/1", "b/1", NULL});
+    expect_failure("is not called in printable UTF-8", APL_E_SOURCE,
+                   (const char *const[]){name, "b/1", NULL});
+    DECIDED("caf\xc3\xa9 | train:0:caf\xc3\xa9/1 | 0", "caf\xc3\xa9/1");
+}
+
+Test(class_tree, nothing)
+{
+    const char *const none[] = {NULL}, *const only_files[] = {"1", "2", NULL};
+    cr_assert_str_eq(decided(none, false), "| | 0");
+    cr_assert_str_eq(decided(only_files, false), "| - - | 2");
+    struct class_place place;
+    struct class_tree *tree = tree_of((const char *const[]){"a/1", "b/2", NULL});
+    cr_assert_eq(class_tree_decide(tree, false, &err), APL_OK);
+    cr_assert(!class_tree_find(tree, "c/1", &place) && !class_tree_find(tree, "", &place) &&
+              !class_tree_find(tree, "a", &place));
+    class_tree_free(tree);
+    class_tree_free(NULL);
+}
+
+/* Many classes, in the order in which they come: each has the number of its place among the sorted ones. */
+Test(class_tree, a_thousand_classes)
+{
+    struct class_tree *tree = class_tree_new();
+    const char *const *names;
+    char path[32];
+    for (unsigned i = 0; i < 3000; i++) {
+        snprintf(path, sizeof path, "n%05u/%u.jpg", i * 7919 % 1000 * 3, i);
+        cr_assert_eq(class_tree_add(tree, path, false, &err), APL_OK);
+    }
+    cr_assert_eq(class_tree_decide(tree, false, &err), APL_OK);
+    cr_assert_eq(class_tree_classes(tree, &names), 1000);
+    for (unsigned i = 0; i < 3000; i++) {
+        struct class_place place;
+        snprintf(path, sizeof path, "n%05u/%u.jpg", i * 7919 % 1000 * 3, i);
+        cr_assert(class_tree_find(tree, path, &place));
+        cr_assert_eq(place.label, i * 7919 % 1000);
+    }
+    class_tree_free(tree);
+}
