@@ -1,11 +1,127 @@
-/* Which blocks are in memory, on their way, or to be let go: see block_cache.h. */
+/* Which blocks are in memory, on their way, or to be evicted: see block_cache.h. */
 #include "block_cache.h"
 
-#include "collate.h"
-#include "failure.h"
-#include "load.h"
+#include "delivery.h"
+#include "mix.h"
 
 #include <stdlib.h>
+
+/* -------------------------------------------------------------------------------------- opening and freeing */
+
+static apl_status make_ring(struct load_ring *ring, uint32_t size, apl_error *err)
+{
+    ring->size = size;
+    ring->items = calloc(size, sizeof *ring->items);
+    return ring->items ? APL_OK : fail_nomem(err);
+}
+
+/* Slots that are kept are shared with the other readers that keep the same. */
+static apl_status make_slots(apl_reader *r, uint32_t slots, const size_t *bytes, apl_error *err)
+{
+    struct block_cache *c = &r->cache;
+    struct decoded_shape shape = {.slots = slots,
+                                  .blocks = r->subset.blocks,
+                                  .fields = r->schema->count,
+                                  .value_bytes = bytes,
+                                  .ragged = r->options.ragged};
+    if (!c->keeps || r->options.ids_only)
+        return slab_init(&c->slab, slots, r->schema->count, bytes, err);
+    TRY(mix_digest_decoded(r, &shape.key, err));
+    TRY(decoded_open(&shape, &c->decoded, err));
+    decoded_lend(c->decoded, &c->slab);
+    return APL_OK;
+}
+
+apl_status cache_open(apl_reader *r, const size_t *value_bytes, uint32_t slots, apl_error *err)
+{
+    struct block_cache *c = &r->cache;
+    uint32_t n = r->subset.blocks;
+    c->keeps = r->options.covers;
+    for (unsigned parity = 0; parity < 2; parity++)
+        c->blocks[parity] = parity && c->keeps ? c->blocks[0] : calloc(n, sizeof(struct cached_block));
+    if (!c->blocks[0] || !c->blocks[1])
+        return fail_nomem(err);
+    TRY(stay_open(&c->stay, n, r->options.spare_slots, err));
+    TRY(make_ring(&c->entered, 2 * n + 1, err));
+    TRY(make_ring(&c->demanded, n + 1, err));
+    return make_slots(r, slots, value_bytes, err);
+}
+
+static void evict(const apl_reader *r, struct cached_block *b)
+{
+    cached_evict(b, r->cache.decoded ? 0 : r->schema->count);
+}
+
+/* How many arrays of blocks there are: one, where the cache keeps, or one of each parity. */
+static unsigned parities(const struct block_cache *c)
+{
+    return c->keeps ? 1 : 2;
+}
+
+void cache_clear(apl_reader *r)
+{
+    struct block_cache *c = &r->cache;
+    c->entered.head = c->entered.tail = c->demanded.head = c->demanded.tail = 0;
+    for (unsigned parity = 0; parity < parities(c); parity++)
+        for (uint32_t i = 0; i < r->subset.blocks; i++) {
+            struct cached_block *b = &c->blocks[parity][i];
+            b->demanded = false;
+            if (!c->keeps || (b->stage != BLOCK_IN && b->stage != BLOCK_BAD))
+                evict(r, b);
+        }
+    if (!c->keeps)
+        slab_reset(&c->slab);
+}
+
+void cache_retire(apl_reader *r)
+{
+    decoded_retire(r->cache.decoded);
+}
+
+void cache_free(apl_reader *r)
+{
+    struct block_cache *c = &r->cache;
+    for (unsigned parity = 0; parity < parities(c); parity++) {
+        for (uint32_t i = 0; c->blocks[parity] && i < r->subset.blocks; i++)
+            evict(r, &c->blocks[parity][i]);
+        free(c->blocks[parity]);
+    }
+    slab_free(&c->slab);
+    decoded_close(c->decoded);
+    stay_free(&c->stay);
+    free(c->entered.items);
+    free(c->demanded.items);
+}
+
+/* ------------------------------------------------------------------------------------------- what is there */
+
+bool cache_is_whole(const apl_reader *r)
+{
+    return r->cache.keeps && r->cache.in == r->subset.blocks;
+}
+
+bool cache_loads_late(const apl_reader *r)
+{
+    const struct block_cache *c = &r->cache;
+    for (uint32_t i = 0; !c->keeps && i < r->subset.blocks; i++)
+        if (cache_block(c, c->epoch + 1, i)->stage == BLOCK_LOADING)
+            return true;
+    return false;
+}
+
+bool cache_finds_loading(const apl_reader *r, uint32_t *index)
+{
+    for (unsigned parity = 0; parity < parities(&r->cache); parity++)
+        for (*index = 0; *index < r->subset.blocks; ++*index)
+            if (cache_block(&r->cache, parity, *index)->stage == BLOCK_LOADING)
+                return true;
+    return false;
+}
+
+uint32_t cache_standing(struct block_cache *c)
+{
+    return c->keeps ? c->slab.slots : slab_standing(&c->slab);
+}
 
 /* ----------------------------------------------------------------------------------------------- rings */
 
@@ -15,200 +131,98 @@ static void ring_push(struct load_ring *ring, uint32_t index, uint32_t parity)
 }
 
 /* The first block of the ring that still waits to be loaded. */
-static struct resident *ring_first(apl_reader *r, struct load_ring *ring, struct load_item *item)
+static struct cached_block *ring_first(struct block_cache *c, struct load_ring *ring, struct load_item *item)
 {
     for (; ring->head != ring->tail; ring->head++) {
         *item = ring->items[ring->head % ring->size];
-        struct resident *b = &r->residents[item->parity][item->index];
+        struct cached_block *b = &c->blocks[item->parity][item->index];
         if (b->stage == BLOCK_QUEUED && b->left > 0)
             return b;
         if (b->stage == BLOCK_QUEUED) { /* all of it went to others before it was loaded */
-            free(b->passed);
-            b->passed = NULL;
+            cached_forget_passed(b);
             b->stage = BLOCK_OUT;
         }
     }
     return NULL;
 }
 
-void residents_trim(apl_reader *r)
-{
-    struct load_item item;
-    ring_first(r, &r->queue, &item);
-}
-
 /* ------------------------------------------------------------------------------------------ free order */
 
-static bool bit(const uint8_t *bits, uint64_t i)
+/* Gives back the slots of the deliveries of a block that a resumed epoch has had. */
+static void release_had(apl_reader *r, uint32_t index, uint32_t parity)
 {
-    return bits[i / 8] >> i % 8 & 1;
-}
-
-/* How many deliveries of a block a resumed epoch has had. */
-static uint32_t count_had(const apl_reader *r, uint32_t index)
-{
-    const uint32_t *first = sampled(r, r->plan_epoch);
-    uint32_t had = 0, n = deliveries_of_block(first, &r->subset.block[index], r->options.plan.reuse);
-    if (!r->resumed || r->resumed_epoch != r->plan_epoch)
-        return 0;
-    for (uint32_t i = 0, from = delivery_number(r, first, index, 0, 0); i < n; i++)
-        had += bit(r->resumed, from + i);
-    return had;
-}
-
-/* Lists the deliveries of a block that are to go into bins, but for those that a resumed epoch has had: their slots are given
- * back. Returns how many. */
-static uint32_t list_deliveries(apl_reader *r, uint32_t index, uint32_t parity, uint32_t *deliveries,
-                                uint64_t *ids)
-{
+    struct block_cache *c = &r->cache;
     const struct subset_block *block = &r->subset.block[index];
-    const uint32_t *first = sampled(r, parity);
-    const uint8_t *had = r->resumed && r->resumed_epoch == r->plan_epoch ? r->resumed : NULL;
-    uint32_t n = 0, reuse = r->options.plan.reuse;
+    const uint32_t *cumulative = delivery_sample(r, parity);
+    if (c->keeps || !tally_is_resumed(&r->tally, c->epoch))
+        return;
     for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t copies = deliveries_of_record(first, block->first + i, reuse);
-        uint32_t delivery = (index * r->subset.stride + i) * reuse;
-        for (uint32_t copy = 0; copy < copies; copy++) {
-            if (had && bit(had, delivery_number(r, first, index, i, copy))) {
-                if (!r->options.kept)
-                    slab_release(&r->slab, &(uint32_t){r->residents[parity][index].slots[i]}, 1);
-                continue;
-            }
-            deliveries[n] = delivery + copy;
-            ids[n++] = block->first_id + (block->members ? block->members[i] : i);
-        }
+        uint32_t copies = deliveries_of_record(cumulative, block->first + i, r->options.plan.reuse);
+        for (uint32_t copy = 0; copy < copies; copy++)
+            if (tally_had(&r->tally, c->epoch, delivery_number(r, cumulative, index, i, copy)))
+                slab_release(&c->slab, &(uint32_t){c->blocks[parity][index].slots[i]}, 1);
     }
-    return n;
 }
 
-/* Puts a block's records into the bins of its epoch. */
-static apl_status insert(apl_reader *r, uint32_t index, uint32_t parity)
+/* A block is there, or known to be bad: free order may draw from it. */
+static void offer(apl_reader *r, uint32_t index, uint32_t parity)
 {
-    uint32_t most = deliveries_of_block(sampled(r, parity), &r->subset.block[index], r->options.plan.reuse);
-    uint32_t *deliveries = malloc(((size_t)most + 1) * sizeof *deliveries);
-    uint64_t *ids = malloc(((size_t)most + 1) * sizeof *ids);
-    bool ok = deliveries && ids;
-    if (ok)
-        ok = bins_put(r->bins[parity], deliveries, ids, list_deliveries(r, index, parity, deliveries, ids));
-    free(deliveries);
-    free(ids);
-    r->inserted++;
-    return ok ? APL_OK : APL_E_NOMEM;
+    release_had(r, index, parity);
+    free_order_insert(r, index, parity);
 }
 
 /* --------------------------------------------------------------------------------------------- loading */
 
-/* Lets go of a block, such as one whose deliveries have all been made, by this reader or by others. */
-static void let_go(const apl_reader *r, struct resident *b)
+/* A delivery of a block is done with, or goes to another rank. A block that is being loaded or waits for it is evicted there. */
+static void consume(apl_reader *r, struct cached_block *b)
 {
-    free(b->slots);
-    free(b->error);
-    free(b->passed);
-    load_drop_ragged(r, b);
-    *b = (struct resident){.stage = BLOCK_OUT};
+    if (--b->left == 0 && b->stage != BLOCK_LOADING && b->stage != BLOCK_QUEUED && !b->stays)
+        evict(r, b);
 }
 
-/* A delivery of a block is done with, or goes to another rank. A block that is being loaded or waits for it is let go there. */
-void residents_less(apl_reader *r, struct resident *b)
+void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragged, apl_status status,
+                  const apl_error *error)
 {
-    if (!r->options.kept && --b->left == 0 && b->stage != BLOCK_LOADING && b->stage != BLOCK_QUEUED &&
-        !b->stays)
-        let_go(r, b);
-}
-
-/* Takes back slots of members whose deliveries went to others before the block was there. */
-static void give_passed(apl_reader *r, struct resident *b, uint32_t index)
-{
-    uint32_t count = r->subset.block[index].count;
-    for (uint32_t i = 0; b->passed && b->slots && i < count; i++)
-        for (uint16_t k = 0; k < b->passed[i]; k++) {
-            uint32_t slot = b->slots[i];
-            slab_release(&r->slab, &slot, 1);
-        }
-    free(b->passed);
-    b->passed = NULL;
-}
-
-static void mark_bad(struct resident *b, const apl_error *error)
-{
-    b->stage = BLOCK_BAD;
-    free(b->error);
-    b->error = malloc(sizeof *b->error);
-    if (b->error)
-        *b->error = *error;
-}
-
-/* Keeps a block's slots beyond its last delivery, by one more that is to come from each. */
-static void stay(apl_reader *r, struct resident *b, uint32_t index)
-{
-    slab_add(&r->slab, b->slots, r->subset.block[index].count, 1);
-    b->stays = true;
-}
-
-void residents_loaded(apl_reader *r, struct load_item item, apl_status status, const apl_error *error)
-{
-    struct resident *b = &r->residents[item.parity][item.index];
-    if (status == APL_OK)
-        b->stage = BLOCK_IN;
-    else if (status == APL_E_CORRUPT)
-        mark_bad(b, error);
+    struct block_cache *c = &r->cache;
+    struct cached_block *b = &c->blocks[item.parity][item.index];
+    uint32_t count = r->subset.block[item.index].count;
+    if (status == APL_OK || status == APL_E_CORRUPT)
+        b->stage = status == APL_OK ? BLOCK_IN : BLOCK_BAD;
     else
         failure(r, status, error);
-    if (r->options.kept && b->stage == BLOCK_IN)
-        r->blocks_in++;
-    if (b->stage == BLOCK_IN && r->stay && r->stay[item.index] && item.parity == (r->plan_epoch & 1))
-        stay(r, b, item.index);
-    give_passed(r, b, item.index);
-    if (!r->options.kept && b->left == 0 && !b->stays)
-        let_go(r, b); /* the last of it went to others meanwhile */
-    if (r->options.free_order && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) &&
-        insert(r, item.index, item.parity) != APL_OK)
-        failure_nomem(r);
+    cached_loaded(b, ragged, status == APL_E_CORRUPT ? error : NULL);
+    c->in += b->stage == BLOCK_IN;
+    if (b->stage == BLOCK_IN && stay_is_chosen(&c->stay, item.index) && item.parity == (c->epoch & 1)) {
+        slab_add(&c->slab, b->slots, count,
+                 1); /* beyond its last delivery, by one more that is to come from each slot */
+        b->stays = true;
+    }
+    cached_give_passed(b, &c->slab, count);
+    if (!c->keeps && b->left == 0 && !b->stays)
+        evict(r, b); /* the last of it went to others meanwhile */
+    if (b->stage == BLOCK_IN || b->stage == BLOCK_BAD)
+        offer(r, item.index, item.parity);
     pthread_cond_broadcast(&r->work);
 }
 
-/* Takes slots for the records of a block that the epoch's sample has, each good for its deliveries. */
-static bool take_sampled_slots(apl_reader *r, struct resident *b, const struct load_item *item)
+static bool take_slots(apl_reader *r, struct cached_block *b, const struct load_item *item)
 {
     const struct subset_block *block = &r->subset.block[item->index];
-    const uint32_t *first = sampled(r, item->parity) + block->first;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < block->count; i++)
-        n += first[i + 1] > first[i];
-    if (!slab_take(&r->slab, b->slots, n, 0))
-        return false;
-    for (uint32_t i = block->count; i-- > 0;) {
-        uint32_t copies = first[i + 1] - first[i];
-        b->slots[i] = copies ? b->slots[--n] : NO_SLOT;
-        if (copies)
-            slab_add(&r->slab, &b->slots[i], 1, copies);
-    }
-    return true;
-}
-
-static bool take_slots(apl_reader *r, struct resident *b, const struct load_item *item)
-{
-    uint32_t count = r->subset.block[item->index].count;
-    if (!(b->slots = malloc(count * sizeof *b->slots))) {
+    bool nomem = false, taken = cached_take_slots(b, &r->cache.slab, block, delivery_sample(r, item->parity),
+                                                  r->options.plan.reuse, &nomem);
+    if (nomem)
         failure_nomem(r);
-        return false;
-    }
-    if (r->sampler ? take_sampled_slots(r, b, item)
-                   : slab_take(&r->slab, b->slots, count, r->options.plan.reuse))
-        return true;
-    free(b->slots);
-    b->slots = NULL;
-    return false;
+    return taken;
 }
 
-/* Takes a block to load, with slots for it; false if there is none, or no room. */
-bool residents_take(apl_reader *r, struct load_item *item)
+bool cache_take(apl_reader *r, struct load_item *item)
 {
-    struct load_ring *ring = &r->demand; /* of which nothing is in if slots are not kept */
-    struct resident *b = ring_first(r, ring, item);
+    struct block_cache *c = &r->cache;
+    struct load_ring *ring = &c->demanded; /* of which nothing is in if the cache does not keep */
+    struct cached_block *b = ring_first(c, ring, item);
     if (!b)
-        b = ring_first(r, ring = &r->queue, item);
-    if (!b || (!r->options.kept && !take_slots(r, b, item)))
+        b = ring_first(c, ring = &c->entered, item);
+    if (!b || (!c->keeps && !take_slots(r, b, item)))
         return false;
     b->stage = BLOCK_LOADING;
     ring->head++;
@@ -217,81 +231,71 @@ bool residents_take(apl_reader *r, struct load_item *item)
 
 /* -------------------------------------------------------------------------------------------- entering */
 
+void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch)
+{
+    struct block_cache *c = &r->cache;
+    struct load_item item;
+    c->epoch = epoch;
+    c->announced = 0;
+    /* What is left in front of the ring is of the epoch before the last, and went to others: it must not be taken
+     * for the blocks of the same number that this epoch queues. */
+    ring_first(c, &c->entered, &item);
+    stay_choose(&c->stay, plan, &r->subset, epoch, r->options.spare_slots);
+}
+
 /* Is the block of a lane that other ranks read? Then it is loaded only if a batch of this one comes to need it. */
-static bool is_foreign(const apl_reader *r, uint32_t index)
+static bool is_foreign(const apl_reader *r, const struct plan *plan, uint32_t index)
 {
     const struct reader_options *o = &r->options;
-    return o->plan.lanes > 1 && plan_lane(r->plan, index) % o->world != o->rank;
+    return o->plan.lanes > 1 && plan_lane(plan, index) % o->world != o->rank;
 }
 
 /* Takes over a block that has stayed from the epoch before. Its slots may still be read for that one's last batches, and so are
  * listed twice. False: it has not stayed. */
-static bool take_over(apl_reader *r, uint32_t index, uint32_t parity)
+static bool take_over(apl_reader *r, uint32_t index)
 {
-    struct resident *before = &r->residents[!parity][index], *b = &r->residents[parity][index];
+    struct block_cache *c = &r->cache;
+    struct cached_block *before = &c->blocks[(c->epoch + 1) & 1][index], *b = &c->blocks[c->epoch & 1][index];
     uint32_t count = r->subset.block[index].count;
-    if (!before->stays)
+    bool again = stay_is_chosen(&c->stay, index);
+    if (!stay_any(&c->stay) || !before->stays)
         return false;
     before->stays = false;
-    b->slots = malloc(count * sizeof *b->slots);
-    if (b->slots) {
-        memcpy(b->slots, before->slots, count * sizeof *b->slots);
-        slab_add(&r->slab, b->slots, count, r->options.plan.reuse - (r->stay[index] ? 0 : 1));
-        b->stays = r->stay[index];
+    if (cached_share_slots(b, before, &c->slab, count, r->options.plan.reuse - (again ? 0 : 1))) {
+        b->stays = again;
         b->stage = BLOCK_IN;
-    } else {
-        slab_release(&r->slab, before->slots, count);
     }
     if (before->left == 0)
-        let_go(r, before);
+        evict(r, before);
     return b->slots != NULL;
 }
 
-/* Chooses the blocks that are to stay for the epoch after this: those that it needs first, as many as there is room for. */
-void residents_choose_stay(apl_reader *r)
+/* A block enters the epoch. */
+static void block_enters(apl_reader *r, const struct plan *plan, uint32_t index)
 {
-    uint64_t room = r->options.spare_slots;
-    if (!r->stay)
+    struct block_cache *c = &r->cache;
+    struct cached_block *b = &c->blocks[c->epoch & 1][index];
+    uint32_t parity = c->epoch & 1, had = free_order_had(r, index);
+    uint32_t left = delivery_count(r, delivery_sample(r, c->epoch), index) - had;
+    if (left == 0) { /* nothing of it is to come, or not any more; the epoch before may still wait for it */
+        free_order_skip(r);
         return;
-    memset(r->stay, 0, r->subset.blocks);
-    plan_peek(r->plan, r->plan_epoch + 1, r->peeked);
-    for (uint32_t i = 0; i < r->subset.blocks; i++) {
-        uint32_t count = r->subset.block[r->peeked[i]].count;
-        if (count > room)
-            break;
-        room -= count;
-        r->stay[r->peeked[i]] = 1;
+    }
+    b->left = left;
+    if (b->stage != BLOCK_OUT || take_over(r, index)) {
+        offer(r, index, parity);
+    } else if (!is_foreign(r, plan, index)) {
+        b->stage = BLOCK_QUEUED;
+        ring_push(&c->entered, index, parity);
     }
 }
 
-/* Queues the blocks that have entered since the last time. */
-void residents_announce(apl_reader *r)
+void cache_announce(apl_reader *r, const struct plan *plan)
 {
-    uint32_t parity = r->plan_epoch & 1, to;
-    const uint32_t *list = plan_entered(r->plan, &to), *first = sampled(r, r->plan_epoch);
-    if (r->options.free_order) {
-        list = plan_order(r->plan);
-        to = r->subset.blocks;
-    }
-    for (; r->announced < to; r->announced++) {
-        uint32_t index = list[r->announced];
-        struct resident *b = &r->residents[parity][index];
-        uint32_t all = deliveries_of_block(first, &r->subset.block[index], r->options.plan.reuse),
-                 left = all - count_had(r, index);
-        if (left ==
-            0) { /* nothing of it is to come, or not any more; the epoch before may still wait for it */
-            r->inserted++;
-            continue;
-        }
-        b->left = left;
-        if (b->stage == BLOCK_OUT && !(r->stay && take_over(r, index, parity))) {
-            if (is_foreign(r, index))
-                continue;
-            b->stage = BLOCK_QUEUED;
-            ring_push(&r->queue, index, parity);
-        } else if (r->options.free_order && insert(r, index, parity) != APL_OK)
-            failure_nomem(r);
-    }
+    uint32_t to = r->subset.blocks;
+    const uint32_t *list = r->options.free_order ? plan_order(plan) : plan_entered(plan, &to);
+    for (; r->cache.announced < to; r->cache.announced++)
+        block_enters(r, plan, list[r->cache.announced]);
 }
 
 /* ------------------------------------------------------------------------------ needed, and not needed */
@@ -300,66 +304,56 @@ void residents_announce(apl_reader *r)
  * opened. */
 static void pass(apl_reader *r, uint32_t delivery)
 {
-    if (r->options.kept)
-        return;
+    struct block_cache *c = &r->cache;
     uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
-    struct resident *b = &r->residents[r->plan_epoch & 1][index];
-    if (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) {
-        uint32_t slot = b->slots[member];
-        slab_release(&r->slab, &slot, 1);
-    } else {
-        if (!b->passed && !(b->passed = calloc(r->subset.block[index].count, sizeof *b->passed))) {
-            failure_nomem(r);
-            return;
-        }
-        b->passed[member]++;
-    }
-    residents_less(r, b);
+    struct cached_block *b = &c->blocks[c->epoch & 1][index];
+    if (cached_pass(b, &c->slab, r->subset.block[index].count, member))
+        consume(r, b);
+    else
+        failure_nomem(r);
 }
 
-void residents_pass(apl_reader *r, const uint32_t *deliveries, size_t n)
+void cache_pass(apl_reader *r, const uint32_t *deliveries, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; !r->cache.keeps && i < n; i++)
         pass(r, deliveries[i]);
 }
 
-void residents_demand(apl_reader *r, const struct job *job)
+void cache_demand(apl_reader *r, const struct job *job)
 {
+    struct block_cache *c = &r->cache;
     uint32_t parity = job->epoch & 1;
-    if (r->options.kept ? r->blocks_in == r->subset.blocks : r->options.plan.lanes == 1)
+    if (cache_is_whole(r) || (!c->keeps && r->options.plan.lanes == 1))
         return;
     for (uint32_t k = 0; k < job->rows; k++) {
         uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
-        struct resident *b = &r->residents[parity][index];
+        struct cached_block *b = &c->blocks[parity][index];
         bool foreign = b->stage == BLOCK_OUT; /* not queued when it entered */
-        if (b->demanded || !(foreign || (r->options.kept && b->stage == BLOCK_QUEUED)))
+        if (b->demanded || !(foreign || (c->keeps && b->stage == BLOCK_QUEUED)))
             continue;
-        b->demanded = r->options.kept;
+        b->demanded = c->keeps;
         b->stage = BLOCK_QUEUED;
-        ring_push(r->options.kept ? &r->demand : &r->queue, index, parity);
+        ring_push(c->keeps ? &c->demanded : &c->entered, index, parity);
     }
 }
 
-void residents_clear(apl_reader *r)
+void cache_release(apl_reader *r, const struct job *job, uint32_t *slots)
 {
-    r->queue.head = r->queue.tail = r->demand.head = r->demand.tail = 0;
-    for (unsigned parity = 0; parity < (r->options.kept ? 1u : 2u); parity++)
-        for (uint32_t i = 0; i < r->subset.blocks; i++) {
-            struct resident *b = &r->residents[parity][i];
-            b->demanded = false;
-            if (r->options.kept && (b->stage == BLOCK_IN || b->stage == BLOCK_BAD))
-                continue;
-            let_go(r, b);
-        }
-    if (!r->options.kept)
-        slab_reset(&r->slab);
+    struct block_cache *c = &r->cache;
+    if (c->keeps)
+        return;
+    for (uint32_t k = 0; k < job->rows; k++) {
+        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        slots[k] = cached_slot(cache_block(c, job->epoch, index), &r->subset.block[index], member);
+    }
+    slab_release(&c->slab, slots, job->rows);
 }
 
-void residents_free(apl_reader *r)
+void cache_consume(apl_reader *r, const struct job *job)
 {
-    for (unsigned parity = 0; parity < (r->options.kept ? 1u : 2u); parity++) {
-        for (uint32_t i = 0; r->residents[parity] && i < r->subset.blocks; i++)
-            let_go(r, &r->residents[parity][i]);
-        free(r->residents[parity]);
+    struct block_cache *c = &r->cache;
+    for (uint32_t k = 0; !c->keeps && k < job->rows; k++) {
+        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        consume(r, &c->blocks[job->epoch & 1][index]);
     }
 }

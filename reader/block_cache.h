@@ -1,40 +1,98 @@
 /*
- * Which blocks are in memory, on their way, or to be let go: what becomes of a block from when it enters an epoch until its last
- * delivery has been made, by this reader or by another rank. All functions are called with the reader's lock held.
+ * Which blocks are in memory, on their way, or to be evicted: what becomes of a block from when it enters an epoch until its last
+ * delivery has been made, by this reader or by another rank. If the window covers the split, the cache keeps: a block that has been
+ * loaded is there for good. With the reader's lock held, unless said otherwise.
  */
-#ifndef RESIDENTS_H
-#define RESIDENTS_H
+#ifndef BLOCK_CACHE_H
+#define BLOCK_CACHE_H
 
-#include "reader.h"
+#include "cached_block.h"
+#include "decoded.h"
+#include "stay.h"
 
-/* Queues the blocks that have entered the planned epoch since the last time. */
-void residents_announce(apl_reader *r);
+struct job;
+
+/* A block to load. Until it is handed back by cache_loaded(), it is its loader's alone. */
+struct load_item {
+    uint32_t index;
+    uint32_t parity;
+};
+
+struct load_ring {
+    struct load_item *items;
+    uint64_t head, tail;
+    uint32_t size;
+};
+
+struct block_cache {
+    bool keeps;
+    struct cached_block *blocks[2]; /* by the parity of the epoch; one and the same where the cache keeps */
+    struct slab slab;
+    struct decoded *decoded; /* whose values the slab has, where the cache keeps; NULL: they are its own */
+    struct load_ring entered,
+        demanded; /* blocks to load: as they enter, and (where it keeps) as planned batches need them */
+    struct stay stay;
+    uint64_t epoch;     /* whose blocks enter */
+    uint32_t announced; /* of these, so many have been queued */
+    uint32_t in;        /* where the cache keeps: so many are there for good */
+};
+
+apl_status cache_open(apl_reader *r, const size_t *value_bytes, uint32_t slots, apl_error *err);
+void cache_free(apl_reader *r);
+
+/* No reader to come shares what a thread of this one is stuck in. */
+void cache_retire(apl_reader *r);
+
+/* Blocks of another epoch begin to enter. */
+void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch);
+
+/* Queues the blocks that have entered since the last time. */
+void cache_announce(apl_reader *r, const struct plan *plan);
 
 /* Makes sure that the blocks of a planned batch are loaded soon, or at all where other ranks read their lanes. */
-void residents_demand(apl_reader *r, const struct job *job);
+void cache_demand(apl_reader *r, const struct job *job);
 
 /* Takes a block to load, with slots for it; false if there is none, or no room. */
-bool residents_take(apl_reader *r, struct load_item *item);
+bool cache_take(apl_reader *r, struct load_item *item);
 
-/* A block that was taken has been loaded, or could not be. */
-void residents_loaded(apl_reader *r, struct load_item item, apl_status status, const apl_error *error);
+/* A block that was taken has been loaded, or could not be. ragged: of each field of varying shape, its values; may be NULL. */
+void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragged, apl_status status,
+                  const apl_error *error);
 
-/* One delivery of the block has been made. */
-void residents_less(apl_reader *r, struct resident *b);
+/* Gives back the slots that a batch has been collated from; without the lock. `slots` is scratch for its rows. */
+void cache_release(apl_reader *r, const struct job *job, uint32_t *slots);
 
-/* Deliveries of the planned epoch that this reader will not make: another rank does, or they were made before it was opened. */
-void residents_pass(apl_reader *r, const uint32_t *deliveries, size_t n);
+/* The deliveries of a batch have been made. */
+void cache_consume(apl_reader *r, const struct job *job);
 
-/* Chooses the blocks that stay for the epoch after the planned one: those that it needs first, as many as there is room for. */
-void residents_choose_stay(apl_reader *r);
+/* Deliveries of the epoch that this reader will not make: another rank does, or they were made before it was opened. */
+void cache_pass(apl_reader *r, const uint32_t *deliveries, size_t n);
 
-/* Takes from the front of the queue what has become of no use. */
-void residents_trim(apl_reader *r);
+/* Evicts all that is not kept, and queues nothing; only while no thread is at work. */
+void cache_clear(apl_reader *r);
 
-/* Lets go of all that is not kept, and queues nothing; only while no thread is at work. */
-void residents_clear(apl_reader *r);
+/* Is all of the split here for good? */
+bool cache_is_whole(const apl_reader *r);
 
-/* Frees them all. */
-void residents_free(apl_reader *r);
+/* Is a block of the epoch before still being loaded, whose place the next one needs? */
+bool cache_loads_late(const apl_reader *r);
+
+/* Any block that is being loaded; false: none is. */
+bool cache_finds_loading(const apl_reader *r, uint32_t *index);
+
+/* Slots that are taken. */
+uint32_t cache_standing(struct block_cache *c);
+
+/* Do blocks make room for others? */
+static inline bool cache_evicts(const struct block_cache *c)
+{
+    return !c->keeps;
+}
+
+static inline const struct cached_block *cache_block(const struct block_cache *c, uint64_t epoch,
+                                                     uint32_t index)
+{
+    return &c->blocks[epoch & 1][index];
+}
 
 #endif

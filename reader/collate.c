@@ -1,8 +1,8 @@
 /* From slots into a batch: see collate.h. */
 #include "collate.h"
 
+#include "delivery.h"
 #include "images.h"
-#include "load.h"
 #include "options.h"
 #include "photos.h"
 
@@ -16,16 +16,15 @@ static void list_rows(const apl_reader *r, struct job *job)
 {
     struct batch_buffer *buffer = job->buffer;
     apl_batch *batch = &buffer->batch;
-    const struct resident *residents = r->residents[job->epoch & 1];
-    const uint32_t *first = sampled(r, job->epoch);
+    const uint32_t *cumulative = delivery_sample(r, job->epoch);
     uint32_t *copies = (uint32_t *)batch->copies;
     size_t rows = 0, skipped = 0;
     for (uint32_t k = 0; k < job->rows; k++) {
         uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
         const struct subset_block *block = &r->subset.block[index];
         uint64_t id = block->first_id + (block->members ? block->members[member] : member);
-        uint32_t number = delivery_number(r, first, index, member, copy);
-        if (residents[index].stage == BLOCK_BAD) {
+        uint32_t number = delivery_number(r, cumulative, index, member, copy);
+        if (cache_block(&r->cache, job->epoch, index)->stage == BLOCK_BAD) {
             buffer->skipped[skipped++] = id;
             buffer->delivered[job->rows - skipped] = job->deliveries[k];
             buffer->numbers[job->rows - skipped] = number;
@@ -43,10 +42,10 @@ static void list_rows(const apl_reader *r, struct job *job)
     batch->position = job->position;
 }
 
-/* -------------------------------------------------------------------------------------------- pictures */
+/* ---------------------------------------------------------------------------------------------- images */
 
-static void make_pictures(struct worker *w, const struct job *job, unsigned f,
-                          const struct assembly *assembly)
+static void collate_images(struct worker *w, const struct job *job, unsigned f,
+                           const struct assembly *assembly)
 {
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
@@ -82,20 +81,20 @@ static void describe_column(const apl_reader *r, struct job *job, unsigned f, co
     column->bytes = job->buffer->batch.rows * assemble_bytes(assembly);
 }
 
-static void make_fixed(struct worker *w, struct job *job, unsigned f)
+static void collate_fixed(struct worker *w, struct job *job, unsigned f)
 {
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
-    const struct resident *residents = r->residents[job->epoch & 1];
     struct assembly assembly;
     bool transformed = options_assembly(r, f, &assembly);
     for (size_t k = 0; k < batch->rows; k++) {
         uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
-        w->sources[k] = slab_value(&r->slab, f, resident_slot(r, &residents[index], index, member));
+        const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
+        w->sources[k] = slab_value(&r->cache.slab, f, cached_slot(b, &r->subset.block[index], member));
     }
     describe_column(r, job, f, transformed ? &assembly : NULL);
     if (transformed)
-        make_pictures(w, job, f, &assembly);
+        collate_images(w, job, f, &assembly);
     else
         gather(w->sources, r->schema->fields[f].value_bytes, batch->rows, (void *)batch->columns[f].data);
 }
@@ -106,14 +105,14 @@ static const uint8_t *ragged_value(const apl_reader *r, const struct job *job, u
 {
     const apl_field *field = &r->schema->fields[f];
     uint32_t member, copy, index = delivery_block(r, job->deliveries[row], &member, &copy);
-    const struct raw_column *column = &r->residents[job->epoch & 1][index].ragged[f];
+    const struct raw_column *column = &cache_block(&r->cache, job->epoch, index)->ragged[f];
     const struct subset_block *block = &r->subset.block[index];
     uint32_t record = block->members ? block->members[member] : member;
     *dims = column->dims.data + (size_t)record * field_varying(field) * 4;
     return raw_column_value(column, field, record, bytes);
 }
 
-static apl_status make_ragged(struct worker *w, struct job *job, unsigned f, apl_error *err)
+static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     const apl_reader *r = w->reader;
     const apl_field *field = &r->schema->fields[f];
@@ -150,9 +149,9 @@ static apl_status make_ragged(struct worker *w, struct job *job, unsigned f, apl
     return APL_OK;
 }
 
-/* Photos with a transform: decoded here, by the thread that makes the batch. */
-static apl_status make_photos(struct worker *w, struct job *job, unsigned f, const struct assembly *assembly,
-                              apl_error *err)
+/* Photos with a transform: decoded here, by the thread that collates the batch. */
+static apl_status collate_photos(struct worker *w, struct job *job, unsigned f,
+                                 const struct assembly *assembly, apl_error *err)
 {
     size_t bytes;
     const uint8_t *dims;
@@ -165,12 +164,12 @@ static apl_status make_photos(struct worker *w, struct job *job, unsigned f, con
     return APL_OK;
 }
 
-static apl_status make_varying(struct worker *w, struct job *job, unsigned f, apl_error *err)
+static apl_status collate_varying(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     struct assembly assembly;
     if (options_assembly(w->reader, f, &assembly))
-        return make_photos(w, job, f, &assembly, err);
-    return make_ragged(w, job, f, err);
+        return collate_photos(w, job, f, &assembly, err);
+    return collate_ragged(w, job, f, err);
 }
 
 /* --------------------------------------------------------------------------------------------- receipt */
@@ -204,7 +203,7 @@ static void take_tally(const apl_reader *r, struct job *job)
     job->buffer->tally = t;
 }
 
-apl_status make_batch(struct worker *w, struct job *job, apl_error *err)
+apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
 {
     const apl_reader *r = w->reader;
     list_rows(r, job);
@@ -212,9 +211,9 @@ apl_status make_batch(struct worker *w, struct job *job, apl_error *err)
         if (!r->options.wanted[f])
             continue;
         if (field_varying(&r->schema->fields[f]) > 0)
-            TRY(make_varying(w, job, f, err));
+            TRY(collate_varying(w, job, f, err));
         else
-            make_fixed(w, job, f);
+            collate_fixed(w, job, f);
     }
     take_tally(r, job);
     return APL_OK;

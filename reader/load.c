@@ -25,7 +25,7 @@ static uint32_t largest_records(const apl_reader *r)
 /* Are there records in blocks that have no slot? */
 static bool has_partial_blocks(const apl_reader *r)
 {
-    if (r->sampler && !r->options.kept)
+    if (r->options.plan.sampler && !r->cache.keeps)
         return true;
     for (uint32_t i = 0; i < r->subset.blocks; i++)
         if (r->subset.block[i].members)
@@ -37,7 +37,7 @@ apl_status worker_init(struct worker *w, apl_error *err)
 {
     const apl_reader *r = w->reader;
     size_t n = r->options.batch_size, records = largest_records(r);
-    if (!r->ids_only)
+    if (!r->options.ids_only)
         TRY(block_coder_init(&w->bc, err));
     w->rows = calloc(records, sizeof *w->rows);
     w->sources = calloc(n, sizeof *w->sources);
@@ -45,8 +45,8 @@ apl_status worker_init(struct worker *w, apl_error *err)
     w->slots = calloc(n > records ? n : records, sizeof *w->slots);
     bool ok = w->rows && w->sources && w->placements && w->slots;
     for (unsigned f = 0; ok && has_partial_blocks(r) && f < r->schema->count; f++)
-        if (r->slab.value_bytes[f])
-            ok = (w->scratch[f] = malloc(records * r->slab.value_bytes[f])) != NULL;
+        if (r->cache.slab.value_bytes[f])
+            ok = (w->scratch[f] = malloc(records * r->cache.slab.value_bytes[f])) != NULL;
     return ok ? APL_OK : fail_nomem(err);
 }
 
@@ -65,21 +65,21 @@ void worker_free(struct worker *w)
 
 /* Where each record of the block goes; those that are not in the split or the sample go to scratch memory, since
  * checksums are over all. */
-static void place_rows(struct worker *w, unsigned f, uint32_t index, const struct resident *b)
+static void place_rows(struct worker *w, unsigned f, uint32_t index, const struct cached_block *b)
 {
     const apl_reader *r = w->reader;
     const struct subset_block *block = &r->subset.block[index];
     for (uint32_t i = 0; block->members && i < block->records; i++)
-        w->rows[i] = w->scratch[f] + i * r->slab.value_bytes[f];
+        w->rows[i] = w->scratch[f] + i * r->cache.slab.value_bytes[f];
     for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t slot = resident_slot(r, b, index, i), record = block->members ? block->members[i] : i;
-        w->rows[record] =
-            slot == NO_SLOT ? w->scratch[f] + record * r->slab.value_bytes[f] : slab_value(&r->slab, f, slot);
+        uint32_t slot = cached_slot(b, block, i), record = block->members ? block->members[i] : i;
+        w->rows[record] = slot == NO_SLOT ? w->scratch[f] + record * r->cache.slab.value_bytes[f]
+                                          : slab_value(&r->cache.slab, f, slot);
     }
 }
 
-static apl_status load_fields(struct worker *w, uint32_t index, struct resident *b,
-                              const struct block_view *view, apl_error *err)
+static apl_status load_fields(struct worker *w, uint32_t index, const struct cached_block *b,
+                              const struct block_view *view, struct raw_column *ragged, apl_error *err)
 {
     const apl_reader *r = w->reader;
     const struct mix_source *source = mix_source_of(r, index);
@@ -88,7 +88,7 @@ static apl_status load_fields(struct worker *w, uint32_t index, struct resident 
         if (!r->options.wanted[f])
             continue;
         if (field_varying(&r->schema->fields[f]) > 0) {
-            TRY(block_decode_column(&w->bc, schema, view, source->field[f], false, &b->ragged[f], err));
+            TRY(block_decode_column(&w->bc, schema, view, source->field[f], false, &ragged[f], err));
             continue;
         }
         place_rows(w, f, index, b);
@@ -97,7 +97,8 @@ static apl_status load_fields(struct worker *w, uint32_t index, struct resident 
     return APL_OK;
 }
 
-static apl_status decode_block(struct worker *w, uint32_t index, struct resident *b, apl_error *err)
+static apl_status decode_block(struct worker *w, uint32_t index, const struct cached_block *b,
+                               struct raw_column *ragged, apl_error *err)
 {
     const apl_reader *r = w->reader;
     const apl_store *store = mix_source_of(r, index)->store;
@@ -109,48 +110,39 @@ static apl_status decode_block(struct worker *w, uint32_t index, struct resident
     apl_status status = store_block(store, number, &w->bc, &view, err);
     if (status != APL_OK)
         return mix_block_error(r, index, status, err);
-    status = load_fields(w, index, b, &view, err);
+    status = load_fields(w, index, b, &view, ragged, err);
     return status == APL_OK ? APL_OK : mix_name_block(r, index, status, err);
 }
 
 /* Into slots that readers share: perhaps it is there already. */
-static apl_status decode_shared(struct worker *w, uint32_t index, struct resident *b, bool *found,
-                                apl_error *err)
+static apl_status decode_shared(struct worker *w, uint32_t index, const struct cached_block *b,
+                                struct loaded_block *loaded, apl_error *err)
 {
-    struct decoded *decoded = w->reader->decoded;
-    switch (decoded_begin(decoded, index, &b->ragged)) {
+    struct decoded *decoded = w->reader->cache.decoded;
+    switch (decoded_begin(decoded, index, &loaded->ragged)) {
     case DECODED_FOUND:
-        *found = true;
+        loaded->found = true;
         return APL_OK;
     case DECODED_NOMEM:
         return fail_nomem(err);
     case DECODED_YOURS:
         break;
     }
-    apl_status status = decode_block(w, index, b, err);
+    apl_status status = decode_block(w, index, b, loaded->ragged, err);
     decoded_end(decoded, index, status == APL_OK);
     return status;
 }
 
-apl_status load_block(struct worker *w, uint32_t index, struct resident *b, bool *found, apl_error *err)
+apl_status load_block(struct worker *w, uint32_t index, const struct cached_block *b,
+                      struct loaded_block *loaded, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    *found = false;
-    if (r->ids_only)
+    *loaded = (struct loaded_block){.found = false};
+    if (r->options.ids_only)
         return APL_OK;
-    if (r->decoded)
-        return decode_shared(w, index, b, found, err);
-    if (r->ragged && !b->ragged && !(b->ragged = calloc(r->schema->count, sizeof *b->ragged)))
+    if (r->cache.decoded)
+        return decode_shared(w, index, b, loaded, err);
+    if (r->options.ragged && !(loaded->ragged = calloc(r->schema->count, sizeof *loaded->ragged)))
         return fail_nomem(err);
-    return decode_block(w, index, b, err);
-}
-
-void load_drop_ragged(const apl_reader *r, struct resident *b)
-{
-    if (!r->decoded) {
-        for (unsigned f = 0; b->ragged && f < r->schema->count; f++)
-            raw_column_free(&b->ragged[f]);
-        free(b->ragged);
-    }
-    b->ragged = NULL;
+    return decode_block(w, index, b, loaded->ragged, err);
 }

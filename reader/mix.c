@@ -30,7 +30,7 @@ apl_status mix_check(const apl_reader_options *asked, apl_error *err)
 
 static apl_status add_source(apl_reader *r, apl_store *store, const char *split, apl_error *err)
 {
-    struct mix_source *s = &r->sources[r->source_count++];
+    struct mix_source *s = &r->sources.source[r->sources.count++];
     s->store = store_retain(store);
     s->split = strdup(split ? split : store->splits[0].name);
     return s->split ? APL_OK : fail_nomem(err);
@@ -38,13 +38,14 @@ static apl_status add_source(apl_reader *r, apl_store *store, const char *split,
 
 static apl_status open_subset(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
-    struct subset_part *parts = calloc(r->source_count, sizeof *parts);
+    struct subset_part *parts = calloc(r->sources.count, sizeof *parts);
     if (!parts)
         return fail_nomem(err);
-    for (uint32_t i = 0; i < r->source_count; i++)
-        parts[i] = (struct subset_part){.store = r->sources[i].store, .split = r->sources[i].split};
+    for (uint32_t i = 0; i < r->sources.count; i++)
+        parts[i] =
+            (struct subset_part){.store = r->sources.source[i].store, .split = r->sources.source[i].split};
     struct subset_ids ids = {asked->ids, asked->id_count};
-    apl_status status = subset_open_parts(parts, r->source_count, ids, &r->subset, err);
+    apl_status status = subset_open_parts(parts, r->sources.count, ids, &r->subset, err);
     free(parts);
     return status;
 }
@@ -54,8 +55,8 @@ apl_status mix_open(apl_reader *r, const apl_reader_options *asked, apl_error *e
     for (size_t i = 0; i < asked->mix.count; i++)
         if (!asked->mix.sources[i].store)
             return fail(err, APL_E_INVALID, "mix.sources[%zu].store is NULL", i);
-    r->sources = calloc(asked->mix.count + 1, sizeof *r->sources);
-    if (!r->sources)
+    r->sources.source = calloc(asked->mix.count + 1, sizeof *r->sources.source);
+    if (!r->sources.source)
         return fail_nomem(err);
     TRY(add_source(r, r->store, asked->split, err));
     for (size_t i = 0; i < asked->mix.count; i++)
@@ -65,11 +66,11 @@ apl_status mix_open(apl_reader *r, const apl_reader_options *asked, apl_error *e
 
 void mix_close(apl_reader *r)
 {
-    for (uint32_t i = 0; i < r->source_count; i++) {
-        free(r->sources[i].split);
-        store_release(r->sources[i].store);
+    for (uint32_t i = 0; i < r->sources.count; i++) {
+        free(r->sources.source[i].split);
+        store_release(r->sources.source[i].store);
     }
-    free(r->sources);
+    free(r->sources.source);
 }
 
 /* --------------------------------------------------------------------------------------------- weights */
@@ -79,10 +80,10 @@ static apl_status check_weight(const apl_reader *r, uint32_t i, double weight, a
     if (!isfinite(weight) || weight <= 0)
         return fail(err, APL_E_INVALID,
                     "%s: its weight in the mix is %g: weights are finite and above 0, or all are 0",
-                    r->sources[i].store->name, weight);
+                    r->sources.source[i].store->name, weight);
     if (r->subset.part[i].records == 0)
         return fail(err, APL_E_INVALID, "%s: has a weight in the mix, but none of the records that are read",
-                    r->sources[i].store->name);
+                    r->sources.source[i].store->name);
     return APL_OK;
 }
 
@@ -96,10 +97,10 @@ apl_status mix_weights(const apl_reader *r, const apl_reader_options *asked, dou
         return APL_OK;
     if (asked->mix.count == 0)
         return fail(err, APL_E_INVALID, "weight is a store's share of a mix, and there is no mix");
-    for (uint32_t i = 0; i < r->source_count; i++)
+    for (uint32_t i = 0; i < r->sources.count; i++)
         TRY(check_weight(r, i, i ? asked->mix.sources[i - 1].weight : asked->mix.weight, err));
-    *weights = calloc(r->source_count + (size_t)1, sizeof **weights);
-    for (uint32_t i = 0; *weights && i < r->source_count; i++)
+    *weights = calloc(r->sources.count + (size_t)1, sizeof **weights);
+    for (uint32_t i = 0; *weights && i < r->sources.count; i++)
         (*weights)[i] = i ? asked->mix.sources[i - 1].weight : asked->mix.weight;
     return *weights ? APL_OK : fail_nomem(err);
 }
@@ -153,15 +154,15 @@ static apl_status match_field(const apl_reader *r, struct mix_source *s, unsigne
 apl_status mix_match_fields(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
     int sampled = asked->sampling ? schema_find(r->schema, asked->sampling->field) : -1;
-    for (uint32_t i = 0; i < r->source_count; i++) {
-        const struct schema *schema = &r->sources[i].store->manifest.schema;
+    for (uint32_t i = 0; i < r->sources.count; i++) {
+        const struct schema *schema = &r->sources.source[i].store->manifest.schema;
         for (unsigned f = 0; f < r->schema->count; f++)
-            TRY(match_field(r, &r->sources[i], f, r->options.wanted[f] || (int)f == sampled, err));
+            TRY(match_field(r, &r->sources.source[i], f, r->options.wanted[f] || (int)f == sampled, err));
         for (unsigned f = 0; !asked->fields && f < schema->count; f++)
             if (schema_find(r->schema, schema->fields[f].name) < 0)
                 return fail(err, APL_E_MISMATCH,
                             "%s: has a field %s, which %s has not: name the fields that are wanted",
-                            r->sources[i].store->name, schema->fields[f].name, r->store->name);
+                            r->sources.source[i].store->name, schema->fields[f].name, r->store->name);
     }
     return APL_OK;
 }
@@ -169,9 +170,9 @@ apl_status mix_match_fields(apl_reader *r, const apl_reader_options *asked, apl_
 uint64_t mix_average_bytes(const apl_reader *r, unsigned field)
 {
     uint64_t most = 0;
-    for (uint32_t i = 0; i < r->source_count; i++) {
-        const struct manifest *m = &r->sources[i].store->manifest;
-        unsigned f = r->sources[i].field[field];
+    for (uint32_t i = 0; i < r->sources.count; i++) {
+        const struct manifest *m = &r->sources.source[i].store->manifest;
+        unsigned f = r->sources.source[i].field[field];
         uint64_t average = f == NO_FIELD ? 0 : m->schema.fields[f].raw_bytes / m->info.records;
         most = average > most ? average : most;
     }
@@ -182,15 +183,15 @@ uint64_t mix_average_bytes(const apl_reader *r, unsigned field)
 
 apl_status mix_digest(const apl_reader *r, uint8_t digest[32], apl_error *err)
 {
-    if (r->source_count == 1) {
+    if (r->sources.count == 1) {
         memcpy(digest, r->store->manifest.info.content_digest, 32);
         return APL_OK;
     }
     struct sha256 *sha = sha256_new();
     if (!sha)
         return fail_nomem(err);
-    for (uint32_t i = 0; i < r->source_count; i++)
-        sha256_add(sha, r->sources[i].store->manifest.info.content_digest, 32);
+    for (uint32_t i = 0; i < r->sources.count; i++)
+        sha256_add(sha, r->sources.source[i].store->manifest.info.content_digest, 32);
     sha256_end(sha, digest);
     sha256_free(sha);
     return APL_OK;
@@ -210,10 +211,10 @@ static void put_file(struct buffer *b, const apl_store *store)
 apl_status mix_digest_decoded(const apl_reader *r, struct hash128 *digest, apl_error *err)
 {
     struct buffer b = {0};
-    for (uint32_t i = 0; i < r->source_count; i++) {
-        put_file(&b, r->sources[i].store);
+    for (uint32_t i = 0; i < r->sources.count; i++) {
+        put_file(&b, r->sources.source[i].store);
         for (unsigned f = 0; f < r->schema->count; f++)
-            buffer_le(&b, r->options.wanted[f] ? r->sources[i].field[f] : NO_FIELD, 1);
+            buffer_le(&b, r->options.wanted[f] ? r->sources.source[i].field[f] : NO_FIELD, 1);
     }
     for (uint32_t i = 0; i < r->subset.blocks; i++) {
         const struct subset_block *block = &r->subset.block[i];

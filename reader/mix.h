@@ -4,13 +4,6 @@
 
 #include "reader.h"
 
-struct mix_source {
-    apl_store *store;
-    char *split; /* the name of the split that is read */
-    /* The number that a field of the reader's schema has in this store; of those that are wanted. */
-    uint8_t field[APL_MAX_FIELDS];
-};
-
 /* Are the lists of ids and stores there that are counted? */
 apl_status mix_check(const apl_reader_options *asked, apl_error *err);
 
@@ -38,7 +31,7 @@ apl_status mix_digest_decoded(const apl_reader *r, struct hash128 *digest, apl_e
 /* The source that block `index` of the subset is of. */
 static inline const struct mix_source *mix_source_of(const apl_reader *r, uint32_t index)
 {
-    return &r->sources[r->subset.block[index].part];
+    return &r->sources.source[r->subset.block[index].part];
 }
 
 /* Says that an error concerns the records of block `index`, by the ids that this reader hands out; mix_name_block() puts

@@ -76,9 +76,9 @@ static apl_status resolve_fields(apl_reader *r, const apl_reader_options *asked,
     bool any = false;
     for (unsigned f = 0; f < r->schema->count; f++) {
         any |= o->wanted[f];
-        r->ragged |= o->wanted[f] && field_varying(&r->schema->fields[f]) > 0;
+        r->options.ragged |= o->wanted[f] && field_varying(&r->schema->fields[f]) > 0;
     }
-    r->ids_only = !any;
+    r->options.ids_only = !any;
     return mix_match_fields(r, asked, err);
 }
 
@@ -160,7 +160,7 @@ static uint64_t record_bytes(const apl_reader *r)
     uint64_t bytes = 0;
     for (unsigned f = 0; f < r->schema->count; f++) {
         const apl_field *field = &r->schema->fields[f];
-        if (r->options.wanted[f] || r->ids_only)
+        if (r->options.wanted[f] || r->options.ids_only)
             bytes += field->value_bytes ? field->value_bytes : mix_average_bytes(r, f);
     }
     return bytes ? bytes : 1;
@@ -193,13 +193,14 @@ static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buff
     options_slot_bytes(r, slot);
     options_row_bytes(r, row);
     uint64_t varying = 0, slots = options_slots(r, window);
-    uint64_t deliveries = r->sampler ? sampler_records(r->sampler) : r->subset.records * plan.reuse;
+    uint64_t deliveries =
+        r->options.plan.sampler ? sampler_records(r->options.plan.sampler) : r->subset.records * plan.reuse;
     for (unsigned f = 0; f < r->schema->count; f++)
         if (r->options.wanted[f] && slot[f] == 0)
             varying += slots * (mix_average_bytes(r, f) + 8);
     return slab_bytes((uint32_t)slots, r->schema->count, slot) + varying + plan_bytes(&plan, &r->subset) +
            buffers * pool_buffer_bytes(r->options.batch_size, r->schema->count, row) +
-           (uint64_t)r->subset.blocks * 2 * (sizeof(struct resident) + sizeof(uint32_t)) + deliveries / 8;
+           (uint64_t)r->subset.blocks * 2 * (sizeof(struct cached_block) + sizeof(uint32_t)) + deliveries / 8;
 }
 
 static unsigned spare_buffers(const apl_reader *r)
@@ -229,7 +230,8 @@ static uint32_t spare_slots(const apl_reader *r, uint64_t needed)
 {
     const struct reader_options *o = &r->options;
     size_t slot[APL_MAX_FIELDS];
-    if (o->kept || r->sampler || r->ragged || r->ids_only || o->plan.lanes > 1 || o->budget <= needed)
+    if (o->covers || r->options.plan.sampler || r->options.ragged || r->options.ids_only ||
+        o->plan.lanes > 1 || o->budget <= needed)
         return 0;
     options_slot_bytes(r, slot);
     uint64_t base = slab_bytes(0, r->schema->count, slot),
@@ -253,8 +255,8 @@ static apl_status resolve_window(apl_reader *r, const apl_reader_options *asked,
     if (window >= UINT32_MAX / place_deliveries(o))
         return fail(err, APL_E_UNSUPPORTED, "a window of more than 2^32 deliveries");
     o->plan.window = window;
-    o->kept = window == records;
-    if (o->fill && !o->kept)
+    o->covers = window == records;
+    if (o->fill && !o->covers)
         return fail(err, APL_E_INVALID,
                     "fill: a window of %llu records does not cover the split, which has %llu",
                     (unsigned long long)window, (unsigned long long)records);
@@ -301,10 +303,9 @@ static apl_status resolve_sampling(apl_reader *r, const apl_reader_options *aske
     else if (asked->sequential)
         status = fail(err, APL_E_INVALID, "sampling and sequential exclude each other");
     else
-        status = sampling_open(&r->subset, sampling, weights, asked->seed, &r->sampler, err);
+        status = sampling_open(&r->subset, sampling, weights, asked->seed, &r->options.plan.sampler, err);
     free(weights);
     TRY(status);
-    r->options.plan.sampler = r->sampler;
     r->options.plan.reuse = sampler_radix(&r->subset);
     return APL_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "reader.h"
 
-/* Fills r->options, r->subset, r->ragged and r->ids_only from what was asked for. */
+/* Fills r->options, r->sources and r->subset from what was asked for. */
 apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err);
 
 /* Bytes of each field in a slot; 0 for those that are not wanted or vary in shape. */

@@ -3,15 +3,37 @@
 #ifndef PLANNER_H
 #define PLANNER_H
 
-#include "reader.h"
+#include "plan.h"
+
+struct worker;
+
+/* One thread plans at a time, which then needs no lock for the plan. */
+struct planner {
+    bool busy;
+    struct plan *plan;
+    uint32_t *global_batch;   /* deliveries of a batch of all ranks */
+    uint64_t epoch, position; /* that is planned, and how far that has come */
+    uint64_t length;          /* deliveries of an epoch */
+};
+
+apl_status planner_open(apl_reader *r, apl_error *err);
+void planner_free(struct planner *p);
 
 /* Plans the next batch, or begins the next epoch; false: neither can be done now, and the lock has been held throughout. */
-bool planning_step(struct worker *w);
+bool planner_act(apl_reader *r);
 
-/* Starts at this place of this epoch's order, as if nothing had been planned yet; only while no thread is at work. */
-apl_status planning_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_error *err);
+/* Starts at this place of an epoch's order, as if nothing had been planned yet; only while no thread is at work. */
+apl_status planner_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_error *err);
 
-/* Is all of an epoch handed out, up to this position of it? */
-bool planning_is_end(const apl_reader *r, uint64_t position);
+/* Has all of the epoch that is handed out been planned, with nobody planning? Has the next epoch been begun? */
+static inline bool planner_is_ahead(const struct planner *p, uint64_t epoch)
+{
+    return p->epoch > epoch;
+}
+
+static inline bool planner_is_idle(const struct planner *p, uint64_t epoch)
+{
+    return !p->busy && p->epoch == epoch;
+}
 
 #endif

@@ -1,65 +1,61 @@
 /* What a thread does next: see schedule.h. */
 #include "schedule.h"
 
-#include "block_cache.h"
 #include "collate.h"
+#include "delivery.h"
 #include "inside.h"
 #include "load.h"
 #include "mix.h"
-#include "planner.h"
-#include "stats.h"
 
 /* --------------------------------------------------------------------------------------------- loading */
 
 /* Decoded, of fields of fixed shape. */
-static uint64_t block_bytes(const apl_reader *r, uint32_t index)
+static uint64_t decoded_bytes(const apl_reader *r, uint32_t index)
 {
     uint64_t bytes = 0;
     for (unsigned f = 0; f < r->schema->count; f++)
-        bytes += r->slab.value_bytes[f];
+        bytes += r->cache.slab.value_bytes[f];
     return bytes * r->subset.block[index].records;
 }
 
 static void count_load(apl_reader *r, uint32_t index)
 {
-    r->counters.blocks++;
-    r->counters.bytes_decoded += block_bytes(r, index);
-    if (!r->ids_only)
-        r->counters.bytes_read += mix_source_of(r, index)->store->blocks[r->subset.block[index].number].size;
+    uint64_t read = 0;
+    if (!r->options.ids_only)
+        read = mix_source_of(r, index)->store->blocks[r->subset.block[index].number].size;
+    stats_count_block(&r->counters, read, decoded_bytes(r, index));
 }
 
-static bool step_load(struct worker *w)
+static bool act_load(struct worker *w)
 {
     apl_reader *r = w->reader;
     struct load_item item;
-    if (!w->loads || !residents_take(r, &item))
+    if (!w->loads || !cache_take(r, &item))
         return false;
-    r->active++;
+    activity_enter(r);
     pthread_mutex_unlock(&r->lock);
     apl_error error;
+    struct loaded_block loaded;
     uint64_t begin = now_ns();
-    bool found;
-    apl_status status = load_block(w, item.index, &r->residents[item.parity][item.index], &found, &error);
+    apl_status status =
+        load_block(w, item.index, cache_block(&r->cache, item.parity, item.index), &loaded, &error);
     uint64_t end = now_ns();
     pthread_mutex_lock(&r->lock);
-    r->active--;
-    r->counters.load_ns += end - begin;
-    if (!found)
+    activity_leave(r);
+    stats_add_load(&r->counters, end - begin);
+    if (!loaded.found)
         count_load(r, item.index);
-    residents_loaded(r, item, status, &error);
+    cache_loaded(r, item, loaded.ragged, status, &error);
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- making */
+/* ------------------------------------------------------------------------------------------- collating */
 
 /* The error that a batch with a bad block ends in, unless such rows are to be left out. */
 static bool tolerated(apl_reader *r, struct job *job, uint32_t index)
 {
-    const struct resident *b = &r->residents[job->epoch & 1][index];
-    if (!r->known_bad[index])
-        r->skipped_records += r->subset.block[index].count;
-    r->known_bad[index] = 1;
-    if (r->options.skip_corrupt && r->skipped_records <= r->options.skip_corrupt)
+    const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
+    if (bad_blocks_meet(r, index))
         return true;
     job->status = APL_E_CORRUPT;
     if (b->error)
@@ -73,26 +69,25 @@ static bool tolerated(apl_reader *r, struct job *job, uint32_t index)
  * strict order the limit is exceeded at the same place whoever loads. */
 static bool is_first_unchecked(const apl_reader *r, const struct job *job)
 {
-    for (uint64_t i = r->head; r->jobs[i % r->depth] != job; i++) {
-        const struct job *before = r->jobs[i % r->depth];
+    for (uint64_t i = 0; queue_at(&r->queue, i) != job; i++) {
+        const struct job *before = queue_at(&r->queue, i);
         if (before->stage == JOB_PLANNED && before->checked < before->rows)
             return false;
     }
     return true;
 }
 
-/* Are all blocks of a batch there? Also if it cannot be made for one that never will. */
+/* Are all blocks of a batch there? Also if it cannot be collated for one that never will. */
 static bool is_ready(apl_reader *r, struct job *job)
 {
-    const struct resident *residents = r->residents[job->epoch & 1];
-    if (r->options.kept && r->blocks_in == r->subset.blocks)
+    if (cache_is_whole(r))
         return true;
     for (; job->checked < job->rows; job->checked++) {
         uint32_t member, copy, index = delivery_block(r, job->deliveries[job->checked], &member, &copy);
-        const struct resident *b = &residents[index];
+        const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
         if (b->stage != BLOCK_IN && b->stage != BLOCK_BAD)
             return false;
-        if (b->stage == BLOCK_BAD && !r->known_bad[index] && !is_first_unchecked(r, job))
+        if (b->stage == BLOCK_BAD && !bad_blocks_know(&r->bad, index) && !is_first_unchecked(r, job))
             return false;
         if (b->stage == BLOCK_BAD && !tolerated(r, job, index))
             return true;
@@ -103,47 +98,30 @@ static bool is_ready(apl_reader *r, struct job *job)
 /* The block that the batch to come waits for: that of its first row that is not here, or any that is being loaded. */
 bool schedule_waits_for(apl_reader *r, uint32_t *index)
 {
-    struct job *job = r->head < r->tail ? r->jobs[r->head % r->depth] : NULL;
+    struct job *job = queue_is_empty(&r->queue) ? NULL : queue_at(&r->queue, 0);
     if (job && job->stage == JOB_PLANNED && !is_ready(r, job)) {
         uint32_t member, copy;
         *index = delivery_block(r, job->deliveries[job->checked], &member, &copy);
         return true;
     }
-    for (unsigned parity = 0; parity < (r->options.kept ? 1u : 2u); parity++)
-        for (*index = 0; *index < r->subset.blocks; ++*index)
-            if (r->residents[parity][*index].stage == BLOCK_LOADING)
-                return true;
-    return false;
+    return cache_finds_loading(r, index);
 }
 
 static struct job *ready_job(apl_reader *r)
 {
-    for (uint64_t i = r->head; i < r->tail; i++) {
-        struct job *job = r->jobs[i % r->depth];
+    for (uint64_t i = 0; i < queue_length(&r->queue); i++) {
+        struct job *job = queue_at(&r->queue, i);
         if (job->stage == JOB_PLANNED && is_ready(r, job))
             return job;
     }
     return NULL;
 }
 
-/* Gives back what a batch has taken from slots that are not kept. */
-static void release_rows(struct worker *w, const struct job *job)
-{
-    apl_reader *r = w->reader;
-    const struct resident *residents = r->residents[job->epoch & 1];
-    for (uint32_t k = 0; k < job->rows; k++) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
-        w->slots[k] = resident_slot(r, &residents[index], index, member);
-    }
-    slab_release(&r->slab, w->slots, job->rows);
-}
-
-static apl_status make_job(struct worker *w, struct job *job)
+static apl_status collate_job(struct worker *w, struct job *job)
 {
     const struct reader_options *o = &w->reader->options;
-    TRY(make_batch(w, job, &job->error));
-    if (!o->kept)
-        release_rows(w, job);
+    TRY(collate_batch(w, job, &job->error));
+    cache_release(w->reader, job, w->slots);
     if (o->on_batch) {
         const apl_reader *before = inside_callback_begin(w->reader);
         o->on_batch(o->on_batch_user, &job->buffer->batch);
@@ -152,52 +130,48 @@ static apl_status make_job(struct worker *w, struct job *job)
     return APL_OK;
 }
 
-static bool step_make(struct worker *w)
+/* Collates a batch, without the lock. */
+static void collate(struct worker *w, struct job *job)
 {
     apl_reader *r = w->reader;
-    struct job *job = w->makes ? ready_job(r) : NULL;
+    queue_begin(job);
+    activity_enter(r);
+    pthread_mutex_unlock(&r->lock);
+    uint64_t begin = now_ns();
+    apl_status status = collate_job(w, job);
+    uint64_t end = now_ns();
+    pthread_mutex_lock(&r->lock);
+    activity_leave(r);
+    job->status = status;
+    stats_add_collate(&r->counters, end - begin);
+    cache_consume(r, job);
+}
+
+static bool act_collate(struct worker *w)
+{
+    apl_reader *r = w->reader;
+    struct job *job = w->collates ? ready_job(r) : NULL;
     if (!job)
         return false;
-    if (job->status == APL_OK) {
-        job->stage = JOB_MAKING;
-        r->active++;
-        pthread_mutex_unlock(&r->lock);
-        uint64_t begin = now_ns();
-        apl_status status = make_job(w, job);
-        uint64_t end = now_ns();
-        pthread_mutex_lock(&r->lock);
-        r->active--;
-        job->status = status;
-        r->counters.make_ns += end - begin;
-        for (uint32_t k = 0; !r->options.kept && k < job->rows; k++) {
-            uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
-            residents_less(r, &r->residents[job->epoch & 1][index]);
-        }
-    }
-    job->stage = JOB_DONE;
-    pthread_cond_broadcast(&r->done);
-    if (!r->options.kept)
+    if (job->status == APL_OK)
+        collate(w, job);
+    queue_finish(r, job);
+    if (cache_evicts(&r->cache))
         pthread_cond_broadcast(&r->work); /* there is room again */
     return true;
 }
 
-bool schedule_step(struct worker *w)
+bool schedule_act(struct worker *w)
 {
-    if (w->reader->paused)
+    if (activity_is_paused(&w->reader->activity))
         return false;
-    return step_make(w) || planning_step(w) || step_load(w);
+    return act_collate(w) || planner_act(w->reader) || act_load(w);
 }
 
-/* ------------------------------------------------------------------------------ ------------ clearing */
+/* ------------------------------------------------------------------------------------------- clearing */
 
 void schedule_clear(apl_reader *r)
 {
-    for (; r->head < r->tail; r->head++) {
-        struct job *job = r->jobs[r->head % r->depth];
-        if (job->buffer)
-            pool_give(job->buffer);
-        job->buffer = NULL;
-        job->stage = JOB_FREE;
-    }
-    residents_clear(r);
+    queue_clear(&r->queue);
+    cache_clear(r);
 }

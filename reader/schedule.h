@@ -7,9 +7,9 @@
 
 #include "reader.h"
 
-/* Does one thing - assemble a batch, plan one, load a block - if there is one to do; false: there is none, and the lock has been
+/* Does one action - collate a batch, plan one, load a block - if there is one to do; false: there is none, and the lock has been
  * held throughout, so that a thread may go to sleep on that. */
-bool schedule_step(struct worker *w);
+bool schedule_act(struct worker *w);
 
 /* Drops all that is planned and loaded and not kept; only while no thread is at work. */
 void schedule_clear(apl_reader *r);

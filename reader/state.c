@@ -29,20 +29,21 @@
 
 /* Split, order, window, bins, lanes, reuse, sampling, and where blocks begin and end: not batch size, threads, budget,
  * world, fields or transforms. */
-apl_status state_digest_order(apl_reader *r, apl_error *err)
+apl_status state_identify(apl_reader *r, apl_error *err)
 {
     const struct reader_options *o = &r->options;
     struct buffer b = {0};
-    for (uint32_t i = 0; i < r->source_count; i++)
-        buffer_put(&b, r->sources[i].split, strlen(r->sources[i].split) + 1);
+    TRY(mix_digest(r, r->identity.content, err));
+    for (uint32_t i = 0; i < r->sources.count; i++)
+        buffer_put(&b, r->sources.source[i].split, strlen(r->sources.source[i].split) + 1);
     buffer_le(&b, o->free_order, 1);
     buffer_le(&b, o->plan.sequential, 1);
     buffer_le(&b, o->plan.window, 8);
     buffer_le(&b, o->plan.bins, 4);
     buffer_le(&b, o->plan.lanes, 4);
     buffer_le(&b, o->plan.reuse, 4);
-    if (r->sampler) {
-        struct hash128 sample = sampler_digest(r->sampler);
+    if (o->plan.sampler) {
+        struct hash128 sample = sampler_digest(o->plan.sampler);
         buffer_le(&b, sample.low, 8);
         buffer_le(&b, sample.high, 8);
     }
@@ -53,11 +54,11 @@ apl_status state_digest_order(apl_reader *r, apl_error *err)
         for (uint32_t k = 0; block->members && k < block->count; k++)
             buffer_le(&b, block->members[k], 2);
     }
-    if (r->source_count > 1)
-        buffer_put(&b, r->content, sizeof r->content);
+    if (r->sources.count > 1)
+        buffer_put(&b, r->identity.content, sizeof r->identity.content);
     bool failed = b.failed;
     if (!failed)
-        r->order = hash_xxh3_128(b.data, b.size);
+        r->identity.order = hash_xxh3_128(b.data, b.size);
     buffer_free(&b);
     return failed ? fail_nomem(err) : APL_OK;
 }
@@ -71,7 +72,7 @@ static uint64_t checksum(const uint8_t *state, size_t size)
 
 static size_t state_bytes(const apl_reader *r)
 {
-    return APL_STATE_BYTES + (r->options.free_order ? (size_t)(r->plan_length + 7) / 8 : 0);
+    return APL_STATE_BYTES + (r->options.free_order ? (size_t)(r->tally.length + 7) / 8 : 0);
 }
 
 static apl_status save(apl_reader *r, void *state, size_t *size, apl_error *err)
@@ -85,15 +86,15 @@ static apl_status save(apl_reader *r, void *state, size_t *size, apl_error *err)
     uint8_t *p = state;
     store_le(p, STATE_MAGIC, 4);
     store_le(p + 4, STATE_VERSION, 4);
-    memcpy(p + 8, r->content, 32);
-    store_le(p + 40, r->order.low, 8);
-    store_le(p + 48, r->order.high, 8);
+    memcpy(p + 8, r->identity.content, 32);
+    store_le(p + 40, r->identity.order.low, 8);
+    store_le(p + 48, r->identity.order.high, 8);
     store_le(p + 56, r->options.plan.seed, 8);
     pthread_mutex_lock(&r->lock);
-    store_le(p + 64, r->epoch, 8);
-    store_le(p + 72, r->position, 8);
+    store_le(p + 64, r->tally.epoch, 8);
+    store_le(p + 72, r->tally.position, 8);
     if (r->options.free_order)
-        memcpy(p + APL_STATE_BYTES, r->delivered, needed - APL_STATE_BYTES);
+        memcpy(p + APL_STATE_BYTES, r->tally.delivered, needed - APL_STATE_BYTES);
     pthread_mutex_unlock(&r->lock);
     store_le(p + 80, needed, 8);
     store_le(p + 88, checksum(p, needed), 8);
@@ -108,24 +109,6 @@ apl_status apl_reader_state(apl_reader *r, void *state, size_t *size, apl_error 
     apl_status status = save(r, state, size, err);
     reader_leave(r);
     return status;
-}
-
-/* Free order: what the bits say must be what the position says. */
-static apl_status resume_bits(apl_reader *r, const uint8_t *bits, size_t bytes, uint64_t epoch,
-                              uint64_t position, apl_error *err)
-{
-    uint64_t set = 0;
-    for (uint64_t i = 0; i < bytes * (uint64_t)8; i++)
-        set += bits[i / 8] >> i % 8 & 1 ? i < r->plan_length ? 1 : r->plan_length + 1 : 0;
-    if (set != position)
-        return fail(err, APL_E_INVALID, "the state contradicts itself");
-    r->resumed = malloc(bytes + 1);
-    if (!r->resumed)
-        return fail_nomem(err);
-    memcpy(r->resumed, bits, bytes);
-    memcpy(r->delivered, bits, bytes);
-    r->resumed_epoch = epoch;
-    return APL_OK;
 }
 
 static apl_status check_state(const uint8_t *p, size_t size, apl_error *err)
@@ -163,13 +146,14 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
         return APL_OK;
     const uint8_t *p = state;
     TRY(check_state(p, size, err));
-    if (memcmp(p + 8, r->content, 32) != 0)
+    if (memcmp(p + 8, r->identity.content, 32) != 0)
         return fail(err, APL_E_MISMATCH, "%s",
-                    r->source_count == 1 ? "the state is of a store with another content"
-                                         : "the state is of stores with other contents or in another order");
+                    r->sources.count == 1 ? "the state is of a store with another content"
+                                          : "the state is of stores with other contents or in another order");
     if (load_le(p + 56, 8) != r->options.plan.seed)
         return fail(err, APL_E_MISMATCH, "the state is of seed %llu", (unsigned long long)load_le(p + 56, 8));
-    if (load_le(p + 40, 8) != r->order.low || load_le(p + 48, 8) != r->order.high || size != state_bytes(r))
+    if (load_le(p + 40, 8) != r->identity.order.low || load_le(p + 48, 8) != r->identity.order.high ||
+        size != state_bytes(r))
         return fail(
             err, APL_E_MISMATCH,
             "the state is of another order: split, shuffling, order, window, bins, lanes, reuse or sampling "
@@ -178,37 +162,21 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
     *position = load_le(p + 72, 8);
     if (*epoch > LAST_EPOCH)
         return fail(err, APL_E_INVALID, "the state is of an epoch that cannot be");
-    if (*position > r->plan_length)
+    if (*position > r->tally.length)
         return fail(err, APL_E_INVALID, "the state is past the end of its epoch");
     return r->options.free_order
-               ? resume_bits(r, p + APL_STATE_BYTES, size - APL_STATE_BYTES, *epoch, *position, err)
+               ? tally_resume(&r->tally, p + APL_STATE_BYTES, size - APL_STATE_BYTES, *epoch, *position, err)
                : APL_OK;
-}
-
-/* Deliveries of this epoch whose bit is set, beyond those that a state brought along. */
-static uint64_t marked(const apl_reader *r)
-{
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < r->plan_length / 8 + 1; i++)
-        n += (uint64_t)__builtin_popcount(r->delivered[i]);
-    return n - (r->resumed && r->resumed_epoch == r->epoch ? r->tally_first : 0);
 }
 
 apl_status apl_reader_receipt(apl_reader *r, apl_receipt *receipt, size_t size, apl_error *err)
 {
     if (!r || !receipt || size == 0)
         return fail(err, APL_E_INVALID, "apl_reader_receipt: reader or receipt is NULL, or size is 0");
+    apl_receipt now;
     TRY(reader_enter(r, err));
     pthread_mutex_lock(&r->lock);
-    apl_receipt now = {.epoch = r->epoch,
-                       .first = r->tally_first,
-                       .last = r->position,
-                       .delivered = r->tally.delivered,
-                       .skipped = r->tally.skipped,
-                       .dropped = r->ended ? r->plan_length - r->position : 0,
-                       .missing = r->shared - r->repeated - marked(r),
-                       .repeated = r->repeated,
-                       .sum = {r->tally.sum[0], r->tally.sum[1]}};
+    tally_receipt(&r->tally, &now);
     pthread_mutex_unlock(&r->lock);
     reader_leave(r);
     options_give(receipt, size, &now, sizeof now);

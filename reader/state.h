@@ -4,8 +4,8 @@
 
 #include "reader.h"
 
-/* Fills r->order: the digest of what shapes the order, so that taking a state costs nothing. */
-apl_status state_digest_order(apl_reader *r, apl_error *err);
+/* Fills r->identity: digests of what is read and of what shapes the order, so that taking a state costs nothing. */
+apl_status state_identify(apl_reader *r, apl_error *err);
 
 /* Where a reader begins: as the state says (checked against the reader's store and options), or at the first
  * epoch if there is none. */

@@ -34,6 +34,52 @@ void stats_count_wait(struct reader_counters *c, uint64_t ns)
     c->longest_wait_ns = ns > c->longest_wait_ns ? ns : c->longest_wait_ns;
 }
 
+void stats_open(struct reader_counters *c)
+{
+    c->opened_at = now_ns();
+}
+
+void stats_keep_memory(struct reader_counters *c, uint64_t bytes)
+{
+    c->fixed_bytes = bytes;
+}
+
+void stats_count_batch(struct reader_counters *c, uint64_t records, uint64_t bytes)
+{
+    c->batches++;
+    c->records += records;
+    c->bytes_assembled += bytes;
+    if (c->first_batch_ns == 0)
+        c->first_batch_ns = now_ns() - c->opened_at;
+}
+
+void stats_count_block(struct reader_counters *c, uint64_t bytes_read, uint64_t bytes_decoded)
+{
+    c->blocks++;
+    c->bytes_read += bytes_read;
+    c->bytes_decoded += bytes_decoded;
+}
+
+void stats_add_load(struct reader_counters *c, uint64_t ns)
+{
+    c->load_ns += ns;
+}
+
+void stats_add_collate(struct reader_counters *c, uint64_t ns)
+{
+    c->collate_ns += ns;
+}
+
+void stats_add_plan(struct reader_counters *c, uint64_t ns)
+{
+    c->plan_ns += ns;
+}
+
+void stats_add_blocked(struct reader_counters *c, uint64_t ns)
+{
+    c->blocked_ns += ns;
+}
+
 static double seconds(uint64_t ns)
 {
     return (double)ns * 1e-9;
@@ -84,19 +130,18 @@ static void fill_stats(apl_reader *r, apl_stats *s)
     s->stall = s->elapsed > 0 ? s->wait / s->elapsed : 0;
     s->first_batch = seconds(c->first_batch_ns);
     s->loading = seconds(c->load_ns);
-    s->assembling = seconds(c->make_ns);
+    s->assembling = seconds(c->collate_ns);
     s->planning = seconds(c->plan_ns);
     s->blocked = seconds(c->blocked_ns);
     s->bytes_read = c->bytes_read;
     s->bytes_decoded = c->bytes_decoded;
     s->bytes_assembled = c->bytes_assembled;
-    s->memory = r->fixed_bytes + pool_bytes(r->pool);
+    s->memory = c->fixed_bytes + pool_bytes(r->pool);
     s->memory_budget = r->options.budget;
-    for (uint64_t i = r->head; i < r->tail; i++)
-        s->queued += r->jobs[i % r->depth]->stage == JOB_DONE;
+    s->queued = queue_count_finished(&r->queue);
     s->lent = pool_lent(r->pool);
-    s->slots = r->slab.slots;
-    s->standing_slots = r->options.kept ? r->slab.slots : slab_standing(&r->slab);
+    s->slots = r->cache.slab.slots;
+    s->standing_slots = cache_standing(&r->cache);
 }
 
 apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)

@@ -118,22 +118,22 @@ breaks 11 "data that cannot be decoded again is stored" store/readback.c 's/TRY\
 breaks 12 "a bin hands out one record twice and another never" reader/order/bins.c \
     's/bin->deliveries\[place\] = bin->deliveries\[--bin->size\];/bin->size--;/'
 breaks 13 "counters are read while other threads write them" reader/stats.c \
-    's/    fill_stats\(r, stats\);/    pthread_mutex_unlock(\&r->lock), fill_stats(r, stats), pthread_mutex_lock(\&r->lock);/'
+    's/    fill_stats\(r, &s\);/    pthread_mutex_unlock(\&r->lock), fill_stats(r, \&s), pthread_mutex_lock(\&r->lock);/'
 breaks 14 "the order of an epoch differs from the published one" reader/order/plan.c \
     's/(options.seed, epoch)(, RANDOM_BLOCKS)/\1 + 1\2/'
-breaks 15 "a state is one record ahead" reader/state.c 's/store_le\(p \+ 72, r->position, 8\)/store_le(p + 72, r->position + (r->position > 0), 8)/'
+breaks 15 "a state is one record ahead" reader/state.c 's/store_le\(p \+ 72, r->tally.position, 8\)/store_le(p + 72, r->tally.position + (r->tally.position > 0), 8)/'
 breaks 16 "a timeout takes a hundred times as long" reader/reader.c 's/(timeout_ms \* \(uint64_t\)1000000)( : 0)/\1 * 100\2/'
 breaks 17 "a child process does not know that it is one" reader/inside.c \
     's/if \(r->pid == \(int\)getpid\(\)\)(\n        return APL_OK)/if (r->pid != 0)\1/'
 breaks 18 "readers open the file for writing" store/store.c 's/(STORE_FILE, )O_RDONLY( \| O_CLOEXEC)/\1O_RDWR\2/'
 breaks 19 "a descriptor of each store stays open" store/store.c 's/(if \(store->directory >= 0\)\n        )close\(store->directory\);/\1(void)store;/'
 breaks 20 "the records of a reader are never freed" reader/slab.c 's/munmap\(slab->values\[f\], [^;]*;/(void)slab;/'
-breaks 21 "twice as many records as allowed are left out" reader/schedule.c \
-    's/(r->skipped_records <= )(r->options.skip_corrupt\))/\12 * \2/'
+breaks 21 "twice as many records as allowed are left out" reader/bad_blocks.c \
+    's/(bad->records <= )(r->options.skip_corrupt;)/\12 * \2/'
 breaks 22 "the old store is emptied before it is replaced" store/staging.c \
     's/if \(renameat\(s->fd, s->name,/if (close(openat(s->fd, STORE_FILE, O_WRONLY | O_TRUNC | O_CLOEXEC)) > 0 || renameat(s->fd, s->name,/'
 breaks 23 "the number of threads decides the compression level" store/writer.c \
     's/w->want_level = o->level;/w->want_level = o->level + (w->threads > 2);/'
 breaks 24 "blocks begin with another magic number" store/block_layout.h 's/BLOCK_MAGIC 0x424c5041u/BLOCK_MAGIC 0x424c5042u/'
 breaks 25 "nothing is ever rejected" audit/judge.c 's/least->p > level \/ \(count - rejected\)/least->p > 0/'
-breaks 26 "a finished batch wakes no thread" reader/schedule.c 's/(job->stage = JOB_DONE;\n)[^\n]*\n/\1\n/'
+breaks 26 "a finished batch wakes no thread" reader/batch_queue.c 's/(job->stage = JOB_DONE;\n)[^\n]*\n/\1\n/'

@@ -25,8 +25,10 @@ mutated() # FILE SED: the simulation with that file of the reader changed, as $s
     $cc $flags -w -fsanitize-coverage=trace-pc -include tests/sim/locals.h $(sees READER) -c "$scratch/mutant.c" \
         -o "$scratch/mutant.o" || return
     others=
-    for object in "$objects"/tests/sim/*.o "$objects"/tests/sim/reader/*.o "$objects"/tests/sim/reader/*/*.o; do
-        [ "${object##*/reader/}" = "${1%.c}.o" ] || others="$others $object"
+    for source in tests/sim/*.c reader/*.c reader/*/*.c; do # objects may lie about whose source is gone
+        object=$objects/${source%.c}.o
+        case $source in reader/*) object=$objects/tests/sim/${source%.c}.o ;; esac
+        [ "$source" = "reader/$1" ] || [ ! -e "$object" ] || others="$others $object"
     done
     $cc $flags @tests/sim/wraps -pie -o "$scratch/simulate" "$scratch/mutant.o" $others "$objects/insides.a" $libraries
 }
@@ -49,12 +51,12 @@ found()
 
 check "simulation: asking too late whether all batches are lent is found" found reader.c \
     's/if \(lent\)$/if (all_lent(r))/'
-check "simulation: closing without waking the workers is found" found lifecycle.c '/r->closing = true;/{n;d}'
-check "simulation: a slot of each batch that is not given back is found" found schedule.c \
-    's/(slab_release\(&r->slab, w->slots, job->rows)\);/\1 - (job->rows > 0));/'
+check "simulation: closing without waking the workers is found" found calls.c '/r->calls.closing = true;/{n;d}'
+check "simulation: a slot of each batch that is not given back is found" found block_cache.c \
+    's/(slab_release\(&c->slab, slots, job->rows)\);/\1 - (job->rows > 0));/'
 check "simulation: giving slots back before they are read is found" found schedule.c \
-    '/TRY\(make_batch\(w, job/d; s/(^ *)release_rows\(w, job\);/\1release_rows(w, job);\n    TRY(make_batch(w, job, \&job->error));/'
-check "simulation: a finished batch that wakes nobody is found" found schedule.c \
+    '/TRY\(collate_batch\(w, job/d; s/(^ *)cache_release\(w->reader, job, w->slots\);/\1cache_release(w->reader, job, w->slots);\n    TRY(collate_batch(w, job, \&job->error));/'
+check "simulation: a finished batch that wakes nobody is found" found batch_queue.c \
     '/job->stage = JOB_DONE;/{n;d}'
 check "simulation: waiting after the lock was let go of is found" found planner.c 's/return room; .*/return false;/'
 check "simulation: letting go of a reader in two steps is found" found handles.c \

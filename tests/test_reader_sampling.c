@@ -1,5 +1,5 @@
 /* Readers that sample: what they deliver is the sample, however they are run, saved and resumed. */
-#include "reader.h"
+#include "delivery.h"
 #include "reader_fixture.h"
 
 #define TRAIN 101
@@ -74,7 +74,7 @@ static apl_reader_options way(unsigned i, unsigned l)
 /* How often each record comes in the epoch that has been handed out: before the next one begins. */
 static void expected_counts(const apl_reader *r, uint32_t *counts)
 {
-    const uint32_t *first = sampler_first(r->sampler, r->epoch);
+    const uint32_t *first = delivery_sample(r, r->tally.epoch);
     for (uint32_t i = 0; i < TRAIN; i++)
         counts[i] = first[i + 1] - first[i];
 }

@@ -3,13 +3,13 @@
  * Run by tests/check_models.sh.
  *
  *   here                    there
- *   stage, left, stays      struct resident, by parity of the epoch; slot: resident.slots; passed: resident.passed
+ *   stage, left, stays      struct cached_block, by parity of the epoch; slot: cached_block.slots; passed: cached_block.passed
  *   in_bins                 the bins of plan.c: which records stand (each is delivered once: reuse is 1)
- *   enter                   refill() and enter() of plan.c, then residents_announce() with take_over()
- *   planner                 step_plan(): a draw of a step over all ranks; the first BATCH deliveries are this rank's, the rest are
- *                           passed (residents_pass()); begin_epoch() with residents_choose_stay()
- *   loader                  step_load(): residents_take(), load_block(), residents_loaded() with stay(), give_passed(), let_go()
- *   maker                   step_make(): make_batch(), release_rows(), residents_less(); then the batch is handed out
+ *   enter                   refill() and enter() of plan.c, then cache_announce() with take_over()
+ *   planner                 planner_act(): a draw of a global batch; the first BATCH deliveries are this rank's, the rest are
+ *                           passed (cache_pass()); cache_begin_epoch() with stay_choose()
+ *   loader                  act_load(): cache_take(), load_block(), cache_loaded() with cached_give_passed(), evict()
+ *   maker                   act_collate(): collate_batch(), cache_release(), cache_consume(); then the batch is handed out
  *   refs, value             the slab's counts, and the record that lies in a slot; a slot without references is free
  *
  * An atomic step is what happens with the reader's lock held (see schedule.pml for that lock), or one operation of the slab. What is
@@ -53,7 +53,7 @@
 
 mtype = { OUT, QUEUED, LOADING, IN };
 
-typedef resident {
+typedef cached_block {
     mtype stage;
     bool stays;
     byte left, slot[COUNT], passed
@@ -62,7 +62,7 @@ typedef job {
     byte n, parity, rec[BATCH]
 };
 
-resident block[2 * BLOCKS];
+cached_block block[2 * BLOCKS];
 byte refs[SLOTS], value[SLOTS], free = SLOTS;
 bool in_bins[RECORDS];
 byte standing, entered, order[BLOCKS], plan_epoch, planned, epoch, delivered;
@@ -83,7 +83,7 @@ inline release(s) /* slab_release() of one */
     value[s] = (refs[s] == 0 -> NONE : value[s])
 }
 
-inline let_go(b)
+inline evict(b)
 {
     block[b].stage = OUT;
     block[b].stays = false;
@@ -92,11 +92,11 @@ inline let_go(b)
     m = 0
 }
 
-inline less(b) /* residents_less() */
+inline consume(b) /* cache_consume() */
 {
     block[b].left--;
     if
-    :: block[b].left == 0 && block[b].stage == IN && !block[b].stays -> let_go(b)
+    :: block[b].left == 0 && block[b].stage == IN && !block[b].stays -> evict(b)
     :: else
     fi
 }
@@ -122,7 +122,7 @@ inline enter()
         block[b].stays = stay[k];
         block[b].stage = IN;
         if
-        :: block[o].left == 0 -> let_go(o)
+        :: block[o].left == 0 -> evict(o)
         :: else
         fi
     :: else -> block[b].stage = QUEUED; queue!b
@@ -153,7 +153,7 @@ inline pass() /* to another rank */
     :: else -> B(PARITY, d).passed = B(PARITY, d).passed | (1 << (d % COUNT))
     fi;
     k = PARITY * BLOCKS + d / COUNT;
-    less(k);
+    consume(k);
     k = 0
 }
 
@@ -180,7 +180,7 @@ proctype planner()
     byte b, d, k, m, n, o, s;
     atomic { begin_epoch() }
     do
-    :: atomic { planned < RECORDS && used < JOBS -> /* step_plan() */
+    :: atomic { planned < RECORDS && used < JOBS -> /* planner_act() */
             jobs[(head + used) % JOBS].n = 0;
             jobs[(head + used) % JOBS].parity = PARITY;
             n = 0;
@@ -210,7 +210,7 @@ proctype loader()
 {
     byte b, k, m, s;
     do
-    :: atomic { /* residents_take(): the first of the queue, if there are slots for it */
+    :: atomic { /* cache_take(): the first of the queue, if there are slots for it */
             queue?[b] && free >= COUNT -> queue?b;
             if
             :: block[b].left == 0 -> block[b].stage = OUT; block[b].passed = 0; b = NONE
@@ -233,7 +233,7 @@ proctype loader()
         if
         :: b != NONE ->
             for (m : 0 .. COUNT - 1) { value[block[b].slot[m]] = (b % BLOCKS) * COUNT + m } /* load_block() */
-            atomic { /* residents_loaded() */
+            atomic { /* cache_loaded() */
                 block[b].stage = IN;
                 if
                 :: stay[b % BLOCKS] && b / BLOCKS == PARITY ->
@@ -253,7 +253,7 @@ proctype loader()
                 }
                 block[b].passed = 0;
                 if
-                :: block[b].left == 0 && !block[b].stays -> let_go(b)
+                :: block[b].left == 0 && !block[b].stays -> evict(b)
                 :: else
                 fi
             }
@@ -268,7 +268,7 @@ proctype loader()
 
 #define J jobs[head]
 
-inline give_rows() /* release_rows() */
+inline give_rows() /* cache_release() */
 {
     for (n : 0 .. J.n - 1) { atomic { s = B(J.parity, J.rec[n]).slot[J.rec[n] % COUNT]; release(s); s = 0 } }
 }
@@ -288,7 +288,7 @@ proctype maker()
         atomic {
             for (n : 0 .. J.n - 1) {
                 k = J.parity * BLOCKS + J.rec[n] / COUNT;
-                less(k)
+                consume(k)
             }
             delivered = delivered + J.n; /* handed out */
             J.n = 0; J.parity = 0; J.rec[0] = 0; J.rec[1] = 0;

@@ -5,7 +5,7 @@
  *   here                     there
  *   mx, work, done           the lock; who sleeps on each condition, a bit each (sleepers never wake of themselves)
  *   ring, job_*              jobs: a batch is planned, made and handed out; a batch is one block
- *   STEP                     schedule_step(): step_make(), step_plan() with take_buffer(), step_load()
+ *   STEP                     schedule_act(): act_collate(), planner_act() with take_buffer(), act_load()
  *   worker                   run_worker()
  *   caller                   apl_reader_next(): next(), work(), all_lent(), hand_out(); and an application around it that may keep
  *                            a batch over its next call, and gives batches back without the lock
@@ -115,7 +115,7 @@ inline begin_epoch(e)
     plan_position = 0;
     for (i : 0 .. BATCHES - 1) {
 #ifdef FREE
-        BLOCK(plan_epoch, i) = QUEUED /* residents_announce(): all of them */
+        BLOCK(plan_epoch, i) = QUEUED /* cache_announce(): all of them */
 #else
         BLOCK(plan_epoch, i) = OUT
 #endif
@@ -135,7 +135,7 @@ inline find_ready() /* ready_job() */
     i = 0
 }
 
-inline find_load() /* residents_take(): in the order of planning; a block of the epoch before comes first */
+inline find_load() /* cache_take(): in the order of planning; a block of the epoch before comes first */
 {
     b = NONE;
     for (i : 0 .. 2 * BATCHES - 1) {
@@ -195,7 +195,7 @@ inline plan_job()
     fi
 }
 
-/* schedule_step(): with the lock; `did` tells whether there was something to do. */
+/* schedule_act(): with the lock; `did` tells whether there was something to do. */
 inline STEP()
 {
     atomic {
@@ -215,9 +215,9 @@ inline STEP()
         fi
     }
     if
-    :: j != NONE -> /* step_make() */
+    :: j != NONE -> /* act_collate() */
         atomic { !mx -> mx = true; busy--; job_stage[j] = DONE; WAKE(done); WAKE(work); did = true }
-    :: j == NONE && may -> /* step_plan() */
+    :: j == NONE && may -> /* planner_act() */
         atomic {
             planning = true;
             busy++;
@@ -261,7 +261,7 @@ inline STEP()
     :: else
     fi;
     if
-    :: !did && !paused && LOADS -> /* step_load() */
+    :: !did && !paused && LOADS -> /* act_load() */
         atomic {
             find_load();
             if

@@ -1,8 +1,7 @@
 /* What must hold of every run: see run.h. */
 #include "run.h"
 
-#include "plan.h"
-#include "sampler.h"
+#include "delivery.h"
 
 struct tally_of_runs run_tally;
 
@@ -35,7 +34,7 @@ static apl_reader *open_reference(struct run *t)
 static void list_deliveries(struct run *t, const apl_reader *reader)
 {
     const struct subset *subset = &reader->subset;
-    const uint32_t *first = sampled(reader, t->epoch);
+    const uint32_t *first = delivery_sample(reader, t->epoch);
     uint64_t n = 0;
     for (uint32_t b = 0; b < subset->blocks; b++)
         for (uint32_t i = 0; i < subset->block[b].count; i++) {
@@ -67,9 +66,9 @@ bool check_expect(struct run *t)
     if (!reader)
         return false;
     list_deliveries(t, reader);
-    HOLDS(plan_length(reader->plan) == t->length);
-    plan_begin(reader->plan, t->epoch);
-    HOLDS(plan_next(reader->plan, deliveries, t->length, &failed) == t->length && !failed);
+    HOLDS(plan_length(reader->planner.plan) == t->length);
+    plan_begin(reader->planner.plan, t->epoch);
+    HOLDS(plan_next(reader->planner.plan, deliveries, t->length, &failed) == t->length && !failed);
     uint32_t radix = reader->options.plan.reuse;
     for (uint64_t i = 0; i < t->length; i++)
         t->order[i] =

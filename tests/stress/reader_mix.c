@@ -7,6 +7,7 @@
  *
  * Without a number, also mixes with many threads, up to a number of operations.
  */
+#include "delivery.h"
 #include "reader_case.h"
 
 #define MAX_CALLERS 8
@@ -183,7 +184,7 @@ static void check_epoch(struct crowd *crowds, const struct mix *m, bool early)
 {
     const apl_reader *r = crowds[0].reader;
     unsigned reuse = m->options.reuse ? m->options.reuse : 1;
-    const uint32_t *first = r->sampler ? sampler_first(r->sampler, r->epoch) : NULL;
+    const uint32_t *first = delivery_sample(r, r->tally.epoch);
     uint64_t rows = 0, length = first ? m->options.sampling->records : m->store->records * reuse;
     for (uint64_t i = 0; i < m->store->records; i++) {
         unsigned n = atomic_exchange(&crowds[0].seen[i], 0);

@@ -1,0 +1,24 @@
+/* Blocks that could not be read: see bad_blocks.h. */
+#include "reader.h"
+
+#include <stdlib.h>
+
+apl_status bad_blocks_open(struct bad_blocks *bad, uint32_t blocks, apl_error *err)
+{
+    bad->known = calloc(blocks, 1);
+    return bad->known ? APL_OK : fail_nomem(err);
+}
+
+void bad_blocks_free(struct bad_blocks *bad)
+{
+    free(bad->known);
+}
+
+bool bad_blocks_meet(apl_reader *r, uint32_t index)
+{
+    struct bad_blocks *bad = &r->bad;
+    if (!bad->known[index])
+        bad->records += r->subset.block[index].count;
+    bad->known[index] = 1;
+    return r->options.skip_corrupt && bad->records <= r->options.skip_corrupt;
+}

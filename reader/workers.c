@@ -1,0 +1,91 @@
+/* A reader's threads: see workers.h. */
+#include "workers.h"
+
+#include "handles.h"
+#include "load.h"
+#include "schedule.h"
+
+#include <stdlib.h>
+
+static void *run_worker(void *argument)
+{
+    struct worker *w = argument;
+    apl_reader *r = w->reader;
+    pthread_mutex_lock(&r->lock);
+    while (!r->calls.closing) {
+        if (schedule_act(w))
+            continue;
+        uint64_t begin = now_ns();
+        if (activity_is_paused(&r->activity) && activity_is_quiet(&r->activity))
+            pthread_cond_broadcast(&r->done); /* somebody waits for quiet */
+        pthread_cond_wait(&r->work, &r->lock);
+        stats_add_blocked(&r->counters, now_ns() - begin);
+    }
+    r->workers.running--;
+    pthread_cond_broadcast(&r->done);
+    pthread_mutex_unlock(&r->lock);
+    handles_drop(r->handle);
+    return NULL;
+}
+
+static apl_status make_workers(apl_reader *r, apl_error *err)
+{
+    const struct reader_options *o = &r->options;
+    struct workers *ws = &r->workers;
+    unsigned size = o->threads + o->loaders + o->consumers, n = size ? size : 1;
+    ws->all = calloc(n, sizeof *ws->all);
+    if (!ws->all)
+        return fail_nomem(err);
+    ws->size = size;
+    for (unsigned i = 0; i < n; i++) {
+        struct worker *w = &ws->all[i];
+        w->reader = r;
+        w->loads = i >= o->consumers;
+        w->collates = i < o->consumers || o->loaders == 0;
+        TRY(worker_init(w, err));
+    }
+    return APL_OK;
+}
+
+static void count_running(apl_reader *r, int more)
+{
+    pthread_mutex_lock(&r->lock);
+    r->workers.running += (unsigned)more;
+    pthread_mutex_unlock(&r->lock);
+}
+
+apl_status workers_start(apl_reader *r, apl_error *err)
+{
+    struct workers *ws = &r->workers;
+    TRY(make_workers(r, err));
+    for (unsigned i = 0; i < ws->size; i++) {
+        struct worker *w = &ws->all[i];
+        handles_hold_again(r->handle);
+        count_running(r, 1);
+        apl_status status = thread_start(&w->thread, run_worker, w, err);
+        if (status != APL_OK) {
+            count_running(r, -1);
+            handles_drop(r->handle);
+            return status;
+        }
+        w->started = true;
+    }
+    return APL_OK;
+}
+
+void workers_let_go(apl_reader *r, bool left)
+{
+    for (unsigned i = 0; r->workers.all && i < r->workers.size; i++)
+        if (r->workers.all[i].started && left)
+            pthread_join(r->workers.all[i].thread, NULL);
+        else if (r->workers.all[i].started)
+            pthread_detach(r->workers.all[i].thread);
+}
+
+void workers_free(struct workers *ws)
+{
+    unsigned n = ws->size ? ws->size : 1;
+    for (unsigned i = 0; ws->all && i < n; i++)
+        worker_free(&ws->all[i]);
+    free(ws->all);
+}

@@ -1,0 +1,40 @@
+/* A reader's threads. */
+#ifndef WORKERS_H
+#define WORKERS_H
+
+#include "block.h"
+#include "photo.h"
+#include "scratch.h"
+
+#include <pthread.h>
+
+/* A thread's own things; where the reader has no threads, those of the caller that is at work. */
+struct worker {
+    apl_reader *reader;
+    pthread_t thread;
+    bool started, loads, collates;
+    struct block_coder bc;
+    uint8_t **rows;                   /* of a block */
+    uint8_t *scratch[APL_MAX_FIELDS]; /* for records of a block that are not in the split */
+    const uint8_t **sources;          /* of a batch */
+    struct placement *placements;
+    uint32_t *slots;
+    struct photo *photo; /* NULL before the first */
+    struct scratch pixels;
+};
+
+struct workers {
+    struct worker *all; /* one at least */
+    unsigned size;      /* threads that there are to be; 0: callers do the work */
+    unsigned running;   /* threads that have not left; with the reader's lock held */
+};
+
+/* Starts the threads, if there are to be any. */
+apl_status workers_start(apl_reader *r, apl_error *err);
+
+/* Joins the threads if all of them have left, or leaves them to themselves. */
+void workers_let_go(apl_reader *r, bool left);
+
+void workers_free(struct workers *ws);
+
+#endif
