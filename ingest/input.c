@@ -5,7 +5,7 @@
 #include "gunzip.h"
 #include "rawfile.h"
 #include "ring.h"
-#include "tar.h"
+#include "unfilter.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* Opening a file, and taking its values; it is walked by lmdb_walk.c. */
 #define _GNU_SOURCE /* fstatfs() */
+#include "lmdb_page.h"
 #include "lmdb_walk.h"
 
 #include <errno.h>
@@ -9,45 +10,6 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-apl_status page_bad(uint64_t page, const char *what, apl_error *err)
-{
-    return fail(err, APL_E_CORRUPT, "page %llu of the file: %s", (unsigned long long)page, what);
-}
-
-apl_status page_read(int fd, uint64_t offset, uint8_t *to, size_t bytes, apl_error *err)
-{
-    for (size_t done = 0; done < bytes;) {
-        ssize_t n = pread(fd, to + done, bytes - done, (off_t)(offset + done));
-        if (n > 0)
-            done += (size_t)n;
-        else if (n == 0)
-            return fail(err, APL_E_CORRUPT, "it has been cut while it was open");
-        else if (errno != EINTR)
-            return fail_errno(err, errno, "cannot read it");
-    }
-    return APL_OK;
-}
-
-apl_status page_check(const uint8_t *page, uint64_t number, unsigned type, apl_error *err)
-{
-    if (load_le(page, 8) != number)
-        return page_bad(number, "has another page's number", err);
-    if (load_le(page + 10, 2) != type)
-        return page_bad(number, "has a wrong type", err);
-    return APL_OK;
-}
-
-int compare_keys(const struct key *a, const struct key *b)
-{
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a->segment != b->segment)
-        return a->segment < b->segment ? -1 : 1;
-    return a->block < b->block ? -1 : a->block > b->block;
-}
-
-/* --------------------------------------------------------------------------------------------- opening */
 
 /* Does the file lie where others may cut it, or the way to it fail, at any time: on a network, or in another process? (The
  * numbers are those of statfs(2), and of the file systems that it does not list.) */

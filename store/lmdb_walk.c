@@ -14,6 +14,7 @@
  *             8: key, then data
  */
 #include "lmdb_walk.h"
+#include "lmdb_page.h"
 
 #include <errno.h>
 #include <fcntl.h>

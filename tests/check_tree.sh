@@ -1,6 +1,7 @@
 #!/bin/sh
 # Rules of the tree that a program can check.
 . tests/lib.sh
+BUILD=${BUILD:-build}
 
 rooms='store store/base store/codec store/split reader reader/order reader/image reader/photo ingest ingest/formats audit tools'
 all_sources=$(for room in $rooms; do ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null; done)
@@ -52,15 +53,25 @@ one_function()
     [ -z "$twice" ] || { echo "$twice"; false; }
 }
 
+# No two files need each other: there is always one to begin reading at.
+no_c_circles()
+{
+    # shellcheck disable=SC2086
+    python3 tests/circles.py c "$BUILD/release" $rooms
+}
+
 # What a room is for, in fifteen lines at most.
 room_told()
 {
     [ -s "$1/README.md" ] && [ "$(wc -l <"$1/README.md")" -le 15 ]
 }
 
-for header in lmdb.h zstd.h archive.h zlib.h jpeglib.h isa-l.h isa-l/igzip_lib.h; do
+for header in lmdb.h zstd.h zlib.h jpeglib.h isa-l.h isa-l/igzip_lib.h; do
     check "tree: one file at most includes <$header>" one_user "$header"
 done
+# Below the input, and above it.
+check "tree: unfilter.c and tar.c alone include <archive.h>" \
+    sh -c "! grep -lE '#include <archive.h>' $(echo $all_sources) | grep -vE '^ingest/(unfilter|tar)\.c$'"
 # The audit has a hash of its own, so that what made the splits is not what tests them.
 check "tree: one file at most includes <xxhash.h>, beside the audit" one_user xxhash.h '^(store|reader|ingest|tools)/'
 check "tree: one file of the audit at most includes <xxhash.h>" one_user xxhash.h '^audit/'
@@ -82,6 +93,15 @@ scratch
 check "tree: each folder of C files is known here" known_folders
 check "tree: no two headers have one name" one_name
 check "tree: no two functions of the libraries have one name" one_function
+
+if command -v python3 >/dev/null; then
+    check "tree: no circles between Python modules" python3 tests/circles.py python python/apldata
+    if [ -e "$BUILD/release/store/store.o" ]; then
+        check "tree: no circles between C files" no_c_circles
+    else
+        skip "tree: no circles between C files" "needs a build"
+    fi
+fi
 
 base=store/base codec="$base store/codec" store="$base store/codec store" image="$base reader/image" photo="$base reader/photo"
 split="$store store/split" order="$store store/split reader/order"

@@ -8,26 +8,6 @@
 
 #define MAX_LIST 1000000 /* elements */
 
-enum value_kind { VALUE_ARRAY, VALUE_LABELS, VALUE_TEXTS, VALUE_TEXT, VALUE_INT };
-
-static const struct {
-    const char *name;
-    enum value_kind kind;
-    unsigned below; /* labels are */
-} keys[PICKLE_KEYS] = {
-    [KEY_DATA] = {"data", VALUE_ARRAY, 0},
-    [KEY_LABELS] = {"labels", VALUE_LABELS, 10},
-    [KEY_FINE_LABELS] = {"fine_labels", VALUE_LABELS, 100},
-    [KEY_COARSE_LABELS] = {"coarse_labels", VALUE_LABELS, 20},
-    [KEY_FILENAMES] = {"filenames", VALUE_TEXTS, 0},
-    [KEY_BATCH_LABEL] = {"batch_label", VALUE_TEXT, 0},
-    [KEY_NUM_CASES] = {"num_cases_per_batch", VALUE_INT, 0},
-    [KEY_NUM_VIS] = {"num_vis", VALUE_INT, 0},
-    [KEY_LABEL_NAMES] = {"label_names", VALUE_TEXTS, 0},
-    [KEY_FINE_LABEL_NAMES] = {"fine_label_names", VALUE_TEXTS, 0},
-    [KEY_COARSE_LABEL_NAMES] = {"coarse_label_names", VALUE_TEXTS, 0},
-};
-
 struct pickle *pickle_new(void)
 {
     struct pickle *p = calloc(1, sizeof *p);
@@ -79,51 +59,15 @@ static void reset(struct pickle *p)
     p->protocol = 0;
 }
 
-bool pickle_has(const struct pickle *p, enum pickle_key key)
-{
-    return p->seen >> key & 1;
-}
-
-size_t pickle_count(const struct pickle *p, enum pickle_key key)
-{
-    return p->list[key].size / (keys[key].kind == VALUE_LABELS ? 1 : sizeof(struct text));
-}
-
-uint8_t pickle_label(const struct pickle *p, enum pickle_key key, size_t i)
-{
-    return p->list[key].data[i];
-}
-
-const char *pickle_text(const struct pickle *p, enum pickle_key key, size_t i, size_t *size)
-{
-    struct text text;
-    memcpy(&text, p->list[key].data + i * sizeof text, sizeof text);
-    *size = text.size;
-    return text.size ? (const char *)p->texts.data + text.at : "";
-}
-
-apl_status check_counts(struct pickle *p)
-{
-    for (int k = 0; k < PICKLE_KEYS; k++) {
-        if (!((PER_ROW & p->seen) >> k & 1))
-            continue;
-        size_t count = pickle_count(p, (enum pickle_key)k);
-        if (count != p->rows)
-            return fail(p->err, APL_E_SOURCE, "%s has %zu entries, but data has %" PRIu64 " rows",
-                        keys[k].name, count, p->rows);
-    }
-    return APL_OK;
-}
-
 static apl_status read_label(struct pickle *p, enum pickle_key key)
 {
     int64_t label;
     TRY(read_int(p, &label, "an int"));
     if (pickle_count(p, key) == MAX_LIST)
-        return refuse(p, "%s has more than %d entries", keys[key].name, MAX_LIST);
-    if (label < 0 || label >= keys[key].below)
+        return refuse(p, "%s has more than %d entries", pickle_keys[key].name, MAX_LIST);
+    if (label < 0 || label >= pickle_keys[key].below)
         return refuse(p, "label %" PRId64 " of row %zu is not below %u", label, pickle_count(p, key),
-                      keys[key].below);
+                      pickle_keys[key].below);
     uint8_t byte = (uint8_t)label;
     buffer_put(&p->list[key], &byte, 1);
     if (p->list[key].failed)
@@ -135,7 +79,7 @@ static apl_status open_list(struct pickle *p, enum pickle_key key, const char *e
 {
     TRY(next_op(p));
     if (p->op != OP_EMPTY_LIST)
-        return op_name(p->op) ? refuse(p, "%s must be a list of %s", keys[key].name, elements)
+        return op_name(p->op) ? refuse(p, "%s must be a list of %s", pickle_keys[key].name, elements)
                               : unexpected(p, "a list");
     return put_other(p);
 }
@@ -169,9 +113,9 @@ static apl_status read_labels(struct pickle *p, enum pickle_key key)
 static apl_status keep_in_list(struct pickle *p, enum pickle_key key, struct text text)
 {
     if (pickle_count(p, key) == MAX_LIST)
-        return refuse_item(p, "%s has more than %d entries", keys[key].name, MAX_LIST);
+        return refuse_item(p, "%s has more than %d entries", pickle_keys[key].name, MAX_LIST);
     if (!utf8_valid(p->texts.data + text.at, text.size))
-        return refuse_item(p, "entry %zu of %s is not UTF-8", pickle_count(p, key), keys[key].name);
+        return refuse_item(p, "entry %zu of %s is not UTF-8", pickle_count(p, key), pickle_keys[key].name);
     buffer_put(&p->list[key], &text, sizeof text);
     return p->list[key].failed ? fail_nomem(p->err) : APL_OK;
 }
@@ -227,14 +171,14 @@ static apl_status read_number(struct pickle *p, enum pickle_key key)
     int64_t number;
     TRY(read_int(p, &number, "an int"));
     if (number < 0 || (key == KEY_NUM_VIS && number != PICKLE_COLUMNS))
-        return refuse(p, "%s is %" PRId64, keys[key].name, number);
+        return refuse(p, "%s is %" PRId64, pickle_keys[key].name, number);
     return put_other(p);
 }
 
 static apl_status read_value(struct pickle *p, enum pickle_key key)
 {
     struct text text;
-    switch (keys[key].kind) {
+    switch (pickle_keys[key].kind) {
     case VALUE_ARRAY:
         return read_array(p);
     case VALUE_LABELS:
@@ -259,7 +203,7 @@ static apl_status bad_key(struct pickle *p, uint64_t at, struct text text, const
 static apl_status find_key(struct pickle *p, uint64_t at, struct text text, enum pickle_key *key)
 {
     for (int k = 0; k < PICKLE_KEYS; k++) {
-        if (!text_is(p, text, keys[k].name))
+        if (!text_is(p, text, pickle_keys[k].name))
             continue;
         if (p->seen >> k & 1)
             return bad_key(p, at, text, "stands twice in");
@@ -342,7 +286,7 @@ static apl_status read_tail(struct pickle *p)
     for (int k = 0; k < PICKLE_KEYS; k++)
         if (p->rules->required & ~p->seen & 1u << k)
             return fail(p->err, APL_E_SOURCE, "byte %" PRIu64 ": the pickle ends without the key '%s'",
-                        p->op_at, keys[k].name);
+                        p->op_at, pickle_keys[k].name);
     if (!pickle_has(p, KEY_DATA))
         return APL_OK;
     TRY(check_counts(p));

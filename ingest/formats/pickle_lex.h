@@ -152,6 +152,16 @@ bool decode_latin1(const uint8_t *in, size_t size, uint8_t *lead, uint8_t *out, 
 apl_status read_array(struct pickle *p);
 apl_status emit_held(struct pickle *p);
 
+/* What stands under a key. */
+enum value_kind { VALUE_ARRAY, VALUE_LABELS, VALUE_TEXTS, VALUE_TEXT, VALUE_INT };
+
+struct pickle_key_rule {
+    const char *name;
+    enum value_kind kind;
+    unsigned below; /* labels are */
+};
+extern const struct pickle_key_rule pickle_keys[PICKLE_KEYS];
+
 /* Do the lists that have one element a row, as far as they are there, have as many as the array has rows? */
 apl_status check_counts(struct pickle *p);
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from . import _core
 from ._ahead import END, Ahead
 from ._errors import ForkedError, LentError, TimeoutError
 from ._source import Source, named
-
-if TYPE_CHECKING:
-    from ._loader import Loader
 
 _CLOSE_WAIT = 0.5  # seconds for which closing waits for a function that is being called
 
@@ -134,10 +131,20 @@ class Pass:
         self.close()
 
 
+class Owner(Protocol):
+    """What an iterator needs of its loader."""
+
+    def _begin(self, iterator: Epoch) -> Pass: ...
+
+    def _take(self, of: Pass) -> Any: ...
+
+    def __len__(self) -> int: ...
+
+
 class Epoch:
     """The iterator over one epoch of a loader: that which is next when its first batch is asked for."""
 
-    def __init__(self, loader: Loader) -> None:
+    def __init__(self, loader: Owner) -> None:
         self._loader = loader
         self._pass: Pass | None = None
         self.over = False
