@@ -164,7 +164,7 @@ apl_status block_decode(struct block_coder *bc, const struct schema *schema, con
     block->records = 0;
     for (unsigned f = 0; f < schema->count; f++) {
         struct raw_column *column = &block->columns[f];
-        column->dims.size = column->ends.size = column->values.size = 0;
+        raw_column_clear(column);
         TRY(block_decode_column(bc, schema, view, f, false, column, err));
     }
     block->records = view->records;

@@ -1,9 +1,10 @@
 /* A distribution sort by random keys: see external_shuffle.h. */
 #include "external_shuffle.h"
 
+#include "whole.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define BUCKET_BITS 6u
 #define BUCKETS     (1u << BUCKET_BITS)
@@ -70,34 +71,16 @@ static uint64_t sort_key(const struct external_shuffle *s, uint64_t position)
     return siphash(s->key, &position, 1);
 }
 
-static apl_status write_scratch(int fd, const uint8_t *data, size_t size, uint64_t offset, apl_error *err)
+static apl_status write_scratch(int fd, const struct buffer *bytes, uint64_t offset, apl_error *err)
 {
-    while (size > 0) {
-        ssize_t n = pwrite(fd, data, size, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fail_errno(err, n < 0 ? errno : ENOSPC, "cannot write the scratch file");
-        data += n;
-        offset += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return APL_OK;
+    int code = write_whole(fd, bytes->data, bytes->size, offset);
+    return code ? fail_errno(err, code, "cannot write the scratch file") : APL_OK;
 }
 
 static apl_status read_scratch(int fd, uint8_t *data, size_t size, uint64_t offset, apl_error *err)
 {
-    while (size > 0) {
-        ssize_t n = pread(fd, data, size, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fail_errno(err, n < 0 ? errno : EIO, "cannot read the scratch file");
-        data += n;
-        offset += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return APL_OK;
+    int code = read_whole(fd, data, size, offset);
+    return code ? fail_errno(err, code == WHOLE_ENDED ? EIO : code, "cannot read the scratch file") : APL_OK;
 }
 
 /* Codes what has been gathered for a bucket and appends it to the file. */
@@ -110,7 +93,7 @@ static apl_status spill(struct external_shuffle *s, struct bucket *bucket, apl_e
     s->chosen = true;
     TRY(block_encode(s->bc, &s->schema, &bucket->gathered, &s->coded, err));
     struct chunk chunk = {*s->end, s->coded.size};
-    TRY(write_scratch(s->fd, s->coded.data, s->coded.size, chunk.offset, err));
+    TRY(write_scratch(s->fd, &s->coded, chunk.offset, err));
     *s->end += chunk.size;
     bucket->bytes += raw_block_bytes(&bucket->gathered, &s->schema);
     buffer_put(&bucket->chunks, &chunk, sizeof chunk);

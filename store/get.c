@@ -186,7 +186,7 @@ static apl_status get_column(struct get *get, struct get_worker *w, struct block
         copy_fixed(get, f, &w->column, from, to);
     else
         TRY(keep_varying(get, f, &w->column, from, to, &get->pieces[task].columns[f], err));
-    w->column.dims.size = w->column.ends.size = w->column.values.size = 0;
+    raw_column_clear(&w->column);
     return APL_OK;
 }
 
@@ -264,15 +264,11 @@ static void get_free(struct get *get, unsigned threads)
 {
     for (unsigned i = 0; get->workers && i < threads; i++) {
         block_coder_free(&get->workers[i].bc);
-        buffer_free(&get->workers[i].column.values);
-        buffer_free(&get->workers[i].column.dims);
-        buffer_free(&get->workers[i].column.ends);
+        raw_column_free(&get->workers[i].column);
     }
     for (size_t b = 0; get->pieces && b < get->blocks; b++)
         for (unsigned f = 0; f < APL_MAX_FIELDS; f++) {
-            buffer_free(&get->pieces[b].columns[f].values);
-            buffer_free(&get->pieces[b].columns[f].dims);
-            buffer_free(&get->pieces[b].columns[f].ends);
+            raw_column_free(&get->pieces[b].columns[f]);
         }
     free(get->pieces);
     free(get->workers);

@@ -1,8 +1,7 @@
 /* Pages and keys of an LMDB file: see lmdb_page.h. */
 #include "lmdb_page.h"
 
-#include <errno.h>
-#include <unistd.h>
+#include "whole.h"
 
 apl_status page_bad(uint64_t page, const char *what, apl_error *err)
 {
@@ -11,16 +10,10 @@ apl_status page_bad(uint64_t page, const char *what, apl_error *err)
 
 apl_status page_read(int fd, uint64_t offset, uint8_t *to, size_t bytes, apl_error *err)
 {
-    for (size_t done = 0; done < bytes;) {
-        ssize_t n = pread(fd, to + done, bytes - done, (off_t)(offset + done));
-        if (n > 0)
-            done += (size_t)n;
-        else if (n == 0)
-            return fail(err, APL_E_CORRUPT, "it has been cut while it was open");
-        else if (errno != EINTR)
-            return fail_errno(err, errno, "cannot read it");
-    }
-    return APL_OK;
+    int code = read_whole(fd, to, bytes, offset);
+    if (code == WHOLE_ENDED)
+        return fail(err, APL_E_CORRUPT, "it has been cut while it was open");
+    return code ? fail_errno(err, code, "cannot read it") : APL_OK;
 }
 
 apl_status page_check(const uint8_t *page, uint64_t number, unsigned type, apl_error *err)

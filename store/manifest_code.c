@@ -40,7 +40,7 @@ static apl_status get_store(struct cursor *c, struct manifest *m, apl_error *err
 static void put_tool(struct buffer *b, const struct manifest *m)
 {
     size_t at = entry_begin(b, TAG_TOOL, 0);
-    put_string(b, m->tool);
+    text_put(b, m->tool);
     entry_end(b, at);
 }
 
@@ -50,7 +50,7 @@ static void put_source(struct buffer *b, const struct manifest *m)
     size_t at = entry_begin(b, TAG_SOURCE, 0);
     buffer_le(b, m->info.has_source_digest ? 1 : 0, 1);
     buffer_put(b, m->info.source_digest, 32);
-    put_string(b, m->source_format);
+    text_put(b, m->source_format);
     entry_end(b, at);
 }
 

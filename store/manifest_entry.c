@@ -23,28 +23,13 @@ void entry_end(struct buffer *b, size_t begin)
         store_le(b->data + begin - 4, b->size - begin, 4);
 }
 
-void put_string(struct buffer *b, const char *text)
-{
-    size_t n = text ? strlen(text) : 0;
-    buffer_le(b, n, 2);
-    buffer_put(b, text, n);
-}
-
-const char *get_string(struct cursor *c, size_t *length)
-{
-    *length = cursor_u16(c);
-    return (const char *)cursor_take(c, *length);
-}
-
 apl_status get_name(struct cursor *c, bool may_be_empty, char **name, apl_error *err)
 {
-    size_t length;
-    const char *text = get_string(c, &length);
-    if (!text || !(name_ok(text, length) || (may_be_empty && length == 0)))
-        return bad_manifest(err, "a name is not printable UTF-8");
-    free(*name);
-    *name = strndup(text, length);
-    return *name ? APL_OK : fail_nomem(err);
+    apl_error inner;
+    apl_status status = text_get_name(c, may_be_empty, name, &inner);
+    return status == APL_E_CORRUPT ? bad_manifest(err, inner.message)
+           : status == APL_OK      ? APL_OK
+                                   : fail_nomem(err);
 }
 
 /* It has room for a power of two of them. */

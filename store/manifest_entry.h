@@ -4,6 +4,7 @@
 #define MANIFEST_ENTRY_H
 
 #include "manifest.h"
+#include "text.h"
 
 #define ENTRY_REQUIRED 1u /* flag: a reader that does not know the tag must refuse the store */
 
@@ -27,11 +28,7 @@ apl_status bad_manifest(apl_error *err, const char *what);
 size_t entry_begin(struct buffer *b, enum tag tag, unsigned flags);
 void entry_end(struct buffer *b, size_t begin);
 
-/* Text: its length (2), its bytes. What is read points into the manifest; NULL, if that ends before the text does. */
-void put_string(struct buffer *b, const char *text);
-const char *get_string(struct cursor *c, size_t *length);
-
-/* A copy of a text that must be a name (or empty, if that is allowed), in place of *name. */
+/* text_get_name() for a manifest, which is damaged where that fails. */
 apl_status get_name(struct cursor *c, bool may_be_empty, char **name, apl_error *err);
 
 /* Makes room for one more element of a list that grows; `list_at` is where the pointer to it is, `count` what it has. */

@@ -10,7 +10,7 @@ void put_field(struct buffer *b, const struct schema *schema, unsigned f)
 {
     const apl_field *field = &schema->fields[f];
     size_t at = entry_begin(b, TAG_FIELD, ENTRY_REQUIRED);
-    put_string(b, field->name);
+    text_put(b, field->name);
     buffer_le(b, field->dtype, 1);
     buffer_le(b, field->role, 1);
     buffer_le(b, field->ndim, 1);
@@ -28,7 +28,7 @@ void put_field(struct buffer *b, const struct schema *schema, unsigned f)
 apl_status get_field(struct cursor *c, struct manifest *m, apl_error *err)
 {
     size_t length;
-    const char *name = get_string(c, &length);
+    const char *name = text_get(c, &length);
     apl_dtype dtype = (apl_dtype)cursor_u8(c);
     apl_role role = (apl_role)cursor_u8(c);
     unsigned ndim = cursor_u8(c);
@@ -63,7 +63,7 @@ void put_kept(struct buffer *b, const struct schema *schema, unsigned f)
 {
     size_t at = entry_begin(b, TAG_KEPT, ENTRY_REQUIRED);
     buffer_le(b, f, 4);
-    put_string(b, schema->fields[f].media);
+    text_put(b, schema->fields[f].media);
     entry_end(b, at);
 }
 
@@ -71,7 +71,7 @@ apl_status get_kept(struct cursor *c, struct manifest *m, apl_error *err)
 {
     uint32_t f = cursor_u32(c);
     size_t length;
-    const char *media = get_string(c, &length);
+    const char *media = text_get(c, &length);
     if (!media || f >= m->schema.count || m->schema.fields[f].media)
         return bad_manifest(err, "a kept field");
     apl_error inner;
@@ -89,7 +89,7 @@ void put_classes(struct buffer *b, const struct schema *schema, unsigned f)
     buffer_le(b, f, 4);
     buffer_le(b, field->class_count, 4);
     for (uint64_t i = 0; i < field->class_count; i++)
-        put_string(b, field->classes[i]);
+        text_put(b, field->classes[i]);
     entry_end(b, at);
 }
 
@@ -103,7 +103,7 @@ apl_status get_classes(struct cursor *c, struct manifest *m, apl_error *err)
     size_t *lengths = calloc(count, sizeof *lengths);
     apl_status status = names && lengths ? APL_OK : fail_nomem(err);
     for (uint32_t i = 0; status == APL_OK && i < count; i++)
-        names[i] = get_string(c, &lengths[i]);
+        names[i] = text_get(c, &lengths[i]);
     if (status == APL_OK && !cursor_ok(c))
         status = bad_manifest(err, "class names are cut");
     apl_error inner;

@@ -6,7 +6,7 @@
 void put_split(struct buffer *b, const struct split *split)
 {
     size_t at = entry_begin(b, TAG_SPLIT, ENTRY_REQUIRED);
-    put_string(b, split->name);
+    text_put(b, split->name);
     buffer_le(b, split->first, 8);
     buffer_le(b, split->count, 8);
     entry_end(b, at);
@@ -27,7 +27,7 @@ apl_status get_split(struct cursor *c, struct manifest *m, apl_error *err)
 void put_member(struct buffer *b, const struct member *member)
 {
     size_t at = entry_begin(b, TAG_MEMBER, ENTRY_REQUIRED);
-    put_string(b, member->name);
+    text_put(b, member->name);
     buffer_le(b, member->split, 4);
     buffer_le(b, member->number, 4);
     buffer_le(b, member->first, 8);

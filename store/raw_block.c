@@ -1,6 +1,11 @@
 /* Records that are not coded: see raw_block.h. */
 #include "raw_block.h"
 
+void raw_column_clear(struct raw_column *column)
+{
+    column->values.size = column->dims.size = column->ends.size = 0;
+}
+
 void raw_column_free(struct raw_column *column)
 {
     buffer_free(&column->values);
@@ -12,7 +17,7 @@ void raw_block_clear(struct raw_block *block)
 {
     block->records = 0;
     for (unsigned f = 0; f < APL_MAX_FIELDS; f++)
-        block->columns[f].values.size = block->columns[f].dims.size = block->columns[f].ends.size = 0;
+        raw_column_clear(&block->columns[f]);
 }
 
 void raw_block_free(struct raw_block *block)

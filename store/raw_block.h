@@ -23,6 +23,7 @@ struct raw_block {
     struct raw_column columns[APL_MAX_FIELDS];
 };
 
+void raw_column_clear(struct raw_column *column); /* keeps the memory */
 void raw_column_free(struct raw_column *column);
 void raw_block_clear(struct raw_block *block); /* keeps the memory */
 void raw_block_free(struct raw_block *block);

@@ -40,7 +40,7 @@ struct split_set {
 };
 
 /* Marks a record in the table of the part of that number, if one of the files is of that part. */
-static inline void split_set_mark(const struct split_set *set, uint32_t number, uint64_t record)
+static inline void split_set_add(const struct split_set *set, uint32_t number, uint64_t record)
 {
     uint32_t i = number - set->files[0].number;
     if (i < set->count)

@@ -2,6 +2,7 @@
 #include "entropy.h"
 #include "hash.h"
 #include "split_file.h"
+#include "text.h"
 
 #define MAGIC     "APLP"
 #define SUM_BYTES 8
@@ -23,13 +24,6 @@ void split_file_free(struct split_file *f)
 }
 
 /* -------------------------------------------------------------------------------------------- encoding */
-
-static void put_text(struct buffer *b, const char *text)
-{
-    size_t n = strlen(text);
-    buffer_le(b, n, 2);
-    buffer_put(b, text, n);
-}
 
 static apl_status put_table(struct buffer *out, const struct bitset *bits, struct entropy *entropy,
                             apl_error *err)
@@ -72,12 +66,12 @@ static void put_head(struct buffer *out, const struct split_file *f)
     buffer_le(out, f->tables[SPLIT_PART].count, 8);
     buffer_le(out, f->records[SPLIT_PART], 8);
     buffer_le(out, f->records[SPLIT_REST], 8);
-    put_text(out, f->name);
-    put_text(out, f->parent);
-    put_text(out, f->source);
-    put_text(out, f->stratify);
+    text_put(out, f->name);
+    text_put(out, f->parent);
+    text_put(out, f->source);
+    text_put(out, f->stratify);
     if (f->by == SPLIT_BY_GROUP)
-        put_text(out, f->group);
+        text_put(out, f->group);
 }
 
 static void put_tail(struct buffer *out, const struct split_file *f)
@@ -112,17 +106,6 @@ apl_status split_file_encode(const struct split_file *f, struct buffer *out, apl
 static apl_status bad_split(apl_error *err, const char *what)
 {
     return fail(err, APL_E_CORRUPT, "%s", what);
-}
-
-/* A copy of a text that must be a name (or empty, if that is allowed). */
-static apl_status get_text(struct cursor *c, bool may_be_empty, char **text, apl_error *err)
-{
-    size_t length = cursor_u16(c);
-    const char *bytes = (const char *)cursor_take(c, length);
-    if (!bytes || !(name_ok(bytes, length) || (may_be_empty && length == 0)))
-        return bad_split(err, "a name is not printable UTF-8");
-    *text = strndup(bytes, length);
-    return *text ? APL_OK : fail_nomem(err);
 }
 
 /* The store that the file is of, and the split of its source that the tables are of. */
@@ -191,7 +174,7 @@ static apl_status get_tail(struct cursor *c, struct split_file *f, apl_error *er
 static apl_status get_group(struct cursor *c, struct split_file *f, apl_error *err)
 {
     if (f->by == SPLIT_BY_GROUP)
-        return get_text(c, false, &f->group, err);
+        return text_get_name(c, false, &f->group, err);
     f->group = strdup("");
     return f->group ? APL_OK : fail_nomem(err);
 }
@@ -212,10 +195,10 @@ static apl_status get_file(struct cursor *c, const struct manifest *m, struct sp
     uint64_t count = cursor_u64(c);
     f->records[SPLIT_PART] = cursor_u64(c);
     f->records[SPLIT_REST] = cursor_u64(c);
-    TRY(get_text(c, false, &f->name, err));
-    TRY(get_text(c, false, &f->parent, err));
-    TRY(get_text(c, false, &f->source, err));
-    TRY(get_text(c, true, &f->stratify, err));
+    TRY(text_get_name(c, false, &f->name, err));
+    TRY(text_get_name(c, false, &f->parent, err));
+    TRY(text_get_name(c, false, &f->source, err));
+    TRY(text_get_name(c, true, &f->stratify, err));
     if (f->rule < SPLIT_HASH || f->rule > SPLIT_PARTS_DIRICHLET || f->by > SPLIT_BY_GROUP)
         return fail(err, APL_E_VERSION, "it follows a rule that this library does not know");
     if (split_by_class(f) != (*f->stratify != 0))

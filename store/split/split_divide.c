@@ -39,9 +39,7 @@ static void divider_free(struct divider_worker *w)
     if (w->ready)
         block_coder_free(&w->bc);
     split_units_close(&w->units);
-    buffer_free(&w->column.values);
-    buffer_free(&w->column.dims);
-    buffer_free(&w->column.ends);
+    raw_column_free(&w->column);
 }
 
 /* --------------------------------------------------------------------------------------------- by hash */
@@ -60,6 +58,17 @@ static uint32_t part_drawn(const struct split_file *rule, uint64_t hash)
     return (uint32_t)(((hash >> 32) * rule->parts + ((hash & UINT32_MAX) * rule->parts >> 32)) >> 32);
 }
 
+/* The units of block `number`'s records, which are the ids first ... first+count-1. */
+static apl_status read_units(struct divider *d, struct divider_worker *w, uint64_t number,
+                             struct block_view *view, uint64_t *first, uint32_t *count, apl_error *err)
+{
+    TRY(worker_ready(d, w, err));
+    TRY(store_block(d->store, number, &w->bc, view, err));
+    TRY(split_units_read(&w->units, number, view, err));
+    manifest_block_ids(&d->store->manifest, number, first, count);
+    return APL_OK;
+}
+
 static apl_status hash_block(void *context, unsigned worker, size_t task, apl_error *err)
 {
     struct divider *d = context;
@@ -67,14 +76,11 @@ static apl_status hash_block(void *context, unsigned worker, size_t task, apl_er
     struct block_view view;
     uint64_t number = d->first_block + task, first;
     uint32_t count;
-    TRY(worker_ready(d, w, err));
-    TRY(store_block(d->store, number, &w->bc, &view, err));
-    TRY(split_units_read(&w->units, number, &view, err));
-    manifest_block_ids(&d->store->manifest, number, &first, &count);
+    TRY(read_units(d, w, number, &view, &first, &count, err));
     for (uint32_t i = 0; i < count; i++)
         if (selection_has(d->parent, first + i))
-            split_set_mark(d->set, part_drawn(d->rule, keyed(d, w->units.units[i])),
-                           first + i - d->parent->first);
+            split_set_add(d->set, part_drawn(d->rule, keyed(d, w->units.units[i])),
+                          first + i - d->parent->first);
     return APL_OK;
 }
 
@@ -87,10 +93,7 @@ static apl_status list_block(void *context, unsigned worker, size_t task, apl_er
     struct block_view view;
     uint64_t number = d->first_block + task, first;
     uint32_t count;
-    TRY(worker_ready(d, w, err));
-    TRY(store_block(d->store, number, &w->bc, &view, err));
-    TRY(split_units_read(&w->units, number, &view, err));
-    manifest_block_ids(&d->store->manifest, number, &first, &count);
+    TRY(read_units(d, w, number, &view, &first, &count, err));
     const struct schema *schema = &d->store->manifest.schema;
     apl_status status = block_decode_column(&w->bc, schema, &view, d->field, false, &w->column, err);
     if (status != APL_OK)

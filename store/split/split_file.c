@@ -4,6 +4,7 @@
 #include "entropy.h"
 #include "staging.h"
 #include "temporary.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,21 +36,6 @@ char *split_rest_name(const struct split_file *f)
 
 /* --------------------------------------------------------------------------------------------- reading */
 
-static apl_status read_all(int fd, uint8_t *bytes, size_t size, apl_error *err)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t n = read(fd, bytes + done, size - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_errno(err, errno, "cannot read it");
-        if (n == 0)
-            return fail(err, APL_E_CORRUPT, "it is not as long as it should be");
-        done += (size_t)n;
-    }
-    return APL_OK;
-}
-
 /* The size of a file that can be one of this store: a stranger's may be of any size and kind. */
 static apl_status check_file(const apl_store *store, int fd, size_t *size, apl_error *err)
 {
@@ -73,7 +59,10 @@ static apl_status read_file(const apl_store *store, int fd, const char *name, st
     uint8_t *bytes = malloc(size + 1);
     if (!bytes)
         return fail_nomem(err);
-    apl_status status = read_all(fd, bytes, size, err);
+    int code = read_whole(fd, bytes, size, 0);
+    apl_status status = code == WHOLE_ENDED ? fail(err, APL_E_CORRUPT, "it is not as long as it should be")
+                        : code              ? fail_errno(err, code, "cannot read it")
+                                            : APL_OK;
     if (status == APL_OK)
         status = split_file_decode(bytes, size, &store->manifest, file, err);
     free(bytes);
@@ -106,20 +95,10 @@ apl_status split_file_read(const apl_store *store, const char *name, struct spli
 
 /* --------------------------------------------------------------------------------------------- writing */
 
-static apl_status write_all(int fd, const uint8_t *bytes, size_t size, apl_error *err)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t n = write(fd, bytes + done, size - done);
-        if (n < 0 && errno != EINTR)
-            return fail_errno(err, errno, "cannot write it");
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return APL_OK;
-}
-
 static apl_status fill(int fd, const struct buffer *bytes, apl_error *err)
 {
-    apl_status status = write_all(fd, bytes->data, bytes->size, err);
+    int code = write_whole(fd, bytes->data, bytes->size, 0);
+    apl_status status = code ? fail_errno(err, code, "cannot write it") : APL_OK;
     if (status == APL_OK && (fchmod(fd, 0444) != 0 || fsync(fd) != 0))
         status = fail_errno(err, errno, "cannot sync it");
     if (close(fd) != 0 && status == APL_OK)

@@ -86,7 +86,7 @@ static uint64_t bound(const struct split_file *rule, uint32_t number, uint64_t n
 static void mark_all(const struct split_set *set, uint32_t number, const struct split_item *items, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
-        split_set_mark(set, number, items[i].record);
+        split_set_add(set, number, items[i].record);
 }
 
 /* Divides the records of one class, items[0 ... n-1]: exactly, to within a group. */

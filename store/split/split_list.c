@@ -192,9 +192,7 @@ static apl_status count_block(const apl_store *store, struct block_coder *bc, co
             status = fail(err, APL_E_CORRUPT, "record %llu has no class of field %s",
                           (unsigned long long)(first + i), f->name);
     }
-    buffer_free(&column.values);
-    buffer_free(&column.dims);
-    buffer_free(&column.ends);
+    raw_column_free(&column);
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }
 

@@ -44,9 +44,7 @@ void split_units_close(struct split_units *u)
 {
     if (u->ready)
         block_coder_free(&u->bc);
-    buffer_free(&u->column.values);
-    buffer_free(&u->column.dims);
-    buffer_free(&u->column.ends);
+    raw_column_free(&u->column);
     free(u->units);
     *u = (struct split_units){.field = -1};
 }

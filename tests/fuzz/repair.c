@@ -43,9 +43,7 @@ static void repair_raw_sum(struct block_coder *bc, const struct schema *schema, 
         if (column.dims.size + column.values.size == view->columns[f].raw_bytes)
             store_le(entry + 24, hash_stream_64(bc->hash), 8);
     }
-    buffer_free(&column.values);
-    buffer_free(&column.dims);
-    buffer_free(&column.ends);
+    raw_column_free(&column);
 }
 
 static void repair_head(uint8_t *bytes, size_t size)
