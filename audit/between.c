@@ -64,7 +64,7 @@ static void epochs_finish(void *state, const struct audit_sample *s, double leve
 const struct audit_test audit_epochs = {"one epoch and the next", pairs_begin, epochs_add, epochs_finish,
                                         false};
 
-/* The next seed's order of the same epoch, and of the epoch before: seed and epoch must not be added up. */
+/* The next seed's order of the same epoch, and of the epoch before: seed and epoch must not simply be added. */
 static void seeds_add(void *state, const struct audit_sample *s, const struct audit_epoch *e)
 {
     compare(state, e->place, e->neighbour, s->n);

@@ -25,14 +25,14 @@ unsigned check_failures(const struct check_report *r)
     return failures + (unsigned)(r->more < 1000000 ? r->more : 1000000);
 }
 
-/* --------------------------------------------------------------------------------------- which with which */
+/* ------------------------------------------------------------------------------------------------- pairs */
 
 static void add_pair(struct check_report *r, const char *other, const char *split, const char *group)
 {
     r->pairs[r->pair_count++] = (struct checked_pair){.split = split, .other = other, .group = group};
 }
 
-/* Is the split asked for? All are, if none is. */
+/* Was the split asked for? If no split was named, all are. */
 static bool is_named(const struct check_options *o, const char *name)
 {
     for (size_t i = 0; i < o->count; i++)
@@ -177,7 +177,7 @@ static apl_status weigh_own(struct checking *c, uint64_t *part, uint64_t *all, u
     return status;
 }
 
-/* One that was made, against its parent. */
+/* One made by apldata split, against its parent. */
 static apl_status weigh_file(struct checking *c, const apl_split_file *f, uint64_t *part, uint64_t *all,
                              uint64_t classes, apl_error *err)
 {
@@ -276,7 +276,7 @@ static apl_status find_grouped(struct checking *c, struct checked_pair *p, const
     return APL_OK;
 }
 
-/* Both ascend. */
+/* Both are ascending. */
 static uint64_t common(const struct split_ids *a, const struct split_ids *b)
 {
     uint64_t n = 0;

@@ -88,7 +88,7 @@ static apl_status audit_order(struct audit_job *job, struct audit_result *result
 {
     struct order_source source = {reader_orders_take, &job->orders};
     bool covers = false;
-    if (job->choice.options.order == APL_FREE) { /* time matters: as in training, and worse */
+    if (job->choice.options.order == APL_FREE) { /* timing matters: as in training, and worse */
         job->orders.load = true;
         job->orders.delay_us = 200;
     }
@@ -99,7 +99,7 @@ static apl_status audit_order(struct audit_job *job, struct audit_result *result
     bool ran;
     if (job->law.groups) {
         job->law.ordered = result->uniform;
-        result->uniform = true; /* what is tested is judged */
+        result->uniform = true; /* all tests count */
         ran = sampling_audit(&job->sample, &job->law, &source, &result->order);
     } else {
         ran = audit_run(&job->sample, &source, &result->order);
@@ -110,7 +110,7 @@ static apl_status audit_order(struct audit_job *job, struct audit_result *result
     return err->message[0] ? err->status : inputs_error(err, APL_E_NOMEM, "out of memory");
 }
 
-/* Each family of tests has half of the level where there are both. */
+/* If both families of tests run, each gets half of the level. */
 static apl_status audit_all(struct audit_job *job, struct audit_result *result, apl_error *err)
 {
     unsigned files = 0;
@@ -163,7 +163,7 @@ static int audit(struct audit_job *job)
     return code;
 }
 
-/* The law, if a reader takes the options: it refuses what cannot be. */
+/* The law, if a reader accepts the options: it refuses impossible ones. */
 static apl_status law_of_reader(struct audit_job *job, apl_error *err)
 {
     apl_reader *reader;
@@ -182,7 +182,7 @@ static bool all_have(const struct audit_job *job, const char *field)
     return true;
 }
 
-/* Where values are taken, those of fields that all stores have. */
+/* Values come from fields that all stores have. */
 static void pick_fields(struct audit_job *job)
 {
     apl_reader_options *o = &job->choice.options;
@@ -193,7 +193,7 @@ static void pick_fields(struct audit_job *job)
     o->fields = job->fields;
 }
 
-/* What is read, and sampled: also where weights are those of stores alone. */
+/* What is read and sampled, also if only stores have weights. */
 static apl_status open_sources(struct audit_job *job, apl_error *err)
 {
     apl_reader_options *o = &job->choice.options;

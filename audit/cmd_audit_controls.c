@@ -22,7 +22,7 @@ struct trials {
     struct audit_job *job;
     struct tried tried[MOST];
     unsigned count, wrong;
-    unsigned as_due; /* wrong ones that were rejected, right ones that were not, and what was not tried */
+    unsigned as_due; /* wrong ones rejected, right ones not rejected, and those not tried */
 };
 
 static const char *word(const struct tried *t)
@@ -91,7 +91,7 @@ static bool try_orders(struct trials *trials)
     return true;
 }
 
-/* Those that are wrong by the law. */
+/* Samples that violate the law. */
 static bool try_samples(struct trials *trials)
 {
     struct audit_job *job = trials->job;

@@ -1,7 +1,6 @@
 /*
  * The audit's page: one HTML file that needs no network and no other file. C gathers the data, as one JSON document;
- * page/draw.js draws it, in page/page.html and page/style.css. For readers without scripts the results stand in a
- * table.
+ * page/draw.js draws it, in page/page.html and page/style.css. Without scripts it is a table of results.
  */
 #ifndef CMD_AUDIT_PAGE_H
 #define CMD_AUDIT_PAGE_H
@@ -15,8 +14,8 @@
  * fill. */
 extern const char *const audit_page_lines[];
 
-/* Adds to an object with "findings" what page and charts show of the report beside them; `judged`: what is rejected
- * speaks against what was audited. */
+/* Adds the charts' data and the results to an object with "findings"; `judged`: rejections count against what was
+ * audited. */
 void page_add_report(json_t *object, const struct audit_report *report, const struct audit_sample *sample,
                      bool judged);
 

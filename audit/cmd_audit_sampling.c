@@ -1,4 +1,4 @@
-/* apldata audit: what the law of the samples is that a reader was asked for. */
+/* apldata audit: the law of the samples that a reader was asked for. */
 #include "cmd_audit.h"
 
 #include "inputs.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value that record i has of the field by whose classes samples are drawn. */
+/* The class of record i in the field by which samples are drawn. */
 static apl_status value_of(const struct audit_job *job, uint32_t i, uint64_t *value, apl_error *err)
 {
     apl_store *store;

@@ -128,7 +128,7 @@ static void print_more(const struct finding *f)
         audit_print_wrapped(4, text);
 }
 
-/* `judged`: it speaks against the reader, or a split. */
+/* `judged`: a rejection counts against the reader, or a split. */
 static void print_finding(const struct audit_job *job, const struct finding *f, bool judged)
 {
     printf("%-25s  %-8s  %5s  %s\n", f->name, audit_word(f, judged), audit_p_text(f), f->detail);
@@ -158,7 +158,7 @@ static void print_order(const struct audit_job *job, const struct audit_result *
     audit_print_wrapped(0, text);
 }
 
-/* Of many parts, one that is as it should be takes a line. */
+/* Of many parts, each that passes takes one line. */
 static bool print_part(const struct audited_split *split)
 {
     double least = 1;

@@ -330,7 +330,7 @@ static const struct command_line line = {
     .count = sizeof rows / sizeof *rows,
 };
 
-/* What is left to chance is tested where this build can, and where it is not declined. */
+/* Statistics are computed if this build has them, unless declined. */
 static int set_statistics(struct check_job *job)
 {
     if (job->leaks && job->options.level > 0)

@@ -98,7 +98,7 @@ static bool shuffle_buffer(void *user, uint64_t seed, uint64_t epoch, uint32_t *
     return true;
 }
 
-#define PAGES 32u /* of which so many are open at once */
+#define PAGES 32u /* of which this many are open at once */
 
 /* Pages in random order; of the open ones a uniform page, then its next record: pages that are nearly empty get as much as
  * full ones. */
@@ -158,7 +158,7 @@ static bool congruential(void *user, uint64_t seed, uint64_t epoch, uint32_t *or
     return true;
 }
 
-/* A good permutation, keyed by seed + epoch: one seed's epochs are another's. */
+/* A good permutation, keyed by seed + epoch, so that seeds share epochs. */
 static bool added_seeds(void *user, uint64_t seed, uint64_t epoch, uint32_t *order)
 {
     return right_order(user, seed + epoch, 0, order);

@@ -35,7 +35,7 @@ struct axis {
     uint64_t size, cells;
 };
 
-/* The first cell that pixel i reaches into. */
+/* The first cell that pixel i overlaps. */
 static uint64_t first_cell(const struct axis *a, uint64_t i)
 {
     return i * a->cells / a->size;
@@ -50,7 +50,7 @@ static uint64_t overlap(const struct axis *a, uint64_t i, uint64_t cell)
     return to > from ? to - from : 0;
 }
 
-/* Adds weight x v to the cells that pixel i reaches into. */
+/* Adds weight x v to the cells that pixel i overlaps. */
 static void spread(const struct axis *a, uint64_t i, uint64_t v, uint64_t *cells)
 {
     for (uint64_t c = first_cell(a, i); c < a->cells; c++) {

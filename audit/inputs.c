@@ -30,7 +30,7 @@ struct entry {
     uint32_t id;
 };
 
-/* Appends the shape, where it varies, and the value; returns how many parts there are then. */
+/* Appends the shape, where it varies, and the value; returns the new number of parts. */
 static size_t add_value(struct digest_part *parts, size_t count, const apl_column *c, size_t row, size_t rows)
 {
     size_t from = row * (c->bytes / rows), size = c->bytes / rows;
@@ -86,7 +86,7 @@ static unsigned list_inputs(const apl_store *store, const char **names)
     return n;
 }
 
-/* As many records as make a chunk, in whole blocks, so that few are decoded twice. */
+/* The number of records of a chunk: whole blocks, so that few are decoded twice. */
 static uint64_t chunk_records(const apl_store *store, const char *const *fields, unsigned count)
 {
     const apl_info *info = apl_store_info(store);
@@ -182,7 +182,7 @@ apl_status inputs_equal_field(apl_store *store, const char *field, uint32_t *equ
 
 /* ------------------------------------------------------------------------------------------------ classes */
 
-/* One whole number, or something of its size: it is only compared. */
+/* A whole number, or a value of the same size: it is only compared. */
 static bool is_number(const apl_field *f)
 {
     return f->value_bytes == 1 || f->value_bytes == 2 || f->value_bytes == 4 || f->value_bytes == 8;

@@ -1,4 +1,4 @@
-/* What is rejected: see audit_judge(); what a count is worth; how it is written. */
+/* Rejection (see audit_judge()), and p-values and text of counts. */
 #include "audit.h"
 #include "digest.h"
 

@@ -132,7 +132,7 @@ struct search {
     const uint8_t *side;
     const uint32_t *group;
     struct image_hash hash;
-    struct near_pair best; /* distance: the largest that would do, while `other` is UINT32_MAX */
+    struct near_pair best; /* distance: the limit, while `other` is UINT32_MAX */
 };
 
 /* Takes the lowest record of a hash that is on the side and of another group, if it is better than the best. */

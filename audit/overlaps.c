@@ -11,7 +11,7 @@
 
 #define NONE SIZE_MAX
 
-/* What a split has of a group. */
+/* The records of a group in a split. */
 struct part {
     uint32_t group, split, records;
     size_t before; /* the part of that group that the last split before has; NONE */
@@ -23,7 +23,7 @@ struct finder {
     struct overlaps *found;
     struct part *parts;  /* split by split */
     size_t count, *last; /* of each group: its last part so far */
-    uint64_t *hits;      /* of each split: records of the one that is looked at whose group it has */
+    uint64_t *hits;      /* of each split: records of the current one whose group it has */
     uint32_t *touched, *scratch, splits;
     uint64_t steps;
     uint32_t repeating; /* splits that are listed because they repeat inputs of their own */

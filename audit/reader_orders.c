@@ -14,7 +14,7 @@ static apl_status no_memory(apl_error *err)
 
 /* ------------------------------------------------------------------------------------------- describing */
 
-/* Store number i: the own one, and those of the mix after it. */
+/* Store number i: 0 is the first, then those of the mix. */
 static apl_store *store_at(const struct reader_orders *o, size_t i, const char **split)
 {
     apl_store *store = i ? o->options.mix.sources[i - 1].store : o->store;
@@ -233,7 +233,7 @@ void reader_orders_close(struct reader_orders *o, struct audit_sample *sample)
 
 /* ----------------------------------------------------------------------------------------------- delays */
 
-#define DELAYS 64u /* an epoch: so many of its batches, or all */
+#define DELAYS 64u /* per epoch: at most this many batches */
 
 /* Sleeps or not, by the clock: no two runs are the same. */
 static void dawdle(const struct reader_orders *o)
@@ -278,7 +278,7 @@ static apl_status open_readers(struct reader_orders *o, uint64_t seed, uint64_t 
     return status;
 }
 
-/* Brings the readers to where an epoch begins: those that stand right before it go on. */
+/* Moves the readers to the start of an epoch; those that are right before it just continue. */
 static apl_status stand_at(struct reader_orders *o, uint64_t seed, uint64_t epoch)
 {
     apl_status status = APL_OK;
@@ -316,7 +316,7 @@ static void place_batch(const struct reader_orders *o, const apl_batch *batch, u
         order[at + i * step] = find(o, ids[i]);
 }
 
-/* In free order, what counts is the order in which batches are handed out. */
+/* In free order, the order of delivery counts. */
 static apl_status take_rank(struct reader_orders *o, unsigned rank, uint32_t *order)
 {
     apl_batch *batch;
@@ -364,7 +364,7 @@ static apl_status first_batch(const struct reader_orders *o, uint64_t window, ap
     return status;
 }
 
-/* What a reader makes of the window 0 depends on the size of values: but its order is that of the window which it takes. */
+/* The window that a reader chooses for 0 depends on the size of values, but its order is the same as with that window given. */
 apl_status reader_orders_covers(const struct reader_orders *o, bool *covers, apl_error *err)
 {
     apl_batch *own = NULL, *full = NULL;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define COUNTS 25 /* so many coincidences must be due for a sum of their likes to be judged */
+#define COUNTS 25 /* the fewest expected coincidences for which their sum is tested */
 
 /* --------------------------------------------------------------------------------------------- findings */
 

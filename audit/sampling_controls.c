@@ -32,7 +32,7 @@ static uint32_t group_size(const struct sampling_case *c, uint32_t group)
     return c->start[group + 1] - c->start[group];
 }
 
-/* A number below n: fair, or as who takes remainders has it. */
+/* A number below n: uniform, or biased as by taking remainders. */
 typedef uint32_t below_function(struct generator *g, uint32_t n);
 
 /* Of 5 n / 2 numbers, three fall on each of the lower half of n, and two on each of the upper. */
@@ -74,7 +74,7 @@ static bool round_groups(const struct sampling_law *law, struct generator *g, ui
     return rest != NULL;
 }
 
-/* What the law without replacement has, group by group. */
+/* The records of a sample without replacement, group by group. */
 static bool draw_evenly(const struct sampling_case *c, struct generator *g, below_function *below,
                         uint32_t *order)
 {

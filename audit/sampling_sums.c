@@ -15,7 +15,7 @@ static int descending(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-/* A whole number, where rounding has made it fall short. */
+/* Rounds up a number that is just below a whole one. */
 static double whole_part(double x)
 {
     return floor(x + 1e-9 + 1e-12 * x);
@@ -60,7 +60,7 @@ static bool set_due(struct sampling_sums *r)
     return law->replacement || set_rounding(r);
 }
 
-/* As many cells as can each have some twenty deliveries. */
+/* As many cells as can each expect about twenty deliveries. */
 static unsigned cells(double deliveries)
 {
     double most = sqrt(deliveries / 20);

@@ -156,7 +156,7 @@ static void blocks_finish(void *state, const struct audit_sample *s, double leve
 const struct audit_test audit_neighbours = {"neighbours of one block", blocks_begin, neighbours_add,
                                             blocks_finish, false};
 
-/* Generators modulo a power of two go round in their lowest bits, whatever the others do. */
+/* Generators modulo a power of two have short periods in their lowest bits. */
 #define REMAINDERS 8u
 
 static void *remainders_begin(const struct audit_sample *s)
@@ -203,7 +203,7 @@ static double product(const float *a, const float *b, uint32_t n)
 {
     double sum = 0;
     for (uint32_t i = 0; i < n;) {
-        float part = 0; /* of a run that is short enough for single precision */
+        float part = 0; /* per run, short enough for single precision */
         uint32_t to = n - i < 256 ? n : i + 256;
         for (; i < to; i++)
             part += a[i] * b[i];

@@ -15,7 +15,7 @@
 
 enum { SIZE, CLASSES, RUNS, PLACES };
 
-/* What randomises a test. It depends on nothing that the split's own hash depends on. */
+/* Randomises a test, independently of the split's own hash. */
 static struct generator draws_of(const struct division *d, uint64_t test)
 {
     return generator_keyed(d->sample->key, test);
@@ -210,7 +210,7 @@ static struct level test_level(const struct division *d, const uint32_t *before,
     return l;
 }
 
-/* The levels are independent, so the least of their p-values has a law that is known. */
+/* The levels are independent, so the least of their p-values has a known distribution. */
 static void judge_levels(struct division *d, const uint32_t *before, struct finding *f)
 {
     struct generator g = draws_of(d, PLACES);

@@ -53,7 +53,7 @@ static int by_group_and_class(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Gives each group the class that most of its records have; of several the lowest. */
+/* Gives each group the class of most of its records; on a tie, the lowest. */
 static bool settle_classes(struct division *d, const uint32_t *number)
 {
     const struct split_sample *s = d->sample;

@@ -65,7 +65,7 @@ static apl_status take_sides(apl_store *store, const apl_split_file *file, struc
     return status;
 }
 
-/* Groups by record of the split instead of by id. `first`: of each id a number, all UINT32_MAX, and left so. */
+/* Groups by record of the split instead of by id. `first`: of each id a number, all UINT32_MAX before and after. */
 static void number_groups(struct sides *s, const uint32_t *unit, uint32_t *first)
 {
     for (uint32_t i = 0; i < s->n; i++) {
@@ -116,7 +116,7 @@ static apl_status test_rule(apl_store *store, struct audited_split *split, apl_e
 /* By id. */
 struct store_groups {
     uint32_t *equal; /* the lowest id with equal inputs */
-    uint32_t *unit;  /* the lowest id of what the rule of the split that is looked at puts together */
+    uint32_t *unit;  /* the lowest id of the records that the current split's rule keeps together */
     uint32_t *scratch;
     const char *field; /* that `unit` is of; "" if each record is by itself; NULL: not set yet */
     size_t n;
@@ -233,7 +233,7 @@ apl_status splits_count(apl_store *store, unsigned *count, apl_error *err)
     return status;
 }
 
-/* Is the file one of those that were asked for? */
+/* Was the file asked for? */
 static bool is_wanted(const apl_split_file *file, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -185,7 +185,7 @@ static void classes_finish(void *state, const struct audit_sample *s, double lev
     classes_free(c);
 }
 
-/* Takes the counts out of the state. */
+/* Moves the counts out of the state. */
 void audit_class_counts(void *state, struct audit_batches *batches)
 {
     struct classes *c = state;

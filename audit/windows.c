@@ -10,7 +10,7 @@
 
 struct measure {
     const struct audit_sample *sample;
-    uint32_t *block, *cls;   /* of each record, had it been shuffled */
+    uint32_t *block, *cls;   /* of each record, if it had been shuffled */
     double *block_size;      /* records in each block */
     double *class_size;      /* and class */
     uint32_t *count, *order; /* of each class in a batch; of an epoch */

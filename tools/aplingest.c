@@ -18,7 +18,7 @@
 
 struct job {
     apl_ingest_options ingest;
-    apl_writer_options writer; /* which it points to */
+    apl_writer_options writer; /* pointed to by `ingest` */
     const char *source, *db;
     bool json, quiet, verbose, no_progress;
     json_t *skipped; /* of files that were left out: path and reason */
@@ -231,7 +231,7 @@ static int report_json(const struct job *job, const apl_ingest_summary *sum, dou
     return print_json(object, EXIT_SUCCESS);
 }
 
-/* The splits; and what -v adds: how the fields are stored, as `apldata info` says it. */
+/* The splits; and what -v adds: how the fields are stored, as `apldata info` shows it. */
 static int report_store(const struct job *job)
 {
     apl_store *store;
@@ -266,7 +266,7 @@ static int report_success(const struct job *job, const apl_ingest_summary *sum, 
     return job->verbose || job->split_count ? report_store(job) : EXIT_SUCCESS;
 }
 
-/* Makes the splits of a store that is there; it stays, whatever comes of them. */
+/* Makes the splits of a finished store, which stays even if they fail. */
 static apl_status make_splits(const struct job *job, apl_error *err)
 {
     apl_store *store;
@@ -290,7 +290,7 @@ static int report_split_failure(const struct job *job, const apl_error *err)
     return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
 }
 
-/* Split files of the store that was replaced stay: they may be wanted with another ingest of the same content. */
+/* Split files of the replaced store stay: another ingest of the same content may need them. */
 static void tell_stale_splits(const struct job *job)
 {
     apl_store *store;

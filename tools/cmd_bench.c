@@ -133,7 +133,7 @@ static json_t *figures_json(const struct run_figures *f)
     return object;
 }
 
-/* As apl_stats_json() writes them. jansson's parser, of which that text could be had, aborts where it has no memory. */
+/* As apl_stats_json() writes them; its text is not parsed, because jansson's parser aborts when out of memory. */
 static json_t *stats_json(const apl_stats *s)
 {
     json_t *wait = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "total", s->wait, "mean", s->wait_mean, "p50",
@@ -201,7 +201,7 @@ static int finish(struct bench *b, int status, const apl_error *err)
     return status ? status : printed;
 }
 
-/* They are those of all runs. */
+/* The same for all runs. */
 static apl_status open_sources(struct bench *b, apl_error *err)
 {
     struct reader_choice first;

@@ -19,18 +19,18 @@ struct member_file {
 
 struct writer {
     struct export *x;
-    unsigned fields[4]; /* those that make a row, in their order; then the position, if there is one */
+    unsigned fields[4]; /* the fields of a row, in order; then the position, if any */
     unsigned row_fields, all_fields;
     size_t row_bytes;
     struct member_file *members;
     unsigned member_count;
-    uint8_t *seen; /* a bit a source position */
+    uint8_t *seen; /* a bit per source position */
     uint64_t rows;
     uint8_t *run; /* rows that follow each other in their file */
     size_t run_capacity;
 };
 
-/* Adds field `name` to the row, if it is what such an archive has. */
+/* Adds field `name` to the row, if it is as such archives have it. */
 static bool add_field(struct writer *w, const char *name, size_t bytes)
 {
     int i = apl_store_find_field(w->x->store, name);
@@ -130,7 +130,7 @@ static const struct member_file *member_of(const struct writer *w, uint64_t posi
     return NULL;
 }
 
-/* Notes that a position has been written; false if that was so already or there is no such position. */
+/* Marks a position as written; false if it was already, or does not exist. */
 static bool mark_seen(struct writer *w, uint64_t position)
 {
     if (position >= w->x->info->records || (w->seen[position / 8] >> position % 8 & 1))

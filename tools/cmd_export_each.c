@@ -6,11 +6,11 @@
 
 #include <stdlib.h>
 
-/* Decoded at a time: enough to keep the threads busy, little enough to be no burden. */
+/* Decoded at a time: enough to keep the threads busy without using much memory. */
 #define CHUNK_BYTES   (32u << 20)
 #define CHUNK_RECORDS 8192
 
-/* Records to decode at a time: a whole number of blocks where it can be. */
+/* Records to decode at a time: a whole number of blocks if possible. */
 static size_t chunk_records(const struct export *x)
 {
     uint64_t mean = x->info->records ? x->info->raw_bytes / x->info->records + 1 : 1;

@@ -1,4 +1,4 @@
-/* An array of NumPy for every split and field: SPLIT_FIELD.npy. */
+/* A NumPy array for every split and field: SPLIT_FIELD.npy. */
 #include "cmd_export.h"
 
 #include "args.h"
@@ -18,7 +18,7 @@ struct array {
     uint32_t *wide; /* text: room for one value */
 };
 
-/* The character at text[0 ... length-1] and how many bytes it takes; foreign bytes stand for themselves. */
+/* The character at text[0 ... length-1] and how many bytes it takes; invalid bytes count as characters. */
 static size_t decode_char(const uint8_t *text, size_t length, uint32_t *character)
 {
     static const uint8_t first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -95,7 +95,7 @@ static int each(struct array *a, int (*take)(void *user, const apl_batch *batch)
     return export_each(a->x, a->split->first, a->split->count, &a->field, 1, take, a);
 }
 
-/* NumPy's text is of one width: so the values are looked at twice. */
+/* NumPy's text has one width, so the values are read twice. */
 static int write_text_array(struct array *a)
 {
     char type[32];

@@ -45,7 +45,7 @@ static int write_values(void *user, const apl_batch *batch)
     return status;
 }
 
-/* A file called after the field, and its name into the description. */
+/* Adds a file named after the field, and its name to the description. */
 static int add_file(struct export *x, const apl_field *field, const char *what, json_t *description)
 {
     char name[APL_MAX_NAME + 32], key[32];

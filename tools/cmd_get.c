@@ -29,7 +29,7 @@ struct job {
     int field; /* -1: all */
 };
 
-/* The field that is meant, if its values are files: the one that is named, or the only such. */
+/* The field to write as files: the one named, or the only one whose values are files. */
 static const apl_field *kept_field(const struct job *job, const apl_store *store)
 {
     const apl_field *found = NULL;
@@ -81,7 +81,7 @@ static int guess_format(struct job *job, const apl_store *store)
     return kept ? 0 : misuse("'%s' does not tell the format; --format does", shown(job->output));
 }
 
-/* The field has been named. */
+/* Takes the field that was named. */
 static int use_named(struct job *job, const apl_store *store)
 {
     job->field = apl_store_find_field(store, job->field_name);
@@ -92,7 +92,7 @@ static int use_named(struct job *job, const apl_store *store)
     return 0;
 }
 
-/* The format takes one field, and it is not known which. */
+/* The format takes one field, and none was named. */
 static int ask_for_field(const struct job *job, const apl_store *store)
 {
     char names[256] = "";

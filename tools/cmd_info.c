@@ -56,7 +56,7 @@ static json_t *field_json(const apl_store *store, unsigned i)
                      "stored_bytes", json_count(f->stored_bytes), "sha256", json_digest(f->digest));
 }
 
-/* The most counts that are given; a small file can speak of more splits and classes than memory has room for. */
+/* The most counts that are listed: even a small file can claim more splits and classes than fit in memory. */
 #define COUNTS_LISTED ((uint64_t)1 << 22)
 
 static bool counts_listed(const apl_store *store)
@@ -67,7 +67,7 @@ static bool counts_listed(const apl_store *store)
     return classes * apl_store_info(store)->splits <= COUNTS_LISTED;
 }
 
-/* Per class, how many records of the split have it. */
+/* The number of records of the split in each class. */
 static json_t *class_counts_json(const apl_store *store, unsigned split)
 {
     json_t *fields = json_object();
@@ -127,7 +127,7 @@ static json_t *list_json(const apl_store *store, unsigned count,
     return list;
 }
 
-/* A seed has 64 bits, more than a number holds in many a JSON reader: so it is a string. */
+/* A seed has 64 bits, more than numbers hold in many JSON readers, so it is written as a string. */
 static json_t *seed_json(const apl_info *info)
 {
     char seed[24];

@@ -96,7 +96,7 @@ static int take_concentration(void *user, const char *value)
                   shown(value));
 }
 
-/* What the operand says, and into how many parts the options do. */
+/* Takes name and parent from the operand, the number of parts from the options. */
 static int set_spec(struct job *job, const char *operand)
 {
     if (job->folds && job->clients)

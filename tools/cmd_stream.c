@@ -26,10 +26,10 @@ struct stream {
     size_t count;
 };
 
-/* What became of a write. */
+/* The result of a write. */
 enum written { WRITTEN, ENOUGH, FAILED };
 
-/* Whoever reads may go away when it has enough: that is no failure. */
+/* The program that reads may stop when it has enough: that is not a failure. */
 static enum written put(const void *data, size_t size)
 {
     if (write_all(STDOUT_FILENO, data, size))

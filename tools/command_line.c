@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROWS 32 /* of a command's own */
+#define MOST_ROWS 32 /* besides the reader's */
 
 /* -------------------------------------------------------------------------------------------- the help */
 
@@ -54,7 +54,7 @@ static int argument_of(const struct option_row *row)
     return !row->value ? no_argument : *row->value == '[' ? optional_argument : required_argument;
 }
 
-/* The table as getopt_long() wants it: what it returns is the row's number, counted from 1, or the reader's. */
+/* The table for getopt_long(), which returns the row's number, counted from 1, or that of a reader's option. */
 static void prepare(const struct command_line *line, struct option *options, char *letters)
 {
     if (line->stops)
@@ -124,7 +124,7 @@ static int take(const struct command_line *line, const struct option_row *row, v
     case OPTION_HELP:
         print_help(line);
         return OPTIONS_DONE;
-    case OPTION_READER: /* they have numbers of their own */
+    case OPTION_READER: /* handled by number */
     case OPTION_CALL:
         break;
     }

@@ -125,7 +125,7 @@ static int describe_members(const apl_store *store)
     return table_print(&table);
 }
 
-/* One row a class, one column a split. */
+/* A row per class, a column per split. */
 static int list_classes(apl_store *store, unsigned field, const struct split_names *splits)
 {
     const apl_field *f = apl_store_field(store, field);

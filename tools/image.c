@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SIDE 65535 /* pixels: more than anybody looks at, and no product overflows */
+#define MAX_SIDE 65535 /* pixels: more than anyone needs, and no product overflows */
 
 /* How a value of some shape lies in memory. */
 struct layout {
     size_t width, height;
     unsigned channels;
-    bool planar; /* a plane a channel, not pixel by pixel */
+    bool planar; /* channel by channel, not pixel by pixel */
 };
 
 static bool is_channels(int64_t n)

@@ -40,7 +40,7 @@ size_t npy_header(char *out, const char *type, uint64_t rows, unsigned ndim, con
     size_t total = (10 + used + 1 + 63) / 64 * 64;
     memset(dict + used, ' ', total - 10 - used);
     out[total - 1] = '\n';
-    memcpy(out, "\x93NUMPY\x01\x00", 8); /* NOLINT(bugprone-not-null-terminated-result): no string */
+    memcpy(out, "\x93NUMPY\x01\x00", 8); /* NOLINT(bugprone-not-null-terminated-result): not a string */
     out[8] = (char)((total - 10) & 0xff);
     out[9] = (char)((total - 10) >> 8);
     return total;

@@ -72,7 +72,7 @@ static const char *folder_shown(char *path)
     return slash ? shown(path) : ".";
 }
 
-/* A new file beside the one it is to become. */
+/* A new file in the directory where it will be renamed. */
 static int open_temporary(const struct outset *set, struct outfile *file)
 {
     char name[64];
@@ -101,7 +101,7 @@ static int open_temporary(const struct outset *set, struct outfile *file)
     return status;
 }
 
-/* Opens what file->name leads to. */
+/* Opens the file that file->name leads to. */
 static int open_file(const struct outset *set, struct outfile *file)
 {
     struct place place;
@@ -187,7 +187,7 @@ int outset_write_at(struct outset *set, int i, const void *data, size_t size, ui
     return 0;
 }
 
-/* Some file systems tell only now that they are full. */
+/* Some file systems report only now that they are full. */
 static int finish_files(struct outset *set)
 {
     int status = 0;
@@ -229,7 +229,7 @@ int outset_commit(struct outset *set)
         if (status)
             take_back(set, i);
     }
-    set->made_folder &= status != 0; /* it holds something now */
+    set->made_folder &= status != 0; /* it is not empty now */
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* What an output's path leads to: see place.h. */
+/* Where an output path leads: see place.h. */
 #define _DEFAULT_SOURCE /* readlink */
 #include "place.h"
 
@@ -43,7 +43,7 @@ static bool is_planted(const struct stat *link, const char *folder)
     return stat(folder, &parent) != 0 || (parent.st_mode & S_IWOTH && link->st_uid != parent.st_uid);
 }
 
-/* What the link says, seen from its own folder; NULL with errno set. */
+/* The target of a link, relative to the link's folder; NULL with errno set. */
 static char *read_link(const char *path, const char *folder)
 {
     char text[PATH_MAX];
@@ -111,11 +111,11 @@ static int own_descriptor(const char *path, const struct stat *wanted)
     return fcntl((int)number, F_DUPFD_CLOEXEC, 3);
 }
 
-/* Opens what is no regular file, or an open file, to be written into. */
+/* Opens a device, FIFO or already open file for writing. */
 static int open_into(struct place *place, const struct stat *st, const char *path)
 {
     struct stat opened;
-    fflush(stdout); /* what has been said comes first, if it goes there too */
+    fflush(stdout); /* earlier output comes first, if it goes there too */
     place->fd = own_descriptor(place->path, st);
     if (place->fd < 0)
         place->fd = open(place->path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
@@ -123,7 +123,7 @@ static int open_into(struct place *place, const struct stat *st, const char *pat
         return failed_errno(errno, "%s: cannot be written into", shown(path));
     if (opened.st_dev != st->st_dev || opened.st_ino != st->st_ino)
         return failed("%s: somebody has replaced it meanwhile", shown(path));
-    signal(SIGPIPE, SIG_IGN); /* who reads may go: that is an error like any other */
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error like any other */
     return 0;
 }
 

@@ -19,7 +19,7 @@ void progress_begin(struct progress *progress, bool wanted)
     *progress = (struct progress){.on = wanted && able};
 }
 
-/* Asked before each drawing, since windows change size. */
+/* Read before each drawing, since windows change size. */
 static int terminal_width(void)
 {
     struct winsize size;
@@ -31,7 +31,7 @@ static int terminal_width(void)
 static void put(const char *text, size_t length)
 {
     ssize_t written = write(STDERR_FILENO, text, length);
-    (void)written; /* a bar that cannot be drawn is no reason to stop */
+    (void)written; /* failing to draw the bar is no reason to stop */
 }
 
 /* From the left: what, percent, bar, records, rate, ratio, time left. */
@@ -103,11 +103,11 @@ void progress_show(struct progress *progress, const struct progress_state *state
     if (!progress->what || strcmp(progress->what, state->what) != 0) {
         progress->what = state->what;
         progress->began = now;
-        /* What takes no time is not worth a flicker. */
+        /* Short work gets no bar, to avoid flicker. */
         if (!progress->drawn)
             progress->next = now + REDRAW_SECONDS;
     }
-    /* In the background the line belongs to somebody else. */
+    /* In the background the line belongs to another job. */
     if (now < progress->next || tcgetpgrp(STDERR_FILENO) != getpgrp())
         return;
     char text[512] = "\r";

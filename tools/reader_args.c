@@ -19,7 +19,7 @@ static void forget(struct reader_args *args, size_t i)
     memset(&args->given[i], 0, sizeof args->given[i]);
 }
 
-/* Cuts the value at commas. Names may have some in them, so those of splits stay whole. */
+/* Splits the value at commas; a READER_TEXT, such as the name of a split, may contain some and stays whole. */
 static bool keep(struct reader_args *args, size_t i, const char *value)
 {
     size_t most = 1;
@@ -40,7 +40,7 @@ static bool keep(struct reader_args *args, size_t i, const char *value)
     return true;
 }
 
-/* One more value of an option that is repeated, whole. */
+/* Appends a value of a repeatable option, unsplit. */
 static bool append(struct reader_args *args, size_t i, const char *value)
 {
     size_t n = args->given[i].count;
@@ -95,7 +95,7 @@ char *const *reader_args_items(const struct reader_args *args, const char *name,
 
 /* --------------------------------------------------------------------------------------------- choices */
 
-/* How many values of the option are to be tried. */
+/* The number of values of the option to try. */
 static size_t tries(const struct reader_args *args, size_t i)
 {
     return args->given[i].text && is_list(i) ? args->given[i].count : 1;

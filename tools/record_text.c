@@ -76,7 +76,7 @@ static bool print_escaped(const uint8_t *text, size_t bytes, FILE *to)
     return escaped != NULL;
 }
 
-/* A line a record: text with control bytes escaped, or all numbers. false: out of memory. */
+/* A line per record: text with control bytes escaped, or all numbers. false: out of memory. */
 static bool print_text(const apl_column *column, size_t rows, FILE *to)
 {
     for (size_t r = 0; r < rows; r++) {

@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-/* Prints row `row` of the batch, a field a line, long values cut; only the field of number `only`, or all if -1. */
+/* Prints row `row` of the batch, a line per field, long values cut; only the field of number `only`, or all if -1. */
 void record_list(const apl_store *store, const apl_batch *batch, size_t row, int only);
 
-/* A line a record, with whole values; control bytes of text are escaped. data is NULL if memory ran out. */
+/* A line per record, with whole values; control bytes of text are escaped. data is NULL if memory ran out. */
 struct bytes records_text(const apl_column *column, size_t rows);
 
 #endif

@@ -10,8 +10,8 @@
 #include <time.h>
 
 #define DEFAULT_EPOCHS 3
-#define SLEEP_SLACK    150e-6 /* sleeping may take so much longer than asked for; the rest is spun */
-#define SAMPLE_SECONDS 20e-3  /* between two looks at the memory */
+#define SLEEP_SLACK    150e-6 /* sleeping may overshoot by this much; the rest is spun */
+#define SAMPLE_SECONDS 20e-3  /* between samples of the memory */
 
 struct waits {
     double *at;
@@ -26,8 +26,8 @@ struct caller {
     struct run *run;
     pthread_t thread;
     struct waits waits; /* of this epoch */
-    double asked;       /* since when it wants a batch */
-    double spun;        /* CPU time of pretended training in this epoch */
+    double asked;       /* when it asked for a batch */
+    double spun;        /* CPU time of simulated training in this epoch */
     apl_status status;
     apl_error error;
 };
@@ -97,7 +97,7 @@ static double fill_waits(struct run_figures *f, struct waits *waits)
     return sum;
 }
 
-/* The kernel keeps no highest value of anonymous memory alone. */
+/* The kernel does not record the peak of anonymous memory alone. */
 static void sample_memory(struct run *run)
 {
     char line[128];
@@ -114,7 +114,7 @@ static void sample_memory(struct run *run)
 
 /* ---------------------------------------------------------------------------------------------- taking */
 
-/* What a device would do with the batch: nothing that this process sees, until then. */
+/* Simulates a device at work on the batch: this process waits until then. */
 static void train(struct caller *c, double until)
 {
     double left = until - now_seconds(), begin = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
@@ -187,7 +187,7 @@ static struct run_figures since(const apl_stats *now, const apl_stats *before)
                                 .cpu = now->cpu - before->cpu};
 }
 
-/* Collects what the callers noted in this epoch, and begins anew. */
+/* Collects what the callers recorded in this epoch, and resets it. */
 static double gather(struct run *run, struct run_figures *f)
 {
     struct waits epoch = {0};

@@ -1,4 +1,4 @@
-/* What is to be sampled: see sampling_args.h. */
+/* What to sample: see sampling_args.h. */
 #include "sampling_args.h"
 
 #include "args.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CLASSES (1u << 20) /* of a field that does not name them */
+#define MOST_CLASSES (1u << 20) /* of a field without class names */
 
 __attribute__((format(printf, 2, 3))) static apl_status refuse(apl_error *err, const char *format, ...)
 {
@@ -30,7 +30,7 @@ struct class_weights {
     double others; /* of classes that are not listed */
 };
 
-/* The number of a class by its name, or by its number; false: there is none. */
+/* Finds a class by name or number; false: there is no such class. */
 static bool find_class(const apl_field *field, const char *name, uint64_t *number)
 {
     for (*number = 0; *number < field->class_count; ++*number)
@@ -63,7 +63,7 @@ static bool make_room(struct class_weights *w, size_t count)
     return true;
 }
 
-/* Takes one CLASS:WEIGHT; cuts it. */
+/* Takes one CLASS:WEIGHT, cutting it at the colon. */
 static apl_status take_item(struct class_weights *w, char *item, apl_error *err)
 {
     char *colon = strrchr(item, ':');

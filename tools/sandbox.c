@@ -197,7 +197,7 @@ static void allow_bits(struct program *p, int number, unsigned argument, uint32_
     give(p, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* Of ioctl, what asks about a terminal; writing into its input is another. */
+/* Allows only those ioctls that query a terminal, not those that write to its input. */
 static void allow_terminal(struct program *p)
 {
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 5);
@@ -217,7 +217,7 @@ static void write_program(struct program *p, uint32_t machine)
     for (size_t i = 0; i < COUNT; i++)
         allow(p, allowed[i]);
     allow_terminal(p);
-    /* Threads, no processes. clone3(), whose flags a filter cannot see, is not there; libraries then use clone(). */
+    /* Threads, not processes. clone3(), whose flags a filter cannot see, fails with ENOSYS; libraries then use clone(). */
     allow_bits(p, SYS_clone, 0, CLONE_THREAD, 1);
     allow_bits(p, SYS_mmap, 2, PROT_EXEC, 0);
     allow_bits(p, SYS_mprotect, 2, PROT_EXEC, 0);
@@ -248,7 +248,7 @@ void sandbox_limit_memory(unsigned threads)
     rlim_t most = MEMORY + THREAD_MEMORY * (threads ? threads : cores > 0 ? (rlim_t)cores : 1);
     if (getrlimit(RLIMIT_DATA, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > most)) {
         limit.rlim_cur = most;
-        setrlimit(RLIMIT_DATA, &limit); /* where it cannot be set, nothing is lost but the bound */
+        setrlimit(RLIMIT_DATA, &limit); /* if it cannot be set, only the limit is lost */
     }
 #else
     (void)threads;

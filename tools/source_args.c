@@ -1,4 +1,4 @@
-/* What is read, as command lines tell it: see source_args.h. */
+/* What to read, by options: see source_args.h. */
 #include "source_args.h"
 
 #include "report.h"
@@ -34,7 +34,7 @@ static apl_status cut_weight(char *text, double *weight, apl_error *err)
     return APL_OK;
 }
 
-/* What follows the last ':' that no '/' follows. */
+/* The text after the last ':', if no '/' follows it. */
 static char *cut_split(char *text)
 {
     char *colon = strrchr(text, ':');

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------- asking */
+/* ---------------------------------------------------------------------------------------------- parsing */
 
-/* Digits with a point among them, between 0 and 1. */
+/* A decimal number between 0 and 1. */
 static bool parse_ratio(const char *text, double *ratio)
 {
     char *end;
@@ -80,7 +80,7 @@ apl_status split_make(apl_store *store, const struct split_spec *spec, const apl
     return apl_split_make(store, &o, err);
 }
 
-/* --------------------------------------------------------------------------------------------- telling */
+/* --------------------------------------------------------------------------------------------- reporting */
 
 static const apl_split_file *find(const apl_split_list *list, const char *name)
 {

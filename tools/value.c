@@ -73,7 +73,7 @@ static float float_of_half(uint16_t half)
         float f = (float)mantissa / 16777216.0f;
         return sign ? -f : f;
     }
-    if (exponent == 31) /* infinite, or no number */
+    if (exponent == 31) /* infinite, or not a number */
         return float_of_bits(sign | 0x7f800000u | mantissa << 13);
     return float_of_bits(sign | (exponent + 112) << 23 | mantissa << 13);
 }

@@ -26,11 +26,11 @@ struct whole {
 struct condition {
     const apl_field *field;
     enum relation relation;
-    char *text;            /* what it was given as, cut into */
+    char *text;            /* the condition as given, cut into */
     const char **values;   /* of a text, */
     struct whole *numbers; /* or a number */
     size_t count;
-    const uint64_t *ids; /* that were kept before, ascending */
+    const uint64_t *ids; /* kept by earlier conditions, ascending */
     uint64_t left;
 };
 
@@ -71,7 +71,7 @@ static bool parse_value(const apl_field *field, const char *text, struct whole *
     return parse_whole(text, number);
 }
 
-/* Cuts the text at the relation that comes first in it; what follows, or NULL. */
+/* Cuts the text at its first relation; returns the rest, or NULL. */
 static char *cut_relation(struct condition *c)
 {
     size_t at = strcspn(c->text, "!=<>");
@@ -175,7 +175,7 @@ static bool holds_for(const struct condition *c, const void *value, size_t bytes
     return order >= 0;
 }
 
-/* Ids come in ascending order, as those that were kept before do. */
+/* Ids come in ascending order, like those kept by earlier conditions. */
 static int keep(void *user, uint64_t id, const void *value, size_t bytes)
 {
     struct condition *c = user;
@@ -191,7 +191,7 @@ apl_status where_sift(apl_store *store, const char *split, const char *condition
 {
     struct condition c = {.ids = ids, .left = *count};
     apl_status status = parse(&c, store, condition, err);
-    /* What is kept is written over what was kept before: never further on than where that is looked at. */
+    /* Kept ids overwrite earlier ones in place, never ahead of the read position. */
     if (status == APL_OK)
         status = apl_store_where(store, split, c.text, keep, &c, ids, count, err);
     free(c.text);
