@@ -1,7 +1,7 @@
 /*
- * Sizes and speed of the picture codec:  bench_codec [FILE [RECORDS [LEVEL...]]]
+ * Sizes and speed of the image codec:  bench_codec [FILE [RECORDS [LEVEL...]]]
  *
- * FILE holds CIFAR rows (a label byte, then 3x32x32 pixels); without it, pictures are made up. Every variant
+ * FILE holds CIFAR rows (a label byte, then 3x32x32 pixels); without it, images are made up. Every variant
  * of the kernels is timed within one run against bare zstd decoding of the very frames it decodes, into
  * memory touched before: absolute figures drift, their ratios do not.
  */
@@ -83,21 +83,21 @@ static void make_rows(struct bench *b, size_t count)
     }
 }
 
-static struct picture_layout layout_of(const struct bench *b, size_t block)
+static struct image_layout layout_of(const struct bench *b, size_t block)
 {
     size_t left = b->records - block * BLOCK, n = left < BLOCK ? left : BLOCK;
     struct column_spec spec = {n, n * PICTURE_BYTES, 1, 3, {3, 32, 32}};
-    struct picture_layout layout;
-    if (!picture_layout_of(&spec, &layout))
+    struct image_layout layout;
+    if (!image_layout_of(&spec, &layout))
         abort();
     return layout;
 }
 
 static void prepare(struct bench *b)
 {
-    struct picture_layout layout = layout_of(b, 0);
+    struct image_layout layout = layout_of(b, 0);
     b->blocks = (b->records + BLOCK - 1) / BLOCK;
-    b->coded = take(b->blocks * picture_bound(&layout));
+    b->coded = take(b->blocks * image_bound(&layout));
     b->decoded = take(b->records * PICTURE_BYTES);
     b->at = take((b->blocks + 1) * sizeof *b->at);
     b->rows = take(b->records * sizeof *b->rows);
@@ -109,27 +109,27 @@ static void prepare(struct bench *b)
         abort();
 }
 
-static double encode_all(struct bench *b, struct picture *p, int level)
+static double encode_all(struct bench *b, struct image_codec *p, int level)
 {
     double start = now();
     b->at[0] = 0;
     for (size_t i = 0; i < b->blocks; i++) {
-        struct picture_layout layout = layout_of(b, i);
+        struct image_layout layout = layout_of(b, i);
         size_t size = 0;
-        check(b, picture_encode(p, level, &layout, b->raw + i * BLOCK * PICTURE_BYTES, b->coded + b->at[i],
-                                picture_bound(&layout), &size, &b->err));
+        check(b, image_encode(p, level, &layout, b->raw + i * BLOCK * PICTURE_BYTES, b->coded + b->at[i],
+                              image_bound(&layout), &size, &b->err));
         b->at[i + 1] = b->at[i] + size;
     }
     return now() - start;
 }
 
-static double decode_all(struct bench *b, struct picture *p)
+static double decode_all(struct bench *b, struct image_codec *p)
 {
     double start = now();
     for (size_t i = 0; i < b->blocks; i++) {
-        struct picture_layout layout = layout_of(b, i);
-        check(b, picture_decode(p, &layout, b->coded + b->at[i], b->at[i + 1] - b->at[i], b->rows + i * BLOCK,
-                                &b->err));
+        struct image_layout layout = layout_of(b, i);
+        check(b, image_decode(p, &layout, b->coded + b->at[i], b->at[i + 1] - b->at[i], b->rows + i * BLOCK,
+                              &b->err));
     }
     return now() - start;
 }
@@ -140,11 +140,11 @@ static double decode_bare(struct bench *b)
     double start = now();
     uint8_t *to = b->decoded;
     for (size_t i = 0; i < b->blocks; i++) {
-        struct picture_layout layout = layout_of(b, i);
+        struct image_layout layout = layout_of(b, i);
         const uint8_t *coded = b->coded + b->at[i], *frame = coded + layout.frames;
         for (size_t k = 0; k < layout.channels * layout.groups; k++) {
             size_t size = (size_t)load_le(coded + layout.table + 4 * k, 4);
-            size_t raw_size = picture_ways(&layout, k % layout.groups) * layout.plane;
+            size_t raw_size = image_ways(&layout, k % layout.groups) * layout.plane;
             if (ZSTD_decompressDCtx(b->bare, to, raw_size, frame, size) != raw_size)
                 abort();
             frame += size;
@@ -161,7 +161,7 @@ static double least(double a, double b)
 
 static void bench_variant(struct bench *b, enum cpu_variant variant, int level)
 {
-    struct picture *p = picture_new(variant, b->entropy);
+    struct image_codec *p = image_codec_new(variant, b->entropy);
     if (!p)
         abort();
     double encode = 1e9, decode = 1e9, bare = 1e9;
@@ -175,11 +175,11 @@ static void bench_variant(struct bench *b, enum cpu_variant variant, int level)
         exit(1);
     }
     double raw = (double)b->records * PICTURE_BYTES;
-    printf("%-8s level %4d  size/raw %.4f  encode %5.0f MB/s  decode %5.0f MB/s  %7.0f pictures/s  bare zstd "
+    printf("%-8s level %4d  size/raw %.4f  encode %5.0f MB/s  decode %5.0f MB/s  %7.0f images/s  bare zstd "
            "%5.0f MB/s  ratio %.3f\n",
            cpu_variant_name(variant), level, (double)b->at[b->blocks] / raw, raw / encode * 1e-6,
            raw / decode * 1e-6, (double)b->records / decode, raw / bare * 1e-6, bare / decode);
-    picture_free(p);
+    image_codec_free(p);
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* What is to be done to pictures, checked and completed: see transform.h. */
+/* What is to be done to images, checked and completed: see transform.h. */
 #include "transform.h"
 
 #include "images.h"

@@ -1,4 +1,4 @@
-/* What is to be done to pictures, checked against a store and completed. */
+/* What is to be done to images, checked against a store and completed. */
 #ifndef TRANSFORM_H
 #define TRANSFORM_H
 

@@ -1,4 +1,4 @@
-/* The codec for pictures: there and back, the format as it is described, and bytes that are no pictures. */
+/* The codec for images: there and back, the format as it is described, and bytes that are no images. */
 #include "image_codec.h"
 
 #include "bytes.h"
@@ -13,12 +13,12 @@
 /* A column, coded. */
 struct coded {
     struct column_spec spec;
-    struct picture_layout layout;
+    struct image_layout layout;
     uint8_t *raw, *bytes;
     size_t size;
 };
 
-static struct column_spec pictures(size_t n, int64_t c, int64_t h, int64_t w)
+static struct column_spec images(size_t n, int64_t c, int64_t h, int64_t w)
 {
     return (struct column_spec){n, n * (size_t)(c * h * w), 1, 3, {c, h, w}};
 }
@@ -26,15 +26,15 @@ static struct column_spec pictures(size_t n, int64_t c, int64_t h, int64_t w)
 static void code(struct coded *c, enum cpu_variant variant, int level)
 {
     struct entropy *e = entropy_new();
-    struct picture *p = picture_new(variant, e);
-    cr_assert(picture_layout_of(&c->spec, &c->layout));
-    size_t bound = picture_bound(&c->layout);
+    struct image_codec *p = image_codec_new(variant, e);
+    cr_assert(image_layout_of(&c->spec, &c->layout));
+    size_t bound = image_bound(&c->layout);
     c->bytes = malloc(bound);
     apl_error err = {0};
-    cr_assert_eq(picture_encode(p, level, &c->layout, c->raw, c->bytes, bound, &c->size, &err), APL_OK, "%s",
+    cr_assert_eq(image_encode(p, level, &c->layout, c->raw, c->bytes, bound, &c->size, &err), APL_OK, "%s",
                  err.message);
     cr_assert_leq(c->size, bound);
-    picture_free(p);
+    image_codec_free(p);
     entropy_free(e);
 }
 
@@ -59,7 +59,7 @@ static apl_status decode(const struct coded *c, const uint8_t *bytes, size_t siz
                          uint8_t **to, apl_error *err)
 {
     struct entropy *e = entropy_new();
-    struct picture *p = picture_new(variant, e);
+    struct image_codec *p = image_codec_new(variant, e);
     size_t value = c->spec.raw_bytes / c->spec.records;
     uint8_t **rows = malloc(c->spec.records * sizeof *rows), *exact = malloc(size ? size : 1);
     if (size > 0)
@@ -67,10 +67,10 @@ static apl_status decode(const struct coded *c, const uint8_t *bytes, size_t siz
     *to = malloc(c->spec.raw_bytes);
     for (size_t i = 0; i < c->spec.records; i++)
         rows[i] = *to + i * value;
-    apl_status status = picture_decode(p, &c->layout, exact, size, rows, err);
+    apl_status status = image_decode(p, &c->layout, exact, size, rows, err);
     free(exact);
     free(rows);
-    picture_free(p);
+    image_codec_free(p);
     entropy_free(e);
     return status;
 }
@@ -110,43 +110,43 @@ static void all_kinds_back(struct column_spec spec)
     }
 }
 
-Test(picture, there_and_back_in_all_shapes)
+Test(image_codec, there_and_back_in_all_shapes)
 {
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
-        all_kinds_back(pictures(33, shapes[s][0], shapes[s][1], shapes[s][2]));
+        all_kinds_back(images(33, shapes[s][0], shapes[s][1], shapes[s][2]));
 }
 
-Test(picture, there_and_back_in_all_counts)
+Test(image_codec, there_and_back_in_all_counts)
 {
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        all_kinds_back(pictures(counts[i], 3, 9, 11));
+        all_kinds_back(images(counts[i], 3, 9, 11));
 }
 
-Test(picture, more_residuals_than_are_kept)
+Test(image_codec, more_residuals_than_are_kept)
 {
-    all_kinds_back(pictures(40, 3, 190, 203));
+    all_kinds_back(images(40, 3, 190, 203));
 }
 
-Test(picture, a_plane_without_channels)
+Test(image_codec, a_plane_without_channels)
 {
     struct column_spec spec = {40, 40 * 7 * 13, 1, 2, {7, 13}};
     all_kinds_back(spec);
 }
 
-Test(picture, the_most_records_that_a_block_may_have)
+Test(image_codec, the_most_records_that_a_block_may_have)
 {
-    struct coded c = coded_sample(pictures(PICTURE_MAX_RECORDS, 3, 2, 2), SAMPLE_NOISY, cpu_variant());
+    struct coded c = coded_sample(images(IMAGE_MAX_RECORDS, 3, 2, 2), SAMPLE_NOISY, cpu_variant());
     check_back(&c, cpu_variant());
     coded_free(&c);
 }
 
-Test(picture, genuine_pictures_shrink_as_they_must)
+Test(image_codec, genuine_pictures_shrink_as_they_must)
 {
     enum { N = 1000, BLOCK = 128 };
     uint8_t *all = malloc(N * GENUINE_BYTES);
     size_t n = genuine_pictures(all, N), raw = 0, coded = 0;
     for (size_t at = 0; at + BLOCK <= n; at += BLOCK) {
-        struct coded c = {.spec = pictures(BLOCK, 3, 32, 32), .raw = all + at * GENUINE_BYTES};
+        struct coded c = {.spec = images(BLOCK, 3, 32, 32), .raw = all + at * GENUINE_BYTES};
         code(&c, cpu_variant(), ENTROPY_LITERALS);
         for (int v = 0; v < CPU_VARIANTS; v++)
             if (cpu_can((enum cpu_variant)v))
@@ -192,10 +192,10 @@ static void place_plane(const struct coded *c, const uint8_t *frame, size_t ways
         plane[i] = (uint8_t)(plane[i] + green[i] - 128);
 }
 
-Test(picture, a_decoder_written_from_the_description_reads_it)
+Test(image_codec, a_decoder_written_from_the_description_reads_it)
 {
     static const size_t order_of_three[3] = {1, 0, 2};
-    struct coded c = coded_sample(pictures(300, 3, 6, 5), SAMPLE_NOISY, cpu_variant());
+    struct coded c = coded_sample(images(300, 3, 6, 5), SAMPLE_NOISY, cpu_variant());
     size_t n = 300, planes = 3, groups = 10, plane = 30;
     uint8_t *back = malloc(c.spec.raw_bytes), frame[32 * 30];
     struct entropy *e = entropy_new();
@@ -227,11 +227,11 @@ static bool is_layout(size_t records, size_t raw_bytes, unsigned element_bytes, 
                       int64_t b, int64_t c)
 {
     struct column_spec spec = {records, raw_bytes, element_bytes, ndim, {a, b, c}};
-    struct picture_layout layout;
-    return picture_layout_of(&spec, &layout);
+    struct image_layout layout;
+    return image_layout_of(&spec, &layout);
 }
 
-Test(picture, what_is_a_column_of_pictures)
+Test(image_codec, what_is_a_column_of_pictures)
 {
     cr_assert(is_layout(1, 1, 1, 2, 1, 1, 0));
     cr_assert(is_layout(2, 24, 1, 3, 3, 2, 2));
@@ -239,7 +239,7 @@ Test(picture, what_is_a_column_of_pictures)
     cr_assert_not(is_layout(65537, 65537, 1, 2, 1, 1, 0), "too many records");
     cr_assert_not(is_layout(2, 25, 1, 3, 3, 2, 2), "another size");
     cr_assert_not(is_layout(2, 24, 2, 3, 3, 2, 2), "wider elements");
-    cr_assert_not(is_layout(2, 24, 1, 1, 12, 0, 0), "no picture");
+    cr_assert_not(is_layout(2, 24, 1, 1, 12, 0, 0), "no image");
     cr_assert_not(is_layout(1, 16, 1, 4, 2, 2, 2), "four dimensions");
     cr_assert_not(is_layout(1, 0, 1, 2, 0, 5, 0), "an empty plane");
     cr_assert_not(is_layout(1, 6, 1, 2, -2, -3, 0), "negative");
@@ -251,23 +251,23 @@ Test(picture, what_is_a_column_of_pictures)
 /* ------------------------------------------------------------------------------------------------- wanted
  * rows */
 
-Test(picture, only_rows_that_are_wanted_are_written)
+Test(image_codec, only_rows_that_are_wanted_are_written)
 {
-    struct coded c = coded_sample(pictures(100, 3, 8, 8), SAMPLE_RANDOM, cpu_variant());
+    struct coded c = coded_sample(images(100, 3, 8, 8), SAMPLE_RANDOM, cpu_variant());
     size_t value = c.spec.raw_bytes / c.spec.records;
     struct entropy *e = entropy_new();
-    struct picture *p = picture_new(cpu_variant(), e);
+    struct image_codec *p = image_codec_new(cpu_variant(), e);
     for (size_t step = 1; step <= 128; step *= 2) {
         uint8_t *rows[100] = {NULL}, *to = calloc(1, c.spec.raw_bytes);
         for (size_t i = step / 2; i < 100; i += step)
             rows[i] = to + i * value;
-        cr_assert_eq(picture_decode(p, &c.layout, c.bytes, c.size, rows, NULL), APL_OK);
+        cr_assert_eq(image_decode(p, &c.layout, c.bytes, c.size, rows, NULL), APL_OK);
         for (size_t i = 0; i < 100; i++)
             for (size_t k = 0; k < value; k++)
                 cr_assert_eq(to[i * value + k], rows[i] ? c.raw[i * value + k] : 0);
         free(to);
     }
-    picture_free(p);
+    image_codec_free(p);
     entropy_free(e);
     coded_free(&c);
 }
@@ -287,17 +287,17 @@ static apl_status try_bytes(const struct coded *c, const uint8_t *bytes, size_t 
     return status;
 }
 
-Test(picture, cut_anywhere)
+Test(image_codec, cut_anywhere)
 {
-    struct coded c = coded_sample(pictures(40, 3, 5, 7), SAMPLE_NOISY, CPU_SCALAR);
+    struct coded c = coded_sample(images(40, 3, 5, 7), SAMPLE_NOISY, CPU_SCALAR);
     for (size_t size = 0; size < c.size; size++)
         cr_assert_eq(try_bytes(&c, c.bytes, size), APL_E_CORRUPT, "cut to %zu", size);
     coded_free(&c);
 }
 
-Test(picture, every_bit_turned)
+Test(image_codec, every_bit_turned)
 {
-    struct coded c = coded_sample(pictures(35, 3, 4, 5), SAMPLE_NOISY, CPU_SCALAR);
+    struct coded c = coded_sample(images(35, 3, 4, 5), SAMPLE_NOISY, CPU_SCALAR);
     for (size_t bit = 0; bit < 8 * c.size; bit++) {
         c.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
         apl_status status = try_bytes(&c, c.bytes, c.size);
@@ -308,9 +308,9 @@ Test(picture, every_bit_turned)
     coded_free(&c);
 }
 
-Test(picture, random_bytes)
+Test(image_codec, random_bytes)
 {
-    struct coded c = coded_sample(pictures(35, 4, 6, 6), SAMPLE_NOISY, CPU_SCALAR);
+    struct coded c = coded_sample(images(35, 4, 6, 6), SAMPLE_NOISY, CPU_SCALAR);
     uint32_t state = 99;
     for (int round = 0; round < 500; round++) {
         uint8_t *bytes = malloc(c.size);
@@ -323,9 +323,9 @@ Test(picture, random_bytes)
     coded_free(&c);
 }
 
-Test(picture, sizes_that_add_up_but_lie)
+Test(image_codec, sizes_that_add_up_but_lie)
 {
-    struct coded c = coded_sample(pictures(64, 1, 8, 8), SAMPLE_NOISY, CPU_SCALAR);
+    struct coded c = coded_sample(images(64, 1, 8, 8), SAMPLE_NOISY, CPU_SCALAR);
     uint8_t *table = c.bytes + c.layout.table;
     uint32_t a = (uint32_t)load_le(table, 4), b = (uint32_t)load_le(table + 4, 4);
     store_le(table, a - 1, 4);
@@ -340,9 +340,9 @@ Test(picture, sizes_that_add_up_but_lie)
     coded_free(&c);
 }
 
-Test(picture, a_record_twice_in_the_order)
+Test(image_codec, a_record_twice_in_the_order)
 {
-    struct coded c = coded_sample(pictures(300, 1, 2, 2), SAMPLE_NOISY, CPU_SCALAR);
+    struct coded c = coded_sample(images(300, 1, 2, 2), SAMPLE_NOISY, CPU_SCALAR);
     memcpy(c.bytes, c.bytes + 2, 2);
     cr_assert_eq(try_bytes(&c, c.bytes, c.size), APL_E_CORRUPT);
     store_le(c.bytes, 300, 2);
@@ -381,7 +381,7 @@ static void decode_while_changing(struct coded *c, size_t at)
     struct toggled t = {.byte = c->bytes + at};
     size_t value = c->spec.raw_bytes / FEW;
     struct entropy *e = entropy_new();
-    struct picture *p = picture_new(cpu_variant(), e);
+    struct image_codec *p = image_codec_new(cpu_variant(), e);
     uint8_t *to = malloc(c->spec.raw_bytes), *elsewhere = calloc(1, value), *rows[256];
     pthread_t thread;
     apl_error err;
@@ -389,7 +389,7 @@ static void decode_while_changing(struct coded *c, size_t at)
         rows[i] = i < FEW ? to + i * value : elsewhere;
     cr_assert_eq(pthread_create(&thread, NULL, toggle, &t), 0);
     for (int round = 0; round < 6000; round++) {
-        apl_status status = picture_decode(p, &c->layout, c->bytes, c->size, rows, &err);
+        apl_status status = image_decode(p, &c->layout, c->bytes, c->size, rows, &err);
         cr_assert(status == APL_OK || status == APL_E_CORRUPT);
         for (size_t i = 0; i < value; i++)
             cr_assert_eq(elsewhere[i], 0, "a row beyond the last was written to, in round %d", round);
@@ -398,14 +398,14 @@ static void decode_while_changing(struct coded *c, size_t at)
     pthread_join(thread, NULL);
     free(to);
     free(elsewhere);
-    picture_free(p);
+    image_codec_free(p);
     entropy_free(e);
 }
 
 /* The coded bytes may be those of a mapped file: what is checked of them must be what is used. */
-Test(picture, bytes_that_change_while_they_are_decoded, .timeout = 240)
+Test(image_codec, bytes_that_change_while_they_are_decoded, .timeout = 240)
 {
-    struct coded c = coded_sample(pictures(FEW, 3, 4, 5), SAMPLE_NOISY, cpu_variant());
+    struct coded c = coded_sample(images(FEW, 3, 4, 5), SAMPLE_NOISY, cpu_variant());
     decode_while_changing(&c, 5);
     decode_while_changing(&c, FEW + FEW / 2);
     decode_while_changing(&c, c.layout.table);

@@ -20,7 +20,7 @@ assemble_fn *assemble_for(enum cpu_variant variant)
     }
 }
 
-/* Are the middles of the pictures, as they are stored, the pictures themselves? */
+/* Are the middles of the images, as they are stored, the images themselves? */
 static int stays_as_it_is(const struct assembly *a)
 {
     return a->dtype == APL_U8 && a->out_height == a->height && a->out_width == a->width &&

@@ -1,5 +1,5 @@
 /*
- * Assembly: from where pictures stand decoded to their places in a batch, in one pass: pad, crop, flip,
+ * Assembly: from where images stand decoded to their places in a batch, in one pass: pad, crop, flip,
  * scale, convert, cut out. No threads, no I/O, no order, no randomness: a pure function of its arguments,
  * bit-equal on every machine.
  */
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* What is the same for all pictures of a batch. Sources are u8, planar: channel, row, column. */
+/* What is the same for all images of a batch. Sources are u8, planar: channel, row, column. */
 struct assembly {
     unsigned channels, height, width; /* of a source */
     unsigned pad;                     /* pixels on every side of the source, before cropping */
@@ -24,7 +24,7 @@ struct assembly {
     float scale[APL_MAX_CHANNELS], bias[APL_MAX_CHANNELS];
 };
 
-/* What is different for each picture. */
+/* What is different for each image. */
 struct placement {
     int32_t top,
         left; /* of the crop in the padded source: 0 ... height + 2 pad - out_height, likewise left */

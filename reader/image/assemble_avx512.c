@@ -1,4 +1,4 @@
-/* assemble() for x86-64-v4. Pixels are those of AVX2: half the rows of small pictures are no longer than
+/* assemble() for x86-64-v4. Pixels are those of AVX2: half the rows of small images are no longer than
  * that. */
 #define ASSEMBLE_NAME assemble_avx512
 

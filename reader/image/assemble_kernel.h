@@ -5,7 +5,7 @@
  *
  * The result is made in runs of RUN pixels of a row. The pixels of a run come from RUN neighbours or fewer in
  * a row of the source, padding mirrored or not: so one table of RUN indices tells crop, padding and flip at
- * once, and it is the same in all rows and channels of a picture.
+ * once, and it is the same in all rows and channels of a image.
  */
 #include "assemble_variants.h"
 
@@ -42,9 +42,9 @@ struct batch {
     struct affine affine;
 };
 
-/* One picture on its way. Loops keep a copy of their own: what is stored through pointers could change this
+/* One image on its way. Loops keep a copy of their own: what is stored through pointers could change this
  * one for all that the compiler knows. */
-struct picture {
+struct image {
     const uint8_t *source, *next; /* the one that comes after it */
     size_t source_bytes, plane_bytes;
     uint8_t *out, *end;
@@ -83,15 +83,15 @@ static void find_run(struct run *run, const struct assembly *a, const struct pla
 
 /* Row `row` of the result comes from here, counted from a plane's beginning; NO_ROW: from padding of zeros.
  */
-INLINE size_t find_row(const struct picture *p, size_t row)
+INLINE size_t find_row(const struct image *p, size_t row)
 {
     int32_t at = assemble_source(p->first + p->step * (int32_t)row, p->height, p->pad_mode);
     return (uint32_t)at < (uint32_t)p->height ? (size_t)at * (size_t)p->width : NO_ROW;
 }
 
 /* A run of one row and channel. In rows of fewer than RUN pixels the load may end beyond the row, but must
- * not end beyond the picture. */
-INLINE pixels load_run(const struct picture *p, const struct run *run, size_t plane, size_t row)
+ * not end beyond the image. */
+INLINE pixels load_run(const struct image *p, const struct run *run, size_t plane, size_t row)
 {
     alignas(RUN) static const uint8_t zeros[RUN];
     if (row == NO_ROW)
@@ -127,7 +127,7 @@ INLINE void store_run(uint8_t *to, pixels run, const float *scale, const float *
 }
 
 /* A run of each of `planes` channels, interleaved: as many runs of the result. */
-INLINE void mix_any(const struct picture *p, const struct run *run, size_t row, size_t planes, uint8_t *to,
+INLINE void mix_any(const struct image *p, const struct run *run, size_t row, size_t planes, uint8_t *to,
                     apl_dtype dtype)
 {
     uint8_t plane[RUN], mixed[APL_MAX_CHANNELS * RUN];
@@ -142,7 +142,7 @@ INLINE void mix_any(const struct picture *p, const struct run *run, size_t row, 
 }
 
 /* The same for three channels, in registers. */
-INLINE void mix_3(const struct picture *p, const struct run *run, size_t row, uint8_t *to, apl_dtype dtype)
+INLINE void mix_3(const struct image *p, const struct run *run, size_t row, uint8_t *to, apl_dtype dtype)
 {
     size_t step = RUN * element_bytes(dtype);
     pixels red = load_run(p, run, 0, row);
@@ -155,8 +155,8 @@ INLINE void mix_3(const struct picture *p, const struct run *run, size_t row, ui
 }
 
 /* A run of `planes` channels from `channel` on. */
-INLINE void make_run(const struct picture *p, const struct run *run, size_t row, size_t channel,
-                     size_t planes, apl_dtype dtype, uint8_t *to)
+INLINE void make_run(const struct image *p, const struct run *run, size_t row, size_t channel, size_t planes,
+                     apl_dtype dtype, uint8_t *to)
 {
     if (planes == 1)
         store_run(to, load_run(p, run, channel * p->plane_bytes, row), p->scale + channel * RUN,
@@ -168,11 +168,11 @@ INLINE void make_run(const struct picture *p, const struct run *run, size_t row,
 }
 
 /* All rows of some runs. A result narrower than a run is written beyond its row's end, where the next row
- * follows; at the end of the picture only as far as it goes. */
-INLINE void make_rows(const struct picture *picture, const struct run *runs, size_t run_count, size_t channel,
+ * follows; at the end of the image only as far as it goes. */
+INLINE void make_rows(const struct image *image, const struct run *runs, size_t run_count, size_t channel,
                       size_t planes, apl_dtype dtype)
 {
-    const struct picture p = *picture;
+    const struct image p = *image;
     size_t pixel = planes * element_bytes(dtype), row_bytes = pixel * p.out_width;
     uint8_t *out = p.out + channel * p.out_height * row_bytes;
     alignas(RUN) uint8_t spare[APL_MAX_CHANNELS * RUN * sizeof(float)];
@@ -197,8 +197,8 @@ INLINE size_t find_runs(struct run runs[STRIP], const struct assembly *a, const 
     return count;
 }
 
-INLINE void make_picture(const struct picture *picture, const struct assembly *a, const struct placement *p,
-                         size_t planes, apl_dtype dtype)
+INLINE void make_image(const struct image *image, const struct assembly *a, const struct placement *p,
+                       size_t planes, apl_dtype dtype)
 {
     struct run runs[STRIP];
     for (size_t first = 0; first < a->out_width; first += STRIP * RUN) {
@@ -206,39 +206,39 @@ INLINE void make_picture(const struct picture *picture, const struct assembly *a
         for (size_t channel = 0; channel < a->channels; channel += planes) {
             if (count == 1) {
                 struct run run = runs[0];
-                make_rows(picture, &run, 1, channel, planes, dtype);
+                make_rows(image, &run, 1, channel, planes, dtype);
             } else {
-                make_rows(picture, runs, count, channel, planes, dtype);
+                make_rows(image, runs, count, channel, planes, dtype);
             }
         }
     }
 }
 
-INLINE void assemble_pictures(const struct batch *batch, size_t planes, apl_dtype dtype)
+INLINE void assemble_images(const struct batch *batch, size_t planes, apl_dtype dtype)
 {
     const struct assembly *a = batch->a;
     size_t bytes = assemble_bytes(a), plane_bytes = (size_t)a->height * a->width;
-    struct picture picture = {.source_bytes = a->channels * plane_bytes,
-                              .plane_bytes = plane_bytes,
-                              .scale = batch->affine.scale,
-                              .bias = batch->affine.bias,
-                              .height = (int32_t)a->height,
-                              .width = (int32_t)a->width,
-                              .pad_mode = a->pad_mode,
-                              .out_height = a->out_height,
-                              .out_width = a->out_width};
+    struct image image = {.source_bytes = a->channels * plane_bytes,
+                          .plane_bytes = plane_bytes,
+                          .scale = batch->affine.scale,
+                          .bias = batch->affine.bias,
+                          .height = (int32_t)a->height,
+                          .width = (int32_t)a->width,
+                          .pad_mode = a->pad_mode,
+                          .out_height = a->out_height,
+                          .out_width = a->out_width};
     for (size_t i = 0; i < batch->count; i++) {
         struct placement placement = assemble_placement(a, batch->placements, i);
-        picture.source = batch->sources[i];
-        picture.next = batch->sources[i + 1 < batch->count ? i + 1 : i];
-        picture.out = batch->out + i * bytes;
-        picture.end = picture.out + bytes;
-        picture.first =
+        image.source = batch->sources[i];
+        image.next = batch->sources[i + 1 < batch->count ? i + 1 : i];
+        image.out = batch->out + i * bytes;
+        image.end = image.out + bytes;
+        image.first =
             placement.top - (int32_t)a->pad + (placement.vertical_flip ? (int32_t)a->out_height - 1 : 0);
-        picture.step = placement.vertical_flip ? -1 : 1;
-        make_picture(&picture, a, &placement, planes, dtype);
+        image.step = placement.vertical_flip ? -1 : 1;
+        make_image(&image, a, &placement, planes, dtype);
         if (a->cutout)
-            assemble_cut(a, &placement, picture.out);
+            assemble_cut(a, &placement, image.out);
     }
 }
 
@@ -246,11 +246,11 @@ INLINE void assemble_batch(const struct batch *batch, apl_dtype dtype)
 {
     size_t planes = batch->a->layout == APL_NHWC ? batch->a->channels : 1;
     if (planes == 1)
-        assemble_pictures(batch, 1, dtype);
+        assemble_images(batch, 1, dtype);
     else if (planes == 3)
-        assemble_pictures(batch, 3, dtype);
+        assemble_images(batch, 3, dtype);
     else
-        assemble_pictures(batch, planes, dtype);
+        assemble_images(batch, planes, dtype);
 }
 
 static void find_affine(struct affine *affine, const struct assembly *a)

@@ -44,7 +44,7 @@ static uint8_t load_pixel(const struct assembly *a, const struct placement *p, c
 }
 
 static void assemble_plane(const struct assembly *a, const struct placement *p, const uint8_t *source,
-                           size_t channel, void *picture)
+                           size_t channel, void *image)
 {
     const uint8_t *plane = source + channel * a->height * a->width;
     for (size_t row = 0; row < a->out_height; row++)
@@ -52,7 +52,7 @@ static void assemble_plane(const struct assembly *a, const struct placement *p, 
             size_t pixel = row * a->out_width + column;
             size_t at = a->layout == APL_NHWC ? pixel * a->channels + channel
                                               : channel * a->out_height * a->out_width + pixel;
-            store_pixel(picture, at, load_pixel(a, p, plane, row, column), a->dtype, a->scale[channel],
+            store_pixel(image, at, load_pixel(a, p, plane, row, column), a->dtype, a->scale[channel],
                         a->bias[channel]);
         }
 }
@@ -62,9 +62,9 @@ void assemble_scalar(const struct assembly *assembly, const uint8_t *const *sour
 {
     for (size_t i = 0; i < count; i++) {
         struct placement placement = assemble_placement(assembly, placements, i);
-        void *picture = (uint8_t *)out + i * assemble_bytes(assembly);
+        void *image = (uint8_t *)out + i * assemble_bytes(assembly);
         for (size_t channel = 0; channel < assembly->channels; channel++)
-            assemble_plane(assembly, &placement, sources[i], channel, picture);
-        assemble_cut(assembly, &placement, picture);
+            assemble_plane(assembly, &placement, sources[i], channel, image);
+        assemble_cut(assembly, &placement, image);
     }
 }

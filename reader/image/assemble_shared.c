@@ -51,7 +51,7 @@ static void clear(uint8_t *to, size_t bytes)
     memset(to + bytes - CLEARED, 0, CLEARED);
 }
 
-void assemble_cut(const struct assembly *assembly, const struct placement *placement, void *picture)
+void assemble_cut(const struct assembly *assembly, const struct placement *placement, void *image)
 {
     struct span rows = covered(placement->cut_top, assembly->cutout, assembly->out_height);
     struct span columns = covered(placement->cut_left, assembly->cutout, assembly->out_width);
@@ -61,7 +61,7 @@ void assemble_cut(const struct assembly *assembly, const struct placement *place
     size_t planes = planar ? assembly->channels : 1;
     size_t pixel = element_bytes(assembly->dtype) * (planar ? 1 : assembly->channels);
     size_t row_bytes = assembly->out_width * pixel, plane_bytes = assembly->out_height * row_bytes;
-    uint8_t *at = (uint8_t *)picture + columns.begin * pixel;
+    uint8_t *at = (uint8_t *)image + columns.begin * pixel;
     for (size_t plane = 0; plane < planes; plane++)
         for (size_t row = rows.begin; row < rows.end; row++)
             clear(at + plane * plane_bytes + row * row_bytes, (columns.end - columns.begin) * pixel);

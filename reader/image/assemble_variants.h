@@ -13,12 +13,12 @@ assemble_fn assemble_scalar, assemble_avx2, assemble_avx512, assemble_neon;
 /* That of a variant; assemble_scalar for one that was not built in. */
 assemble_fn *assemble_for(enum cpu_variant variant);
 
-/* Of picture i: the crop in the middle where there are no placements. */
+/* Of image i: the crop in the middle where there are no placements. */
 struct placement assemble_placement(const struct assembly *assembly, const struct placement *placements,
                                     size_t i);
 
-/* Sets the square to 0 in the result of one picture. */
-void assemble_cut(const struct assembly *assembly, const struct placement *placement, void *picture);
+/* Sets the square to 0 in the result of one image. */
+void assemble_cut(const struct assembly *assembly, const struct placement *placement, void *image);
 
 /* Bytes in one value of the result. */
 static inline size_t element_bytes(apl_dtype dtype)

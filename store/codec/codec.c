@@ -11,7 +11,7 @@
 
 struct coder {
     struct entropy *entropy;
-    struct picture *picture;
+    struct image_codec *image;
     struct scratch elements; /* a column between zstd and its elements' transform */
     struct scratch values;   /* a decoded column on its way to rows; a column's trial encoding */
     struct scratch rows;     /* pointers into a contiguous column */
@@ -24,8 +24,8 @@ struct coder *coder_new(void)
         return NULL;
     c->entropy = entropy_new();
     if (c->entropy)
-        c->picture = picture_new(cpu_variant(), c->entropy);
-    if (c->picture)
+        c->image = image_codec_new(cpu_variant(), c->entropy);
+    if (c->image)
         return c;
     coder_free(c);
     return NULL;
@@ -35,7 +35,7 @@ void coder_free(struct coder *coder)
 {
     if (!coder)
         return;
-    picture_free(coder->picture);
+    image_codec_free(coder->image);
     entropy_free(coder->entropy);
     scratch_free(&coder->elements);
     scratch_free(&coder->values);
@@ -76,7 +76,7 @@ static bool has_elements(const struct column_spec *spec)
 
 bool codec_suits(enum codec_id id, const struct column_spec *spec)
 {
-    struct picture_layout layout;
+    struct image_layout layout;
     switch (id) {
     case CODEC_RAW:
     case CODEC_ZSTD:
@@ -86,17 +86,17 @@ bool codec_suits(enum codec_id id, const struct column_spec *spec)
     case CODEC_DELTA:
         return has_elements(spec);
     case CODEC_PICTURE:
-        return picture_layout_of(spec, &layout);
+        return image_layout_of(spec, &layout);
     }
     return false;
 }
 
 size_t codec_bound(const struct column_spec *spec)
 {
-    struct picture_layout layout;
+    struct image_layout layout;
     size_t bound = entropy_bound(spec->raw_bytes);
-    size_t pictures = picture_layout_of(spec, &layout) ? picture_bound(&layout) : 0;
-    return pictures > bound ? pictures : bound;
+    size_t images = image_layout_of(spec, &layout) ? image_bound(&layout) : 0;
+    return images > bound ? images : bound;
 }
 
 /* -------------------------------------------------------------------------------------------- encoding */
@@ -120,13 +120,13 @@ static apl_status encode_elements(struct coder *c, struct codec_choice choice, c
                           err);
 }
 
-static apl_status encode_picture(struct coder *c, int level, const struct column_spec *spec,
-                                 const uint8_t *raw, uint8_t *out, size_t *size, apl_error *err)
+static apl_status encode_image(struct coder *c, int level, const struct column_spec *spec, const uint8_t *raw,
+                               uint8_t *out, size_t *size, apl_error *err)
 {
-    struct picture_layout layout;
-    if (!picture_layout_of(spec, &layout))
+    struct image_layout layout;
+    if (!image_layout_of(spec, &layout))
         return fail(err, APL_E_INVALID, "not a column of images");
-    return picture_encode(c->picture, level, &layout, raw, out, codec_bound(spec), size, err);
+    return image_encode(c->image, level, &layout, raw, out, codec_bound(spec), size, err);
 }
 
 static apl_status encode(struct coder *c, struct codec_choice choice, const struct column_spec *spec,
@@ -137,7 +137,7 @@ static apl_status encode(struct coder *c, struct codec_choice choice, const stru
         return entropy_encode(c->entropy, choice.level, raw, spec->raw_bytes, out, codec_bound(spec), size,
                               err);
     case CODEC_PICTURE:
-        return encode_picture(c, choice.level, spec, raw, out, size, err);
+        return encode_image(c, choice.level, spec, raw, out, size, err);
     default:
         return encode_elements(c, choice, spec, raw, out, size, err);
     }
@@ -191,17 +191,17 @@ static apl_status decode_elements(struct coder *c, enum codec_id id, const struc
     return APL_OK;
 }
 
-static apl_status decode_picture(struct coder *c, const struct column_spec *spec, const uint8_t *coded,
-                                 size_t size, uint8_t *const *rows, apl_error *err)
+static apl_status decode_image(struct coder *c, const struct column_spec *spec, const uint8_t *coded,
+                               size_t size, uint8_t *const *rows, apl_error *err)
 {
-    struct picture_layout layout;
-    if (!picture_layout_of(spec, &layout))
+    struct image_layout layout;
+    if (!image_layout_of(spec, &layout))
         return fail(err, APL_E_CORRUPT, "not a column of images");
-    return picture_decode(c->picture, &layout, coded, size, rows, err);
+    return image_decode(c->image, &layout, coded, size, rows, err);
 }
 
-static apl_status decode_picture_column(struct coder *c, const struct column_spec *spec, const uint8_t *coded,
-                                        size_t size, uint8_t *raw, apl_error *err)
+static apl_status decode_image_column(struct coder *c, const struct column_spec *spec, const uint8_t *coded,
+                                      size_t size, uint8_t *raw, apl_error *err)
 {
     if (spec->records == 0 || spec->records > SIZE_MAX / sizeof(uint8_t *))
         return fail(err, APL_E_CORRUPT, "not a column of images");
@@ -211,7 +211,7 @@ static apl_status decode_picture_column(struct coder *c, const struct column_spe
     size_t value_bytes = spec->raw_bytes / spec->records;
     for (size_t i = 0; i < spec->records; i++)
         rows[i] = raw + i * value_bytes;
-    return decode_picture(c, spec, coded, size, rows, err);
+    return decode_image(c, spec, coded, size, rows, err);
 }
 
 apl_status codec_decode(struct coder *coder, enum codec_id id, const struct column_spec *spec,
@@ -227,7 +227,7 @@ apl_status codec_decode(struct coder *coder, enum codec_id id, const struct colu
     case CODEC_ZSTD:
         return entropy_decode(coder->entropy, coded, size, raw, spec->raw_bytes, err);
     case CODEC_PICTURE:
-        return decode_picture_column(coder, spec, coded, size, raw, err);
+        return decode_image_column(coder, spec, coded, size, raw, err);
     default:
         return decode_elements(coder, id, spec, coded, size, raw, err);
     }
@@ -247,7 +247,7 @@ apl_status codec_decode_rows(struct coder *coder, enum codec_id id, const struct
     if (spec->records == 0 || spec->raw_bytes % spec->records != 0)
         return fail(err, APL_E_INVALID, "rows are for columns of a fixed shape");
     if (id == CODEC_PICTURE)
-        return decode_picture(coder, spec, coded, size, rows, err);
+        return decode_image(coder, spec, coded, size, rows, err);
     if (id == CODEC_RAW && size == spec->raw_bytes) {
         scatter(spec, coded, rows);
         return APL_OK;
@@ -270,7 +270,7 @@ static const struct codec_choice candidates[] = {
 };
 #define CANDIDATES (sizeof candidates / sizeof candidates[0])
 
-/* Of planes smaller than this, the frames' headers eat up what a picture's prediction gains. */
+/* Of planes smaller than this, the frames' headers eat up what a image's prediction gains. */
 #define WORTHY_PLANE 16
 
 /* Trying more than this would keep ingest waiting. */
@@ -278,9 +278,9 @@ static const struct codec_choice candidates[] = {
 
 static bool worth_trying(struct codec_choice candidate, const struct column_spec *spec)
 {
-    struct picture_layout layout;
+    struct image_layout layout;
     if (candidate.id == CODEC_PICTURE)
-        return picture_layout_of(spec, &layout) && layout.plane >= WORTHY_PLANE;
+        return image_layout_of(spec, &layout) && layout.plane >= WORTHY_PLANE;
     return codec_suits(candidate.id, spec);
 }
 

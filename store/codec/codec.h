@@ -17,8 +17,8 @@ enum codec_id {
     CODEC_ZSTD = 1,    /* one zstd frame */
     CODEC_SHUFFLE = 2, /* byte 0 of all elements, then byte 1, ...; one zstd frame */
     CODEC_DELTA = 3,   /* differences of neighbouring elements, then as CODEC_SHUFFLE */
-    CODEC_PICTURE =
-        4 /* u8 pictures: subtract green, MED residuals, 32 side by side, one frame per plane and group */
+    /* u8 images: subtract green, MED residuals, 32 side by side, one frame per plane and group. */
+    CODEC_PICTURE = 4
 };
 #define CODEC_COUNT 5
 

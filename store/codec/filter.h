@@ -1,9 +1,9 @@
 /*
- * The kernels under the picture codec. Each instruction set has a table of them; all tables give the same
+ * The kernels under the image codec. Each instruction set has a table of them; all tables give the same
  * bytes as the scalar one.
  *
  * A group is WAYS records (of one plane) side by side: byte p of each, then byte p + 1 of each. Undoing the
- * prediction is a chain along a picture, but the ways are independent of each other: so one vector
+ * prediction is a chain along a image, but the ways are independent of each other: so one vector
  * instruction moves all of them on by a pixel.
  */
 #ifndef FILTER_H

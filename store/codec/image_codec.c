@@ -1,4 +1,4 @@
-/* The codec for pictures; image_codec.h describes it. */
+/* The codec for images; image_codec.h describes it. */
 #include "image_codec.h"
 
 #include "bytes.h"
@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct picture {
+struct image_codec {
     const struct filter *filter;
     struct entropy *entropy;
     struct scratch scratch;
 };
 
-struct picture *picture_new(enum cpu_variant variant, struct entropy *entropy)
+struct image_codec *image_codec_new(enum cpu_variant variant, struct entropy *entropy)
 {
-    struct picture *p = calloc(1, sizeof *p);
+    struct image_codec *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
     p->filter = filter_for(variant);
@@ -24,29 +24,29 @@ struct picture *picture_new(enum cpu_variant variant, struct entropy *entropy)
     return p;
 }
 
-void picture_free(struct picture *picture)
+void image_codec_free(struct image_codec *image)
 {
-    if (!picture)
+    if (!image)
         return;
-    scratch_free(&picture->scratch);
-    free(picture);
+    scratch_free(&image->scratch);
+    free(image);
 }
 
 /* ---------------------------------------------------------------------------------------------- layout */
 
-bool picture_layout_of(const struct column_spec *spec, struct picture_layout *layout)
+bool image_layout_of(const struct column_spec *spec, struct image_layout *layout)
 {
     if (spec->element_bytes != 1 || spec->ndim < 2 || spec->ndim > 3)
         return false;
-    if (spec->records < 1 || spec->records > PICTURE_MAX_RECORDS)
+    if (spec->records < 1 || spec->records > IMAGE_MAX_RECORDS)
         return false;
     const int64_t *rows = spec->shape + spec->ndim - 2;
     int64_t channels = spec->ndim == 3 ? spec->shape[0] : 1;
-    if (channels < 1 || channels > PICTURE_MAX_CHANNELS)
+    if (channels < 1 || channels > IMAGE_MAX_CHANNELS)
         return false;
-    if (rows[0] < 1 || rows[1] < 1 || rows[0] > PICTURE_MAX_PLANE || rows[1] > PICTURE_MAX_PLANE / rows[0])
+    if (rows[0] < 1 || rows[1] < 1 || rows[0] > IMAGE_MAX_PLANE || rows[1] > IMAGE_MAX_PLANE / rows[0])
         return false;
-    struct picture_layout l = {
+    struct image_layout l = {
         spec->records, (size_t)channels, (size_t)rows[0], (size_t)rows[1], 0, 0, 0, 0, 0};
     l.plane = l.height * l.width;
     uint64_t planes = (uint64_t)l.records * l.channels; /* at most 2^32 */
@@ -63,19 +63,19 @@ bool picture_layout_of(const struct column_spec *spec, struct picture_layout *la
     return true;
 }
 
-size_t picture_ways(const struct picture_layout *layout, size_t group)
+size_t image_ways(const struct image_layout *layout, size_t group)
 {
     size_t left = layout->records - group * WAYS;
     return left < WAYS ? left : WAYS;
 }
 
-/* Pictures of 3 and 4 channels have their green subtracted, and so decoded first. */
+/* Images of 3 and 4 channels have their green subtracted, and so decoded first. */
 static bool has_green(size_t channels)
 {
     return channels == 3 || channels == 4;
 }
 
-size_t picture_channel(size_t channels, size_t i)
+size_t image_channel(size_t channels, size_t i)
 {
     return has_green(channels) && i < 2 ? 1 - i : i;
 }
@@ -96,10 +96,10 @@ static size_t multiply_sizes(size_t a, size_t b)
     return b && a > SIZE_MAX / b ? SIZE_MAX : a * b;
 }
 
-size_t picture_bound(const struct picture_layout *layout)
+size_t image_bound(const struct image_layout *layout)
 {
     size_t full = multiply_sizes(entropy_bound(layout->plane * WAYS), layout->groups - 1);
-    size_t last = entropy_bound(layout->plane * picture_ways(layout, layout->groups - 1));
+    size_t last = entropy_bound(layout->plane * image_ways(layout, layout->groups - 1));
     return add_sizes(layout->frames, multiply_sizes(add_sizes(full, last), layout->channels));
 }
 
@@ -107,7 +107,7 @@ size_t picture_bound(const struct picture_layout *layout)
 
 /* An encoding under way, and where its working memory lies. */
 struct encoding {
-    const struct picture_layout *layout;
+    const struct image_layout *layout;
     const uint8_t *raw;
     uint64_t *keys;     /* by record: activity, then the number of the record */
     uint8_t *less;      /* a plane less its green */
@@ -122,7 +122,7 @@ struct encoding {
  * the column. */
 #define KEEP_BYTES (1u << 20)
 
-static bool encoding_begin(struct picture *p, const struct picture_layout *l, const uint8_t *raw,
+static bool encoding_begin(struct image_codec *p, const struct image_layout *l, const uint8_t *raw,
                            struct encoding *e)
 {
     size_t keys = scratch_round(l->records * sizeof *e->keys);
@@ -146,7 +146,7 @@ static bool encoding_begin(struct picture *p, const struct picture_layout *l, co
 static uint64_t plane_residuals(const struct filter *f, const struct encoding *e, size_t record,
                                 size_t channel, uint8_t *to)
 {
-    const struct picture_layout *l = e->layout;
+    const struct image_layout *l = e->layout;
     const uint8_t *value = e->raw + record * l->channels * l->plane;
     const uint8_t *plane = value + channel * l->plane;
     if (less_green(l->channels, channel)) {
@@ -165,7 +165,7 @@ static int by_key(const void *a, const void *b)
 /* Puts the records in order of activity. */
 static void order_records(const struct filter *f, struct encoding *e, size_t channel, uint8_t *order)
 {
-    const struct picture_layout *l = e->layout;
+    const struct image_layout *l = e->layout;
     for (size_t i = 0; i < l->records; i++) {
         uint8_t *to = e->residuals + (e->keep ? i * e->stride : 0);
         e->keys[i] = plane_residuals(f, e, i, channel, to) << 16 | i;
@@ -178,8 +178,8 @@ static void order_records(const struct filter *f, struct encoding *e, size_t cha
 /* Lays a group's residuals side by side; returns how many bytes that is. */
 static size_t gather_group(const struct filter *f, struct encoding *e, size_t channel, size_t group)
 {
-    const struct picture_layout *l = e->layout;
-    size_t ways = picture_ways(l, group);
+    const struct image_layout *l = e->layout;
+    size_t ways = image_ways(l, group);
     const uint8_t *from[WAYS];
     for (size_t w = 0; w < WAYS; w++) {
         size_t record = w < ways ? e->keys[group * WAYS + w] & 0xffff : 0;
@@ -194,24 +194,24 @@ static size_t gather_group(const struct filter *f, struct encoding *e, size_t ch
     return ways * l->plane;
 }
 
-apl_status picture_encode(struct picture *picture, int level, const struct picture_layout *layout,
-                          const uint8_t *raw, uint8_t *out, size_t capacity, size_t *size, apl_error *err)
+apl_status image_encode(struct image_codec *image, int level, const struct image_layout *layout,
+                        const uint8_t *raw, uint8_t *out, size_t capacity, size_t *size, apl_error *err)
 {
-    const struct filter *f = picture->filter;
+    const struct filter *f = image->filter;
     struct encoding e;
-    if (!encoding_begin(picture, layout, raw, &e))
+    if (!encoding_begin(image, layout, raw, &e))
         return fail_nomem(err);
     if (capacity < layout->frames)
         return fail(err, APL_E_INVALID, "no room for a coded column of images");
     uint8_t *order = out, *entry = out + layout->table;
     size_t end = layout->frames;
     for (size_t i = 0; i < layout->channels; i++) {
-        size_t channel = picture_channel(layout->channels, i);
+        size_t channel = image_channel(layout->channels, i);
         order_records(f, &e, channel, order);
         order += layout->records * layout->order_bytes;
         for (size_t g = 0; g < layout->groups; g++, entry += 4) {
             size_t bytes = gather_group(f, &e, channel, g), frame;
-            TRY(entropy_encode(picture->entropy, level, e.group, bytes, out + end, capacity - end, &frame,
+            TRY(entropy_encode(image->entropy, level, e.group, bytes, out + end, capacity - end, &frame,
                                err));
             store_le(entry, frame, 4);
             end += frame;
@@ -226,7 +226,7 @@ apl_status picture_encode(struct picture *picture, int level, const struct pictu
 /* A decoding under way, and where its working memory lies. The coded bytes may be those of a mapped file, which others may
  * change at any time: what a plane says of its records and frames is copied, then checked, and only the copy is used. */
 struct decoding {
-    const struct picture_layout *layout;
+    const struct image_layout *layout;
     uint8_t *const *rows;
     struct cursor frames; /* what is left of them */
     uint8_t *group;       /* in front of it the filter's row above the first */
@@ -236,7 +236,7 @@ struct decoding {
     uint8_t *sizes;       /* of its frames, a copy */
 };
 
-static bool decoding_begin(struct picture *p, const struct picture_layout *l, struct decoding *d)
+static bool decoding_begin(struct image_codec *p, const struct image_layout *l, struct decoding *d)
 {
     size_t row = scratch_round(l->width * WAYS), plane = scratch_round(l->plane);
     /* the planes' limit keeps this below 2^27 */
@@ -261,7 +261,7 @@ static size_t record_at(const struct decoding *d, size_t k)
 /* Copies what the header says of plane i; each record must be in its order once. */
 static apl_status take_plane(struct decoding *d, const uint8_t *coded, size_t i, apl_error *err)
 {
-    const struct picture_layout *l = d->layout;
+    const struct image_layout *l = d->layout;
     size_t order_bytes = l->records * l->order_bytes;
     memcpy(d->order, coded + i * order_bytes, order_bytes);
     memcpy(d->sizes, coded + l->table + i * l->groups * 4, l->groups * 4);
@@ -278,7 +278,7 @@ static apl_status take_plane(struct decoding *d, const uint8_t *coded, size_t i,
 /* Where the records of a group go, channel 0 of each; false if nobody wants any. */
 static bool find_row_order(const struct decoding *d, size_t g, uint8_t *to[WAYS])
 {
-    size_t ways = picture_ways(d->layout, g);
+    size_t ways = image_ways(d->layout, g);
     bool any = false;
     for (size_t w = 0; w < WAYS; w++) {
         to[w] = w < ways ? d->rows[record_at(d, g * WAYS + w)] : NULL;
@@ -294,10 +294,10 @@ static void spread_group(uint8_t *group, const uint8_t *packed, size_t ways, siz
         memmove(group + p * WAYS, packed + p * ways, ways);
 }
 
-static apl_status decode_group(struct picture *p, const struct decoding *d, size_t channel, size_t ways,
+static apl_status decode_group(struct image_codec *p, const struct decoding *d, size_t channel, size_t ways,
                                const uint8_t *frame, size_t size, uint8_t *to[WAYS], apl_error *err)
 {
-    const struct picture_layout *l = d->layout;
+    const struct image_layout *l = d->layout;
     uint8_t *packed = d->group + (WAYS - ways) * l->plane;
     TRY(entropy_decode(p->entropy, frame, size, packed, ways * l->plane, err));
     if (ways < WAYS)
@@ -313,7 +313,8 @@ static apl_status decode_group(struct picture *p, const struct decoding *d, size
 }
 
 /* Decodes group g of the plane at hand, or steps over it where nobody wants any of its records. */
-static apl_status take_group(struct picture *p, struct decoding *d, size_t channel, size_t g, apl_error *err)
+static apl_status take_group(struct image_codec *p, struct decoding *d, size_t channel, size_t g,
+                             apl_error *err)
 {
     size_t bytes = (size_t)load_le(d->sizes + g * 4, 4);
     uint8_t *to[WAYS];
@@ -323,23 +324,23 @@ static apl_status take_group(struct picture *p, struct decoding *d, size_t chann
                     cursor_left(&d->frames));
     if (!find_row_order(d, g, to))
         return APL_OK;
-    return decode_group(p, d, channel, picture_ways(d->layout, g), frame, bytes, to, err);
+    return decode_group(p, d, channel, image_ways(d->layout, g), frame, bytes, to, err);
 }
 
-apl_status picture_decode(struct picture *picture, const struct picture_layout *layout, const uint8_t *coded,
-                          size_t size, uint8_t *const *rows, apl_error *err)
+apl_status image_decode(struct image_codec *image, const struct image_layout *layout, const uint8_t *coded,
+                        size_t size, uint8_t *const *rows, apl_error *err)
 {
     struct decoding d = {.layout = layout, .rows = rows};
     if (size < layout->frames)
         return fail(err, APL_E_CORRUPT, "%zu coded bytes, too few for the header of %zu", size,
                     layout->frames);
-    if (!decoding_begin(picture, layout, &d))
+    if (!decoding_begin(image, layout, &d))
         return fail_nomem(err);
     d.frames = cursor_over(coded + layout->frames, size - layout->frames);
     for (size_t i = 0; i < layout->channels; i++) {
         TRY(take_plane(&d, coded, i, err));
         for (size_t g = 0; g < layout->groups; g++) {
-            apl_status status = take_group(picture, &d, picture_channel(layout->channels, i), g, err);
+            apl_status status = take_group(image, &d, image_channel(layout->channels, i), g, err);
             if (status != APL_OK)
                 return fail_in(err, status, "plane %zu, group %zu", i, g);
         }

@@ -1,5 +1,5 @@
 /*
- * The codec for pictures: columns of u8[C,H,W] or u8[H,W] (one plane), at least 1x1, of fixed shape.
+ * The codec for images: columns of u8[C,H,W] or u8[H,W] (one plane), at least 1x1, of fixed shape.
  *
  * Coding a column of n records:
  *
@@ -43,12 +43,12 @@
 #include "cpu.h"
 #include "entropy.h"
 
-#define PICTURE_MAX_PLANE    (1u << 20) /* pixels: bounds the working memory, 32 or 64 times as much */
-#define PICTURE_MAX_CHANNELS 65536u
-#define PICTURE_MAX_RECORDS  65536u
+#define IMAGE_MAX_PLANE    (1u << 20) /* pixels: bounds the working memory, 32 or 64 times as much */
+#define IMAGE_MAX_CHANNELS 65536u
+#define IMAGE_MAX_RECORDS  65536u
 
 /* What a column's shape means for its coding. */
-struct picture_layout {
+struct image_layout {
     size_t records, channels, height, width;
     size_t plane;       /* pixels in a plane */
     size_t groups;      /* of each plane */
@@ -57,30 +57,31 @@ struct picture_layout {
     size_t frames;      /* where the frames begin */
 };
 
-/* False for a column that is none of pictures. */
-bool picture_layout_of(const struct column_spec *spec, struct picture_layout *layout);
+/* False for a column that is none of images. */
+bool image_layout_of(const struct column_spec *spec, struct image_layout *layout);
 
 /* Records in group g. */
-size_t picture_ways(const struct picture_layout *layout, size_t group);
+size_t image_ways(const struct image_layout *layout, size_t group);
 
 /* Which channel is coded as plane i. */
-size_t picture_channel(size_t channels, size_t i);
+size_t image_channel(size_t channels, size_t i);
 
 /* The most bytes a coded column can have; SIZE_MAX if that is more than a size_t holds. */
-size_t picture_bound(const struct picture_layout *layout);
+size_t image_bound(const struct image_layout *layout);
 
 /* What one thread needs; the entropy coder stays the caller's. */
-struct picture;
+struct image_codec;
 
-struct picture *picture_new(enum cpu_variant variant, struct entropy *entropy); /* NULL: out of memory */
-void picture_free(struct picture *picture);
+struct image_codec *image_codec_new(enum cpu_variant variant,
+                                    struct entropy *entropy); /* NULL: out of memory */
+void image_codec_free(struct image_codec *image);
 
-/* Encodes into out[capacity]; with less than picture_bound() it may fail. */
-apl_status picture_encode(struct picture *picture, int level, const struct picture_layout *layout,
-                          const uint8_t *raw, uint8_t *out, size_t capacity, size_t *size, apl_error *err);
+/* Encodes into out[capacity]; with less than image_bound() it may fail. */
+apl_status image_encode(struct image_codec *image, int level, const struct image_layout *layout,
+                        const uint8_t *raw, uint8_t *out, size_t capacity, size_t *size, apl_error *err);
 
 /* Decodes record i to rows[i]; groups of which no record is wanted (NULL) are passed over. */
-apl_status picture_decode(struct picture *picture, const struct picture_layout *layout, const uint8_t *coded,
-                          size_t size, uint8_t *const *rows, apl_error *err);
+apl_status image_decode(struct image_codec *image, const struct image_layout *layout, const uint8_t *coded,
+                        size_t size, uint8_t *const *rows, apl_error *err);
 
 #endif
