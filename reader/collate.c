@@ -99,17 +99,38 @@ static void collate_fixed(struct worker *w, struct job *job, unsigned f)
         gather(w->sources, r->schema->fields[f].value_bytes, batch->rows, (void *)batch->columns[f].data);
 }
 
-/* The value of one row of a field of varying shape. */
+/* The column of a block that the value of a row lies in, of a field of varying shape; *record: its place there. */
+static const struct raw_column *ragged_column(const apl_reader *r, const struct job *job, unsigned f,
+                                              size_t row, uint32_t *record)
+{
+    uint32_t member, copy, index = delivery_block(r, job->deliveries[row], &member, &copy);
+    const struct subset_block *block = &r->subset.block[index];
+    *record = block->members ? block->members[member] : member;
+    return &cache_block(&r->cache, job->epoch, index)->ragged[f];
+}
+
 static const uint8_t *ragged_value(const apl_reader *r, const struct job *job, unsigned f, size_t row,
-                                   size_t *bytes, const uint8_t **dims)
+                                   size_t *bytes)
+{
+    uint32_t record;
+    const struct raw_column *column = ragged_column(r, job, f, row, &record);
+    return raw_column_value(column, &r->schema->fields[f], record, bytes);
+}
+
+/* Shapes of all rows, and where their values begin in the batch, in elements. */
+static void measure_ragged(const apl_reader *r, const struct job *job, unsigned f, uint64_t *offsets,
+                           int64_t *shapes)
 {
     const apl_field *field = &r->schema->fields[f];
-    uint32_t member, copy, index = delivery_block(r, job->deliveries[row], &member, &copy);
-    const struct raw_column *column = &cache_block(&r->cache, job->epoch, index)->ragged[f];
-    const struct subset_block *block = &r->subset.block[index];
-    uint32_t record = block->members ? block->members[member] : member;
-    *dims = column->dims.data + (size_t)record * field_varying(field) * 4;
-    return raw_column_value(column, field, record, bytes);
+    size_t element = apl_dtype_size(field->dtype), bytes;
+    offsets[0] = 0;
+    for (size_t k = 0; k < job->buffer->batch.rows; k++) {
+        uint32_t record;
+        const struct raw_column *column = ragged_column(r, job, f, k, &record);
+        raw_column_value(column, field, record, &bytes);
+        offsets[k + 1] = offsets[k] + bytes / element;
+        raw_column_shape(column, field, record, shapes + k * field->ndim);
+    }
 }
 
 static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, apl_error *err)
@@ -119,7 +140,6 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
     apl_batch *batch = &job->buffer->batch;
     apl_column *column = &batch->columns[f];
     size_t element = apl_dtype_size(field->dtype), bytes, n = r->options.batch_size;
-    const uint8_t *dims;
     describe_column(r, job, f, NULL);
     if (!column->offsets)
         column->offsets = calloc(n + 1, sizeof *column->offsets);
@@ -129,20 +149,12 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
     int64_t *shapes = (int64_t *)column->shapes;
     if (!offsets || !shapes)
         return fail_nomem(err);
-    offsets[0] = 0;
-    for (size_t k = 0; k < batch->rows; k++) {
-        ragged_value(r, job, f, k, &bytes, &dims);
-        offsets[k + 1] = offsets[k] + bytes / element;
-        for (unsigned d = 0; d < field->ndim; d++) {
-            shapes[k * field->ndim + d] = field->shape[d] < 0 ? (int64_t)load_le(dims, 4) : field->shape[d];
-            dims += field->shape[d] < 0 ? 4 : 0;
-        }
-    }
+    measure_ragged(r, job, f, offsets, shapes);
     column->bytes = (size_t)offsets[batch->rows] * element;
     if (!pool_grow(job->buffer, f, column->bytes + 64))
         return fail_nomem(err);
     for (size_t k = 0; k < batch->rows; k++) {
-        const uint8_t *value = ragged_value(r, job, f, k, &bytes, &dims);
+        const uint8_t *value = ragged_value(r, job, f, k, &bytes);
         if (bytes)
             memcpy((uint8_t *)column->data + offsets[k] * element, value, bytes);
     }
@@ -154,11 +166,10 @@ static apl_status collate_photos(struct worker *w, struct job *job, unsigned f,
                                  const struct assembly *assembly, apl_error *err)
 {
     size_t bytes;
-    const uint8_t *dims;
     describe_column(w->reader, job, f, assembly);
     photos_place(w, job, f);
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        const uint8_t *value = ragged_value(w->reader, job, f, k, &bytes, &dims);
+        const uint8_t *value = ragged_value(w->reader, job, f, k, &bytes);
         TRY(photos_make(w, job, f, assembly, k, value, bytes, err));
     }
     return APL_OK;

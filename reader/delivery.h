@@ -8,7 +8,7 @@
  * each record comes `reuse` times. */
 static inline const uint32_t *delivery_sample(const apl_reader *r, uint64_t epoch)
 {
-    return r->options.plan.sampler ? sampler_first(r->options.plan.sampler, epoch) : NULL;
+    return r->options.plan.sampler ? sampler_cumulative(r->options.plan.sampler, epoch) : NULL;
 }
 
 /* The block of a delivery, and the member's place in it. */

@@ -211,19 +211,14 @@ static apl_status get_block(void *context, unsigned worker, size_t task, apl_err
 static void measure(struct get *get, unsigned f, uint64_t *offsets, int64_t *shapes)
 {
     const apl_field *field = &get->schema->fields[f];
-    size_t element = apl_dtype_size(field->dtype), varying = field_varying(field);
+    size_t element = apl_dtype_size(field->dtype);
     for (size_t b = 0; b < get->blocks; b++)
         for (size_t i = get->starts[b]; i < get->starts[b + 1]; i++) {
             const struct raw_column *piece = &get->pieces[b].columns[f];
             size_t bytes, k = i - get->starts[b], row = get->wants[i].row;
             raw_column_value(piece, field, (uint32_t)k, &bytes);
             offsets[row + 1] = bytes / element;
-            const uint8_t *dims = piece->dims.data + k * varying * 4;
-            for (unsigned d = 0; d < field->ndim; d++) {
-                shapes[row * field->ndim + d] =
-                    field->shape[d] < 0 ? (int64_t)load_le(dims, 4) : field->shape[d];
-                dims += field->shape[d] < 0 ? 4 : 0;
-            }
+            raw_column_shape(piece, field, (uint32_t)k, shapes + row * field->ndim);
         }
     offsets[0] = 0;
     for (size_t row = 0; row < get->batch->rows; row++)

@@ -116,22 +116,26 @@ const uint8_t *raw_column_value(const struct raw_column *column, const apl_field
     return start ? column->values.data + start : column->values.data; /* NULL, where all values are empty */
 }
 
+void raw_column_shape(const struct raw_column *column, const apl_field *field, uint32_t record,
+                      int64_t *shape)
+{
+    const uint8_t *dims = column->dims.data + (size_t)record * field_varying(field) * 4;
+    for (unsigned d = 0; d < field->ndim; d++) {
+        shape[d] = field->shape[d] < 0 ? (int64_t)load_le(dims, 4) : field->shape[d];
+        dims += field->shape[d] < 0 ? 4 : 0;
+    }
+}
+
 void raw_block_record(const struct raw_block *block, const struct schema *schema, uint32_t record,
                       apl_value *values, int64_t (*shapes)[APL_MAX_DIMS])
 {
     for (unsigned f = 0; f < schema->count; f++) {
         const apl_field *field = &schema->fields[f];
         const struct raw_column *column = &block->columns[f];
-        unsigned varying = field_varying(field);
-        const uint8_t *dims = varying ? column->dims.data + (size_t)record * varying * 4 : NULL;
+        bool varying = field_varying(field) > 0;
         size_t bytes;
         values[f] = (apl_value){raw_column_value(column, field, record, &bytes), varying ? shapes[f] : NULL};
-        for (unsigned i = 0; varying && i < field->ndim; i++) {
-            shapes[f][i] = field->shape[i];
-            if (field->shape[i] < 0) {
-                shapes[f][i] = (int64_t)load_le(dims, 4);
-                dims += 4;
-            }
-        }
+        if (varying)
+            raw_column_shape(column, field, record, shapes[f]);
     }
 }

@@ -40,6 +40,10 @@ size_t raw_value_bytes(const apl_field *field, const apl_value *value);
 const uint8_t *raw_column_value(const struct raw_column *column, const apl_field *field, uint32_t record,
                                 size_t *bytes);
 
+/* The shape of one record's value, of the field's ndim dimensions, those that vary filled in. */
+void raw_column_shape(const struct raw_column *column, const apl_field *field, uint32_t record,
+                      int64_t *shape);
+
 /* Record `record` as values that can be appended elsewhere; shapes[field] is where varying shapes are put. */
 void raw_block_record(const struct raw_block *block, const struct schema *schema, uint32_t record,
                       apl_value *values, int64_t (*shapes)[APL_MAX_DIMS]);

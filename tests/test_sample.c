@@ -83,7 +83,7 @@ static void check_law(const struct small_case *c, const double *law, uint32_t ce
     double chi = 0;
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
         sampler_draw(s, epoch);
-        const uint32_t *first = sampler_first(s, epoch);
+        const uint32_t *first = sampler_cumulative(s, epoch);
         for (uint32_t i = 0; i < c->n; i++)
             counts[i] = first[i + 1] - first[i];
         cr_assert_eq(first[0], 0);
@@ -128,8 +128,8 @@ Test(sample, classes_with_replacement)
         .records = 3, .group = six_in_three, .groups = 3, .weights = last, .replacement = true};
     struct sampler *s = new_sample(&rule, &subset);
     sampler_draw(s, 0);
-    cr_assert_eq(sampler_first(s, 0)[3], 0);
-    cr_assert_eq(sampler_first(s, 0)[4], 3);
+    cr_assert_eq(sampler_cumulative(s, 0)[3], 0);
+    cr_assert_eq(sampler_cumulative(s, 0)[4], 3);
     sampler_free(s);
     free(subset.block);
 }
@@ -224,7 +224,7 @@ static struct sample_rule rule_of(unsigned kind, uint32_t n, uint32_t *group, do
 
 static uint64_t hash_of(const struct sampler *s, uint32_t n, uint64_t epoch)
 {
-    return hash_xxh3_64(sampler_first(s, epoch), (n + 1) * sizeof(uint32_t));
+    return hash_xxh3_64(sampler_cumulative(s, epoch), (n + 1) * sizeof(uint32_t));
 }
 
 /* The samples never change their meaning: states are resumed by later versions, on other machines. */
@@ -297,7 +297,7 @@ Test(sample, draws_again_what_is_beyond_the_limit)
     uint32_t seen[5] = {0};
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
         sampler_draw(s, epoch);
-        seen[sampler_first(s, epoch)[1]]++;
+        seen[sampler_cumulative(s, epoch)[1]]++;
     }
     cr_assert_eq(seen[0] + seen[4], 0);
     double expected[] = {4 * EPOCHS / 14.0, 6 * EPOCHS / 14.0, 4 * EPOCHS / 14.0}, chi = 0;
@@ -322,7 +322,7 @@ Test(sample, limits_are_above_what_comes)
         cr_assert_geq(sampler_bytes(s), 2 * N * sizeof(uint32_t));
         for (uint64_t epoch = 0; epoch < 20; epoch++) {
             sampler_draw(s, epoch);
-            const uint32_t *first = sampler_first(s, epoch);
+            const uint32_t *first = sampler_cumulative(s, epoch);
             cr_assert_eq(first[N], rule.records);
             for (unsigned i = 0; i < N; i++)
                 cr_assert_leq(first[i + 1] - first[i], sampler_limit(s));
@@ -438,7 +438,7 @@ Test(sample, steep_weights)
     for (uint64_t epoch = 0; epoch < 50; epoch++) {
         sampler_draw(s, epoch);
         for (unsigned i = 0; i <= N; i++)
-            cr_assert_eq(sampler_first(s, epoch)[i], i);
+            cr_assert_eq(sampler_cumulative(s, epoch)[i], i);
     }
     sampler_free(s);
     free(subset.block);
@@ -455,7 +455,7 @@ static void check_plan(const struct plan_options *o, const struct subset *subset
     bool failed;
     cr_assert_eq(plan_new(o, subset, &p, &err), APL_OK, "%s", err.message);
     plan_begin(p, epoch);
-    const uint32_t *first = sampler_first(o->sampler, epoch);
+    const uint32_t *first = sampler_cumulative(o->sampler, epoch);
     uint8_t *had = calloc(first[subset->records], 1);
     for (size_t n, at = 0; (n = plan_next(p, deliveries, 50, &failed)) > 0; at += n)
         for (size_t i = 0; i < n; i++) {

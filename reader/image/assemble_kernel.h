@@ -5,7 +5,7 @@
  *
  * The result is made in runs of RUN pixels of a row. The pixels of a run come from RUN neighbours or fewer in
  * a row of the source, padding mirrored or not: so one table of RUN indices tells crop, padding and flip at
- * once, and it is the same in all rows and channels of a image.
+ * once, and it is the same in all rows and channels of an image.
  */
 #include "assemble_variants.h"
 

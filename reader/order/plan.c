@@ -34,8 +34,8 @@ struct plan {
     uint32_t *order, *entered;
     uint16_t *lane_of; /* each block's lane; NULL: there is one */
     uint32_t entered_count;
-    unsigned rows, lane;   /* of each lane; the lane that is drawn from next */
-    const uint32_t *first; /* of the sample of the epoch; NULL: there is none */
+    unsigned rows, lane;        /* of each lane; the lane that is drawn from next */
+    const uint32_t *cumulative; /* of the sample of the epoch; NULL: there is none */
     uint64_t position, bin_key;
     struct lane lanes[];
 };
@@ -122,13 +122,13 @@ static struct random_key lane_key(const struct plan *p, uint64_t epoch, unsigned
 /* Deliveries of a block in this epoch. */
 static uint32_t block_deliveries(const struct plan *p, uint32_t number)
 {
-    return deliveries_of_block(p->first, &p->subset->block[number], p->options.reuse);
+    return deliveries_of_block(p->cumulative, &p->subset->block[number], p->options.reuse);
 }
 
 /* Finds out when the lane's next block may enter. */
 static void find_entry(const struct plan *p, struct lane *lane)
 {
-    uint64_t window = p->options.window / p->options.lanes * (p->first ? 1 : p->options.reuse), all;
+    uint64_t window = p->options.window / p->options.lanes * (p->cumulative ? 1 : p->options.reuse), all;
     lane->enter_at = -1;
     if (lane->next >= p->subset->blocks)
         return;
@@ -167,7 +167,7 @@ void plan_begin(struct plan *p, uint64_t epoch)
         return;
     if (p->options.sampler) {
         sampler_draw(p->options.sampler, epoch);
-        p->first = sampler_first(p->options.sampler, epoch);
+        p->cumulative = sampler_cumulative(p->options.sampler, epoch);
     }
     p->bin_key = random_epoch_key(p->options.seed, epoch, RANDOM_BINS).low;
     for (unsigned l = 0; l < p->options.lanes; l++)
@@ -211,7 +211,7 @@ static bool enter(struct plan *p, struct lane *lane)
     const struct subset_block *block = &p->subset->block[number];
     uint32_t reference = number * p->subset->stride;
     for (uint32_t i = 0; i < block->count; i++, reference++) {
-        uint32_t copies = deliveries_of_record(p->first, block->first + i, p->options.reuse);
+        uint32_t copies = deliveries_of_record(p->cumulative, block->first + i, p->options.reuse);
         uint64_t id = block->first_id + (block->members ? block->members[i] : i);
         unsigned b = (unsigned)((random_mix(p->bin_key, id) >> 32) * p->options.bins >> 32);
         for (unsigned copy = 0; copy < copies; copy++)

@@ -24,7 +24,7 @@ struct sampler {
         uint32_t each, left,
             more; /* deliveries of each record; records to come; those of them that come once more */
     } * share;    /* scratch, of each group */
-    uint32_t *first[2];
+    uint32_t *cumulative[2];
     uint64_t epoch[2];
     bool drawn[2];
 };
@@ -152,17 +152,17 @@ void sampler_draw(struct sampler *s, uint64_t epoch)
         return;
     for (uint64_t attempt = 0;; attempt++) {
         random_stream_init(&stream, attempt_key(s, epoch, attempt));
-        draw_counts(s, &stream, s->first[parity]);
-        if (sum_up(s, s->first[parity]))
+        draw_counts(s, &stream, s->cumulative[parity]);
+        if (sum_up(s, s->cumulative[parity]))
             break;
     }
     s->epoch[parity] = epoch;
     s->drawn[parity] = true;
 }
 
-const uint32_t *sampler_first(const struct sampler *s, uint64_t epoch)
+const uint32_t *sampler_cumulative(const struct sampler *s, uint64_t epoch)
 {
-    return s->first[epoch & 1];
+    return s->cumulative[epoch & 1];
 }
 
 /* ---------------------------------------------------------------------------------------------- making */
@@ -276,8 +276,8 @@ static bool allocate_sampler(struct sampler *s)
 {
     bool grouped = s->rule.group, replacement = s->rule.replacement, weighted = grouped || s->rule.weights;
     bool tabled = weighted && (replacement || !grouped), listed = weighted && grouped == replacement;
-    bool ok = (s->first[0] = take_array(s, (uint64_t)s->n + 1, sizeof(uint32_t))) &&
-              (s->first[1] = take_array(s, (uint64_t)s->n + 1, sizeof(uint32_t)));
+    bool ok = (s->cumulative[0] = take_array(s, (uint64_t)s->n + 1, sizeof(uint32_t))) &&
+              (s->cumulative[1] = take_array(s, (uint64_t)s->n + 1, sizeof(uint32_t)));
     if (ok && weighted)
         ok = (s->weights = take_array(s, s->items, sizeof *s->weights));
     if (ok && grouped)
@@ -355,8 +355,8 @@ void sampler_free(struct sampler *s)
 {
     if (!s)
         return;
-    void *all[] = {s->first[0], s->first[1],    s->weights,    s->group, s->size, s->list,
-                   s->start,    s->table.guide, s->table.ends, s->quota, s->up,   s->share};
+    void *all[] = {s->cumulative[0], s->cumulative[1], s->weights,    s->group, s->size, s->list,
+                   s->start,         s->table.guide,   s->table.ends, s->quota, s->up,   s->share};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     free(s);

@@ -57,7 +57,7 @@ void sampler_draw(struct sampler *sampler, uint64_t epoch);
 
 /* Of an epoch that was drawn: deliveries of the records before each record, in the order of
  * subset_block.first, and of all at the end. */
-const uint32_t *sampler_first(const struct sampler *sampler, uint64_t epoch);
+const uint32_t *sampler_cumulative(const struct sampler *sampler, uint64_t epoch);
 
 /* What shapes the samples, but for the seed. */
 struct hash128 sampler_digest(const struct sampler *sampler);
@@ -67,22 +67,23 @@ uint64_t sampler_bytes(const struct sampler *sampler);
 
 /* ------------------------------------------------------------------------------ with or without a sample */
 
-/* Deliveries of the records before record `i` of an epoch; first: as sampler_first() has it, NULL: each comes
+/* Deliveries of the records before record `i` of an epoch; cumulative: as sampler_cumulative() has it, NULL: each comes
  * `reuse` times. */
-static inline uint64_t deliveries_before(const uint32_t *first, uint64_t i, unsigned reuse)
+static inline uint64_t deliveries_before(const uint32_t *cumulative, uint64_t i, unsigned reuse)
 {
-    return first ? first[i] : i * reuse;
+    return cumulative ? cumulative[i] : i * reuse;
 }
 
-static inline uint32_t deliveries_of_record(const uint32_t *first, uint64_t i, unsigned reuse)
+static inline uint32_t deliveries_of_record(const uint32_t *cumulative, uint64_t i, unsigned reuse)
 {
-    return first ? first[i + 1] - first[i] : reuse;
+    return cumulative ? cumulative[i + 1] - cumulative[i] : reuse;
 }
 
-static inline uint32_t deliveries_of_block(const uint32_t *first, const struct subset_block *block,
+static inline uint32_t deliveries_of_block(const uint32_t *cumulative, const struct subset_block *block,
                                            unsigned reuse)
 {
-    return first ? first[block->first + block->count] - first[block->first] : block->count * reuse;
+    return cumulative ? cumulative[block->first + block->count] - cumulative[block->first]
+                      : block->count * reuse;
 }
 
 #endif
