@@ -79,6 +79,7 @@ __all__ = [
     "MismatchError", "NoFieldError", "NoMemoryError", "NoRecordError", "NoSpaceError", "Normalize",
     "NotFoundError", "PerPicture", "Progress", "RandomCrop", "RandomFlip", "RandomHorizontalFlip",
     "RandomResizedCrop", "RandomVerticalFlip", "ReentrantError", "Resize", "Sampling", "Schema",
-    "SourceError", "Split", "SplitView", "StorageError", "Store", "TimedOutError", "ToBFloat16", "ToFloat16", "ToFloat32", "UnsupportedError",
-    "VersionError", "View", "Writer", "ingest", "numpy_dtype", "transforms",
+    "SourceError", "Split", "SplitView", "StorageError", "Store", "TimedOutError", "ToBFloat16",
+    "ToFloat16", "ToFloat32", "UnsupportedError", "VersionError", "View", "Writer", "ingest", "numpy_dtype",
+    "transforms",
 ]  # fmt: skip

@@ -1,4 +1,5 @@
 /* The first inputs of the targets that read formats of our own: seeds FOLDER writes FOLDER/TARGET/... */
+#include "../jpegs.h"
 #include "block.h"
 #include "fuzz.h"
 #include "manifest.h"
@@ -253,6 +254,30 @@ static void small_seeds(void)
     unit_seed("label", APL_BY_CONTENT, "label", "label");
 }
 
+/* ------------------------------------------------------------------------------------------------ images */
+
+static void jpeg_seeds(void)
+{
+    for (size_t i = 0; i < JPEG_CASES; i++)
+        for (unsigned way = 0; way < 2; way++) {
+            struct jpeg_case k = jpeg_cases[i];
+            k.width = (k.width + 1) / 2;
+            k.height = (k.height + 1) / 2;
+            struct jpeg_bytes bytes = jpeg_draw(&k);
+            const uint8_t planned[8] = {0,  0, (uint8_t)k.width,           (uint8_t)k.height, 20,
+                                        19, 2, (uint8_t)(130 + i % 2 * 64)};
+            const uint8_t drawn[8] = {1, 2, 3, 4, 5, 6, 7, (uint8_t)(i % 8 / 2 + i % 2 * 64)};
+            uint8_t *data = malloc(bytes.size + 8);
+            char name[64];
+            memcpy(data, way ? planned : drawn, 8);
+            memcpy(data + 8, bytes.data, bytes.size);
+            snprintf(name, sizeof name, "case%zu-%s", i, way ? "planned" : "drawn");
+            seed("jpeg", name, data, bytes.size + 8);
+            free(data);
+            free(bytes.data);
+        }
+}
+
 int main(int argc, char **argv)
 {
     MUST(argc == 2);
@@ -261,5 +286,6 @@ int main(int argc, char **argv)
     block_seeds();
     store_seeds();
     small_seeds();
+    jpeg_seeds();
     return 0;
 }
