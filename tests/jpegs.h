@@ -18,6 +18,7 @@ struct jpeg_case {
     bool progressive;
     unsigned restart; /* units between markers; 0: none */
     int quality;
+    bool without_tables;
     const void *app1; /* with its length, an EXIF segment */
     unsigned app1_size;
     const jpeg_scan_info *scans;
@@ -71,7 +72,9 @@ static inline struct jpeg_bytes jpeg_draw(const struct jpeg_case *k)
         c.scan_info = k->scans;
         c.num_scans = k->scan_count;
     }
-    jpeg_start_compress(&c, TRUE);
+    if (k->without_tables)
+        jpeg_suppress_tables(&c, TRUE);
+    jpeg_start_compress(&c, !k->without_tables);
     if (k->app1)
         jpeg_write_marker(&c, JPEG_APP0 + 1, k->app1, k->app1_size);
     uint8_t *row = malloc((size_t)k->width * (size_t)c.input_components);

@@ -344,6 +344,24 @@ Test(jpeg, scans_without_end_are_an_error)
     jpeg_decoder_free(d);
 }
 
+Test(jpeg, an_image_without_tables_does_not_take_those_of_another)
+{
+    struct jpeg_case k = jpeg_cases[3];
+    struct jpeg_bytes whole = jpeg_draw(&k);
+    k.without_tables = true;
+    struct jpeg_bytes part = jpeg_draw(&k);
+    struct jpeg_decoder *d = jpeg_decoder_new();
+    apl_error err;
+    for (int n = 0; n < 2; n++) {
+        cr_assert_eq(take_all(d, part, JPEG_CHROMA_PLANES, &err), APL_E_CORRUPT);
+        cr_assert_str_eq(err.message, "JPEG: Quantization table 0x00 was not defined");
+        cr_assert_eq(take_all(d, whole, JPEG_CHROMA_PLANES, &err), APL_OK);
+    }
+    free(part.data);
+    free(whole.data);
+    jpeg_decoder_free(d);
+}
+
 /* Any outcome will do that is no crash; the address sanitizer watches. The decoder works on afterwards. */
 Test(jpeg, changed_bytes_do_no_harm)
 {

@@ -78,43 +78,35 @@ static apl_status jpeg_failed(struct jpeg_decoder *d, apl_error *err)
 
 /* ---------------------------------------------------------------------------------------------- decoder */
 
-static bool create_decoder(struct jpeg_decoder *d)
-{
-    d->c.err = jpeg_std_error(&d->errors);
-    d->errors.error_exit = leave;
-    d->errors.emit_message = hear;
-    d->progress.progress_monitor = count_scans;
-    d->c.client_data = d;
-    if (setjmp(d->back))
-        return false;
-    jpeg_create_decompress(&d->c);
-    d->c.progress = &d->progress;
-    d->c.mem->max_memory_to_use = MAX_MEMORY;
-    return true;
-}
-
 struct jpeg_decoder *jpeg_decoder_new(void)
 {
-    struct jpeg_decoder *d = calloc(1, sizeof *d);
-    if (!d || create_decoder(d))
-        return d;
-    jpeg_decoder_free(d);
-    return NULL;
+    return calloc(1, sizeof(struct jpeg_decoder));
 }
 
 void jpeg_decoder_free(struct jpeg_decoder *d)
 {
     if (!d)
         return;
-    jpeg_destroy_decompress(&d->c);
+    jpeg_decoder_end(d);
     scratch_free(&d->rows_memory);
     free(d);
+}
+
+/* libjpeg's object is made anew for each image, which costs next to nothing: it would keep tables for the next image, and one
+ * that lacks its own would be decoded by those of another. */
+static void begin_image(struct jpeg_decoder *d)
+{
+    d->open = true;
+    d->c.mem = NULL;
+    jpeg_create_decompress(&d->c);
+    d->c.progress = &d->progress;
+    d->c.mem->max_memory_to_use = MAX_MEMORY;
 }
 
 void jpeg_decoder_end(struct jpeg_decoder *d)
 {
     if (d->open)
-        jpeg_abort_decompress(&d->c);
+        jpeg_destroy_decompress(&d->c);
     d->open = false;
 }
 
@@ -185,10 +177,14 @@ static apl_status open_image(struct jpeg_decoder *d, const void *bytes, size_t s
                              apl_error *err)
 {
     jpeg_decoder_end(d);
-    d->errors.msg_code = 0;
+    d->c.err = jpeg_std_error(&d->errors);
+    d->c.client_data = d;
+    d->errors.error_exit = leave;
+    d->errors.emit_message = hear;
+    d->progress.progress_monitor = count_scans;
     if (setjmp(d->back))
         return jpeg_failed(d, err);
-    d->open = true;
+    begin_image(d);
     jpeg_save_markers(&d->c, JPEG_APP0 + 1, save);
     jpeg_mem_src(&d->c, bytes, size);
     (void)jpeg_read_header(&d->c, TRUE);
