@@ -127,6 +127,9 @@ static apl_status leave_out(void *user, const char *path, const apl_error *why, 
         return not_the_source(
             in, fail(err, why->status, "%s: %s: %s%s", source_name(in->source), path, why->message, limit));
     }
+    apl_writer *writer;
+    TRY(give_writer(in, &writer, err));
+    TRY(not_the_source(in, apl_writer_skipped(writer, path, why->message, err)));
     in->skipped++;
     if (in->options.skipped)
         in->options.skipped(in->options.user, path, why->message);

@@ -19,8 +19,36 @@ void manifest_free(struct manifest *m)
     free(m->segments);
     free(m->tool);
     free(m->source_format);
+    buffer_free(&m->skipped);
+    buffer_free(&m->skipped_places);
     schema_free(&m->schema);
     *m = (struct manifest){0};
+}
+
+apl_status manifest_add_skipped(struct manifest *m, const char *path, size_t path_length, const char *why,
+                                size_t why_length, apl_error *err)
+{
+    size_t place = m->skipped.size;
+    if (m->skipped_places.size / sizeof place >= APL_MAX_SKIPPED)
+        return APL_OK;
+    buffer_put(&m->skipped, path, path_length);
+    buffer_put(&m->skipped, "", 1);
+    buffer_put(&m->skipped, why, why_length);
+    buffer_put(&m->skipped, "", 1);
+    buffer_put(&m->skipped_places, &place, sizeof place);
+    return m->skipped.failed || m->skipped_places.failed ? fail_nomem(err) : APL_OK;
+}
+
+const char *manifest_skipped(const struct manifest *m, uint64_t i, const char **why)
+{
+    size_t place;
+    if (i >= m->skipped_places.size / sizeof place)
+        return NULL;
+    memcpy(&place, m->skipped_places.data + i * sizeof place, sizeof place);
+    const char *path = (const char *)m->skipped.data + place;
+    if (why)
+        *why = path + strlen(path) + 1;
+    return path;
 }
 
 static struct summary *find_summary(const struct split *split, unsigned field)

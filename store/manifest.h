@@ -63,7 +63,16 @@ struct manifest {
     struct member *members;
     struct segment *segments;
     uint32_t split_count, member_count, segment_count;
+    struct buffer skipped;        /* texts, each closed by NUL: of each file a path and a reason */
+    struct buffer skipped_places; /* size_t each: of each file in `skipped` */
 };
+
+/* Adds a file that was left out to the list, if that is not full; does not count it. */
+apl_status manifest_add_skipped(struct manifest *manifest, const char *path, size_t path_length,
+                                const char *why, size_t why_length, apl_error *err);
+
+/* File `i` of the list, or NULL. */
+const char *manifest_skipped(const struct manifest *manifest, uint64_t i, const char **why);
 
 void manifest_free(struct manifest *manifest);
 

@@ -76,6 +76,8 @@ static void put_entries(struct buffer *b, const struct manifest *m)
     for (unsigned f = 0; f < m->schema.count; f++)
         if (m->schema.fields[f].media)
             put_kept(b, &m->schema, f);
+    if (m->info.skipped)
+        put_skipped(b, m);
     for (unsigned f = 0; f < m->schema.count; f++)
         if (m->schema.fields[f].class_count)
             put_classes(b, &m->schema, f);
@@ -99,7 +101,8 @@ apl_status manifest_encode(const struct manifest *m, struct buffer *b, apl_error
     b->size = 0;
     buffer_le(b, MANIFEST_MAGIC, 4);
     buffer_le(b, FORMAT_MAJOR, 2);
-    buffer_le(b, schema_keeps(&m->schema) ? FORMAT_MINOR : 0, 2); /* the oldest that has all that is in it */
+    buffer_le(b, schema_keeps(&m->schema) || m->info.skipped ? FORMAT_MINOR : 0,
+              2); /* the oldest that has all that is in it */
     buffer_le(b, 0, 8);
     buffer_le(b, 0, 8);
     put_entries(b, m);
@@ -136,6 +139,8 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
         return get_class_counts(c, m, err);
     case TAG_KEPT:
         return get_kept(c, m, err);
+    case TAG_SKIPPED:
+        return get_skipped(c, m, err);
     }
     if (flags & ENTRY_REQUIRED)
         return fail(err, APL_E_VERSION,

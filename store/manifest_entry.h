@@ -19,7 +19,8 @@ enum tag {
     TAG_SEGMENT = 8,
     TAG_MOMENTS = 9,
     TAG_CLASS_COUNTS = 10,
-    TAG_KEPT = 11 /* from 1.1 on */
+    TAG_KEPT = 11, /* from 1.1 on, as what follows */
+    TAG_SKIPPED = 12
 };
 
 apl_status bad_manifest(apl_error *err, const char *what);
@@ -39,6 +40,8 @@ void put_field(struct buffer *b, const struct schema *schema, unsigned f);
 apl_status get_field(struct cursor *c, struct manifest *m, apl_error *err);
 void put_kept(struct buffer *b, const struct schema *schema, unsigned f);
 apl_status get_kept(struct cursor *c, struct manifest *m, apl_error *err);
+void put_skipped(struct buffer *b, const struct manifest *m);
+apl_status get_skipped(struct cursor *c, struct manifest *m, apl_error *err);
 void put_classes(struct buffer *b, const struct schema *schema, unsigned f);
 apl_status get_classes(struct cursor *c, struct manifest *m, apl_error *err);
 void put_moments(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f);

@@ -81,6 +81,47 @@ apl_status get_kept(struct cursor *c, struct manifest *m, apl_error *err)
                                    : fail_nomem(err);
 }
 
+/* SKIPPED: files left out (8), listed (4), path and reason of each that is listed (text each) */
+void put_skipped(struct buffer *b, const struct manifest *m)
+{
+    const char *path, *why;
+    size_t at = entry_begin(b, TAG_SKIPPED, 0);
+    buffer_le(b, m->info.skipped, 8);
+    buffer_le(b, m->skipped_places.size / sizeof(size_t), 4);
+    for (uint64_t i = 0; (path = manifest_skipped(m, i, &why)); i++) {
+        text_put(b, path);
+        text_put(b, why);
+    }
+    entry_end(b, at);
+}
+
+/* A text that can be printed as it is, in one line. */
+static bool is_plain(const char *text, size_t length)
+{
+    char shown[4 * APL_MAX_SKIPPED_TEXT + 8];
+    if (!text || length == 0 || length > APL_MAX_SKIPPED_TEXT || memchr(text, 0, length))
+        return false;
+    printable(shown, sizeof shown, text, length);
+    return strlen(shown) == length && memcmp(shown, text, length) == 0;
+}
+
+apl_status get_skipped(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    uint64_t skipped = cursor_u64(c);
+    uint32_t listed = cursor_u32(c);
+    if (m->info.skipped || listed > skipped || listed > APL_MAX_SKIPPED)
+        return bad_manifest(err, "skipped files");
+    m->info.skipped = skipped;
+    for (uint32_t i = 0; i < listed; i++) {
+        size_t path_length, why_length;
+        const char *path = text_get(c, &path_length), *why = text_get(c, &why_length);
+        if (!is_plain(path, path_length) || !is_plain(why, why_length))
+            return bad_manifest(err, "a skipped file");
+        TRY(manifest_add_skipped(m, path, path_length, why, why_length, err));
+    }
+    return APL_OK;
+}
+
 /* CLASSES: field (4), count (4), names (text each) */
 void put_classes(struct buffer *b, const struct schema *schema, unsigned f)
 {

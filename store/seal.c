@@ -86,6 +86,10 @@ static apl_status draft_manifest(apl_writer *w, struct manifest *m, apl_error *e
     m->info.block_records = w->block_records;
     m->info.shuffled = w->shuffle;
     m->info.shuffle_seed = w->shuffle ? w->shuffle_seed : 0;
+    m->info.skipped = w->skipped.info.skipped;
+    m->skipped = w->skipped.skipped;
+    m->skipped_places = w->skipped.skipped_places;
+    w->skipped = (struct manifest){0};
     m->info.has_source_digest = w->has_source_digest;
     memcpy(m->info.source_digest, w->source_digest, 32);
     m->tool = strdup(w->tool);

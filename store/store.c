@@ -237,6 +237,11 @@ const apl_field *apl_store_field(const apl_store *store, unsigned i)
     return store && i < store->manifest.schema.count ? &store->manifest.schema.fields[i] : NULL;
 }
 
+const char *apl_store_skipped(const apl_store *store, uint64_t i, const char **why)
+{
+    return store ? manifest_skipped(&store->manifest, i, why) : NULL;
+}
+
 const apl_split *apl_store_split(const apl_store *store, unsigned i)
 {
     return store && i < store->manifest.split_count ? &store->splits[i] : NULL;

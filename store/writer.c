@@ -108,6 +108,7 @@ void apl_writer_close(apl_writer *w)
     free(w->path);
     free(w->tool);
     free(w->source_format);
+    manifest_free(&w->skipped);
     free(w);
 }
 
@@ -169,6 +170,24 @@ apl_status apl_writer_set_classes(apl_writer *w, const char *field, const char *
     if (f < 0 || !names)
         return fail(err, APL_E_NOTFOUND, "%s: no such field, or no names", w->path);
     return schema_set_new_classes(&w->schema, (unsigned)f, names, count, err);
+}
+
+/* Safe to print, and not too long. */
+static size_t plain_text(const char *text, char shown[APL_MAX_SKIPPED_TEXT + 1])
+{
+    printable(shown, APL_MAX_SKIPPED_TEXT + 1, *text ? text : "-", *text ? strlen(text) : 1);
+    return strlen(shown);
+}
+
+apl_status apl_writer_skipped(apl_writer *w, const char *path, const char *why, apl_error *err)
+{
+    char plain_path[APL_MAX_SKIPPED_TEXT + 1], plain_why[APL_MAX_SKIPPED_TEXT + 1];
+    TRY(ready_to_append(w, err));
+    if (!path || !why)
+        return fail(err, APL_E_INVALID, "%s: a skipped file without a path or a reason", w->path);
+    w->skipped.info.skipped++;
+    size_t path_length = plain_text(path, plain_path), why_length = plain_text(why, plain_why);
+    return manifest_add_skipped(&w->skipped, plain_path, path_length, plain_why, why_length, err);
 }
 
 apl_status apl_writer_set_source(apl_writer *w, const char *format, const uint8_t *sha256, apl_error *err)

@@ -53,6 +53,7 @@ struct apl_writer {
     bool shuffle;
     uint64_t shuffle_seed;
     char *tool, *source_format;
+    struct manifest skipped; /* of which only the list of skipped files, and their number, are used */
     bool has_source_digest;
     uint8_t source_digest[32];
 

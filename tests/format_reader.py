@@ -154,6 +154,11 @@ class Manifest:
         elif tag == 10:
             split, field = c.numbers("II")
             self.class_counts[split, field] = c.numbers("Q" * (c.left() // 8))
+        elif tag == 12:
+            self.skipped, listed = c.numbers("QI")
+            must(listed <= min(self.skipped, 10000), "skipped files")
+            self.skipped_files = [(c.text(), c.text()) for _ in range(listed)]
+            must(c.left() == 0 and all(map(all, self.skipped_files)), "skipped files")
         elif tag == 11:
             field, media = c.number("I"), c.text()
             kept = self.fields[field]

@@ -164,6 +164,8 @@ static void make_kept(const char *dir, const char *name, int shuffle)
     must(apl_writer_add_field(w, "notes", APL_U8, APL_NAME, 1, any, &err));
     must(apl_writer_set_media(w, "notes", "application/vnd.notes+json", &err));
     must(apl_writer_add_field(w, "image_shape", APL_U32, APL_NAME, 1, three, &err));
+    must(apl_writer_skipped(w, "cat/1.jpg", "is empty", &err));
+    must(apl_writer_skipped(w, "dog/\xff\n.jpg", "holds PNG", &err));
     for (uint32_t m = 0; m < 3; m++) {
         must(apl_writer_begin_member(w, m ? "more" : "first", m == 2 ? "test" : "train", m, &err));
         for (uint32_t i = 0; i < 20 + m * 311; i++) {

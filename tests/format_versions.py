@@ -13,7 +13,7 @@ import lmdb
 from format_reader import Bytes, xxh3_64
 
 MANIFEST = struct.pack(">III", 1, 0, 0)
-FIELD, MEMBER, KEPT = 4, 7, 11
+FIELD, MEMBER, KEPT, SKIPPED = 4, 7, 11, 12
 
 
 def entries(manifest):
@@ -63,6 +63,16 @@ def variants(parts):
             {},
         )
         yield "accepted-kept-of-1.0", build(parts), {}
+    skipped = [i for i, part in enumerate(parts) if part[0] == SKIPPED]
+    for name, payload in (
+        ("refused-skipped-of-none", struct.pack("<QI", 1, 2) + 4 * b"\1\0a"),
+        ("refused-skipped-cut", struct.pack("<QI", 2, 2) + 3 * b"\1\0a"),
+        ("refused-skipped-unprintable", struct.pack("<QI", 1, 1) + b"\1\0a\1\0\n"),
+        ("refused-skipped-empty", struct.pack("<QI", 1, 1) + b"\1\0a\0\0"),
+    ):
+        if skipped:
+            at = skipped[0]
+            yield name, build([*parts[:at], (SKIPPED, 0, payload), *parts[at + 1 :]]), {}
     twice = [p for part in parts for p in ([part] * (2 if part[0] == 6 else 1))]
     yield "refused-two-of-a-split", build(twice), {}
 

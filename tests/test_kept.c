@@ -157,6 +157,49 @@ Test(kept, records_in_a_block)
     cr_assert_eq(block_records_of(sizes, 2, 3), 128);
 }
 
+/* ------------------------------------------------------------------------------------------- what was left out */
+
+Test(kept, skipped_files_are_listed)
+{
+    static const int64_t any[1] = {-1};
+    for (int shuffle = 0; shuffle < 2; shuffle++) {
+        apl_writer_options o = fx_options(1, 16);
+        apl_writer *w = NULL;
+        const char *why = NULL;
+        char text[3000];
+        o.replace = 1;
+        o.shuffle = shuffle;
+        OK(apl_writer_open(fx_path("db"), &o, &w, &fx_err));
+        OK(apl_writer_add_field(w, "file", APL_U8, APL_INPUT, 1, any, &fx_err));
+        OK(apl_writer_skipped(w, "cat/1.jpg", "is empty", &fx_err));
+        OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+        OK(apl_writer_append(w, &(apl_value){"abc", (int64_t[]){3}}, &fx_err));
+        memset(text, 'x', sizeof text);
+        text[sizeof text - 1] = 0;
+        OK(apl_writer_skipped(w, "a\n\xff", text, &fx_err));
+        OK(apl_writer_skipped(w, "", "", &fx_err));
+        FAILS(APL_E_INVALID, apl_writer_skipped(w, NULL, "", &fx_err));
+        FAILS(APL_E_INVALID, apl_writer_skipped(w, "", NULL, &fx_err));
+        FAILS(APL_E_INVALID, apl_writer_skipped(NULL, "", "", &fx_err));
+        for (unsigned i = 3; i < APL_MAX_SKIPPED + 5; i++)
+            OK(apl_writer_skipped(w, "again", "and again", &fx_err));
+        OK(apl_writer_commit(w, &fx_err));
+        apl_writer_close(w);
+        apl_store *s = fx_open(fx_path("db"));
+        OK(apl_store_verify(s, NULL, &fx_err));
+        cr_assert_eq(apl_store_info(s)->skipped, APL_MAX_SKIPPED + 5);
+        cr_assert_eq(apl_store_info(s)->format_minor, 1);
+        cr_assert_str_eq(apl_store_skipped(s, 0, &why), "cat/1.jpg");
+        cr_assert_str_eq(why, "is empty");
+        cr_assert_str_eq(apl_store_skipped(s, 1, &why), "a\\x0a\\xff");
+        cr_assert_leq(strlen(why), APL_MAX_SKIPPED_TEXT);
+        cr_assert_str_eq(apl_store_skipped(s, APL_MAX_SKIPPED - 1, NULL), "again");
+        cr_assert_null(apl_store_skipped(s, APL_MAX_SKIPPED, &why));
+        cr_assert_null(apl_store_skipped(NULL, 0, &why));
+        apl_store_close(s);
+    }
+}
+
 /* ---------------------------------------------------------------------------------------------- one value alone */
 
 static const struct fx_member few_members[] = {{"a", "train", 0, 24}, {"b", "test", 1, 7}};

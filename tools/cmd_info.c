@@ -146,6 +146,16 @@ static json_t *split_files_json(apl_store *store, const apl_split_list *list)
     return files;
 }
 
+/* Files of the source that were left out, as far as they are listed. */
+static json_t *skipped_json(const apl_store *store)
+{
+    json_t *list = json_array();
+    const char *path, *why;
+    for (uint64_t i = 0; (path = apl_store_skipped(store, i, &why)); i++)
+        json_array_append_new(list, json_pack("{s:o, s:o}", "path", json_text(path), "why", json_text(why)));
+    return list;
+}
+
 static json_t *store_json(const char *path, apl_store *store, const apl_split_list *list)
 {
     const apl_info *info = apl_store_info(store);
@@ -159,7 +169,8 @@ static json_t *store_json(const char *path, apl_store *store, const apl_split_li
                   json_text(info->source_format), "source_sha256", source, "content_sha256",
                   json_digest(info->content_digest), "shuffle_seed", seed_json(info));
     json_t *lists =
-        json_pack("{s:o, s:o, s:o, s:o}", "fields", list_json(store, info->fields, field_json), "splits",
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "skipped_count", json_count(info->skipped), "skipped",
+                  skipped_json(store), "fields", list_json(store, info->fields, field_json), "splits",
                   list_json(store, info->splits, split_json), "named_splits", split_files_json(store, list),
                   "members", list_json(store, info->members, member_json));
     if (head && lists)

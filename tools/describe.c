@@ -92,6 +92,8 @@ static void describe_head(const char *path, const apl_store *store)
     if (info->has_source_digest)
         printf("sha256   %s\n", digest_text(info->source_digest));
     printf("content  %s\n", digest_text(info->content_digest));
+    if (info->skipped)
+        printf("skipped  %s bad files of the source\n", count_text(info->skipped));
     if (info->shuffled)
         printf("order    shuffled with seed %llu\n", (unsigned long long)info->shuffle_seed);
     else
@@ -234,6 +236,21 @@ static int describe_digests(const apl_store *store)
     return table_print(&table);
 }
 
+/* Files of the source that were left out. */
+static int describe_skipped(const apl_store *store)
+{
+    struct table table = TABLE("ll");
+    const char *path, *why;
+    for (uint64_t i = 0; (path = apl_store_skipped(store, i, &why)); i++) {
+        if (i == 0)
+            ADD_ROW(&table, "skipped", "why");
+        ADD_ROW(&table, shown(path), shown(why));
+    }
+    if (table.count)
+        putchar('\n');
+    return table_print(&table);
+}
+
 int describe_store(const char *path, apl_store *store, bool verbose)
 {
     struct split_names splits;
@@ -250,7 +267,7 @@ int describe_store(const char *path, apl_store *store, bool verbose)
     putchar('\n');
     status |= describe_members(store);
     if (verbose)
-        status |= describe_digests(store);
+        status |= describe_skipped(store) | describe_digests(store);
     split_names_close(&splits);
     return report_complete(status);
 }

@@ -101,6 +101,7 @@ typedef struct apl_info {
     /* 1: ids are in a keyed random order, and a field marked APL_POSITION holds each record's source position */
     int shuffled;
     uint64_t shuffle_seed;
+    uint64_t skipped; /* files of the source that were left out as they were bad; see apl_store_skipped() */
 } apl_info;
 
 /* ---------------------------------------------------------------------------------------------- stores */
@@ -149,6 +150,13 @@ APL_API const apl_info *apl_store_info(const apl_store *store);
 APL_API const apl_field *apl_store_field(const apl_store *store, unsigned i);
 APL_API const apl_split *apl_store_split(const apl_store *store, unsigned i);
 APL_API const apl_member *apl_store_member(const apl_store *store, unsigned i);
+
+/*
+ * File `i` of the source that was left out: its path, safe to print, and in *why (which may be NULL) what was wrong with it.
+ * NULL if there is no such file, or it is not listed: the first APL_MAX_SKIPPED are.
+ */
+#define APL_MAX_SKIPPED 10000
+APL_API const char *apl_store_skipped(const apl_store *store, uint64_t i, const char **why);
 
 /* The number of the field or split called `name`, or -1. */
 APL_API int apl_store_find_field(const apl_store *store, const char *name);

@@ -87,6 +87,14 @@ APL_API APL_MUST_USE apl_status apl_writer_set_source(apl_writer *writer, const 
                                                       const uint8_t *sha256, apl_error *err);
 
 /*
+ * Records that a file of the source was left out, and why; both are made safe to print and cut to APL_MAX_SKIPPED_TEXT
+ * bytes. All are counted, and the first APL_MAX_SKIPPED listed. Call it before commit.
+ */
+#define APL_MAX_SKIPPED_TEXT 1023
+APL_API APL_MUST_USE apl_status apl_writer_skipped(apl_writer *writer, const char *path, const char *why,
+                                                   apl_error *err);
+
+/*
  * Begins a member: the records appended from now on belong to it, until the next one begins. Members may come in any
  * order; the store sorts them by `number`. Numbers must be unique, and the members of a split must be consecutive in
  * that order.

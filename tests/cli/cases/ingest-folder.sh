@@ -21,6 +21,8 @@ head -c 100 gray.jpg >photos/train/dog/4.jpeg
 run aplingest photos bad
 run aplingest --skip-bad 1 photos bad
 run aplingest --skip-bad 2 photos bad
+apldata info -v bad | grep -e skipped -A 2
+apldata info --json bad | grep -c '"why"'
 run aplingest --skip-bad x photos bad
 run aplingest --format picture photos bad
 run aplingest --format folder - bad <photos.tar
