@@ -165,7 +165,8 @@ function drawLags(parent, lags) {
         "How far a record's place in the store predicts that of the record so many positions later. If the order is " +
         "uniform, 999 of 1,000 lines end in the shaded band; one outside it now and then means nothing: the test " +
         "judges all of them together.");
-    add(svg, "rect", {class: "band", x: AREA.left, y: y(band), width: AREA.right - AREA.left, height: y(-band) - y(band)});
+    add(svg, "rect", {class: "band", x: AREA.left, y: y(band), width: AREA.right - AREA.left,
+        height: y(-band) - y(band)});
     const step = roundUp(most / 2.75);
     for (let i = -2; i <= 2; i++)
         if (Math.abs(i * step) < most)
@@ -287,13 +288,13 @@ function showOrder(parent) {
     const plots = drawOrder(parent, audit, CAPTION_OF_P[audit.judged_as_uniform ? "good" : "differs"]);
     if (audit.windows)
         drawWindows(plots, audit.windows, audit.records, "neighbours", "Windows: neighbours",
-            "How often two records that were neighbours at the source (in one block) follow each other, as a multiple " +
-            "of chance. Solid: this store; dashed: if its records had been shuffled at ingest. At 1, a window mixes " +
+            "How often two records that were neighbours at the source (in one block) follow each other, as a " +
+            "multiple of chance. Solid: this store; dashed: if its records had been shuffled at ingest. At 1, a window mixes " +
             "as well as one that covers the split.");
     if (audit.windows && audit.windows.some(w => w.stored.classes > 0))
         drawWindows(plots, audit.windows, audit.records, "classes", "Windows: classes",
-            "Variance of the number of records of a class in a batch, as a multiple of what a uniform order gives. Far " +
-            "above 1, batches are one-sided: choose a larger window, or shuffle at ingest (dashed).");
+            "Variance of the number of records of a class in a batch, as a multiple of what a uniform order gives. " +
+            "Far above 1, batches are one-sided: choose a larger window, or shuffle at ingest (dashed).");
     add(parent, "h2", {}, "The order, test by test");
     tabulateFindings(parent, audit.findings);
     if (audit.windows)
