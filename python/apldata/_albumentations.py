@@ -139,6 +139,7 @@ class Albumentations(Wrapped):
 
         def work(start: int, stop: int, slot: int) -> None:
             for row in range(start, stop):
+                self._check_wanted()
                 data, key = self._sample(columns, row), keys.of_row(row)
                 for pipeline in self._pipelines(slot):
                     _seed(pipeline, key)

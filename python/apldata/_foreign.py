@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _core
 from ._arguments import brief, shown
-from ._errors import InvalidError
+from ._errors import CancelledError, InvalidError
 from ._roles import Roles, Trial, roles_named, roles_of
 from .schema import Field, Schema
 from .transforms import (
@@ -372,10 +372,19 @@ class Wrapped:
     def __init__(self, transforms: list[Any], roles: Roles, number: int) -> None:
         self.transforms, self.roles, self.number = transforms, roles, number
         self.seed, self.threads = 0, 1
+        self._ended = False
         self._made: dict[str, tuple[tuple[int, ...], Any]] = {}  # shape and dtype of what comes out
 
     def begin(self, seed: int, threads: int) -> None:
         self.seed, self.threads = seed, threads
+
+    def end(self) -> None:
+        """The loader is closed: a call of another thread is to end at the next record."""
+        self._ended = True
+
+    def _check_wanted(self) -> None:
+        if self._ended:
+            raise CancelledError("the loader was closed meanwhile")
 
     def try_out(self, batch: Trial, before: list[Any]) -> None:
         """Does it work on such records? What does not is told here, rather than in the middle of training."""
@@ -449,3 +458,11 @@ def begin(functions: Iterable[Any], seed: int, threads: int) -> None:
     for function in functions:
         if isinstance(function, Wrapped):
             function.begin(seed, max(1, threads))
+
+
+def end(functions: Iterable[Any]) -> None:
+    """Says to those that nobody waits for what they make any more. A thread that is in the middle of torch's
+    code when Python exits would abort the process."""
+    for function in functions:
+        if isinstance(function, Wrapped):
+            function.end()

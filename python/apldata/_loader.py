@@ -32,7 +32,7 @@ from ._arguments import (
 )
 from ._checks import check_order, check_state
 from ._errors import Error, ForkedError, InvalidError, LentError, NotFoundError
-from ._foreign import begin, resolved
+from ._foreign import begin, end, resolved
 from ._ids import marked, mask_of
 from ._launch import warn_if_alone
 from ._mix import records_of, sources, weight_of
@@ -426,6 +426,7 @@ class Loader:
         not return by then is left to itself, with the batch that it has. Also by ``with loader:``, and when
         the loader is gone."""
         self._closed = True
+        end(self._functions)
         self.cancel()
         for one in list(self._passes):
             one.close()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+import traceback
 import warnings
 from pathlib import Path
 from typing import Any
@@ -256,6 +259,92 @@ def test_mixing(store: apldata.Store) -> None:
     assert torch.allclose(labels.sum(1), torch.ones(32))
     again = next(iter(DataLoader(store, 32, seed=1, transforms=steps)))
     assert torch.equal(again[0], images) and torch.equal(again[1], labels)
+
+
+DRAW_FIRST = {
+    "ColorJitter": lambda: v2.ColorJitter(0.4, 0.4, 0.4, 0.2),
+    "ElasticTransform": lambda: v2.ElasticTransform(),
+    "GaussianBlur": lambda: v2.GaussianBlur(3),
+    "RandomAffine": lambda: v2.RandomAffine(20, (0.1, 0.1), (0.8, 1.2), 10),
+    "RandomCrop": lambda: v2.RandomCrop(24, (1, 2, 3, 4), pad_if_needed=True),
+    "RandomResize": lambda: v2.RandomResize(20, 40),
+    "RandomResizedCrop": lambda: v2.RandomResizedCrop(24),
+    "RandomRotation": lambda: v2.RandomRotation(30),
+    "RandomShortestSize": lambda: v2.RandomShortestSize([20, 30]),
+    "ScaleJitter": lambda: v2.ScaleJitter((24, 24)),
+}
+
+
+def drawn_in(monkeypatch: pytest.MonkeyPatch, make: Any, name: str) -> tuple[Any, list[str]]:
+    """What a step makes of an image, with the generator seeded, and where it drew."""
+    from apldata.torch import _torchvision
+
+    places: list[str] = []
+
+    class Noted(_torchvision.Keyed):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func in self._drawing:
+                names = {frame.name for frame in traceback.extract_stack()}
+                places.append("make_params" if "make_params" in names else "elsewhere")
+            return super().__torch_function__(func, types, args, kwargs)
+
+    image = torch.arange(3 * 32 * 32, dtype=torch.uint8).reshape(3, 32, 32)
+    keyed = Noted()
+    monkeypatch.setattr(_torchvision._here, "keyed", keyed, raising=False)
+    found = []
+    for seed in range(20):
+        keyed.generator.manual_seed(seed)
+        found.append(make(image))
+    return found, places
+
+
+@pytest.mark.parametrize("name", DRAW_FIRST)
+def test_those_that_draw_first_draw_the_same(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    from apldata.torch import _torchvision
+
+    step = DRAW_FIRST[name]()
+    quick = _torchvision._draws_first(step)
+    expected, places = drawn_in(monkeypatch, _torchvision._Drawing(step), name)
+    found, again = drawn_in(monkeypatch, quick, name)
+    assert places and set(places) == {"make_params"} and again == places
+    assert all(torch.equal(one, other) for one, other in zip(found, expected, strict=True))
+    assert len({one.shape for one in found}) > 1 or not torch.equal(found[0], found[1])
+
+
+def test_all_that_draw_first_are_compared() -> None:
+    from apldata.torch import _torchvision
+
+    assert set(DRAW_FIRST) == _torchvision._DRAW_FIRST
+    assert _torchvision._draws_first(v2.RandomErasing()) is None
+    hooked = v2.ColorJitter(0.4)
+    hooked.register_forward_hook(darken)
+    assert _torchvision._draws_first(hooked) is None
+
+
+@pytest.mark.parametrize("library", ["torchvision", "albumentations"])
+def test_closing_ends_the_work_on_a_batch(store: apldata.Store, library: str) -> None:
+    """At the next record: Python must not exit while a thread is in the middle of torch's code."""
+    calls: list[Any] = []
+    before = threading.active_count()
+
+    def close_soon(image: Any, **options: Any) -> Any:
+        calls.append(image)
+        if len(calls) == 40:  # the first batch has 30
+            loader.close()
+        return image
+
+    steps: Any = v2.Compose([v2.RandomRotation(1), close_soon])
+    if library == "albumentations":
+        a = pytest.importorskip("albumentations")
+        steps = a.Compose([a.Lambda(image=close_soon, p=1)])
+    tried = Loader(store, batch_size=30, transforms=steps)
+    calls.clear()
+    loader = tried
+    for _ in loader:
+        while len(calls) < 40 or threading.active_count() > before:
+            time.sleep(0.01)
+        break
+    assert len(calls) == 40
 
 
 # --------------------------------------------------------------------------- images, masks, boxes; shapes

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from .._arguments import wrong_type
+from .._arguments import shown, wrong_type
 from .._core import Batch
 from .._errors import InvalidError, InvalidTypeError
 from ._tensors import Converter, whole_numbers
@@ -95,7 +95,7 @@ class Samples(Sequence[Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         if self._batch is None or not isinstance(name, str):
-            raise InvalidTypeError(f"a batch takes values by the names of fields; got {name!r}")
+            raise InvalidTypeError(f"a batch takes values by the names of fields; got {shown(name)}")
         self._named, self._samples = True, None
         self._batch[name] = value
 

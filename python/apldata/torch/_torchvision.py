@@ -5,6 +5,7 @@ where nothing is random and a batch is transformed as its images are."""
 # mypy: allow-untyped-calls, allow-any-generics, no-warn-return-any
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -29,6 +30,11 @@ _ALL_AT_ONCE = {
 }  # fmt: skip
 _MIXING = {"MixUp", "CutMix"}
 _TO_TENSOR, _AS_TENSOR = {"ToTensor", "to_tensor"}, {"PILToTensor", "pil_to_tensor"}
+# Those of v2 that draw in make_params() alone, as a test checks.
+_DRAW_FIRST = {
+    "ColorJitter", "ElasticTransform", "GaussianBlur", "RandomAffine", "RandomCrop", "RandomResize",
+    "RandomResizedCrop", "RandomRotation", "RandomShortestSize", "ScaleJitter",
+}  # fmt: skip
 _FEWEST_PIXELS = 64 * 64  # of an image that is worth more threads than one: below, they wait for the GIL
 
 
@@ -62,6 +68,43 @@ class Keyed(TorchFunctionMode):
         if func in self._drawing and kwargs.get("generator") is None:
             kwargs = {**kwargs, "generator": self.generator}
         return func(*args, **kwargs)
+
+
+_here = threading.local()  # `keyed`: the mode of this thread
+
+
+def _draws_first(step: Any) -> Any:
+    """A copy of a step of v2 that enters this thread's mode where it draws, and only there: the mode makes
+    each operation of torch's dearer. None: it may draw anywhere."""
+    known = type(step).__name__ in _DRAW_FIRST and type(step).__module__.startswith(
+        "torchvision.transforms.v2"
+    )
+    if not known or altered(step) or not hasattr(step, "make_params"):
+        return None
+    quick, inner = copy.copy(step), step.make_params
+
+    def make_params(inputs: Any) -> Any:
+        with _here.keyed:
+            return inner(inputs)
+
+    quick.make_params = make_params
+    return quick
+
+
+class _Drawing:
+    """A step that may draw anywhere, within this thread's mode."""
+
+    def __init__(self, step: Any) -> None:
+        self._step = step
+
+    def __call__(self, sample: Any) -> Any:
+        with _here.keyed:
+            return _applied(self._step, sample)
+
+
+def _keyed_step(step: Any) -> Any:
+    """A step, entering this thread's mode by itself."""
+    return _draws_first(step) or _Drawing(step)
 
 
 def _use_one_thread() -> None:
@@ -261,12 +304,14 @@ class Torchvision(Wrapped):
         names = list(columns)
         rows, first = len(columns[names[0]]), columns[names[0]][0]
         results: list[Any] = [None] * rows
+        steps = [_keyed_step(step) for step in steps]
 
         def work(start: int, stop: int, slot: int) -> None:
             _use_one_thread()
-            keyed = Keyed()
-            with torch.no_grad(), keyed:
+            _here.keyed = keyed = Keyed()
+            with torch.no_grad():
                 for row in range(start, stop):
+                    self._check_wanted()
                     keyed.generator.manual_seed(keys.of_row(row))
                     results[row] = self._run(steps, {name: columns[name][row] for name in names})
 
