@@ -28,6 +28,12 @@ for source in bench/*.c; do
     name=$(basename "$source" .c)
     case $name in
     bench_reader | bench_plan | bench_growth) continue ;; # by reader.sh
+    bench_photo) # of JPEG images in the folder PHOTOS
+        [ -d "${PHOTOS:-}" ] || continue
+        printf '\n== bench_photo, %s\n' "$PHOTOS"
+        "$BUILD/release/bench/bench_photo" "$PHOTOS"
+        continue
+        ;;
     esac
     printf '\n== %s, %s\n' "$name" "$archive"
     "$BUILD/release/bench/$name" "$rows"

@@ -9,6 +9,8 @@
 #include "archives.h"
 #include "cifar_case.h"
 #include "jpegs.h"
+#include "photo.h"
+#include "status.h"
 #include "store_fixture.h"
 
 #include <ftw.h>
@@ -396,6 +398,30 @@ Test(failing, read_kept_files)
     how = APL_IO_READ;
     make_store();
     sweep(&(struct subject){NULL, get_and_verify, NULL});
+}
+
+/* A crop of each sort of JPEG image. */
+static struct jpeg_bytes jpegs[JPEG_CASES];
+
+static apl_status crop_jpegs(apl_error *err)
+{
+    static const struct crop_rules rules = {
+        .sizing = CROP_RANDOM_RESIZED, .height = 20, .width = 30, .scale = {0.08, 1}, .ratio = {0.75, 1.3}};
+    uint8_t rgb[3 * 20 * 30];
+    struct photo *photo = photo_new();
+    apl_status status = photo ? APL_OK : fail_nomem(err);
+    for (size_t i = 0; i < JPEG_CASES && status == APL_OK; i++)
+        status = photo_draw(photo, jpegs[i].data, jpegs[i].size, &rules, crop_draws(1, 1, i, 0),
+                            i % 2 ? JPEG_CHROMA_EXACT : JPEG_CHROMA_PLANES, rgb, err);
+    photo_free(photo);
+    return status;
+}
+
+Test(failing, crops_of_jpeg_images)
+{
+    for (size_t i = 0; i < JPEG_CASES; i++)
+        jpegs[i] = jpeg_draw(&jpeg_cases[i]);
+    sweep(&(struct subject){NULL, crop_jpegs, NULL});
 }
 
 /* On NFS a file is read, never mapped. */
