@@ -289,8 +289,8 @@ function showOrder(parent) {
     if (audit.windows)
         drawWindows(plots, audit.windows, audit.records, "neighbours", "Windows: neighbours",
             "How often two records that were neighbours at the source (in one block) follow each other, as a " +
-            "multiple of chance. Solid: this store; dashed: if its records had been shuffled at ingest. At 1, a window mixes " +
-            "as well as one that covers the split.");
+            "multiple of chance. Solid: this store; dashed: if its records had been shuffled at ingest. At 1, a window " +
+            "mixes as well as one that covers the split.");
     if (audit.windows && audit.windows.some(w => w.stored.classes > 0))
         drawWindows(plots, audit.windows, audit.records, "classes", "Windows: classes",
             "Variance of the number of records of a class in a batch, as a multiple of what a uniform order gives. " +
