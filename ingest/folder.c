@@ -216,7 +216,7 @@ static apl_status open_entry(struct folder *folder, const char *name, int *fd, a
     }
     int error = errno;
     close(*fd);
-    return result != 0 ? fail_errno(err, error, "%s: %s cannot be looked at", source, folder->path)
+    return result != 0 ? fail_errno(err, error, "%s: %s cannot be examined", source, folder->path)
                        : fail(err, APL_E_SOURCE, "%s: %s is not a regular file", source, folder->path);
 }
 

@@ -129,6 +129,6 @@ apl_status gunzip_finish(const struct gunzip *gunzip, const char *name, apl_erro
     if (gunzip->place != MEMBER)
         return APL_OK;
     return fail(err, APL_E_INCOMPLETE,
-                "%s: ends early at byte %" PRIu64 ": gzip stream is cut (an interrupted download?)", name,
-                gunzip->taken);
+                "%s: ends early at byte %" PRIu64 ": the gzip stream is truncated (an interrupted download?)",
+                name, gunzip->taken);
 }

@@ -48,7 +48,7 @@ extern const struct gunzip_kind gunzip_isal;
 #endif
 
 /* The inflater to use: the fastest built in, or the one that the environment variable APL_GUNZIP names
- * ("isal", "zlib"); NULL where that one is not to be had. */
+ * ("isal", "zlib"); NULL where that one is not available. */
 const struct gunzip_kind *gunzip_pick(void);
 
 struct gunzip;

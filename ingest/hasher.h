@@ -1,4 +1,4 @@
-/* SHA-256 on a thread of its own, so that who reads and inflates is not held up: hashing takes a sixth as
+/* SHA-256 on a thread of its own, so that reading and inflating are not held up: hashing takes a sixth as
  * long as inflating does. */
 #ifndef HASHER_H
 #define HASHER_H
@@ -7,7 +7,7 @@
 
 struct hasher;
 
-/* NULL: out of memory. Where a thread cannot be had, hashing is done by who calls. */
+/* NULL: out of memory. Where a thread cannot be started, the caller hashes. */
 struct hasher *hasher_new(void);
 void hasher_free(struct hasher *hasher);
 

@@ -183,7 +183,7 @@ static apl_status start(struct input *in, apl_error *err)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&in->thread, NULL, run_input, in);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error ? fail_errno(err, error, "%s: no thread to read it", in->options.name) : APL_OK;
+    return error ? fail_errno(err, error, "%s: cannot start a thread to read it", in->options.name) : APL_OK;
 }
 
 static void input_free(struct input *in)

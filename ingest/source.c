@@ -321,7 +321,8 @@ uint64_t source_size(const struct source *s)
 apl_status source_digest(struct source *s, uint8_t sha256[32], apl_error *err)
 {
     if (!s->ended)
-        return fail(err, APL_E_INVALID, "%s: its digest is known only after its end", s->name);
+        return fail(err, APL_E_INVALID, "%s: its digest is known only once it has been read to its end",
+                    s->name);
     memcpy(sha256, s->digest, 32);
     return APL_OK;
 }

@@ -22,7 +22,7 @@ struct source_member {
 /* Asked for every regular file; false: its bytes are not wanted (and a directory does not even open it). */
 typedef bool (*source_wants)(const char *name, void *user);
 
-/* Opens `path` ("-": standard input), whose members have names without folders. What it is, is told from its bytes. `poll` (may be NULL) is called now
+/* Opens `path` ("-": standard input), whose members have names without folders. Its bytes tell what it is. `poll` (may be NULL) is called now
  * and then while reading, and at once when a read is interrupted by a signal; non-zero makes the read fail
  * with APL_E_CANCELLED. */
 apl_status source_open(const char *path, source_wants wants, int (*poll)(void *user), void *user,

@@ -106,8 +106,9 @@ static apl_status tar_failed(struct tar *tar, const char *place, apl_error *err)
         return tar->why.status;
     }
     if (tar->ended)
-        return fail(err, APL_E_INCOMPLETE, "%s: %sends early at byte %" PRIu64 " of the tar: the tar is cut",
-                    tar->name, place, tar->given);
+        return fail(err, APL_E_INCOMPLETE,
+                    "%s: %sends early at byte %" PRIu64 " of the tar: the tar is truncated", tar->name, place,
+                    tar->given);
     const char *text = archive_error_string(tar->archive);
     char safe[160];
     if (!text) /* unreached: libarchive has words for all that it refuses */
@@ -122,7 +123,7 @@ static apl_status begin_failed(struct tar *tar, apl_error *err)
         return tar_failed(tar, "", err);
     return fail(
         err, APL_E_SOURCE,
-        "%s: is no archive that is known here: no tar, plain or packed once with gzip, xz, zstd or bzip2",
+        "%s: is not a known archive: expected a tar, plain or compressed once with gzip, xz, zstd or bzip2",
         tar->name);
 }
 

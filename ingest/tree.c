@@ -213,7 +213,7 @@ static apl_status open_wanted(struct tree *tree, apl_error *err)
     if (tree->file < 0)
         return fail_errno(err, errno, "%s: %s: cannot be opened", tree->options.name, tree->shown);
     if (fstat(tree->file, &st) != 0)
-        return fail_errno(err, errno, "%s: %s: cannot be looked at", tree->options.name, tree->shown);
+        return fail_errno(err, errno, "%s: %s: cannot be examined", tree->options.name, tree->shown);
     if (!S_ISREG(st.st_mode))
         return wrong(tree, "is not a regular file", err);
     tree->size = (uint64_t)st.st_size;

@@ -77,7 +77,7 @@ apl_status unfilter_open(enum unfilter_kind kind, const char *name, unfilter_rea
     if (support(u->archive, kind) != ARCHIVE_OK || /* unreached: this libarchive has them */
         archive_read_support_format_raw(u->archive) != ARCHIVE_OK) {
         unfilter_close(u);
-        return fail(err, APL_E_UNSUPPORTED, "%s: the libarchive here cannot undo its compression", name);
+        return fail(err, APL_E_UNSUPPORTED, "%s: this libarchive cannot decompress it", name);
     }
     *unfilter = u;
     return APL_OK;
@@ -117,7 +117,8 @@ static apl_status unfilter_failed(struct unfilter *u, apl_error *err)
                     u->name, u->given - behind_xz(u));
     if (u->ended)
         return fail(err, APL_E_INCOMPLETE,
-                    "%s: ends early at byte %" PRIu64 ": compressed stream is cut (an interrupted download?)",
+                    "%s: ends early at byte %" PRIu64
+                    ": the compressed stream is truncated (an interrupted download?)",
                     u->name, u->given);
     const char *text = archive_error_string(u->archive);
     char safe[128];

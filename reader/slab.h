@@ -1,6 +1,6 @@
 /*
  * The slab: slots of one record each, for the decoded values of fields of fixed shape. Values of one field
- * lie side by side in memory of their own, on huge pages where they are to be had. A slot has an atomic count
+ * lie side by side in memory of their own, on huge pages where they are available. A slot has an atomic count
  * of the deliveries that are still to come from it; who takes it to zero gives the slot back. The slab knows
  * no order.
  */

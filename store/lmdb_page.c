@@ -12,7 +12,7 @@ apl_status page_read(int fd, uint64_t offset, uint8_t *to, size_t bytes, apl_err
 {
     int code = read_whole(fd, to, bytes, offset);
     if (code == WHOLE_ENDED)
-        return fail(err, APL_E_CORRUPT, "it has been cut while it was open");
+        return fail(err, APL_E_CORRUPT, "it was truncated while it was open");
     return code ? fail_errno(err, code, "cannot read it") : APL_OK;
 }
 

@@ -48,7 +48,7 @@ static apl_status take_file(int fd, apl_io io, struct lmdb_reader *lmdb, apl_err
 {
     if (io == APL_IO_READ || (io == APL_IO_AUTO && choose_io(fd) == APL_IO_READ)) {
         lmdb->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-        return lmdb->fd < 0 ? fail_errno(err, errno, "cannot keep it open") : APL_OK;
+        return lmdb->fd < 0 ? fail_errno(err, errno, "cannot duplicate its descriptor") : APL_OK;
     }
     void *map = mmap(NULL, (size_t)lmdb->size, PROT_READ, MAP_SHARED, fd, 0);
     if (map == MAP_FAILED)
@@ -62,9 +62,9 @@ apl_status lmdb_reader_open(int fd, apl_io io, struct lmdb_reader *lmdb, apl_err
     struct stat st;
     *lmdb = (struct lmdb_reader){.fd = -1};
     if (fstat(fd, &st) != 0)
-        return fail_errno(err, errno, "cannot look at it");
+        return fail_errno(err, errno, "cannot examine it");
     if (!S_ISREG(st.st_mode))
-        return fail(err, APL_E_CORRUPT, "it is no regular file");
+        return fail(err, APL_E_CORRUPT, "it is not a regular file");
     if (st.st_size == 0)
         return fail(err, APL_E_CORRUPT, "it is empty");
     lmdb->size = (uint64_t)st.st_size;

@@ -274,7 +274,7 @@ static apl_status choose_meta(struct walk *w, struct meta *meta)
     bool ok;
     TRY(get_meta(w, 0, &a, &ok));
     if (!ok)
-        return fail(w->err, APL_E_CORRUPT, "it is no LMDB file of data version 1");
+        return fail(w->err, APL_E_CORRUPT, "it is not an LMDB file of data version 1");
     TRY(get_meta(w, a.page_size, &b, &ok));
     if (!ok || a.page_size != b.page_size)
         return fail(w->err, APL_E_CORRUPT, "its two meta pages do not agree");
@@ -283,7 +283,7 @@ static apl_status choose_meta(struct walk *w, struct meta *meta)
     w->pages = w->file->size / w->page_size;
     uint64_t expected = (meta->last_page + 1) * w->page_size;
     if (meta->last_page >= w->pages)
-        return fail(w->err, APL_E_CORRUPT, "it has been cut: %llu bytes, %llu expected",
+        return fail(w->err, APL_E_CORRUPT, "it has been truncated: %llu bytes, %llu expected",
                     (unsigned long long)w->file->size, (unsigned long long)expected);
     if (w->file->size != expected)
         return fail(w->err, APL_E_CORRUPT, "it has been extended: %llu bytes, %llu expected",

@@ -31,7 +31,7 @@ static apl_status get_store(struct cursor *c, struct manifest *m, apl_error *err
     m->info.shuffle_seed = cursor_u64(c);
     const uint8_t *digest = cursor_take(c, 32);
     if (!digest)
-        return bad_manifest(err, "the store's entry is cut");
+        return bad_manifest(err, "the store's entry is truncated");
     memcpy(m->info.content_digest, digest, 32);
     return APL_OK;
 }
@@ -59,7 +59,7 @@ static apl_status get_source(struct cursor *c, struct manifest *m, apl_error *er
     m->info.has_source_digest = cursor_u8(c) & 1;
     const uint8_t *digest = cursor_take(c, 32);
     if (!digest)
-        return bad_manifest(err, "the source's entry is cut");
+        return bad_manifest(err, "the source's entry is truncated");
     memcpy(m->info.source_digest, digest, 32);
     return get_name(c, true, &m->source_format, err);
 }
@@ -178,7 +178,7 @@ apl_status manifest_decode(const uint8_t *bytes, size_t size, struct manifest *m
         uint32_t length = cursor_u32(&c);
         const uint8_t *payload = cursor_take(&c, length);
         if (!payload) {
-            status = bad_manifest(err, "an entry is cut");
+            status = bad_manifest(err, "an entry is truncated");
             goto out;
         }
         struct cursor entry = cursor_over(payload, length);

@@ -146,7 +146,7 @@ apl_status get_classes(struct cursor *c, struct manifest *m, apl_error *err)
     for (uint32_t i = 0; status == APL_OK && i < count; i++)
         names[i] = text_get(c, &lengths[i]);
     if (status == APL_OK && !cursor_ok(c))
-        status = bad_manifest(err, "class names are cut");
+        status = bad_manifest(err, "class names are truncated");
     apl_error inner;
     if (status == APL_OK && schema_set_classes(&m->schema, f, names, lengths, count, &inner) != APL_OK)
         status = inner.status == APL_E_INVALID ? bad_manifest(err, inner.message) : fail_nomem(err);

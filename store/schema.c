@@ -119,9 +119,9 @@ static apl_status check_field(const struct schema *schema, const apl_field *f, a
         return fail(err, APL_E_INVALID, "field name \"%s\" is not 1 to %d bytes of printable UTF-8", shown,
                     APL_MAX_NAME);
     if (schema_find(schema, f->name) >= 0)
-        return fail(err, APL_E_INVALID, "field %s: there are two of that name", shown);
+        return fail(err, APL_E_INVALID, "field %s: the name is taken already", shown);
     if (!is_dtype(f->dtype))
-        return fail(err, APL_E_INVALID, "field %s: %u is no dtype", shown, (unsigned)f->dtype);
+        return fail(err, APL_E_INVALID, "field %s: %u is not a dtype", shown, (unsigned)f->dtype);
     if ((unsigned)f->role < APL_INPUT || (unsigned)f->role > APL_POSITION)
         return fail(err, APL_E_INVALID, "field %s: %u is not a role", shown, (unsigned)f->role);
     for (unsigned i = 0; i < f->ndim; i++)

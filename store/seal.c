@@ -34,7 +34,7 @@ static apl_status write_members(apl_writer *w, struct manifest *m, apl_error *er
         struct writer_member *from = &members[i];
         bool known = place[from->split] != 0;
         if (known && place[from->split] != m->split_count) {
-            status = fail(err, APL_E_INVALID, "the members of split %s have no numbers next to each other",
+            status = fail(err, APL_E_INVALID, "the members of split %s are not numbered consecutively",
                           splits[from->split].name);
             break;
         }

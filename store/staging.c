@@ -144,7 +144,7 @@ static apl_status sync_file(const struct staging *s, apl_error *err)
     if (fchmod(s->file, 0444) != 0 || fsync(s->file) != 0)
         return fail_errno(err, errno, "%s: cannot sync the new store", s->path);
     if (fstat(s->file, &is) != 0 || fstatat(s->fd, s->name, &named, AT_SYMLINK_NOFOLLOW) != 0)
-        return fail_errno(err, errno, "%s: cannot look at the new store", s->path);
+        return fail_errno(err, errno, "%s: cannot examine the new store", s->path);
     return is.st_dev == named.st_dev && is.st_ino == named.st_ino
                ? APL_OK
                : fail(err, APL_E_IO, "%s: somebody has replaced the new store while it was written", s->path);

@@ -100,7 +100,7 @@ static apl_status open_pages(apl_store *store, int directory, apl_io io, apl_err
     if (fd < 0)
         return fail_errno(err, errno, "%s: cannot open %s", store->name, STORE_FILE);
     apl_status status = fstat(fd, &st) == 0 ? lmdb_reader_open(fd, io, &store->lmdb, err)
-                                            : fail_errno(err, errno, "cannot look at it");
+                                            : fail_errno(err, errno, "cannot examine it");
     close(fd);
     if (status == APL_OK) {
         store->device = st.st_dev;

@@ -19,7 +19,7 @@ int temporary_create(int directory, const char *name, char temporary[TEMPORARY_B
 /* Removes all that killed writers have left. */
 void temporary_clear(int directory);
 
-/* Is `name` free, or that of a regular file, which may be replaced? What cannot be looked at may be: whoever replaces
+/* Is `name` free, or that of a regular file, which may be replaced? What cannot be examined may be: whoever replaces
  * it will see. */
 bool may_replace(int directory, const char *name);
 

@@ -14,7 +14,7 @@
 static apl_status check_writer_options(const apl_writer_options *o, apl_error *err)
 {
     if (o->block_records > APL_MAX_BLOCK)
-        return fail(err, APL_E_INVALID, "%u records a block: at most %u", o->block_records, APL_MAX_BLOCK);
+        return fail(err, APL_E_INVALID, "%u records per block: at most %u", o->block_records, APL_MAX_BLOCK);
     if (o->codec && codec_by_name(o->codec) < 0)
         return fail(err, APL_E_INVALID, "there is no codec %.64s", o->codec);
     if (o->level < -128 || o->level > 22)

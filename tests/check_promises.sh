@@ -112,7 +112,7 @@ breaks 5 "memory that could not be allocated is written to" reader/pool.c \
 breaks 6 "checksums of values are not compared" store/block_decode.c 's/if \(is == should_be\)/if (is == should_be || is)/'
 breaks 7 "bytes after the end are accepted" 'store/lmdb_*.c' 's/if \(w->file->size != expected\)/if (w->file->size < expected)/'
 breaks 8 "nodes may lie outside their page" 'store/lmdb_*.c' 's/ \|\| at \+ NODE_HEAD > w->page_size/ \&\& w->page_size == 0/'
-breaks 9 "bytes after a pickle are accepted" ingest/formats/pickle.c 's/(\n    if \()([^\n]*\)\n        return fail\([^\n]*bytes behind the end of the pickle)/\1false \&\& \2/'
+breaks 9 "bytes after a pickle are accepted" ingest/formats/pickle.c 's/(\n    if \()([^\n]*\)\n        return fail\([^\n]*bytes after the end of the pickle)/\1false \&\& \2/'
 breaks 10 "arrays in column-major order are read as row-major" ingest/formats/pickle_array.c 's/if \(p->is_fortran\) \{/if (false) {/'
 breaks 11 "data that cannot be decoded again is stored" store/readback.c 's/TRY\((block_decode\(&w->bc, [^;]*), err\)\);/(void)\1, err);/'
 breaks 12 "a bin hands out one record twice and another never" reader/order/bins.c \

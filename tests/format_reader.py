@@ -248,7 +248,7 @@ def picture_planes(data, n, channels, h, w):
             group = frame(c.take(size), h * w * k)
             for i, record in enumerate(members):
                 planes[channel][record] = undo_prediction(group[i::k], h, w)
-    must(c.left() == 0, "bytes behind the last frame")
+    must(c.left() == 0, "bytes after the last frame")
     return planes
 
 

@@ -184,8 +184,8 @@ Test(format_folder, directories_and_archives)
     put_photos();
     OK(ingest(source));
     check_store(first);
-    cr_assert_not_null(strstr(said, "photos: files left out, as their names are not those of images: 2"), "%s",
-                       said);
+    cr_assert_not_null(strstr(said, "photos: files left out, as their names are not those of images: 2"),
+                       "%s", said);
     snprintf(archive, sizeof archive, "%s/photos.tar", fx_place);
     for (size_t i = 0; i < COUNT(forms); i++) {
         shell("cd '%s' && tar %s", fx_place, forms[i]);
@@ -253,9 +253,9 @@ static const struct {
     const char *words;
 } bad[] = {
     {"train/cat/png.jpg", "\x89PNG\r\n\x1a\n....", 12,
-     "train/cat/png.jpg: holds PNG, and only JPEG images are taken"},
+     "train/cat/png.jpg: holds PNG, and only JPEG images are accepted"},
     {"train/cat/empty.jpg", "", 0, "train/cat/empty.jpg: is empty"},
-    {"train/dog/text.jpg", "hello", 5, "train/dog/text.jpg: is no image that is known"},
+    {"train/dog/text.jpg", "hello", 5, "train/dog/text.jpg: is not a known image"},
     {"train/dog/start.jpg", "\xff\xd8\xff", 3, "train/dog/start.jpg: JPEG: "},
     {"train/dog/gif.png", "GIF89a", 6, "train/dog/gif.png: holds GIF"},
 };

@@ -412,7 +412,7 @@ Test(ingest, doubled_member)
     shell("mkdir '%s/more' && cp '%s/test_batch.bin' '%s/more' && tar cf '%s' -C '%s' test_batch.bin "
           "data_batch_1.bin more/test_batch.bin",
           source, source, source, tar, source);
-    refused_from(tar, true, APL_E_SOURCE, ": test_batch.bin: is there twice");
+    refused_from(tar, true, APL_E_SOURCE, ": test_batch.bin: appears twice");
 }
 
 Test(ingest, names_in_some_members_only)

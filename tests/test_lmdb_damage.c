@@ -155,7 +155,7 @@ Test(lmdb_damage, metas)
     struct hurt h;
     hurt_tree(&h);
     for (size_t meta = 0; meta <= PAGE; meta += PAGE) {
-        const char *what = meta ? "two meta pages do not agree" : "no LMDB file";
+        const char *what = meta ? "two meta pages do not agree" : "not an LMDB file";
         refused(&h, meta + 10, 2, LEAF, what);
         refused(&h, meta + 16, 4, 0xbeefc0df, what);
         refused(&h, meta + 20, 4, 2, what);
@@ -164,8 +164,8 @@ Test(lmdb_damage, metas)
             refused(&h, meta + 40, 4, sizes[i], what);
         refused(&h, meta + 40, 4, 8192, "two meta pages do not agree");
     }
-    refused(&h, h.meta + 136, 8, h.size / PAGE, "it has been cut");
-    refused(&h, h.meta + 136, 8, UINT64_MAX, "it has been cut");
+    refused(&h, h.meta + 136, 8, h.size / PAGE, "it has been truncated");
+    refused(&h, h.meta + 136, 8, UINT64_MAX, "it has been truncated");
     refused(&h, h.meta + 136, 8, h.size / PAGE - 2, "it has been extended");
     refused(&h, h.meta + 136, 8, 0, "it has been extended");
     refused(&h, h.meta + 88 + 4, 2, 4, "its database is not an APL store's");

@@ -140,7 +140,7 @@ Test(lmdb_read, what_is_no_file)
     apl_error err;
     int fd = open("/", O_RDONLY);
     cr_assert_eq(lmdb_reader_open(fd, APL_IO_MAP, &lmdb, &err), APL_E_CORRUPT);
-    cr_assert_str_eq(err.message, "it is no regular file");
+    cr_assert_str_eq(err.message, "it is not a regular file");
     close(fd);
     cr_assert_eq(lmdb_reader_open(fd, APL_IO_MAP, &lmdb, &err), APL_E_IO, "a descriptor that is closed");
     FILE *empty = tmpfile();

@@ -312,5 +312,5 @@ Test(pickle, nothing_may_follow)
     struct maker m;
     batch(&m, 1);
     raw(&m, "\0\0", 2);
-    refused(&m, "2 bytes behind the end of the pickle");
+    refused(&m, "2 bytes after the end of the pickle");
 }

@@ -66,7 +66,7 @@ Test(pickle_lex, no_opcode_at_every_position)
         for (size_t i = 1; i < m.ops && !known; i++) {
             char words[64];
             insert(&g, &m, m.op[i], (uint8_t)code);
-            snprintf(words, sizeof words, "byte %zu: 0x%02x is no opcode", m.op[i], code);
+            snprintf(words, sizeof words, "byte %zu: 0x%02x is not an opcode", m.op[i], code);
             cr_assert_str_eq(g.err.message, words);
         }
     }

@@ -142,7 +142,7 @@ Test(raw_block, bounds_its_columns)
     apl_value value = {data, NULL};
     /* The memory is not touched: only the sizes count. */
     block.columns[0].values.size = BLOCK_MAX_RAW / 2 - APL_MAX_VALUE + 1;
-    refused(&block, &s, &value, "choose fewer records a block");
+    refused(&block, &s, &value, "choose fewer records per block");
     raw_block_clear(&block);
     cr_assert_eq(raw_block_append(&block, &s, &value, NULL), APL_OK);
     raw_block_free(&block);

@@ -81,9 +81,9 @@ Test(schema, refusals)
     refused(longest, APL_U8, APL_INPUT, 0, NULL, "1 to 255 bytes");
     refused("a\nb", APL_U8, APL_INPUT, 0, NULL, "a\\x0ab");
     refused("\xc3", APL_U8, APL_INPUT, 0, NULL, "\\xc3");
-    refused("there", APL_U8, APL_INPUT, 0, NULL, "two of that name");
-    refused("x", (apl_dtype)0, APL_INPUT, 0, NULL, "0 is no dtype");
-    refused("x", (apl_dtype)15, APL_INPUT, 0, NULL, "15 is no dtype");
+    refused("there", APL_U8, APL_INPUT, 0, NULL, "is taken already");
+    refused("x", (apl_dtype)0, APL_INPUT, 0, NULL, "0 is not a dtype");
+    refused("x", (apl_dtype)15, APL_INPUT, 0, NULL, "15 is not a dtype");
     refused("x", APL_U8, (apl_role)0, 0, NULL, "0 is not a role");
     refused("x", APL_U8, (apl_role)5, 0, NULL, "5 is not a role");
     refused("x", APL_U8, APL_INPUT, 9, (int64_t[9]){1, 1, 1, 1, 1, 1, 1, 1, 1}, "9 dimensions");

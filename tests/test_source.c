@@ -82,11 +82,11 @@ Test(source, gzip_in_another_packing)
 {
     struct buffer tar = big_tar(), gz = gzip_of(&tar), xz = packed_with("xz", &gz), xz_gz = gzip_of(&xz);
     if (xz.size > 0) {
-        expect(read_bytes(folder, &xz, 1), APL_E_SOURCE, "packed once");
-        expect(read_bytes(folder, &xz_gz, 1), APL_E_SOURCE, "packed once");
+        expect(read_bytes(folder, &xz, 1), APL_E_SOURCE, "compressed once");
+        expect(read_bytes(folder, &xz_gz, 1), APL_E_SOURCE, "compressed once");
     }
     struct buffer gz_gz = gzip_of(&gz);
-    expect(read_bytes(folder, &gz_gz, 1), APL_E_SOURCE, "packed once");
+    expect(read_bytes(folder, &gz_gz, 1), APL_E_SOURCE, "compressed once");
     buffer_free(&tar);
     buffer_free(&gz);
     buffer_free(&xz);
@@ -101,7 +101,7 @@ Test(source, cut_gzip)
         setenv("APL_GUNZIP", cut % 2 ? "zlib" : "", 1);
         struct buffer part = {.data = gz.data, .size = cut};
         char words[100];
-        snprintf(words, sizeof words, "source: ends early at byte %zu: gzip stream is cut", cut);
+        snprintf(words, sizeof words, "source: ends early at byte %zu: the gzip stream is truncated", cut);
         expect(read_bytes(folder, &part, cut % 900), APL_E_INCOMPLETE, words);
     }
     buffer_free(&tar);
@@ -161,7 +161,8 @@ Test(source, what_follows_other_packings, .timeout = 300)
                 buffer_le(&packed, 'x', 1);
             struct reading *r = read_bytes(folder, &packed, 4096);
             bool sound = !garbage && (zeros[z / 2] == 0 || f != 1); /* zstd takes them for a frame */
-            cr_assert_eq(r->status == APL_END, sound, "%s, %zu zeros: %s", filters[f], zeros[z / 2], r->err.message);
+            cr_assert_eq(r->status == APL_END, sound, "%s, %zu zeros: %s", filters[f], zeros[z / 2],
+                         r->err.message);
             reading_free(r);
         }
         buffer_free(&packed);
@@ -386,7 +387,7 @@ Test(source, what_is_not_there_or_no_file)
     expect(read_source(path, 1), APL_E_SOURCE, "empty: is empty");
     path = in_folder(folder, "text");
     write_file(path, "hello", 5);
-    expect(read_source(path, 1), APL_E_SOURCE, "text: is no archive that is known here");
+    expect(read_source(path, 1), APL_E_SOURCE, "text: is not a known archive");
 }
 
 Test(source, unreadable_file)
@@ -434,8 +435,8 @@ Test(source, an_interrupted_download)
         cr_assert_eq(source_open(path, wants_batches, NULL, NULL, &s, &err), APL_OK);
         cr_assert_eq(source_next(s, &m, &err), APL_OK);
         cr_assert_eq(source_next(s, &m, &err), APL_E_INCOMPLETE);
-        cr_assert(contains(err.message, "cifar-10-python-truncated.tar.gz: ends early at byte 3670016: gzip "
-                                        "stream is cut (an interrupted download?)"));
+        cr_assert(contains(err.message, "cifar-10-python-truncated.tar.gz: ends early at byte 3670016: the gzip "
+                                        "stream is truncated (an interrupted download?)"));
         source_close(s);
     }
 }

@@ -251,7 +251,7 @@ Test(split, fields_that_do_not_stratify)
         if (fields[f].works)
             OK(apl_split_make(store, &o, &err));
         else
-            FAILS(APL_E_INVALID, "is not a target of one whole number", apl_split_make(store, &o, &err));
+            FAILS(APL_E_INVALID, "is not a scalar integer target", apl_split_make(store, &o, &err));
     }
     apl_store_close(store);
 }

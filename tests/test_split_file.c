@@ -306,7 +306,7 @@ Test(split_file, belongs_to_its_store)
     kind.options.replace = 1;
     make_store(db, &kind);
     OK(apl_store_open(db, NULL, &other, &err));
-    FAILS(APL_E_MISMATCH, "db/val.split: it was made for a store with another content",
+    FAILS(APL_E_MISMATCH, "db/val.split: it was made for a store with other contents",
           apl_split_ids(other, "val", NULL, &n, &err));
     FAILS(APL_E_MISMATCH, "val.split", apl_split_ids(other, "train-val", NULL, &n, &err));
     OK(apl_split_ids(store, "val", NULL, &n, &err)); /* the old one is still open, and this is its file */

@@ -60,7 +60,7 @@ Test(store, cut_while_open)
     snprintf(file, sizeof file, "%s/data.mdb", fx_path("db"));
     cr_assert(chmod(file, 0600) == 0 && truncate(file, 3 * 4096) == 0);
     FAILS(APL_E_CORRUPT, apl_store_get(s, last, &batch, &fx_err));
-    SAYS("cut while it was open");
+    SAYS("truncated while it was open");
     cr_assert_eq(fx_err.first_record + fx_err.records, last + 1);
     apl_store_close(s);
 }

@@ -138,7 +138,7 @@ Test(tar, only_zeros_may_follow)
     expect(read_bytes(folder, &tar, 50), APL_E_SOURCE, "byte 19456 of the tar: garbage");
     tar.size = 19456 - 512; /* half an end mark, and something odd */
     buffer_put(&tar, "x", 1);
-    expect(read_bytes(folder, &tar, 50), APL_E_INCOMPLETE, "cut");
+    expect(read_bytes(folder, &tar, 50), APL_E_INCOMPLETE, "truncated");
     buffer_free(&tar);
     buffer_free(&a);
     buffer_free(&b);
@@ -147,9 +147,9 @@ Test(tar, only_zeros_may_follow)
 Test(tar, what_is_no_tar)
 {
     struct buffer b = content(0, 5000);
-    expect(read_bytes(folder, &b, 1), APL_E_SOURCE, "is no archive that is known here");
+    expect(read_bytes(folder, &b, 1), APL_E_SOURCE, "is not a known archive");
     b.size = 3;
-    expect(read_bytes(folder, &b, 1), APL_E_SOURCE, "is no archive that is known here");
+    expect(read_bytes(folder, &b, 1), APL_E_SOURCE, "is not a known archive");
     buffer_free(&b);
 }
 

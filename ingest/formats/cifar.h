@@ -48,7 +48,7 @@ struct cifar_part {
     unsigned number; /* CIFAR_ROWS: of the member; CIFAR_CLASSES of a binary layout: of the label */
 };
 
-/* Tells it from the file's name; false: it is none of CIFAR's. */
+/* Recognizes it by the file's name; false: it is not one of CIFAR's. */
 bool cifar_find(const char *name, struct cifar_part *part);
 
 /* The name of the file that holds a member's rows. Returns `out`. */

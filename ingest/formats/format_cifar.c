@@ -85,7 +85,7 @@ static apl_status admit(struct cifar *c, const struct cifar_part *part, apl_erro
     uint32_t bit = 1u << part->number;
     uint32_t *seen = part->kind == CIFAR_ROWS ? &c->members_seen : &c->classes_seen;
     if (*seen & bit)
-        return fail(err, APL_E_SOURCE, "is there twice");
+        return fail(err, APL_E_SOURCE, "appears twice");
     *seen |= bit;
     return APL_OK;
 }

@@ -108,8 +108,8 @@ static apl_status wrong_kind(const struct image *image, apl_error *err)
     if (image->bytes.size == 0)
         return fail(err, APL_E_SOURCE, "is empty");
     if (!kind)
-        return fail(err, APL_E_SOURCE, "is no image that is known; only JPEG images are taken");
-    return fail(err, APL_E_UNSUPPORTED, "holds %s, and only JPEG images are taken", kind);
+        return fail(err, APL_E_SOURCE, "is not a known image; only JPEG images are accepted");
+    return fail(err, APL_E_UNSUPPORTED, "holds %s, and only JPEG images are accepted", kind);
 }
 
 /* Reads the header; decodes all of the image, if that is to be seen. Its pixels at an eighth of the size: what is read of the

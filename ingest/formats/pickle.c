@@ -281,7 +281,7 @@ static apl_status read_head(struct pickle *p)
 static apl_status read_tail(struct pickle *p)
 {
     if (bytes_left(p))
-        return fail(p->err, APL_E_SOURCE, "byte %" PRIu64 ": %" PRIu64 " bytes behind the end of the pickle",
+        return fail(p->err, APL_E_SOURCE, "byte %" PRIu64 ": %" PRIu64 " bytes after the end of the pickle",
                     here(p), bytes_left(p));
     for (int k = 0; k < PICKLE_KEYS; k++)
         if (p->rules->required & ~p->seen & 1u << k)

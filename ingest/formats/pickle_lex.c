@@ -103,7 +103,7 @@ static apl_status refuse_op(struct pickle *p, uint64_t at, uint8_t op, const cha
     char reason[384];
     vsnprintf(reason, sizeof reason, format, args);
     if (!op_name(op))
-        return fail(p->err, APL_E_SOURCE, "byte %" PRIu64 ": 0x%02x is no opcode", at, op);
+        return fail(p->err, APL_E_SOURCE, "byte %" PRIu64 ": 0x%02x is not an opcode", at, op);
     return fail(p->err, APL_E_SOURCE, "byte %" PRIu64 ": opcode %s: %s", at, op_name(op), reason);
 }
 

@@ -95,7 +95,7 @@ static apl_dtype dtype_called(const char *name)
     for (int d = APL_U8; d <= APL_UTF8; d++)
         if (strcmp(apl_dtype_name((apl_dtype)d), name) == 0)
             return (apl_dtype)d;
-    PyErr_Format(PyExc_ValueError, "%s is no dtype", name);
+    PyErr_Format(PyExc_ValueError, "%s is not a dtype", name);
     return (apl_dtype)0;
 }
 

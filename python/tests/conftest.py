@@ -1,4 +1,4 @@
-"""What the tests share: a small drawn store, and genuine pictures where they are to be had."""
+"""What the tests share: a small drawn store, and genuine pictures where they are available."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ static inline uint32_t cursor_u32be(struct cursor *c)
     return p ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3] : 0;
 }
 
-/* A buffer that grows as it is written to. Memory that cannot be had marks it as failed; ask once, at the
+/* A buffer that grows as it is written to. Running out of memory marks it as failed; ask once, at the
  * end. */
 struct buffer {
     uint8_t *data;

@@ -14,7 +14,7 @@ struct hash128 {
 uint64_t hash_xxh3_64(const void *data, size_t size);
 struct hash128 hash_xxh3_128(const void *data, size_t size);
 
-/* XXH3 of bytes that come in pieces; both widths can be had of the same stream. */
+/* XXH3 of bytes that come in pieces; one stream gives both widths. */
 struct hash_stream;
 struct hash_stream *hash_stream_new(void); /* NULL: out of memory */
 void hash_stream_free(struct hash_stream *stream);

@@ -22,7 +22,7 @@ apl_status thread_start(pthread_t *thread, void *(*run)(void *), void *argument,
 /*
  * Runs work(context, worker, task) for every task below `tasks` on up to `threads` threads, of which the
  * caller is worker 0. Tasks are handed out in order. Of several failures that of the lowest task is returned,
- * whatever the threads; no task above one that has failed begins. Where threads cannot be had, fewer do the
+ * whatever the threads; no task above one that has failed begins. Where threads cannot be started, fewer do the
  * work.
  */
 typedef apl_status (*parallel_work)(void *context, unsigned worker, size_t task, apl_error *err);

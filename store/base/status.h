@@ -12,7 +12,7 @@ apl_status fail(apl_error *err, apl_status status, const char *format, ...)
 apl_status fail_errno(apl_error *err, int sys_errno, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for memory that could not be had. */
+/* The same when out of memory. */
 apl_status fail_nomem(apl_error *err);
 
 /* Says which records an error concerns; returns `status`:  return fail_records(err, fail(err, ...), id, 1); */

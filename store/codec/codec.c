@@ -220,7 +220,7 @@ apl_status codec_decode(struct coder *coder, enum codec_id id, const struct colu
     if ((unsigned)id >= CODEC_COUNT)
         return fail(err, APL_E_CORRUPT, "no codec has the number %u", (unsigned)id);
     if (!codec_suits(id, spec))
-        return fail(err, APL_E_CORRUPT, "codec %s cannot have coded such a column", codec_name(id));
+        return fail(err, APL_E_CORRUPT, "codec %s cannot have encoded this column", codec_name(id));
     switch (id) {
     case CODEC_RAW:
         return decode_raw(spec, coded, size, raw, err);

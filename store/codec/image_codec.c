@@ -346,6 +346,6 @@ apl_status image_decode(struct image_codec *image, const struct image_layout *la
         }
     }
     if (cursor_left(&d.frames) > 0)
-        return fail(err, APL_E_CORRUPT, "%zu bytes behind the last frame", cursor_left(&d.frames));
+        return fail(err, APL_E_CORRUPT, "%zu bytes after the last frame", cursor_left(&d.frames));
     return APL_OK;
 }

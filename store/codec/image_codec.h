@@ -34,7 +34,7 @@
  *
  * Numbers are little-endian. Byte i*k + w of what the frame of group g holds is residual i of record
  * order[32*g + w]. Every order has each of 0 ... n-1 once. Each frame is one zstd frame with its
- * content size, without checksum and dictionary; nothing lies between or behind the frames.
+ * content size, without checksum and dictionary; nothing lies between or after the frames.
  */
 #ifndef IMAGE_CODEC_H
 #define IMAGE_CODEC_H
@@ -57,7 +57,7 @@ struct image_layout {
     size_t frames;      /* where the frames begin */
 };
 
-/* False for a column that is none of images. */
+/* False for a column that does not hold images. */
 bool image_layout_of(const struct column_spec *spec, struct image_layout *layout);
 
 /* Records in group g. */

@@ -80,9 +80,8 @@ apl_status split_field(const apl_store *store, const char *name, unsigned *field
     const apl_field *is = apl_store_field(store, *field);
     bool whole = (is->dtype >= APL_U8 && is->dtype <= APL_I64) || is->dtype == APL_BOOL;
     if (is->role != APL_TARGET || is->ndim != 0 || !whole)
-        return fail(
-            err, APL_E_INVALID,
-            "%s: field %s is not a target of one whole number a record: splits are not stratified by it",
-            store->name, is->name);
+        return fail(err, APL_E_INVALID,
+                    "%s: field %s is not a scalar integer target: splits cannot be stratified by it",
+                    store->name, is->name);
     return APL_OK;
 }

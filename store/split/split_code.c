@@ -113,7 +113,7 @@ static apl_status check_store(const struct split_file *f, uint64_t count, const 
                               apl_error *err)
 {
     if (memcmp(f->content, m->info.content_digest, sizeof f->content) != 0)
-        return fail(err, APL_E_MISMATCH, "it was made for a store with another content");
+        return fail(err, APL_E_MISMATCH, "it was made for a store with other contents");
     for (uint32_t s = 0; s < m->split_count; s++)
         if (strcmp(m->splits[s].name, f->source) == 0 && m->splits[s].first == f->first &&
             m->splits[s].count == count)
@@ -219,7 +219,7 @@ apl_status split_file_decode(const uint8_t *bytes, size_t size, const struct man
         return fail(err, APL_E_VERSION, "a split file of version %llu; this library knows version %u",
                     (unsigned long long)load_le(bytes + 4, 2), SPLIT_MAJOR);
     if (load_le(bytes + 8, 8) != size)
-        return bad_split(err, "it is not as long as it should be");
+        return bad_split(err, "it has the wrong length");
     if (load_le(bytes + size - SUM_BYTES, SUM_BYTES) != hash_xxh3_64(bytes, size - SUM_BYTES))
         return bad_split(err, "its checksum is wrong");
     struct cursor c = cursor_over(bytes + 16, size - 16 - SUM_BYTES);

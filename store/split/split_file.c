@@ -41,7 +41,7 @@ static apl_status check_file(const apl_store *store, int fd, size_t *size, apl_e
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
-        return fail_errno(err, errno, "cannot look at it");
+        return fail_errno(err, errno, "cannot examine it");
     size_t table = entropy_bound(bitset_bytes(store->manifest.info.records));
     if (!S_ISREG(st.st_mode))
         return fail(err, APL_E_CORRUPT, "it is not a file");
@@ -60,7 +60,7 @@ static apl_status read_file(const apl_store *store, int fd, const char *name, st
     if (!bytes)
         return fail_nomem(err);
     int code = read_whole(fd, bytes, size, 0);
-    apl_status status = code == WHOLE_ENDED ? fail(err, APL_E_CORRUPT, "it is not as long as it should be")
+    apl_status status = code == WHOLE_ENDED ? fail(err, APL_E_CORRUPT, "it has the wrong length")
                         : code              ? fail_errno(err, code, "cannot read it")
                                             : APL_OK;
     if (status == APL_OK)

@@ -38,7 +38,8 @@ static apl_status check_split_options(const apl_split_options *o, apl_error *err
         return fail(err, APL_E_INVALID, "a split needs a name");
     if (!split_name_ok(o->name))
         return fail(err, APL_E_INVALID,
-                    "a split cannot be called '%s': names have 1 to %d bytes, no '/' and no '.' in front",
+                    "a split cannot be called '%s': names have 1 to %d bytes, contain no '/' and do not "
+                    "begin with '.'",
                     printable(shown, sizeof shown, o->name, strlen(o->name)), SPLIT_MAX_NAME);
     return APL_OK;
 }
@@ -248,7 +249,7 @@ static apl_status class_field(const apl_store *store, const char **name, apl_err
     }
     return found == 1 ? APL_OK
                       : fail(err, APL_E_INVALID,
-                             "%s: %u fields could tell the classes: parts by a concentration need the name "
+                             "%s: %u fields could be the classes: parts by a concentration need the name "
                              "of one",
                              store->name, found);
 }
