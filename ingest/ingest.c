@@ -205,7 +205,7 @@ static apl_status list_names(struct ingest *in, const char *path, bool *other, a
     TRY(source_open_tree(path, is_wanted, true, report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     while ((status = source_next(in->source, &m, err)) == APL_OK && !*other) {
-        *other = !m.directory && is_anothers(in, m.name);
+        *other = !m.directory && !in->found && is_anothers(in, m.name);
         in->found |= !m.directory && in->format->wants(in->state, m.name);
         if (!*other)
             TRY(in->format->list(in->state, m.name, m.directory, err));

@@ -1,4 +1,4 @@
-"""The examples of README.md, docs/PYTHON.md and docstrings are run as they stand there."""
+"""The examples of README.md, docs/PYTHON.md, docs/DATA.md and docstrings are run as they stand there."""
 
 import ast
 import importlib.util
@@ -14,7 +14,11 @@ import pytest
 import apldata
 
 ROOT = Path(__file__).parents[2]
-PAGES = [page for page in (ROOT / "README.md", ROOT / "docs/PYTHON.md") if page.exists()]
+PAGES = [
+    page
+    for page in (ROOT / name for name in ("README.md", "docs/PYTHON.md", "docs/DATA.md"))
+    if page.exists()
+]
 MODULES = Path(apldata.__file__).parent
 NEEDS = {
     "apldata.torch": "torch",
@@ -39,10 +43,20 @@ def missing(code: str) -> str | None:
     return next((name for name in needed if importlib.util.find_spec(name) is None), None)
 
 
+def draw_photos(folder: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    for i, name in enumerate(("train/cat/1", "train/dog/2", "train/dog/3", "val/cat/4")):
+        file = folder / f"{name}.jpg"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        image.new("RGB", (300 + 20 * i, 280), (60 * i, 90, 200)).save(file, "JPEG")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples(page, store_path, tmp_path, monkeypatch):
     """One after another, in one namespace, in a folder with a store called db."""
     shutil.copytree(store_path, tmp_path / "db")
+    if page.name == "DATA.md":
+        draw_photos(tmp_path / "photos")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     run = 0
