@@ -19,6 +19,7 @@ tools() # the objects of apldata that are not in insides.a
     for source in tools/*.c audit/cmd_*.c; do
         [ $source = tools/aplingest.c ] || echo "$objects/${source%.c}.o"
     done
+    echo "$objects/audit/page_lines.o" # of what make has generated
 }
 
 linked() # OUT OBJECT...: apldata, where these objects come before their like

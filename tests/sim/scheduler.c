@@ -1,6 +1,7 @@
 /* Who goes on: see sim.h. */
 #include "sim.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -279,6 +280,19 @@ void __sanitizer_cov_trace_pc(void)
         return;
     until_preempted = 1 + sim_below(2 * strategy.preempt);
     sim_point("preempted", 0, PLACE);
+}
+
+int __real_pthread_once(pthread_once_t *once, void (*run)(void));
+int __wrap_pthread_once(pthread_once_t *once, void (*run)(void));
+
+/* What is done once is done by the first seed that comes to it, and is no place to be preempted: a seed by itself must go the same way. */
+int __wrap_pthread_once(pthread_once_t *once, void (*run)(void))
+{
+    uint32_t left = until_preempted;
+    until_preempted = 0;
+    int code = __real_pthread_once(once, run);
+    until_preempted = left;
+    return code;
 }
 
 /* A thread whose time is over is left for ever. */

@@ -16,6 +16,8 @@ _Static_assert(sizeof(struct object) <= sizeof(pthread_cond_t), "a condition mus
 
 #define GONE 0xdeadu
 
+#define STATIC 1000000u /* the number of a lock that nobody makes or destroys */
+
 static uint64_t numbers;
 static int64_t objects; /* that have been made, and not been destroyed */
 
@@ -65,7 +67,7 @@ static struct object *known(void *at, const char *what)
     if (o->gone == GONE)
         sim_fail("%s a lock or condition that was destroyed", what);
     if (!o->number)
-        o->number = ++numbers;
+        o->number = STATIC; /* the same for all seeds, whichever comes to it first */
     return o;
 }
 
