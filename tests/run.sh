@@ -348,6 +348,7 @@ suite_arm64()
     arm64 kernels store/codec/filter_scalar.c store/codec/filter_neon.c
     arm64 assembly reader/image/assemble.c reader/image/assemble_shared.c reader/image/assemble_scalar.c \
         reader/image/assemble_neon.c store/base/cpu.c
+    arm64 resample reader/photo/resample.c reader/photo/resample_scalar.c reader/photo/resample_neon.c
 }
 
 # Those that run make, or measure, have the tree for themselves.

@@ -11,6 +11,9 @@ const struct resample *resample_for(enum cpu_variant variant)
     case CPU_AVX2:
     case CPU_AVX512:
         return &resample_avx2;
+#elif defined(__aarch64__)
+    case CPU_NEON:
+        return &resample_neon;
 #endif
     default:
         return &resample_scalar;
