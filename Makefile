@@ -320,10 +320,10 @@ HOURS ?= 1
 soak: $(OBJ)/tests/stress/soak
 	SOAK_SECONDS=$$(awk 'BEGIN { print $(HOURS) * 3600 }') $<
 
-## demo: install what is missing, build, ingest CIFAR-10 (CIFAR=archive, or downloaded, or drawn), train from it
+## demo: install what is missing, build, ingest CIFAR-10 (CIFAR=archive, or downloaded, or drawn) or PHOTOS=folder, train from it
 demo:
 	@BUILD='$(BUILD)' sh tools/setup.sh build demo
-	+@BUILD='$(BUILD)' MAKE='$(MAKE)' CIFAR='$(CIFAR)' sh tools/demo.sh
+	+@BUILD='$(BUILD)' MAKE='$(MAKE)' CIFAR='$(CIFAR)' PHOTOS='$(PHOTOS)' sh tools/demo.sh
 
 ## bench: measure (CIFAR=archive to measure with)
 bench: setup

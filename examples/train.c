@@ -1,10 +1,12 @@
 /*
  * Trains a small convolutional network on the images of a store, and tests it after every epoch:
  *
- *     train [--epochs N] [--seconds S] [--threads N] [--batch-size N] [--seed N] [DB]
+ *     train [--epochs N] [--seconds S] [--threads N] [--batch-size N] [--seed N] [--side N]
+ *           [--train SPLIT] [--test SPLIT] [DB]
  *
- * The reader pads, crops, flips and normalises the images on threads of its own while the network learns
- * from earlier ones. "stall" is the share of training time spent waiting for images.
+ * The reader crops, flips and normalises the images on threads of its own while the network learns from
+ * earlier ones. "stall" is the share of training time spent waiting for images. Of JPEG files, which may have
+ * any size, the reader decodes a random part, and scales it to --side pixels.
  */
 #include "net.h"
 
@@ -16,13 +18,14 @@
 #include <unistd.h>
 
 typedef struct settings {
-    const char *db;
-    double epochs, seconds, threads, batch_size, seed;
+    const char *db, *train, *test;
+    double epochs, seconds, threads, batch_size, seed, side;
 } settings;
 
 /* Which fields of the store are the images and the labels, and what they look like. */
 typedef struct fields {
     unsigned image, label, channels, side, classes;
+    int jpeg;
 } fields;
 
 /* The result of an epoch, or of a test. */
@@ -57,24 +60,48 @@ static double now(void)
 
 /* --------------------------------------------------------------------------------------------- reading */
 
-/* The first u8 field of square images, and the first u8 field with classes. */
-static fields find_fields(const apl_store *store)
+static int is_jpeg(const apl_field *f)
 {
-    fields found = {0, 0, 0, 0, 0};
+    return f->media && strcmp(f->media, "image/jpeg") == 0;
+}
+
+/* The first field of JPEG files or of square u8 images, and the first u8 field with classes. */
+static fields find_fields(const apl_store *store, unsigned jpeg_side)
+{
+    fields found = {0, 0, 0, 0, 0, 0};
     for (unsigned i = apl_store_info(store)->fields; i-- > 0;) {
         const apl_field *f = apl_store_field(store, i);
-        if (f->dtype == APL_U8 && f->ndim == 3 && f->shape[1] > 0 && f->shape[1] == f->shape[2]) {
+        const int square =
+            f->dtype == APL_U8 && f->ndim == 3 && f->shape[1] > 0 && f->shape[1] == f->shape[2];
+        if (is_jpeg(f) || square) {
             found.image = i;
-            found.channels = (unsigned)f->shape[0];
-            found.side = (unsigned)f->shape[1];
+            found.jpeg = is_jpeg(f);
+            found.channels = found.jpeg ? 3 : (unsigned)f->shape[0];
+            found.side = found.jpeg ? jpeg_side : (unsigned)f->shape[1];
         } else if (f->dtype == APL_U8 && f->classes) {
             found.label = i;
             found.classes = (unsigned)f->class_count;
         }
     }
     if (!found.side || !found.classes)
-        die("the store has no field of square u8 images, or none of u8 labels with classes");
+        die("the store has no field of JPEG files or square u8 images, or none of u8 labels with classes");
     return found;
+}
+
+/* What is learned from is cropped at random; what is tested, in the middle. Images of one size are tested whole. */
+static void set_crop(apl_transform *t, const fields *f, int learning)
+{
+    if (f->jpeg || learning)
+        t->crop_height = t->crop_width = f->side;
+    if (f->jpeg && learning) {
+        t->sizing = APL_SIZING_RANDOM;
+    } else if (f->jpeg) {
+        t->sizing = APL_SIZING_RESIZE;
+        t->resize_short = f->side * 8 / 7;
+        t->crop_centre = 1;
+    } else if (learning) {
+        t->pad = f->side / 8;
+    }
 }
 
 /* Images are normalised, in NHWC; those to learn from are shuffled and augmented. */
@@ -82,17 +109,14 @@ static apl_reader *open_reader(apl_store *store, const fields *f, const settings
 {
     apl_transform transform = APL_TRANSFORM_INIT;
     transform.field = apl_store_field(store, f->image)->name;
-    transform.scale = APL_SCALE_NORMALISE; /* by the moments of the split "train", for the test too */
+    transform.scale = APL_SCALE_NORMALISE; /* by the moments of the split "train", also for the test */
     transform.dtype = APL_F32;
     transform.layout = APL_NHWC;
-    if (learning) {
-        transform.pad = f->side / 8;
-        transform.crop_height = transform.crop_width = f->side;
-        transform.flip = APL_FLIP_RANDOM;
-    }
+    transform.flip = learning ? APL_FLIP_RANDOM : APL_FLIP_NONE;
+    set_crop(&transform, f, learning);
     const char *const names[2] = {transform.field, apl_store_field(store, f->label)->name};
     apl_reader_options options = APL_READER_OPTIONS_INIT;
-    options.split = learning ? "train" : "test";
+    options.split = learning ? s->train : s->test;
     options.fields = names;
     options.field_count = 2;
     options.batch_size = (size_t)s->batch_size;
@@ -183,7 +207,7 @@ static void report(int epoch, const result *train, const result *test)
 
 static void train(apl_store *store, const settings *s)
 {
-    const fields f = find_fields(store);
+    const fields f = find_fields(store, (unsigned)s->side);
     net *n = net_new(f.side, f.channels, f.classes, (unsigned)s->threads, (uint64_t)s->seed);
     if (!n)
         die("there is not enough memory, or the side of the images is not a multiple of 8");
@@ -205,7 +229,9 @@ static void train(apl_store *store, const settings *s)
 
 static void usage(void)
 {
-    fputs("usage: train [--epochs N] [--seconds S] [--threads N] [--batch-size N] [--seed N] [DB]\n", stderr);
+    fputs("usage: train [--epochs N] [--seconds S] [--threads N] [--batch-size N] [--seed N] [--side N]\n"
+          "             [--train SPLIT] [--test SPLIT] [DB]\n",
+          stderr);
     exit(2);
 }
 
@@ -219,7 +245,12 @@ static int set_option(settings *s, const char *name, const char *text)
                    {"--seconds", &s->seconds, 0, 1e6},
                    {"--threads", &s->threads, 1, NET_MAX_THREADS},
                    {"--batch-size", &s->batch_size, 1, 65536},
-                   {"--seed", &s->seed, 0, 1e15}};
+                   {"--seed", &s->seed, 0, 1e15},
+                   {"--side", &s->side, 8, 1024}};
+    if (strcmp(name, "--train") == 0 || strcmp(name, "--test") == 0) {
+        *(strcmp(name, "--train") == 0 ? &s->train : &s->test) = text;
+        return 1;
+    }
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (strcmp(name, options[i].name) == 0) {
             char *end;
@@ -233,8 +264,9 @@ static int set_option(settings *s, const char *name, const char *text)
 static settings parse(int argc, char **argv)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    settings s = {"db", 8, 0, (double)(cores < 1 ? 1 : cores > NET_MAX_THREADS ? NET_MAX_THREADS : cores),
-                  128,  1};
+    settings s = {
+        .db = "db", .train = "train", .test = "test", .epochs = 8, .batch_size = 128, .seed = 1, .side = 64};
+    s.threads = (double)(cores < 1 ? 1 : cores > NET_MAX_THREADS ? NET_MAX_THREADS : cores);
     int i = 1;
     for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2)
         if (!set_option(&s, argv[i], argv[i + 1]))
