@@ -49,7 +49,7 @@ void gunzip_close(struct gunzip *gunzip)
 static apl_status damaged(const struct gunzip *gunzip, enum gunzip_step step, const char *name,
                           apl_error *err)
 {
-    const char *what = step == GUNZIP_BAD_HEADER  ? "this is no valid gzip header"
+    const char *what = step == GUNZIP_BAD_HEADER  ? "this is not a valid gzip header"
                        : step == GUNZIP_BAD_CHECK ? "gzip checksum or length does not match the data"
                                                   : "gzip data is damaged";
     if (step == GUNZIP_NO_MEMORY)

@@ -1,7 +1,7 @@
 /*
  * Temporary files in a directory whose lock the caller holds. They have names that nobody else gives: ".tmp-" before
  * the name that the file is to have, and ".1", ".2", ... behind it where something else is called that already. Files
- * with such names are of writers that were killed; what is no regular file is somebody else's, whatever it is called.
+ * with such names are of writers that were killed; what is not a regular file is somebody else's, whatever it is called.
  */
 #ifndef TEMPORARY_H
 #define TEMPORARY_H

@@ -48,7 +48,7 @@ struct apl_writer {
     char *path; /* safe to print */
 
     unsigned threads;       /* that encode; 0: the caller alone */
-    uint32_t block_records; /* 0 until it can be told */
+    uint32_t block_records; /* 0 until it is known */
     int want_codec, want_level;
     bool shuffle;
     uint64_t shuffle_seed;
