@@ -232,7 +232,9 @@ def test_order_that_nobody_knows(store_path: str) -> None:
 
 def test_dataset_of_some_ids(store_path: str, drawn: dict[str, Any]) -> None:
     ids = [700, 3, 512]
-    loader = DataLoader(store_path, 2, ids=ids)
+    with pytest.raises(apldata.InvalidError, match="do not ascend: sort them"):
+        DataLoader(store_path, 2, ids=ids)
+    loader = DataLoader(store_path, 2, True, ids=ids)
     assert len(loader.dataset) == 3
     assert [label for _, label in loader.dataset] == drawn["train"]["label"][ids].tolist()
     dataset = Dataset(store_path, ids=ids)
