@@ -135,5 +135,5 @@ breaks 22 "the old store is emptied before it is replaced" store/staging.c \
 breaks 23 "the number of threads decides the compression level" store/writer.c \
     's/w->want_level = o->level;/w->want_level = o->level + (w->threads > 2);/'
 breaks 24 "blocks begin with another magic number" store/block_layout.h 's/BLOCK_MAGIC 0x424c5041u/BLOCK_MAGIC 0x424c5042u/'
-breaks 25 "nothing is ever rejected" audit/judge.c 's/least->p > level \/ \(count - rejected\)/least->p > 0/'
+breaks 25 "nothing is ever rejected" audit/judge.c 's/f->p > level \/ left/f->p > 0/'
 breaks 26 "a finished batch wakes no thread" reader/batch_queue.c 's/(job->stage = JOB_DONE;\n)[^\n]*\n/\1\n/'
