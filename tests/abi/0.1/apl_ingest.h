@@ -7,9 +7,15 @@
  *     if (apl_ingest("cifar-10-binary.tar.gz", "db", &opt, &sum, &err) != APL_OK)
  *         fprintf(stderr, "%s\n", err.message);
  *
- * Sources: CIFAR-10 and CIFAR-100 in their published binary and python layouts, as .tar, .tar.gz, .tar.zst, .tar.xz or
- * .tar.bz2, or as an unpacked directory; "-" is standard input. The format is detected from the bytes, never from the
- * name. Nothing is extracted to disk, and nothing in a source is ever executed.
+ * Sources are archives (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2) or directories, of these formats:
+ *
+ *   - cifar: CIFAR-10 and CIFAR-100 in their published binary and python layouts; "-" is standard input.
+ *   - folder: JPEG images in folders by class, CLASS/IMAGE or SPLIT/CLASS/IMAGE. The files are kept as they are. Classes
+ *     are the sorted names of the folders, as torchvision's ImageFolder has them. The source is read twice, so it cannot
+ *     be standard input.
+ *
+ * The format is detected from the contents, never from the name. Nothing is extracted to disk, and nothing in a source
+ * is ever executed.
  */
 #ifndef APL_INGEST_H
 #define APL_INGEST_H
@@ -47,10 +53,16 @@ typedef struct apl_ingest_options {
     int (*progress)(void *user, const apl_ingest_progress *progress);
     /* Called for things worth knowing that are not errors, one line each. */
     void (*notice)(void *user, const char *message);
+    const char *format; /* "cifar" or "folder"; NULL: told from the source */
+    uint64_t
+        skip_bad; /* this many files that are bad in themselves, such as images that do not decode, are left out */
+    /* Called for each of them, with its path and what is wrong with it. */
+    void (*skipped)(void *user, const char *path, const char *why);
+    int unchecked; /* 1: images are taken without decoding them once to see that they can be */
 } apl_ingest_options;
-#define APL_INGEST_OPTIONS_INIT                               \
-    {                                                         \
-        sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL \
+#define APL_INGEST_OPTIONS_INIT                                                 \
+    {                                                                           \
+        sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0 \
     }
 
 /* The result of an ingest. */

@@ -36,7 +36,7 @@ extern "C" {
  *
  * Something other than the inputs can be hashed: see apl_split_by. Equal inputs may then be on both sides; `apldata
  * check` finds them. With `group`, the name of a field, all records with the same value of that field are on one
- * side: the images of one patient, the takes of one speaker, the frames of one video. The field may have any mark; it
+ * side: the images of one patient, the takes of one speaker, the frames of one video. The field may have any role; it
  * holds whole numbers, bools or bytes of a fixed shape, or text. The ratio is then a fraction of groups, not of
  * records. With `stratify` too, a group counts towards its most frequent class (of several, the lowest), and a class
  * falls short by less than one group.

@@ -27,7 +27,7 @@ typedef enum apl_status {
     APL_E_NOSPACE = 5,      /* the file system or a quota is full */
     APL_E_EXISTS = 6,       /* the store exists, and replacing it was not requested */
     APL_E_NOTFOUND = 7,     /* no such store, record, field, split or member */
-    APL_E_BUSY = 8,         /* another process is writing this store */
+    APL_E_BUSY = 8,         /* another writer is at work on this store, in this or another process */
     APL_E_CORRUPT = 9,      /* the stored bytes are not the ones that were written */
     APL_E_VERSION = 10,     /* the library does not know this store's format */
     APL_E_SOURCE = 11,      /* the source of an ingest is damaged or not as expected */

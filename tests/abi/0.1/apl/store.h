@@ -42,13 +42,13 @@ APL_API const char *apl_dtype_name(apl_dtype dtype);
 
 /* The role of a field. Splits by content look at inputs only; digests look at inputs and targets. Neither looks at
  * names. */
-typedef enum apl_mark { APL_INPUT = 1, APL_TARGET = 2, APL_NAME = 3, APL_POSITION = 4 } apl_mark;
+typedef enum apl_role { APL_INPUT = 1, APL_TARGET = 2, APL_NAME = 3, APL_POSITION = 4 } apl_role;
 
 /* A field of a store. Fields are in schema order. Later versions may append members. */
 typedef struct apl_field {
     const char *name;
     apl_dtype dtype;
-    apl_mark mark;
+    apl_role role;
     unsigned ndim;               /* 0: scalar */
     int64_t shape[APL_MAX_DIMS]; /* -1: varies from record to record */
     size_t value_bytes;          /* size of one value; 0 if the shape varies */
@@ -61,6 +61,9 @@ typedef struct apl_field {
     uint64_t raw_bytes;    /* size of all values, decoded */
     uint64_t stored_bytes; /* size of all values, as stored */
     uint8_t digest[32];    /* SHA-256 over all values in id order, as docs/FORMAT.md defines it */
+    /* The media type of a kept field, such as "image/jpeg": each value is a file, byte for byte as it came. NULL: the
+     * field is not kept. */
+    const char *media;
 } apl_field;
 
 /* A split of the source, a named subset of the records: the ids first ... first+count-1. */
@@ -98,6 +101,7 @@ typedef struct apl_info {
     /* 1: ids are in a keyed random order, and a field marked APL_POSITION holds each record's source position */
     int shuffled;
     uint64_t shuffle_seed;
+    uint64_t skipped; /* files of the source that were left out as they were bad; see apl_store_skipped() */
 } apl_info;
 
 /* ---------------------------------------------------------------------------------------------- stores */
@@ -146,6 +150,13 @@ APL_API const apl_info *apl_store_info(const apl_store *store);
 APL_API const apl_field *apl_store_field(const apl_store *store, unsigned i);
 APL_API const apl_split *apl_store_split(const apl_store *store, unsigned i);
 APL_API const apl_member *apl_store_member(const apl_store *store, unsigned i);
+
+/*
+ * File `i` of the source that was left out: its path, safe to print, and in *why (which may be NULL) what was wrong with it.
+ * NULL if there is no such file, or it is not listed: the first APL_MAX_SKIPPED are.
+ */
+#define APL_MAX_SKIPPED 10000
+APL_API const char *apl_store_skipped(const apl_store *store, uint64_t i, const char **why);
 
 /* The number of the field or split called `name`, or -1. */
 APL_API int apl_store_find_field(const apl_store *store, const char *name);
@@ -208,7 +219,7 @@ typedef struct apl_get_options {
     }
 
 /*
- * Gets the record `id` as a batch of one row.
+ * Gets the record `id` as a batch of one row. Of a kept field, only this value is read.
  * Likely errors: APL_E_NOTFOUND (no such id), APL_E_CORRUPT (the message names member and block).
  */
 APL_API APL_MUST_USE apl_status apl_store_get(apl_store *store, uint64_t id, apl_batch **batch,

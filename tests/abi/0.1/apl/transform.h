@@ -21,14 +21,22 @@ typedef enum apl_scale {
     APL_SCALE_NONE = 2       /* v unchanged */
 } apl_scale;
 
+/* What JPEG images of any size are scaled to, before they are cropped. */
+typedef enum apl_sizing {
+    APL_SIZING_NONE = 0,
+    APL_SIZING_RESIZE = 1, /* the whole image, to two sides, or its shorter side to one */
+    APL_SIZING_RANDOM = 2  /* a random box of it, to the size of the crop: RandomResizedCrop */
+} apl_sizing;
+
 #define APL_MAX_CHANNELS 16
 
 /*
- * Transforms the images of a u8 field of shape {C, H, W} or {H, W} on their way into a batch, in this order: pad on all
- * sides, crop, flip, cut out, scale, convert. Randomness is keyed by seed, epoch, record and copy, so a record is
- * augmented the same way whatever its batch, thread or rank. It is not keyed by the field, so the images of one record,
- * such as a photograph and its mask, are augmented alike: with equal settings and shapes they get the same crop, flip
- * and square; flips agree whatever the shapes. Start from APL_TRANSFORM_INIT.
+ * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, or of a kept field of type image/jpeg, on their way
+ * into a batch, in this order: decode and resize (image/jpeg), pad on all sides, crop, flip, cut out, scale, convert.
+ * Randomness is keyed by seed, epoch, record and copy, so a record is augmented the same way whatever its batch, thread
+ * or rank. It is not keyed by the field, so the images of one record, such as a photograph and its mask, are augmented
+ * alike: with equal settings and shapes they get the same crop, flip and square; flips agree whatever the shapes. Start
+ * from APL_TRANSFORM_INIT.
  */
 typedef struct apl_transform {
     size_t size;       /* sizeof(apl_transform) */
@@ -41,17 +49,30 @@ typedef struct apl_transform {
     unsigned cutout; /* side of a randomly placed square, perhaps partly outside, that is set to 0; 0: none */
     apl_scale scale;
     /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255). Where the standard
-     * deviation is 0, both are taken from the split "train", or, if there is none, from the split that is read. */
+     * deviation is 0, both are taken from the split "train", or, if there is none, from the split that is read. Of JPEG
+     * images they are those of 256 images, evenly spaced in it, cropped as this transform does. */
     float mean[APL_MAX_CHANNELS], deviation[APL_MAX_CHANNELS];
     apl_dtype dtype;        /* APL_F32, APL_F16, APL_BF16, or APL_U8 (or 0), which is not scaled */
     apl_layout layout;      /* has no effect on images of shape {H, W} */
     double flip_p;          /* for APL_FLIP_RANDOM: its probability, above 0 and at most 1; 0: one half */
     double vertical_flip_p; /* the probability of a flip top to bottom, from 0 to 1, anew each epoch */
+    /*
+     * The rest is for kept fields of type image/jpeg (see apl_field.media). Their images may have any size; they become
+     * u8 {3, H, W}, grey ones too, of crop_height x crop_width pixels, which must be given unless both sides are resized.
+     * Resizing is antialiased bilinear, as in torchvision and Pillow. No more is decoded than the crop needs.
+     */
+    apl_sizing sizing;
+    /* For APL_SIZING_RESIZE: the shorter side, the other in proportion, rounded down; or both sides. */
+    unsigned resize_short, resize_height, resize_width;
+    /* For APL_SIZING_RANDOM: least and most of the image's area, and of width / height. 0, 0: 0.08, 1 and 3/4, 4/3. */
+    double area[2], ratio[2];
+    int pad_if_needed; /* 1: images smaller than a random crop are padded with 0; 0: they are an error */
+    int exact_chroma;  /* 1: colours are interpolated before images are resized, at more cost; 0: after it */
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
     {                                                                                                      \
         sizeof(apl_transform), NULL, 0, APL_PAD_ZERO, 0, 0, 0, APL_FLIP_NONE, 0, APL_SCALE_UNIT, {0}, {0}, \
-            (apl_dtype)0, APL_NCHW, 0, 0                                                                   \
+            (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0                         \
     }
 
 /*
@@ -83,7 +104,7 @@ typedef struct apl_placement {
  *
  * Steps that are not random have fixed placements: a centre crop (rounded towards the top left), no flip, and without
  * cutout a square outside the image. Likely errors: APL_E_INVALID (not a batch of a reader, or an invalid transform
- * as for apl_reader_open()), APL_E_NOTFOUND (the field).
+ * as for apl_reader_open(), or of a kept field, whose images are made by the reader alone), APL_E_NOTFOUND (the field).
  */
 APL_API APL_MUST_USE apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform,
                                                      uint64_t seed, const apl_batch *batch,

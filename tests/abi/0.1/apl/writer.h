@@ -29,9 +29,11 @@ typedef struct apl_writer apl_writer;
 
 /* Zeros mean defaults. Start from APL_WRITER_OPTIONS_INIT. */
 typedef struct apl_writer_options {
-    size_t size;            /* sizeof(apl_writer_options) */
-    unsigned threads;       /* encoding threads; 0: one per core; APL_NO_THREADS: only the caller's */
-    uint32_t block_records; /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer if 128 would exceed 8 MiB */
+    size_t size;      /* sizeof(apl_writer_options) */
+    unsigned threads; /* encoding threads; 0: one per core; APL_NO_THREADS: only the caller's */
+    /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer if 128 would exceed 8 MiB, with kept fields 2 MiB (but at least 4, and
+     * judged by the first records) */
+    uint32_t block_records;
     /* "raw", "zstd", "shuffle", "delta" or "picture", used for every input field that it suits; there must be at least
      * one. NULL: tried and chosen by size. */
     const char *codec;
@@ -61,11 +63,20 @@ APL_API APL_MUST_USE apl_status apl_writer_open(const char *path, const apl_writ
  * for "varies". A field of dtype APL_UTF8 has the shape {-1}. Names are unique, 1 ... APL_MAX_NAME bytes of UTF-8.
  */
 APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const char *name, apl_dtype dtype,
-                                                     apl_mark mark, unsigned ndim, const int64_t *shape,
+                                                     apl_role role, unsigned ndim, const int64_t *shape,
                                                      apl_error *err);
 
-/* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32; at any time before commit. If a
- * record has any other value, commit fails with APL_E_INVALID. */
+/*
+ * Keeps a field's values as they are: each is a file of the media type `media`, such as "image/jpeg" or
+ * "application/octet-stream", written in lower case. They are stored uncompressed, each with a checksum of its own, so
+ * that one can be read without its block. The field is of type u8 and shape {-1}; only before the first member. A store
+ * with kept fields has the format 1.1, which readers of 1.0 refuse.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_set_media(apl_writer *writer, const char *field, const char *media,
+                                                     apl_error *err);
+
+/* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32, each differently; at any time before
+ * commit. If a record has any other value, commit fails with APL_E_INVALID. */
 APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const char *field,
                                                        const char *const *names, uint64_t count,
                                                        apl_error *err);
@@ -74,6 +85,14 @@ APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const
  * commit. */
 APL_API APL_MUST_USE apl_status apl_writer_set_source(apl_writer *writer, const char *format,
                                                       const uint8_t *sha256, apl_error *err);
+
+/*
+ * Records that a file of the source was left out, and why; both are made safe to print and cut to APL_MAX_SKIPPED_TEXT
+ * bytes. All are counted, and the first APL_MAX_SKIPPED listed. Call it before commit.
+ */
+#define APL_MAX_SKIPPED_TEXT 1023
+APL_API APL_MUST_USE apl_status apl_writer_skipped(apl_writer *writer, const char *path, const char *why,
+                                                   apl_error *err);
 
 /*
  * Begins a member: the records appended from now on belong to it, until the next one begins. Members may come in any
