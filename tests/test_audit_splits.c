@@ -368,14 +368,14 @@ static const struct checked_pair *pair_of(const struct check_report *r, const ch
 Test(audit_store_splits, what_splits_share)
 {
     apl_store *store = plain_store(6008, 1000);
-    struct check_options o = {.level = 1e-3, .statistics = &split_statistics, .pictures = true, .near = 12};
+    struct check_options o = {.level = 1e-3, .statistics = &split_statistics, .images = true, .near = 12};
     struct check_report report;
     make_split(store, "val", 0.2, NULL, NULL);
     apl_split_options by = split_options("ids", 0.2, NULL);
     by.by = APL_BY_ID;
     OK(apl_split_make(store, &by, &err));
     OK(check_splits(store, &o, &report, &err));
-    cr_assert(report.pair_count == 3 && report.picture_field == -1 && report.class_field == 1);
+    cr_assert(report.pair_count == 3 && report.image_field == -1 && report.class_field == 1);
     const struct checked_pair *p = pair_of(&report, "train", "test");
     cr_assert(p->in_both == 0 && p->equal == 1 && p->records == 1000 && p->other_records == 6008);
     p = pair_of(&report, "train-val", "val");
