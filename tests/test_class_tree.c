@@ -114,11 +114,11 @@ Test(class_tree, names_that_are_none)
     char name[300];
     memset(name, 'x', 256);
     strcpy(name + 256, "/1");
-    expect_failure("is not called in printable UTF-8", APL_E_SOURCE,
+    expect_failure("is not printable UTF-8 of at most 255 bytes", APL_E_SOURCE,
                    (const char *const[]){"a\xff/1", "b/1", NULL});
-    expect_failure("is not called in printable UTF-8", APL_E_SOURCE,
+    expect_failure("is not printable UTF-8 of at most 255 bytes", APL_E_SOURCE,
                    (const char *const[]){"a\n/1", "b/1", NULL});
-    expect_failure("is not called in printable UTF-8", APL_E_SOURCE,
+    expect_failure("is not printable UTF-8 of at most 255 bytes", APL_E_SOURCE,
                    (const char *const[]){name, "b/1", NULL});
     DECIDED("caf\xc3\xa9 | train:0:caf\xc3\xa9/1 | 0", "caf\xc3\xa9/1");
 }

@@ -183,7 +183,7 @@ static apl_status check_class(const struct class_tree *tree, const struct node *
     (void)tree;
     if (length > APL_MAX_NAME || !utf8_valid(n->name, length) || strcmp(shown, n->name) != 0)
         return fail(err, APL_E_SOURCE,
-                    "the class %.200s has a name that is not at most %d bytes of printable UTF-8", shown,
+                    "the name of the class %.200s is not printable UTF-8 of at most %d bytes", shown,
                     APL_MAX_NAME);
     if (n->below == 0 && !partial)
         return fail(err, APL_E_INCOMPLETE, "the class %s has no images", shown);
