@@ -25,46 +25,55 @@ static int take_floats(PyObject *dict, const char *name, float *to)
     return value ? PyDict_DelItemString(dict, name) : 0;
 }
 
-int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
-{
 #define ITEM(member, kind, most)                             \
     {                                                        \
 #member, offsetof(apl_transform, member), kind, most \
     }
-    static const struct number_item items[] = {
-        ITEM(pad, NUMBER_UNSIGNED, 1u << 15),
-        ITEM(pad_mode, NUMBER_ENUM, APL_PAD_REFLECT),
-        ITEM(crop_height, NUMBER_UNSIGNED, 1u << 20),
-        ITEM(crop_width, NUMBER_UNSIGNED, 1u << 20),
-        ITEM(crop_centre, NUMBER_FLAG, 1),
-        ITEM(flip, NUMBER_ENUM, APL_FLIP_ALTERNATING),
-        ITEM(cutout, NUMBER_UNSIGNED, 1u << 15),
-        ITEM(scale, NUMBER_ENUM, APL_SCALE_NONE),
-        ITEM(dtype, NUMBER_ENUM, APL_UTF8),
-        ITEM(layout, NUMBER_ENUM, APL_NHWC),
-        ITEM(sizing, NUMBER_ENUM, APL_SIZING_RANDOM),
-        ITEM(resize_short, NUMBER_UNSIGNED, 1u << 20),
-        ITEM(resize_height, NUMBER_UNSIGNED, 1u << 20),
-        ITEM(resize_width, NUMBER_UNSIGNED, 1u << 20),
-        ITEM(pad_if_needed, NUMBER_FLAG, 1),
-        ITEM(exact_chroma, NUMBER_FLAG, 1),
-    };
+static const struct number_item transform_items[] = {
+    ITEM(pad, NUMBER_UNSIGNED, 1u << 15),
+    ITEM(pad_mode, NUMBER_ENUM, APL_PAD_REFLECT),
+    ITEM(crop_height, NUMBER_UNSIGNED, 1u << 20),
+    ITEM(crop_width, NUMBER_UNSIGNED, 1u << 20),
+    ITEM(crop_centre, NUMBER_FLAG, 1),
+    ITEM(flip, NUMBER_ENUM, APL_FLIP_ALTERNATING),
+    ITEM(cutout, NUMBER_UNSIGNED, 1u << 15),
+    ITEM(scale, NUMBER_ENUM, APL_SCALE_NONE),
+    ITEM(dtype, NUMBER_ENUM, APL_UTF8),
+    ITEM(layout, NUMBER_ENUM, APL_NHWC),
+    ITEM(sizing, NUMBER_ENUM, APL_SIZING_RANDOM),
+    ITEM(resize_short, NUMBER_UNSIGNED, 1u << 20),
+    ITEM(resize_height, NUMBER_UNSIGNED, 1u << 20),
+    ITEM(resize_width, NUMBER_UNSIGNED, 1u << 20),
+    ITEM(pad_if_needed, NUMBER_FLAG, 1),
+    ITEM(exact_chroma, NUMBER_FLAG, 1),
+};
 #undef ITEM
-    PyObject *dict = PyDict_Copy(given);
-    if (!dict)
-        return -1;
-    *t = (apl_transform)APL_TRANSFORM_INIT;
-    int done = take_text(call->owners, dict, "field", &t->field);
-    if (done == 0)
-        done = take_numbers(t, items, sizeof items / sizeof *items, dict);
+
+static int take_reals(PyObject *dict, apl_transform *t)
+{
     const struct {
         const char *name;
         double *to;
     } reals[] = {{"flip_p", &t->flip_p},        {"vertical_flip_p", &t->vertical_flip_p},
                  {"area_least", &t->area[0]},   {"area_most", &t->area[1]},
                  {"ratio_least", &t->ratio[0]}, {"ratio_most", &t->ratio[1]}};
+    int done = 0;
     for (size_t i = 0; done == 0 && i < sizeof reals / sizeof *reals; i++)
         done = take_real(dict, reals[i].name, reals[i].to);
+    return done;
+}
+
+int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
+{
+    PyObject *dict = PyDict_Copy(given);
+    if (!dict)
+        return -1;
+    *t = (apl_transform)APL_TRANSFORM_INIT;
+    int done = take_text(call->owners, dict, "field", &t->field);
+    if (done == 0)
+        done = take_numbers(t, transform_items, sizeof transform_items / sizeof *transform_items, dict);
+    if (done == 0)
+        done = take_reals(dict, t);
     if (done == 0)
         done = take_floats(dict, "mean", t->mean);
     if (done == 0)
