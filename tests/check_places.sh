@@ -76,10 +76,10 @@ ln -s /dev/null null/data.mdb
 ln -s nowhere dangling/data.mdb
 ln -s data.mdb loop/data.mdb
 : >empty/data.mdb
-what_is_no_file pipe "no regular file"
-what_is_no_file directory "no regular file"
-what_is_no_file device "no regular file"
-what_is_no_file null "no regular file"
+what_is_no_file pipe "not a regular file"
+what_is_no_file directory "not a regular file"
+what_is_no_file device "not a regular file"
+what_is_no_file null "not a regular file"
 what_is_no_file dangling "no data.mdb"
 what_is_no_file loop "symbolic links"
 what_is_no_file empty "is empty"
