@@ -50,8 +50,9 @@
  *
  * Rules that hold everywhere:
  *
- *   - Every call that can fail returns an apl_status; APL_OK is 0. It also fills in the apl_error that the caller
- *     passes, which may be NULL. A call that fails leaves its results untouched.
+ *   - Every call that can fail returns an apl_status; APL_OK is 0. On failure it fills in the apl_error, which may be
+ *     NULL; APL_OK and APL_END leave it alone. A call that fails leaves its results untouched, except the required
+ *     size or count, where stated.
  *   - Anything a call returns as `const ... *` belongs to the handle it came from and lives as long as that handle.
  *   - Any number of threads may use a store and its batches at once. A writer may be used by only one thread at a
  *     time. Neither may be used in a child after fork().

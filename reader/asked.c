@@ -41,6 +41,23 @@ static apl_status check_reserved(const apl_reader_options *o, apl_error *err)
         part);
 }
 
+/* An array and its length, or a rank and the number of ranks: one without the other is a slip. */
+static apl_status check_pairs(const apl_reader_options *o, apl_error *err)
+{
+    if (!o->fields && o->field_count)
+        return fail(err, APL_E_INVALID, "fields is NULL, but field_count is %zu", o->field_count);
+    if (!o->transforms && o->transform_count)
+        return fail(err, APL_E_INVALID, "transforms is NULL, but transform_count is %zu", o->transform_count);
+    if (o->transforms && !o->transform_count)
+        return fail(err, APL_E_INVALID, "transforms is empty: set transform_count, or transforms to NULL");
+    if (!o->state && o->state_size)
+        return fail(err, APL_E_INVALID, "state is NULL, but state_size is %zu", o->state_size);
+    if (o->ranks.rank && o->ranks.world == 0)
+        return fail(err, APL_E_INVALID, "ranks.rank is %u, but ranks.world is 0: set both, or neither",
+                    o->ranks.rank);
+    return APL_OK;
+}
+
 apl_status asked_take(struct asked *a, const apl_reader_options *options, apl_error *err)
 {
     *a = (struct asked){APL_READER_OPTIONS_INIT, APL_SAMPLING_INIT, NULL};
@@ -49,6 +66,7 @@ apl_status asked_take(struct asked *a, const apl_reader_options *options, apl_er
     if (a->options.sampling)
         a->options.sampling = &a->sampling;
     TRY(check_reserved(&a->options, err));
+    TRY(check_pairs(&a->options, err));
     TRY(mix_check(&a->options, err));
     return a->options.mix.count ? take_sources(a, err) : APL_OK;
 }

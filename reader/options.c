@@ -55,8 +55,10 @@ static apl_status resolve_rank(struct reader_options *o, const apl_reader_option
         o->rank = 0;
         o->world = 1;
     }
-    if (o->rank >= o->world || o->world > 1u << 20)
-        return fail(err, APL_E_INVALID, "rank %u of %u", o->rank, o->world);
+    if (o->world > 1u << 20)
+        return fail(err, APL_E_INVALID, "world is %u: at most %u", o->world, 1u << 20);
+    if (o->rank >= o->world)
+        return fail(err, APL_E_INVALID, "rank %u of %u: ranks are 0 to %u", o->rank, o->world, o->world - 1);
     return APL_OK;
 }
 
@@ -82,16 +84,24 @@ static apl_status resolve_fields(apl_reader *r, const apl_reader_options *asked,
     return mix_match_fields(r, asked, err);
 }
 
+/* Bytes cannot hold what is normalised: a caller that took them for floats would read past the batch. */
+static apl_status check_normalised(const apl_field *f, const apl_transform *t, apl_error *err)
+{
+    if (t->scale == APL_SCALE_NORMALISE && t->dtype == APL_U8)
+        return fail(err, APL_E_INVALID, "field %s: u8 cannot be normalised: set dtype to f32, f16 or bf16",
+                    f->name);
+    return APL_OK;
+}
+
 static apl_status resolve_transforms(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
     struct reader_options *o = &r->options;
-    if (asked->transform_count && !asked->transforms)
-        return fail(err, APL_E_INVALID, "transforms is NULL");
     for (size_t i = 0; i < asked->transform_count; i++) {
         apl_transform t;
         unsigned field = 0;
         TRY(transform_take(&t, asked->transforms, i, err));
         TRY(transform_geometry(r->store, o->wanted, &t, &field, err));
+        TRY(check_normalised(&r->schema->fields[field], &t, err));
         TRY(transform_moments(&r->subset, &r->schema->fields[field], &t, err));
         if (o->transforms[field].size)
             return fail(err, APL_E_INVALID, "field %s: two transforms", r->schema->fields[field].name);
@@ -342,7 +352,8 @@ static apl_status check_numbers(const apl_reader_options *asked, apl_error *err)
     if (asked->reuse > UINT16_MAX)
         return fail(err, APL_E_INVALID, "reuse %u", asked->reuse);
     if ((unsigned)asked->order > APL_FREE)
-        return fail(err, APL_E_INVALID, "%u is no order", (unsigned)asked->order);
+        return fail(err, APL_E_INVALID, "order is %u: APL_STRICT (0) or APL_FREE (1)",
+                    (unsigned)asked->order);
     if (asked->sequential && asked->order == APL_FREE)
         return fail(err, APL_E_INVALID, "sequential and free order exclude each other");
     if (asked->fill && asked->order != APL_FREE)

@@ -49,6 +49,8 @@ static int compare_wants(const void *a, const void *b)
 
 static apl_status choose_fields(struct get *get, const apl_get_options *options, apl_error *err)
 {
+    if (!options->fields && options->field_count)
+        return fail(err, APL_E_INVALID, "fields is NULL, but field_count is %zu", options->field_count);
     for (unsigned f = 0; f < get->schema->count; f++)
         get->wanted[f] = !options->fields;
     for (size_t i = 0; options->fields && i < options->field_count; i++) {
@@ -73,9 +75,9 @@ static apl_status plan(struct get *get, const uint64_t *ids, size_t n, apl_error
     for (size_t i = 0; i < n; i++) {
         if (ids[i] >= m->info.records)
             return fail_records(err,
-                                fail(err, APL_E_NOTFOUND, "%s: there is no record %llu: it has %llu",
+                                fail(err, APL_E_NOTFOUND, "%s: there is no record %llu: ids are 0 to %llu",
                                      get->store->name, (unsigned long long)ids[i],
-                                     (unsigned long long)m->info.records),
+                                     (unsigned long long)m->info.records - 1),
                                 ids[i], 1);
         const struct segment *s = manifest_segment_of(m, ids[i]);
         uint64_t offset = ids[i] - s->first_id;

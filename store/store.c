@@ -115,9 +115,11 @@ static apl_status open_file(apl_store *store, const char *path, apl_io io, apl_e
 {
     /* O_PATH: no permission to list the directory is needed */
     store->directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (store->directory < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return fail(err, APL_E_NOTFOUND, "%s: is not a store (there is no %s in it)", store->name,
-                    STORE_FILE);
+    if (store->directory < 0 && errno == ENOENT)
+        return fail(err, APL_E_NOTFOUND, "%s: is not a store: there is no such directory", store->name);
+    if (store->directory < 0 && errno == ENOTDIR)
+        return fail(err, APL_E_NOTFOUND, "%s: is not a store: not a directory; give the one that holds %s",
+                    store->name, STORE_FILE);
     if (store->directory < 0)
         return fail_errno(err, errno, "%s: cannot open %s", store->name, STORE_FILE);
     store->directory_name = shown_path(path);

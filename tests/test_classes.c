@@ -125,9 +125,9 @@ static void refused(const char *field, apl_status status, const char *words)
 
 Test(classes, are_of_one_whole_number_a_record)
 {
-    refused("fraction", APL_E_INVALID, "field fraction is not one whole number");
-    refused("pair", APL_E_INVALID, "field pair is not one whole number");
-    refused("text", APL_E_INVALID, "field text is not one whole number");
+    refused("fraction", APL_E_INVALID, "field fraction does not hold one integer");
+    refused("pair", APL_E_INVALID, "field pair does not hold one integer");
+    refused("text", APL_E_INVALID, "field text does not hold one integer");
     refused("none", APL_E_NOTFOUND, "has no field none");
 }
 

@@ -28,7 +28,7 @@ Test(reader_options, refuses_numbers_that_cannot_be)
     REFUSED(APL_E_INVALID, "batch_size", o.batch_size = SIZE_MAX);
     REFUSED(APL_E_INVALID, "bins", o.bins = 4097);
     REFUSED(APL_E_INVALID, "reuse", o.reuse = 65536);
-    REFUSED(APL_E_INVALID, "order", o.order = (apl_order)2);
+    REFUSED(APL_E_INVALID, "APL_STRICT (0) or APL_FREE (1)", o.order = (apl_order)2);
     REFUSED(APL_E_INVALID, "order", (o.order = APL_FREE, o.sequential = 1));
     REFUSED(APL_E_INVALID, "fill", o.fill = 1);
     REFUSED(APL_E_INVALID, "fill", (o.fill = 1, o.order = APL_FREE, o.window = BLOCK));
@@ -50,10 +50,23 @@ Test(reader_options, refuses_splits_and_fields_that_are_not_there)
 {
     static const char *const fields[] = {"label", "colour"}, *const holes[] = {NULL},
                              *const odd[] = {"\033[2J"};
-    REFUSED(APL_E_NOTFOUND, "dev", o.split = "dev");
+    REFUSED(APL_E_NOTFOUND, "has no split dev; the source's splits are train, test", o.split = "dev");
+    REFUSED(APL_E_NOTFOUND, "has no split of an empty name", o.split = "");
     REFUSED(APL_E_NOTFOUND, "colour", (o.fields = fields, o.field_count = 2));
     REFUSED(APL_E_NOTFOUND, "NULL", (o.fields = holes, o.field_count = 1));
     REFUSED(APL_E_NOTFOUND, "has no field \\x1b[2J", (o.fields = odd, o.field_count = 1));
+}
+
+/* What one half of a pair says, the other must not take back silently. */
+Test(reader_options, refuses_pairs_of_which_one_half_is_missing)
+{
+    apl_transform t = APL_TRANSFORM_INIT;
+    REFUSED(APL_E_INVALID, "transforms is empty", o.transforms = &t);
+    REFUSED(APL_E_INVALID, "transforms is NULL, but transform_count is 1", o.transform_count = 1);
+    REFUSED(APL_E_INVALID, "fields is NULL, but field_count is 2", o.field_count = 2);
+    REFUSED(APL_E_INVALID, "ranks.world is 0", o.ranks.rank = 1);
+    REFUSED(APL_E_INVALID, "state is NULL, but state_size is 96", o.state_size = APL_STATE_BYTES);
+    REFUSED(APL_E_INVALID, "not a valid reader state", o.state = &t);
 }
 
 #define TRANSFORM(status, word, change)                                    \
@@ -79,6 +92,8 @@ Test(reader_options, refuses_transforms_that_cannot_be)
     TRANSFORM(APL_E_INVALID, "impossible", t.scale = (apl_scale)3);
     TRANSFORM(APL_E_INVALID, "impossible", t.layout = (apl_layout)2);
     TRANSFORM(APL_E_INVALID, "impossible", t.cutout = 1u << 20);
+    TRANSFORM(APL_E_INVALID, "set dtype to f32, f16 or bf16", t.scale = APL_SCALE_NORMALISE);
+    TRANSFORM(APL_E_INVALID, "u8 cannot be normalised", (t.dtype = APL_U8, t.scale = APL_SCALE_NORMALISE));
     TRANSFORM(APL_E_INVALID, "deviation",
               (t.dtype = APL_F32, t.scale = APL_SCALE_NORMALISE, t.deviation[0] = -1));
     TRANSFORM(APL_E_INVALID, "deviation",
@@ -89,6 +104,9 @@ Test(reader_options, refuses_transforms_that_cannot_be)
     static const char *const label[] = {"label"};
     two[0].field = "image";
     REFUSED(APL_E_INVALID, "wanted",
+            (o.transforms = two, o.transform_count = 1, o.fields = label, o.field_count = 1));
+    two[0].field = NULL;
+    REFUSED(APL_E_NOTFOUND, "image field image is not among the requested fields, which are label",
             (o.transforms = two, o.transform_count = 1, o.fields = label, o.field_count = 1));
 }
 

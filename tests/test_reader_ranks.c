@@ -255,9 +255,11 @@ Test(reader_ranks, impossible_ranks_are_refused)
     apl_reader_options o = fixture_options();
     o.ranks.world = 3;
     o.ranks.rank = 3;
-    cr_assert(strstr(fixture_refused(&o, APL_E_INVALID), "rank 3 of 3") != NULL);
+    cr_assert(strstr(fixture_refused(&o, APL_E_INVALID), "rank 3 of 3: ranks are 0 to 2") != NULL);
     o.ranks.world = (1u << 20) + 1;
-    fixture_refused(&o, APL_E_INVALID);
+    cr_assert(strstr(fixture_refused(&o, APL_E_INVALID), "at most 1048576") != NULL);
+    o.ranks.world = 0;
+    cr_assert(strstr(fixture_refused(&o, APL_E_INVALID), "ranks.world is 0") != NULL);
     o.ranks.world = 2;
     o.ranks.rank = 0;
     o.order = APL_FREE;

@@ -522,7 +522,7 @@ Test(reader_sampling, what_cannot_be_is_refused)
     weights[CLASSES] = 1;
     refused(&s, APL_E_INVALID, "weights[10] is not 0");
     s.field = "image";
-    refused(&s, APL_E_INVALID, "field image is not one whole number");
+    refused(&s, APL_E_INVALID, "field image does not hold one integer");
     s.field = "shape";
     refused(&s, APL_E_NOTFOUND, "shape");
     s = (apl_sampling)APL_SAMPLING_INIT;

@@ -85,6 +85,10 @@ Test(store, options)
     FAILS(APL_E_INVALID, apl_store_open(NULL, NULL, &other, &fx_err));
     FAILS(APL_E_INVALID, apl_store_open(fx_path("db"), NULL, NULL, &fx_err));
     cr_assert_eq(apl_store_open(fx_path("none"), NULL, &other, NULL), APL_E_NOTFOUND);
+    FAILS(APL_E_NOTFOUND, apl_store_open(fx_path("none"), NULL, &other, &fx_err));
+    SAYS("there is no such directory");
+    FAILS(APL_E_NOTFOUND, apl_store_open(fx_path("db/data.mdb"), NULL, &other, &fx_err));
+    SAYS("give the one that holds data.mdb");
 }
 
 Test(store, split_directories_that_are_none)

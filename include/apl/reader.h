@@ -56,20 +56,20 @@ typedef struct apl_allocator {
 } apl_allocator;
 
 /*
- * Three parts of a reader's options that most readers leave as they are, all 0. Each keeps its size: what is `reserved`
- * must be 0, and is where later versions grow.
+ * Most readers leave these three structs zeroed: ranks, mix and faults. Their sizes never change; `reserved` must be 0
+ * and is set aside for later versions.
  */
 
-/* This process among those that train together. They share one order: together they deliver each record once, and each
- * gets the same number of batches, of which the last may be short or empty. */
+/* Identifies this process within a distributed run. The processes share one order: together they deliver each record
+ * once, and each gets the same number of batches, of which the last may be short or empty. */
 typedef struct apl_ranks {
-    /* This process's rank, and the number of processes. world 0: taken from the launcher (RANK and WORLD_SIZE, or the
+    /* This process's rank, and the number of processes. Both 0: taken from the launcher (RANK and WORLD_SIZE, or the
      * variables of Open MPI, MPICH or Slurm), otherwise 0 of 1. */
     unsigned rank, world;
-    /* The number of lanes, among which blocks are dealt anew each epoch; 0: 1, the order of a single reader. A multiple
-     * of world. Positions go round the lanes, so a rank decodes only the blocks of its own lanes (but for a few at the
-     * end of an epoch); with one lane, every rank decodes nearly all blocks. Each lane has a share of the window, and
-     * the order is uniform within a lane. */
+    /* The number of lanes, a multiple of world; 0: 1, the order of a single reader. A lane is an independent stream of
+     * blocks, which are dealt to the lanes anew each epoch; batches take positions from the lanes in turn. So a rank
+     * decodes only the blocks of its own lanes (but for a few at the end of an epoch); with one lane, every rank decodes
+     * nearly all blocks. Each lane has a share of the window, and the order is uniform within a lane. */
     unsigned lanes;
     uint32_t reserved[5];
 } apl_ranks;
@@ -110,7 +110,7 @@ typedef struct apl_mix {
 typedef struct apl_faults {
     /* How many records of corrupt blocks may be left out before that is an error; 0: the first is an error. */
     uint64_t skip_corrupt;
-    unsigned timeout_ms; /* the longest that apl_reader_next() waits; 0: forever */
+    unsigned timeout_ms; /* the longest that apl_reader_next() and apl_reader_next_epoch() wait; 0: forever */
     uint32_t reserved[5];
 } apl_faults;
 
@@ -120,11 +120,12 @@ typedef struct apl_reader_options {
     const char *split; /* its name; NULL: the first of the store */
     /* The names of the fields to read; NULL: all. With fields not NULL and field_count 0, batches hold no values, only
      * ids and positions: nothing is read or decoded, so no block is found corrupt either. Order, state and receipt are
-     * those of a reader of all fields. */
+     * those of a reader of all fields. Naming a field twice makes no difference. */
     const char *const *fields;
     size_t field_count;
     size_t batch_size; /* records per batch; 0: 256 */
-    /* 1: drop the last batch of an epoch unless it is full; with ranks, the last of each unless all are */
+    /* 1: drop the last batch of an epoch unless it is full; with several ranks, drop each rank's last batch unless all
+     * of them are full */
     int drop_last;
     int sequential; /* 1: in id order, without shuffling: for evaluation */
     apl_order order;
@@ -133,7 +134,7 @@ typedef struct apl_reader_options {
     int fill;
     uint64_t seed;
     uint64_t first_epoch;            /* at most 2^63 - 1 */
-    const apl_transform *transforms; /* of image fields, at most one per field */
+    const apl_transform *transforms; /* of image fields, at most one per field; NULL: none */
     size_t transform_count;
     /* Only these records of the split (with `mix`: of the splits), each once; the order of this array has no effect.
      * Normalisation still uses the mean and standard deviation of the training split. NULL: all. Copied. */
@@ -147,10 +148,10 @@ typedef struct apl_reader_options {
      * records as 4 GiB hold. With `reuse`, a window that does not cover the split takes up to `reuse` times its memory,
      * which the default allows for. */
     uint64_t window;
-    unsigned bins;  /* 1 ... 4096; 0: 64 */
+    unsigned bins;  /* 1 ... 4096: number of bins per window that records are drawn from; leave at 0 (64) */
     unsigned reuse; /* times each record is delivered in an epoch; 0: 1 */
-    /* The number of bytes that the reader may allocate, batches and plan included; 0: what the window needs. Memory
-     * left over caches decoded blocks for the next epoch, those that it needs first. If the window covers the split,
+    /* The number of bytes that the reader may allocate, batches and plan included; 0: what the window needs. Any
+     * remaining memory caches decoded blocks for the next epoch, those needed first first. If the window covers the split,
      * readers of this process that read the same records and fields of the same files share one decoded copy. Each
      * block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget. */
     uint64_t memory_budget;
@@ -188,6 +189,8 @@ typedef struct apl_reader_options {
  * `options` may be NULL. Likely errors: APL_E_INVALID (the message says which option is wrong and what is accepted),
  * APL_E_NOTFOUND (split or field), APL_E_NOMEM, APL_E_MISMATCH (a state for another store or order; stores whose fields
  * differ).
+ *
+ * To resume, open a reader with the same options, and in addition the state.
  */
 APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_reader_options *options,
                                                 apl_reader **reader, apl_error *err);
@@ -204,7 +207,8 @@ APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_read
 APL_API APL_MUST_USE apl_status apl_reader_next(apl_reader *reader, apl_batch **batch, apl_error *err);
 
 /* Starts the next epoch; in the middle of an epoch, abandons the rest of it. No thread may be inside
- * apl_reader_next(). */
+ * apl_reader_next(). Likely errors: APL_E_TIMEOUT (after faults.timeout_ms; call it again to resume waiting),
+ * APL_E_CANCELLED, APL_E_FORKED, APL_E_REENTRANT. */
 APL_API APL_MUST_USE apl_status apl_reader_next_epoch(apl_reader *reader, apl_error *err);
 
 /* The current epoch, and the number of batches in the whole of it. */

@@ -43,7 +43,8 @@ typedef struct apl_stats {
     /* Counted as for apl_reader_options.memory_budget: memory shared with other readers is included. */
     uint64_t memory, memory_budget;
     double cpu; /* CPU time of the process, user and system */
-    /* queued: finished batches that wait (see queue_depth); lent: batches that the caller holds */
+    /* queued: finished batches that wait (see queue_depth); lent: batches that the caller holds;
+     * slots: places for decoded records that the reader has reserved; standing_slots: those of them in use */
     unsigned queued, lent, standing_slots, slots;
 } apl_stats;
 

@@ -143,7 +143,7 @@ APL_API APL_MUST_USE apl_status apl_store_open(const char *path, const apl_store
 /* Closes the store. Its batches stay valid; its descriptions (apl_info, apl_field, ...) do not. */
 APL_API void apl_store_close(apl_store *store);
 
-/* The store's description. Never NULL. */
+/* The store's description. Never NULL for an open store. */
 APL_API const apl_info *apl_store_info(const apl_store *store);
 
 /* Field, split or member `i` of the store; NULL if there is none. */
@@ -219,7 +219,8 @@ typedef struct apl_get_options {
     }
 
 /*
- * Gets the record `id` as a batch of one row. Of a kept field, only this value is read.
+ * Gets the record `id` as a batch of one row. For a kept field (see apl_field.media), only this record's value is read,
+ * not its block.
  * Likely errors: APL_E_NOTFOUND (no such id), APL_E_CORRUPT (the message names member and block).
  */
 APL_API APL_MUST_USE apl_status apl_store_get(apl_store *store, uint64_t id, apl_batch **batch,

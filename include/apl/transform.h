@@ -48,11 +48,13 @@ typedef struct apl_transform {
     apl_flip flip;
     unsigned cutout; /* side of a randomly placed square, perhaps partly outside, that is set to 0; 0: none */
     apl_scale scale;
-    /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255). Where the standard
-     * deviation is 0, both are taken from the split "train", or, if there is none, from the split that is read. Of JPEG
-     * images they are those of 256 images, evenly spaced in it, cropped as this transform does. */
+    /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255, not 0 ... 1). Where
+     * the standard deviation is 0, both are taken from the split "train", or, if there is none, from the split that is
+     * read. For JPEG images they are estimated from 256 images, evenly spaced over that split and cropped as by this
+     * transform. */
     float mean[APL_MAX_CHANNELS], deviation[APL_MAX_CHANNELS];
-    apl_dtype dtype;        /* APL_F32, APL_F16, APL_BF16, or APL_U8 (or 0), which is not scaled */
+    apl_dtype
+        dtype; /* APL_F32, APL_F16, APL_BF16, or APL_U8 (or 0), which is neither scaled nor normalised */
     apl_layout layout;      /* has no effect on images of shape {H, W} */
     double flip_p;          /* for APL_FLIP_RANDOM: its probability, above 0 and at most 1; 0: one half */
     double vertical_flip_p; /* the probability of a flip top to bottom, from 0 to 1, anew each epoch */
@@ -64,7 +66,8 @@ typedef struct apl_transform {
     apl_sizing sizing;
     /* For APL_SIZING_RESIZE: the shorter side, the other in proportion, rounded down; or both sides. */
     unsigned resize_short, resize_height, resize_width;
-    /* For APL_SIZING_RANDOM: least and most of the image's area, and of width / height. 0, 0: 0.08, 1 and 3/4, 4/3. */
+    /* For APL_SIZING_RANDOM: {min, max} of the box's fraction of the image's area, and of its aspect ratio (width /
+     * height). {0, 0} means {0.08, 1} and {3/4, 4/3}. */
     double area[2], ratio[2];
     int pad_if_needed; /* 1: images smaller than a random crop are padded with 0; 0: they are an error */
     int exact_chroma;  /* 1: colours are interpolated before images are resized, at more cost; 0: after it */

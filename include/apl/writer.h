@@ -31,8 +31,8 @@ typedef struct apl_writer apl_writer;
 typedef struct apl_writer_options {
     size_t size;      /* sizeof(apl_writer_options) */
     unsigned threads; /* encoding threads; 0: one per core; APL_NO_THREADS: only the caller's */
-    /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer if 128 would exceed 8 MiB, with kept fields 2 MiB (but at least 4, and
-     * judged by the first records) */
+    /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer (at least 4) to keep a block under 8 MiB (2 MiB with kept fields, see
+     * apl_writer_set_media()), estimated from the first records */
     uint32_t block_records;
     /* "raw", "zstd", "shuffle", "delta" or "picture", used for every input field that it suits; there must be at least
      * one. NULL: tried and chosen by size. */
@@ -75,8 +75,8 @@ APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const c
 APL_API APL_MUST_USE apl_status apl_writer_set_media(apl_writer *writer, const char *field, const char *media,
                                                      apl_error *err);
 
-/* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32, each differently; at any time before
- * commit. If a record has any other value, commit fails with APL_E_INVALID. */
+/* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32; names must be distinct. At any time
+ * before commit. If a record has any other value, commit fails with APL_E_INVALID. */
 APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const char *field,
                                                        const char *const *names, uint64_t count,
                                                        apl_error *err);

@@ -192,8 +192,9 @@ class Store(_core.Store):
 
     def _no_record(self, id: int, others: int = 0) -> NoRecordError:
         known = (id, 1) if 0 <= id <= U64 else ()
-        more = f", and the others have {others}" if others else ""
-        return NoRecordError(f"{self.path}: there is no record {id}: it has {len(self)}{more}", 0, *known)
+        more = ", those of the other stores included" if others else ""
+        last = len(self) + others - 1
+        return NoRecordError(f"{self.path}: there is no record {id}: ids are 0 to {last}{more}", 0, *known)
 
     def get(self, ids: Ids, fields: Iterable[str] | None = None, threads: int | None = None) -> _core.Batch:
         """The records `ids`, in that order, repeats allowed; negative ones count from the end. A mask of

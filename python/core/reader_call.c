@@ -100,7 +100,7 @@ static int take_transforms(struct reader_call *call, PyObject *dict)
         if (done < 0)
             return -1;
     }
-    call->options.transforms = call->transforms;
+    call->options.transforms = n ? call->transforms : NULL;
     call->options.transform_count = (size_t)n;
     return list ? PyDict_DelItemString(dict, "transforms") : 0;
 }

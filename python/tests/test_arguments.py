@@ -126,7 +126,7 @@ def test_a_store(store: Store) -> None:
     refused(TypeError, "path must be a path .*got 3", Store, 3)
     refused(ValueError, "expected_content must be 32 bytes.*got 'xyz'", Store, store.path, "xyz")
     refused(ValueError, "expected_content must be 32 bytes.*got b'abc'", Store, store.path, b"abc")
-    refused(IndexError, "no record 1300: it has 1300", store.__getitem__, 1300)
+    refused(IndexError, "no record 1300: ids are 0 to 1299", store.__getitem__, 1300)
     refused(KeyError, "no field 'x': there are image, label", store.schema.__getitem__, "x")
     refused(KeyError, "the batch has no field 'x'", store[:2].__getitem__, "x")
     refused(TypeError, "ids must be integers in one row, a slice, or a mask of bools; got 5", store.get, 5)

@@ -193,7 +193,7 @@ def test_classes_are_whole_numbers(tmp_path):
     with apldata.Writer(tmp_path / "texts", fields) as writer:
         writer.append(name="a", mass=float("nan"))
     for field in ("name", "mass"):
-        with pytest.raises(apldata.InvalidError, match=f"{field} is not one whole number"):
+        with pytest.raises(apldata.InvalidError, match=f"{field} does not hold one integer"):
             Loader(tmp_path / "texts", sampling=Sampling(field, {7: 1}))
 
 
@@ -233,7 +233,7 @@ def test_ids_of_a_mix_are_those_of_all_its_stores(store):
     assert sorted(zip(number.tolist(), own.tolist(), strict=True)) == [
         (0, 3), (0, 5), (1, TRAIN + 7), (1, TRAIN + TEST - 1)
     ]  # fmt: skip
-    with pytest.raises(apldata.NoRecordError, match="no record 2600: it has 1300, and the others have 1300"):
+    with pytest.raises(apldata.NoRecordError, match="no record 2600: ids are 0 to 2599, those of the other"):
         Loader(store, ids=[2600], mix=[(store, "test")])
 
 

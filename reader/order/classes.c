@@ -12,7 +12,7 @@ static apl_status find_field(const apl_store *store, const char *name, unsigned 
     const apl_field *is = &store->manifest.schema.fields[*field];
     bool whole = (is->dtype >= APL_U8 && is->dtype <= APL_I64) || is->dtype == APL_BOOL;
     if (is->ndim != 0 || !whole)
-        return fail(err, APL_E_INVALID, "%s: field %s is not one whole number a record", store->name,
+        return fail(err, APL_E_INVALID, "%s: field %s does not hold one integer per record", store->name,
                     is->name);
     return APL_OK;
 }

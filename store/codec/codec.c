@@ -270,7 +270,7 @@ static const struct codec_choice candidates[] = {
 };
 #define CANDIDATES (sizeof candidates / sizeof candidates[0])
 
-/* Of planes smaller than this, the frames' headers eat up what a image's prediction gains. */
+/* Of planes smaller than this, the frames' headers eat up what an image's prediction gains. */
 #define WORTHY_PLANE 16
 
 /* Trying more than this would keep ingest waiting. */

@@ -3,7 +3,7 @@
  * bytes as the scalar one.
  *
  * A group is WAYS records (of one plane) side by side: byte p of each, then byte p + 1 of each. Undoing the
- * prediction is a chain along a image, but the ways are independent of each other: so one vector
+ * prediction is a chain along an image, but the ways are independent of each other: so one vector
  * instruction moves all of them on by a pixel.
  */
 #ifndef FILTER_H

@@ -1,11 +1,34 @@
 /* Splits by their names: see split.h. */
 #include "split.h"
 
+#include <stdio.h>
+
+#define LIST_TEXT 128
+
+/* "train, test": as many of the source's splits as there is room for. */
+static const char *list_splits(const apl_store *store, char text[LIST_TEXT])
+{
+    char shown[64];
+    size_t n = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < store->manifest.split_count; i++) {
+        const char *name = store->splits[i].name, *comma = n ? ", " : "";
+        printable(shown, sizeof shown, name, strlen(name));
+        if (n + strlen(comma) + strlen(shown) >= LIST_TEXT - 8) { /* "..." must fit behind the next comma */
+            snprintf(text + n, LIST_TEXT - n, "%s...", comma);
+            break;
+        }
+        n += (size_t)snprintf(text + n, LIST_TEXT - n, "%s%s", comma, shown);
+    }
+    return text;
+}
+
 static apl_status not_found(const apl_store *store, const char *name, apl_error *err)
 {
-    char shown[256];
-    return fail(err, APL_E_NOTFOUND, "%s: has no split %s", store->name,
-                printable(shown, sizeof shown, name, strlen(name)));
+    char shown[256], list[LIST_TEXT];
+    return fail(err, APL_E_NOTFOUND, "%s: has no split %s; the source's splits are %s", store->name,
+                *name ? printable(shown, sizeof shown, name, strlen(name)) : "of an empty name",
+                list_splits(store, list));
 }
 
 /* A rest is called PARENT-NAME, and names may hold '-' themselves: every place where its file's name can begin

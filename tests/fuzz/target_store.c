@@ -83,6 +83,7 @@ static bool some_transform(apl_store *store, const char *split, apl_transform *t
         transform->flip = APL_FLIP_RANDOM;
         transform->cutout = 3;
         transform->scale = APL_SCALE_NORMALISE;
+        transform->dtype = APL_F32;
         transform->layout = f % 3 ? APL_NCHW : APL_NHWC;
         if (apl_transform_complete(store, split, transform, NULL) == APL_OK)
             return true;
@@ -108,8 +109,8 @@ static bool read_all(apl_store *store, const char *split, uint64_t first, uint64
     o.memory_budget = 64 << 20;
     if (order == APL_FREE) {
         o.faults.skip_corrupt = 3;
-        o.transforms = &transform;
         o.transform_count = some_transform(store, split, &transform);
+        o.transforms = o.transform_count ? &transform : NULL;
     }
     if (apl_reader_open(store, &o, &reader, NULL) != APL_OK)
         return false;

@@ -41,7 +41,7 @@ typedef enum apl_status {
     APL_E_REENTRANT = 19    /* called from the reader's own callback */
 } apl_status;
 
-/* A status as text, such as "stored bytes are corrupt". Never NULL; static. */
+/* A status as text, such as "stored bytes are not what was written". Never NULL; static. */
 APL_API const char *apl_status_text(apl_status status);
 
 /*
@@ -70,8 +70,8 @@ typedef struct apl_error {
  * The number of cores this process may use, by its affinity mask and by the CPU quota of its control group (rounded up,
  * and read once), such as a container's; at least 1. Programs that pick a number of threads themselves should use it too.
  *
- * Every number of `threads` is to be read alike: 0 is "one per core", this number (a reader takes one less, where there is more
- * than one); APL_NO_THREADS starts no thread, the calling one does the work.
+ * All `threads` options mean the same: 0 is one per core, as counted here (for a reader, one fewer if there is more than
+ * one core); APL_NO_THREADS starts no thread, and the calling thread does the work.
  */
 APL_API unsigned apl_cores(void);
 #define APL_NO_THREADS ((unsigned)-1)
