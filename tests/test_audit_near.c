@@ -125,7 +125,7 @@ static void draw(struct image_hash *h, uint8_t *is_image, uint8_t *side, uint32_
         h[i] = h[of];
         if (fresh)
             h[i] = (struct image_hash){(uint64_t)below(1u << 31) << 33 ^ below(1u << 31),
-                                         (uint64_t)below(1u << 31) << 33 ^ below(1u << 31)};
+                                       (uint64_t)below(1u << 31) << 33 ^ below(1u << 31)};
         for (unsigned k = below(20); k > 0; k--)
             *(below(2) ? &h[i].across : &h[i].down) ^= (uint64_t)1 << below(64);
         is_image[i] = below(20) > 0;

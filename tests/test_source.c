@@ -435,8 +435,9 @@ Test(source, an_interrupted_download)
         cr_assert_eq(source_open(path, wants_batches, NULL, NULL, &s, &err), APL_OK);
         cr_assert_eq(source_next(s, &m, &err), APL_OK);
         cr_assert_eq(source_next(s, &m, &err), APL_E_INCOMPLETE);
-        cr_assert(contains(err.message, "cifar-10-python-truncated.tar.gz: ends early at byte 3670016: the gzip "
-                                        "stream is truncated (an interrupted download?)"));
+        cr_assert(contains(err.message,
+                           "cifar-10-python-truncated.tar.gz: ends early at byte 3670016: the gzip "
+                           "stream is truncated (an interrupted download?)"));
         source_close(s);
     }
 }
