@@ -325,11 +325,13 @@ def test_all_that_draw_first_are_compared() -> None:
 def test_closing_ends_the_work_on_a_batch(store: apldata.Store, library: str) -> None:
     """At the next record: Python must not exit while a thread is in the middle of torch's code."""
     calls: list[Any] = []
+    taken = threading.Event()  # the first batch: a loader that is closed before hands out none
     before = threading.active_count()
 
     def close_soon(image: Any, **options: Any) -> Any:
         calls.append(image)
         if len(calls) == 40:  # the first batch has 30
+            assert taken.wait(60)
             loader.close()
         return image
 
@@ -341,6 +343,7 @@ def test_closing_ends_the_work_on_a_batch(store: apldata.Store, library: str) ->
     calls.clear()
     loader = tried
     for _ in loader:
+        taken.set()
         while len(calls) < 40 or threading.active_count() > before:
             time.sleep(0.01)
         break
