@@ -5,6 +5,8 @@
 
 #include "pool.h"
 
+#include <stdatomic.h>
+
 enum job_stage { JOB_FREE, JOB_PLANNED, JOB_COLLATING, JOB_DONE };
 
 /* A batch on its way. Its stage is the queue's; the rest is written by who plans, then by who collates it. */
@@ -16,6 +18,8 @@ struct job {
     uint32_t *deliveries;
     uint32_t checked; /* so many rows are known to be here */
     struct batch_buffer *buffer;
+    /* The block, from 1, of the value that the thread which collates this batch is reading from the file; 0: none. */
+    atomic_uint reading;
     apl_status status;
     apl_error error;
 };
@@ -68,6 +72,17 @@ void queue_push(struct batch_queue *q);
 void queue_begin(struct job *job);
 void queue_finish(apl_reader *r, struct job *job);
 
+/* While a batch is collated, without the lock: a value of block `index` is being read. What queue_is_reading() gives is for a
+ * message, so no order of memory is needed. */
+static inline void job_begins_reading(struct job *job, uint32_t index)
+{
+    atomic_store_explicit(&job->reading, index + 1, memory_order_relaxed);
+}
+static inline void job_ends_reading(struct job *job)
+{
+    atomic_store_explicit(&job->reading, 0, memory_order_relaxed);
+}
+
 /* The finished batch of this epoch that may be handed out, brought to the front; NULL: there is none. */
 struct job *queue_finished(struct batch_queue *q, uint64_t epoch);
 
@@ -77,8 +92,13 @@ struct batch_buffer *queue_pop(struct batch_queue *q);
 /* Drops all that is planned; only while no thread is at work. */
 void queue_clear(struct batch_queue *q);
 
-/* Is one of those being collated that are to be handed out next? How many are finished? */
+/* Is one of those being collated that are to be handed out next? */
 bool queue_is_collating(const struct batch_queue *q);
+
+/* Is a value being read for one of those? *index: of which block. */
+bool queue_is_reading(const struct batch_queue *q, uint32_t *index);
+
+/* How many are finished. */
 unsigned queue_count_finished(const struct batch_queue *q);
 
 #endif

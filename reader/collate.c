@@ -3,6 +3,7 @@
 
 #include "delivery.h"
 #include "images.h"
+#include "late.h"
 #include "options.h"
 #include "photos.h"
 
@@ -109,6 +110,13 @@ static const struct raw_column *ragged_column(const apl_reader *r, const struct 
     return &cache_block(&r->cache, job->epoch, index)->ragged[f];
 }
 
+/* Is the value of a row read from the file now? */
+static bool is_late(const apl_reader *r, const struct job *job, unsigned f, size_t row)
+{
+    uint32_t member, copy;
+    return late_is(r, delivery_block(r, job->deliveries[row], &member, &copy), f);
+}
+
 static const uint8_t *ragged_value(const apl_reader *r, const struct job *job, unsigned f, size_t row,
                                    size_t *bytes)
 {
@@ -122,15 +130,27 @@ static void measure_ragged(const apl_reader *r, const struct job *job, unsigned 
                            int64_t *shapes)
 {
     const apl_field *field = &r->schema->fields[f];
-    size_t element = apl_dtype_size(field->dtype), bytes;
+    size_t element = apl_dtype_size(field->dtype);
     offsets[0] = 0;
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
         uint32_t record;
+        uint64_t start;
         const struct raw_column *column = ragged_column(r, job, f, k, &record);
-        raw_column_value(column, field, record, &bytes);
-        offsets[k + 1] = offsets[k] + bytes / element;
+        offsets[k + 1] = offsets[k] + raw_column_extent(column, record, &start) / element;
         raw_column_shape(column, field, record, shapes + k * field->ndim);
     }
+}
+
+static apl_status collate_value(struct worker *w, struct job *job, unsigned f, size_t row, uint8_t *out,
+                                apl_error *err)
+{
+    size_t bytes;
+    if (is_late(w->reader, job, f, row))
+        return late_read(w, job, f, row, out, err);
+    const uint8_t *value = ragged_value(w->reader, job, f, row, &bytes);
+    if (bytes)
+        memcpy(out, value, bytes);
+    return APL_OK;
 }
 
 static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, apl_error *err)
@@ -139,7 +159,7 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
     const apl_field *field = &r->schema->fields[f];
     apl_batch *batch = &job->buffer->batch;
     apl_column *column = &batch->columns[f];
-    size_t element = apl_dtype_size(field->dtype), bytes, n = r->options.batch_size;
+    size_t element = apl_dtype_size(field->dtype), n = r->options.batch_size;
     describe_column(r, job, f, NULL);
     if (!column->offsets)
         column->offsets = calloc(n + 1, sizeof *column->offsets);
@@ -153,11 +173,8 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
     column->bytes = (size_t)offsets[batch->rows] * element;
     if (!pool_grow(job->buffer, f, column->bytes + 64))
         return fail_nomem(err);
-    for (size_t k = 0; k < batch->rows; k++) {
-        const uint8_t *value = ragged_value(r, job, f, k, &bytes);
-        if (bytes)
-            memcpy((uint8_t *)column->data + offsets[k] * element, value, bytes);
-    }
+    for (size_t k = 0; k < batch->rows; k++)
+        TRY(collate_value(w, job, f, k, (uint8_t *)column->data + offsets[k] * element, err));
     return APL_OK;
 }
 
@@ -165,11 +182,15 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
 static apl_status collate_photos(struct worker *w, struct job *job, unsigned f,
                                  const struct assembly *assembly, apl_error *err)
 {
-    size_t bytes;
     describe_column(w->reader, job, f, assembly);
     photos_place(w, job, f);
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        const uint8_t *value = ragged_value(w->reader, job, f, k, &bytes);
+        const uint8_t *value;
+        size_t bytes;
+        if (is_late(w->reader, job, f, k))
+            TRY(late_take(w, job, f, k, &value, &bytes, err));
+        else
+            value = ragged_value(w->reader, job, f, k, &bytes);
         TRY(photos_make(w, job, f, assembly, k, value, bytes, err));
     }
     return APL_OK;

@@ -1,6 +1,7 @@
 /* From the store into slots: see load.h. */
 #include "load.h"
 
+#include "late.h"
 #include "mix.h"
 
 #include <stdatomic.h>
@@ -59,6 +60,7 @@ void worker_free(struct worker *w)
     free(w->slots);
     photo_free(w->photo);
     scratch_free(&w->pixels);
+    scratch_free(&w->value);
     for (unsigned f = 0; f < APL_MAX_FIELDS; f++)
         free(w->scratch[f]);
 }
@@ -78,21 +80,59 @@ static void place_rows(struct worker *w, unsigned f, uint32_t index, const struc
     }
 }
 
-static apl_status load_fields(struct worker *w, uint32_t index, const struct cached_block *b,
-                              const struct block_view *view, struct raw_column *ragged, apl_error *err)
+/* A field of a block: into slots, into a column, or, if it is read late, into a list. */
+static apl_status load_field(struct worker *w, uint32_t index, const struct cached_block *b,
+                             const struct block_view *view, unsigned f, struct raw_column *ragged,
+                             apl_error *err)
 {
     const apl_reader *r = w->reader;
     const struct mix_source *source = mix_source_of(r, index);
     const struct schema *schema = &source->store->manifest.schema;
+    apl_status status;
+    if (field_varying(&r->schema->fields[f]) > 0) {
+        status = block_decode_column(&w->bc, schema, view, source->field[f], false, &ragged[f], err);
+    } else {
+        place_rows(w, f, index, b);
+        status = block_decode_rows(&w->bc, schema, view, source->field[f], w->rows, err);
+    }
+    return status == APL_OK ? APL_OK : mix_name_block(r, index, status, err);
+}
+
+static apl_status load_whole(struct worker *w, uint32_t index, const struct cached_block *b,
+                             struct raw_column *ragged, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    const apl_store *store = mix_source_of(r, index)->store;
+    uint64_t number = r->subset.block[index].number;
+    struct block_view view;
+    w->bytes_read += store->blocks[number].size;
+    TRY(store_block(store, number, &w->bc, &view, err));
+    for (unsigned f = 0; f < r->schema->count; f++)
+        if (r->options.wanted[f])
+            TRY(load_field(w, index, b, &view, f, ragged, err));
+    return APL_OK;
+}
+
+/* Of a store with kept fields, nothing is read that is not needed now. */
+static apl_status load_parts(struct worker *w, uint32_t index, const struct cached_block *b,
+                             struct raw_column *ragged, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    const struct mix_source *source = mix_source_of(r, index);
+    uint64_t number = r->subset.block[index].number;
+    struct block_view view;
+    TRY(store_block_head(source->store, number, &w->bc, &view, err));
+    w->bytes_read += view.header_bytes;
     for (unsigned f = 0; f < r->schema->count; f++) {
         if (!r->options.wanted[f])
             continue;
-        if (field_varying(&r->schema->fields[f]) > 0) {
-            TRY(block_decode_column(&w->bc, schema, view, source->field[f], false, &ragged[f], err));
+        if (late_is(r, index, f)) {
+            TRY(late_list(w, index, &view, f, &ragged[f], err));
             continue;
         }
-        place_rows(w, f, index, b);
-        TRY(block_decode_rows(&w->bc, schema, view, source->field[f], w->rows, err));
+        w->bytes_read += view.columns[source->field[f]].coded_bytes;
+        TRY(store_block_column(source->store, number, &w->bc, &view, source->field[f], err));
+        TRY(load_field(w, index, b, &view, f, ragged, err));
     }
     return APL_OK;
 }
@@ -101,17 +141,12 @@ static apl_status decode_block(struct worker *w, uint32_t index, const struct ca
                                struct raw_column *ragged, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const apl_store *store = mix_source_of(r, index)->store;
-    uint64_t number = r->subset.block[index].number;
-    struct block_view view;
     const struct load_hook *hook = atomic_load_explicit(&load_hook, memory_order_acquire);
     if (hook)
-        TRY(hook->before(hook->user, number, err));
-    apl_status status = store_block(store, number, &w->bc, &view, err);
-    if (status != APL_OK)
-        return mix_block_error(r, index, status, err);
-    status = load_fields(w, index, b, &view, ragged, err);
-    return status == APL_OK ? APL_OK : mix_name_block(r, index, status, err);
+        TRY(hook->before(hook->user, r->subset.block[index].number, err));
+    bool parts = schema_keeps(&mix_source_of(r, index)->store->manifest.schema);
+    apl_status status = parts ? load_parts(w, index, b, ragged, err) : load_whole(w, index, b, ragged, err);
+    return status == APL_OK ? APL_OK : mix_block_error(r, index, status, err);
 }
 
 /* Into slots that readers share: perhaps it is there already. */

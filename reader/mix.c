@@ -167,13 +167,20 @@ apl_status mix_match_fields(apl_reader *r, const apl_reader_options *asked, apl_
     return APL_OK;
 }
 
-uint64_t mix_average_bytes(const apl_reader *r, unsigned field)
+bool mix_keeps(const struct mix_source *source, unsigned field)
+{
+    unsigned f = source->field[field];
+    return f != NO_FIELD && source->store->manifest.schema.fields[f].media;
+}
+
+uint64_t mix_average_bytes(const apl_reader *r, unsigned field, bool kept)
 {
     uint64_t most = 0;
     for (uint32_t i = 0; i < r->sources.count; i++) {
         const struct manifest *m = &r->sources.source[i].store->manifest;
         unsigned f = r->sources.source[i].field[field];
-        uint64_t average = f == NO_FIELD ? 0 : m->schema.fields[f].raw_bytes / m->info.records;
+        bool counts = f != NO_FIELD && mix_keeps(&r->sources.source[i], field) == kept;
+        uint64_t average = !counts ? 0 : m->schema.fields[f].raw_bytes / m->info.records;
         most = average > most ? average : most;
     }
     return most;
@@ -213,8 +220,12 @@ apl_status mix_digest_decoded(const apl_reader *r, struct hash128 *digest, apl_e
     struct buffer b = {0};
     for (uint32_t i = 0; i < r->sources.count; i++) {
         put_file(&b, r->sources.source[i].store);
-        for (unsigned f = 0; f < r->schema->count; f++)
-            buffer_le(&b, r->options.wanted[f] ? r->sources.source[i].field[f] : NO_FIELD, 1);
+        for (unsigned f = 0; f < r->schema->count; f++) {
+            bool wanted = r->options.wanted[f], late = wanted && mix_keeps(&r->sources.source[i], f);
+            buffer_le(&b, wanted ? r->sources.source[i].field[f] : NO_FIELD, 1);
+            /* values that are read late were checked, or not */
+            buffer_le(&b, late && r->options.skip_corrupt, 1);
+        }
     }
     for (uint32_t i = 0; i < r->subset.blocks; i++) {
         const struct subset_block *block = &r->subset.block[i];

@@ -19,13 +19,18 @@ apl_status mix_match_fields(apl_reader *r, const apl_reader_options *asked, apl_
 apl_status mix_weights(const apl_reader *r, const apl_reader_options *asked, double **weights,
                        apl_error *err);
 
-/* Bytes of a record's value of a field of varying shape, on average, in the store where that is most. */
-uint64_t mix_average_bytes(const apl_reader *r, unsigned field);
+/* Is a field of the reader a kept one in this store? */
+bool mix_keeps(const struct mix_source *source, unsigned field);
+
+/* Bytes of a record's value of a field of varying shape, on average, in the store where that is most: of those stores alone that
+ * keep the field, or that do not. 0: there is none. */
+uint64_t mix_average_bytes(const apl_reader *r, unsigned field, bool kept);
 
 /* Names the contents of all stores: that of a single one is its own content digest. */
 apl_status mix_digest(const apl_reader *r, uint8_t digest[32], apl_error *err);
 
-/* Names what a reader decodes: the files, the fields that are wanted, and which records of which blocks. */
+/* Names what a reader decodes: the files, the fields that are wanted, which records of which blocks, and whether values that are
+ * read late are checked with their block. */
 apl_status mix_digest_decoded(const apl_reader *r, struct hash128 *digest, apl_error *err);
 
 /* The source that block `index` of the subset is of. */

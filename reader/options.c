@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "images.h"
+#include "late.h"
 #include "mix.h"
 #include "sampling.h"
 #include "transform.h"
@@ -163,6 +164,31 @@ static uint32_t largest_block(const apl_reader *r)
     return most;
 }
 
+/* Bytes that a value of a field of varying shape takes up in the window, on average. */
+static uint64_t standing_bytes(const apl_reader *r, unsigned f)
+{
+    uint64_t loaded = mix_average_bytes(r, f, false), listed = late_is_any(r, f) ? LATE_BYTES : 0;
+    return loaded > listed ? loaded : listed;
+}
+
+/* Bytes that values which are read late take up in a batch, on average; those of images that are decoded there, none. */
+static uint64_t late_row_bytes(const apl_reader *r)
+{
+    uint64_t bytes = 0;
+    for (unsigned f = 0; f < r->schema->count; f++)
+        if (r->options.wanted[f] && r->options.transforms[f].size == 0)
+            bytes += mix_average_bytes(r, f, true);
+    return bytes;
+}
+
+static uint64_t buffer_bytes(const apl_reader *r)
+{
+    size_t row[APL_MAX_FIELDS];
+    options_row_bytes(r, row);
+    return pool_buffer_bytes(r->options.batch_size, r->schema->count, row) +
+           r->options.batch_size * late_row_bytes(r);
+}
+
 /* Bytes that a record takes up decoded; of fields of varying shape, on average. Where no field is wanted, of
  * all: then the window, and with it the order, is the one of a reader of all. */
 static uint64_t record_bytes(const apl_reader *r)
@@ -171,7 +197,7 @@ static uint64_t record_bytes(const apl_reader *r)
     for (unsigned f = 0; f < r->schema->count; f++) {
         const apl_field *field = &r->schema->fields[f];
         if (r->options.wanted[f] || r->options.ids_only)
-            bytes += field->value_bytes ? field->value_bytes : mix_average_bytes(r, f);
+            bytes += field->value_bytes ? field->value_bytes : standing_bytes(r, f);
     }
     return bytes ? bytes : 1;
 }
@@ -197,27 +223,24 @@ uint64_t options_slots(const apl_reader *r, uint64_t window)
 
 static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buffers)
 {
-    size_t slot[APL_MAX_FIELDS], row[APL_MAX_FIELDS];
+    size_t slot[APL_MAX_FIELDS];
     struct plan_options plan = r->options.plan;
     plan.window = window;
     options_slot_bytes(r, slot);
-    options_row_bytes(r, row);
     uint64_t varying = 0, slots = options_slots(r, window);
     uint64_t deliveries =
         r->options.plan.sampler ? sampler_records(r->options.plan.sampler) : r->subset.records * plan.reuse;
     for (unsigned f = 0; f < r->schema->count; f++)
         if (r->options.wanted[f] && slot[f] == 0)
-            varying += slots * (mix_average_bytes(r, f) + 8);
+            varying += slots * (standing_bytes(r, f) + 8);
     return slab_bytes((uint32_t)slots, r->schema->count, slot) + varying + plan_bytes(&plan, &r->subset) +
-           buffers * pool_buffer_bytes(r->options.batch_size, r->schema->count, row) +
+           buffers * buffer_bytes(r) +
            (uint64_t)r->subset.blocks * 2 * (sizeof(struct cached_block) + sizeof(uint32_t)) + deliveries / 8;
 }
 
 static unsigned spare_buffers(const apl_reader *r)
 {
-    size_t row[APL_MAX_FIELDS];
-    options_row_bytes(r, row);
-    uint64_t fit = SPARE_BYTES / pool_buffer_bytes(r->options.batch_size, r->schema->count, row);
+    uint64_t fit = SPARE_BYTES / buffer_bytes(r);
     return fit < LEAST_SPARE ? LEAST_SPARE : fit > MOST_SPARE ? MOST_SPARE : (unsigned)fit;
 }
 

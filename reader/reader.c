@@ -51,14 +51,16 @@ static bool all_lent(apl_reader *r)
            pool_lent(r->pool) > 0 && !pool_can_take(r->pool);
 }
 
-/* Names what the next batch waits for: on_batch(), or a block. Callers know how long they have waited. */
+/* Names what the next batch waits for: a value of a block, on_batch(), or a block. Callers know how long they have waited. */
 static apl_status timed_out(apl_reader *r, apl_error *err)
 {
     uint32_t index;
-    if (r->options.on_batch && queue_is_collating(&r->queue)) /* the rest of collating it takes no time */
+    bool reading = queue_is_reading(&r->queue, &index);
+    if (!reading && r->options.on_batch &&
+        queue_is_collating(&r->queue)) /* the rest of collating it takes no time */
         return fail(err, APL_E_TIMEOUT, "no batch came in time: on_batch() has not returned");
     fail(err, APL_E_TIMEOUT, "no batch came in time");
-    if (!schedule_waits_for(r, &index))
+    if (!reading && !schedule_waits_for(r, &index))
         return APL_E_TIMEOUT;
     return mix_name_block(r, index, APL_E_TIMEOUT, err);
 }

@@ -5,7 +5,6 @@
 #include "delivery.h"
 #include "inside.h"
 #include "load.h"
-#include "mix.h"
 
 /* --------------------------------------------------------------------------------------------- loading */
 
@@ -18,14 +17,6 @@ static uint64_t decoded_bytes(const apl_reader *r, uint32_t index)
     return bytes * r->subset.block[index].records;
 }
 
-static void count_load(apl_reader *r, uint32_t index)
-{
-    uint64_t read = 0;
-    if (!r->options.ids_only)
-        read = mix_source_of(r, index)->store->blocks[r->subset.block[index].number].size;
-    stats_count_block(&r->counters, read, decoded_bytes(r, index));
-}
-
 static bool act_load(struct worker *w)
 {
     apl_reader *r = w->reader;
@@ -36,6 +27,7 @@ static bool act_load(struct worker *w)
     pthread_mutex_unlock(&r->lock);
     apl_error error;
     struct loaded_block loaded;
+    w->bytes_read = 0;
     uint64_t begin = now_ns();
     apl_status status =
         load_block(w, item.index, cache_block(&r->cache, item.parity, item.index), &loaded, &error);
@@ -44,7 +36,7 @@ static bool act_load(struct worker *w)
     activity_leave(r);
     stats_add_load(&r->counters, end - begin);
     if (!loaded.found)
-        count_load(r, item.index);
+        stats_count_block(&r->counters, w->bytes_read, decoded_bytes(r, item.index));
     cache_loaded(r, item, loaded.ragged, status, &error);
     return true;
 }
@@ -137,6 +129,7 @@ static void collate(struct worker *w, struct job *job)
     queue_begin(job);
     activity_enter(r);
     pthread_mutex_unlock(&r->lock);
+    w->bytes_read = 0;
     uint64_t begin = now_ns();
     apl_status status = collate_job(w, job);
     uint64_t end = now_ns();
@@ -144,6 +137,7 @@ static void collate(struct worker *w, struct job *job)
     activity_leave(r);
     job->status = status;
     stats_add_collate(&r->counters, end - begin);
+    stats_add_read(&r->counters, w->bytes_read);
     cache_consume(r, job);
 }
 

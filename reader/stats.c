@@ -60,6 +60,11 @@ void stats_count_block(struct reader_counters *c, uint64_t bytes_read, uint64_t 
     c->bytes_decoded += bytes_decoded;
 }
 
+void stats_add_read(struct reader_counters *c, uint64_t bytes)
+{
+    c->bytes_read += bytes;
+}
+
 void stats_add_load(struct reader_counters *c, uint64_t ns)
 {
     c->load_ns += ns;

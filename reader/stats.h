@@ -30,6 +30,9 @@ void stats_count_batch(struct reader_counters *counters, uint64_t records, uint6
 /* A block of so many bytes in the file has become so many in memory. */
 void stats_count_block(struct reader_counters *counters, uint64_t bytes_read, uint64_t bytes_decoded);
 
+/* A batch took so many bytes more of the file. */
+void stats_add_read(struct reader_counters *counters, uint64_t bytes);
+
 /* A thread has spent so long on loading, collating, planning, or waiting for something to do. */
 void stats_add_load(struct reader_counters *counters, uint64_t ns);
 void stats_add_collate(struct reader_counters *counters, uint64_t ns);

@@ -21,6 +21,8 @@ struct worker {
     uint32_t *slots;
     struct photo *photo; /* NULL before the first */
     struct scratch pixels;
+    struct scratch value; /* that was read late */
+    uint64_t bytes_read;  /* of files, by what it does now */
 };
 
 struct workers {

@@ -69,6 +69,20 @@ bool kept_value_ok(const struct kept_index *index, uint32_t record, const uint8_
     return hash_xxh3_64(value, bytes) == value_sum(index, record);
 }
 
+apl_status kept_list(const struct kept_index *index, uint64_t first, struct raw_column *list, apl_error *err)
+{
+    uint64_t end = 0;
+    buffer_put(&list->dims, index->bytes, (size_t)KEPT_LENGTH * index->records);
+    buffer_put(&list->values, &first, sizeof first);
+    for (uint32_t i = 0; i < index->records; i++) {
+        uint64_t sum = value_sum(index, i);
+        end += value_bytes(index, i);
+        buffer_put(&list->ends, &end, sizeof end);
+        buffer_put(&list->values, &sum, sizeof sum);
+    }
+    return list->dims.failed || list->ends.failed || list->values.failed ? fail_nomem(err) : APL_OK;
+}
+
 /* Are the copied values those of the index? */
 static apl_status check_values(const apl_field *field, const struct kept_index *index, const uint8_t *values,
                                apl_error *err)

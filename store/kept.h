@@ -41,6 +41,19 @@ void kept_place(const struct kept_index *index, uint32_t record, size_t *offset,
 /* Is this the value? */
 bool kept_value_ok(const struct kept_index *index, uint32_t record, const uint8_t *value, size_t bytes);
 
+/* The index as it is held where values are read one by one, later: dims and ends of `list` are those of the column, and in the
+ * place of its values is this. `list` is empty; `first`: where the values begin in the block. */
+struct kept_places {
+    uint64_t first;
+    uint64_t sums[]; /* XXH3-64 of each value */
+};
+apl_status kept_list(const struct kept_index *index, uint64_t first, struct raw_column *list, apl_error *err);
+
+static inline const struct kept_places *kept_places(const struct raw_column *list)
+{
+    return (const struct kept_places *)(const void *)list->values.data;
+}
+
 /* The column's raw bytes, checked. With `despite`, values with wrong checksums are reported but stay. */
 apl_status kept_decode(struct block_coder *bc, const apl_field *field, uint32_t records,
                        const struct column_view *column, bool despite, struct buffer *into, apl_error *err);

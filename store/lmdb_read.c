@@ -132,6 +132,17 @@ apl_status lmdb_reader_value(const struct lmdb_reader *lmdb, const struct entry 
     return lmdb_reader_part(lmdb, entry, 0, entry->size, scratch, bytes, err);
 }
 
+apl_status lmdb_reader_bytes(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset,
+                             size_t size, uint8_t *out, apl_error *err)
+{
+    if (size == 0)
+        return APL_OK;
+    if (!lmdb->map)
+        return page_read(lmdb->fd, entry->offset + offset, out, size, err);
+    memcpy(out, lmdb->map + entry->offset + offset, size);
+    return APL_OK;
+}
+
 apl_status lmdb_reader_copy(const struct lmdb_reader *lmdb, const struct entry *entry, struct buffer *copy,
                             apl_error *err)
 {

@@ -55,7 +55,11 @@ apl_status lmdb_reader_value(const struct lmdb_reader *lmdb, const struct entry 
 apl_status lmdb_reader_part(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset,
                             size_t size, struct buffer *scratch, const uint8_t **bytes, apl_error *err);
 
-/* A copy of them, which does not change, in `copy`. */
+/* Copies `size` of them from `offset`, which is above 0, to `out`: the copy does not change. */
+apl_status lmdb_reader_bytes(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset,
+                             size_t size, uint8_t *out, apl_error *err);
+
+/* A copy of them all, in `copy`. */
 apl_status lmdb_reader_copy(const struct lmdb_reader *lmdb, const struct entry *entry, struct buffer *copy,
                             apl_error *err);
 

@@ -103,6 +103,13 @@ apl_status raw_block_append(struct raw_block *block, const struct schema *schema
     return APL_OK;
 }
 
+size_t raw_column_extent(const struct raw_column *column, uint32_t record, uint64_t *start)
+{
+    const uint64_t *ends = (const uint64_t *)(const void *)column->ends.data;
+    *start = record ? ends[record - 1] : 0;
+    return (size_t)(ends[record] - *start);
+}
+
 const uint8_t *raw_column_value(const struct raw_column *column, const apl_field *field, uint32_t record,
                                 size_t *bytes)
 {
@@ -110,9 +117,8 @@ const uint8_t *raw_column_value(const struct raw_column *column, const apl_field
         *bytes = field->value_bytes;
         return column->values.data + (size_t)record * field->value_bytes;
     }
-    const uint64_t *ends = (const uint64_t *)(const void *)column->ends.data;
-    uint64_t start = record ? ends[record - 1] : 0;
-    *bytes = (size_t)(ends[record] - start);
+    uint64_t start;
+    *bytes = raw_column_extent(column, record, &start);
     return start ? column->values.data + start : column->values.data; /* NULL, where all values are empty */
 }
 

@@ -40,6 +40,9 @@ size_t raw_value_bytes(const apl_field *field, const apl_value *value);
 const uint8_t *raw_column_value(const struct raw_column *column, const apl_field *field, uint32_t record,
                                 size_t *bytes);
 
+/* The bytes of value `record` of a column of varying shape, and where among all values it begins. */
+size_t raw_column_extent(const struct raw_column *column, uint32_t record, uint64_t *start);
+
 /* The shape of one record's value, of the field's ndim dimensions, those that vary filled in. */
 void raw_column_shape(const struct raw_column *column, const apl_field *field, uint32_t record,
                       int64_t *shape);

@@ -63,6 +63,14 @@ apl_status store_kept_value(const apl_store *store, uint64_t number, struct bloc
                             const struct block_view *view, unsigned field, const struct kept_index *index,
                             uint32_t record, struct buffer *out, apl_error *err);
 
+/* Lists the values of such a column: what store_listed_value() needs to read one of them, much later and in any thread, and check
+ * it, without the block. `list` is empty, and of the form that kept_list() tells; `out` has room for the value. */
+apl_status store_list_kept(const apl_store *store, uint64_t number, struct block_coder *bc,
+                           const struct block_view *view, unsigned field, struct raw_column *list,
+                           apl_error *err);
+apl_status store_listed_value(const apl_store *store, uint64_t number, unsigned field,
+                              const struct raw_column *list, uint32_t record, uint8_t *out, apl_error *err);
+
 /* Puts store, member and block in front of the message of an error that concerns the block, and says that it
  * concerns the block's records. */
 apl_status store_block_error(const apl_store *store, uint64_t number, apl_status status, apl_error *err);

@@ -67,6 +67,13 @@ apl_status store_kept_index(const apl_store *store, uint64_t number, struct bloc
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }
 
+/* The value of a record is not the one that the index tells of. */
+static apl_status wrong_value(const apl_store *store, unsigned field, uint32_t record, apl_error *err)
+{
+    return fail(err, APL_E_CORRUPT, "field %s: the checksum of record %u of the block is wrong",
+                store->manifest.schema.fields[field].name, record);
+}
+
 apl_status store_kept_value(const apl_store *store, uint64_t number, struct block_coder *bc,
                             const struct block_view *view, unsigned field, const struct kept_index *index,
                             uint32_t record, struct buffer *out, apl_error *err)
@@ -82,8 +89,31 @@ apl_status store_kept_value(const apl_store *store, uint64_t number, struct bloc
         buffer_put(out, bytes, size);
         /* the copy is what is checked: a mapped file may change */
         if (!kept_value_ok(index, record, size ? out->data + out->size - size : NULL, size))
-            status = fail(err, APL_E_CORRUPT, "field %s: the checksum of record %u of the block is wrong",
-                          store->manifest.schema.fields[field].name, record);
+            status = wrong_value(store, field, record, err);
     }
+    return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}
+
+apl_status store_list_kept(const apl_store *store, uint64_t number, struct block_coder *bc,
+                           const struct block_view *view, unsigned field, struct raw_column *list,
+                           apl_error *err)
+{
+    struct kept_index index;
+    uint64_t first = view->columns[field].offset + kept_index_bytes(view->records);
+    TRY(store_kept_index(store, number, bc, view, field, &index, err));
+    return kept_list(&index, first, list, err);
+}
+
+apl_status store_listed_value(const apl_store *store, uint64_t number, unsigned field,
+                              const struct raw_column *list, uint32_t record, uint8_t *out, apl_error *err)
+{
+    const struct kept_places *places = kept_places(list);
+    uint64_t start;
+    size_t size = raw_column_extent(list, record, &start);
+    apl_status status = lmdb_reader_bytes(&store->lmdb, &store->blocks[number],
+                                          (size_t)(places->first + start), size, out, err);
+    /* the copy is what is checked: a mapped file may change */
+    if (status == APL_OK && hash_xxh3_64(out, size) != places->sums[record])
+        status = wrong_value(store, field, record, err);
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }

@@ -636,6 +636,21 @@ Test(failing, reader_with_threads)
     sweep_reader(2);
 }
 
+/* Values that are read late. */
+Test(failing, reader_of_mapped_kept_files)
+{
+    made = &tiny_kept;
+    how = APL_IO_MAP;
+    sweep_reader(APL_NO_THREADS);
+}
+
+Test(failing, reader_of_read_kept_files)
+{
+    made = &tiny_kept;
+    how = APL_IO_READ;
+    sweep_reader(APL_NO_THREADS);
+}
+
 Test(failing, reader_of_a_split_with_transforms)
 {
     apl_transform picture = APL_TRANSFORM_INIT;

@@ -49,6 +49,16 @@ static unsigned loads_of(const apl_reader_options *o)
     return n;
 }
 
+/* Bytes of an epoch that no block has: names, if they are kept files. */
+static uint64_t late_bytes(void)
+{
+    char name[40];
+    uint64_t bytes = 0;
+    for (uint64_t id = 0; getenv("APL_TEST_KEPT") && id < TRAIN; id++)
+        bytes += fixture_name(id, name);
+    return bytes;
+}
+
 Test(reader_shared, a_second_reader_finds_all_decoded)
 {
     struct sequence alone = {0}, second = {0};
@@ -65,7 +75,7 @@ Test(reader_shared, a_second_reader_finds_all_decoded)
         cr_assert_eq(epoch_loads(b, &second), 0);
         check_same(&alone, &second);
         cr_assert_eq(apl_reader_stats(b, &stats, sizeof stats), APL_OK);
-        cr_assert(stats.blocks == 0 && stats.bytes_read == 0 && stats.bytes_decoded == 0);
+        cr_assert(stats.blocks == 0 && stats.bytes_read == late_bytes() && stats.bytes_decoded == 0);
         cr_assert(stats.slots == TRAIN && stats.standing_slots == TRAIN);
         cr_assert(stats.memory > TRAIN * IMAGE_BYTES, "each reader counts what it shares");
         apl_reader_close(b);

@@ -145,7 +145,8 @@ typedef struct apl_reader_options {
     size_t state_size;
 
     /* The number of records to shuffle among. 0: the whole split if it is at most 4 GiB decoded, otherwise as many
-     * records as 4 GiB hold. With `reuse`, a window that does not cover the split takes up to `reuse` times its memory,
+     * records as 4 GiB hold. Values of kept fields take 20 bytes each here, whatever their size: they are read from the
+     * file when their batch is made. So a store of photos is shuffled as a whole, however large it is. With `reuse`, a window that does not cover the split takes up to `reuse` times its memory,
      * which the default allows for. */
     uint64_t window;
     unsigned bins;  /* 1 ... 4096: number of bins per window that records are drawn from; leave at 0 (64) */
@@ -153,7 +154,8 @@ typedef struct apl_reader_options {
     /* The number of bytes that the reader may allocate, batches and plan included; 0: what the window needs. Any
      * remaining memory caches decoded blocks for the next epoch, those needed first first. If the window covers the split,
      * readers of this process that read the same records and fields of the same files share one decoded copy. Each
-     * block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget. */
+     * block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget. Of kept
+     * fields without a transform, the budget counts what batches hold on average. */
     uint64_t memory_budget;
     /* Threads that load blocks and assemble batches. 0: one less than the cores this process may use. APL_NO_THREADS:
      * none; the caller does the work inside apl_reader_next(). */
@@ -199,10 +201,10 @@ APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_read
  * Hands out the next batch, waiting for it if necessary. Once the whole epoch has been handed out, returns APL_END to
  * every caller until apl_reader_next_epoch(). At the end of an epoch, a rank's batch may have no rows.
  *
- * Errors: APL_E_CORRUPT (the message names member and block; the error is permanent, but batches before the block still
- * come), APL_E_LENT (batches that have not been released use up the budget), APL_E_TIMEOUT (after faults.timeout_ms; the
- * message names the block, or on_batch(), that it waits for; the next call resumes waiting), APL_E_CANCELLED (cancelled
- * or closed), APL_E_FORKED, APL_E_REENTRANT.
+ * Errors: APL_E_CORRUPT (the message names member and block, and the record if it is about a value of a kept field; the
+ * error is permanent, but batches before it still come), APL_E_LENT (batches that have not been released use up the
+ * budget), APL_E_TIMEOUT (after faults.timeout_ms; the message names the block, or on_batch(), that it waits for; the
+ * next call resumes waiting), APL_E_CANCELLED (cancelled or closed), APL_E_FORKED, APL_E_REENTRANT.
  */
 APL_API APL_MUST_USE apl_status apl_reader_next(apl_reader *reader, apl_batch **batch, apl_error *err);
 

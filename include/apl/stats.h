@@ -39,6 +39,7 @@ typedef struct apl_stats {
     double stall;       /* wait / elapsed: with a single caller, the fraction of its time spent waiting */
     double first_batch; /* from open until the first batch is handed out */
     double loading, assembling, planning, blocked; /* blocked: idle threads */
+    /* bytes_read: of blocks, and of values of kept fields each time that a batch needs them */
     uint64_t bytes_read, bytes_decoded, bytes_assembled;
     /* Counted as for apl_reader_options.memory_budget: memory shared with other readers is included. */
     uint64_t memory, memory_budget;

@@ -94,7 +94,7 @@ class Loader:
         fill: with order="free", the first epoch begins when all of the split stands, so that its order is
             uniform too.
         window: records that mix; 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB
-            hold.
+            hold. Kept files do not count: they are read when their batch is made.
         bins, reuse, lanes: see ``apl_reader_options`` in ``apl.h``.
         sampling: an `apldata.Sampling`: an epoch is a sample of the records, drawn anew each time, by weights
             of classes or records.

@@ -1,0 +1,119 @@
+/* Values that are read when their batch is collated: see late.h. */
+#include "late.h"
+
+#include "delivery.h"
+#include "mix.h"
+
+#include <stdatomic.h>
+
+static _Atomic(const struct load_hook *) late_hook;
+
+void late_set_hook(const struct load_hook *hook)
+{
+    /* release, with the acquire below: who sees the hook sees what it points at */
+    atomic_store_explicit(&late_hook, hook, memory_order_release);
+}
+
+bool late_is(const apl_reader *r, uint32_t index, unsigned field)
+{
+    return mix_keeps(mix_source_of(r, index), field);
+}
+
+bool late_is_any(const apl_reader *r, unsigned field)
+{
+    for (uint32_t i = 0; i < r->sources.count; i++)
+        if (mix_keeps(&r->sources.source[i], field))
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------ of a block */
+
+/* All values of a block are read, checked, and forgotten. */
+static apl_status check_late_values(struct worker *w, uint32_t index, unsigned field,
+                                    const struct raw_column *list, apl_error *err)
+{
+    const struct mix_source *source = mix_source_of(w->reader, index);
+    const struct subset_block *block = &w->reader->subset.block[index];
+    for (uint32_t i = 0; i < block->records; i++) {
+        uint64_t start;
+        size_t bytes = raw_column_extent(list, i, &start);
+        uint8_t *value = scratch_reserve(&w->value, bytes);
+        if (!value)
+            return fail_nomem(err);
+        w->bytes_read += bytes;
+        TRY(store_listed_value(source->store, block->number, source->field[field], list, i, value, err));
+    }
+    return APL_OK;
+}
+
+apl_status late_list(struct worker *w, uint32_t index, const struct block_view *view, unsigned field,
+                     struct raw_column *list, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    const struct mix_source *source = mix_source_of(r, index);
+    raw_column_clear(list); /* where readers share it, one before may have failed */
+    w->bytes_read += kept_index_bytes(view->records);
+    TRY(store_list_kept(source->store, r->subset.block[index].number, &w->bc, view, source->field[field],
+                        list, err));
+    return r->options.skip_corrupt ? check_late_values(w, index, field, list, err) : APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------ of a batch */
+
+/* The value of a row: in which block's list, and which of it. */
+struct late_value {
+    const struct raw_column *list;
+    uint32_t index, record;
+    uint64_t id; /* the reader's */
+    size_t bytes;
+};
+
+static struct late_value late_value_of(const apl_reader *r, const struct job *job, unsigned field, size_t row)
+{
+    struct late_value v = {.id = job->buffer->batch.ids[row]};
+    uint32_t member, copy;
+    uint64_t start;
+    v.index = delivery_block(r, job->deliveries[row], &member, &copy);
+    const struct subset_block *block = &r->subset.block[v.index];
+    v.record = block->members ? block->members[member] : member;
+    v.list = &cache_block(&r->cache, job->epoch, v.index)->ragged[field];
+    v.bytes = raw_column_extent(v.list, v.record, &start);
+    return v;
+}
+
+static apl_status read_late(struct worker *w, struct job *job, unsigned field, const struct late_value *v,
+                            uint8_t *out, apl_error *err)
+{
+    const struct mix_source *source = mix_source_of(w->reader, v->index);
+    uint64_t number = w->reader->subset.block[v->index].number;
+    w->bytes_read += v->bytes;
+    job_begins_reading(job, v->index);
+    const struct load_hook *hook = atomic_load_explicit(&late_hook, memory_order_acquire);
+    apl_status status = hook ? hook->before(hook->user, number, err) : APL_OK;
+    if (status == APL_OK)
+        status =
+            store_listed_value(source->store, number, source->field[field], v->list, v->record, out, err);
+    job_ends_reading(job);
+    if (status == APL_OK)
+        return APL_OK;
+    fail_in(err, status, "record %llu", (unsigned long long)v->id);
+    return fail_records(err, status, v->id, 1);
+}
+
+apl_status late_read(struct worker *w, struct job *job, unsigned field, size_t row, uint8_t *out,
+                     apl_error *err)
+{
+    struct late_value v = late_value_of(w->reader, job, field, row);
+    return read_late(w, job, field, &v, out, err);
+}
+
+apl_status late_take(struct worker *w, struct job *job, unsigned field, size_t row, const uint8_t **value,
+                     size_t *bytes, apl_error *err)
+{
+    struct late_value v = late_value_of(w->reader, job, field, row);
+    uint8_t *out = scratch_reserve(&w->value, v.bytes);
+    *value = out;
+    *bytes = v.bytes;
+    return out ? read_late(w, job, field, &v, out, err) : fail_nomem(err);
+}
