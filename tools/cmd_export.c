@@ -12,10 +12,28 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Options that some formats take and others refuse. */
+enum { TAKES_FIELD = 1, TAKES_MANY = 2, TAKES_NAMES = 4, TAKES_LABEL = 8, TAKES_SHARDS = 16 };
+
+static const struct format {
+    const char *name;
+    int (*write)(struct export *x);
+    unsigned takes;
+} formats[] = {
+    {"cifar-binary", export_cifar, 0},
+    {"folder", export_folder, TAKES_FIELD | TAKES_NAMES | TAKES_LABEL},
+    {"idx", export_idx, TAKES_FIELD | TAKES_MANY},
+    {"npy", export_npy, TAKES_FIELD | TAKES_MANY},
+    {"raw", export_raw, TAKES_FIELD | TAKES_MANY},
+    {"webdataset", export_webdataset, TAKES_FIELD | TAKES_MANY | TAKES_SHARDS},
+};
+#define FORMATS (sizeof formats / sizeof *formats)
+
 struct job {
     struct export x;
-    int (*format)(struct export *x);
-    bool force, quiet, no_progress;
+    const struct format *format;
+    bool force, no_progress;
+    unsigned given; /* of the options above */
 };
 
 static int write_files(struct job *job)
@@ -25,14 +43,15 @@ static int write_files(struct job *job)
     x->total = x->info->records;
     int status = outset_open(&x->out, x->folder, true, job->force);
     if (!status)
-        status = job->format(x);
+        status = job->format->write(x);
     progress_clear(&x->progress);
     if (!status && interrupted())
         status = EXIT_FAILURE;
     if (!status)
         status = outset_commit(&x->out);
-    if (!status && !job->quiet)
-        printf("%s: %s records in %zu files\n", shown(x->folder), count_text(x->info->records), x->out.count);
+    if (!status && !job->x.quiet)
+        printf("%s: %s records in %llu files\n", shown(x->folder), count_text(x->info->records),
+               (unsigned long long)outset_count(&x->out));
     outset_close(&x->out);
     return status;
 }
@@ -43,7 +62,7 @@ static int run(struct job *job)
     if (apl_store_open(job->x.path, NULL, &job->x.store, &err) != APL_OK)
         return failed("%s", err.message);
     interrupt_catch();
-    progress_begin(&job->x.progress, !job->quiet && !job->no_progress);
+    progress_begin(&job->x.progress, !job->x.quiet && !job->no_progress);
     int status = write_files(job);
     apl_store_close(job->x.store);
     return status;
@@ -52,29 +71,115 @@ static int run(struct job *job)
 static int take_format(void *user, const char *name)
 {
     struct job *job = user;
-    static const struct {
-        const char *name;
-        int (*format)(struct export *x);
-    } formats[] = {{"cifar-binary", export_cifar}, {"npy", export_npy}, {"raw", export_raw}};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    char known[128] = "";
+    for (size_t i = 0; i < FORMATS; i++) {
         if (strcmp(name, formats[i].name) == 0) {
-            job->format = formats[i].format;
+            job->format = &formats[i];
             return 0;
         }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s",
+                 i == 0            ? ""
+                 : i + 1 < FORMATS ? ", "
+                                   : " and ",
+                 formats[i].name);
     }
-    return misuse("no such format: '%s'; known are cifar-binary, npy and raw", shown(name));
+    return misuse("no such format: '%s'; known are %s", shown(name), known);
+}
+
+static int take_field(void *user, const char *name)
+{
+    struct job *job = user;
+    if (job->x.field_count == APL_MAX_FIELDS)
+        return misuse("more than %d fields", APL_MAX_FIELDS);
+    job->x.field_names[job->x.field_count++] = name;
+    job->given |= job->x.field_count > 1 ? TAKES_MANY : TAKES_FIELD;
+    return 0;
+}
+
+static int take_label(void *user, const char *name)
+{
+    struct job *job = user;
+    job->x.label = name;
+    job->given |= TAKES_LABEL;
+    return 0;
+}
+
+static int take_names(void *user, const char *which)
+{
+    struct job *job = user;
+    job->x.by_id = strcmp(which, "id") == 0;
+    job->given |= TAKES_NAMES;
+    return job->x.by_id || strcmp(which, "path") == 0
+               ? 0
+               : misuse("names are those of 'path' or of 'id', not '%s'", shown(which));
+}
+
+/* A number of bytes: digits, and K, M or G for powers of 1,024. */
+static int take_shard_size(void *user, const char *text)
+{
+    struct job *job = user;
+    char digits[24];
+    static const char units[] = "KMG";
+    size_t length = strlen(text);
+    const char *unit = length ? strchr(units, text[length - 1]) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    snprintf(digits, sizeof digits, "%.*s", (int)(length - (unit ? 1 : 0)), text);
+    if (length >= sizeof digits || !parse_number(digits, 1, UINT64_MAX >> 32, &job->x.shard_bytes))
+        return misuse("the size of a shard is a number of bytes such as 500M or 2G, not '%s'", shown(text));
+    job->x.shard_bytes <<= shift;
+    job->given |= TAKES_SHARDS;
+    return 0;
+}
+
+static int take_shard_records(void *user, const char *text)
+{
+    struct job *job = user;
+    if (!parse_number(text, 1, UINT64_MAX, &job->x.shard_records))
+        return misuse("the records of a shard are a number from 1, not '%s'", shown(text));
+    job->given |= TAKES_SHARDS;
+    return 0;
+}
+
+static int check_given(const struct job *job)
+{
+    static const struct {
+        unsigned option;
+        const char *name;
+    } options[] = {{TAKES_FIELD, "takes no --field"},
+                   {TAKES_MANY, "takes one --field"},
+                   {TAKES_NAMES, "takes no --names"},
+                   {TAKES_LABEL, "takes no --label"},
+                   {TAKES_SHARDS, "has no shards"}};
+    unsigned wrong = job->given & ~job->format->takes;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (wrong & options[i].option)
+            return misuse("the format %s %s", job->format->name, options[i].name);
+    return 0;
 }
 
 static const struct option_row rows[] = {
     {0, "format", "cifar-binary", "the members of the binary CIFAR archive, byte for byte", OPTION_CALL, 0,
      take_format},
+    {0, "format", "folder", "a file for every record, as SPLIT/CLASS/NAME", OPTION_CALL, 0, take_format},
+    {0, "format", "idx", "a file for every split and field, as MNIST has them", OPTION_CALL, 0, take_format},
     {0, "format", "npy", "an array of NumPy for every split and field", OPTION_CALL, 0, take_format},
     {0, "format", "raw", "a file of values for every field, and schema.json", OPTION_CALL, 0, take_format},
+    {0, "format", "webdataset", "tar archives with a file for every field of a record", OPTION_CALL, 0,
+     take_format},
+    {0, "field", "FIELD", "write this field only; may be given several times", OPTION_CALL, 0, take_field},
+    {0, "label", "FIELD", "folder: whose classes are folders (default: label)", OPTION_CALL, 0, take_label},
+    {0, "names", "WHICH", "folder: path, or id to number the files (default: path)", OPTION_CALL, 0,
+     take_names},
+    {0, "shard-size", "SIZE", "webdataset: bytes in an archive, such as 500M (default: 1G)", OPTION_CALL, 0,
+     take_shard_size},
+    {0, "shard-records", "N", "webdataset: records in an archive, at most", OPTION_CALL, 0,
+     take_shard_records},
     {'j', "threads", "N", "threads that decode (default: one per core)", OPTION_THREADS,
      offsetof(struct job, x.threads), NULL},
     {0, "force", NULL, "replace files that exist", OPTION_FLAG, offsetof(struct job, force), NULL},
     {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},
-    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, quiet), NULL},
+    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, x.quiet), NULL},
     HELP_ROW,
 };
 
@@ -89,7 +194,7 @@ static const struct command_line line = {
 
 int cmd_export(int argc, char **argv)
 {
-    struct job job = {0};
+    struct job job = {.x = {.shard_bytes = (uint64_t)1 << 30}};
     int status = options_read(&line, &job, argc, argv);
     if (!status)
         status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", "OUT", NULL});
@@ -97,6 +202,9 @@ int cmd_export(int argc, char **argv)
         return options_status(status);
     if (!job.format)
         return misuse("which --format?");
+    status = check_given(&job);
+    if (status)
+        return status;
     job.x.path = argv[optind];
     job.x.folder = argv[optind + 1];
     return run(&job);

@@ -4,6 +4,8 @@
 #include "args.h"
 #include "interrupt.h"
 
+#include "report.h"
+
 #include <stdlib.h>
 
 /* Decoded at a time: enough to keep the threads busy without using much memory. */
@@ -58,4 +60,20 @@ int export_each(struct export *x, uint64_t first, uint64_t count, const unsigned
         show_progress(x);
     }
     return status;
+}
+
+int export_fields(const struct export *x, bool positions, unsigned fields[APL_MAX_FIELDS], unsigned *count)
+{
+    bool wanted[APL_MAX_FIELDS] = {false};
+    for (unsigned i = 0; i < x->field_count; i++) {
+        int field = apl_store_find_field(x->store, x->field_names[i]);
+        if (field < 0)
+            return failed("%s: no field '%s'", shown(x->path), shown(x->field_names[i]));
+        wanted[field] = true;
+    }
+    *count = 0;
+    for (unsigned i = 0; i < x->info->fields; i++)
+        if (x->field_count ? wanted[i] : positions || apl_store_field(x->store, i)->role != APL_POSITION)
+            fields[(*count)++] = i;
+    return 0;
 }

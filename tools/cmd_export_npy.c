@@ -119,7 +119,8 @@ static int write_array(struct export *x, const apl_split *split, unsigned field)
     struct array a = {.x = x, .split = split, .field = field};
     char name[2 * APL_MAX_NAME + 8];
     if (f->dtype != APL_UTF8 && !f->value_bytes)
-        return failed("%s: the shape of field '%s' varies, which npy cannot hold; --format raw can",
+        return failed("%s: the shape of field '%s' varies, which npy cannot hold; --format raw can, "
+                      "and --field leaves it out",
                       shown(x->path), shown(f->name));
     snprintf(name, sizeof name, "%s_%s.npy", split->name, f->name);
     a.file = outset_add(&x->out, name);
@@ -133,12 +134,13 @@ static int write_array(struct export *x, const apl_split *split, unsigned field)
 
 int export_npy(struct export *x)
 {
-    int status = 0;
+    unsigned fields[APL_MAX_FIELDS], count;
+    int status = export_fields(x, true, fields, &count);
     x->total = 0;
-    for (unsigned i = 0; i < x->info->fields; i++)
-        x->total += x->info->records * (apl_store_field(x->store, i)->dtype == APL_UTF8 ? 2 : 1);
+    for (unsigned i = 0; i < count && !status; i++)
+        x->total += x->info->records * (apl_store_field(x->store, fields[i])->dtype == APL_UTF8 ? 2 : 1);
     for (unsigned s = 0; s < x->info->splits && !status; s++)
-        for (unsigned i = 0; i < x->info->fields && !status; i++)
-            status = write_array(x, apl_store_split(x->store, s), i);
+        for (unsigned i = 0; i < count && !status; i++)
+            status = write_array(x, apl_store_split(x->store, s), fields[i]);
     return status;
 }

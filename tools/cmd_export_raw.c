@@ -117,11 +117,12 @@ static int write_schema(struct export *x, json_t *fields)
 int export_raw(struct export *x)
 {
     json_t *fields = json_array();
-    int status = fields ? 0 : failed("out of memory");
-    x->total = x->info->records * x->info->fields;
-    for (unsigned i = 0; i < x->info->fields && !status; i++) {
-        json_t *description = describe(apl_store_field(x->store, i));
-        status = description ? write_field(x, i, description) : failed("out of memory");
+    unsigned numbers[APL_MAX_FIELDS], count;
+    int status = fields ? export_fields(x, true, numbers, &count) : failed("out of memory");
+    x->total = status ? 0 : x->info->records * count;
+    for (unsigned i = 0; !status && i < count; i++) {
+        json_t *description = describe(apl_store_field(x->store, numbers[i]));
+        status = description ? write_field(x, numbers[i], description) : failed("out of memory");
         json_array_append_new(fields, description);
     }
     if (!status)

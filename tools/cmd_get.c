@@ -139,7 +139,8 @@ static struct bytes make_raw(const struct job *job, const apl_batch *batch)
     return out;
 }
 
-static int make_image(const struct job *job, const apl_batch *batch, struct bytes *out)
+static int make_image(const struct job *job, const apl_store *store, const apl_batch *batch,
+                      struct bytes *out)
 {
     size_t rows = apl_batch_rows(batch);
     struct value *values = calloc(rows, sizeof *values);
@@ -148,8 +149,13 @@ static int make_image(const struct job *job, const apl_batch *batch, struct byte
     for (size_t r = 0; r < rows; r++)
         values[r] = value_of(apl_batch_column(batch, (unsigned)job->field), r, rows);
     struct image image = {0};
-    const char *why = image_make(&image, values, rows, IMAGES_ACROSS);
+    const apl_field *field = apl_store_field(store, (unsigned)job->field);
+    const char *why = image_make(&image, field, values, rows, IMAGES_ACROSS);
     free(values);
+    if (!why && job->format == PPM && !image_fits_ppm(&image)) {
+        image_free(&image);
+        why = "PPM takes grey or RGB of 8 bits; --format png takes it";
+    }
     if (why)
         return failed("%s: cannot write it as an image: %s", shown(job->path), why);
     *out = job->format == PNG ? image_png(&image) : image_ppm(&image);
@@ -157,7 +163,8 @@ static int make_image(const struct job *job, const apl_batch *batch, struct byte
     return 0;
 }
 
-static int make_bytes(const struct job *job, const apl_batch *batch, struct bytes *out)
+static int make_bytes(const struct job *job, const apl_store *store, const apl_batch *batch,
+                      struct bytes *out)
 {
     int status = 0;
     *out = (struct bytes){0};
@@ -166,7 +173,7 @@ static int make_bytes(const struct job *job, const apl_batch *batch, struct byte
     else if (job->format == RAW || job->format == FILE_KEPT)
         *out = make_raw(job, batch);
     else
-        status = make_image(job, batch, out);
+        status = make_image(job, store, batch, out);
     return status || out->data ? status : failed("out of memory");
 }
 
@@ -208,7 +215,7 @@ static int put_records(const struct job *job, const apl_store *store, const apl_
         return EXIT_SUCCESS;
     }
     struct bytes bytes;
-    int status = make_bytes(job, batch, &bytes);
+    int status = make_bytes(job, store, batch, &bytes);
     if (!status)
         status = deliver(job, &bytes);
     free(bytes.data);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SIDE 65535 /* pixels: more than anyone needs, and no product overflows */
+#define MAX_SIDE 65536 /* pixels: more than anyone needs, and no product overflows */
 
 /* How a value of some shape lies in memory. */
 struct layout {
@@ -14,18 +14,28 @@ struct layout {
     bool planar; /* channel by channel, not pixel by pixel */
 };
 
-static bool is_channels(int64_t n)
+/* Which dimension of the field's three is that of the channels: 0 or 2; -1: none. Grey and RGB are told first. */
+static int channels_at(const int64_t *shape)
 {
-    return n == 1 || n == 3;
+    static const int64_t counts[] = {1, 3, 2, 4};
+    for (unsigned i = 0; i < 4; i += 2)
+        for (int at = 0; at <= 2; at += 2)
+            if (shape[at] == counts[i] || shape[at] == counts[i + 1])
+                return at;
+    return shape[0] == -1 && shape[1] == -1 && shape[2] == -1 ? 0 : -1;
 }
 
-static bool layout_of(unsigned ndim, const int64_t *shape, struct layout *layout)
+/* Of a value of that shape. */
+static bool layout_of(const apl_field *field, const int64_t *shape, struct layout *layout)
 {
-    if (ndim == 2)
+    int at = field->ndim == 3 ? channels_at(field->shape) : -1;
+    if (field->dtype != APL_U8 && field->dtype != APL_U16)
+        return false;
+    if (field->ndim == 2)
         *layout = (struct layout){(size_t)shape[1], (size_t)shape[0], 1, true};
-    else if (ndim == 3 && is_channels(shape[0]))
+    else if (at == 0)
         *layout = (struct layout){(size_t)shape[2], (size_t)shape[1], (unsigned)shape[0], true};
-    else if (ndim == 3 && is_channels(shape[2]))
+    else if (at == 2)
         *layout = (struct layout){(size_t)shape[1], (size_t)shape[0], (unsigned)shape[2], false};
     else
         return false;
@@ -35,48 +45,58 @@ static bool layout_of(unsigned ndim, const int64_t *shape, struct layout *layout
 bool field_is_image(const apl_field *field)
 {
     struct layout layout;
-    return field->dtype == APL_U8 && layout_of(field->ndim, field->shape, &layout);
+    return !field->media && layout_of(field, field->shape, &layout);
 }
 
 static void paste(struct image *image, const struct value *value, const struct layout *from, size_t x,
                   size_t y)
 {
-    size_t plane = from->width * from->height;
+    size_t plane = from->width * from->height, depth = image->depth;
     for (size_t row = 0; row < from->height; row++) {
-        uint8_t *to = image->pixels + ((y + row) * image->width + x) * image->channels;
+        uint8_t *to = image->pixels + ((y + row) * image->width + x) * image->channels * depth;
         for (size_t column = 0; column < from->width; column++)
-            for (unsigned c = 0; c < from->channels; c++) {
+            for (unsigned c = 0; c < from->channels; c++, to += depth) {
                 size_t pixel = row * from->width + column;
-                *to++ = value->data[from->planar ? c * plane + pixel : pixel * from->channels + c];
+                size_t sample = from->planar ? c * plane + pixel : pixel * from->channels + c;
+                memcpy(to, value->data + sample * depth, depth);
             }
     }
 }
 
-const char *image_make(struct image *image, const struct value *values, size_t count, size_t across)
+static const char *begin_image(struct image *image, const struct layout *first, size_t across, size_t down)
+{
+    if (first->width == 0 || first->height == 0)
+        return "it has no pixels";
+    if (first->channels == 0 || first->channels > 4)
+        return "it has neither 1, 2, 3 nor 4 channels";
+    if (first->width > MAX_SIDE / across || first->height > MAX_SIDE / down)
+        return "it is too large";
+    image->width = first->width * across;
+    image->height = first->height * down;
+    image->channels = first->channels;
+    image->pixels = calloc(image->width * image->height, (size_t)image->channels * image->depth);
+    return image->pixels ? NULL : "out of memory";
+}
+
+const char *image_make(struct image *image, const apl_field *field, const struct value *values, size_t count,
+                       size_t across)
 {
     struct layout first, layout;
     across = count < across ? count : across;
-    if (values[0].dtype != APL_U8 || !layout_of(values[0].ndim, values[0].shape, &first))
+    *image = (struct image){.depth = field->dtype == APL_U16 ? 2 : 1};
+    if (field->media || !layout_of(field, values[0].shape, &first))
         return "its shape is not that of an image";
-    size_t down = (count + across - 1) / across;
-    if (first.width == 0 || first.height == 0)
-        return "it has no pixels";
-    if (first.width > MAX_SIDE / across || first.height > MAX_SIDE / down)
-        return "it is too large";
-    *image = (struct image){.width = first.width * across, .height = first.height * down};
-    image->channels = first.channels;
-    image->pixels = calloc(image->width * image->height, image->channels);
-    if (!image->pixels)
-        return "out of memory";
-    for (size_t i = 0; i < count; i++) {
-        if (!layout_of(values[i].ndim, values[i].shape, &layout) || layout.width != first.width ||
-            layout.height != first.height || layout.channels != first.channels) {
-            image_free(image);
-            return "records of different sizes do not fit one image";
-        }
-        paste(image, &values[i], &layout, i % across * first.width, i / across * first.height);
+    const char *why = begin_image(image, &first, across, (count + across - 1) / across);
+    for (size_t i = 0; i < count && !why; i++) {
+        if (!layout_of(field, values[i].shape, &layout) || layout.width != first.width ||
+            layout.height != first.height || layout.channels != first.channels)
+            why = "records of different sizes do not fit one image";
+        else
+            paste(image, &values[i], &layout, i % across * first.width, i / across * first.height);
     }
-    return NULL;
+    if (why)
+        image_free(image);
+    return why;
 }
 
 void image_free(struct image *image)
@@ -90,25 +110,79 @@ const char *image_libpng_version(void)
     return PNG_LIBPNG_VER_STRING;
 }
 
+/* --------------------------------------------------------------------------------------------------- PNG */
+
+struct png_out {
+    struct bytes bytes;
+    size_t room;
+};
+
+static void take_png(png_structp png, png_bytep data, size_t size)
+{
+    struct png_out *out = png_get_io_ptr(png);
+    if (size > out->room - out->bytes.size) {
+        size_t room = 2 * out->room + size;
+        uint8_t *grown = realloc(out->bytes.data, room);
+        if (!grown)
+            png_error(png, "out of memory");
+        out->bytes.data = grown;
+        out->room = room;
+    }
+    memcpy(out->bytes.data + out->bytes.size, data, size);
+    out->bytes.size += size;
+}
+
+static void flush_png(png_structp png)
+{
+    (void)png;
+}
+
+static void say_nothing(png_structp png, png_const_charp message)
+{
+    (void)png, (void)message;
+}
+
+/* Jumps back where png_jmpbuf() says when memory runs out. */
+static void encode_png(png_structp png, png_infop info, const struct image *image, struct png_out *out)
+{
+    static const int colours[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                                  PNG_COLOR_TYPE_RGB_ALPHA};
+    const uint16_t one = 1;
+    size_t row = image->width * image->channels * image->depth;
+    png_set_write_fn(png, out, take_png, flush_png);
+    png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, (int)(8 * image->depth),
+                 colours[image->channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    if (image->depth == 2 && *(const uint8_t *)&one) /* PNG has the high byte first */
+        png_set_swap(png);
+    for (size_t y = 0; y < image->height; y++)
+        png_write_row(png, image->pixels + y * row);
+    png_write_end(png, NULL);
+}
+
 struct bytes image_png(const struct image *image)
 {
-    png_image png = {.version = PNG_IMAGE_VERSION};
-    png.width = (png_uint_32)image->width;
-    png.height = (png_uint_32)image->height;
-    png.format = image->channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
-    png_alloc_size_t size = 0;
-    struct bytes out = {0};
-    if (!png_image_write_to_memory(&png, NULL, &size, 0, image->pixels, 0, NULL))
-        return out;
-    out.data = malloc(size);
-    if (!out.data)
-        return out;
-    if (!png_image_write_to_memory(&png, out.data, &size, 0, image->pixels, 0, NULL)) {
-        free(out.data);
+    struct png_out out = {{NULL, 0}, 0};
+    png_infop info = NULL;
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, say_nothing, say_nothing);
+    if (png)
+        info = png_create_info_struct(png);
+    if (!info || setjmp(png_jmpbuf(png))) {
+        free(out.bytes.data);
+        png_destroy_write_struct(&png, &info);
         return (struct bytes){0};
     }
-    out.size = size;
-    return out;
+    encode_png(png, info, image, &out);
+    png_destroy_write_struct(&png, &info);
+    return out.bytes;
+}
+
+/* --------------------------------------------------------------------------------------------------- PPM */
+
+bool image_fits_ppm(const struct image *image)
+{
+    return image->depth == 1 && (image->channels == 1 || image->channels == 3);
 }
 
 struct bytes image_ppm(const struct image *image)

@@ -7,11 +7,13 @@
 /* Pixels in the order of image files: row after row, the channels of a pixel side by side. */
 struct image {
     size_t width, height;
-    unsigned channels; /* 1: grey; 3: red, green, blue */
+    unsigned channels; /* 1: grey; 2: and alpha; 3: red, green, blue; 4: and alpha */
+    unsigned depth;    /* bytes of a sample, 1 or 2; in the order of this machine */
     uint8_t *pixels;
 };
 
-/* Can values of this field be images? u8, height x width, or with 1 or 3 channels before or after that. */
+/* Can values of this field be images? u8 or u16, height x width, or with 1 to 4 channels before or after that; or channels x
+ * height x width, all of which vary. */
 bool field_is_image(const apl_field *field);
 
 /* An encoded file; data is NULL if memory ran out. */
@@ -20,12 +22,16 @@ struct bytes {
     size_t size;
 };
 
-/* Tiles the values left to right, `across` in a row. Returns NULL, or why they make no image. */
-const char *image_make(struct image *image, const struct value *values, size_t count, size_t across);
+/* Tiles the values of the field left to right, `across` in a row. Returns NULL, or why they make no image. */
+const char *image_make(struct image *image, const apl_field *field, const struct value *values, size_t count,
+                       size_t across);
 void image_free(struct image *image);
 
 struct bytes image_png(const struct image *image);
-struct bytes image_ppm(const struct image *image); /* PGM where it is grey */
+
+/* Grey or RGB of one byte a sample: that is what PGM and PPM hold here. */
+bool image_fits_ppm(const struct image *image);
+struct bytes image_ppm(const struct image *image);
 
 const char *image_libpng_version(void);
 

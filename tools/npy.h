@@ -19,4 +19,7 @@ char npy_byte_order(void);
  * size. */
 size_t npy_header(char *out, const char *type, uint64_t rows, unsigned ndim, const int64_t *shape);
 
+/* The same of one value alone. */
+size_t npy_header_of_value(char *out, const char *type, unsigned ndim, const int64_t *shape);
+
 #endif

@@ -151,20 +151,6 @@ int outset_add(struct outset *set, const char *name)
     return (int)set->count++;
 }
 
-bool write_all(int fd, const void *data, size_t size)
-{
-    for (const uint8_t *at = data; size;) {
-        ssize_t n = write(fd, at, size);
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            at += n;
-            size -= (size_t)n;
-        }
-    }
-    return true;
-}
-
 int outset_write(struct outset *set, int i, const void *data, size_t size)
 {
     if (size == 0 || fwrite(data, 1, size, set->files[i].stream) == size)
@@ -187,24 +173,73 @@ int outset_write_at(struct outset *set, int i, const void *data, size_t size, ui
     return 0;
 }
 
-/* Some file systems report only now that they are full. */
+int outset_finish(struct outset *set, int i)
+{
+    struct outfile *file = &set->files[i];
+    FILE *stream = file->stream;
+    file->stream = NULL;
+    /* Some file systems report only now that they are full. */
+    return !stream || fclose(stream) == 0 ? 0 : failed_errno(errno, "%s", shown(file->name));
+}
+
 static int finish_files(struct outset *set)
 {
     int status = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        if (fclose(set->files[i].stream) != 0 && !status)
-            status = failed_errno(errno, "%s", shown(set->files[i].name));
-        set->files[i].stream = NULL;
-    }
+    for (size_t i = 0; i < set->count && !status; i++)
+        status = outset_finish(set, (int)i);
     return status;
 }
 
-/* Those of the first `n` files that were not there before. */
-static void take_back(const struct outset *set, size_t n)
+/* The folder of the set that is the first in the path. */
+static struct outtree *tree_of(struct outset *set, const char *name)
+{
+    char top[256];
+    snprintf(top, sizeof top, "%.*s", (int)strcspn(name, "/"), name);
+    char *path = path_in(set->folder, top);
+    for (size_t i = 0; path && i < set->tree_count; i++)
+        if (strcmp(set->trees[i].path, path) == 0) {
+            free(path);
+            return &set->trees[i];
+        }
+    struct outtree *trees = path ? realloc(set->trees, (set->tree_count + 1) * sizeof *trees) : NULL;
+    if (!trees) {
+        failed("out of memory");
+        free(path);
+        return NULL;
+    }
+    set->trees = trees;
+    if (set->tree_count > 0)
+        outtree_rest(&trees[set->tree_count - 1]);
+    struct outtree *tree = &trees[set->tree_count++];
+    int status = outtree_open(tree, path, set->tree_count);
+    free(path);
+    return status ? NULL : tree;
+}
+
+int outset_put(struct outset *set, const char *name, const void *data, size_t size, const char *twice)
+{
+    if (!outtree_path_is_safe(name) || !strchr(name, '/'))
+        return failed("'%s' cannot be the path of a file", shown(name));
+    struct outtree *tree = tree_of(set, name);
+    if (!tree)
+        return EXIT_FAILURE;
+    set->put++;
+    return outtree_put(tree, strchr(name, '/') + 1, data, size, twice);
+}
+
+uint64_t outset_count(const struct outset *set)
+{
+    return set->count + set->put;
+}
+
+/* Those of the first `n` files that were not there before, and the first `trees` folders. */
+static void take_back(const struct outset *set, size_t n, size_t trees)
 {
     for (size_t i = 0; i < n && !set->force; i++)
         if (!set->files[i].into)
             unlink(set->files[i].path);
+    for (size_t i = 0; i < trees; i++)
+        outtree_take_back(&set->trees[i]);
 }
 
 static int put_in_place(struct outfile *file)
@@ -224,10 +259,15 @@ int outset_commit(struct outset *set)
     for (size_t i = 0; i < set->count && !status; i++)
         if (!set->files[i].into)
             status = refuse_existing(set, set->files[i].path) || place_check(set->files[i].path);
+    for (size_t i = 0; i < set->tree_count && !status; i++) {
+        status = outtree_commit(&set->trees[i]);
+        if (status)
+            take_back(set, 0, i);
+    }
     for (size_t i = 0; i < set->count && !status; i++) {
         status = put_in_place(&set->files[i]);
         if (status)
-            take_back(set, i);
+            take_back(set, i, set->tree_count);
     }
     set->made_folder &= status != 0; /* it is not empty now */
     return status;
@@ -237,9 +277,12 @@ void outset_close(struct outset *set)
 {
     for (size_t i = 0; i < set->count; i++)
         forget(&set->files[i]);
+    for (size_t i = 0; i < set->tree_count; i++)
+        outtree_close(&set->trees[i]);
     if (set->made_folder && set->folder)
         rmdir(set->folder);
     free(set->files);
+    free(set->trees);
     free(set->folder);
     *set = (struct outset){0};
 }

@@ -1,9 +1,12 @@
 /*
  * Files that appear whole or not at all: written under temporary names in the same directory, and renamed together at
- * the end. Devices and FIFOs are written to directly: see place.h. Every call that fails has said why on stderr.
+ * the end. Devices and FIFOs are written to directly: see place.h. Any number of files can be written: those that are
+ * finished, or put in one go, are not kept open. Every call that fails has said why on stderr.
  */
 #ifndef OUTFILE_H
 #define OUTFILE_H
+
+#include "outtree.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +14,7 @@
 #include <stdio.h>
 
 struct outfile {
-    FILE *stream;
+    FILE *stream;    /* NULL: finished */
     char *name;      /* with the folder */
     char *path;      /* with links resolved */
     char *temporary; /* in the same directory, until it is renamed */
@@ -24,6 +27,9 @@ struct outset {
     bool made_folder; /* so remove it on failure */
     struct outfile *files;
     size_t count;
+    struct outtree *trees; /* the folders in it */
+    size_t tree_count;
+    uint64_t put; /* files below these */
 };
 
 /* A set of files in `folder`, which is created if `make` is set and it does not exist. */
@@ -37,13 +43,21 @@ int outset_add(struct outset *set, const char *name);
 int outset_write(struct outset *set, int i, const void *data, size_t size);
 int outset_write_at(struct outset *set, int i, const void *data, size_t size, uint64_t offset);
 
-/* Closes the files and gives them their names. */
+/* Closes file `i`, to which nothing more is written. */
+int outset_finish(struct outset *set, int i);
+
+/* Writes the whole file `name`, a path that outtree_path_is_safe() and has at least one folder. The first folder of the
+ * path must not exist before: it appears with all that is put below it. `twice` is what to say if the set has the file
+ * already. */
+int outset_put(struct outset *set, const char *name, const void *data, size_t size, const char *twice);
+
+/* The files of the set. */
+uint64_t outset_count(const struct outset *set);
+
+/* Closes the files and gives them, and the folders, their names. */
 int outset_commit(struct outset *set);
 
 /* Frees the set; what was not committed is removed. */
 void outset_close(struct outset *set);
-
-/* Writes all bytes to a descriptor; false with errno set. */
-bool write_all(int fd, const void *data, size_t size);
 
 #endif

@@ -52,5 +52,5 @@ run apldata split db c --dirichlet 1
 run apldata export db
 run apldata export db out
 run apldata export db out extra --format npy
-run apldata export db out --format tfrecord
+run apldata export db out --format pickle
 run apldata export db out --format npy -j 0

@@ -1,17 +1,24 @@
 # Whenever the signal comes: all of the files, or none.
-for delay in 0 0.002 0.005 0.01 0.02 0.03; do
+interrupt_export()
+{
+    local format=$1 wanted=$2
     set -m
-    "$APLDATA" export -q "$SHARED/pstore" out --format npy &
+    "$APLDATA" export -q "$SHARED/pstore" out --format $format &
     hanging=$!
     set +m
-    sleep $delay
+    sleep $3
     kill -TERM $hanging 2>/dev/null
     reap
-    files=$(ls -A out 2>/dev/null | grep -c 'npy$')
-    litter=$(ls -A out 2>/dev/null | grep -vc 'npy$')
+    files=$(find out -type f 2>/dev/null | grep -vc tmp)
+    litter=$(find out 2>/dev/null | grep -c tmp)
     case $code/$files/$litter in
-    0/6/0) rm -r out ;;
+    0/$wanted/0) rm -r out ;;
     143/0/0) [ ! -e out ] || echo "LITTER: an empty folder" ;;
-    *) echo "after $delay s: status $code, $files files, $litter others" ;;
+    *) echo "$format after $3 s: status $code, $files files, $litter others" ;;
     esac
+}
+for delay in 0 0.002 0.005 0.01 0.02 0.03; do
+    interrupt_export npy 6 $delay
+    interrupt_export folder 900 $delay
+    interrupt_export webdataset 2 $delay
 done

@@ -1,0 +1,33 @@
+# Archives of limited size with a file for every field of a record.
+exec 2>&1
+run apldata export "$SHARED/store100" out --format webdataset
+ls -A out
+tar -xOf out/train-000000.tar __apl__/schema.json | head -n 20
+tar -tvf out/test-000000.tar | sed -n 2,5p | tr -s ' '
+tool=$(command -v "${APL_PYTHON:-python3}") && tar -xOf out/test-000000.tar 000000200.png | "$tool" "$CLI/read_png.py" |
+    cmp - <(apldata get "$SHARED/store100" 200 --format ppm | tail -n +4)
+tar -xOf out/test-000000.tar 000000200.fine_label.cls | cmp - <(printf %d "$(apldata get "$SHARED/store100" 200 --field fine_label --format raw | od -An -tu1)")
+
+echo "# shards, and the same bytes every time"
+apldata export -q "$SHARED/store" a --format webdataset --shard-records 400
+apldata export -q "$SHARED/store" b --format webdataset --shard-records 400 -j 2
+diff -r a b && ls a
+for tar in a/*; do tar -tf "$tar" | grep -c png; done
+apldata export -q "$SHARED/store" c --format webdataset --shard-size 1M
+ls c
+find c -size +1024k
+cat c/*.tar | tar -tif - | grep -c png
+
+echo "# kept files come out as they are"
+cp -r "$CLI/../golden/kept" .
+apldata export -q kept k --format webdataset
+tar -xOf k/train-000000.tar 000000011.jpg | cmp - <(apldata get kept 11 --format file)
+
+echo "# misuse"
+run apldata export kept x --format webdataset --shard-size 0
+run apldata export kept x --format webdataset --shard-size 5T
+run apldata export kept x --format webdataset --shard-records 0
+run apldata export kept x --format webdataset --names id
+run apldata export kept k --format webdataset
+run bash -c 'trap "" XFSZ; ulimit -f 64; exec "$0" "$@"' "$APLDATA" export kept full --format webdataset
+ls -A

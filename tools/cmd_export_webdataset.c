@@ -1,0 +1,290 @@
+/*
+ * Tar archives as the WebDataset library reads them: a record is files in a row that share a key, the id; a file's ending says its
+ * field. The first member of each archive, which that library passes over, says what the fields are, so that nothing is lost on the
+ * way back.
+ */
+#include "cmd_export.h"
+
+#include "args.h"
+#include "describe.h"
+#include "file_kind.h"
+#include "image.h"
+#include "json.h"
+#include "npy.h"
+#include "report.h"
+#include "shards.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHEMA_NAME "__apl__/schema.json"
+#define BLOCK       512u
+#define NAME_LONG   100u /* of a member's name in the header */
+#define KEY_DIGITS  9
+
+enum form { KEPT, NUMBER, TEXT, ARRAY, PNG };
+
+/* A field of the records. */
+struct part {
+    const apl_field *field;
+    unsigned number; /* of the field in the store */
+    enum form form;
+    char ending[NAME_LONG]; /* "jpg", "cls", "boxes.npy" */
+    struct bytes bytes;     /* of the current record */
+    bool owned;             /* these are to be freed */
+};
+
+struct tars {
+    struct export *x;
+    struct part parts[APL_MAX_FIELDS];
+    unsigned fields[APL_MAX_FIELDS], count;
+    struct shards shards;
+    char *schema; /* of the current split */
+};
+
+/* ------------------------------------------------------------------------------------------------ fields */
+
+/* The fields that have a short ending of their own in this format. */
+static bool is_usual(const char *field, enum form form, const char *ending)
+{
+    switch (form) {
+    case KEPT:
+        return strcmp(field, strcmp(ending, "json") == 0 ? "json" : "image") == 0;
+    case PNG:
+        return strcmp(field, "image") == 0;
+    case NUMBER:
+        return strcmp(field, "label") == 0;
+    case TEXT:
+        return strcmp(field, "text") == 0;
+    default:
+        return false;
+    }
+}
+
+static enum form form_of(const apl_field *f)
+{
+    if (f->media)
+        return KEPT;
+    if (f->dtype == APL_UTF8)
+        return TEXT;
+    if (f->ndim == 0 && f->dtype >= APL_U8 && f->dtype <= APL_I64)
+        return NUMBER;
+    return field_is_image(f) && strcmp(f->name, "image") == 0 ? PNG : ARRAY;
+}
+
+static int describe_part(struct tars *t, unsigned i)
+{
+    struct part *p = &t->parts[i];
+    p->number = t->fields[i];
+    p->field = apl_store_field(t->x->store, p->number);
+    p->form = form_of(p->field);
+    static const char *const endings[] = {[NUMBER] = "cls", [TEXT] = "txt", [ARRAY] = "npy", [PNG] = "png"};
+    const char *ending = p->form == KEPT ? file_ending(p->field->media) : endings[p->form];
+    if (strchr(p->field->name, '/') || strlen(p->field->name) > NAME_LONG - 32)
+        return failed("%s: field '%s' cannot be part of a file's name", shown(t->x->path),
+                      shown(p->field->name));
+    bool usual = is_usual(p->field->name, p->form, ending);
+    snprintf(p->ending, sizeof p->ending, "%s%s%s", usual ? "" : p->field->name, usual ? "" : ".", ending);
+    return 0;
+}
+
+static json_t *part_json(const struct part *p)
+{
+    json_t *shape = json_array(), *classes = json_array();
+    for (unsigned d = 0; d < p->field->ndim; d++)
+        json_array_append_new(shape, json_integer(p->field->shape[d]));
+    for (uint64_t c = 0; c < p->field->class_count; c++)
+        json_array_append_new(classes, json_text(p->field->classes[c]));
+    json_t *object = json_pack("{s:o, s:s, s:s, s:s, s:o}", "name", json_text(p->field->name), "ending",
+                               p->ending, "dtype", apl_dtype_name(p->field->dtype), "role",
+                               role_text(p->field->role), "shape", shape);
+    if (p->field->media)
+        json_object_set_new(object, "media", json_string(p->field->media));
+    if (p->field->class_count)
+        json_object_set(object, "classes", classes);
+    json_decref(classes);
+    return object;
+}
+
+static int make_schema(struct tars *t)
+{
+    json_t *fields = json_array();
+    for (unsigned i = 0; i < t->count; i++)
+        json_array_append_new(fields, part_json(&t->parts[i]));
+    json_t *schema =
+        json_pack("{s:i, s:o, s:o}", "version", 1, "split", json_text(t->shards.split), "fields", fields);
+    free(t->schema);
+    t->schema = schema ? json_dumps(schema, JSON_INDENT(1)) : NULL;
+    json_decref(schema);
+    return t->schema ? 0 : failed("out of memory");
+}
+
+/* ------------------------------------------------------------------------------------------------- values */
+
+/* A header of NumPy and the elements. */
+static struct bytes array_bytes(const struct value *v)
+{
+    char header[NPY_HEADER_MAX];
+    size_t size = npy_header_of_value(header, npy_type(v->dtype), v->ndim, v->shape);
+    struct bytes out = {malloc(size + v->bytes), size + v->bytes};
+    if (out.data) {
+        memcpy(out.data, header, size);
+        if (v->bytes)
+            memcpy(out.data + size, v->data, v->bytes);
+    }
+    return out;
+}
+
+static struct bytes number_bytes(const struct value *v)
+{
+    const char *text = element_text(v, 0);
+    return (struct bytes){(uint8_t *)strdup(text), strlen(text)};
+}
+
+static int png_bytes(const struct tars *t, struct part *p, const struct value *v, uint64_t id)
+{
+    struct image image;
+    const char *why = image_make(&image, p->field, v, 1, 1);
+    if (why)
+        return failed("%s: record %llu cannot be written as an image: %s", shown(t->x->path),
+                      (unsigned long long)id, why);
+    p->bytes = image_png(&image);
+    image_free(&image);
+    return 0;
+}
+
+static int make_part(struct tars *t, struct part *p, const apl_batch *batch, size_t row)
+{
+    struct value v = value_of(apl_batch_column(batch, p->number), row, apl_batch_rows(batch));
+    int status = 0;
+    p->owned = p->form != KEPT && p->form != TEXT;
+    if (!p->owned)
+        p->bytes = (struct bytes){(uint8_t *)v.data, v.bytes};
+    else if (p->form == PNG)
+        status = png_bytes(t, p, &v, apl_batch_ids(batch)[row]);
+    else
+        p->bytes = p->form == NUMBER ? number_bytes(&v) : array_bytes(&v);
+    return status || p->bytes.data || !p->owned ? status : failed("out of memory");
+}
+
+static void free_parts(struct tars *t)
+{
+    for (unsigned i = 0; i < t->count; i++) {
+        if (t->parts[i].owned)
+            free(t->parts[i].bytes.data);
+        t->parts[i].bytes.data = NULL;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- tar */
+
+static uint64_t member_size(uint64_t bytes)
+{
+    return BLOCK + (bytes + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+/* The header of a member: POSIX ustar, with no owner and no time, so that the same records give the same bytes. */
+static void fill_header(uint8_t header[BLOCK], const char *name, uint64_t size)
+{
+    memset(header, 0, BLOCK);
+    memcpy(header, name, strlen(name));
+    memcpy(header + 100, "0000644", 7);
+    memcpy(header + 108, "0000000", 7);
+    memcpy(header + 116, "0000000", 7);
+    snprintf((char *)header + 124, 12, "%011llo", (unsigned long long)size);
+    memcpy(header + 136, "00000000000", 11);
+    memset(header + 148, ' ', 8);
+    header[156] = '0';
+    memcpy(header + 257, "ustar\00000", 8);
+    unsigned sum = 0;
+    for (unsigned i = 0; i < BLOCK; i++)
+        sum += header[i];
+    snprintf((char *)header + 148, 8, "%06o", sum);
+}
+
+static int write_member(struct tars *t, const char *name, const void *data, size_t size)
+{
+    static const uint8_t zeros[BLOCK];
+    uint8_t header[BLOCK];
+    fill_header(header, name, size);
+    int status = shards_write(&t->shards, header, BLOCK);
+    if (!status)
+        status = shards_write(&t->shards, data, size);
+    return status ? status : shards_write(&t->shards, zeros, (BLOCK - size % BLOCK) % BLOCK);
+}
+
+static int end_tar(struct tars *t)
+{
+    static const uint8_t zeros[2 * BLOCK];
+    int status = t->shards.file < 0 ? 0 : shards_write(&t->shards, zeros, sizeof zeros);
+    return status ? status : shards_end(&t->shards);
+}
+
+static int begin_tar(struct tars *t)
+{
+    int status = end_tar(t);
+    if (!status)
+        status = shards_begin(&t->shards);
+    return status ? status : write_member(t, SCHEMA_NAME, t->schema, strlen(t->schema));
+}
+
+static int write_parts(struct tars *t, uint64_t id)
+{
+    uint64_t size = 0;
+    for (unsigned i = 0; i < t->count; i++)
+        size += member_size(t->parts[i].bytes.size);
+    int status = shards_have_room(&t->shards, size + 2ull * BLOCK) ? 0 : begin_tar(t);
+    for (unsigned i = 0; i < t->count && !status; i++) {
+        char name[NAME_LONG + 32];
+        snprintf(name, sizeof name, "%0*llu.%s", KEY_DIGITS, (unsigned long long)id, t->parts[i].ending);
+        status = write_member(t, name, t->parts[i].bytes.data, t->parts[i].bytes.size);
+    }
+    t->shards.records++;
+    return status;
+}
+
+static int write_records(void *user, const apl_batch *batch)
+{
+    struct tars *t = user;
+    int status = 0;
+    for (size_t r = 0; r < apl_batch_rows(batch) && !status; r++) {
+        for (unsigned i = 0; i < t->count && !status; i++)
+            status = make_part(t, &t->parts[i], batch, r);
+        if (!status)
+            status = write_parts(t, apl_batch_ids(batch)[r]);
+        free_parts(t);
+    }
+    return status;
+}
+
+static int write_split(struct tars *t, const apl_split *split)
+{
+    t->shards.split = split->name;
+    t->shards.number = 0;
+    int status = make_schema(t);
+    if (!status)
+        status = export_each(t->x, split->first, split->count, t->fields, t->count, write_records, t);
+    return status ? status : end_tar(t);
+}
+
+int export_webdataset(struct export *x)
+{
+    struct tars *t = calloc(1, sizeof *t);
+    if (!t)
+        return failed("out of memory");
+    t->x = x;
+    t->shards = (struct shards){.out = &x->out,
+                                .ending = "tar",
+                                .most_bytes = x->shard_bytes,
+                                .most_records = x->shard_records,
+                                .file = -1};
+    int status = export_fields(x, false, t->fields, &t->count);
+    for (unsigned i = 0; i < t->count && !status; i++)
+        status = describe_part(t, i);
+    for (unsigned s = 0; s < x->info->splits && !status; s++)
+        status = write_split(t, apl_store_split(x->store, s));
+    free(t->schema);
+    free(t);
+    return status;
+}
