@@ -23,6 +23,8 @@ static const struct {
     {"verify", "decode and check every byte of it", cmd_verify},
     {"get", "the fields of some records", cmd_get},
     {"export", "all of it, as files that others read", cmd_export},
+    {"extract", "a store of some of its records", cmd_extract},
+    {"merge", "a store of all records of several", cmd_merge},
     {"split", "divide the records of a split, in two or into many parts", cmd_split},
     {"check", "do splits share records, inputs, groups, or images that look alike?", cmd_check},
     {"bench", "how fast it can be read for training", cmd_bench},

@@ -6,6 +6,8 @@ int cmd_info(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_get(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_extract(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_split(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_stream(int argc, char **argv);

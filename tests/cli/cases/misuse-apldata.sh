@@ -4,7 +4,7 @@ run apldata frobnicate db
 run apldata -x
 run apldata --no-such
 run apldata --help=1
-for command in info verify get export split bench stream; do
+for command in info verify get export extract merge split bench stream; do
     run apldata $command
     run apldata $command --no-such db
     run apldata $command -x db

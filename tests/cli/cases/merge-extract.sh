@@ -1,0 +1,54 @@
+# Stores of some records of a store, and a store of all records of several.
+exec 2>&1
+db=$SHARED/store
+run apldata extract "$db" train --split train
+run apldata extract -q "$db" test --split test
+run apldata merge train test whole
+same "$(content whole)" "$(content "$db")"
+apldata verify -q whole
+apldata info "$db" | sed -n '/^split/,$p' >wanted
+apldata info whole | sed -n '/^split/,$p' | diff wanted -
+apldata merge -q test train turned
+apldata info turned | sed -n '/^split/,/^$/p'
+
+echo "# by conditions, and by splits that were made"
+run apldata extract "$db" some --where 'label=circle,cross' --where 'label!=cross'
+apldata info some | sed -n '/^split/,/^$/p'
+cp -r "$db" own
+apldata split -q own val=0.1
+apldata extract -q own val --split val
+apldata extract -q own rest --split train-val --field image --field label
+apldata get val 0 | head -n 2
+run apldata extract own both --split train --split val
+run apldata extract own none --where 'label>200'
+run apldata extract own none --split nonsense
+run apldata extract own none --field nonsense
+run apldata extract own none --where nonsense
+run apldata extract own val
+
+echo "# kept files and their order"
+for half in '<2' '=2'; do apldata extract -q "$CLI/../golden/kept" "kept$half" --where "label$half"; done
+run apldata merge 'kept<2' 'kept=2' kept
+sums()
+{
+    apldata export -q "$1" "sums-$2" --format folder --names id
+    find "sums-$2" -type f -exec sha256sum {} + | sed 's|sums-[0-9]*/||; s|[^/]*$||' | sort
+}
+diff <(sums kept 1) <(sums "$CLI/../golden/kept" 2) && ls sums-1 sums-1/*
+apldata info kept | sed -n '/^split/,/^$/p'
+apldata extract -q "$CLI/../golden/kept-shuffled" straight
+same "$(content straight)" "$(content "$CLI/../golden/kept-shuffled")"
+apldata verify -q straight
+
+echo "# what does not fit"
+run apldata merge "$db" "$SHARED/store100" x
+run apldata merge "$SHARED/store100" "$db" x
+run apldata merge "$db" kept x
+run apldata merge "$db" x
+run apldata merge "$db" "$db"
+run apldata merge "$db" "$db" whole
+run apldata merge -q --force "$db" whole whole
+apldata info whole | head -n 1 | cut -d ' ' -f 1-3
+run bash -c 'trap "" XFSZ; ulimit -f 100; exec "$0" "$@"' "$APLDATA" merge "$db" "$db" full
+rm -r sums-*
+ls -A

@@ -1,0 +1,218 @@
+/* apldata extract: a store of some records of another. */
+#include "args.h"
+#include "cmd.h"
+#include "command_line.h"
+#include "copy.h"
+#include "interrupt.h"
+#include "report.h"
+#include "where.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 256 /* options of one kind */
+
+/* The records of one split. */
+struct part {
+    const char *split;
+    uint64_t *ids; /* ascending */
+    uint64_t count;
+};
+
+struct job {
+    const char *path;
+    struct copy copy;
+    const char *splits[MOST], *conditions[MOST], *fields[APL_MAX_FIELDS];
+    unsigned split_count, condition_count, field_count;
+    bool quiet, no_progress;
+    apl_store *store;
+    struct part *parts;
+    unsigned part_count;
+};
+
+/* ------------------------------------------------------------------------------------------ which records */
+
+static int find_ids(struct job *job, struct part *part)
+{
+    apl_error err;
+    apl_status status = apl_split_ids(job->store, part->split, NULL, &part->count, &err);
+    if (status == APL_OK) {
+        part->ids = malloc(((size_t)part->count + 1) * sizeof *part->ids);
+        if (!part->ids)
+            return failed("out of memory");
+        status = apl_split_ids(job->store, part->split, part->ids, &part->count, &err);
+    }
+    for (unsigned i = 0; i < job->condition_count && status == APL_OK; i++)
+        status = where_sift(job->store, part->split, job->conditions[i], part->ids, &part->count, &err);
+    return status == APL_OK ? 0 : failed("%s", err.message);
+}
+
+/* No record may come twice: two of the splits would share it. */
+static int check_overlaps(const struct job *job)
+{
+    uint64_t records = apl_store_info(job->store)->records, shared = 0;
+    uint8_t *seen = calloc((size_t)(records / 8 + 1), 1);
+    if (!seen)
+        return failed("out of memory");
+    for (unsigned p = 0; p < job->part_count && !shared; p++) {
+        const struct part *part = &job->parts[p];
+        for (uint64_t i = 0; i < part->count; i++) {
+            uint8_t bit = (uint8_t)(1u << part->ids[i] % 8);
+            shared += (seen[part->ids[i] / 8] & bit) != 0;
+            seen[part->ids[i] / 8] |= bit;
+        }
+        if (shared)
+            failed("%s: the split %s shares %s records with those before it", shown(job->path),
+                   shown(part->split), count_text(shared));
+    }
+    free(seen);
+    return shared ? EXIT_FAILURE : 0;
+}
+
+static int find_records(struct job *job)
+{
+    unsigned all = apl_store_info(job->store)->splits;
+    unsigned count = job->split_count ? job->split_count : all;
+    int status = 0;
+    job->parts = calloc((size_t)count + 1, sizeof *job->parts);
+    if (!job->parts)
+        return failed("out of memory");
+    for (; job->part_count < count && !status; job->part_count++) {
+        struct part *part = &job->parts[job->part_count];
+        part->split = job->split_count ? job->splits[job->part_count]
+                                       : apl_store_split(job->store, job->part_count)->name;
+        status = find_ids(job, part);
+        job->copy.total += part->count;
+    }
+    if (!status && job->copy.total == 0)
+        status = failed("%s: no record is like that", shown(job->path));
+    return status ? status : check_overlaps(job);
+}
+
+/* ------------------------------------------------------------------------------------------- which fields */
+
+static int find_fields(struct job *job, struct copy_source *source)
+{
+    bool wanted[APL_MAX_FIELDS] = {false};
+    for (unsigned i = 0; i < job->field_count; i++) {
+        int field = apl_store_find_field(job->store, job->fields[i]);
+        if (field < 0)
+            return failed("%s: no field '%s'", shown(job->path), shown(job->fields[i]));
+        wanted[field] = true;
+    }
+    for (unsigned i = 0; i < apl_store_info(job->store)->fields; i++) {
+        const apl_field *f = apl_store_field(job->store, i);
+        if (f->role == APL_POSITION || (job->field_count && !wanted[i]))
+            continue;
+        source->fields[job->copy.count] = i;
+        job->copy.fields[job->copy.count++] = (struct copy_field){.like = f, .dtype = f->dtype};
+    }
+    return job->copy.count ? 0 : failed("%s: a store's positions alone are no records", shown(job->path));
+}
+
+/* ------------------------------------------------------------------------------------------------ the whole */
+
+static int write_store(struct job *job)
+{
+    struct copy_source source = {.store = job->store};
+    int status = find_records(job);
+    if (!status)
+        status = find_fields(job, &source);
+    if (!status)
+        status = copy_begin(&job->copy);
+    for (unsigned p = 0; p < job->part_count && !status; p++)
+        status =
+            copy_records(&job->copy, &source, job->parts[p].split, job->parts[p].ids, job->parts[p].count);
+    if (!status)
+        status = copy_commit(&job->copy, apl_store_info(job->store)->source_format);
+    if (!status && !job->quiet)
+        printf("%s: %s of %s records\n", shown(job->copy.path), count_text(job->copy.total),
+               count_text(apl_store_info(job->store)->records));
+    return status;
+}
+
+static int extract(struct job *job)
+{
+    apl_error err;
+    if (apl_store_open(job->path, NULL, &job->store, &err) != APL_OK)
+        return failed("%s", err.message);
+    job->copy.options.block_records = apl_store_info(job->store)->block_records;
+    interrupt_catch();
+    progress_begin(&job->copy.progress, !job->quiet && !job->no_progress);
+    int status = write_store(job);
+    copy_close(&job->copy);
+    for (unsigned p = 0; p < job->part_count; p++)
+        free(job->parts[p].ids);
+    free(job->parts);
+    apl_store_close(job->store);
+    return status;
+}
+
+static int take_text(const char **list, unsigned *count, unsigned most, const char *what, const char *text)
+{
+    if (*count == most)
+        return misuse("more than %u times --%s", most, what);
+    if (!*text)
+        return misuse("option '--%s' needs a value", what);
+    list[(*count)++] = text;
+    return 0;
+}
+
+static int take_split(void *user, const char *text)
+{
+    struct job *job = user;
+    return take_text(job->splits, &job->split_count, MOST, "split", text);
+}
+
+static int take_where(void *user, const char *text)
+{
+    struct job *job = user;
+    return take_text(job->conditions, &job->condition_count, MOST, "where", text);
+}
+
+static int take_field(void *user, const char *text)
+{
+    struct job *job = user;
+    return take_text(job->fields, &job->field_count, APL_MAX_FIELDS, "field", text);
+}
+
+static const struct option_row rows[] = {
+    {0, "split", "NAME", "of this split; may be given several times (default: all of the source)",
+     OPTION_CALL, 0, take_split},
+    {0, "where", "CONDITION",
+     "those for which it holds: FIELD=VALUE,... or !=, <, <=, >, >=;\nwhere it is given several times, all "
+     "must "
+     "hold",
+     OPTION_CALL, 0, take_where},
+    {0, "field", "FIELD", "with this field only; may be given several times", OPTION_CALL, 0, take_field},
+    {'j', "threads", "N", "threads that decode and encode (default: one per core)", OPTION_THREADS,
+     offsetof(struct job, copy.options.threads), NULL},
+    {0, "force", NULL, "replace a store that exists", OPTION_SWITCH,
+     offsetof(struct job, copy.options.replace), NULL},
+    {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},
+    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, quiet), NULL},
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head = "Usage: apldata extract [OPTION]... DB OUT\n"
+            "Make the store OUT of some records of the store DB.\n"
+            "\n",
+    .column = 25,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+};
+
+int cmd_extract(int argc, char **argv)
+{
+    struct job job = {.copy.options = APL_WRITER_OPTIONS_INIT};
+    int status = options_read(&line, &job, argc, argv);
+    if (!status)
+        status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", "OUT", NULL});
+    if (status)
+        return options_status(status);
+    job.path = argv[optind];
+    job.copy.path = argv[optind + 1];
+    return extract(&job);
+}
