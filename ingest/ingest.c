@@ -1,10 +1,15 @@
 /* apl_ingest: a source is read member by member, and what its format makes of them appended to a writer. */
 #include "apl_ingest.h"
 
+#include "detect.h"
+#include "files.h"
 #include "format.h"
+#include "found_file.h"
+#include "hash.h"
 #include "sized.h"
 #include "source.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -17,7 +22,14 @@ struct ingest {
     apl_ingest_options options;
     apl_writer_options writing;
     const char *db;
-    struct source *source;
+    const char **paths; /* of all sources */
+    struct sources sources;
+    char shown[256];       /* the first, safe to print */
+    struct source *source; /* of formats that read members: the one being read */
+    struct files *files;   /* of formats that read files */
+    struct sha256 *sha;    /* of several sources: over those that have been read */
+    uint64_t source_bytes; /* of the sources before the one being read */
+    uint64_t source_size;  /* of several: of all */
     apl_writer *writer;
     struct format_host host;
     const struct format *format;
@@ -32,14 +44,26 @@ struct ingest {
 
 /* ------------------------------------------------------------------------------- talking to the caller */
 
+static uint64_t bytes_read(const struct ingest *in)
+{
+    return in->files ? files_bytes(in->files)
+                     : in->source_bytes + (in->source ? source_bytes(in->source) : 0);
+}
+
+static void count_source(struct ingest *in)
+{
+    in->progress.source_bytes = bytes_read(in);
+    in->progress.source_size = in->files               ? files_size(in->files)
+                               : in->sources.count > 1 ? in->source_size
+                                                       : source_size(in->source);
+}
+
 static int report_read(struct ingest *in)
 {
     if (!in->options.progress)
         return 0;
-    if (in->source) {
-        in->progress.source_bytes = source_bytes(in->source);
-        in->progress.source_size = source_size(in->source);
-    }
+    if (in->source || in->files)
+        count_source(in);
     return in->options.progress(in->options.user, &in->progress);
 }
 
@@ -71,7 +95,7 @@ static void notice(void *user, const char *name, const char *text)
     char line[sizeof(((apl_error *)0)->message)];
     if (!in->options.notice)
         return;
-    snprintf(line, sizeof line, "%s: %s%s%s", source_name(in->source), name, *name ? ": " : "", text);
+    snprintf(line, sizeof line, "%s: %s%s%s", in->host.source, name, *name ? ": " : "", text);
     in->options.notice(in->options.user, line);
 }
 
@@ -99,7 +123,7 @@ static apl_status give_writer(void *user, apl_writer **writer, apl_error *err)
 /* Is it time to tell of progress again? */
 static bool is_due(struct ingest *in)
 {
-    uint64_t bytes = source_bytes(in->source);
+    uint64_t bytes = bytes_read(in);
     if (++in->unreported < REPORT_ROWS && bytes - in->reported_bytes < REPORT_BYTES)
         return false;
     in->unreported = 0;
@@ -125,7 +149,7 @@ static apl_status leave_out(void *user, const char *path, const apl_error *why, 
             snprintf(limit, sizeof limit, " (and more than the %" PRIu64 " bad files to skip)",
                      in->options.skip_bad);
         return not_the_source(
-            in, fail(err, why->status, "%s: %s: %s%s", source_name(in->source), path, why->message, limit));
+            in, fail(err, why->status, "%s: %s: %s%s", in->host.source, path, why->message, limit));
     }
     apl_writer *writer;
     TRY(give_writer(in, &writer, err));
@@ -140,6 +164,21 @@ static bool is_wanted(const char *name, void *user)
 {
     struct ingest *in = user;
     return in->format->wants(in->state, name);
+}
+
+static apl_status open_host_file(void *user, size_t file, struct format_stream **stream, apl_error *err)
+{
+    return files_open(((struct ingest *)user)->files, file, stream, err);
+}
+
+static apl_status close_host_file(void *user, struct format_stream *stream, apl_error *err)
+{
+    return files_close(((struct ingest *)user)->files, stream, err);
+}
+
+static apl_status host_cut_off(void *user, struct format_stream *stream, apl_error *err)
+{
+    return files_cut_off(((struct ingest *)user)->files, stream, err);
 }
 
 /* ------------------------------------------------------------------------------------ member by member */
@@ -158,6 +197,7 @@ static apl_status blame(struct ingest *in, const char *name, apl_status status, 
     return fail_in(err, status, "%s: %s", source_name(in->source), name);
 }
 
+/* One source to its end. */
 static apl_status read_members(struct ingest *in, apl_error *err)
 {
     struct source_member m;
@@ -181,11 +221,15 @@ static void end_format(struct ingest *in)
     in->state = NULL;
     source_close(in->source);
     in->source = NULL;
+    files_free(in->files);
+    in->files = NULL;
 }
 
 static apl_status begin_format(struct ingest *in, const struct format *format, apl_error *err)
 {
     in->format = format;
+    if (in->options.class_count && !format->read)
+        return fail(err, APL_E_INVALID, "the format %s has names of classes of its own", format->name);
     return format->open(&in->host, &in->state, err);
 }
 
@@ -201,7 +245,6 @@ static apl_status list_names(struct ingest *in, const char *path, bool *other, a
 {
     struct source_member m;
     apl_status status;
-    *other = false;
     TRY(source_open_tree(path, is_wanted, true, report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     while ((status = source_next(in->source, &m, err)) == APL_OK && !*other) {
@@ -217,55 +260,157 @@ static apl_status list_names(struct ingest *in, const char *path, bool *other, a
     return status;
 }
 
-/* Can it be read twice? */
-static bool is_lasting(const char *path)
+/* Opens a source of a format that reads members: of those that list them, a second time. */
+static apl_status open_members(struct ingest *in, const char *path, bool *other, apl_error *err)
 {
-    struct stat st;
-    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+    *other = false;
+    if (in->format->list)
+        TRY(list_names(in, path, other, err));
+    if (*other)
+        return APL_OK;
+    TRY(in->format->folders ? source_open_tree(path, is_wanted, false, report_reading, in, &in->source, err)
+                            : source_open(path, is_wanted, report_reading, in, &in->source, err));
+    in->host.source = source_name(in->source);
+    return APL_OK;
 }
 
-static apl_status open_folders(struct ingest *in, const char *path, bool *other, apl_error *err)
+/* A format that was asked for, or that single files tell. */
+static apl_status open_known(struct ingest *in, const struct format *format, struct files **files,
+                             apl_error *err)
 {
-    TRY(begin_format(in, &format_folder, err));
-    TRY(list_names(in, path, other, err));
-    return *other ? APL_OK : source_open_tree(path, is_wanted, false, report_reading, in, &in->source, err);
-}
-
-/* What has folders is tried first, and must have images in folders by class, and nothing of CIFAR's. Whatever else is wrong with a
- * source, reading it as CIFAR tells. */
-static apl_status open_any(struct ingest *in, const char *path, apl_error *err)
-{
-    const struct format *asked = in->options.format ? format_by_name(in->options.format) : NULL;
+    const char *path = in->sources.paths[0];
     bool other = false;
-    if (in->options.format && !asked)
-        return fail(err, APL_E_INVALID, "no format is called %.64s; there are cifar and folder",
-                    in->options.format);
-    if (asked == &format_folder && !is_lasting(path))
+    if (format->list && !source_is_lasting(path))
         return fail(err, APL_E_INVALID, "%s: images in folders are read twice, so from a file or directory",
                     strcmp(path, "-") == 0 ? "standard input" : "the source");
-    if (asked == &format_folder)
-        return open_folders(in, path, &other, err);
-    if (!asked && is_lasting(path)) {
-        apl_error ignored;
-        apl_status status = open_folders(in, path, &other, &ignored);
-        if (status == APL_OK && !other)
-            return APL_OK;
-        if (status == APL_E_CANCELLED || status == APL_E_NOMEM || in->found) {
-            *err = ignored;
+    if (in->sources.count > 1 && !format->several && !format->read)
+        return fail(err, APL_E_INVALID, "the format %s takes one source, not %zu", format->name,
+                    in->sources.count);
+    if (format->read && !*files)
+        return fail(err, APL_E_INVALID, "%s: the format %s needs files or directories",
+                    strcmp(path, "-") == 0 ? "standard input" : path, format->name);
+    if (format->read)
+        in->host.files = files_list(in->files = *files, &in->host.file_count);
+    *files = NULL;
+    TRY(begin_format(in, format, err));
+    return format->read ? APL_OK : open_members(in, path, &other, err);
+}
+
+/* Is it of images in folders by class, and of nothing of CIFAR's? *done: it is, and it is open. */
+static apl_status try_folders(struct ingest *in, const char *path, bool *done, bool *other, apl_error *err)
+{
+    TRY(begin_format(in, &format_folder, err));
+    apl_status status = open_members(in, path, other, err);
+    *done = status == APL_OK && !*other;
+    if (!*done)
+        end_format(in);
+    return status;
+}
+
+/* Images in folders come first. Whatever else is wrong with a source of which nothing else has told the format, reading it as CIFAR
+ * tells. */
+static apl_status open_unknown(struct ingest *in, const char *path, const struct format *format,
+                               struct files **files, apl_error *err)
+{
+    bool done = false, other = false;
+    if (source_is_lasting(path)) {
+        apl_error why;
+        apl_status status = try_folders(in, path, &done, &other, &why);
+        if (status == APL_E_CANCELLED || status == APL_E_NOMEM ||
+            (status != APL_OK && in->found && !format)) {
+            *err = why;
             return status;
         }
-        end_format(in);
     }
+    if (done)
+        return APL_OK;
+    if (format && !other)
+        return open_known(in, format, files, err);
     TRY(begin_format(in, &format_cifar, err));
-    return source_open(path, is_wanted, report_reading, in, &in->source, err);
+    return open_members(in, path, &other, err);
+}
+
+/* No format that takes several sources has claimed them. */
+static apl_status refuse_several(const struct ingest *in, apl_error *err)
+{
+    char shown[256];
+    for (size_t i = 0; i < in->sources.count; i++) {
+        const char *path = in->sources.paths[i];
+        struct stat st;
+        if (stat(path, &st) != 0)
+            return fail_errno(err, errno, "%s", printable(shown, sizeof shown, path, strlen(path)));
+    }
+    return fail(
+        err, APL_E_INVALID,
+        "%s and the %zu sources after it are not of one format that takes several: cifar and folder take one",
+        in->shown, in->sources.count - 1);
+}
+
+static apl_status open_any(struct ingest *in, struct files **files, apl_error *err)
+{
+    const struct format *format = NULL;
+    const char *path = in->sources.paths[0];
+    char names[160];
+    if (in->options.format && !(in->sources.asked = format_by_name(in->options.format)))
+        return fail(err, APL_E_INVALID, "no format is called %.64s; there are %s", in->options.format,
+                    format_names(names, sizeof names));
+    TRY(detect(&in->sources, &format, files, err));
+    if (format && (in->sources.asked || in->sources.count > 1 || !source_is_directory(path)))
+        return open_known(in, format, files, err);
+    if (in->sources.count > 1)
+        return refuse_several(in, err);
+    return open_unknown(in, path, format, files, err);
 }
 
 /* ------------------------------------------------------------------------------------------ the driver */
 
+/* One of several sources has been read. */
+static apl_status close_source(struct ingest *in, const char *path, apl_error *err)
+{
+    const char *name = path_last(path);
+    uint8_t digest[32], size[8];
+    TRY(source_digest(in->source, digest, err));
+    if (!in->sha && !(in->sha = sha256_new()))
+        return fail_nomem(err);
+    store_le(size, source_bytes(in->source), 8);
+    sha256_add(in->sha, name, strlen(name) + 1);
+    sha256_add(in->sha, size, sizeof size);
+    sha256_add(in->sha, digest, sizeof digest);
+    in->source_bytes += source_bytes(in->source);
+    source_close(in->source);
+    in->source = NULL;
+    return APL_OK;
+}
+
+static apl_status read_sources(struct ingest *in, apl_error *err)
+{
+    bool other = false;
+    if (in->format->read)
+        return in->format->read(in->state, err);
+    TRY(read_members(in, err));
+    for (size_t i = 1; i < in->sources.count; i++) {
+        TRY(close_source(in, in->sources.paths[i - 1], err));
+        TRY(open_members(in, in->sources.paths[i], &other, err));
+        TRY(read_members(in, err));
+    }
+    return APL_OK;
+}
+
+static apl_status take_digest(struct ingest *in, uint8_t sha256[32], apl_error *err)
+{
+    if (in->files)
+        return files_digest(in->files, sha256, err);
+    if (in->sources.count == 1)
+        return source_digest(in->source, sha256, err);
+    TRY(close_source(in, in->sources.paths[in->sources.count - 1], err));
+    sha256_end(in->sha, sha256);
+    return APL_OK;
+}
+
 static apl_status describe_source(struct ingest *in, apl_ingest_summary *sum, apl_error *err)
 {
     TRY(in->format->finish(in->state, sum->format, err));
-    TRY(source_digest(in->source, sum->source_digest, err));
+    TRY(take_digest(in, sum->source_digest, err));
     return apl_writer_set_source(in->writer, sum->format, sum->source_digest, err);
 }
 
@@ -288,8 +433,8 @@ static apl_status commit(struct ingest *in, apl_ingest_summary *sum, apl_error *
 {
     apl_progress appended;
     apl_writer_progress(in->writer, &appended);
-    in->progress.source_bytes = sum->source_bytes = source_bytes(in->source);
-    in->progress.source_size = source_size(in->source);
+    count_source(in);
+    sum->source_bytes = in->progress.source_bytes;
     end_format(in); /* what reading needed: the memory is free for reading back */
     apl_writer_on_commit(in->writer, report_checking, in);
     TRY(apl_writer_commit(in->writer, err));
@@ -315,7 +460,30 @@ static apl_status take_ingest_options(struct ingest *in, const apl_ingest_option
                                     .append = append_record,
                                     .not_the_source = not_the_source,
                                     .bad = leave_out,
-                                    .notice = notice};
+                                    .notice = notice,
+                                    .options = &in->options,
+                                    .open_file = open_host_file,
+                                    .close_file = close_host_file,
+                                    .cut_off = host_cut_off};
+    return APL_OK;
+}
+
+static apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
+{
+    size_t count = in->options.more_count + 1;
+    in->paths = calloc(count, sizeof *in->paths);
+    if (!in->paths)
+        return fail_nomem(err);
+    for (size_t i = 0; i < count; i++) {
+        struct stat st;
+        in->paths[i] = i == 0 ? source : in->options.more[i - 1];
+        if (stat(in->paths[i], &st) == 0 && S_ISREG(st.st_mode))
+            in->source_size += (uint64_t)st.st_size;
+    }
+    in->progress.source_size = in->source_size;
+    const char *shown = strcmp(source, "-") == 0 ? "standard input" : source;
+    in->host.source = printable(in->shown, sizeof in->shown, shown, strlen(shown));
+    in->sources = (struct sources){.paths = in->paths, .count = count, .poll = report_reading, .user = in};
     return APL_OK;
 }
 
@@ -325,21 +493,25 @@ apl_status apl_ingest(const char *source, const char *db, const apl_ingest_optio
     apl_error own;
     apl_ingest_summary sum = {.format = ""};
     struct ingest in = {.db = db};
+    struct files *files = NULL;
     apl_status status;
     if (!err)
         err = &own;
     if (!source || !db)
         return fail(err, APL_E_INVALID, "the source and the store must be named");
     TRY(take_ingest_options(&in, options, err));
-    GUARD(open_any(&in, source, err));
-    in.host.source = source_name(in.source);
-    GUARD(read_members(&in, err));
+    GUARD(gather_sources(&in, source, err));
+    GUARD(open_any(&in, &files, err));
+    GUARD(read_sources(&in, err));
     GUARD(describe_source(&in, &sum, err));
     GUARD(commit(&in, &sum, err));
     if (summary)
         *summary = sum;
 out:
     end_format(&in);
+    files_free(files);
+    sha256_free(in.sha);
+    free(in.paths);
     apl_writer_close(in.writer);
     return status;
 }

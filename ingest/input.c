@@ -115,6 +115,11 @@ static bool is_lmdb(const uint8_t *bytes, size_t size)
     return size >= MAGIC_NEED && load_le(bytes + 16, 4) == 0xBEEFC0DE;
 }
 
+static bool is_gzip(const uint8_t *bytes, size_t size)
+{
+    return size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
 static enum unfilter_kind packing(const uint8_t *bytes, size_t size)
 {
     static const uint8_t xz[6] = {0xfd, '7', 'z', 'X', 'Z', 0}, zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -127,6 +132,11 @@ static enum unfilter_kind packing(const uint8_t *bytes, size_t size)
     return UNFILTER_NONE;
 }
 
+bool input_is_packed(const uint8_t *bytes, size_t size)
+{
+    return is_gzip(bytes, size) || packing(bytes, size) != UNFILTER_NONE;
+}
+
 /* Tells what an archive is packed with from its first bytes. */
 static apl_status recognise(struct input *in, apl_error *err)
 {
@@ -136,7 +146,7 @@ static apl_status recognise(struct input *in, apl_error *err)
         return fail(err, APL_E_SOURCE, "%s: is empty", name);
     if (is_lmdb(in->raw, in->raw_end))
         return fail(err, APL_E_SOURCE, "%s: is an LMDB file (an APL store?), not a source", name);
-    if (in->raw_end >= 2 && in->raw[0] == 0x1f && in->raw[1] == 0x8b)
+    if (is_gzip(in->raw, in->raw_end))
         return start_gunzip(in, err);
     enum unfilter_kind kind = packing(in->raw, in->raw_end);
     if (kind == UNFILTER_NONE)

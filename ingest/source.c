@@ -1,6 +1,7 @@
-/* What kind of source it is, and the cursor over its members. */
+/* What kind of source it is, and the cursor over a member. */
 #include "source.h"
 
+#include "feed.h"
 #include "folder.h"
 #include "input.h"
 #include "tar.h"
@@ -29,16 +30,9 @@ struct source {
     struct folder *folder;
     struct tree *tree;
 
-    struct cursor cursor;
-    bool in_member;      /* there is one, and its end has not been seen */
-    const uint8_t *rest; /* what the cursor has not been shown yet of the block that was fetched last */
-    size_t rest_size;
-    uint8_t *stitch; /* holds reads that straddle blocks */
-    size_t stitch_size;
-
-    bool ended; /* source_next() has said APL_END */
+    struct feed feed; /* of the current member */
+    bool ended;       /* source_next() has said APL_END */
     uint8_t digest[32];
-    apl_error failure; /* the first one; nothing is read after it */
 };
 
 /* --------------------------------------------------------------------------------------------- opening */
@@ -114,10 +108,19 @@ static apl_status open_source(struct source *s, const char *path, apl_error *err
     bool standard = strcmp(path, "-") == 0;
     const char *shown = standard ? "standard input" : path;
     printable(s->name, sizeof s->name, shown, strlen(shown));
-    s->cursor = cursor_over(NULL, 0);
+    s->feed.name = s->name;
+    s->feed.cursor = cursor_over(NULL, 0);
     if (!s->list && !(s->sha = hasher_new()))
         return fail_nomem(err);
     return standard ? open_stdin(s, err) : open_path(s, path, err);
+}
+
+static apl_status fetch_block(void *user, const uint8_t **data, size_t *size, apl_error *err)
+{
+    struct source *s = user;
+    return s->tar    ? tar_block(s->tar, data, size, err)
+           : s->tree ? tree_block(s->tree, data, size, err)
+                     : folder_block(s->folder, data, size, err);
 }
 
 static apl_status open_kind(const struct source *kind, const char *path, struct source **source,
@@ -127,6 +130,8 @@ static apl_status open_kind(const struct source *kind, const char *path, struct 
     if (!s)
         return fail_nomem(err);
     *s = *kind;
+    s->feed.fetch = fetch_block;
+    s->feed.user = s;
     apl_status status = open_source(s, path, err);
     if (status == APL_OK)
         *source = s;
@@ -158,151 +163,43 @@ void source_close(struct source *s)
     input_close(s->input);
     tar_close(s->tar);
     hasher_free(s->sha);
-    free(s->stitch);
+    feed_free(&s->feed);
     free(s);
 }
 
 /* ------------------------------------------------------------------------------------------ the cursor */
 
-/* Keeps the first failure, so that every later call gives it again. */
-static apl_status keep(struct source *s, apl_status status, const apl_error *why)
-{
-    if (status != APL_OK && status != APL_END && s->failure.status == APL_OK)
-        s->failure = *why;
-    return status;
-}
-
-static apl_status source_failed(const struct source *s, apl_error *err)
-{
-    if (err && s->failure.status != APL_OK)
-        *err = s->failure;
-    return s->failure.status;
-}
-
-/* Fetches the member's next block into s->rest; false at its end or on a failure. */
-static bool fetch_some(struct source *s)
-{
-    if (!s->in_member || s->failure.status != APL_OK)
-        return false;
-    apl_error why;
-    apl_status status = s->tar    ? tar_block(s->tar, &s->rest, &s->rest_size, &why)
-                        : s->tree ? tree_block(s->tree, &s->rest, &s->rest_size, &why)
-                                  : folder_block(s->folder, &s->rest, &s->rest_size, &why);
-    if (keep(s, status, &why) == APL_OK)
-        return true;
-    s->rest_size = 0;
-    s->in_member = false;
-    return false;
-}
-
-/* Shows the cursor other bytes, without a change of its place in the member. */
-static void show(struct cursor *c, const uint8_t *data, size_t size)
-{
-    c->base = cursor_offset(c);
-    c->begin = data;
-    c->at = data;
-    c->end = data + size;
-}
-
-static bool stitch_reserve(struct source *s, size_t need)
-{
-    if (need <= s->stitch_size)
-        return true;
-    apl_error why;
-    size_t size = s->stitch_size ? s->stitch_size : 4096;
-    while (size < need && size < SOURCE_TAKE_MAX)
-        size *= 2;
-    if (size < need) {
-        keep(s, fail(&why, APL_E_INVALID, "%s: %zu bytes are too many to be read at once", s->name, need),
-             &why);
-        return false;
-    }
-    uint8_t *stitch = malloc(size);
-    if (!stitch) {
-        keep(s, fail_nomem(&why), &why);
-        return false;
-    }
-    size_t left = cursor_left(&s->cursor);
-    if (left > 0)
-        memcpy(stitch, s->cursor.at, left);
-    show(&s->cursor, stitch, left);
-    free(s->stitch);
-    s->stitch = stitch;
-    s->stitch_size = size;
-    return true;
-}
-
-/* Joins what the cursor has left with what follows, until there are `need` bytes. */
-static bool stitch(struct source *s, size_t need)
-{
-    struct cursor *c = &s->cursor;
-    if (!stitch_reserve(s, need))
-        return false;
-    size_t have = cursor_left(c);
-    if (have > 0)
-        memmove(s->stitch, c->at, have); /* fetching the next block takes away this one */
-    show(c, s->stitch, have);
-    while (have < need && (s->rest_size > 0 || fetch_some(s))) {
-        size_t n = need - have < s->rest_size ? need - have : s->rest_size;
-        memcpy(s->stitch + have, s->rest, n);
-        s->rest += n;
-        s->rest_size -= n;
-        have += n;
-        c->end = s->stitch + have;
-    }
-    return have >= need;
-}
-
-/* What the cursor calls for more: the next block as it is where that will do, else a copy. */
-static bool more(struct cursor *c, size_t need)
-{
-    struct source *s = c->stream;
-    if (cursor_left(c) > 0)
-        return stitch(s, need);
-    if (s->rest_size == 0 && !fetch_some(s))
-        return false;
-    if (s->rest_size < need)
-        return stitch(s, need);
-    show(c, s->rest, s->rest_size);
-    s->rest_size = 0;
-    return true;
-}
-
 struct cursor *source_cursor(struct source *s)
 {
-    return &s->cursor;
+    return &s->feed.cursor;
 }
 
 apl_status source_failure(struct source *s, apl_error *err)
 {
-    return source_failed(s, err);
+    return feed_failure(&s->feed, err);
 }
 
 /* ----------------------------------------------------------------------------------------- the members */
 
 apl_status source_next(struct source *s, struct source_member *member, apl_error *err)
 {
-    while (fetch_some(s))
-        ;
-    s->rest_size = 0;
-    s->cursor = cursor_over(NULL, 0);
-    TRY(source_failed(s, err));
+    feed_drain(&s->feed);
+    TRY(feed_failure(&s->feed, err));
     if (s->ended)
         return APL_END;
     apl_error why;
     apl_status status = s->tar    ? tar_next(s->tar, member, &why)
                         : s->tree ? tree_next(s->tree, member, &why)
                                   : folder_next(s->folder, member, &why);
-    if (keep(s, status, &why) == APL_OK) {
-        s->cursor.more = more;
-        s->cursor.stream = s;
-        s->in_member = !s->list;
+    if (feed_keep(&s->feed, status, &why) == APL_OK) {
+        if (!s->list)
+            feed_begin(&s->feed);
     } else if (status == APL_END) {
         s->ended = true;
         if (s->sha)
             hasher_end(s->sha, s->digest);
     }
-    return status == APL_END ? APL_END : source_failed(s, err);
+    return status == APL_END ? APL_END : feed_failure(&s->feed, err);
 }
 
 uint64_t source_bytes(const struct source *s)

@@ -39,9 +39,6 @@ apl_status source_open_tree(const char *path, source_wants wants, bool list, int
  * checked too. */
 apl_status source_next(struct source *source, struct source_member *member, apl_error *err);
 
-/* More than this cannot be taken from a member's cursor at once. */
-#define SOURCE_TAKE_MAX (4u << 20)
-
 /* The bytes of the current member. When it has failed, source_failure() says whether the source is to blame.
  */
 struct cursor *source_cursor(struct source *source);

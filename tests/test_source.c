@@ -1,5 +1,6 @@
 /* Whole sources: every packing, cuts and flips, standard input, cursors that straddle blocks, cancelling. */
 #include "archives.h"
+#include "feed.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -349,7 +350,7 @@ Test(source, cursor_gives_a_members_bytes_and_no_more)
 
 Test(source, reads_have_a_bound)
 {
-    struct buffer tar = {0}, data = content(1, SOURCE_TAKE_MAX + 100);
+    struct buffer tar = {0}, data = content(1, FEED_TAKE_MAX + 100);
     tar_file(&tar, "data_1", &data);
     tar_finish(&tar);
     const char *path = in_folder(folder, "source");
@@ -360,7 +361,7 @@ Test(source, reads_have_a_bound)
         apl_error err = {0};
         cr_assert_eq(source_open(path, wants_1, NULL, NULL, &s, &err), APL_OK);
         cr_assert_eq(source_next(s, &m, &err), APL_OK);
-        const uint8_t *p = cursor_take(source_cursor(s), SOURCE_TAKE_MAX + over);
+        const uint8_t *p = cursor_take(source_cursor(s), FEED_TAKE_MAX + over);
         cr_assert_eq(p == NULL, over == 1);
         cr_assert_eq(source_failure(s, &err), over ? APL_E_INVALID : APL_OK);
         source_close(s);

@@ -10,6 +10,7 @@
 #include "sandbox.h"
 #include "splits.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@
 struct job {
     apl_ingest_options ingest;
     apl_writer_options writer; /* pointed to by `ingest` */
-    const char *source, *db;
+    const char *source, *db, *classes;
+    char **class_names;
     bool json, quiet, verbose, no_progress;
     json_t *skipped; /* of files that were left out: path and reason */
     uint64_t skipped_count;
@@ -91,10 +93,14 @@ static int take_skip_bad(void *user, const char *text)
 static int take_source_format(void *user, const char *name)
 {
     struct job *job = user;
-    if (strcmp(name, "cifar") != 0 && strcmp(name, "folder") != 0)
-        return misuse("no such format: '%s'; known are cifar and folder", shown(name));
-    job->ingest.format = name;
-    return 0;
+    static const char *const formats[] = {"cifar", "folder", "idx"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(name, formats[i]) == 0) {
+            job->ingest.format = name;
+            return 0;
+        }
+    }
+    return misuse("no such format: '%s'; known are cifar, folder and idx", shown(name));
 }
 
 static int take_version(void *user, const char *value)
@@ -106,8 +112,10 @@ static int take_version(void *user, const char *value)
 }
 
 static const struct option_row rows[] = {
-    {0, "format", "NAME", "cifar or folder (default: told from the source)", OPTION_CALL, 0,
+    {0, "format", "NAME", "cifar, folder or idx (default: told from the source)", OPTION_CALL, 0,
      take_source_format},
+    {0, "classes", "FILE", "the names of the classes, one a line, for labels without names (idx)",
+     OPTION_TEXT, offsetof(struct job, classes), NULL},
     {'j', "threads", "N", "threads that encode (default: one per core)", OPTION_THREADS,
      offsetof(struct job, writer.threads), NULL},
     {'b', "block-records", "N", "records in a block (default: 128)", OPTION_CALL, 0, take_block_records},
@@ -142,12 +150,14 @@ static const struct option_row rows[] = {
 };
 
 static const struct command_line line = {
-    .head = "Usage: aplingest [OPTION]... SOURCE DB\n"
+    .head = "Usage: aplingest [OPTION]... SOURCE... DB\n"
             "Turn the dataset SOURCE into a store: the directory DB.\n"
             "\n"
             "SOURCE is a directory or an archive (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2) of\n"
             "  cifar   CIFAR-10 or CIFAR-100 in the binary or the python layout; '-' is standard input\n"
             "  folder  JPEG images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.jpg\n"
+            "or files, plain or compressed, or a directory of them:\n"
+            "  idx     images and labels as MNIST has them: train-images-idx3-ubyte.gz, ...\n"
             "\n",
     .column = 27,
     .rows = rows,
@@ -333,6 +343,36 @@ static int ingest(struct job *job)
     return report_success(job, &sum, now_seconds() - began);
 }
 
+/* Names of classes from a file, one a text. */
+static int read_classes(struct job *job)
+{
+    FILE *file = fopen(job->classes, "r");
+    char *text = NULL;
+    size_t room = 0, count = 0;
+    ssize_t length;
+    if (!file)
+        return failed_errno(errno, "%s", shown(job->classes));
+    while ((length = getline(&text, &room, file)) >= 0) {
+        char **names = realloc(job->class_names, (count + 1) * sizeof *names);
+        length -= length > 0 && text[length - 1] == '\n';
+        length -= length > 0 && text[length - 1] == '\r';
+        text[length] = 0;
+        if (names)
+            job->class_names = names;
+        if (!names || !(names[count] = strdup(text)))
+            break;
+        count++;
+    }
+    bool bad = ferror(file) || !feof(file);
+    fclose(file);
+    free(text);
+    job->ingest.classes = (const char *const *)job->class_names;
+    job->ingest.class_count = count;
+    if (bad)
+        return failed("%s: cannot be read", shown(job->classes));
+    return count ? 0 : failed("%s: has no names of classes", shown(job->classes));
+}
+
 /* Reads the command line and does what it says. */
 static int run_job(struct job *job, int argc, char **argv)
 {
@@ -341,12 +381,18 @@ static int run_job(struct job *job, int argc, char **argv)
         return status;
     if (job->stratify && !job->split_count)
         return misuse("--stratify needs --split");
-    status = take_operands(argc - optind, argv + optind, (const char *const[]){"SOURCE", "DB", NULL});
+    /* The first of the sources, and what stands last. */
+    char *ends[] = {argc > optind ? argv[optind] : NULL, argv[argc - 1]};
+    int given = argc - optind < 2 ? argc - optind : 2;
+    status = take_operands(given, ends, (const char *const[]){"SOURCE", "DB", NULL});
     if (status)
         return status;
-    job->source = argv[optind];
-    job->db = argv[optind + 1];
-    return ingest(job);
+    job->source = ends[0];
+    job->db = ends[1];
+    job->ingest.more = (const char *const *)argv + optind + 1;
+    job->ingest.more_count = (size_t)(argc - optind - 2);
+    status = job->classes ? read_classes(job) : 0;
+    return status ? status : ingest(job);
 }
 
 static int run(int argc, char **argv)
@@ -357,6 +403,9 @@ static int run(int argc, char **argv)
     int status = run_job(&job, argc, argv);
     for (unsigned i = 0; i < job.split_count; i++)
         split_spec_free(&job.splits[i]);
+    for (size_t i = 0; i < job.ingest.class_count; i++)
+        free(job.class_names[i]);
+    free(job.class_names);
     json_decref(job.skipped);
     return options_status(status);
 }

@@ -1,20 +1,42 @@
 /*
- * A format: one way in which sources lie on disk. formats.c has the table; each row is a file of its own. A format is shown the
- * source's members one by one, and makes records of them; it knows neither archives nor files.
+ * A format: one way in which sources lie on disk. formats.c has the table; each row is a file of its own. A format makes records
+ * and knows neither archives nor directories: it either is shown the source's members one by one, or reads the source's files
+ * through its host, several at a time where they belong together.
  */
 #ifndef FORMAT_H
 #define FORMAT_H
 
+#include "apl_ingest.h"
 #include "bytes.h"
 #include "status.h"
+
+#define FORMAT_UNKNOWN UINT64_MAX
+
+/* A file that was given as a source, or lies in a directory that was. */
+struct format_file {
+    const char *name; /* without folders, and without .gz, .zst, .xz or .bz2 where it is packed; raw bytes */
+    const char *path; /* as the user would name it, safe to print */
+    uint64_t size;    /* unpacked; FORMAT_UNKNOWN: it is packed */
+    const uint8_t *head;
+    size_t head_size;           /* its first bytes, unpacked: 512, or all that it has */
+    bool packed, archive;       /* archive: a tar */
+    const char *const *members; /* of an archive: names of its first files, with their folders; raw bytes */
+    size_t member_count;
+};
+
+/* A file being read. The cursor is at its first byte, unpacked. */
+struct format_stream {
+    struct cursor *cursor;
+};
 
 /* What ingest does for the format that reads. Failures of these are not the source's, and are passed on as they are. */
 struct format_host {
     void *user;
-    const char *source; /* its name, safe to print */
-    bool partial;       /* accept a source that lacks members or records */
-    bool unchecked;     /* do not decode images to see whether they can be */
-    unsigned threads;   /* for that; as everywhere in apl.h */
+    const char *source;                /* its name, or the first's of several, safe to print */
+    const apl_ingest_options *options; /* as the caller gave them: those that are one format's */
+    bool partial;                      /* accept a source that lacks members or records */
+    bool unchecked;                    /* do not decode images to see whether they can be */
+    unsigned threads;                  /* for that; as everywhere in apl.h */
     /* The store's writer, opened when it is first asked for. */
     apl_status (*writer)(void *user, apl_writer **writer, apl_error *err);
     /* Appends a record, and tells progress. */
@@ -25,6 +47,15 @@ struct format_host {
     apl_status (*bad)(void *user, const char *path, const apl_error *why, apl_error *err);
     /* One line worth knowing; `name` may be "". */
     void (*notice)(void *user, const char *name, const char *text);
+    /* Of formats with read(): the files that are the format's, in the order given, those of a directory by name. */
+    const struct format_file *files;
+    size_t file_count;
+    /* Opens a file; what was not closed is when the format is. One file may be open several times. */
+    apl_status (*open_file)(void *user, size_t file, struct format_stream **stream, apl_error *err);
+    /* Closes it (NULL is fine). Reads it to its end first, so that its packing is checked and its digest taken. */
+    apl_status (*close_file)(void *user, struct format_stream *stream, apl_error *err);
+    /* Why a stream's cursor has failed, in whole: what is wrong with the file's packing or disk, or that it ends early. */
+    apl_status (*cut_off)(void *user, struct format_stream *stream, apl_error *err);
 };
 
 /* A member of the source: a file. */
@@ -38,14 +69,23 @@ struct format_member {
 struct format {
     const char *name;  /* as --format has it */
     const char *title; /* what it is, for messages and help */
-    /* Names of members come with their folders, a directory is read with all its subdirectories, and the source is read twice:
-     * first list() is told of all members, then member() of the same. Else only member() is called. */
+    /* Is a file that was given, or that lies in a directory that was and is wanted, one of this format's, by its first bytes or by
+     * its name? NULL: it is not told from single files; other rows of the table must not want them. */
+    bool (*sniff)(const struct format_file *file);
+    /* Names of members come with their folders, and a directory is read with all its subdirectories. */
     bool folders;
+    /* Several sources may be given: they are read one after another, as if they were one. */
+    bool several;
+    /* Files are unpacked only if their names end in .gz or the like, as any bytes may begin them. */
+    bool any_bytes;
     apl_status (*open)(const struct format_host *host, void **state, apl_error *err);
     void (*close)(void *state); /* NULL is fine */
-    /* Is a file of that name wanted? */
+    /* Is a file of that name wanted? Of formats with read(), of a directory; without state. */
     bool (*wants)(const void *state, const char *name);
-    /* Of formats with folders: a file, or where `directory`, a directory that has been listed; then the end of the list. */
+    /* Reads the files that its host has: then there are no members. */
+    apl_status (*read)(void *state, apl_error *err);
+    /* Where not NULL, the source is read twice: first list() is told of all files, and where `directory`, directories; then of the
+     * end of the list. */
     apl_status (*list)(void *state, const char *name, bool directory, apl_error *err);
     apl_status (*listed)(void *state, apl_error *err);
     apl_status (*member)(void *state, const struct format_member *member, apl_error *err);
@@ -53,12 +93,15 @@ struct format {
     apl_status (*finish)(void *state, char format[32], apl_error *err);
 };
 
-extern const struct format format_cifar, format_folder;
+extern const struct format format_cifar, format_folder, format_idx;
 
 /* All of them, in the order in which they are tried; NULL at the end. */
 extern const struct format *const formats[];
 
 /* The one called `name`, or NULL. */
 const struct format *format_by_name(const char *name);
+
+/* All names as a list for messages, "a, b and c", cut to `size`; returns `out`. */
+const char *format_names(char *out, size_t size);
 
 #endif

@@ -1,7 +1,9 @@
 /* The table of formats. */
 #include "format.h"
 
-const struct format *const formats[] = {&format_cifar, &format_folder, NULL};
+#include <stdio.h>
+
+const struct format *const formats[] = {&format_cifar, &format_folder, &format_idx, NULL};
 
 const struct format *format_by_name(const char *name)
 {
@@ -9,4 +11,17 @@ const struct format *format_by_name(const char *name)
         if (strcmp(formats[i]->name, name) == 0)
             return formats[i];
     return NULL;
+}
+
+const char *format_names(char *out, size_t size)
+{
+    size_t used = 0;
+    *out = 0;
+    for (size_t i = 0; formats[i] && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s",
+                                 i == 0           ? ""
+                                 : formats[i + 1] ? ", "
+                                                  : " and ",
+                                 formats[i]->name);
+    return out;
 }

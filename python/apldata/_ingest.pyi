@@ -17,6 +17,8 @@ def ingest(
     format: str | None,
     skip_bad: int,
     unchecked: bool,
+    more: list[bytes],
+    classes: list[bytes],
     progress: Callable[[int, int, int, int, int, int], object] | None,
     notice: Callable[[str], object] | None,
     /,

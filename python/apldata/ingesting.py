@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import ModuleType
@@ -116,9 +116,28 @@ def _notice(message: str) -> None:
     warnings.warn(message, IngestWarning, stacklevel=4)
 
 
+def _sources(source: object) -> list[str]:
+    if isinstance(source, (str, bytes, os.PathLike)) or not isinstance(source, Sequence):
+        return [path_of("source", source)]
+    if not source:
+        raise wrong_value("source", "one source or more", source)
+    return [path_of("source", each) for each in source]
+
+
+def _class_names(classes: object) -> list[bytes]:
+    if classes is None:
+        return []
+    if isinstance(classes, str) or not isinstance(classes, Sequence):
+        raise wrong_type("classes", "a list of names", classes)
+    names = [each for each in classes if isinstance(each, str) and each and "\0" not in each]
+    if len(names) < len(classes) or not names:
+        raise wrong_value("classes", "a list of names", classes)
+    return [name.encode() for name in names]
+
+
 @names_checked()
 def ingest(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     db: str | os.PathLike[str],
     *,
     progress: bool | Callable[[Progress], object] = False,
@@ -132,6 +151,7 @@ def ingest(
     split: Mapping[str, float | tuple[float, str]] | None = None,
     stratify: str | None = None,
     format: str | None = None,
+    classes: Sequence[str] | None = None,
     skip_bad: int = 0,
     check: bool = True,
     force: bool = False,
@@ -145,7 +165,8 @@ def ingest(
         source: a directory, or an archive: .tar, .tar.gz, .tar.zst, .tar.xz or .tar.bz2. It holds CIFAR-10
             or CIFAR-100 in the binary or the python layout (``"-"`` is standard input), or JPEG images in
             folders by class, ``CLASS/*.jpg`` or ``SPLIT/CLASS/*.jpg``, which are kept as they are. Which
-            it is, is told from its contents.
+            it is, is told from its contents. Or files of other formats, plain or packed, or a directory of
+            them: IDX, as MNIST has it. A list holds several sources that belong together.
         db: the store, a directory that is made.
         progress: True shows a bar on stderr (tqdm's, if it is installed; where stderr is no terminal, one
             line at the end). A function is called with a :class:`Progress`, at most ten times a second and at
@@ -160,7 +181,8 @@ def ingest(
         split: splits to make then: ``{"val": 0.1}`` puts a tenth of ``train`` into ``val`` and the rest into
             ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. They are made in this order.
         stratify: a field: these splits have so much of each of its classes, exactly.
-        format: ``"cifar"`` or ``"folder"``, where it should not be told from the source.
+        format: ``"cifar"``, ``"folder"`` or ``"idx"``, where it should not be told from the source.
+        classes: names of the classes of labels that come without names (idx).
         skip_bad: this many files that are bad in themselves, such as images that do not decode, are left
             out, each with a warning; the first beyond that is an error.
         check: decode each image once to see that it can be.
@@ -186,13 +208,14 @@ def ingest(
     stratify = optional_text("stratify", stratify)
     replace = bool(flag("replace", replace)) or bool(flag("force", force))
     shuffled = shuffle is not None and shuffle is not False
+    first, *more = _sources(source)
     arguments = (
-        path_of("source", source), path_of("db", db),
+        first, path_of("db", db),
         optional_text("codec", codec), whole("level", level, -128, 22), threads_of(threads),
         whole("block_records", block_records, 0, 65536), shuffled,
         0 if shuffle is True or not shuffled else whole("shuffle", shuffle), replace,
         flag("partial", partial), optional_text("format", format), whole("skip_bad", skip_bad),
-        not flag("check", check),
+        not flag("check", check), [os.fsencode(path) for path in more], _class_names(classes),
     )  # fmt: skip
     began = time.monotonic()
     with ExitStack() as stack, advising(ExistsError, "replace=True puts another in its place"):

@@ -150,6 +150,34 @@ static int to_u32(PyObject *object, void *out)
     return 1;
 }
 
+/* The texts of a list of bytes, which must outlive them; NULL with an exception set. */
+static const char **texts_of(PyObject *list, size_t *count)
+{
+    Py_ssize_t n = PyList_Size(list);
+    const char **texts = PyMem_Calloc((size_t)n + 1, sizeof *texts);
+    if (!texts)
+        return (const char **)PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!(texts[i] = PyBytes_AsString(PyList_GetItem(list, i)))) {
+            PyMem_Free(texts);
+            return NULL;
+        }
+    *count = (size_t)n;
+    return texts;
+}
+
+static PyObject *run_with_lists(struct job *job, PyObject *more, PyObject *classes)
+{
+    const char **paths = texts_of(more, &job->options.more_count);
+    const char **names = paths ? texts_of(classes, &job->options.class_count) : NULL;
+    job->options.more = paths;
+    job->options.classes = names;
+    PyObject *result = names ? run(job) : NULL;
+    PyMem_Free(paths);
+    PyMem_Free(names);
+    return result;
+}
+
 static PyObject *ingest(PyObject *module, PyObject *arguments)
 {
     (void)module;
@@ -157,14 +185,15 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
     apl_writer_options writer = APL_WRITER_OPTIONS_INIT, *w = &writer;
     job.options.writer = w;
     uint32_t threads = 0;
-    PyObject *result = NULL;
-    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&pOO:ingest", PyUnicode_FSConverter, &job.source,
+    PyObject *result = NULL, *more, *classes;
+    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&pO!O!OO:ingest", PyUnicode_FSConverter, &job.source,
                          PyUnicode_FSConverter, &job.db, &w->codec, &w->level, to_u32, &threads, to_u32,
                          &w->block_records, &w->shuffle, to_u64, &w->shuffle_seed, &w->replace,
                          &job.options.partial, &job.options.format, to_u64, &job.options.skip_bad,
-                         &job.options.unchecked, &job.progress, &job.notice)) {
+                         &job.options.unchecked, &PyList_Type, &more, &PyList_Type, &classes, &job.progress,
+                         &job.notice)) {
         w->threads = threads;
-        result = run(&job);
+        result = run_with_lists(&job, more, classes);
     }
     Py_XDECREF(job.source);
     Py_XDECREF(job.db);
@@ -174,7 +203,7 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
 PyDoc_STRVAR(
     ingest_doc,
     "ingest(source, db, codec, level, threads, block_records, shuffle, seed, force, partial, "
-    "format, skip_bad, unchecked, progress, notice)\n\n"
+    "format, skip_bad, unchecked, more, classes, progress, notice)\n\n"
     "apl_ingest(). progress is None or called with (phase, records, source_bytes, source_size, raw_bytes, "
     "stored_bytes), at most ten times a second and at each change of phase; notice is None or called with a "
     "str. What they raise cancels and is raised.\n"

@@ -14,7 +14,9 @@
  *     are the sorted names of the folders, as torchvision's ImageFolder has them. The source is read twice, so it cannot
  *     be standard input.
  *
- * The format is detected from the contents, never from the name. Nothing is extracted to disk, and nothing in a source
+ *   - idx: files as those of MNIST, plain or packed, or a directory of them: images and labels, for each split a pair.
+ *
+ * The format is detected from the contents; names only tell which files belong together. Nothing is extracted to disk, and nothing in a source
  * is ever executed.
  */
 #ifndef APL_INGEST_H
@@ -53,16 +55,22 @@ typedef struct apl_ingest_options {
     int (*progress)(void *user, const apl_ingest_progress *progress);
     /* Called for things worth knowing that are not errors, one line each. */
     void (*notice)(void *user, const char *message);
-    const char *format; /* "cifar" or "folder"; NULL: told from the source */
+    const char *format; /* such as "folder"; NULL: told from the source */
     uint64_t
         skip_bad; /* this many files that are bad in themselves, such as images that do not decode, are left out */
     /* Called for each of them, with its path and what is wrong with it. */
     void (*skipped)(void *user, const char *path, const char *why);
     int unchecked; /* 1: images are taken without decoding them once to see that they can be */
+    /* Further sources, after `source`, of formats that take several, such as the images and the labels of idx. */
+    const char *const *more;
+    size_t more_count;
+    /* Names of the classes of the labels, where the source has labels and no names for them (idx). */
+    const char *const *classes;
+    size_t class_count;
 } apl_ingest_options;
-#define APL_INGEST_OPTIONS_INIT                                                 \
-    {                                                                           \
-        sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0 \
+#define APL_INGEST_OPTIONS_INIT                                                                   \
+    {                                                                                             \
+        sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0 \
     }
 
 /* The result of an ingest. */

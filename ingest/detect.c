@@ -1,0 +1,213 @@
+/* Asking each row of the table about each file. */
+#include "detect.h"
+
+#include "seen_kind.h"
+#include "source.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+/* What the sources are, as far as single files tell. */
+struct findings {
+    const struct format *format;     /* of the first that any has claimed */
+    const char *path;                /* that one */
+    const struct format_file *other; /* the first that none has */
+};
+
+bool source_is_lasting(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
+bool source_is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool wanted_by_asked(const char *name, const struct format *asked)
+{
+    return asked->wants(NULL, name);
+}
+
+static bool wanted_by_any(const char *name, const struct format *asked)
+{
+    (void)asked;
+    for (size_t i = 0; formats[i]; i++)
+        if (formats[i]->read && formats[i]->sniff && formats[i]->wants(NULL, name))
+            return true;
+    return false;
+}
+
+/* What the file seems to be, or how it begins. */
+static const char *seems(const struct format_file *file, char *out, size_t size)
+{
+    for (size_t i = 0; formats[i]; i++)
+        if (formats[i]->sniff && formats[i]->sniff(file)) {
+            snprintf(out, size, "it seems to be %s (%s)", formats[i]->title, formats[i]->name);
+            return out;
+        }
+    const char *kind = file->archive ? "a tar archive" : seen_kind(file->head, file->head_size);
+    int used = snprintf(out, size, kind ? "it seems to be %s" : "it begins with the bytes", kind);
+    for (size_t i = 0; !kind && i < 8 && i < file->head_size; i++)
+        used += snprintf(out + used, size - (size_t)used, " %02x", file->head[i]);
+    return out;
+}
+
+static const struct format *claimed_by(const struct format_file *file)
+{
+    for (size_t i = 0; formats[i]; i++)
+        if (formats[i]->sniff && formats[i]->sniff(file))
+            return formats[i];
+    return NULL;
+}
+
+/* Files of two formats are nobody's. */
+static apl_status find_format(const struct format_file *files, size_t count, struct findings *found,
+                              apl_error *err)
+{
+    *found = (struct findings){0};
+    for (size_t i = 0; i < count; i++) {
+        const struct format *format = claimed_by(&files[i]);
+        if (!format && !found->other)
+            found->other = &files[i];
+        if (format && found->format && format != found->format)
+            return fail(err, APL_E_SOURCE,
+                        "%s is of the format %s, but %s of %s: give the format, or one of them", found->path,
+                        found->format->name, files[i].path, format->name);
+        if (format && !found->format) {
+            found->format = format;
+            found->path = files[i].path;
+        }
+    }
+    return APL_OK;
+}
+
+static apl_status refuse_unknown(const struct format_file *file, apl_error *err)
+{
+    char seen[160], names[160];
+    return fail(err, APL_E_SOURCE,
+                "%s: %s, which is none of the formats that are recognised. If it is one of %s all the same, "
+                "say so with "
+                "--format (format= in Python)",
+                file->path, seems(file, seen, sizeof seen), format_names(names, sizeof names));
+}
+
+static apl_status refuse_asked(const struct format *asked, const char *how, const struct format_file *file,
+                               apl_error *err)
+{
+    char seen[160];
+    return fail(err, APL_E_SOURCE, "%s: is not %s, %s: %s", file->path, asked->name, how,
+                seems(file, seen, sizeof seen));
+}
+
+static apl_status add_all(const struct sources *sources, struct files *files, apl_error *err)
+{
+    for (size_t i = 0; i < sources->count; i++)
+        TRY(files_add(files, sources->paths[i], err));
+    return APL_OK;
+}
+
+/* Every file must be what was asked for, if that can be told. */
+static apl_status check_asked(const struct sources *sources, struct files *files, apl_error *err)
+{
+    size_t count;
+    const struct format_file *all = files_list(files, &count);
+    for (size_t i = 0; sources->asked->sniff && i < count; i++)
+        if (!sources->asked->sniff(&all[i]))
+            return refuse_asked(sources->asked, "as was asked for", &all[i], err);
+    if (count == 0)
+        return fail(err, APL_E_SOURCE, "the source holds no file of the format %s: %s", sources->asked->name,
+                    sources->asked->title);
+    return APL_OK;
+}
+
+/* Formats that read members: asked for with something that is no archive of any kind. */
+static apl_status check_members_asked(const struct sources *sources, const struct format_file *all,
+                                      size_t count, apl_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct format *other = claimed_by(&all[i]);
+        if (other && other != sources->asked)
+            return refuse_asked(sources->asked, "as was asked for", &all[i], err);
+    }
+    return APL_OK;
+}
+
+/* Who reads archives says so of what is empty, and of stores. */
+static bool is_refused_anyway(const struct format_file *file)
+{
+    return file->head_size == 0 || (file->head_size >= 20 && load_le(file->head + 16, 4) == 0xBEEFC0DE);
+}
+
+/* Nothing was asked for. */
+static apl_status tell_format(const struct sources *sources, struct files *files,
+                              const struct format **format, apl_error *err)
+{
+    size_t count;
+    struct findings found;
+    const struct format_file *all = files_list(files, &count);
+    bool directory = false;
+    TRY(find_format(all, count, &found, err));
+    for (size_t i = 0; i < sources->count; i++)
+        directory |= source_is_directory(sources->paths[i]);
+    if (found.format && found.other && !directory)
+        return refuse_asked(found.format, "as others are", found.other, err);
+    if (found.other && !found.other->archive && !directory && !is_refused_anyway(found.other))
+        return refuse_unknown(found.other, err);
+    *format = found.format;
+    return APL_OK;
+}
+
+static bool is_kept(const struct format_file *file)
+{
+    return claimed_by(file) != NULL;
+}
+
+static apl_status look(const struct sources *sources, struct files *files, const struct format **format,
+                       apl_error *err)
+{
+    size_t count;
+    const struct format_file *all;
+    apl_status status = add_all(sources, files, err);
+    if (status != APL_OK && !(sources->asked && sources->asked->read) && sources->count == 1) {
+        *format = sources->asked; /* a broken archive, maybe: who reads archives can say so better */
+        return status == APL_E_NOMEM || status == APL_E_CANCELLED ? status : APL_OK;
+    }
+    TRY(status);
+    all = files_list(files, &count);
+    *format = sources->asked;
+    if (!sources->asked) {
+        TRY(tell_format(sources, files, format, err));
+        files_keep(files, is_kept);
+        return APL_OK;
+    }
+    return sources->asked->read ? check_asked(sources, files, err)
+                                : check_members_asked(sources, all, count, err);
+}
+
+apl_status detect(const struct sources *sources, const struct format **format, struct files **files,
+                  apl_error *err)
+{
+    const struct format *asked = sources->asked;
+    struct files_options options = {.wants = asked && asked->read ? wanted_by_asked : wanted_by_any,
+                                    .any_bytes = asked && asked->any_bytes,
+                                    .poll = sources->poll,
+                                    .user = sources->user,
+                                    .asked = asked};
+    *format = asked;
+    *files = NULL;
+    for (size_t i = 0; i < sources->count; i++)
+        if (!source_is_lasting(sources->paths[i]))
+            return APL_OK;
+    struct files *all = files_new(&options);
+    if (!all)
+        return fail_nomem(err);
+    apl_status status = look(sources, all, format, err);
+    if (status == APL_OK && *format && (*format)->read)
+        *files = all;
+    else
+        files_free(all);
+    return status;
+}

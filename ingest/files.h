@@ -1,0 +1,44 @@
+/* The files of a source that are read on their own: given by name, or in a directory that was. They are known by their first bytes
+ * at once, and opened as often as a format asks. */
+#ifndef FILES_H
+#define FILES_H
+
+#include "format.h"
+
+struct files;
+
+struct files_options {
+    bool (*wants)(const char *name, const struct format *asked); /* of the files in a directory */
+    const struct format *asked;
+    bool any_bytes;          /* as struct format has it */
+    int (*poll)(void *user); /* see source.h; may be NULL */
+    void *user;
+};
+
+struct files *files_new(const struct files_options *options); /* NULL: out of memory */
+void files_free(struct files *files);                         /* closes what is open */
+
+/* Adds a file, or the wanted files of a directory: sorted by name, none hidden; of a directory that holds nothing but one
+ * directory, of that one. Links in it are not followed. */
+apl_status files_add(struct files *files, const char *path, apl_error *err);
+
+/* They live as long as `files`, and until the next is added. */
+const struct format_file *files_list(const struct files *files, size_t *count);
+
+/* Forgets those that are not kept. */
+void files_keep(struct files *files, bool (*keep)(const struct format_file *file));
+
+/* See struct format_host. */
+apl_status files_open(struct files *files, size_t file, struct format_stream **stream, apl_error *err);
+apl_status files_close(struct files *files, struct format_stream *stream, apl_error *err);
+apl_status files_cut_off(struct files *files, struct format_stream *stream, apl_error *err);
+
+/* Bytes read so far as they lie on disk, and of all files. */
+uint64_t files_bytes(const struct files *files);
+uint64_t files_size(const struct files *files);
+
+/* SHA-256: of a file that was given alone, of its bytes; else over the files: name, NUL, size on disk as u64 little-endian, SHA-256
+ * of its bytes. Files that were not read are read for it. */
+apl_status files_digest(struct files *files, uint8_t sha256[32], apl_error *err);
+
+#endif

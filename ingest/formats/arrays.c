@@ -1,0 +1,341 @@
+/* Rows of several arrays to records: see arrays.h. */
+#include "arrays.h"
+
+#include "file_name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define GATHER_BYTES ((size_t)4 << 20) /* of rows got at once */
+
+/* An array being read. */
+struct column {
+    const struct array *array;
+    size_t row_bytes;
+    struct format_stream *stream;
+    struct buffer row;        /* where rows are put together, or turned round */
+    uint64_t gathered, first; /* rows in `row`, and the first of them */
+    const uint8_t *at;        /* the current row */
+};
+
+struct arrays {
+    const struct format_host *host;
+    struct array *all;
+    size_t count, room;
+    apl_writer *writer;
+    struct column columns[ARRAYS_MAX]; /* of the split being read */
+    size_t column_count;
+    uint64_t records;
+};
+
+struct arrays *arrays_new(const struct format_host *host)
+{
+    struct arrays *a = calloc(1, sizeof *a);
+    if (a)
+        a->host = host;
+    return a;
+}
+
+void arrays_free(struct arrays *a)
+{
+    if (!a)
+        return;
+    for (size_t i = 0; i < ARRAYS_MAX; i++)
+        buffer_free(&a->columns[i].row);
+    free(a->all);
+    free(a);
+}
+
+bool is_label_name(const char *field)
+{
+    static const char *const names[] = {"label", "labels",  "target", "targets",
+                                        "class", "classes", "y",      NULL};
+    return word_in(field, names);
+}
+
+/* ------------------------------------------------------------------------------------------------ what there is */
+
+static bool same_split(const struct array *a, const struct array *b)
+{
+    return strcmp(a->split, b->split) == 0;
+}
+
+static bool same_field(const struct array *a, const struct array *b)
+{
+    return strcmp(a->field, b->field) == 0;
+}
+
+/* Bytes of a row; 0: more than a value may have. */
+static uint64_t bytes_of_row(const struct array *array)
+{
+    uint64_t bytes = apl_dtype_size(array->dtype);
+    for (unsigned d = 0; d < array->ndim; d++) {
+        if (array->shape[d] < 1 || (uint64_t)array->shape[d] > APL_MAX_VALUE / bytes)
+            return 0;
+        bytes *= (uint64_t)array->shape[d];
+    }
+    return bytes;
+}
+
+apl_status arrays_add(struct arrays *a, const struct array *array, apl_error *err)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (same_split(&a->all[i], array) && same_field(&a->all[i], array))
+            return fail(err, APL_E_SOURCE, "%s: is a second array %s of the split %s, beside %s", array->path,
+                        array->field, array->split, a->all[i].path);
+    if (bytes_of_row(array) == 0)
+        return fail(err, APL_E_SOURCE, "%s: has rows that are empty or have more than %u bytes", array->path,
+                    APL_MAX_VALUE);
+    if (a->count == a->room) {
+        size_t room = a->room ? 2 * a->room : 8;
+        struct array *all = realloc(a->all, room * sizeof *all);
+        if (!all)
+            return fail_nomem(err);
+        a->all = all;
+        a->room = room;
+    }
+    a->all[a->count++] = *array;
+    return APL_OK;
+}
+
+static const struct array *find_array(const struct arrays *a, const char *split, const char *field)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->all[i].split, split) == 0 && strcmp(a->all[i].field, field) == 0)
+            return &a->all[i];
+    return NULL;
+}
+
+static apl_status check_like(const struct array *array, const struct array *first, apl_error *err)
+{
+    if (array->dtype != first->dtype || array->ndim != first->ndim ||
+        memcmp(array->shape, first->shape, array->ndim * sizeof *array->shape) != 0)
+        return fail(err, APL_E_SOURCE, "%s: has rows of another type or shape than %s", array->path,
+                    first->path);
+    return APL_OK;
+}
+
+/* Every split has the fields of the first one's, of the same types; and its arrays have equally many rows. */
+static apl_status check_arrays(const struct arrays *a, apl_error *err)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        const struct array *array = &a->all[i];
+        for (size_t j = 0; j < a->count; j++) {
+            const struct array *other = &a->all[j];
+            if (same_split(array, other) && array->rows != other->rows)
+                return fail(err, APL_E_SOURCE, "%s: has %" PRIu64 " rows, but %s has %" PRIu64, array->path,
+                            array->rows, other->path, other->rows);
+            if (!same_split(array, other) && !find_array(a, other->split, array->field))
+                return fail(err, APL_E_INCOMPLETE,
+                            "%s: the split %s has an array %s, but the split %s has none", array->path,
+                            array->split, array->field, other->split);
+            if (same_field(array, other))
+                TRY(check_like(other, array, err));
+        }
+    }
+    return APL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- rows */
+
+static void swap_elements(uint8_t *at, size_t bytes, size_t item)
+{
+    for (uint8_t *end = at + bytes; at < end; at += item)
+        for (size_t i = 0; i < item / 2; i++) {
+            uint8_t b = at[i];
+            at[i] = at[item - 1 - i];
+            at[item - 1 - i] = b;
+        }
+}
+
+static apl_status row_cut_off(const struct arrays *a, const struct column *c, uint64_t row, apl_error *err)
+{
+    apl_status status = a->host->cut_off(a->host->user, c->stream, err);
+    return status != APL_E_INCOMPLETE
+               ? status
+               : fail(err, status, "%s: ends early, in row %" PRIu64 " of %" PRIu64 ": it is truncated",
+                      c->array->path, row, c->array->rows);
+}
+
+/* Row by row, or, where rows are got at once, some of them. */
+static apl_status get_rows_at(struct column *c, uint64_t row, apl_error *err)
+{
+    uint64_t n = GATHER_BYTES / c->row_bytes + 1, left = c->array->rows - row;
+    n = n < left ? n : left;
+    c->row.size = 0;
+    if (!buffer_reserve(&c->row, (size_t)n * c->row_bytes))
+        return fail_nomem(err);
+    TRY(c->array->rows_at(c->array->user, c->array, row, n, c->row.data, err));
+    c->first = row;
+    c->gathered = n;
+    return APL_OK;
+}
+
+static apl_status copy_row(const struct arrays *a, struct column *c, uint64_t row, apl_error *err)
+{
+    c->row.size = 0;
+    if (!buffer_reserve(&c->row, c->row_bytes))
+        return fail_nomem(err);
+    while (c->row.size < c->row_bytes) {
+        size_t n =
+            c->row_bytes - c->row.size < GATHER_BYTES / 4 ? c->row_bytes - c->row.size : GATHER_BYTES / 4;
+        const uint8_t *data = cursor_take(c->stream->cursor, n);
+        if (!data)
+            return row_cut_off(a, c, row, err);
+        buffer_put(&c->row, data, n);
+    }
+    c->at = c->row.data;
+    return APL_OK;
+}
+
+static apl_status next_row(const struct arrays *a, struct column *c, uint64_t row, apl_error *err)
+{
+    size_t item = apl_dtype_size(c->array->dtype);
+    bool swap = c->array->swap && item > 1;
+    if (c->array->rows_at) {
+        if (c->gathered == 0 || row >= c->first + c->gathered)
+            TRY(get_rows_at(c, row, err));
+        c->at = c->row.data + (row - c->first) * c->row_bytes;
+    } else if (swap || c->row_bytes > GATHER_BYTES / 4)
+        TRY(copy_row(a, c, row, err));
+    else if (!(c->at = cursor_take(c->stream->cursor, c->row_bytes)))
+        return row_cut_off(a, c, row, err);
+    if (swap)
+        swap_elements(c->row.data + (c->at - c->row.data), c->row_bytes, item);
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- records */
+
+static bool can_have_classes(const struct array *array)
+{
+    return array->ndim == 0 &&
+           (array->dtype == APL_U8 || array->dtype == APL_U16 || array->dtype == APL_U32) &&
+           is_label_name(array->field);
+}
+
+static apl_status add_array_fields(struct arrays *a, apl_error *err)
+{
+    const apl_ingest_options *options = a->host->options;
+    for (size_t i = 0; i < a->column_count; i++) {
+        const struct array *array = a->columns[i].array;
+        TRY(apl_writer_add_field(a->writer, array->field, array->dtype,
+                                 is_label_name(array->field) ? APL_TARGET : APL_INPUT, array->ndim,
+                                 array->shape, err));
+        if (options->class_count && can_have_classes(array))
+            TRY(apl_writer_set_classes(a->writer, array->field, options->classes, options->class_count, err));
+    }
+    return APL_OK;
+}
+
+/* A label beyond the classes makes its record a bad one. */
+static apl_status check_label(const struct arrays *a, const struct column *c, uint64_t row, bool *bad,
+                              apl_error *err)
+{
+    uint64_t classes = a->host->options->class_count, label = load_le(c->at, (unsigned)c->row_bytes);
+    char place[1100];
+    apl_error why;
+    if (label < classes)
+        return APL_OK;
+    *bad = true;
+    fail(&why, APL_E_SOURCE, "label %" PRIu64 " is not below %" PRIu64 ", the number of classes", label,
+         classes);
+    snprintf(place, sizeof place, "%s: row %" PRIu64, c->array->path, row);
+    return a->host->bad(a->host->user, place, &why, err);
+}
+
+static apl_status append_row_of(struct arrays *a, uint64_t row, apl_error *err)
+{
+    apl_value values[ARRAYS_MAX];
+    bool bad = false;
+    for (size_t i = 0; i < a->column_count; i++) {
+        struct column *c = &a->columns[i];
+        TRY(next_row(a, c, row, err));
+        values[i] = (apl_value){c->at, NULL};
+        if (a->host->options->class_count && !bad && can_have_classes(c->array))
+            TRY(check_label(a, c, row, &bad, err));
+    }
+    if (bad)
+        return APL_OK;
+    a->records++;
+    return a->host->append(a->host->user, values, err);
+}
+
+/* Opens the columns of a split: fields in the order in which the first split has them. */
+static apl_status open_columns(struct arrays *a, const struct array *first, apl_error *err)
+{
+    a->column_count = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        if (!same_split(&a->all[i], &a->all[0]))
+            continue;
+        if (a->column_count == ARRAYS_MAX)
+            return fail(err, APL_E_SOURCE, "%s: has more than %u arrays", a->host->source, ARRAYS_MAX);
+        struct column *c = &a->columns[a->column_count++];
+        c->array = find_array(a, first->split, a->all[i].field);
+        c->row_bytes = (size_t)bytes_of_row(c->array);
+        c->gathered = 0;
+        c->stream = NULL;
+        if (!c->array->rows_at)
+            TRY(c->array->open(c->array->user, c->array, &c->stream, err));
+    }
+    return APL_OK;
+}
+
+static apl_status close_columns(struct arrays *a, apl_error *err)
+{
+    for (size_t i = 0; i < a->column_count; i++) {
+        struct column *c = &a->columns[i];
+        if (c->stream && !cursor_at_end(c->stream->cursor) && cursor_ok(c->stream->cursor))
+            return fail(err, APL_E_SOURCE, "%s: has bytes behind its %" PRIu64 " rows", c->array->path,
+                        c->array->rows);
+        TRY(a->host->close_file(a->host->user, c->stream, err));
+        c->stream = NULL;
+    }
+    return APL_OK;
+}
+
+static apl_status read_split(struct arrays *a, const struct array *first, apl_error *err)
+{
+    bool begun = a->writer != NULL;
+    TRY(open_columns(a, first, err));
+    TRY(a->host->writer(a->host->user, &a->writer, err));
+    if (!begun)
+        TRY(a->host->not_the_source(a->host->user, add_array_fields(a, err)));
+    TRY(a->host->not_the_source(a->host->user, apl_writer_begin_member(a->writer, first->split, first->split,
+                                                                       first->split_rank, err)));
+    for (uint64_t row = 0; row < first->rows; row++)
+        TRY(append_row_of(a, row, err));
+    return close_columns(a, err);
+}
+
+/* The first array of the split that comes after the one of that rank; NULL: none does. */
+static const struct array *next_split(const struct arrays *a, int64_t after)
+{
+    const struct array *next = NULL;
+    for (size_t i = 0; i < a->count; i++)
+        if ((int64_t)a->all[i].split_rank > after && (!next || a->all[i].split_rank < next->split_rank))
+            next = &a->all[i];
+    return next;
+}
+
+/* Classes that are given must be those of something. */
+static apl_status check_given_classes(const struct arrays *a, apl_error *err)
+{
+    if (a->host->options->class_count == 0)
+        return APL_OK;
+    for (size_t i = 0; i < a->count; i++)
+        if (can_have_classes(&a->all[i]))
+            return APL_OK;
+    return fail(err, APL_E_INVALID,
+                "%s: has no labels that the classes could be of: one u8, u16 or u32 a record",
+                a->host->source);
+}
+
+apl_status arrays_read(struct arrays *a, apl_error *err)
+{
+    TRY(check_given_classes(a, err));
+    TRY(check_arrays(a, err));
+    for (const struct array *first = next_split(a, -1); first; first = next_split(a, first->split_rank))
+        TRY(read_split(a, first, err));
+    return a->records > 0 ? APL_OK : fail(err, APL_E_SOURCE, "%s: has no records", a->host->source);
+}

@@ -1,0 +1,43 @@
+/* Arrays of equal length that lie side by side, as records: row i of each is a field of record i. Arrays are grouped into splits, and
+ * all splits have the same fields. In memory is a row of each. */
+#ifndef ARRAYS_H
+#define ARRAYS_H
+
+#include "format.h"
+
+#define ARRAYS_MAX APL_MAX_FIELDS
+
+/* An array of a file. */
+struct array {
+    char field[APL_MAX_NAME + 1];
+    const char *split;
+    uint32_t split_rank;
+    const char *path; /* for messages, safe to print */
+    apl_dtype dtype;
+    bool swap;     /* its elements are big-endian */
+    unsigned ndim; /* of a row */
+    int64_t shape[APL_MAX_DIMS];
+    uint64_t rows;
+    /* Gives what its rows are read from, one after another; it is closed by the caller. */
+    apl_status (*open)(void *user, const struct array *array, struct format_stream **stream, apl_error *err);
+    /* Where it is not NULL, rows are got by it instead: bytes of `count` rows from `row` on, into `out`. */
+    apl_status (*rows_at)(void *user, const struct array *array, uint64_t row, uint64_t count, uint8_t *out,
+                          apl_error *err);
+    void *user;
+};
+
+struct arrays;
+
+struct arrays *arrays_new(const struct format_host *host); /* NULL: out of memory */
+void arrays_free(struct arrays *arrays);
+
+/* Adds an array, which is copied but for its strings. Refuses a second of the same field and split. */
+apl_status arrays_add(struct arrays *arrays, const struct array *array, apl_error *err);
+
+/* Reads all of them into the host's writer. Each file must end with its array. */
+apl_status arrays_read(struct arrays *arrays, apl_error *err);
+
+/* Is that what fields with labels are called? */
+bool is_label_name(const char *field);
+
+#endif

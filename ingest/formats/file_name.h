@@ -1,0 +1,34 @@
+/* What the name of a file says: words such as train-images-idx3-ubyte has. */
+#ifndef FILE_NAME_H
+#define FILE_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FILE_NAME_WORDS 16
+
+struct file_name {
+    char text[256];                     /* the name, in which each word is closed by NUL */
+    const char *words[FILE_NAME_WORDS]; /* what stands between '-', '_' and '.' */
+    unsigned count;
+    const char *split;   /* the split that a word names, such as "train"; NULL: none does */
+    uint32_t split_rank; /* splits come in this order: train first */
+};
+
+/* Takes a name apart. false: it has more than 255 bytes or 16 words. The struct must not be moved. */
+bool file_name_read(struct file_name *n, const char *name);
+
+/* Takes out word i. */
+void file_name_drop(struct file_name *n, unsigned i);
+
+/* The words that are left with '_' between them. */
+void file_name_join(const struct file_name *n, char *out, size_t size);
+
+/* Is the word, in whatever case, one of these, of which the last is NULL? */
+bool word_in(const char *word, const char *const *words);
+
+/* Does the name end so, in whatever case? */
+bool name_ends(const char *name, const char *ending);
+
+#endif

@@ -1,0 +1,217 @@
+/* IDX files, as those of MNIST and its kin: each an array behind a header of a few big-endian numbers. Images and labels are told
+ * apart, and splits, by the words in the names: train-images-idx3-ubyte. */
+#include "arrays.h"
+#include "file_name.h"
+#include "format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct idx_file {
+    size_t file;
+    char prefix[256]; /* what the name has beside split, content and type: the dataset's */
+    uint32_t header;  /* bytes */
+};
+
+struct idx {
+    const struct format_host *host;
+    struct arrays *arrays;
+    struct idx_file *files; /* of each of the host's */
+};
+
+/* ------------------------------------------------------------------------------------------------- headers */
+
+/* Two zeros, a type, a rank, the dimensions as big-endian u32. */
+static apl_dtype idx_type(uint8_t code)
+{
+    switch (code) {
+    case 0x08:
+        return APL_U8;
+    case 0x09:
+        return APL_I8;
+    case 0x0b:
+        return APL_I16;
+    case 0x0c:
+        return APL_I32;
+    case 0x0d:
+        return APL_F32;
+    case 0x0e:
+        return APL_F64;
+    default:
+        return (apl_dtype)0;
+    }
+}
+
+static bool sniff_idx(const struct format_file *file)
+{
+    const uint8_t *h = file->head;
+    return file->head_size >= 8 && h[0] == 0 && h[1] == 0 && (int)idx_type(h[2]) != 0 && h[3] >= 1 &&
+           h[3] <= APL_MAX_DIMS + 1 && file->head_size >= 4u + 4u * h[3] && !file->archive;
+}
+
+/* idx1, idx3 and the like. */
+static bool is_idx_word(const char *word)
+{
+    return (word[0] == 'i' || word[0] == 'I') && (word[1] == 'd' || word[1] == 'D') &&
+           (word[2] == 'x' || word[2] == 'X') && word[3] >= '0' && word[3] <= '9' && !word[4];
+}
+
+static bool wants_idx(const void *state, const char *name)
+{
+    struct file_name n;
+    (void)state;
+    if (!file_name_read(&n, name))
+        return false;
+    for (unsigned i = 0; i < n.count; i++)
+        if (is_idx_word(n.words[i]) || word_in(n.words[i], (const char *const[]){"idx", "ubyte", NULL}))
+            return true;
+    return false;
+}
+
+/* ---------------------------------------------------------------------------------------------- names to arrays */
+
+/* Takes the words out that say what is in the file, and of what type. */
+static const char *take_content(struct file_name *n)
+{
+    static const char *const types[] = {"ubyte", "byte", "short", "int", "float", "double", "idx", NULL};
+    static const char *const images[] = {"images", "image", NULL}, *const labels[] = {"labels", "label",
+                                                                                      NULL};
+    const char *content = NULL;
+    for (unsigned i = 0; i < n->count;) {
+        const char *word = n->words[i];
+        const char *now = word_in(word, images) ? "image" : word_in(word, labels) ? "label" : NULL;
+        if (now && !content)
+            content = now;
+        if (now || is_idx_word(word) || word_in(word, types))
+            file_name_drop(n, i);
+        else
+            i++;
+    }
+    return content;
+}
+
+static apl_status open_idx_array(void *user, const struct array *array, struct format_stream **stream,
+                                 apl_error *err);
+
+/* Where the name does not say: one number a record is its label. */
+static const char *guess_content(const struct array *array)
+{
+    return array->ndim == 0 && array->dtype != APL_F32 && array->dtype != APL_F64 ? "label" : "image";
+}
+
+static apl_status name_array(struct idx_file *f, const char *name, struct array *array, apl_error *err)
+{
+    struct file_name n;
+    if (!file_name_read(&n, name))
+        return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", array->path);
+    const char *content = take_content(&n);
+    array->split = n.split ? n.split : "train";
+    array->split_rank = n.split_rank;
+    snprintf(array->field, sizeof array->field, "%s", content ? content : guess_content(array));
+    file_name_join(&n, f->prefix, sizeof f->prefix);
+    if (!content)
+        f->prefix[0] = 0;
+    return APL_OK;
+}
+
+static apl_status describe_idx(struct idx *idx, size_t i, struct array *array, apl_error *err)
+{
+    const struct format_file *file = &idx->host->files[i];
+    const uint8_t *h = file->head;
+    unsigned rank = h[3];
+    *array = (struct array){.path = file->path,
+                            .dtype = idx_type(h[2]),
+                            .swap = true,
+                            .ndim = rank - 1,
+                            .rows = (uint64_t)h[4] << 24 | (uint64_t)h[5] << 16 | (uint64_t)h[6] << 8 | h[7],
+                            .open = open_idx_array,
+                            .user = idx};
+    for (unsigned d = 1; d < rank; d++) {
+        struct cursor c = cursor_over(h + 4 + 4 * d, 4);
+        array->shape[d - 1] = cursor_u32be(&c);
+    }
+    idx->files[i] = (struct idx_file){.file = i, .header = 4 + 4 * rank};
+    return name_array(&idx->files[i], file->name, array, err);
+}
+
+/* Files of one dataset belong together: of EMNIST, a directory has several. */
+static apl_status check_prefix(const struct idx *idx, size_t i, apl_error *err)
+{
+    const struct format_file *files = idx->host->files;
+    if (strcmp(idx->files[0].prefix, idx->files[i].prefix) == 0)
+        return APL_OK;
+    return fail(err, APL_E_SOURCE, "%s and %s are of two datasets: name the files of one", files[0].path,
+                files[i].path);
+}
+
+static apl_status open_idx_array(void *user, const struct array *array, struct format_stream **stream,
+                                 apl_error *err)
+{
+    struct idx *idx = user;
+    size_t i = 0;
+    while (idx->host->files[i].path != array->path)
+        i++;
+    TRY(idx->host->open_file(idx->host->user, i, stream, err));
+    if (!cursor_take((*stream)->cursor, idx->files[i].header))
+        return idx->host->cut_off(idx->host->user, *stream, err);
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- the format */
+
+static apl_status read_idx(void *state, apl_error *err)
+{
+    struct idx *idx = state;
+    for (size_t i = 0; i < idx->host->file_count; i++) {
+        struct array array;
+        TRY(describe_idx(idx, i, &array, err));
+        TRY(check_prefix(idx, i, err));
+        TRY(arrays_add(idx->arrays, &array, err));
+    }
+    return arrays_read(idx->arrays, err);
+}
+
+static apl_status finish_idx(void *state, char format[32], apl_error *err)
+{
+    (void)state;
+    (void)err;
+    snprintf(format, 32, "idx");
+    return APL_OK;
+}
+
+static void close_idx(void *state)
+{
+    struct idx *idx = state;
+    if (!idx)
+        return;
+    arrays_free(idx->arrays);
+    free(idx->files);
+    free(idx);
+}
+
+static apl_status open_idx(const struct format_host *host, void **state, apl_error *err)
+{
+    struct idx *idx = calloc(1, sizeof *idx);
+    if (!idx)
+        return fail_nomem(err);
+    idx->host = host;
+    idx->arrays = arrays_new(host);
+    idx->files = calloc(host->file_count, sizeof *idx->files);
+    if (!idx->arrays || !idx->files) {
+        close_idx(idx);
+        return fail_nomem(err);
+    }
+    *state = idx;
+    return APL_OK;
+}
+
+const struct format format_idx = {
+    .name = "idx",
+    .title = "IDX files, as those of MNIST: images and labels",
+    .open = open_idx,
+    .close = close_idx,
+    .sniff = sniff_idx,
+    .wants = wants_idx,
+    .read = read_idx,
+    .finish = finish_idx,
+};
