@@ -208,6 +208,9 @@ $(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) $(INCLUDES) -MMD -MP -c $< -o $@
 
+# Unit tests run for less time than it takes to optimise them.
+$(OBJ)/tests/test_%.o: ISA := -O0 -g1 -U_FORTIFY_SOURCE
+
 # The audit's page, with style and script put in, as lines of C.
 PAGE := audit/page/page.html audit/page/style.css audit/page/draw.js
 $(OBJ)/audit/page_lines.c: $(PAGE) Makefile

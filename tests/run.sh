@@ -12,7 +12,7 @@ export BUILD=${BUILD:-build} MAKE=${MAKE:-make} CC=${CC:-cc} CXX=${CXX:-c++}
 export LC_ALL=C
 logs=$BUILD/logs
 mkdir -p "$logs"
-rm -f "$logs"/*.log "$logs"/.result.* "$logs/.skipped"
+rm -f "$logs"/*.log "$logs"/.result.* "$logs/.skipped" "$logs/.failed"
 passed=0 failed=0 skipped=0 begun=0
 patience=300 # seconds
 [ -z "${APL_LONG:-}" ] || patience=14400
@@ -66,7 +66,16 @@ tell()
     [ "$3" -eq 0 ] || printf ', %d FAILED' "$3"
     printf '\n'
     [ "$3" -eq 0 ] || sed 's/^/    /' "$5"
+    [ "$3" -eq 0 ] || note_failed "$1" "$5"
     [ "$4" -eq 0 ] || grep -ah '^skipped' "$5" | sed "s|^|$1	|" >>"$logs/.skipped"
+}
+
+# note_failed NAME LOG: keeps the lines that say what failed, or else the last ones
+note_failed()
+{
+    local said
+    said=$(grep -aE '^FAIL|^FAILED|\[FAIL\]|\[CRASH\]|ERROR: ' "$2" | head -n 10)
+    printf '%s\n' "${said:-$(tail -n 3 "$2")}" | sed "s|^|    $1: |" >>"$logs/.failed"
 }
 
 # beside COMMAND...: runs one of the functions below beside others; gather tells what came of them, in this order
@@ -107,6 +116,14 @@ tell_skipped()
         if (!((why, $1) in seen)) { seen[why, $1] = 1; of[why] = of[why] (of[why] ? ", " : "") $1 }
     }
     END { for (i = 1; i <= n; i++) printf "%5d  %s: %s\n", count[order[i]], of[order[i]], order[i] }' "$logs/.skipped"
+}
+
+# What failed, once more: who reads the end alone sees it.
+tell_failed()
+{
+    [ -s "$logs/.failed" ] || return
+    printf '\nfailed:\n'
+    cat "$logs/.failed"
 }
 
 # leave_out NAME WHY: a suite that cannot be run here
@@ -209,16 +226,19 @@ unit()
     gather
 }
 
-# cli DIR NAME: the command line tests with the commands in DIR, in as many parts as there are cores, at most four
+# cli DIR NAME [CASE...]: the command line tests, all or some, with the commands in DIR, in parts of about twenty
 cli()
 {
-    local part parts=$((jobs > 4 ? 4 : jobs))
+    local dir=$1 name=$2 part parts
+    shift 2
+    # shellcheck disable=SC2046
+    [ $# -gt 0 ] || set -- $(ls tests/cli/cases/*.sh | sed 's|.*/||; s|\.sh$||')
+    parts=$((($# + 19) / 20))
     for ((part = 0; part < parts; part++)); do
         # shellcheck disable=SC2046
-        APLINGEST=$1/aplingest APLDATA=$1/apldata MKSHAPES=$BUILD/mkshapes \
-            beside script "$2 $((part + 1))/$parts" bash tests/cli/run.sh \
-            $(ls tests/cli/cases/*.sh | awk -v part=$part -v parts=$parts 'NR % parts == part' |
-                sed 's|.*/||; s|\.sh$||')
+        APLINGEST=$dir/aplingest APLDATA=$dir/apldata MKSHAPES=$BUILD/mkshapes \
+            beside script "$name $((part + 1))/$parts" bash tests/cli/run.sh \
+            $(printf '%s\n' "$@" | awk -v part=$part -v parts=$parts 'NR % parts == part')
     done
     gather
 }
@@ -248,14 +268,19 @@ suite_asan()
     unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 }
 
+# Those first that take longest, as they mostly wait: others run meanwhile.
+stress_tests()
+{
+    printf '%s\n' reader_stall reader_close
+    ls tests/stress/*.c | sed 's|.*/||; s|\.c$||' | grep -vx -e reader_stall -e reader_close
+}
+
 # stress FLAVOUR: every stress test of a flavour
 stress()
 {
-    ls tests/stress/*.c >/dev/null 2>&1 || return
+    local test
     built "build stress with $1" FLAVOUR="$1" stress
-    for source in tests/stress/*.c; do
-        local test
-        test=$(basename "$source" .c)
+    for test in $(stress_tests); do
         beside program "$1 $test" "$BUILD/$1/tests/stress/$test"
     done
     beside program "$1 simulate" "$BUILD/$1/tests/sim/simulate"
@@ -288,8 +313,12 @@ suite_fuzz()
 # Calls that fail, crashes, power cuts, full disks.
 suite_faults()
 {
+    local part
     built "build faults" faults
-    script faults bash tests/faults/run.sh
+    for part in sweep crash powercut disks; do
+        ONLY=$part beside script "faults $part" bash tests/faults/run.sh
+    done
+    gather
 }
 
 suite_tsan()
@@ -299,18 +328,20 @@ suite_tsan()
     unset TSAN_OPTIONS
 }
 
-# These reach no kernel that has variants, and take long.
-no_kernels=' failing gunzip input pickle_damage source tar '
+# These reach no kernel that has variants, and take long; and of the command line, what does reach some.
+no_kernels=' audit audit_sampling audit_splits failing gunzip input lmdb_damage pickle_damage source tar verify '
+kernel_cases='export-npy get-kept get-png ingest-digests ingest-every-form stream-npy verify'
 
 # The best variant has run already; these are the others that this machine can run.
 suite_variants()
 {
-    local variants=scalar
+    local variants=scalar variant
     grep -qw avx512vl /proc/cpuinfo && variants="scalar avx2"
     for variant in $variants; do
         export APL_CPU=$variant
         unit release "$variant unit" "$no_kernels"
-        cli "$BUILD" "$variant cli"
+        # shellcheck disable=SC2086
+        cli "$BUILD" "$variant cli" $kernel_cases
         unset APL_CPU
     done
     # What reads stores, by reading instead of mapping them.
@@ -455,6 +486,7 @@ for suite in $suites; do
 done
 
 tell_skipped
+tell_failed
 printf '\n%d h %02d min %02d s\n' $((SECONDS / 3600)) $((SECONDS / 60 % 60)) $((SECONDS % 60))
 echo "$passed passed, $failed failed$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
 [ $failed -eq 0 ]

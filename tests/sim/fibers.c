@@ -57,6 +57,13 @@ void fiber_arrived(struct thread *t)
 {
     (void)t;
 }
+
+void fiber_over(struct thread *t)
+{
+    /* There and back, each of which orders; no code of the thread's is run. */
+    __tsan_switch_to_fiber(t->fiber, 0);
+    __tsan_switch_to_fiber(outside.fiber, 0);
+}
 #else
 static void leaving(struct thread *from, const struct thread *to)
 {
@@ -65,6 +72,13 @@ static void leaving(struct thread *from, const struct thread *to)
 }
 
 void fiber_arrived(struct thread *t)
+{
+    (void)t;
+}
+#endif
+
+#ifndef SIM_TSAN
+void fiber_over(struct thread *t)
 {
     (void)t;
 }

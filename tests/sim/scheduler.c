@@ -364,6 +364,9 @@ uint64_t sim_run(uint64_t of, bool trace, void (*root)(void *), void *user)
     first->detached = true;
     fiber_swap(first);
     for (unsigned i = 0; i < SIM_THREADS; i++)
+        if (sim_threads[i].fiber)
+            fiber_over(&sim_threads[i]);
+    for (unsigned i = 0; i < SIM_THREADS; i++)
         if (sim_threads[i].number)
             sim_fail("thread %llu was neither joined nor detached",
                      (unsigned long long)sim_threads[i].number);

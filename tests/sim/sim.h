@@ -113,6 +113,8 @@ void sim_calls_begin(void);
 void fiber_make(struct thread *t, void (*enter)(void));
 void fiber_arrived(struct thread *t);
 void fiber_swap(struct thread *to);
+/* From outside of all threads: what this one has done comes before all that follows, whether it ended or not. */
+void fiber_over(struct thread *t);
 
 /* report.c: a place in the program as @address@, which main.c makes a line of the source; and where this thread is. */
 void report_begin(void);
