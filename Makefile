@@ -38,15 +38,27 @@ INGEST_PKGS += libisal
 DEFINES     += -DHAVE_ISAL
 endif
 
+hash := \#
+
+# What decodes images other than JPEG at ingest; `make SPNG= WEBP= TIFF= GIF=` builds without: libpng reads PNG then.
+header_here = $(shell printf '$(hash)if !__has_include(<$(1)>)\n$(hash)error\n$(hash)endif\n' | \
+                      $(CC) $(CPPFLAGS) -x c -E - >/dev/null 2>&1 && echo $(1))
+SPNG ?= $(shell $(PKG_CONFIG) --exists spng && echo spng)
+WEBP ?= $(shell $(PKG_CONFIG) --exists libwebp && echo libwebp)
+TIFF ?= $(shell $(PKG_CONFIG) --exists 'libtiff-4 >= 4.5' && echo libtiff-4)
+GIF  ?= $(call header_here,gif_lib.h)
+IMAGE_PKGS    := $(if $(SPNG),spng,libpng) $(if $(WEBP),libwebp) $(if $(TIFF),libtiff-4)
+IMAGE_DEFINES := $(if $(SPNG),-DHAVE_SPNG,-DHAVE_PNG) $(if $(WEBP),-DHAVE_WEBP) $(if $(TIFF),-DHAVE_TIFF) \
+                 $(if $(GIF),-DHAVE_GIF) $(shell $(PKG_CONFIG) --cflags $(IMAGE_PKGS) 2>/dev/null)
+
 # `apldata audit` takes its distribution functions from Boost.Math; `make BOOST=` builds without it.
-hash  := \#
 BOOST ?= $(shell printf '$(hash)if !__has_include(<boost/math/distributions/chi_squared.hpp>)\n$(hash)error\n$(hash)endif\n' | \
                  $(CXX) $(CPPFLAGS) -x c++ -E - >/dev/null 2>&1 && echo boost)
 DEFINES += $(if $(BOOST),-DHAVE_AUDIT)
 
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(filter $(found),$(1)) 2>/dev/null)
 STORE_LIBS  := $(call pkg_libs,$(STORE_PKGS)) -lm
-INGEST_LIBS := $(call pkg_libs,$(INGEST_PKGS))
+INGEST_LIBS := $(call pkg_libs,$(INGEST_PKGS)) $(shell $(PKG_CONFIG) --libs $(IMAGE_PKGS) 2>/dev/null) $(if $(GIF),-lgif)
 TOOLS_LIBS  := $(call pkg_libs,$(TOOLS_PKGS))
 TEST_LIBS   := $(call pkg_libs,criterion)
 PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(found) 2>/dev/null)
@@ -83,7 +95,7 @@ sources    = $(filter-out $(other_isa),$(sort $(wildcard $(1:%=%/*.c))))
 # The rooms: each folder's README.md says what belongs there. See CONTRIBUTING.md.
 STORE_ROOMS  := store store/base store/codec store/split
 READER_ROOMS := reader reader/order reader/image reader/photo
-INGEST_ROOMS := ingest ingest/formats
+INGEST_ROOMS := ingest ingest/images ingest/formats
 
 STORE_SRC  := $(call sources,$(STORE_ROOMS) $(READER_ROOMS))
 INGEST_SRC := $(call sources,$(INGEST_ROOMS))
@@ -160,7 +172,8 @@ endif
 # Objects are made anew when the compiler or its flags change.
 $(OBJ)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(MACHINE) $(ALL_CFLAGS)' > $@
+	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES)' | cmp -s - $@ || \
+	    echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES)' > $@
 
 # Includes point down only: base <- codec <- store <- split <- order <- reader, base <- image <- reader and base <- photo <- reader;
 # ingest sees the base, the decoder of images, and what is installed; tools see what is installed, and nothing else.
@@ -172,10 +185,11 @@ SEES_ORDER   := $(SEES_SPLIT) -Ireader/order
 SEES_IMAGE   := $(SEES_BASE) -Ireader/image
 SEES_PHOTO   := $(SEES_BASE) -Ireader/photo
 SEES_READER  := $(SEES_ORDER) -Ireader/image -Ireader/photo -Ireader
-SEES_FORMATS := $(SEES_PHOTO) -Iingest/formats
+SEES_IMAGES  := $(SEES_PHOTO) -Iingest/images
+SEES_FORMATS := $(SEES_IMAGES) -Iingest/formats
 SEES_INGEST  := $(SEES_FORMATS) -Iingest
 # What tests and benchmarks see.
-SEES_ALL     := $(SEES_READER) -Iingest/formats -Iingest
+SEES_ALL     := $(SEES_READER) -Iingest/images -Iingest/formats -Iingest
 
 # For scripts that compile a file by themselves.
 sees-%:
@@ -190,6 +204,7 @@ $(OBJ)/reader/order/%.o:   INCLUDES := $(SEES_ORDER)
 $(OBJ)/reader/image/%.o:   INCLUDES := $(SEES_IMAGE)
 $(OBJ)/reader/photo/%.o:   INCLUDES := $(SEES_PHOTO)
 $(OBJ)/ingest/%.o:         INCLUDES := $(SEES_INGEST)
+$(OBJ)/ingest/images/%.o:  INCLUDES := $(SEES_IMAGES) $(IMAGE_DEFINES)
 $(OBJ)/ingest/formats/%.o: INCLUDES := $(SEES_FORMATS)
 $(OBJ)/tools/%.o:          INCLUDES := -Iinclude -Itools
 $(OBJ)/audit/%.o:          INCLUDES := -Iinclude -Iaudit

@@ -32,6 +32,9 @@ FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 STORE = ["lmdb", "zstd", "crypto", "jpeg"]
 INGEST = ["archive", "lzma", "bz2", "z", "isal"]
+# Decoders of images: what make is told to build without, and the libraries, those behind the first being what it needs. libpng reads
+# PNG, as libspng is nowhere an archive.
+IMAGES = {"WEBP": ["webp"], "GIF": ["gif"], "TIFF": ["tiff", "Lerc", "jbig", "deflate", "stdc++"]}
 COMMANDS = ["jansson", "png", "z", "stdc++"]
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wpointer-arith", *WERROR]
 COMPILE = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-pthread", *WARNINGS]
@@ -183,9 +186,10 @@ class BuildExt(build_ext):
         self.system.prune()
 
     def make(self) -> None:
+        self.decoders, without = self.images()
         flags = {
             "STORE_LIBS": [*self.link(STORE), "-lm"],
-            "INGEST_LIBS": self.link(INGEST),
+            "INGEST_LIBS": self.link([*self.decoders, *INGEST, *STORE]),
             "TOOLS_LIBS": self.link(COMMANDS),
             "LDFLAGS": [*LDFLAGS, "-static-libgcc", "-Wl,--gc-sections", "-Wl,-rpath,$$ORIGIN/../lib"],
         }
@@ -199,8 +203,20 @@ class BuildExt(build_ext):
             f"WERROR={shlex.join(WERROR)}",
             "FLAVOUR=release",
             *(f"{k}={quoted(v)}" for k, v in flags.items()),
+            *(f"{k}={v}" for k, v in without.items()),
             *(f"{self.native}/{t}" for t in ("libapldata.a", "libaplingest.a", "apldata", "aplingest")),
         )
+
+    def images(self) -> tuple[list[str], dict[str, str]]:
+        """The libraries that decode images, of which there are archives; and of the others, what make builds without."""
+        found, without = [], {"SPNG": ""}
+        for variable, names in IMAGES.items():
+            if all((path := self.system.file(f"lib{n}.a")) and self.system.fit(path) for n in names):
+                found += names
+            else:
+                without[variable] = ""
+                say(f"lib{names[0]} is not there as an archive: such images will not be read")
+        return ["png", *found], without
 
     def link(self, names: list[str]) -> list[str]:
         return self.system.flags(names, position_independent=False)
@@ -218,7 +234,7 @@ class BuildExt(build_ext):
         super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
-        libraries = STORE if ext.name.endswith("_core") else [*INGEST, *STORE]
+        libraries = STORE if ext.name.endswith("_core") else [*self.decoders, *INGEST, *STORE]
         archives = ["libapldata.a"] if ext.name.endswith("_core") else ["libaplingest.a", "libapldata.a"]
         ext.depends += [str(self.native / a) for a in archives]
         ext.extra_link_args += [

@@ -10,7 +10,8 @@
  * Sources are archives (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2) or directories, of these formats:
  *
  *   - cifar: CIFAR-10 and CIFAR-100 in their published binary and python layouts; "-" is standard input.
- *   - folder: JPEG images in folders by class, CLASS/IMAGE or SPLIT/CLASS/IMAGE. The files are kept as they are. Classes
+ *   - folder: images in folders by class, CLASS/IMAGE or SPLIT/CLASS/IMAGE. JPEG files are kept as they are; a folder of
+ *     mostly other images (PNG, WebP, TIFF, GIF, BMP, PPM, PGM) is decoded and stored without loss (docs/DATA.md). Classes
  *     are the sorted names of the folders, as torchvision's ImageFolder has them. The source is read twice, so it cannot
  *     be standard input.
  *

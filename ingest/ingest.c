@@ -240,7 +240,18 @@ static bool is_anothers(const struct ingest *in, const char *name)
     return !in->options.format && format_cifar.wants(NULL, slash ? slash + 1 : name);
 }
 
-/* The first reading of a source whose format has folders: names only. *other: it is another format's. */
+/* Shows a file that was listed to a format that wants to look at it. */
+static apl_status show_file(struct ingest *in, const struct source_member *m, apl_error *err)
+{
+    if (m->directory || !in->format->looks || !in->format->looks(in->state, m->name))
+        return APL_OK;
+    struct format_member member = {m->name, m->path, 0, source_cursor(in->source)};
+    TRY(source_look(in->source, &member.size, err));
+    apl_status status = in->format->look(in->state, &member, err);
+    return status == APL_OK ? APL_OK : blame(in, m->path, status, err);
+}
+
+/* The first reading of a source whose format has folders: names, and a look at some files. *other: it is another format's. */
 static apl_status list_names(struct ingest *in, const char *path, bool *other, apl_error *err)
 {
     struct source_member m;
@@ -250,8 +261,10 @@ static apl_status list_names(struct ingest *in, const char *path, bool *other, a
     while ((status = source_next(in->source, &m, err)) == APL_OK && !*other) {
         *other = !m.directory && !in->found && is_anothers(in, m.name);
         in->found |= !m.directory && in->format->wants(in->state, m.name);
-        if (!*other)
-            TRY(in->format->list(in->state, m.name, m.directory, err));
+        if (*other)
+            break;
+        TRY(in->format->list(in->state, m.name, m.directory, err));
+        TRY(show_file(in, &m, err));
     }
     if (status == APL_END)
         status = in->format->listed(in->state, err);

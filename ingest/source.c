@@ -183,6 +183,8 @@ apl_status source_failure(struct source *s, apl_error *err)
 
 apl_status source_next(struct source *s, struct source_member *member, apl_error *err)
 {
+    if (s->list)
+        s->feed.open = false; /* what was not looked at may stay unread */
     feed_drain(&s->feed);
     TRY(feed_failure(&s->feed, err));
     if (s->ended)
@@ -200,6 +202,15 @@ apl_status source_next(struct source *s, struct source_member *member, apl_error
             hasher_end(s->sha, s->digest);
     }
     return status == APL_END ? APL_END : feed_failure(&s->feed, err);
+}
+
+apl_status source_look(struct source *s, uint64_t *size, apl_error *err)
+{
+    apl_error why;
+    apl_status status = s->tar ? tar_look(s->tar, size) : tree_look(s->tree, size, &why);
+    if (feed_keep(&s->feed, status, &why) == APL_OK)
+        feed_begin(&s->feed);
+    return feed_failure(&s->feed, err);
 }
 
 uint64_t source_bytes(const struct source *s)

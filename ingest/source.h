@@ -39,6 +39,10 @@ apl_status source_open_tree(const char *path, source_wants wants, bool list, int
  * checked too. */
 apl_status source_next(struct source *source, struct source_member *member, apl_error *err);
 
+/* Where names are listed: makes the bytes of the file that source_next() has given readable; *size: how many there are. A link or
+ * the like has none. */
+apl_status source_look(struct source *source, uint64_t *size, apl_error *err);
+
 /* The bytes of the current member. When it has failed, source_failure() says whether the source is to blame.
  */
 struct cursor *source_cursor(struct source *source);

@@ -220,6 +220,18 @@ static apl_status drain(struct tar *tar, apl_error *err)
     return APL_OK;
 }
 
+/* What can be looked at of a member that is listed: what reading it would refuse has nothing. */
+static uint64_t listed_bytes(const struct tar *tar, struct archive_entry *entry, bool clean)
+{
+    return clean && !objection(tar, entry, tar->member) ? (uint64_t)archive_entry_size(entry) : 0;
+}
+
+apl_status tar_look(struct tar *tar, uint64_t *size)
+{
+    *size = tar->left;
+    return APL_OK;
+}
+
 apl_status tar_next(struct tar *tar, struct source_member *member, apl_error *err)
 {
     for (;;) {
@@ -240,6 +252,8 @@ apl_status tar_next(struct tar *tar, struct source_member *member, apl_error *er
             return fail_nomem(err);
         printable(tar->path, sizeof tar->path, path, strlen(path));
         if (tar->options.list) {
+            tar->at = 0;
+            tar->left = listed_bytes(tar, entry, clean);
             *member = (struct source_member){.name = tar->member,
                                              .path = tar->path,
                                              .directory = archive_entry_filetype(entry) == AE_IFDIR};

@@ -159,9 +159,9 @@ apl_status tree_open(int fd, const struct tree_options *options, struct tree **o
     }
     tree->options = *options;
     tree->file = -1;
-    tree->block = options->list ? NULL : malloc(BLOCK_BYTES);
+    tree->block = malloc(BLOCK_BYTES);
     apl_status status = push(tree, fd, err);
-    if (status == APL_OK && !options->list && !tree->block)
+    if (status == APL_OK && !tree->block)
         status = fail_nomem(err);
     if (status == APL_OK)
         *out = tree;
@@ -290,6 +290,13 @@ apl_status tree_next(struct tree *tree, struct source_member *member, apl_error 
                                          .directory = kind == KIND_DIRECTORY};
         return APL_OK;
     }
+}
+
+apl_status tree_look(struct tree *tree, uint64_t *size, apl_error *err)
+{
+    TRY(open_wanted(tree, err));
+    *size = tree->size;
+    return APL_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------- reading */

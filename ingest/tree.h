@@ -24,6 +24,9 @@ void tree_close(struct tree *tree);
  * symbolic links are not followed: to one that is wanted, or that leads to a directory, it is an error. */
 apl_status tree_next(struct tree *tree, struct source_member *member, apl_error *err);
 
+/* Where names are listed: opens the file that tree_next() has given. */
+apl_status tree_look(struct tree *tree, uint64_t *size, apl_error *err);
+
 /* The file's next bytes, valid until the next call; APL_END after as many as it has. */
 apl_status tree_block(struct tree *tree, const uint8_t **data, size_t *size, apl_error *err);
 

@@ -3,7 +3,7 @@
 . tests/lib.sh
 BUILD=${BUILD:-build}
 
-rooms='store store/base store/codec store/split reader reader/order reader/image reader/photo ingest ingest/formats audit tools'
+rooms='store store/base store/codec store/split reader reader/order reader/image reader/photo ingest ingest/images ingest/formats audit tools'
 all_sources=$(for room in $rooms; do ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null; done)
 
 # one_user HEADER [PATTERN]: of the files, or those whose paths match, one at most includes it
@@ -66,18 +66,22 @@ room_told()
     [ -s "$1/README.md" ] && [ "$(wc -l <"$1/README.md")" -le 15 ]
 }
 
-for header in lmdb.h zstd.h zlib.h jpeglib.h isa-l.h isa-l/igzip_lib.h; do
+for header in lmdb.h zstd.h zlib.h isa-l.h isa-l/igzip_lib.h spng.h webp/decode.h tiffio.h gif_lib.h; do
     check "tree: one file at most includes <$header>" one_user "$header"
 done
 # Below the input, and above it.
 check "tree: unfilter.c and tar.c alone include <archive.h>" \
     sh -c "! grep -lE '#include <archive.h>' $(echo $all_sources) | grep -vE '^ingest/(unfilter|tar)\.c$'"
+check "tree: one file reads JPEGs, one writes them: they alone include <jpeglib.h>" \
+    sh -c "! grep -lE '#include <jpeglib.h>' $(echo $all_sources) | grep -vE '^(reader/photo/jpeg|ingest/images/jpeg_write)\.c$'"
 # The audit has a hash of its own, so that what made the splits is not what tests them.
 check "tree: one file at most includes <xxhash.h>, beside the audit" one_user xxhash.h '^(store|reader|ingest|tools)/'
 check "tree: one file of the audit at most includes <xxhash.h>" one_user xxhash.h '^audit/'
-for header in jansson.h png.h openssl/sha.h; do
+for header in jansson.h openssl/sha.h; do
     check "tree: one file at most includes <$header>" one_user "$header"
 done
+check "tree: one file of ingest at most includes <png.h>" one_user png.h '^ingest/'
+check "tree: one file of the tools at most includes <png.h>" one_user png.h '^tools/'
 check "tree: Boost is in one file" one_user 'boost/math/distributions/[a-z_]*.hpp'
 
 # known_folders: each folder that has C files is a room, or of those that are not linked into the libraries
@@ -113,8 +117,9 @@ check "tree: order sees split and what is below" only_sees reader/order $split
 check "tree: image sees base" only_sees reader/image $base
 check "tree: photo sees base" only_sees reader/photo $base
 check "tree: reader sees order, image, photo and what is below" only_sees reader $order $image $photo
-check "tree: formats see base and the decoder of images" only_sees ingest/formats $photo
-check "tree: ingest sees formats, and base" only_sees ingest ingest/formats $base
+check "tree: images see base and the decoder of JPEG images" only_sees ingest/images $photo
+check "tree: formats see images, base and the decoder of JPEG images" only_sees ingest/formats ingest/images $photo
+check "tree: ingest sees formats, and base" only_sees ingest ingest/formats ingest/images $base
 check "tree: tools see what is installed" only_sees tools
 check "tree: audit sees what is installed, and tools" only_sees audit tools
 for room in $rooms; do

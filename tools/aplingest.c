@@ -137,8 +137,8 @@ static const struct option_row rows[] = {
      offsetof(struct job, ingest.partial), NULL},
     {0, "skip-bad", "N", "leave out up to N files that are bad, such as images that do not decode",
      OPTION_CALL, 0, take_skip_bad},
-    {0, "no-check", NULL, "keep images without decoding them once to see that they can be", OPTION_SWITCH,
-     offsetof(struct job, ingest.unchecked), NULL},
+    {0, "no-check", NULL, "keep JPEG images without decoding them once to see that they can be",
+     OPTION_SWITCH, offsetof(struct job, ingest.unchecked), NULL},
     {0, "json", NULL, "print one JSON object instead of the summary", OPTION_FLAG, offsetof(struct job, json),
      NULL},
     {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},
@@ -155,7 +155,7 @@ static const struct command_line line = {
             "\n"
             "SOURCE is a directory or an archive (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2) of\n"
             "  cifar   CIFAR-10 or CIFAR-100 in the binary or the python layout; '-' is standard input\n"
-            "  folder  JPEG images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.jpg\n"
+            "  folder  images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.png\n"
             "or files, plain or compressed, or a directory of them:\n"
             "  idx     images and labels as MNIST has them: train-images-idx3-ubyte.gz, ...\n"
             "\n",

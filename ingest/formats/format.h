@@ -28,6 +28,8 @@ struct format_file {
 struct format_stream {
     struct cursor *cursor;
 };
+/* What becomes of images: what most of them are; JPEG files, as which the others are re-encoded; or samples. */
+enum format_images { IMAGES_AUTO, IMAGES_JPEG, IMAGES_PIXELS };
 
 /* What ingest does for the format that reads. Failures of these are not the source's, and are passed on as they are. */
 struct format_host {
@@ -36,7 +38,8 @@ struct format_host {
     const apl_ingest_options *options; /* as the caller gave them: those that are one format's */
     bool partial;                      /* accept a source that lacks members or records */
     bool unchecked;                    /* do not decode images to see whether they can be */
-    unsigned threads;                  /* for that; as everywhere in apl.h */
+    enum format_images images;
+    unsigned threads; /* for decoding; as everywhere in apl.h */
     /* The store's writer, opened when it is first asked for. */
     apl_status (*writer)(void *user, apl_writer **writer, apl_error *err);
     /* Appends a record, and tells progress. */
@@ -88,6 +91,9 @@ struct format {
      * end of the list. */
     apl_status (*list)(void *state, const char *name, bool directory, apl_error *err);
     apl_status (*listed)(void *state, apl_error *err);
+    /* Also then, or NULL: are the file's bytes to be looked at? look() gets them, and may leave them unread. */
+    bool (*looks)(void *state, const char *name);
+    apl_status (*look)(void *state, const struct format_member *member, apl_error *err);
     apl_status (*member)(void *state, const struct format_member *member, apl_error *err);
     /* After the last member: was that all? Tells the writer of classes, and writes what the source is in `format`. */
     apl_status (*finish)(void *state, char format[32], apl_error *err);

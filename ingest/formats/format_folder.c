@@ -1,11 +1,11 @@
 /*
- * Images in folders by class as a format. Each becomes a record: the file as it is, its label, its path, its channels, height and
- * width. Images are gathered, decoded on all cores to see that they can be, and appended in the order in which they came.
+ * Images in folders by class as a format. Each becomes a record: the file as it is, or its samples, its label, its path, its
+ * channels, height and width. Images are gathered, decoded on all cores, and appended in the order in which they came.
  */
 #include "class_tree.h"
-#include "format.h"
 #include "image_kind.h"
-#include "jpeg.h"
+#include "image_maker.h"
+#include "member.h"
 #include "parallel.h"
 #include "utf8.h"
 
@@ -13,15 +13,15 @@
 #include <stdio.h>
 
 #define GATHER_FILES 64u
-#define GATHER_BYTES ((size_t)16 << 20) /* unless one file has more */
+#define GATHER_BYTES ((size_t)16 << 20) /* of files and samples, unless one image has more */
 
 /* An image that was read. */
 struct image {
-    struct buffer bytes, path; /* path: as records have it */
-    char *shown;               /* the path as the source has it, safe to print */
+    struct made_image made;
+    struct buffer path; /* as records have it */
+    char *shown;        /* as the source has it, safe to print */
     struct class_place place;
-    uint32_t shape[3]; /* channels, height, width */
-    apl_status status; /* what came of decoding it */
+    apl_status status; /* what came of making it */
     apl_error error;
 };
 
@@ -33,7 +33,10 @@ struct folder_images {
     unsigned gathered;
     size_t gathered_bytes;
     unsigned threads;
-    struct jpeg_decoder **decoders;   /* of each thread */
+    struct image_maker **makers; /* of each thread */
+    struct survey survey;
+    struct image_plan plan;
+    uint64_t remarks[REMARKS];
     uint64_t listed, others, records; /* images, and other files, that were listed; records made */
     const char *split;                /* of the current member; NULL: none */
     uint32_t members;
@@ -72,7 +75,7 @@ static apl_status list_file(void *state, const char *name, bool directory, apl_e
     return class_tree_add(f->tree, name, directory, err);
 }
 
-static void tell_left_out(const struct folder_images *f, uint64_t count, const char *what)
+static void tell_count(const struct folder_images *f, uint64_t count, const char *what)
 {
     char text[128];
     snprintf(text, sizeof text, "%s: %" PRIu64, what, count);
@@ -95,56 +98,36 @@ static apl_status end_list(void *state, apl_error *err)
         return fail(err, APL_E_SOURCE,
                     "%s: its images lie in no folders by class, such as cat/1.jpg or train/cat/1.jpg",
                     f->host->source);
-    tell_left_out(f, class_tree_strays(f->tree), "images left out, as they lie in no class");
-    tell_left_out(f, f->others, "files left out, as their names are not those of images");
+    tell_count(f, class_tree_strays(f->tree), "images left out, as they lie in no class");
+    tell_count(f, f->others, "files left out, as their names are not those of images");
+    f->plan = survey_plan(&f->survey, f->host);
     return APL_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ checking */
+/* ------------------------------------------------------------------------------------------------- looking */
 
-static apl_status wrong_kind(const struct image *image, apl_error *err)
+static bool looks_at(void *state, const char *name)
 {
-    const char *kind = image_kind(image->bytes.data, image->bytes.size);
-    if (image->bytes.size == 0)
-        return fail(err, APL_E_SOURCE, "is empty");
-    if (!kind)
-        return fail(err, APL_E_SOURCE, "is not a known image; only JPEG images are accepted");
-    return fail(err, APL_E_UNSUPPORTED, "holds %s, and only JPEG images are accepted", kind);
+    struct folder_images *f = state;
+    return wants_image(state, name) && survey_wants(&f->survey, f->host, name);
 }
 
-/* Reads the header; decodes all of the image, if that is to be seen. Its pixels at an eighth of the size: what is read of the
- * file is the same. */
-static apl_status check_jpeg(const struct folder_images *f, struct jpeg_decoder *d, struct image *image,
-                             apl_error *err)
+static apl_status look_at(void *state, const struct format_member *m, apl_error *err)
 {
-    struct jpeg_info info;
-    struct jpeg_planes planes;
-    struct jpeg_band band = {.plane[0].count = 1};
-    const char *kind = image_kind(image->bytes.data, image->bytes.size);
-    if (!kind || strcmp(kind, "JPEG") != 0)
-        return wrong_kind(image, err);
-    apl_status status = jpeg_decoder_open(d, image->bytes.data, image->bytes.size, &info, err);
-    if (status == APL_OK && !f->host->unchecked)
-        status = jpeg_decoder_start(d, (struct jpeg_region){0, 0, info.width, info.height}, 1,
-                                    JPEG_CHROMA_PLANES, &planes, err);
-    while (status == APL_OK && !f->host->unchecked && band.plane[0].count > 0)
-        status = jpeg_decoder_next(d, &band, err);
-    jpeg_decoder_end(d);
-    if (status == APL_OK) {
-        image->shape[0] = info.components;
-        image->shape[1] = info.height;
-        image->shape[2] = info.width;
-    }
-    return status;
+    struct folder_images *f = state;
+    struct image_decoder *decoder = image_maker_decoder(f->makers[0]);
+    return survey_take(&f->survey, f->host, decoder, m, &f->images[0].made.bytes, err);
 }
 
-static apl_status check_image(void *context, unsigned worker, size_t task, apl_error *err)
+/* ------------------------------------------------------------------------------------------------- making */
+
+static apl_status make_gathered(void *context, unsigned worker, size_t task, apl_error *err)
 {
     struct folder_images *f = context;
     struct image *image = &f->images[task];
-    if (!f->decoders[worker] && !(f->decoders[worker] = jpeg_decoder_new()))
+    if (!f->makers[worker] && !(f->makers[worker] = image_maker_new()))
         return fail_nomem(err);
-    image->status = check_jpeg(f, f->decoders[worker], image, &image->error);
+    image->status = image_make(f->makers[worker], &f->plan, f->host->unchecked, &image->made, &image->error);
     if (image->status == APL_OK && !utf8_valid((const char *)image->path.data, image->path.size))
         image->status = fail(&image->error, APL_E_SOURCE, "its path is not UTF-8");
     if (image->status == APL_E_NOMEM)
@@ -159,13 +142,24 @@ static apl_dtype label_type(uint32_t classes)
     return classes <= 256 ? APL_U8 : classes <= 65536 ? APL_U16 : APL_U32;
 }
 
+static apl_status add_pixels_field(struct folder_images *f, apl_error *err)
+{
+    static const int64_t any[3] = {-1, -1, -1};
+    const uint32_t *is = f->plan.shape;
+    const int64_t fixed[3] = {is[0], is[1], is[2]};
+    if (!f->plan.keep)
+        return apl_writer_add_field(f->writer, "image", f->plan.bits == 16 ? APL_U16 : APL_U8, APL_INPUT, 3,
+                                    f->plan.fixed ? fixed : any, err);
+    TRY(apl_writer_add_field(f->writer, "image", APL_U8, APL_INPUT, 1, any, err));
+    return apl_writer_set_media(f->writer, "image", "image/jpeg", err);
+}
+
 static apl_status add_image_fields(struct folder_images *f, apl_error *err)
 {
     static const int64_t any[1] = {-1}, three[1] = {3};
     const char *const *names;
     uint32_t classes = class_tree_classes(f->tree, &names);
-    TRY(apl_writer_add_field(f->writer, "image", APL_U8, APL_INPUT, 1, any, err));
-    TRY(apl_writer_set_media(f->writer, "image", "image/jpeg", err));
+    TRY(add_pixels_field(f, err));
     TRY(apl_writer_add_field(f->writer, "label", label_type(classes), APL_TARGET, 0, NULL, err));
     TRY(apl_writer_add_field(f->writer, "path", APL_UTF8, APL_NAME, 1, any, err));
     TRY(apl_writer_add_field(f->writer, "image_shape", APL_U32, APL_NAME, 1, three, err));
@@ -191,14 +185,21 @@ static apl_status begin_split(struct folder_images *f, const struct class_place 
 
 static apl_status append_image(struct folder_images *f, const struct image *image, apl_error *err)
 {
-    const int64_t bytes = (int64_t)image->bytes.size, path = (int64_t)image->path.size;
-    const uint32_t label = image->place.label;
-    const apl_value values[] = {
-        {image->bytes.data, &bytes}, {&label, NULL}, {image->path.data, &path}, {image->shape, NULL}};
+    const int64_t bytes = (int64_t)image->made.bytes.size, path = (int64_t)image->path.size;
+    const uint32_t label = image->place.label, *is = image->made.shape;
+    const int64_t shape[3] = {is[0], is[1], is[2]};
+    const apl_value values[] = {{image_value(&f->plan, &image->made), f->plan.keep    ? &bytes
+                                                                      : f->plan.fixed ? NULL
+                                                                                      : shape},
+                                {&label, NULL},
+                                {image->path.data, &path},
+                                {is, NULL}};
     if (!f->writer)
         TRY(f->host->writer(f->host->user, &f->writer, err));
     TRY(f->host->not_the_source(f->host->user, begin_split(f, &image->place, err)));
     f->records++;
+    for (unsigned i = 0; i < REMARKS; i++)
+        f->remarks[i] += image->made.remarks[i];
     return f->host->append(f->host->user, values, err);
 }
 
@@ -208,7 +209,7 @@ static apl_status flush(struct folder_images *f, apl_error *err)
     unsigned n = f->gathered;
     f->gathered = 0;
     f->gathered_bytes = 0;
-    apl_status status = parallel_for(f->threads, n, check_image, f, err);
+    apl_status status = parallel_for(f->threads, n, make_gathered, f, err);
     if (status != APL_OK)
         return f->host->not_the_source(f->host->user, status);
     for (unsigned i = 0; i < n; i++) {
@@ -224,24 +225,6 @@ static apl_status flush(struct folder_images *f, apl_error *err)
 }
 
 /* ----------------------------------------------------------------------------------------------- gathering */
-
-/* All of the member, into `bytes`. */
-static apl_status take_bytes(const struct format_member *m, struct buffer *bytes, apl_error *err)
-{
-    bytes->size = 0;
-    if (!buffer_reserve(bytes, (size_t)m->size + 1))
-        return fail_nomem(err);
-    for (uint64_t left = m->size; left > 0;) {
-        size_t n = cursor_left(m->cursor);
-        n = n == 0 ? 1 : n < left ? n : (size_t)left;
-        const uint8_t *data = cursor_take(m->cursor, n);
-        if (!data)
-            return fail(err, APL_E_SOURCE, "cut off");
-        buffer_put(bytes, data, n);
-        left -= n;
-    }
-    return APL_OK;
-}
 
 static apl_status take_names(struct image *image, const struct format_member *m, apl_error *err)
 {
@@ -266,8 +249,9 @@ static apl_status gather_image(void *state, const struct format_member *m, apl_e
         return f->host->bad(f->host->user, m->path, &why, err);
     }
     TRY(take_names(image, m, err));
-    TRY(take_bytes(m, &image->bytes, err));
-    f->gathered_bytes += image->bytes.size;
+    image->made.bytes.size = 0;
+    TRY(member_append(m, m->size, &image->made.bytes, err));
+    f->gathered_bytes += image->made.bytes.size + image_maker_need(f->makers[0], &f->plan, &image->made);
     f->gathered++;
     return f->gathered == GATHER_FILES || f->gathered_bytes >= GATHER_BYTES ? flush(f, err) : APL_OK;
 }
@@ -278,6 +262,8 @@ static apl_status finish_folder(void *state, char format[32], apl_error *err)
     TRY(flush(f, err));
     if (f->records == 0)
         return fail(err, APL_E_SOURCE, "%s: all of its images are bad", f->host->source);
+    for (unsigned i = 0; i < REMARKS; i++)
+        tell_count(f, f->remarks[i], image_remark_text((enum image_remark)i));
     snprintf(format, 32, "folder");
     return APL_OK;
 }
@@ -290,13 +276,13 @@ static void close_folder(void *state)
     if (!f)
         return;
     for (unsigned i = 0; i < GATHER_FILES; i++) {
-        buffer_free(&f->images[i].bytes);
+        image_free(&f->images[i].made);
         buffer_free(&f->images[i].path);
         free(f->images[i].shown);
     }
-    for (unsigned i = 0; f->decoders && i < f->threads; i++)
-        jpeg_decoder_free(f->decoders[i]);
-    free(f->decoders);
+    for (unsigned i = 0; f->makers && i < f->threads; i++)
+        image_maker_free(f->makers[i]);
+    free(f->makers);
     class_tree_free(f->tree);
     free(f);
 }
@@ -308,9 +294,9 @@ static apl_status open_folder_images(const struct format_host *host, void **stat
         return fail_nomem(err);
     f->host = host;
     f->threads = threads_for(host->threads);
-    f->decoders = calloc(f->threads, sizeof *f->decoders);
+    f->makers = calloc(f->threads, sizeof *f->makers);
     f->tree = class_tree_new();
-    if (!f->decoders || !f->tree) {
+    if (!f->makers || !(f->makers[0] = image_maker_new()) || !f->tree) {
         close_folder(f);
         return fail_nomem(err);
     }
@@ -320,13 +306,15 @@ static apl_status open_folder_images(const struct format_host *host, void **stat
 
 const struct format format_folder = {
     .name = "folder",
-    .title = "JPEG images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.jpg",
+    .title = "images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.png",
     .folders = true,
     .open = open_folder_images,
     .close = close_folder,
     .wants = wants_image,
     .list = list_file,
     .listed = end_list,
+    .looks = looks_at,
+    .look = look_at,
     .member = gather_image,
     .finish = finish_folder,
 };

@@ -163,10 +163,10 @@ def ingest(
 
     Args:
         source: a directory, or an archive: .tar, .tar.gz, .tar.zst, .tar.xz or .tar.bz2. It holds CIFAR-10
-            or CIFAR-100 in the binary or the python layout (``"-"`` is standard input), or JPEG images in
-            folders by class, ``CLASS/*.jpg`` or ``SPLIT/CLASS/*.jpg``, which are kept as they are. Which
-            it is, is told from its contents. Or files of other formats, plain or packed, or a directory of
-            them: IDX, as MNIST has it. A list holds several sources that belong together.
+            or CIFAR-100 in the binary or the python layout (``"-"`` is standard input), or images in
+            folders by class, ``CLASS/*.jpg`` or ``SPLIT/CLASS/*.png``: JPEGs are kept as they are, others
+            decoded. Which it is, is told from its contents. Or files of other formats, plain or packed, or a
+            directory of them: IDX, as MNIST has it. A list holds several sources that belong together.
         db: the store, a directory that is made.
         progress: True shows a bar on stderr (tqdm's, if it is installed; where stderr is no terminal, one
             line at the end). A function is called with a :class:`Progress`, at most ten times a second and at

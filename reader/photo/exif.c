@@ -45,14 +45,21 @@ static unsigned directory_orientation(const struct tiff *t, uint32_t offset)
     return 0;
 }
 
-unsigned exif_orientation(const void *segment, size_t size)
+unsigned tiff_orientation(const void *bytes, size_t size)
 {
-    static const uint8_t mark[6] = "Exif\0", little[4] = {'I', 'I', 42, 0}, big[4] = {'M', 'M', 0, 42};
-    const uint8_t *bytes = segment;
-    if (size < 14 || memcmp(bytes, mark, 6) != 0)
+    static const uint8_t little[4] = {'I', 'I', 42, 0}, big[4] = {'M', 'M', 0, 42};
+    if (size < 8)
         return 0;
-    struct tiff t = {.bytes = bytes + 6, .size = size - 6, .big = memcmp(bytes + 6, big, 4) == 0};
+    struct tiff t = {.bytes = bytes, .size = size, .big = memcmp(bytes, big, 4) == 0};
     if (!t.big && memcmp(t.bytes, little, 4) != 0)
         return 0;
     return directory_orientation(&t, tiff_number(&t, t.bytes + 4, 4));
+}
+
+unsigned exif_orientation(const void *segment, size_t size)
+{
+    static const uint8_t mark[6] = "Exif\0";
+    if (size < sizeof mark || memcmp(segment, mark, sizeof mark) != 0)
+        return 0;
+    return tiff_orientation((const uint8_t *)segment + sizeof mark, size - sizeof mark);
 }

@@ -9,7 +9,7 @@
 /* "JPEG", "PNG", "GIF", "WebP", ...; NULL: nothing that is known. Static. */
 const char *image_kind(const uint8_t *bytes, size_t size);
 
-/* Does the name end as those of images do: .jpg, .jpeg, .png, .ppm, .bmp, .pgm, .tif, .tiff, .webp, in whatever case? */
+/* Does the name end as those of images do: .jpg, .jpeg, .png, .ppm, .bmp, .pgm, .tif, .tiff, .webp, .gif, in whatever case? */
 bool image_name(const char *name);
 
 #endif

@@ -38,7 +38,8 @@ const char *image_kind(const uint8_t *bytes, size_t size)
 
 bool image_name(const char *name)
 {
-    static const char *const endings[] = {"jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif", "tiff", "webp"};
+    static const char *const endings[] = {"jpg", "jpeg", "png",  "ppm",  "bmp",
+                                          "pgm", "tif",  "tiff", "webp", "gif"};
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < COUNT(endings); i++)
         if (strcasecmp(dot + 1, endings[i]) == 0)

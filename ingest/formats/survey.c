@@ -1,0 +1,70 @@
+/* Counts kinds and shapes: see survey.h. */
+#include "survey.h"
+
+#include "image_kind.h"
+#include "member.h"
+
+#include <strings.h>
+
+#define JPEGS_LOOKED_AT 256 /* of those that are called so */
+#define MAGIC           16
+
+static bool is_called_jpeg(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0);
+}
+
+bool survey_wants(struct survey *s, const struct format_host *host, const char *name)
+{
+    bool known = s->other == 0 && s->jpeg >= JPEGS_LOOKED_AT && host->images != IMAGES_PIXELS;
+    if (!known || !is_called_jpeg(name))
+        return true;
+    s->passed++;
+    return false;
+}
+
+static void take_shape(struct survey *s, const struct image_info *info)
+{
+    const uint32_t shape[3] = {info->channels, info->height, info->width};
+    if (s->shaped++ == 0)
+        memcpy(s->shape, shape, sizeof shape);
+    s->varies |= memcmp(s->shape, shape, sizeof shape) != 0;
+    s->wide += info->bits == 16;
+}
+
+apl_status survey_take(struct survey *s, const struct format_host *host, struct image_decoder *decoder,
+                       const struct format_member *m, struct buffer *bytes, apl_error *err)
+{
+    struct image_info info;
+    apl_error damage;
+    if (m->size == 0 || m->size > APL_MAX_VALUE)
+        return APL_OK;
+    const uint8_t *magic = m->size < MAGIC ? NULL : cursor_take(m->cursor, MAGIC);
+    if (!magic)
+        return APL_OK;
+    const char *kind = image_kind(magic, MAGIC);
+    bool jpeg = kind && strcmp(kind, "JPEG") == 0;
+    s->jpeg += jpeg;
+    if (!kind || (jpeg && host->images != IMAGES_PIXELS))
+        return APL_OK;
+    bytes->size = 0;
+    buffer_put(bytes, magic, MAGIC);
+    TRY(member_append(m, m->size - MAGIC, bytes, err));
+    apl_status status = image_decoder_probe(decoder, bytes->data, bytes->size, &info, &damage);
+    if (status != APL_OK)
+        return status == APL_E_NOMEM ? fail_nomem(err) : APL_OK;
+    s->other += !jpeg;
+    take_shape(s, &info);
+    return APL_OK;
+}
+
+struct image_plan survey_plan(const struct survey *s, const struct format_host *host)
+{
+    uint64_t jpeg = s->jpeg + s->passed;
+    struct image_plan plan = {.bits = s->shaped > 0 && s->wide == s->shaped ? 16 : 8};
+    plan.keep = host->images == IMAGES_JPEG || (host->images == IMAGES_AUTO && jpeg >= s->other);
+    plan.fixed = s->shaped > 0 && !s->varies && (jpeg == 0 || host->images == IMAGES_PIXELS);
+    memcpy(plan.shape, s->shape, sizeof plan.shape);
+    return plan;
+}

@@ -1,0 +1,36 @@
+/*
+ * What the images of a folder are, found out before the first of them is stored: kept as JPEG files, or decoded; of one shape or of
+ * any; of 8 bits or 16. JPEG files are known by their first bytes, of others the header is read.
+ */
+#ifndef SURVEY_H
+#define SURVEY_H
+
+#include "decode.h"
+#include "format.h"
+
+/* How the images of a store lie in it. */
+struct image_plan {
+    bool keep;         /* JPEG files as they are */
+    bool fixed;        /* else: all have this shape: channels, height, width */
+    uint32_t shape[3]; /* of those that are decoded */
+    unsigned bits;     /* 8 or 16 */
+};
+
+struct survey {
+    uint64_t jpeg, other,
+        passed;  /* images of either; not looked at, as they are called JPEG and all so called were */
+    bool varies; /* decoded, they would have more than one shape */
+    uint64_t wide, shaped; /* of 16 bits; whose shape is known */
+    uint32_t shape[3];     /* of the first */
+};
+
+/* Is a file of that name to be looked at? If not, it counts as a JPEG. */
+bool survey_wants(struct survey *survey, const struct format_host *host, const char *name);
+
+/* Takes a file. What is no image, or damaged, is passed over: reading it will tell. */
+apl_status survey_take(struct survey *survey, const struct format_host *host, struct image_decoder *decoder,
+                       const struct format_member *member, struct buffer *bytes, apl_error *err);
+
+struct image_plan survey_plan(const struct survey *survey, const struct format_host *host);
+
+#endif

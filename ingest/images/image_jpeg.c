@@ -1,0 +1,41 @@
+/* JPEG images whose samples are wanted: colours as libjpeg makes them. */
+#include "image_kinds.h"
+#include "jpeg.h"
+
+static void take_band(struct raster *s, const struct jpeg_band *band)
+{
+    for (unsigned c = 0; c < s->channels; c++)
+        for (uint32_t k = 0; k < band->plane[c].count; k++)
+            raster_take_channel(s, c, band->plane[c].first + k, band->plane[c].rows[k], 1);
+}
+
+static apl_status decode_whole(struct jpeg_decoder *d, struct raster *s, apl_error *err)
+{
+    struct jpeg_planes planes;
+    struct jpeg_band band = {.plane[0].count = 1};
+    TRY(jpeg_decoder_start(d, (struct jpeg_region){0, 0, s->width, s->height}, 8, JPEG_CHROMA_EXACT, &planes,
+                           err));
+    while (band.plane[0].count > 0) {
+        TRY(jpeg_decoder_next(d, &band, err));
+        take_band(s, &band);
+    }
+    return APL_OK;
+}
+
+apl_status image_jpeg_read(struct jpeg_decoder *d, const uint8_t *bytes, size_t size, struct image_info *info,
+                           struct raster *samples, apl_error *err)
+{
+    struct jpeg_info jpeg;
+    TRY(jpeg_decoder_probe(d, bytes, size, &jpeg, err));
+    info->channels = jpeg.colour == JPEG_GREY ? 1 : 3;
+    info->height = jpeg.height;
+    info->width = jpeg.width;
+    info->orientation = jpeg.orientation;
+    if (!samples)
+        return APL_OK;
+    TRY(raster_begin(samples, info, err));
+    TRY(jpeg_decoder_open(d, bytes, size, &jpeg, err));
+    apl_status status = decode_whole(d, samples, err);
+    jpeg_decoder_end(d);
+    return status;
+}

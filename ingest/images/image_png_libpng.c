@@ -1,0 +1,125 @@
+/* PNG, by libpng: its one user in ingest. Built where libspng is not installed. */
+#if defined(HAVE_PNG) && !defined(HAVE_SPNG)
+
+#include "exif.h"
+#include "image_kinds.h"
+
+#include <png.h>
+#include <stdio.h>
+
+#define CHUNK_MAX (16u << 20)
+#define RATIO_MAX 1100 /* bytes out of one byte of deflate, at most, and a few */
+
+struct png_file {
+    png_structp png;
+    png_infop info;
+    struct cursor data;
+    char text[160]; /* why libpng gave up */
+};
+
+static void give_png(png_structp png, png_bytep to, size_t size)
+{
+    struct png_file *f = png_get_io_ptr(png);
+    const uint8_t *bytes = cursor_take(&f->data, size);
+    if (!bytes)
+        png_error(png, "end of file");
+    memcpy(to, bytes, size);
+}
+
+/* Warnings too: what libpng warns of is damage. */
+static void hear_png(png_structp png, png_const_charp text)
+{
+    struct png_file *f = png_get_error_ptr(png);
+    snprintf(f->text, sizeof f->text, "%s", text);
+    longjmp(png_jmpbuf(png), 1);
+}
+
+/* Palettes become colours; grey of fewer than 8 bits becomes 8; what is said to be transparent becomes alpha. */
+static void set_form(struct png_file *f)
+{
+    png_set_crc_action(f->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    if (png_get_color_type(f->png, f->info) == PNG_COLOR_TYPE_PALETTE)
+        png_set_palette_to_rgb(f->png);
+    if (png_get_bit_depth(f->png, f->info) < 8)
+        png_set_expand_gray_1_2_4_to_8(f->png);
+    if (png_get_valid(f->png, f->info, PNG_INFO_tRNS))
+        png_set_tRNS_to_alpha(f->png);
+    if (png_get_bit_depth(f->png, f->info) == 16)
+        png_set_swap(f->png);
+    (void)png_set_interlace_handling(f->png);
+    png_read_update_info(f->png, f->info);
+}
+
+static void take_png_info(const struct png_file *f, struct image_info *info)
+{
+    png_charp name;
+    png_bytep profile;
+    png_uint_32 length;
+    int method;
+    info->channels = png_get_channels(f->png, f->info);
+    info->bits = png_get_bit_depth(f->png, f->info);
+    info->profile = png_get_iCCP(f->png, f->info, &name, &method, &profile, &length) != 0;
+}
+
+static void turn_by_libpng(const struct png_file *f, struct image_info *info)
+{
+    png_bytep exif = NULL;
+    png_uint_32 length = 0;
+    unsigned orientation =
+        png_get_eXIf_1(f->png, f->info, &length, &exif) && exif ? tiff_orientation(exif, length) : 0;
+    info->orientation = orientation ? orientation : 1;
+}
+
+static apl_status decode_by_libpng(struct png_file *f, struct raster *s, uint8_t *all, png_bytep *rows)
+{
+    size_t row = (size_t)s->width * s->channels * (s->bits / 8);
+    for (uint32_t y = 0; y < s->height; y++)
+        rows[y] = all + y * row;
+    png_read_image(f->png, rows);
+    png_read_end(f->png, f->info);
+    for (uint32_t y = 0; y < s->height; y++)
+        raster_take_row(s, y, rows[y], s->channels);
+    return APL_OK;
+}
+
+/* Where libpng fails, it comes back to here. */
+static apl_status read_by_libpng(struct png_file *f, size_t size, struct image_info *info,
+                                 struct raster *samples, apl_error *err)
+{
+    if (setjmp(png_jmpbuf(f->png)))
+        return fail(err, APL_E_CORRUPT, "PNG: %s", f->text);
+    png_set_read_fn(f->png, f, give_png);
+    png_set_user_limits(f->png, INT32_MAX, INT32_MAX);
+    png_set_chunk_malloc_max(f->png, CHUNK_MAX);
+    png_read_info(f->png, f->info);
+    info->width = png_get_image_width(f->png, f->info);
+    info->height = png_get_image_height(f->png, f->info);
+    TRY(raster_check(info, "PNG", size, RATIO_MAX, err));
+    set_form(f);
+    take_png_info(f, info);
+    if (samples) {
+        size_t rows = scratch_round(info->height * sizeof(png_bytep));
+        TRY(raster_begin(samples, info, err));
+        uint8_t *work = scratch_reserve(&samples->work, rows + raster_bytes(info));
+        if (!work)
+            return fail_nomem(err);
+        TRY(decode_by_libpng(f, samples, work + rows, (png_bytep *)(void *)work));
+    }
+    turn_by_libpng(f, info);
+    return APL_OK;
+}
+
+apl_status image_libpng_read(const uint8_t *bytes, size_t size, struct image_info *info,
+                             struct raster *samples, apl_error *err)
+{
+    struct png_file f = {.data = cursor_over(bytes, size)};
+    f.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &f, hear_png, hear_png);
+    f.info = f.png ? png_create_info_struct(f.png) : NULL;
+    apl_status status = f.info ? read_by_libpng(&f, size, info, samples, err) : fail_nomem(err);
+    png_destroy_read_struct(&f.png, &f.info, NULL);
+    return status;
+}
+
+#else
+typedef int image_png_libpng_is_empty; /* a file of C has something in it */
+#endif

@@ -1,0 +1,140 @@
+/* PNG, by libspng: its one user. Built where that is installed; image_png_libpng.c otherwise. */
+#ifdef HAVE_SPNG
+
+#include "exif.h"
+#include "image_kinds.h"
+
+#include <spng.h>
+
+#define CHUNK_MAX ((size_t)16 << 20)
+#define RATIO_MAX 1100 /* bytes out of one byte of deflate, at most, and a few */
+
+/* What is wanted of libspng, and how many samples a pixel that gives. */
+struct png_form {
+    int format, flags;
+    unsigned channels, bits;
+};
+
+static apl_status png_failed(int code, apl_error *err)
+{
+    if (code == SPNG_EMEM)
+        return fail_nomem(err);
+    return fail(err, APL_E_CORRUPT, "PNG: %s", spng_strerror(code));
+}
+
+/* Is the last chunk there to its last byte? libspng does not ask. */
+static bool has_end(const uint8_t *bytes, size_t size)
+{
+    struct cursor c = cursor_over(bytes, size);
+    cursor_take(&c, 8);
+    for (;;) {
+        size_t length = cursor_u32be(&c);
+        const uint8_t *kind = cursor_take(&c, 4);
+        if (!kind || !cursor_take(&c, length + 4))
+            return false;
+        if (memcmp(kind, "IEND", 4) == 0)
+            return true;
+    }
+}
+
+/* Palettes become colours; grey of fewer than 8 bits becomes 8; what is said to be transparent becomes alpha. */
+static struct png_form form_of(const struct spng_ihdr *h, bool transparent)
+{
+    bool grey =
+        h->color_type == SPNG_COLOR_TYPE_GRAYSCALE || h->color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA;
+    bool alpha = transparent || h->color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA ||
+                 h->color_type == SPNG_COLOR_TYPE_TRUECOLOR_ALPHA;
+    bool wide = h->bit_depth == 16;
+    struct png_form form = {.flags = transparent ? SPNG_DECODE_TRNS : 0,
+                            .channels = (grey ? 1 : 3) + alpha,
+                            .bits = wide ? 16 : 8};
+    if (grey)
+        form.format = alpha ? wide ? SPNG_FMT_GA16 : SPNG_FMT_GA8 : wide ? SPNG_FMT_PNG : SPNG_FMT_G8;
+    else
+        form.format = alpha ? wide ? SPNG_FMT_RGBA16 : SPNG_FMT_RGBA8 : wide ? SPNG_FMT_PNG : SPNG_FMT_RGB8;
+    if (!transparent && h->color_type != SPNG_COLOR_TYPE_INDEXED && h->bit_depth >= 8)
+        form.format = SPNG_FMT_PNG;
+    return form;
+}
+
+static apl_status read_png_header(spng_ctx *c, size_t size, struct png_form *form, struct image_info *info,
+                                  apl_error *err)
+{
+    struct spng_ihdr h;
+    struct spng_trns transparency;
+    struct spng_iccp profile;
+    int code = spng_get_ihdr(c, &h);
+    if (code)
+        return png_failed(code, err);
+    info->width = h.width;
+    info->height = h.height;
+    TRY(raster_check(info, "PNG", size, RATIO_MAX, err));
+    code = spng_get_trns(c, &transparency);
+    if (code && code != SPNG_ECHUNKAVAIL)
+        return png_failed(code, err);
+    *form = form_of(&h, code == 0);
+    info->channels = form->channels;
+    info->bits = form->bits;
+    info->profile = spng_get_iccp(c, &profile) == 0;
+    return APL_OK;
+}
+
+static void take_orientation(spng_ctx *c, struct image_info *info)
+{
+    struct spng_exif exif;
+    unsigned orientation = spng_get_exif(c, &exif) == 0 ? tiff_orientation(exif.data, exif.length) : 0;
+    info->orientation = orientation ? orientation : 1;
+}
+
+/* Interlaced images come in seven passes over the rows of one buffer; others row by row. */
+static apl_status decode_png(spng_ctx *c, const struct png_form *form, struct raster *s, apl_error *err)
+{
+    size_t row = (size_t)s->width * form->channels * (form->bits / 8);
+    uint8_t *all = scratch_reserve(&s->work, row * s->height);
+    if (!all)
+        return fail_nomem(err);
+    int code = spng_decode_image(c, all, row * s->height, form->format, form->flags);
+    if (!code)
+        code = spng_decode_chunks(c); /* to the end */
+    if (code)
+        return png_failed(code, err);
+    for (uint32_t y = 0; y < s->height; y++)
+        raster_take_row(s, y, all + y * row, form->channels);
+    return APL_OK;
+}
+
+static apl_status read_png(spng_ctx *c, const uint8_t *bytes, size_t size, struct image_info *info,
+                           struct raster *samples, apl_error *err)
+{
+    struct png_form form;
+    if (samples && !has_end(bytes, size))
+        return fail(err, APL_E_CORRUPT, "PNG: ends early");
+    int code = spng_set_crc_action(c, SPNG_CRC_ERROR, SPNG_CRC_ERROR);
+    code = code ? code : spng_set_image_limits(c, INT32_MAX, INT32_MAX);
+    code = code ? code : spng_set_chunk_limits(c, CHUNK_MAX, 2 * CHUNK_MAX);
+    code = code ? code : spng_set_png_buffer(c, bytes, size);
+    if (code)
+        return png_failed(code, err);
+    TRY(read_png_header(c, size, &form, info, err));
+    if (samples) {
+        TRY(raster_begin(samples, info, err));
+        TRY(decode_png(c, &form, samples, err));
+    }
+    take_orientation(c, info);
+    return APL_OK;
+}
+
+apl_status image_png_read(const uint8_t *bytes, size_t size, struct image_info *info, struct raster *samples,
+                          apl_error *err)
+{
+    spng_ctx *c = spng_ctx_new(0);
+    if (!c)
+        return fail_nomem(err);
+    apl_status status = read_png(c, bytes, size, info, samples, err);
+    spng_ctx_free(c);
+    return status;
+}
+
+#else
+typedef int image_png_spng_is_empty; /* a file of C has something in it */
+#endif

@@ -1,0 +1,93 @@
+/* The one file that has libjpeg write: see jpeg_write.h. */
+#include "jpeg_write.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#define FULL_COLOUR 100 /* the quality from which on nothing is to be lost that need not be */
+
+struct jpeg_output {
+    struct jpeg_compress_struct c;
+    struct jpeg_error_mgr errors;
+    jmp_buf back;
+    char text[JMSG_LENGTH_MAX];
+    uint8_t *row;
+    uint8_t *data; /* libjpeg's */
+    unsigned long size;
+};
+
+static void leave_writing(j_common_ptr c)
+{
+    struct jpeg_output *o = c->client_data;
+    c->err->format_message(c, o->text);
+    longjmp(o->back, 1);
+}
+
+static void describe_output(struct jpeg_output *o, const struct raster *s, int quality)
+{
+    bool grey = s->channels < 3;
+    o->c.image_width = s->width;
+    o->c.image_height = s->height;
+    o->c.input_components = grey ? 1 : 3;
+    o->c.in_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(&o->c);
+    jpeg_set_quality(&o->c, quality, TRUE);
+    o->c.optimize_coding = TRUE;
+    o->c.dct_method = JDCT_ISLOW;
+    o->c.comp_info[0].h_samp_factor = o->c.comp_info[0].v_samp_factor =
+        grey || quality >= FULL_COLOUR ? 1 : 2;
+}
+
+static void put_row_together(const struct raster *s, uint32_t y, unsigned components, uint8_t *row)
+{
+    size_t plane = (size_t)s->height * s->width;
+    const uint8_t *from = s->data + (size_t)y * s->width;
+    for (uint32_t x = 0; x < s->width; x++)
+        for (unsigned c = 0; c < components; c++)
+            *row++ = from[c * plane + x];
+}
+
+static void write_file(struct jpeg_output *o, const struct raster *s, int quality)
+{
+    jpeg_create_compress(&o->c);
+    jpeg_mem_dest(&o->c, &o->data, &o->size);
+    describe_output(o, s, quality);
+    jpeg_start_compress(&o->c, TRUE);
+    for (uint32_t y = 0; y < s->height; y++) {
+        put_row_together(s, y, (unsigned)o->c.input_components, o->row);
+        (void)jpeg_write_scanlines(&o->c, &o->row, 1);
+    }
+    jpeg_finish_compress(&o->c);
+}
+
+static apl_status write_guarded(struct jpeg_output *o, const struct raster *s, int quality, apl_error *err)
+{
+    if (setjmp(o->back))
+        return fail(err, APL_E_UNSUPPORTED, "cannot become a JPEG: %s", o->text);
+    write_file(o, s, quality);
+    return APL_OK;
+}
+
+apl_status jpeg_write(const struct raster *samples, int quality, struct buffer *out, apl_error *err)
+{
+    struct jpeg_output *o = calloc(1, sizeof *o);
+    if (o)
+        o->row = malloc((size_t)samples->width * 3);
+    if (!o || !o->row) {
+        free(o);
+        return fail_nomem(err);
+    }
+    o->c.err = jpeg_std_error(&o->errors);
+    o->c.client_data = o;
+    o->errors.error_exit = leave_writing;
+    apl_status status = write_guarded(o, samples, quality, err);
+    jpeg_destroy_compress(&o->c);
+    if (status == APL_OK)
+        buffer_put(out, o->data, o->size);
+    free(o->data);
+    free(o->row);
+    free(o);
+    return status == APL_OK && out->failed ? fail_nomem(err) : status;
+}

@@ -1,0 +1,48 @@
+/* What a decoded image is, the memory that it lies in, and the limits that hold for all kinds. */
+#ifndef RASTER_H
+#define RASTER_H
+
+#include "bytes.h"
+#include "scratch.h"
+#include "status.h"
+
+#define IMAGE_MAX_SIDE   65536u
+#define IMAGE_MAX_PIXELS ((uint64_t)1 << 26)
+
+struct image_info {
+    uint32_t channels, height,
+        width;            /* 1: grey, 2: grey and alpha, 3: red, green, blue, 4: these and alpha */
+    unsigned bits;        /* of a sample: 8 or 16 */
+    unsigned orientation; /* by EXIF or TIFF, 1 ... 8; 1: upright, or none is said */
+    bool profile;         /* has a colour profile, which is not applied */
+    bool more;            /* has further frames or pages, which are left out */
+};
+
+/* The samples of an image, in memory that is kept for the next one; from {0} to raster_free(). */
+struct raster {
+    struct scratch planes, work; /* the second: of the decoder, while it works */
+    uint32_t channels, height, width;
+    unsigned bits;
+    uint8_t *data; /* u8 or u16 [channels, height, width] */
+};
+
+void raster_free(struct raster *s);
+
+size_t raster_bytes(const struct image_info *info);
+
+/* Refuses what is too large: APL_E_UNSUPPORTED; and, of a file of `size` bytes, what those cannot hold if each gives
+ * `most` bytes of samples: APL_E_CORRUPT. */
+apl_status raster_check(const struct image_info *info, const char *kind, size_t size, unsigned most,
+                        apl_error *err);
+
+/* Makes room for an image that raster_check() has let pass. */
+apl_status raster_begin(struct raster *s, const struct image_info *info, apl_error *err);
+
+/* Takes row y: its samples side by side, `step` of them a pixel, of which the first `channels` are wanted. u16 in this machine's
+ * order, of any alignment. */
+void raster_take_row(struct raster *s, uint32_t y, const uint8_t *row, unsigned step);
+
+/* The same of one channel, whose samples lie `step` apart. */
+void raster_take_channel(struct raster *s, unsigned channel, uint32_t y, const uint8_t *row, unsigned step);
+
+#endif

@@ -1,0 +1,186 @@
+/* Decoding of image files: those of tests/images.tar.xz, to what others make of them; and the same damaged. */
+#include "decode.h"
+#include "store_fixture.h"
+
+#include <dirent.h>
+
+TestSuite(decode, .init = fx_set_up, .fini = fx_tear_down, .timeout = 120);
+
+static struct image_decoder *decoder;
+static apl_error err;
+
+/* Kinds that this build was made without are not tested. */
+static bool is_absent(apl_status status)
+{
+    return status == APL_E_UNSUPPORTED && strstr(err.message, "which this build does not read");
+}
+
+static char *unpack(void)
+{
+    static char folder[128];
+    char command[512];
+    snprintf(folder, sizeof folder, "%s/images", fx_place);
+    snprintf(command, sizeof command, "mkdir '%s' && tar -C '%s' -xJf tests/images.tar.xz", folder, folder);
+    cr_assert_eq(system(command), 0);
+    cr_assert((decoder = image_decoder_new()));
+    return folder;
+}
+
+struct file {
+    char name[64];
+    uint8_t *bytes, *raw;
+    size_t size, raw_size;
+};
+
+static void each_file(void (*call)(const struct file *f))
+{
+    char *folder = unpack(), path[512];
+    struct dirent **names;
+    int count = scandir(folder, &names, NULL, alphasort);
+    cr_assert_gt(count, 40);
+    for (int i = 0; i < count; i++) {
+        struct file f = {.size = 0};
+        snprintf(f.name, sizeof f.name, "%.63s", names[i]->d_name);
+        free(names[i]);
+        if (f.name[0] == '.' || strstr(f.name, ".raw"))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, f.name);
+        f.bytes = fx_read(path, &f.size);
+        snprintf(path, sizeof path, "%s/%s.raw", folder, f.name);
+        f.raw = fx_read(path, &f.raw_size);
+        call(&f);
+        free(f.bytes);
+        free(f.raw);
+    }
+    free(names);
+    image_decoder_free(decoder);
+}
+
+static long difference(const uint8_t *a, const uint8_t *b, size_t i, unsigned bits)
+{
+    uint16_t x, y;
+    if (bits == 8)
+        return labs((long)a[i] - b[i]);
+    memcpy(&x, a + 2 * i, 2);
+    memcpy(&y, b + 2 * i, 2);
+    return labs((long)x - y);
+}
+
+static void decodes(const struct file *f)
+{
+    struct image_info info, header;
+    struct raster s = {.data = NULL};
+    unsigned channels, height, width, bits, slack;
+    int at = 0;
+    apl_status status = image_decoder_read(decoder, f->bytes, f->size, &info, &s, &err);
+    if (is_absent(status))
+        return;
+    cr_assert_eq(status, APL_OK, "%s: %s", f->name, err.message);
+    cr_assert_eq(image_decoder_probe(decoder, f->bytes, f->size, &header, &err), APL_OK);
+    cr_assert(header.channels == info.channels && header.bits == info.bits && header.width == info.width &&
+              header.height == info.height);
+    cr_assert_eq(sscanf((char *)f->raw, "%u %u %u %u %u%n", &channels, &height, &width, &bits, &slack, &at),
+                 5);
+    cr_assert(info.channels == channels && info.height == height && info.width == width && info.bits == bits,
+              "%s: {%u, %u, %u}, %u bits", f->name, info.channels, info.height, info.width, info.bits);
+    cr_assert_eq(f->raw_size, raster_bytes(&info) + (size_t)at + 1);
+    for (size_t i = 0; i < raster_bytes(&info) / (bits / 8); i++)
+        cr_assert_leq(difference(s.data, f->raw + at + 1, i, bits), slack, "%s: sample %zu", f->name, i);
+    cr_assert_eq(info.more, strstr(f->name, "frames") || strstr(f->name, "pages"), "%s", f->name);
+    cr_assert_eq(info.orientation, strstr(f->name, "turned") ? 6 : 1, "%s", f->name);
+    raster_free(&s);
+}
+
+Test(decode, as_others_decode)
+{
+    each_file(decodes);
+}
+
+/* From memory of its own, so that the address sanitizer sees what is read beyond it. */
+static apl_status decode_copy(const uint8_t *bytes, size_t size)
+{
+    struct image_info info;
+    struct raster s = {.data = NULL};
+    uint8_t *copy = malloc(size + !size);
+    memcpy(copy, bytes, size);
+    apl_status status = image_decoder_read(decoder, copy, size, &info, &s, &err);
+    if (status == APL_OK)
+        cr_assert(info.channels >= 1 && info.channels <= 4 && raster_bytes(&info) <= s.planes.size);
+    cr_assert(status == APL_OK || status == APL_E_CORRUPT || status == APL_E_UNSUPPORTED ||
+                  status == APL_E_SOURCE,
+              "%d: %s", (int)status, err.message);
+    raster_free(&s);
+    free(copy);
+    return status;
+}
+
+/* Cut anywhere, it does not decode; but libtiff does without the last four bytes of a directory, which say where the next is,
+ * and a first page is whole without the second. */
+static void fails_cut(const struct file *f)
+{
+    size_t step = f->size / 50 + 1, spare = strstr(f->name, ".tif") ? 4 : 0;
+    if (is_absent(decode_copy(f->bytes, f->size)) || strstr(f->name, "pages"))
+        return;
+    for (size_t size = 0; size + spare < f->size; size += step)
+        cr_assert_neq(decode_copy(f->bytes, size), APL_OK, "%s: %zu of %zu bytes", f->name, size, f->size);
+}
+
+Test(decode, cut)
+{
+    each_file(fails_cut);
+}
+
+/* With bytes changed it decodes or does not: a checksum is not in all kinds. */
+static void survives_changes(const struct file *f)
+{
+    uint8_t *copy = malloc(f->size);
+    uint32_t random = 1;
+    for (unsigned i = 0; i < 120; i++) {
+        memcpy(copy, f->bytes, f->size);
+        for (unsigned k = 0; k <= i % 3; k++) {
+            random = random * 1664525u + 1013904223u;
+            size_t at = (random >> 8) % (i % 2 ? f->size : f->size < 64 ? f->size : 64);
+            copy[at] = (uint8_t)(i % 5 == 0 ? 0xff : random >> 24);
+        }
+        decode_copy(copy, f->size);
+    }
+    if (strstr(f->name, ".png"))
+        for (size_t at = 8; at < f->size; at += 3) {
+            memcpy(copy, f->bytes, f->size);
+            copy[at] ^= 0x10;
+            cr_assert_neq(decode_copy(copy, f->size), APL_OK, "%s: byte %zu", f->name, at);
+        }
+    free(copy);
+}
+
+Test(decode, changed)
+{
+    each_file(survives_changes);
+}
+
+static void expect(const void *bytes, size_t size, apl_status status, const char *words)
+{
+    apl_status is = decode_copy(bytes, size);
+    if (is_absent(is))
+        return;
+    cr_assert_eq(is, status, "%d: %s", (int)is, err.message);
+    cr_assert(strstr(err.message, words), "%s", err.message);
+}
+
+/* Sizes are checked before memory is taken. */
+Test(decode, claims)
+{
+    static const char ppm[] = "P6 60000 60000 255\n....", few[] = "P6 8000 8000 255\n....",
+                      none[] = "P5 0 4 255\n....", most[] = "P5 1 1 70000\n....";
+    uint8_t bmp[64] = {'B', 'M', [10] = 54, [14] = 40, [18] = 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 24};
+    cr_assert((decoder = image_decoder_new()));
+    expect(ppm, sizeof ppm, APL_E_UNSUPPORTED, "PPM: 60000 x 60000 pixels are more than the 67108864");
+    expect(few, sizeof few, APL_E_CORRUPT, "PPM: claims 8000 x 8000 pixels, which 22 bytes cannot hold");
+    expect(none, sizeof none, APL_E_CORRUPT, "PGM: an image of 0 x 4 pixels");
+    expect(most, sizeof most, APL_E_CORRUPT, "PGM: a damaged header");
+    expect(bmp, sizeof bmp, APL_E_UNSUPPORTED, "BMP: 65536 x 65536 pixels");
+    expect("", 0, APL_E_SOURCE, "is empty");
+    expect("hello", 5, APL_E_SOURCE, "is not a known image");
+    expect("\0\0\0\0ftypavif....", 16, APL_E_UNSUPPORTED, "holds AVIF, which is not read");
+    image_decoder_free(decoder);
+}
