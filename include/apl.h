@@ -82,6 +82,7 @@
 #ifndef APL_H
 #define APL_H
 
+#include "apl/collation.h"
 #include "apl/reader.h"
 #include "apl/sampling.h"
 #include "apl/split.h"

@@ -50,6 +50,9 @@ static apl_status check_pairs(const apl_reader_options *o, apl_error *err)
         return fail(err, APL_E_INVALID, "transforms is NULL, but transform_count is %zu", o->transform_count);
     if (o->transforms && !o->transform_count)
         return fail(err, APL_E_INVALID, "transforms is empty: set transform_count, or transforms to NULL");
+    if (!o->collations != !o->collation_count)
+        return fail(err, APL_E_INVALID, "collations is %s, but collation_count is %zu",
+                    o->collations ? "not NULL" : "NULL", o->collation_count);
     if (!o->state && o->state_size)
         return fail(err, APL_E_INVALID, "state is NULL, but state_size is %zu", o->state_size);
     if (o->ranks.rank && o->ranks.world == 0)

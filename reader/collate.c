@@ -3,9 +3,10 @@
 
 #include "delivery.h"
 #include "images.h"
-#include "late.h"
 #include "options.h"
+#include "padded.h"
 #include "photos.h"
+#include "values.h"
 
 #include <stdlib.h>
 
@@ -70,6 +71,8 @@ static void describe_column(const apl_reader *r, struct job *job, unsigned f, co
     column->ndim = field->ndim;
     memcpy(column->shape, field->shape, sizeof column->shape);
     column->bytes = job->buffer->batch.rows * field->value_bytes;
+    column->how = r->options.collations[f].how;
+    batch_set_dims(column, job->buffer->batch.rows);
     if (!assembly)
         return;
     column->dtype = assembly->dtype;
@@ -80,6 +83,7 @@ static void describe_column(const apl_reader *r, struct job *job, unsigned f, co
     if (column->ndim == 3)
         column->shape[assembly->layout == APL_NCHW ? 0 : 2] = assembly->channels;
     column->bytes = job->buffer->batch.rows * assemble_bytes(assembly);
+    batch_set_dims(column, job->buffer->batch.rows);
 }
 
 static void collate_fixed(struct worker *w, struct job *job, unsigned f)
@@ -100,31 +104,6 @@ static void collate_fixed(struct worker *w, struct job *job, unsigned f)
         gather(w->sources, r->schema->fields[f].value_bytes, batch->rows, (void *)batch->columns[f].data);
 }
 
-/* The column of a block that the value of a row lies in, of a field of varying shape; *record: its place there. */
-static const struct raw_column *ragged_column(const apl_reader *r, const struct job *job, unsigned f,
-                                              size_t row, uint32_t *record)
-{
-    uint32_t member, copy, index = delivery_block(r, job->deliveries[row], &member, &copy);
-    const struct subset_block *block = &r->subset.block[index];
-    *record = block->members ? block->members[member] : member;
-    return &cache_block(&r->cache, job->epoch, index)->ragged[f];
-}
-
-/* Is the value of a row read from the file now? */
-static bool is_late(const apl_reader *r, const struct job *job, unsigned f, size_t row)
-{
-    uint32_t member, copy;
-    return late_is(r, delivery_block(r, job->deliveries[row], &member, &copy), f);
-}
-
-static const uint8_t *ragged_value(const apl_reader *r, const struct job *job, unsigned f, size_t row,
-                                   size_t *bytes)
-{
-    uint32_t record;
-    const struct raw_column *column = ragged_column(r, job, f, row, &record);
-    return raw_column_value(column, &r->schema->fields[f], record, bytes);
-}
-
 /* Shapes of all rows, and where their values begin in the batch, in elements. */
 static void measure_ragged(const apl_reader *r, const struct job *job, unsigned f, uint64_t *offsets,
                            int64_t *shapes)
@@ -135,22 +114,25 @@ static void measure_ragged(const apl_reader *r, const struct job *job, unsigned 
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
         uint32_t record;
         uint64_t start;
-        const struct raw_column *column = ragged_column(r, job, f, k, &record);
+        const struct raw_column *column = values_column(r, job, f, k, &record);
         offsets[k + 1] = offsets[k] + raw_column_extent(column, record, &start) / element;
         raw_column_shape(column, field, record, shapes + k * field->ndim);
     }
 }
 
-static apl_status collate_value(struct worker *w, struct job *job, unsigned f, size_t row, uint8_t *out,
-                                apl_error *err)
+/* The values of all rows as one array. */
+static void describe_ragged(apl_column *column, uint64_t elements)
 {
-    size_t bytes;
-    if (is_late(w->reader, job, f, row))
-        return late_read(w, job, f, row, out, err);
-    const uint8_t *value = ragged_value(w->reader, job, f, row, &bytes);
-    if (bytes)
-        memcpy(out, value, bytes);
-    return APL_OK;
+    size_t unit = 1;
+    bool ragged = column->how == APL_COLLATE_RAGGED;
+    for (unsigned d = 1; ragged && d < column->ndim; d++)
+        unit *= (size_t)column->shape[d];
+    batch_set_dims(column, 0);
+    column->dims = ragged ? column->ndim : 1;
+    for (unsigned d = 1; d < column->dims; d++)
+        column->dim[d] = column->shape[d];
+    column->dim[0] = (int64_t)(unit ? elements / unit : 0);
+    column->bytes = (size_t)elements * apl_dtype_size(column->dtype);
 }
 
 static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, apl_error *err)
@@ -170,11 +152,11 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
     if (!offsets || !shapes)
         return fail_nomem(err);
     measure_ragged(r, job, f, offsets, shapes);
-    column->bytes = (size_t)offsets[batch->rows] * element;
+    describe_ragged(column, offsets[batch->rows]);
     if (!pool_grow(job->buffer, f, column->bytes + 64))
         return fail_nomem(err);
     for (size_t k = 0; k < batch->rows; k++)
-        TRY(collate_value(w, job, f, k, (uint8_t *)column->data + offsets[k] * element, err));
+        TRY(values_copy(w, job, f, k, (uint8_t *)column->data + offsets[k] * element, err));
     return APL_OK;
 }
 
@@ -186,12 +168,8 @@ static apl_status collate_photos(struct worker *w, struct job *job, unsigned f,
     photos_place(w, job, f);
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
         const uint8_t *value;
-        size_t bytes;
-        if (is_late(w->reader, job, f, k))
-            TRY(late_take(w, job, f, k, &value, &bytes, err));
-        else
-            value = ragged_value(w->reader, job, f, k, &bytes);
-        TRY(photos_make(w, job, f, assembly, k, value, bytes, err));
+        TRY(values_take(w, job, f, k, &value, err));
+        TRY(photos_make(w, job, f, assembly, k, value, values_bytes(w->reader, job, f, k), err));
     }
     return APL_OK;
 }
@@ -201,6 +179,10 @@ static apl_status collate_varying(struct worker *w, struct job *job, unsigned f,
     struct assembly assembly;
     if (options_assembly(w->reader, f, &assembly))
         return collate_photos(w, job, f, &assembly, err);
+    if (w->reader->options.collations[f].how == APL_COLLATE_PAD) {
+        describe_column(w->reader, job, f, NULL);
+        return padded_collate(w, job, f, err);
+    }
     return collate_ragged(w, job, f, err);
 }
 

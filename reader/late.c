@@ -71,12 +71,13 @@ struct late_value {
 
 static struct late_value late_value_of(const apl_reader *r, const struct job *job, unsigned field, size_t row)
 {
-    struct late_value v = {.id = job->buffer->batch.ids[row]};
+    struct late_value v;
     uint32_t member, copy;
     uint64_t start;
     v.index = delivery_block(r, job->deliveries[row], &member, &copy);
     const struct subset_block *block = &r->subset.block[v.index];
     v.record = block->members ? block->members[member] : member;
+    v.id = block->first_id + v.record;
     v.list = &cache_block(&r->cache, job->epoch, v.index)->ragged[field];
     v.bytes = raw_column_extent(v.list, v.record, &start);
     return v;

@@ -41,7 +41,7 @@ static void destroy_reader(apl_reader *r)
 static apl_status open_memory(apl_reader *r, const apl_allocator *allocator, apl_error *err)
 {
     const struct reader_options *o = &r->options;
-    size_t slot[APL_MAX_FIELDS], row[APL_MAX_FIELDS];
+    size_t slot[APL_MAX_FIELDS], row[POOL_MAX_COLUMNS];
     unsigned fields = r->schema->count;
     uint32_t slots = (uint32_t)options_slots(r, o->plan.window) + o->spare_slots;
     options_slot_bytes(r, slot);
@@ -50,6 +50,8 @@ static apl_status open_memory(apl_reader *r, const apl_allocator *allocator, apl
     uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&o->plan, &r->subset);
     stats_keep_memory(&r->counters, fixed);
     r->pool = pool_new(o->batch_size, fields, row, allocator, o->budget > fixed ? o->budget - fixed : 0);
+    for (unsigned i = 0; r->pool && i < o->part_count; i++)
+        pool_add_part(r->pool, o->parts[i].field, o->parts[i].part, o->parts[i].row_bytes);
     return r->pool ? APL_OK : fail_nomem(err);
 }
 

@@ -1,6 +1,7 @@
 /* What a caller asks of a reader, checked and completed. */
 #include "options.h"
 
+#include "collation.h"
 #include "images.h"
 #include "late.h"
 #include "mix.h"
@@ -152,6 +153,7 @@ void options_row_bytes(const apl_reader *r, size_t *bytes)
         if (options_assembly(r, f, &a))
             bytes[f] = assemble_bytes(&a);
     }
+    collation_row_bytes(r, bytes);
 }
 
 /* ----------------------------------------------------------------------------------- window and budget */
@@ -183,9 +185,9 @@ static uint64_t late_row_bytes(const apl_reader *r)
 
 static uint64_t buffer_bytes(const apl_reader *r)
 {
-    size_t row[APL_MAX_FIELDS];
+    size_t row[POOL_MAX_COLUMNS];
     options_row_bytes(r, row);
-    return pool_buffer_bytes(r->options.batch_size, r->schema->count, row) +
+    return pool_buffer_bytes(r->options.batch_size, collation_columns(r), row) +
            r->options.batch_size * late_row_bytes(r);
 }
 
@@ -409,6 +411,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     TRY(resolve_threads(o, asked, err));
     TRY(resolve_fields(r, asked, err));
     TRY(resolve_transforms(r, asked, err));
+    TRY(collation_resolve(r, asked, err));
     TRY(resolve_sampling(r, asked, err));
     if (o->free_order && o->world > 1)
         return fail(err, APL_E_UNSUPPORTED,

@@ -10,7 +10,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
 /* Bytes of each field in a slot; 0 for those that are not wanted or vary in shape. */
 void options_slot_bytes(const apl_reader *r, size_t *bytes);
 
-/* Bytes of each field in a row of a batch; 0 for those that are not wanted or vary in shape. */
+/* Bytes of each column in a row of a batch, of POOL_MAX_COLUMNS at most; 0 for those that are not wanted or vary in shape. */
 void options_row_bytes(const apl_reader *r, size_t *bytes);
 
 /* The transform of a field in the terms of assembly; false if it has none. */

@@ -12,9 +12,10 @@
 
 struct pool {
     size_t rows;
-    unsigned fields;
-    size_t row_bytes[APL_MAX_FIELDS];
-    apl_allocator allocator; /* called without the lock: it may take its time */
+    unsigned fields, parts;
+    size_t row_bytes[POOL_MAX_COLUMNS];
+    struct batch_part part[POOL_MAX_PARTS]; /* which they are */
+    apl_allocator allocator;                /* called without the lock: it may take its time */
     int pid;
     pthread_mutex_t lock; /* of what follows */
     struct batch_buffer *idle;
@@ -60,6 +61,12 @@ struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, con
     return p;
 }
 
+void pool_add_part(struct pool *p, unsigned field, apl_part part, size_t row_bytes)
+{
+    p->row_bytes[p->fields + p->parts] = row_bytes;
+    p->part[p->parts++] = (struct batch_part){.field = field, .part = part};
+}
+
 uint64_t pool_buffer_bytes(size_t rows, unsigned fields, const size_t *row_bytes)
 {
     uint64_t bytes = sizeof(struct batch_buffer) + rows * (2 * sizeof(uint64_t) + 3 * sizeof(uint32_t));
@@ -70,14 +77,22 @@ uint64_t pool_buffer_bytes(size_t rows, unsigned fields, const size_t *row_bytes
 
 /* --------------------------------------------------------------------------------------------- buffers */
 
+apl_column *pool_column(struct batch_buffer *b, unsigned i)
+{
+    unsigned fields = b->batch.fields;
+    return i < fields ? &b->batch.columns[i] : &b->batch.parts[i - fields].column;
+}
+
 static void buffer_destroy(struct pool *p, struct batch_buffer *b)
 {
-    for (unsigned f = 0; f < p->fields; f++) {
-        if (b->batch.columns[f].data)
-            p->allocator.deallocate(p->allocator.user, (void *)b->batch.columns[f].data, b->column_bytes[f]);
-        free((void *)b->batch.columns[f].offsets);
-        free((void *)b->batch.columns[f].shapes);
+    for (unsigned i = 0; i < b->batch.fields + b->batch.part_count; i++) {
+        apl_column *column = pool_column(b, i);
+        if (column->data)
+            p->allocator.deallocate(p->allocator.user, (void *)column->data, b->column_bytes[i]);
+        free((void *)column->offsets);
+        free((void *)column->shapes);
     }
+    free(b->batch.parts);
     free(b->batch.ids);
     free((void *)b->batch.copies);
     free(b->skipped);
@@ -86,13 +101,13 @@ static void buffer_destroy(struct pool *p, struct batch_buffer *b)
     free(b);
 }
 
-static bool set_column(struct pool *p, struct batch_buffer *b, unsigned f, size_t bytes)
+static bool set_column(struct pool *p, struct batch_buffer *b, unsigned i, size_t bytes)
 {
-    apl_column *column = &b->batch.columns[f];
+    apl_column *column = pool_column(b, i);
     if (column->data)
-        p->allocator.deallocate(p->allocator.user, (void *)column->data, b->column_bytes[f]);
+        p->allocator.deallocate(p->allocator.user, (void *)column->data, b->column_bytes[i]);
     column->data = p->allocator.allocate(p->allocator.user, bytes);
-    b->column_bytes[f] = column->data ? bytes : 0;
+    b->column_bytes[i] = column->data ? bytes : 0;
     return column->data != NULL;
 }
 
@@ -104,6 +119,18 @@ static void release(apl_batch *batch)
     struct batch_buffer *b = (struct batch_buffer *)batch;
     if (b->pool->pid == (int)getpid())
         give(b, true);
+}
+
+static bool add_parts(const struct pool *p, struct batch_buffer *b)
+{
+    if (p->parts == 0)
+        return true;
+    b->batch.parts = malloc(p->parts * sizeof *b->batch.parts);
+    if (!b->batch.parts)
+        return false;
+    memcpy(b->batch.parts, p->part, p->parts * sizeof *p->part);
+    b->batch.part_count = p->parts;
+    return true;
 }
 
 static struct batch_buffer *buffer_create(struct pool *p)
@@ -119,9 +146,9 @@ static struct batch_buffer *buffer_create(struct pool *p)
     b->batch.skipped = b->skipped = malloc(p->rows * sizeof *b->skipped);
     b->delivered = malloc(p->rows * sizeof *b->delivered);
     b->numbers = malloc(p->rows * sizeof *b->numbers);
-    bool ok = b->delivered && b->numbers && b->batch.ids && b->batch.copies && b->skipped;
-    for (unsigned f = 0; ok && f < p->fields; f++)
-        ok = p->row_bytes[f] == 0 || set_column(p, b, f, p->rows * p->row_bytes[f] + 64);
+    bool ok = b->delivered && b->numbers && b->batch.ids && b->batch.copies && b->skipped && add_parts(p, b);
+    for (unsigned i = 0; ok && i < p->fields + p->parts; i++)
+        ok = p->row_bytes[i] == 0 || set_column(p, b, i, p->rows * p->row_bytes[i] + 64);
     if (ok)
         return b;
     buffer_destroy(p, b);
@@ -136,7 +163,7 @@ static bool may_create(const struct pool *p, uint64_t bytes)
 
 struct batch_buffer *pool_take(struct pool *p)
 {
-    uint64_t bytes = pool_buffer_bytes(p->rows, p->fields, p->row_bytes);
+    uint64_t bytes = pool_buffer_bytes(p->rows, p->fields + p->parts, p->row_bytes);
     pthread_mutex_lock(&p->lock);
     struct batch_buffer *b = p->idle;
     bool create = !b && may_create(p, bytes);
@@ -158,7 +185,8 @@ struct batch_buffer *pool_take(struct pool *p)
 bool pool_can_take(struct pool *p)
 {
     pthread_mutex_lock(&p->lock);
-    bool can = p->idle || (!p->refused && may_create(p, pool_buffer_bytes(p->rows, p->fields, p->row_bytes)));
+    bool can = p->idle ||
+               (!p->refused && may_create(p, pool_buffer_bytes(p->rows, p->fields + p->parts, p->row_bytes)));
     pthread_mutex_unlock(&p->lock);
     return can;
 }
@@ -217,12 +245,12 @@ void pool_lend(struct batch_buffer *b)
     pthread_mutex_unlock(&b->pool->lock);
 }
 
-bool pool_grow(struct batch_buffer *b, unsigned field, size_t bytes)
+bool pool_grow(struct batch_buffer *b, unsigned i, size_t bytes)
 {
-    if (b->column_bytes[field] >= bytes && b->batch.columns[field].data)
+    if (b->column_bytes[i] >= bytes && pool_column(b, i)->data)
         return true;
-    size_t before = b->column_bytes[field], roomy = bytes + bytes / 4 + 64;
-    bool ok = set_column(b->pool, b, field, roomy);
+    size_t before = b->column_bytes[i], roomy = bytes + bytes / 4 + 64;
+    bool ok = set_column(b->pool, b, i, roomy);
     pthread_mutex_lock(&b->pool->lock);
     b->pool->bytes += (ok ? roomy : 0) - before;
     pthread_mutex_unlock(&b->pool->lock);

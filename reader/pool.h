@@ -10,6 +10,10 @@
 
 struct pool;
 
+/* The most parts that batches have (see apl_batch_part()); and columns, numbered so that parts come after all fields. */
+#define POOL_MAX_PARTS   64u
+#define POOL_MAX_COLUMNS (APL_MAX_FIELDS + POOL_MAX_PARTS)
+
 /* What has been delivered, for receipts. */
 struct tally {
     uint64_t delivered, skipped;
@@ -21,7 +25,8 @@ struct batch_buffer {
     apl_batch batch;
     struct pool *pool;
     struct batch_buffer *next;
-    size_t column_bytes[APL_MAX_FIELDS]; /* allocated for each column */
+    size_t column_bytes
+        [POOL_MAX_COLUMNS]; /* allocated for each column, and after those of fields for each part */
     bool lent;
     uint64_t *skipped;   /* ids of rows that were left out */
     uint32_t *delivered; /* the delivery of each row; then those of rows that were left out */
@@ -32,6 +37,9 @@ struct batch_buffer {
 /* Buffers for `rows` rows of columns of which each takes row_bytes[f] (0: none, or grown as needed). */
 struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, const apl_allocator *allocator,
                       uint64_t most_bytes);
+
+/* Gives batches a part more, of which a row takes `row_bytes` (0: grown as needed); before the first buffer is taken. */
+void pool_add_part(struct pool *pool, unsigned field, apl_part part, size_t row_bytes);
 
 /* A buffer that nobody uses, or a new one while most_bytes last; NULL: neither. */
 struct batch_buffer *pool_take(struct pool *pool);
@@ -44,8 +52,11 @@ void pool_give(struct batch_buffer *buffer);
 bool pool_can_take(struct pool *pool);
 bool pool_is_bare(struct pool *pool);
 
-/* Makes column `field` at least `bytes` large; what it held is lost. */
-bool pool_grow(struct batch_buffer *buffer, unsigned field, size_t bytes);
+/* Column `i`: that of field i, or after those of all fields, of a part. */
+apl_column *pool_column(struct batch_buffer *buffer, unsigned i);
+
+/* Makes column `i` at least `bytes` large; what it held is lost. */
+bool pool_grow(struct batch_buffer *buffer, unsigned i, size_t bytes);
 
 /* Frees what is not lent, and the rest as it comes back. */
 void pool_close(struct pool *pool);

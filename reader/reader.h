@@ -23,6 +23,22 @@
 #include "stats.h"
 #include "workers.h"
 
+/* How the values of a field of varying shape become an array. */
+struct collation {
+    apl_collate how;
+    unsigned axis; /* the dimension that varies */
+    uint64_t length;
+    bool truncate;
+    uint8_t fill[8]; /* an element */
+};
+
+/* An array that a collation adds to batches, and what a row of it takes (0: that varies). */
+struct collation_part {
+    unsigned field;
+    apl_part part;
+    size_t row_bytes;
+};
+
 /* What was asked for, with all defaults filled in. */
 struct reader_options {
     struct plan_options plan; /* its sampler is the reader's */
@@ -38,6 +54,9 @@ struct reader_options {
     unsigned threads, loaders, consumers, queue_depth, rank, world, timeout_ms;
     unsigned transform_count;
     apl_transform transforms[APL_MAX_FIELDS]; /* of each field; size 0: none */
+    struct collation collations[APL_MAX_FIELDS];
+    unsigned part_count;
+    struct collation_part parts[POOL_MAX_PARTS];
     void (*on_batch)(void *user, apl_batch *batch);
     void *on_batch_user;
 };

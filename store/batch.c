@@ -2,6 +2,7 @@
 #include "batch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void *batch_memory(size_t bytes)
 {
@@ -43,6 +44,21 @@ const uint64_t *apl_batch_skipped(const apl_batch *batch, size_t *count)
 const apl_column *apl_batch_column(const apl_batch *batch, unsigned field)
 {
     return batch && field < batch->fields && batch->columns[field].data ? &batch->columns[field] : NULL;
+}
+
+const apl_column *apl_batch_part(const apl_batch *batch, unsigned field, apl_part part)
+{
+    for (unsigned i = 0; batch && i < batch->part_count; i++)
+        if (batch->parts[i].field == field && batch->parts[i].part == part)
+            return &batch->parts[i].column;
+    return NULL;
+}
+
+void batch_set_dims(apl_column *column, size_t rows)
+{
+    column->dims = column->ndim + 1;
+    column->dim[0] = (int64_t)rows;
+    memcpy(column->dim + 1, column->shape, column->ndim * sizeof *column->shape);
 }
 
 void apl_batch_release(apl_batch *batch)

@@ -4,6 +4,13 @@
 
 #include "apl.h"
 
+/* An array that a batch has beside the columns of its fields. */
+struct batch_part {
+    unsigned field;
+    apl_part part;
+    apl_column column;
+};
+
 struct apl_batch {
     /* Gives the batch back to where it came from; NULL: the batch owns its memory. */
     void (*release)(apl_batch *batch);
@@ -15,7 +22,12 @@ struct apl_batch {
     uint64_t *ids;
     unsigned fields;
     apl_column columns[APL_MAX_FIELDS]; /* data is NULL for a field that was not asked for */
+    unsigned part_count;
+    struct batch_part *parts; /* of a reader's batch */
 };
+
+/* Writes down the shape of a column's data as one array: rows, then the shape of each. */
+void batch_set_dims(apl_column *column, size_t rows);
 
 /* Memory for a column's data: aligned to 64 bytes, never of size 0. Freed with free(). */
 void *batch_memory(size_t bytes);

@@ -113,6 +113,7 @@ static apl_status batch_of_rows(struct get *get, const uint64_t *ids, size_t n, 
         column->dtype = field->dtype;
         column->ndim = field->ndim;
         memcpy(column->shape, field->shape, sizeof column->shape);
+        batch_set_dims(column, n);
         if (!get->wanted[f] || field_varying(field) > 0)
             continue;
         if (n > SIZE_MAX / 2 / field->value_bytes)
@@ -239,6 +240,8 @@ static apl_status assemble_varying(struct get *get, unsigned f, apl_error *err)
     if (!offsets || !shapes)
         return fail_nomem(err);
     measure(get, f, offsets, shapes);
+    column->dims = 1;
+    column->dim[0] = (int64_t)offsets[rows];
     column->bytes = (size_t)offsets[rows] * element;
     uint8_t *out = batch_memory(column->bytes);
     column->data = out;

@@ -2,6 +2,7 @@
 #ifndef APL_READER_H
 #define APL_READER_H
 
+#include "collation.h"
 #include "sampling.h"
 #include "transform.h"
 
@@ -173,17 +174,16 @@ typedef struct apl_reader_options {
     apl_ranks ranks;
     apl_mix mix;
     apl_faults faults;
+
+    /* How fields of varying shape are collated, at most one for each; NULL: one value after another. */
+    const apl_collation *collations;
+    size_t collation_count;
 } apl_reader_options;
 #define APL_READER_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, NULL, 0, NULL, 0, NULL, \
             NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, {0}}, {NULL, 0, 0, {0}},        \
-        {                                                                                                \
-            0, 0,                                                                                        \
-            {                                                                                            \
-                0                                                                                        \
-            }                                                                                            \
-        }                                                                                                \
+            {0, 0, {0}}, NULL, 0                                                                         \
     }
 
 /*

@@ -176,6 +176,18 @@ APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsign
 
 /* --------------------------------------------------------------------------------------------- batches */
 
+/* How a batch holds the values of a field of varying shape. */
+typedef enum apl_collate {
+    /* One after another, with offsets and shapes: see apl_column. What all such fields do unless asked otherwise. */
+    APL_COLLATE_NONE = 0,
+    /* The same, and the values together are one array, of shape {elements of the first dimension, the other dimensions}:
+     * the field's first dimension varies, and no other. */
+    APL_COLLATE_RAGGED = 1,
+    /* Each value is padded at its end to one length along the dimension that varies, of which there is one: an array of
+     * shape {rows, the field's shape with that length}. */
+    APL_COLLATE_PAD = 2
+} apl_collate;
+
 /* Some records, stored by field. The caller holds a batch until it releases it. */
 typedef struct apl_batch apl_batch;
 
@@ -192,6 +204,11 @@ typedef struct apl_column {
     int64_t shape[APL_MAX_DIMS]; /* of one row; -1: varies */
     const uint64_t *offsets;     /* rows + 1 of them, in elements; NULL for a fixed shape */
     const int64_t *shapes;       /* rows x ndim; NULL for a fixed shape */
+    apl_collate how;             /* how the values of a field of varying shape are held */
+    /* The shape of data as one array: {rows, shape...} where all rows have one shape; otherwise what `how` says, and
+     * {elements} for APL_COLLATE_NONE. */
+    unsigned dims;
+    int64_t dim[APL_MAX_DIMS + 1];
 } apl_column;
 
 /* The number of rows in the batch. */

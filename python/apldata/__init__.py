@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from . import _errors, transforms
+from . import _errors, collation, transforms
 from ._arrays import numpy_dtype
 from ._core import Batch, View
 from ._core import version as _version
@@ -45,8 +45,10 @@ from ._errors import (
 from ._loader import Loader
 from ._part import SplitView
 from ._progress import Progress
+from ._ragged import RaggedArray
 from ._store import Store
 from ._writer import Writer
+from .collation import Pad, Ragged
 from .ingesting import IngestSummary, IngestWarning, ingest
 from .sampling import Sampling
 from .schema import BadBlock, Field, Member, Schema, Split
@@ -77,9 +79,9 @@ __all__ = [
     "CorruptError", "Cutout", "Error", "ExistsError", "Field", "ForkedError", "IncompleteError",
     "IngestSummary", "IngestWarning", "InvalidError", "InvalidTypeError", "LentError", "Loader", "Member",
     "MismatchError", "NoFieldError", "NoMemoryError", "NoRecordError", "NoSpaceError", "Normalize",
-    "NotFoundError", "PerPicture", "Progress", "RandomCrop", "RandomFlip", "RandomHorizontalFlip",
-    "RandomResizedCrop", "RandomVerticalFlip", "ReentrantError", "Resize", "Sampling", "Schema",
-    "SourceError", "Split", "SplitView", "StorageError", "Store", "TimedOutError", "ToBFloat16",
-    "ToFloat16", "ToFloat32", "UnsupportedError", "VersionError", "View", "Writer", "ingest", "numpy_dtype",
-    "transforms",
+    "NotFoundError", "Pad", "PerPicture", "Progress", "Ragged", "RaggedArray", "RandomCrop", "RandomFlip",
+    "RandomHorizontalFlip", "RandomResizedCrop", "RandomVerticalFlip", "ReentrantError", "Resize", "Sampling",
+    "Schema", "SourceError", "Split", "SplitView", "StorageError", "Store", "TimedOutError", "ToBFloat16",
+    "ToFloat16", "ToFloat32", "UnsupportedError", "VersionError", "View", "Writer", "collation", "ingest",
+    "numpy_dtype", "transforms",
 ]  # fmt: skip

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._arguments import wrong_type
+from ._ragged import RaggedArray
 
 if TYPE_CHECKING:
     from ._core import View
@@ -65,12 +67,19 @@ def _flat(view: View) -> np.ndarray:
     return np.asarray(view.bits()).view(bfloat16()) if view.dtype == "bf16" else np.asarray(view)
 
 
-def as_array(view: View) -> np.ndarray | list[str] | list[np.ndarray]:
+def row_offsets(view: View) -> np.ndarray:
+    """Where the rows of a ragged view begin and end, along its first dimension: int64[rows + 1]."""
+    return np.asarray(view.offsets).astype(np.int64) // math.prod(view.shape[1:])
+
+
+def as_array(view: View) -> np.ndarray | list[str] | list[np.ndarray] | RaggedArray:
     """What ``batch[name]`` is: an array of the shape (rows, ...); for a field of varying shape, a list with
-    one for each row."""
+    one for each row, or, where that was asked for, a `RaggedArray`."""
     offsets = view.offsets
     if offsets is None:
         return _flat(view)
+    if view.ragged:
+        return RaggedArray(_flat(view), row_offsets(view))
     bounds, flat = np.asarray(offsets).tolist(), _flat(view)
     if view.dtype == "utf8":
         text = flat.tobytes()

@@ -54,13 +54,17 @@ def varying(store: Store) -> list[str]:
     return [field.name for field in store.schema if field.dtype == "utf8" or -1 in field.shape]
 
 
-def fixed_fields(store: Store, fields: Iterable[str] | None, framework: str) -> list[str]:
-    """The fields that have one dtype and shape in all records; of `fields`, if those are named.
+def fixed_fields(
+    store: Store, fields: Iterable[str] | None, framework: str, collated: Iterable[str] = ()
+) -> list[str]:
+    """The fields that have one dtype and shape in all records, or are `collated` to have; of `fields`, if
+    those are named.
 
     Raises:
         InvalidError: a field that is named has not, or no field has.
     """
-    uneven = varying(store)
+    made = set(collated)
+    uneven = [name for name in varying(store) if name not in made]
     if fields is None:
         even = [name for name in store.schema.names if name not in uneven]
         if not even:
@@ -73,7 +77,7 @@ def fixed_fields(store: Store, fields: Iterable[str] | None, framework: str) -> 
         if name in uneven:
             raise InvalidError(
                 f"{store.path}: field {name} is {store.schema[name].type}, of which {framework} can make no "
-                "array: leave it out of fields, or put an array in its place by a function among the "
-                "transforms"
+                "array: collate it, leave it out of fields, or put an array in its place by a function among "
+                "the transforms"
             )
     return found

@@ -39,6 +39,10 @@ APL_SCALE_NONE: int
 APL_SIZING_NONE: int
 APL_SIZING_RESIZE: int
 APL_SIZING_RANDOM: int
+APL_COLLATE_RAGGED: int
+APL_COLLATE_PAD: int
+APL_PART_LENGTHS: int
+APL_PART_MASK: int
 
 class View:
     """An array of a batch; lent to NumPy, PyTorch, JAX and others without a copy."""
@@ -49,6 +53,7 @@ class View:
     lent: bool
     offsets: View | None
     shapes: View | None
+    ragged: bool
     __array_interface__: dict[str, Any]
     def bits(self) -> View: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...

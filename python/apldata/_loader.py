@@ -7,7 +7,7 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -39,6 +39,7 @@ from ._mix import records_of, sources, weight_of
 from ._pass import Epoch, Pass
 from ._source import Source
 from ._store import Store
+from .collation import Collation, Collations
 from .sampling import Sampling
 from .schema import listed
 from .transforms import check_channels, split_transforms
@@ -82,6 +83,8 @@ class Loader:
             arrays or replace them (``batch["image"] = ...``), and may return something else to be handed out
             instead.
         fields: names of the fields wanted; None: all. Others are not decoded. []: ids alone (`batch.ids`).
+        collate: how fields of varying shape become arrays, of `apldata.collation`: a dict such as
+            ``{"tokens": Pad()}``. Without, ``batch[name]`` is a list with an array for each row.
         shuffle: False: in the order of ids, for evaluation. (`apldata.torch.DataLoader`, as torch's own, does
             not shuffle unless asked to; all other loaders do.)
         drop_last: no batch that is not full (with ranks: no step that is not).
@@ -140,6 +143,7 @@ class Loader:
         seed: int = 0,
         transforms: Iterable[Any] = (),
         fields: Iterable[str] | None = None,
+        collate: Mapping[str, Collation] | None = None,
         shuffle: bool = True,
         drop_last: bool = False,
         threads: int | None = None,
@@ -180,6 +184,8 @@ class Loader:
             **wholes(0, U32, loaders=loaders, consumers=consumers, queue_depth=queue_depth, bins=bins,
                      lanes=lanes, rank=rank or 0, world=world or 0),
         }  # fmt: skip
+        self._collations = Collations(collate, self.store.schema, fields)
+        self._options |= self._collations.in_c()
         first_epoch = whole("first_epoch", first_epoch, 0, U63)
         self._timeout = 0.0 if timeout is None else number("timeout", timeout, _SECONDS, 0)
         check_channels(in_c, self.store.schema)

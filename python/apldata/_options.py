@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypedDict
 
+from .collation import Collation
 from .sampling import Sampling
 
 
 class RecordOptions(TypedDict, total=False):
-    """Which records come, how often, and through how much memory."""
+    """Which records come, how often, in what form, and through how much memory."""
 
+    collate: Mapping[str, Collation] | None
     window: int
     bins: int
     reuse: int

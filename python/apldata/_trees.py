@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ._core import Batch
+from ._ragged import RaggedArray
 
 Mapping.register(Batch)
 
@@ -28,11 +29,26 @@ def _with_keys(key: Callable[[str], Any]) -> Callable[[Batch], Any]:
     return flatten
 
 
+def _flatten_ragged(array: RaggedArray) -> tuple[list[Any], None]:
+    return [array.values, array.offsets], None
+
+
+def _unflatten_ragged(nothing: None, parts: Iterable[Any]) -> RaggedArray:
+    return RaggedArray(*parts)
+
+
 def _register_with_jax(tree: Any) -> None:
+    tree.register_pytree_node(RaggedArray, _flatten_ragged, _unflatten_ragged)
     tree.register_pytree_with_keys(Batch, _with_keys(tree.DictKey), _unflatten, _flatten)
 
 
 def _register_with_torch(tree: Any) -> None:
+    tree.register_pytree_node(
+        RaggedArray,
+        _flatten_ragged,
+        lambda parts, nothing: _unflatten_ragged(nothing, parts),
+        serialized_type_name="apldata.RaggedArray",
+    )
     tree.register_pytree_node(
         Batch,
         _flatten,

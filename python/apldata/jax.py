@@ -29,6 +29,7 @@ from ._errors import InvalidError, LentError
 from ._loader import Loader
 from ._options import LoaderOptions
 from ._pass import Pass
+from ._ragged import RaggedArray
 from ._source import Source
 from ._store import Store
 from .transforms import listed
@@ -56,7 +57,8 @@ class DataLoader(Loader):
     batch that the loop has. The arrays are committed to their device. Without JAX's 64-bit mode, fields of 64
     bits become 32 bits, as everywhere in JAX.
 
-    Text and fields of varying shape are left out, unless a function among the transforms has put an array in
+    Text and fields of varying shape are left out, unless they are collated (``collate={"tokens": Pad()}``; of
+    `Ragged`, a pytree `RaggedArray` of two arrays), or a function among the transforms has put an array in
     their place; other arrays that functions put into a batch must not be written to afterwards, since JAX may
     use them where they are. What functions return instead of a batch may be any pytree of arrays.
 
@@ -103,7 +105,7 @@ class DataLoader(Loader):
         fields = [fields] if isinstance(fields, str) else some_names("fields", fields)
         store, transforms = db if isinstance(db, Store) else Store(db), listed(transforms)
         if not has_functions(transforms):
-            fields = fixed_fields(store, fields, "JAX")
+            fields = fixed_fields(store, fields, "JAX", options.get("collate") or ())
         if rank is None and world is None and (sharding is not None or jax.process_count() > 1):
             rank, world = jax.process_index(), jax.process_count()
         target = sharding if sharding is not None else _device_of(device)
@@ -207,7 +209,7 @@ class _Placement:
             self.held.add(lent)
         return {name: array for name, array in made.items() if array is not None}
 
-    def _array(self, batch: Batch, name: str, lent: list[jax.Array]) -> jax.Array | None:
+    def _array(self, batch: Batch, name: str, lent: list[jax.Array]) -> Any:
         """None: it is a list, of text or of arrays. What keeps the batch is put into `lent`."""
         relabelled = name in self._labels
         view = lent_view(batch, name) if self.lends and not relabelled else None
@@ -219,6 +221,8 @@ class _Placement:
         value = batch[name]
         if isinstance(value, list):
             return None
+        if isinstance(value, RaggedArray):
+            return RaggedArray(self._put(value.values), self._put(value.offsets))
         return self._put(value.astype(self._dtype) if relabelled else value)
 
     def _put(self, value: Any) -> jax.Array:

@@ -20,6 +20,7 @@ from ._columns import lent_view, whole_targets
 from ._errors import CancelledError, InvalidError
 from ._loader import Loader
 from ._options import DatasetOptions
+from ._ragged import RaggedArray
 from ._source import apply
 from ._store import Store
 
@@ -166,6 +167,8 @@ def _tensor(batch: _core.Batch, name: str) -> Any:
     if view is not None:
         return tf.experimental.dlpack.from_dlpack(view.__dlpack__())
     value = batch[name]
+    if isinstance(value, RaggedArray):
+        return _of_rows(value)
     return _ragged(name, value) if _is_ragged(value) else tf.convert_to_tensor(value)
 
 
@@ -180,6 +183,12 @@ def _ragged(name: str, values: list[np.ndarray]) -> tf.RaggedTensor:
     flat = tf.convert_to_tensor(np.concatenate(values))
     lengths = np.array([len(value) for value in values], np.int64)
     return tf.RaggedTensor.from_row_lengths(flat, lengths, validate=False)
+
+
+def _of_rows(array: RaggedArray) -> tf.RaggedTensor:
+    return tf.RaggedTensor.from_row_splits(
+        tf.convert_to_tensor(array.values), tf.convert_to_tensor(array.offsets), validate=False
+    )
 
 
 def _too_uneven(name: str) -> InvalidError:
@@ -225,6 +234,8 @@ def _copy(item: Any, labels: _Labels) -> Any:
 
 
 def _copy_of(name: str, value: Any) -> Any:
+    if isinstance(value, RaggedArray):
+        return _of_rows(value)
     if _is_ragged(value):
         return _ragged(name, value)
     return np.array(value, object) if isinstance(value, list) else _copy_array(value)  # a list is text
@@ -245,9 +256,10 @@ def _copy_array(value: Any) -> np.ndarray:
 def _signature(loader: Loader, labels: _Labels) -> Any:
     """The specifications of what the loader hands out, told from a batch that a reader of its own makes."""
     for name in loader._options["fields"] or loader.store.schema.names:
-        if not loader._functions and -1 in loader.store.schema[name].shape[1:]:
+        collated = name in loader._collations.by_name
+        if not (loader._functions or collated) and -1 in loader.store.schema[name].shape[1:]:
             raise _too_uneven(name)
-    kept = ("split", "batch_size", "transforms", "fields", "skip_corrupt")
+    kept = ("split", "batch_size", "transforms", "fields", "skip_corrupt", "collations", "parts")
     options = {key: loader._options[key] for key in kept} | {"sequential": 1, "threads": _core.APL_NO_THREADS}
     reader = _core.Reader(loader.store, options)  # decodes a few blocks
     item: Any = reader.next(loader._timeout)
@@ -256,13 +268,19 @@ def _signature(loader: Loader, labels: _Labels) -> Any:
     item = apply(loader._functions, item)
     rows = loader.batch_size if loader._options["drop_last"] and not loader._functions else None
     copies = _copy(item, labels)
+    known = {} if loader._functions else loader._collations.shapes()
     del item
     reader.close()
+    if known:
+        return {name: _spec(value, rows, known.get(name)) for name, value in copies.items()}
     return tf.nest.map_structure(lambda value: _spec(value, rows), copies)
 
 
-def _spec(value: Any, rows: int | None) -> tf.TypeSpec:
+def _spec(value: Any, rows: int | None, shape: tuple[int | None, ...] | None = None) -> tf.TypeSpec:
+    """Of what is like `value`; shape: of a row, where rows have not one."""
     if isinstance(value, tf.RaggedTensor):
         shape = (rows, None, *value.shape[2:])
         return tf.RaggedTensorSpec(shape, value.dtype, ragged_rank=1, row_splits_dtype=tf.int64)
+    if shape is not None:
+        return tf.TensorSpec((rows, *shape), tf.as_dtype(value.dtype))
     return tf.TensorSpec((rows, *value.shape[1:]) if value.ndim else (), tf.as_dtype(value.dtype))

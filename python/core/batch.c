@@ -17,13 +17,14 @@ struct batch {
     PyObject_HEAD struct lease *lease; /* NULL: released */
     PyObject *store;                   /* from which its classes are known */
     PyObject *names;                   /* the store's */
+    PyObject *parts;                   /* as batch_object() takes them; NULL: none */
     PyObject *copies;                  /* dict: views of small columns that have been asked for */
     PyObject *values; /* dict: arrays that have been asked for, or put in place of the batch's own */
     uint64_t epoch, position;
     size_t rows;
 };
 
-PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *store)
+PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *store, PyObject *parts)
 {
     allocfunc allocate = PyType_GetSlot(state->batch, Py_tp_alloc);
     struct lease *lease = lease_new(batch);
@@ -37,6 +38,7 @@ PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *sto
     b->lease = lease;
     b->store = Py_NewRef(store);
     b->names = Py_NewRef(((struct py_store *)store)->names);
+    b->parts = Py_XNewRef(parts);
     b->epoch = apl_batch_epoch(batch);
     b->position = apl_batch_position(batch);
     b->rows = apl_batch_rows(batch);
@@ -52,6 +54,7 @@ static int traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(((struct batch *)self)->values);
     Py_VISIT(((struct batch *)self)->copies);
     Py_VISIT(((struct batch *)self)->names);
+    Py_VISIT(((struct batch *)self)->parts);
     Py_VISIT(((struct batch *)self)->store);
     Py_VISIT(Py_TYPE(self));
     return 0;
@@ -63,6 +66,7 @@ static int clear(PyObject *self)
     Py_CLEAR(b->values);
     Py_CLEAR(b->copies);
     Py_CLEAR(b->names);
+    Py_CLEAR(b->parts);
     Py_CLEAR(b->store);
     return 0;
 }
@@ -98,19 +102,47 @@ struct lease *batch_lease(struct core_state *state, PyObject *object)
     return NULL;
 }
 
-/* The number of the field called `name`, whose column is in the batch; -1: a NoFieldError is set. */
-static Py_ssize_t find(struct batch *b, const struct lease *lease, PyObject *name)
+/* A part that the batch has, and its name, borrowed; NULL: an error is set. */
+static const apl_column *part_at(const struct batch *b, const struct lease *lease, Py_ssize_t i,
+                                 PyObject **name)
+{
+    unsigned field, part;
+    if (!PyArg_ParseTuple(PyTuple_GetItem(b->parts, i), "UII:parts", name, &field, &part))
+        return NULL;
+    const apl_column *column = apl_batch_part(lease_batch(lease), field, (apl_part)part);
+    if (!column)
+        PyErr_SetString(PyExc_SystemError, "parts: the reader has not such a part");
+    return column;
+}
+
+/* The part called `name`; NULL without an error: there is none. */
+static const apl_column *find_part(const struct batch *b, const struct lease *lease, PyObject *name)
+{
+    for (Py_ssize_t i = 0; b->parts && i < PyTuple_Size(b->parts); i++) {
+        PyObject *its;
+        const apl_column *column = part_at(b, lease, i, &its);
+        int same = column ? PyObject_RichCompareBool(its, name, Py_EQ) : -1;
+        if (same)
+            return same < 0 ? NULL : column;
+    }
+    return NULL;
+}
+
+/* The column or part called `name`; NULL: a NoFieldError is set. */
+static const apl_column *find(struct batch *b, const struct lease *lease, PyObject *name)
 {
     Py_ssize_t n = PyTuple_Size(b->names);
     for (Py_ssize_t i = 0; i < n; i++) {
         int same = PyObject_RichCompareBool(PyTuple_GetItem(b->names, i), name, Py_EQ);
         if (same < 0)
-            return -1;
+            return NULL;
         if (same && apl_batch_column(lease_batch(lease), (unsigned)i))
-            return i;
+            return apl_batch_column(lease_batch(lease), (unsigned)i);
     }
-    PyErr_Format(core_state_of(b)->no_field, "the batch has no field %R", name);
-    return -1;
+    const apl_column *part = find_part(b, lease, name);
+    if (!part && !PyErr_Occurred())
+        PyErr_Format(core_state_of(b)->no_field, "the batch has no field %R", name);
+    return part;
 }
 
 /* What a dict has under a name, as a new reference; NULL without an error: nothing. */
@@ -152,9 +184,8 @@ static PyObject *column(PyObject *self, PyObject *name)
 {
     struct batch *b = (struct batch *)self;
     struct lease *lease = hold(b);
-    Py_ssize_t i = lease ? find(b, lease, name) : -1;
-    PyObject *view =
-        i < 0 ? NULL : view_of(b, lease, name, apl_batch_column(lease_batch(lease), (unsigned)i));
+    const apl_column *found = lease ? find(b, lease, name) : NULL;
+    PyObject *view = found ? view_of(b, lease, name, found) : NULL;
     lease_end(lease);
     return view;
 }
@@ -199,6 +230,11 @@ static PyObject *column_names(const struct batch *b, const struct lease *lease)
         if (apl_batch_column(lease_batch(lease), (unsigned)i) &&
             PyList_Append(list, PyTuple_GetItem(b->names, i)) < 0)
             Py_CLEAR(list);
+    for (Py_ssize_t i = 0; list && b->parts && i < PyTuple_Size(b->parts); i++) {
+        PyObject *name;
+        if (!part_at(b, lease, i, &name) || PyList_Append(list, name) < 0)
+            Py_CLEAR(list);
+    }
     return list;
 }
 

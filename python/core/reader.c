@@ -15,7 +15,7 @@
 struct py_reader {
     PyObject_HEAD struct handle handle;
     struct pin *pin;
-    PyObject *store;
+    PyObject *store, *parts;
 };
 
 static void close_reader(void *it)
@@ -41,6 +41,8 @@ static int open_reader(struct py_reader *self, struct py_store *store, struct re
     self->store = Py_NewRef((PyObject *)store);
     self->pin = call->pin;
     call->pin = NULL;
+    self->parts = call->parts;
+    call->parts = NULL;
     return 0;
 }
 
@@ -105,6 +107,7 @@ static void dealloc(PyObject *self)
     close_it(r);
     pin_free(r->pin);
     Py_CLEAR(r->store);
+    Py_CLEAR(r->parts);
     release(self);
     Py_DECREF(type);
 }
@@ -112,6 +115,7 @@ static void dealloc(PyObject *self)
 static int traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(((struct py_reader *)self)->store);
+    Py_VISIT(((struct py_reader *)self)->parts);
     Py_VISIT(Py_TYPE(self));
     return 0;
 }
@@ -169,7 +173,7 @@ static PyObject *next(PyObject *self, PyObject *args)
         Py_RETURN_NONE;
     if (status == APL_E_TIMEOUT)
         tell_whole_wait(&err, timeout);
-    return status == APL_OK ? batch_object(state, batch, r->store) : core_raise(state, &err);
+    return status == APL_OK ? batch_object(state, batch, r->store, r->parts) : core_raise(state, &err);
 }
 
 static PyObject *next_epoch(PyObject *self, PyObject *unused)

@@ -12,6 +12,8 @@ struct reader_call {
     apl_reader_options options;
     apl_transform transforms[APL_MAX_FIELDS];
     const char *fields[APL_MAX_FIELDS];
+    apl_collation collations[APL_MAX_FIELDS];
+    PyObject *parts; /* what batch_object() takes of that name; NULL: none */
     apl_sampling sampling;
     apl_source *mix;
     PyObject **mixed; /* the options.mix.count stores of it, each in use until the call is freed */
@@ -28,6 +30,9 @@ void reader_call_free(struct reader_call *call);
 /* A transform, from a dict whose keys are the names of apl_transform's members. Its name lies in what is appended to
  * call->owners, a list. -1: an error is set. */
 int transform_from(struct reader_call *call, PyObject *given, apl_transform *t);
+
+/* reader_collate.c: how fields are collated: `collations`, `parts`. */
+int take_collations(struct reader_call *call, PyObject *dict);
 
 /* reader_records.c: which records are read: `ids`, `sampling`, `mix`. */
 int take_records(struct reader_call *call, PyTypeObject *store, PyObject *dict);

@@ -189,7 +189,8 @@ static int take_all(struct reader_call *call, PyTypeObject *store, PyObject *dic
 #undef ITEM
 #undef ITEM_OF
     if (take_text(call->owners, dict, "split", &call->options.split) < 0 || take_fields(call, dict) < 0 ||
-        take_transforms(call, dict) < 0 || take_records(call, store, dict) < 0 ||
+        take_transforms(call, dict) < 0 || take_collations(call, dict) < 0 ||
+        take_records(call, store, dict) < 0 ||
         take_bytes(call->owners, dict, "state", &call->options.state, &call->options.state_size) < 0 ||
         take_pin(call, dict) < 0 ||
         take_numbers(&call->options, items, sizeof items / sizeof *items, dict) < 0)
@@ -213,6 +214,7 @@ void reader_call_free(struct reader_call *call)
 {
     free_records(call);
     Py_CLEAR(call->owners);
+    Py_CLEAR(call->parts);
     pin_free(call->pin);
     call->pin = NULL;
 }

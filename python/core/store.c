@@ -202,7 +202,7 @@ static PyObject *get_ids(struct py_store *s, const Py_buffer *ids, const apl_get
     Py_BEGIN_ALLOW_THREADS status =
         apl_store_get_batch(store, ids->buf, (size_t)ids->len / 8, options, &batch, &err);
     Py_END_ALLOW_THREADS store_done(s);
-    return status == APL_OK ? batch_object(state, batch, (PyObject *)s) : core_raise(state, &err);
+    return status == APL_OK ? batch_object(state, batch, (PyObject *)s, NULL) : core_raise(state, &err);
 }
 
 static PyObject *get(PyObject *self, PyObject *args, PyObject *keywords)

@@ -42,15 +42,9 @@ PyObject *view_of_column(struct core_state *state, struct lease *lease, const ap
     v->writable = true;
     v->rows = rows;
     v->column = column;
-    if (column->offsets) {
-        v->ndim = 1;
-        v->shape[0] = (Py_ssize_t)column->offsets[rows];
-    } else {
-        v->ndim = (int)column->ndim + 1;
-        v->shape[0] = (Py_ssize_t)rows;
-        for (unsigned d = 0; d < column->ndim; d++)
-            v->shape[d + 1] = (Py_ssize_t)column->shape[d];
-    }
+    v->ndim = (int)column->dims;
+    for (unsigned d = 0; d < column->dims; d++)
+        v->shape[d] = (Py_ssize_t)column->dim[d];
     set_strides(v);
     return (PyObject *)v;
 }
@@ -178,6 +172,13 @@ static PyObject *get_shapes(PyObject *self, void *unused)
     return view_of_array(core_state_of(self), v->lease, v->column->shapes, APL_I64, 2, shape);
 }
 
+static PyObject *get_ragged(PyObject *self, void *unused)
+{
+    (void)unused;
+    struct view *v = (struct view *)self;
+    return PyBool_FromLong(v->column && v->column->how == APL_COLLATE_RAGGED);
+}
+
 /* For those who know no bfloat16. */
 static PyObject *bits(PyObject *self, PyObject *unused)
 {
@@ -228,6 +229,7 @@ static PyGetSetDef attributes[] = {
     {"offsets", get_offsets, NULL,
      "Of a column of varying shape: row r has the elements offsets[r] ... offsets[r+1]-1. Else None.", NULL},
     {"shapes", get_shapes, NULL, "Of a column of varying shape: the shape of each row. Else None.", NULL},
+    {"ragged", get_ragged, NULL, "Are the values of all rows one array, by a collation?", NULL},
     {"__array_interface__", get_array_interface, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

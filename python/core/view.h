@@ -16,7 +16,7 @@ struct view {
     const apl_column *column; /* of a column in a batch, for its offsets and shapes; NULL otherwise */
 };
 
-/* New views. A column of varying shape is one long row of elements. */
+/* New views, of the shape of the column's data as one array: of a varying shape, one long row of elements. */
 PyObject *view_of_column(struct core_state *state, struct lease *lease, const apl_column *column,
                          size_t rows);
 /* Of a copy of a column whose values have one shape, which does not keep the batch; NULL: an error is set. */

@@ -429,3 +429,19 @@ def test_memory_does_not_grow(store_path, elsewhere):
         gc.collect()
         assert resident() - before < 24 << 20
         assert (threading.active_count(), len(os.listdir("/proc/self/fd"))) <= others
+
+
+def test_values_of_varying_shape_are_collated(tmp_path: Path) -> None:
+    from collate_tools import COUNT, make
+
+    db = make(tmp_path / "db")
+    rows = 0
+    collate = {"tokens": apldata.Pad(11), "boxes": apldata.Ragged()}
+    for batch in DataLoader(db, batch_size=8, collate=collate):
+        assert isinstance(batch["tokens"], jax.Array) and batch["tokens"].shape[1] == 11
+        assert isinstance(batch["boxes"], apldata.RaggedArray)
+        summed = jax.jit(lambda ragged: ragged.values.sum())(batch["boxes"])
+        assert float(summed) == float(batch["boxes"].values.sum())
+        assert "sound" not in batch
+        rows += len(batch["tokens"])
+    assert rows == COUNT

@@ -374,3 +374,23 @@ def test_a_forgotten_dataset_ends_its_loader(store_path):
     gc.collect()
     assert all(loader() is None for loader in loaders)
     assert len(os.listdir("/proc/self/task")) < before + 16
+
+
+def test_values_of_varying_shape_are_collated(tmp_path: Path) -> None:
+    from collate_tools import COUNT, make, tokens
+
+    db = make(tmp_path / "db")
+    collate = {"tokens": apldata.Ragged(), "boxes": apldata.Pad(), "sound": apldata.Pad(3)}
+    dataset = apldata.tf.dataset(db, batch_size=8, collate=collate)
+    assert dataset.element_spec["boxes"].shape.as_list() == [None, None, 4]
+    assert dataset.element_spec["sound"].shape.as_list() == [None, 2, 3]
+    assert dataset.element_spec["boxes_mask"].shape.as_list() == [None, None]
+    rows = 0
+    for batch in dataset:
+        assert isinstance(batch["tokens"], tf.RaggedTensor)
+        assert batch["boxes"].shape[1] == tf.reduce_max(batch["boxes_lengths"])
+        rows += batch["tokens"].nrows().numpy()
+    assert rows == COUNT
+    for batch in apldata.tf.batches(apldata.Loader(db, batch_size=8, collate=collate, shuffle=False)):
+        assert batch["tokens"][0].numpy().tolist() == tokens(0).tolist()
+        break

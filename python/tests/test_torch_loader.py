@@ -183,3 +183,22 @@ def test_a_training_step(store_path: str) -> None:
             assert images.grad is not None and images.grad.shape == images.shape
             losses.append(loss.item())
     assert np.mean(losses[-10:]) < np.mean(losses[:10])
+
+
+def test_values_of_varying_shape_are_collated(tmp_path: Any) -> None:
+    from collate_tools import COUNT, make
+
+    db = make(tmp_path / "db")
+    collate = {"tokens": apldata.Ragged(), "sound": apldata.Pad(fill=-1)}
+    loader = DataLoader(db, batch_size=8, collate=collate, fields=["tokens", "sound", "label"])
+    count = 0
+    for batch in loader:
+        assert batch.tokens.is_nested and batch.tokens.layout == torch.jagged
+        assert batch.tokens.offsets().dtype == torch.int64
+        count += len(batch.tokens.unbind())
+        assert batch.sound.shape[:2] == (len(batch.label), 2) and batch.sound_mask.dtype == torch.bool
+        assert torch.equal(batch.sound_mask.sum(1), batch.sound_lengths)
+    assert count == COUNT
+    collate = {"tokens": apldata.Pad()}
+    first = next(iter(DataLoader(db, batch_size=8, collate=collate, fields=["tokens"], as_dict=True)))
+    assert set(first) == {"tokens", "tokens_lengths", "tokens_mask"}

@@ -19,6 +19,7 @@ from .._foreign import resolved
 from .._loader import Loader
 from .._options import RecordOptions
 from .._store import Store
+from ..collation import Collations
 from ..transforms import Transform, listed
 from . import _pinned
 from ._accelerate import Adopted
@@ -238,7 +239,8 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         self.drop_last, self.timeout, self.in_order = drop_last, timeout, bool(flag("in_order", in_order))
         self.pin_memory = bool(flag("pin_memory", pin_memory)) and _pinned.available()
         done = resolved(transforms, store.schema, names_given(store.schema, asked))
-        functions = self._prepare(store, asked, done, as_dict)
+        parts = Collations(options.get("collate"), store.schema, names_given(store.schema, asked)).part_names
+        functions = self._prepare(store, asked, done, as_dict, parts)
         by_default = rank is None and world is None and shard is True
         rank, world = place(rank, world, shard)
         super().__init__(
@@ -320,7 +322,12 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         return now.epoch + int(now.begun and not now.loaded)
 
     def _prepare(
-        self, store: Store, asked: list[str] | None, transforms: list[Any], as_dict: Any
+        self,
+        store: Store,
+        asked: list[str] | None,
+        transforms: list[Any],
+        as_dict: Any,
+        parts: tuple[str, ...],
     ) -> list[Any]:
         """Decides how batches become tensors, and where pinned memory comes from; the transforms are
         returned."""
@@ -330,9 +337,11 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         if self.pin_memory and not (changed or collated):
             pins = _pinned.Pins()
             self._pin = pins.pin, pins.unpin
-            self._converter = Converter(store.schema, asked, False, _pinned.Loans().lend, _pinned.copy_int64)
+            self._converter = Converter(
+                store.schema, asked, False, _pinned.Loans().lend, _pinned.copy_int64, parts=parts
+            )
         else:
-            self._converter = Converter(store.schema, asked, changed or collated)
+            self._converter = Converter(store.schema, asked, changed or collated, parts=parts)
         self._keys = Keys(self._converter.names, as_dict)
         if collated:
             assert self._user_collate is not None

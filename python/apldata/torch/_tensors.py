@@ -15,7 +15,9 @@ import torch
 from torch.utils.dlpack import from_dlpack
 
 from .._arguments import some_names, wrong_value
+from .._arrays import row_offsets
 from .._core import Batch, View
+from .._ragged import RaggedArray
 from ..schema import Schema
 
 _GIVEN = ("input", "target")  # marks of the fields that are given unless others are asked for
@@ -88,14 +90,26 @@ def from_array(array: np.ndarray) -> torch.Tensor:
 def _from_value(value: Any) -> Any:
     if isinstance(value, np.ndarray) and (value.dtype.kind in "biufc" or value.dtype.name == "bfloat16"):
         return from_array(value)
+    if isinstance(value, RaggedArray):
+        return _nested(from_array(value.values), value.offsets)
     if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
         return [from_array(array) for array in value]
     return value
 
 
+def _nested(values: torch.Tensor, offsets: np.ndarray) -> torch.Tensor:
+    """A nested tensor of jagged layout, in the memory of the values."""
+    longest = int(np.diff(offsets).max(initial=0))
+    return torch.nested.nested_tensor_from_jagged(
+        values, torch.from_numpy(offsets), min_seqlen=0, max_seqlen=max(longest, 1)
+    )
+
+
 def _from_view(view: View, lend: Callable[[View], torch.Tensor]) -> Any:
     if view.offsets is None:
         return lend(view)
+    if view.ragged:
+        return _nested(lend(view), row_offsets(view))
     bounds = np.asarray(view.offsets).tolist()
     pairs = list(pairwise(bounds))
     if view.dtype == "utf8":
@@ -121,6 +135,7 @@ class Converter:
         fields: names of the fields in the tuple; None: all inputs and targets, and what functions put in
             beside them.
         changed: may functions have put other values into the batches?
+        parts: names of the arrays that collations add to batches, which come after the fields.
         lend: makes a tensor of a view that is to stay; `copy`: one of int64 of a tensor of integers.
     """
 
@@ -131,12 +146,15 @@ class Converter:
         changed: bool,
         lend: Callable[[View], torch.Tensor] = from_dlpack,
         copy: Callable[[torch.Tensor], torch.Tensor] = lambda whole: whole.to(torch.int64),
+        *,
+        parts: tuple[str, ...] = (),
     ) -> None:
         self.names = tuple(names_given(schema, fields))
-        self._known, self._added = set(schema.names), changed and fields is None
+        self._all = (*self.names, *parts)
+        self._known, self._added = {*schema.names, *parts}, changed and fields is None
         self._targets = {field.name for field in schema if field.mark == "target"}
         self._changed, self._lend, self._copy = changed, lend, copy
-        self._type = tuple_type(self.names)
+        self._type = tuple_type(self._all)
 
     def _found(self, batch: Batch, name: str) -> Any:
         if self._changed:
@@ -160,6 +178,6 @@ class Converter:
         """The tuple, with a member for each field: a tensor of the shape (rows, ...); a list for text, or a
         varying shape."""
         if not self._added:
-            return self._type._make([self._value(batch, name) for name in self.names])
-        names = (*self.names, *(name for name in batch if name not in self._known))
+            return self._type._make([self._value(batch, name) for name in self._all])
+        names = (*self._all, *(name for name in batch if name not in self._known))
         return tuple_type(names)._make([self._value(batch, name) for name in names])

@@ -1,0 +1,153 @@
+"""How values of varying shape become arrays: what `collate=` of a loader takes, such as
+``{"tokens": Pad(fill=0), "boxes": Ragged()}``, and what comes of it.
+
+This runs in C, on the library's threads. Without, ``batch[name]`` is a list with an array for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arguments import U32, flag, number, text, whole, wrong_type
+from ._errors import InvalidError
+from ._ragged import RaggedArray
+from .schema import Field, Schema, listed
+
+__all__ = ["Collation", "Pad", "Ragged", "RaggedArray"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collation:
+    """How the values of a field become an array. Wrong arguments are refused when it is made."""
+
+    def _in_c(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _parts(self, name: str) -> list[tuple[str, int]]:
+        """Names and numbers of the arrays that it adds to batches, for the field of that name."""
+        return []
+
+    def _shape(self, field: Field) -> tuple[int | None, ...] | None:
+        """Of a row of the field's array, None standing for what differs between batches; None: of no
+        array."""
+        return None
+
+    def _part_shapes(self, field: Field) -> list[tuple[int | None, ...]]:
+        """Of a row of each part's."""
+        return []
+
+
+@dataclass(frozen=True)
+class Ragged(Collation):
+    """All rows' values one after another, with offsets: a `RaggedArray`; in `apldata.torch`, a nested tensor
+    of jagged layout; in `apldata.tf`, a `tf.RaggedTensor`. The first dimension of the field varies, and no
+    other."""
+
+    def _in_c(self) -> dict[str, Any]:
+        return {"how": _core.APL_COLLATE_RAGGED}
+
+
+@dataclass(frozen=True)
+class Pad(Collation):
+    """Values padded at their end to one length, along the dimension that varies. Batches have, beside the
+    field, ``batch["FIELD_lengths"]``, int64[rows], and ``batch["FIELD_mask"]``, bool[rows, length]: which
+    elements are the value's.
+
+    Args:
+        length: to pad to; None: the longest of the batch.
+        fill: what to pad with; the field's dtype must hold it exactly.
+        truncate: with a length, cut longer values off there; otherwise they are an error, which names the
+            record.
+    """
+
+    length: int | None = None
+    fill: float = 0
+    truncate: bool = False
+
+    def __post_init__(self) -> None:
+        if self.length is not None:
+            whole("length", self.length, 1, U32)
+        if not (isinstance(self.fill, float) and np.isnan(self.fill)) and self.fill not in (np.inf, -np.inf):
+            number("fill", self.fill)
+        if flag("truncate", self.truncate) and self.length is None:
+            raise InvalidError("truncate: to which length? Give length too")
+
+    def _in_c(self) -> dict[str, Any]:
+        return {
+            "how": _core.APL_COLLATE_PAD, "length": self.length or 0, "fill": float(self.fill),
+            "truncate": int(self.truncate),
+        }  # fmt: skip
+
+    def _parts(self, name: str) -> list[tuple[str, int]]:
+        return [(f"{name}_lengths", _core.APL_PART_LENGTHS), (f"{name}_mask", _core.APL_PART_MASK)]
+
+    def _shape(self, field: Field) -> tuple[int | None, ...] | None:
+        return tuple(self.length if size < 0 else size for size in field.shape)
+
+    def _part_shapes(self, field: Field) -> list[tuple[int | None, ...]]:
+        return [(), (self.length,)]
+
+
+class Collations:
+    """The collations of a loader, by the names of fields.
+
+    Args:
+        given: as `collate=` of a loader.
+        schema: of its store.
+        fields: names of the fields that it reads; None: all.
+    """
+
+    def __init__(
+        self, given: Mapping[str, Collation] | None, schema: Schema, fields: Sequence[str] | None
+    ) -> None:
+        wanted = "a dict from names of fields to collations, such as {'tokens': Pad()}, or None"
+        if given is not None and not isinstance(given, Mapping):
+            raise wrong_type("collate", wanted, given)
+        self.by_name: dict[str, Collation] = dict(given or {})
+        read = schema.names if fields is None else fields
+        for name, how in self.by_name.items():
+            if text("a key of collate", name) not in read:
+                raise InvalidError(f"collate: {name!r} is no field that is read: those are {listed(read)}")
+            if not isinstance(how, Collation):
+                raise wrong_type(f"collate[{name!r}]", "a collation, such as Pad()", how)
+        self.fields = {name: schema[name] for name in self.by_name}
+        numbers = {name: i for i, name in enumerate(schema.names)}
+        self.parts = tuple(
+            (part, numbers[name], kind)
+            for name, how in self.by_name.items()
+            for part, kind in how._parts(name)
+        )
+        taken = [part for part, *_ in self.parts if part in numbers]
+        if taken:
+            raise InvalidError(
+                f"collate: it adds an array {taken[0]!r} to batches, and the store has a field of that name"
+            )
+
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """Of the arrays that are added to batches."""
+        return tuple(name for name, *_ in self.parts)
+
+    def in_c(self) -> dict[str, Any]:
+        """As options of the extension's reader."""
+        return {
+            "collations": [{"field": name, **how._in_c()} for name, how in self.by_name.items()],
+            "parts": self.parts,
+        }
+
+    def shapes(self) -> dict[str, tuple[int | None, ...]]:
+        """Of rows of the arrays that collations make, by name; None stands for what differs between
+        batches."""
+        found: dict[str, tuple[int | None, ...]] = {}
+        for name, how in self.by_name.items():
+            field = self.fields[name]
+            shape = how._shape(field)
+            if shape is not None:
+                found[name] = shape
+            found.update(zip([part for part, _ in how._parts(name)], how._part_shapes(field), strict=True))
+        return found

@@ -1,0 +1,118 @@
+"""Values of varying shape as arrays, in each framework's own way."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from collate_tools import COUNT, boxes, make, tokens
+
+import apldata
+from apldata import InvalidError, InvalidTypeError, Loader, Pad, Ragged, RaggedArray, Writer
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("collate") / "db")
+
+
+def test_padded(db):
+    seen = []
+    for batch in Loader(db, batch_size=8, collate={"tokens": Pad(fill=7), "sound": Pad(3, fill=-1)}):
+        rows, lengths, mask = batch["tokens"], batch["tokens_lengths"], batch["tokens_mask"]
+        assert rows.dtype == np.uint16 and lengths.dtype == np.int64 and mask.dtype == bool
+        assert rows.shape == mask.shape == (batch.rows, lengths.max())
+        for i, row, length, known in zip(batch.ids, rows, lengths, mask, strict=True):
+            assert row[:length].tolist() == tokens(int(i)).tolist() == row[known].tolist()
+            assert (row[length:] == 7).all()
+        assert batch["sound"].shape == (batch.rows, 2, 3)
+        assert batch["sound_mask"].sum(1).tolist() == [i % 4 for i in batch.ids.tolist()]
+        names = [
+            "tokens",
+            "boxes",
+            "sound",
+            "label",
+            "tokens_lengths",
+            "tokens_mask",
+            "sound_lengths",
+            "sound_mask",
+        ]
+        assert list(batch) == names
+        assert isinstance(batch["boxes"], list)
+        seen += batch.ids.tolist()
+    assert sorted(seen) == list(range(COUNT))
+
+
+def test_ragged(db):
+    for batch in Loader(db, batch_size=8, collate={"tokens": Ragged(), "boxes": Ragged()}):
+        rows = batch["boxes"]
+        assert isinstance(rows, RaggedArray) and len(rows) == batch.rows
+        assert rows.values.shape == (rows.offsets[-1], 4) and rows.offsets.dtype == np.int64
+        assert rows.lengths.tolist() == [i % 3 for i in batch.ids.tolist()]
+        for i, row, found in zip(batch.ids.tolist(), batch["tokens"], rows, strict=True):
+            assert row.tolist() == tokens(i).tolist() and found.tolist() == boxes(i).tolist()
+        assert rows[-1].tolist() == boxes(int(batch.ids[-1])).tolist()
+        assert [row.tolist() for row in rows[:2]] == [boxes(i).tolist() for i in batch.ids[:2].tolist()]
+        with pytest.raises(IndexError):
+            rows[batch.rows]
+    assert repr(rows) == f"RaggedArray({len(rows)} rows, values=float32[{rows.offsets[-1]}, 4])"
+
+
+def test_functions_over_batches_get_what_was_collated(db):
+    def double(batch):
+        batch["tokens"] = batch["tokens"] * 2
+
+    for batch in Loader(db, batch_size=8, collate={"tokens": Pad()}, transforms=[double]):
+        for i, row, length in zip(batch.ids.tolist(), batch["tokens"], batch["tokens_lengths"], strict=True):
+            assert row[:length].tolist() == (tokens(i) * 2).tolist()
+
+
+def test_a_state_may_be_taken_and_resumed_by_another_collation(db):
+    loader = Loader(db, batch_size=8, collate={"tokens": Pad()})
+    epoch = iter(loader)
+    next(epoch)
+    other = Loader(db, batch_size=8, collate={"tokens": Ragged()})
+    other.load_state_dict(loader.state_dict())
+    assert next(iter(other)).ids.tolist() == next(epoch).ids.tolist()
+
+
+def test_refusals(db):
+    for collate, error, told in (
+        ({"nothing": Pad()}, InvalidError, "collate: 'nothing' is no field that is read"),
+        ({"tokens": "pad"}, InvalidTypeError, "a collation, such as Pad()"),
+        ([Pad()], InvalidTypeError, "collate must be a dict from names of fields to collations"),
+        (
+            {"label": Pad()},
+            InvalidError,
+            "field label: is u8; pad is for fields of which one dimension varies",
+        ),
+        ({"sound": Ragged()}, InvalidError, "field sound: is i16[2,*]; ragged is for fields"),
+        ({"tokens": Pad(fill=-1)}, InvalidError, "field tokens: u16 cannot hold fill -1 exactly"),
+    ):
+        with pytest.raises(error, match=None) as raised:
+            Loader(db, collate=collate)
+        assert told in str(raised.value)
+    with pytest.raises(InvalidError, match="truncate"):
+        Pad(truncate=True)
+    with pytest.raises(InvalidError, match="record 13: field tokens is 9 long, and is to be padded to 5"):
+        next(iter(Loader(db, shuffle=False, ids=range(10, 20), collate={"tokens": Pad(5)})))
+    row = next(iter(Loader(db, shuffle=False, collate={"tokens": Pad(5, truncate=True)})))["tokens"]
+    assert row.shape == (COUNT, 5)
+
+
+def test_names_that_the_store_has_are_not_taken(tmp_path):
+    with Writer(tmp_path / "db", {"x": ("u8", (-1,)), "x_mask": "u8"}) as w:
+        w.append(x=[1], x_mask=1)
+    with pytest.raises(InvalidError, match="adds an array 'x_mask' to batches, and the store has a field"):
+        Loader(tmp_path / "db", collate={"x": Pad()})
+
+
+def test_collations_are_values():
+    assert Pad(3) == Pad(3) != Pad(4) and pickle.loads(pickle.dumps(Pad(3, fill=1))) == Pad(3, fill=1)
+    array = RaggedArray(np.arange(3), np.array([0, 1, 3]))
+    assert [row.tolist() for row in pickle.loads(pickle.dumps(array))] == [[0], [1, 2]]
+    assert not subprocess.run([sys.executable, "-c", "import apldata.collation"], check=True).returncode
+    assert apldata.collation.Pad is Pad

@@ -1,0 +1,157 @@
+/* What a caller asks to be collated: see collation.h. */
+#include "collation.h"
+
+#include "exactly.h"
+#include "sized.h"
+
+/* ---------------------------------------------------------------------------------------------- asking */
+
+static const char *const names[] = {
+    [APL_COLLATE_NONE] = "none", [APL_COLLATE_RAGGED] = "ragged", [APL_COLLATE_PAD] = "pad"};
+#define LAST_WAY APL_COLLATE_PAD
+
+/* Members that another way of collating has. */
+static apl_status check_meaning(const char *field, const apl_collation *asked, apl_error *err)
+{
+    bool pads = asked->how == APL_COLLATE_PAD;
+    if (!pads && (asked->length || asked->fill != 0 || asked->truncate))
+        return fail(err, APL_E_INVALID, "field %s: length, fill and truncate have no meaning for %s", field,
+                    names[asked->how]);
+    if (asked->truncate && asked->length == 0)
+        return fail(err, APL_E_INVALID, "field %s: truncate without a length", field);
+    return APL_OK;
+}
+
+/* The one dimension that varies. */
+static apl_status find_axis(const apl_field *f, const apl_collation *asked, unsigned *axis, apl_error *err)
+{
+    char text[FIELD_TYPE_TEXT];
+    *axis = 0;
+    if (f->dtype == APL_UTF8)
+        return fail(err, APL_E_INVALID, "field %s: text is not collated", f->name);
+    while (*axis < f->ndim && f->shape[*axis] >= 0)
+        ++*axis;
+    if (field_varying(f) != 1 || (*axis > 0 && asked->how != APL_COLLATE_PAD))
+        return fail(err, APL_E_INVALID, "field %s: is %s; %s is for fields of which one dimension varies%s",
+                    f->name, field_type_text(f, text), names[asked->how],
+                    asked->how == APL_COLLATE_PAD ? "" : ", the first");
+    return APL_OK;
+}
+
+/* Bytes of a value that is `length` long in the dimension that varies; 0: more than a value may have. */
+static size_t row_value_bytes(const apl_field *f, uint64_t length)
+{
+    uint32_t dim = length > APL_MAX_VALUE ? APL_MAX_VALUE + 1 : (uint32_t)length;
+    size_t bytes;
+    return field_value_bytes(f, &dim, &bytes) ? bytes : 0;
+}
+
+static apl_status add_part(struct reader_options *o, unsigned field, apl_part part, size_t row_bytes,
+                           apl_error *err)
+{
+    if (o->part_count == POOL_MAX_PARTS)
+        return fail(err, APL_E_UNSUPPORTED, "collations add more than %u arrays to a batch", POOL_MAX_PARTS);
+    o->parts[o->part_count++] = (struct collation_part){field, part, row_bytes};
+    return APL_OK;
+}
+
+static apl_status take_pad(struct reader_options *o, unsigned field, const apl_field *f,
+                           const struct collation *c, apl_error *err)
+{
+    if (c->length && row_value_bytes(f, c->length) == 0)
+        return fail(err, APL_E_INVALID, "field %s: values of length %llu are larger than %u bytes", f->name,
+                    (unsigned long long)c->length, APL_MAX_VALUE);
+    TRY(add_part(o, field, APL_PART_LENGTHS, sizeof(int64_t), err));
+    return add_part(o, field, APL_PART_MASK, (size_t)c->length, err);
+}
+
+static apl_status take_collation(apl_reader *r, const apl_collation *asked, apl_error *err)
+{
+    struct reader_options *o = &r->options;
+    unsigned field;
+    if ((unsigned)asked->how > LAST_WAY)
+        return fail(err, APL_E_INVALID, "a collation's `how` is %u: at most %u", (unsigned)asked->how,
+                    LAST_WAY);
+    TRY(store_find_field(r->store, asked->field, &field, err));
+    const apl_field *f = &r->schema->fields[field];
+    struct collation *c = &o->collations[field];
+    if (!o->wanted[field])
+        return fail(err, APL_E_INVALID, "field %s: has a collation, but is not read", f->name);
+    if (c->how || o->transforms[field].size)
+        return fail(err, APL_E_INVALID, "field %s: %s", f->name,
+                    c->how ? "two collations" : "a transform and a collation exclude each other");
+    TRY(check_meaning(f->name, asked, err));
+    if (asked->how == APL_COLLATE_NONE)
+        return APL_OK;
+    TRY(find_axis(f, asked, &c->axis, err));
+    c->how = asked->how;
+    c->length = asked->length;
+    c->truncate = asked->truncate;
+    if (!exactly(f->dtype, asked->fill, c->fill))
+        return fail(err, APL_E_INVALID, "field %s: %s cannot hold fill %.17g exactly", f->name,
+                    apl_dtype_name(f->dtype), asked->fill);
+    return c->how == APL_COLLATE_PAD ? take_pad(o, field, f, c, err) : APL_OK;
+}
+
+apl_status collation_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    static const apl_collation defaults = APL_COLLATION_INIT;
+    for (size_t i = 0; i < asked->collation_count; i++) {
+        apl_collation one = defaults;
+        TRY(options_take_from(&one, sizeof one, asked->collations, i, "apl_collation", err));
+        if (!one.field)
+            return fail(err, APL_E_INVALID, "collations[%zu]: field is NULL", i);
+        TRY(take_collation(r, &one, err));
+    }
+    return APL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- memory */
+
+void collation_row_bytes(const apl_reader *r, size_t *bytes)
+{
+    const struct reader_options *o = &r->options;
+    for (unsigned f = 0; f < r->schema->count; f++)
+        if (o->collations[f].length)
+            bytes[f] = row_value_bytes(&r->schema->fields[f], o->collations[f].length);
+    for (unsigned i = 0; i < o->part_count; i++)
+        bytes[r->schema->count + i] = o->parts[i].row_bytes;
+}
+
+unsigned collation_part(const apl_reader *r, unsigned field, apl_part part)
+{
+    unsigned i = 0;
+    while (r->options.parts[i].field != field || r->options.parts[i].part != part)
+        i++;
+    return r->schema->count + i;
+}
+
+void *collation_make_part(const apl_reader *r, struct job *job, unsigned field, apl_part part,
+                          apl_dtype dtype, int64_t rows, int64_t more)
+{
+    unsigned i = collation_part(r, field, part);
+    size_t n = (size_t)rows * (size_t)(more < 0 ? 1 : more);
+    if (!pool_grow(job->buffer, i, n * apl_dtype_size(dtype) + 64))
+        return NULL;
+    apl_column *column = pool_column(job->buffer, i);
+    column->dtype = dtype;
+    column->ndim = more >= 0;
+    column->shape[0] = more;
+    column->bytes = n * apl_dtype_size(dtype);
+    batch_set_dims(column, (size_t)rows);
+    return (void *)column->data;
+}
+
+void collation_fill(const apl_reader *r, unsigned field, uint8_t *out, size_t n)
+{
+    const uint8_t *fill = r->options.collations[field].fill;
+    size_t element = apl_dtype_size(r->schema->fields[field].dtype), bytes = n * element;
+    if (bytes == 0)
+        return;
+    memcpy(out, fill, element);
+    for (size_t done = element; done < bytes;) { /* what is filled already fills as much again */
+        size_t more = done < bytes - done ? done : bytes - done;
+        memcpy(out + done, out, more);
+        done += more;
+    }
+}

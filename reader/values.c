@@ -1,0 +1,60 @@
+/* Values of varying shape: see values.h. */
+#include "values.h"
+
+#include "delivery.h"
+#include "late.h"
+
+const struct raw_column *values_column(const apl_reader *r, const struct job *job, unsigned f, size_t k,
+                                       uint32_t *record)
+{
+    uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+    const struct subset_block *block = &r->subset.block[index];
+    *record = block->members ? block->members[member] : member;
+    return &cache_block(&r->cache, job->epoch, index)->ragged[f];
+}
+
+size_t values_bytes(const apl_reader *r, const struct job *job, unsigned f, size_t k)
+{
+    uint32_t record;
+    uint64_t start;
+    const struct raw_column *column = values_column(r, job, f, k, &record);
+    return raw_column_extent(column, record, &start);
+}
+
+int64_t values_length(const apl_reader *r, const struct job *job, unsigned f, size_t k)
+{
+    uint32_t record;
+    const struct raw_column *column = values_column(r, job, f, k, &record);
+    return (int64_t)load_le(column->dims.data + (size_t)record * 4, 4);
+}
+
+/* Is the value read from the file now? */
+static bool is_late(const apl_reader *r, const struct job *job, unsigned f, size_t k)
+{
+    uint32_t member, copy;
+    return late_is(r, delivery_block(r, job->deliveries[k], &member, &copy), f);
+}
+
+apl_status values_take(struct worker *w, struct job *job, unsigned f, size_t k, const uint8_t **value,
+                       apl_error *err)
+{
+    size_t bytes;
+    if (is_late(w->reader, job, f, k))
+        return late_take(w, job, f, k, value, &bytes, err);
+    uint32_t record;
+    const struct raw_column *column = values_column(w->reader, job, f, k, &record);
+    *value = raw_column_value(column, &w->reader->schema->fields[f], record, &bytes);
+    return APL_OK;
+}
+
+apl_status values_copy(struct worker *w, struct job *job, unsigned f, size_t k, uint8_t *out, apl_error *err)
+{
+    const uint8_t *value;
+    if (is_late(w->reader, job, f, k))
+        return late_read(w, job, f, k, out, err);
+    TRY(values_take(w, job, f, k, &value, err));
+    size_t bytes = values_bytes(w->reader, job, f, k);
+    if (bytes)
+        memcpy(out, value, bytes);
+    return APL_OK;
+}
