@@ -94,7 +94,7 @@ sources    = $(filter-out $(other_isa),$(sort $(wildcard $(1:%=%/*.c))))
 
 # The rooms: each folder's README.md says what belongs there. See CONTRIBUTING.md.
 STORE_ROOMS  := store store/base store/codec store/split
-READER_ROOMS := reader reader/order reader/image reader/photo
+READER_ROOMS := reader reader/order reader/image reader/photo reader/effects
 INGEST_ROOMS := ingest ingest/images ingest/formats
 
 STORE_SRC  := $(call sources,$(STORE_ROOMS) $(READER_ROOMS))
@@ -175,7 +175,8 @@ $(OBJ)/flags: FORCE
 	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES)' | cmp -s - $@ || \
 	    echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES)' > $@
 
-# Includes point down only: base <- codec <- store <- split <- order <- reader, base <- image <- reader and base <- photo <- reader;
+# Includes point down only: base <- codec <- store <- split <- order <- reader, base <- image <- reader and base <- photo <- reader,
+# image and photo <- effects <- reader;
 # ingest sees the base, the decoder of images, and what is installed; tools see what is installed, and nothing else.
 SEES_BASE    := -Iinclude -Istore/base
 SEES_CODEC   := $(SEES_BASE) -Istore/codec
@@ -184,7 +185,8 @@ SEES_SPLIT   := $(SEES_STORE) -Istore/split
 SEES_ORDER   := $(SEES_SPLIT) -Ireader/order
 SEES_IMAGE   := $(SEES_BASE) -Ireader/image
 SEES_PHOTO   := $(SEES_BASE) -Ireader/photo
-SEES_READER  := $(SEES_ORDER) -Ireader/image -Ireader/photo -Ireader
+SEES_EFFECTS := $(SEES_PHOTO) -Ireader/image -Ireader/effects
+SEES_READER  := $(SEES_ORDER) -Ireader/image -Ireader/photo -Ireader/effects -Ireader
 SEES_IMAGES  := $(SEES_PHOTO) -Iingest/images
 SEES_FORMATS := $(SEES_IMAGES) -Iingest/formats
 SEES_INGEST  := $(SEES_FORMATS) -Iingest
@@ -203,6 +205,7 @@ $(OBJ)/reader/%.o:         INCLUDES := $(SEES_READER)
 $(OBJ)/reader/order/%.o:   INCLUDES := $(SEES_ORDER)
 $(OBJ)/reader/image/%.o:   INCLUDES := $(SEES_IMAGE)
 $(OBJ)/reader/photo/%.o:   INCLUDES := $(SEES_PHOTO)
+$(OBJ)/reader/effects/%.o: INCLUDES := $(SEES_EFFECTS)
 $(OBJ)/ingest/%.o:         INCLUDES := $(SEES_INGEST)
 $(OBJ)/ingest/images/%.o:  INCLUDES := $(SEES_IMAGES) $(IMAGE_DEFINES)
 $(OBJ)/ingest/formats/%.o: INCLUDES := $(SEES_FORMATS)

@@ -2,6 +2,7 @@
 #include "collate.h"
 
 #include "delivery.h"
+#include "finish.h"
 #include "images.h"
 #include "options.h"
 #include "padded.h"
@@ -46,8 +47,8 @@ static void list_rows(const apl_reader *r, struct job *job)
 
 /* ---------------------------------------------------------------------------------------------- images */
 
-static void collate_images(struct worker *w, const struct job *job, unsigned f,
-                           const struct assembly *assembly)
+static apl_status collate_images(struct worker *w, const struct job *job, unsigned f,
+                                 const struct assembly *assembly, apl_error *err)
 {
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
@@ -57,8 +58,14 @@ static void collate_images(struct worker *w, const struct job *job, unsigned f,
     bool random = augment_is_random(&a);
     if (random)
         augment_draw(&a, batch->ids, batch->copies, batch->rows, w->placements);
-    assemble(assembly, w->sources, random ? w->placements : NULL, batch->rows,
-             (void *)batch->columns[f].data);
+    if (!finish_needed(&r->options.transforms[f])) {
+        assemble(assembly, w->sources, random ? w->placements : NULL, batch->rows,
+                 (void *)batch->columns[f].data);
+        return APL_OK;
+    }
+    for (size_t k = 0; k < batch->rows; k++)
+        TRY(finish_image(w, job, f, assembly, k, w->sources[k], random ? &w->placements[k] : NULL, err));
+    return APL_OK;
 }
 
 /* --------------------------------------------------------------------------------------------- columns */
@@ -86,7 +93,7 @@ static void describe_column(const apl_reader *r, struct job *job, unsigned f, co
     batch_set_dims(column, job->buffer->batch.rows);
 }
 
-static void collate_fixed(struct worker *w, struct job *job, unsigned f)
+static apl_status collate_fixed(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
@@ -99,9 +106,9 @@ static void collate_fixed(struct worker *w, struct job *job, unsigned f)
     }
     describe_column(r, job, f, transformed ? &assembly : NULL);
     if (transformed)
-        collate_images(w, job, f, &assembly);
-    else
-        gather(w->sources, r->schema->fields[f].value_bytes, batch->rows, (void *)batch->columns[f].data);
+        return collate_images(w, job, f, &assembly, err);
+    gather(w->sources, r->schema->fields[f].value_bytes, batch->rows, (void *)batch->columns[f].data);
+    return APL_OK;
 }
 
 /* Shapes of all rows, and where their values begin in the batch, in elements. */
@@ -227,7 +234,7 @@ apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
         if (field_varying(&r->schema->fields[f]) > 0)
             TRY(collate_varying(w, job, f, err));
         else
-            collate_fixed(w, job, f);
+            TRY(collate_fixed(w, job, f, err));
     }
     take_tally(r, job);
     return APL_OK;

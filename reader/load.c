@@ -60,6 +60,8 @@ void worker_free(struct worker *w)
     free(w->slots);
     photo_free(w->photo);
     scratch_free(&w->pixels);
+    scratch_free(&w->crop);
+    effects_free(&w->effects);
     scratch_free(&w->value);
     for (unsigned f = 0; f < APL_MAX_FIELDS; f++)
         free(w->scratch[f]);

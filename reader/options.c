@@ -120,7 +120,7 @@ bool options_assembly(const apl_reader *r, unsigned field, struct assembly *a)
         return false;
     struct image_shape shape = image_shape(f);
     bool photo = is_photo(f); /* what was cropped already is assembled */
-    *a = (struct assembly){.channels = shape.channels,
+    *a = (struct assembly){.channels = t->grey_plane ? 1 : shape.channels,
                            .height = photo ? t->crop_height : shape.height,
                            .width = photo ? t->crop_width : shape.width,
                            .pad = photo ? 0 : t->pad,

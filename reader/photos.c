@@ -1,34 +1,28 @@
 /* From kept files to rows of a batch: see photos.h. */
 #include "photos.h"
 
+#include "finish.h"
 #include "images.h"
+#include "ranges.h"
 
 #include <math.h>
 
 #define MOMENT_IMAGES 256
-#define LEAST_RATIO   1e-3
 
 /* ----------------------------------------------------------------------------------------------- options */
 
-static bool is_range(const double range[2], double least, double most)
-{
-    return range[0] >= least && range[0] <= range[1] && range[1] <= most; /* and no NaN */
-}
-
 static apl_status check_box(const apl_field *f, apl_transform *t, apl_error *err)
 {
-    if (t->area[0] == 0 && t->area[1] == 0)
-        t->area[0] = 0.08, t->area[1] = 1;
-    if (t->ratio[0] == 0 && t->ratio[1] == 0)
-        t->ratio[0] = 3.0 / 4, t->ratio[1] = 4.0 / 3;
-    if (!is_range(t->area, 1e-9, 1))
+    range_default(t->area, 0.08, 1);
+    range_default(t->ratio, 3.0 / 4, 4.0 / 3);
+    if (!range_within(t->area, 1e-9, 1))
         return fail(err, APL_E_INVALID,
                     "field %s: boxes of %g to %g of an image's area; wanted: above 0, to 1", f->name,
                     t->area[0], t->area[1]);
-    if (!is_range(t->ratio, LEAST_RATIO, 1 / LEAST_RATIO))
+    if (!range_within(t->ratio, RANGE_LEAST_RATIO, 1 / RANGE_LEAST_RATIO))
         return fail(err, APL_E_INVALID,
                     "field %s: boxes of width / height from %g to %g; wanted: from %g to %g", f->name,
-                    t->ratio[0], t->ratio[1], LEAST_RATIO, 1 / LEAST_RATIO);
+                    t->ratio[0], t->ratio[1], RANGE_LEAST_RATIO, 1 / RANGE_LEAST_RATIO);
     if (t->pad || t->crop_centre)
         return fail(err, APL_E_INVALID, "field %s: a random resized crop is neither padded nor in the middle",
                     f->name);
@@ -127,10 +121,7 @@ apl_status photos_make(struct worker *w, struct job *job, unsigned f, const stru
     apl_status status = photo_draw(w->photo, bytes, size, &rules, draws, chroma_of(t), rgb, err);
     if (status != APL_OK)
         return name_record(batch->ids[k], &r->schema->fields[f], status, err);
-    const uint8_t *source = rgb;
-    uint8_t *out = (uint8_t *)batch->columns[f].data + k * assemble_bytes(assembly);
-    assemble(assembly, &source, &w->placements[k], 1, out);
-    return APL_OK;
+    return finish_image(w, job, f, assembly, k, rgb, &w->placements[k], err);
 }
 
 /* ------------------------------------------------------------------------------------ mean and deviation */

@@ -1,6 +1,7 @@
 /* Where the crops of a finished batch fell: apl.h says for whom. */
 #include "augment.h"
 #include "batch.h"
+#include "finish.h"
 #include "images.h"
 #include "transform.h"
 
@@ -20,6 +21,11 @@ apl_status apl_batch_placements(const apl_store *store, const apl_transform *tra
     if (is_photo(&schema->fields[field]))
         return fail(err, APL_E_INVALID, "apl_batch_placements: field %s holds files, not images of one size",
                     schema->fields[field].name);
+    if (finish_needed(&t))
+        return fail(
+            err, APL_E_INVALID,
+            "apl_batch_placements: field %s is erased, or its colours change, which the reader alone does",
+            schema->fields[field].name);
     augment_init(&a, image_shape(&schema->fields[field]), image_stream(schema), &t, seed, batch->epoch);
     for (size_t i = 0; i < batch->rows; i++) {
         struct placement p;

@@ -1,18 +1,15 @@
 /* What is to be done to images, checked and completed: see transform.h. */
 #include "transform.h"
 
+#include "effects.h"
 #include "images.h"
 #include "inside.h"
 #include "photos.h"
+#include "ranges.h"
 #include "sized.h"
 #include "statistics.h"
 
 #include <math.h>
-
-static bool is_probability(double p)
-{
-    return p >= 0 && p <= 1; /* and no NaN */
-}
 
 /* Of what does not hang on the size of the images. */
 static apl_status check_settings(const apl_field *f, apl_transform *t, apl_error *err)
@@ -25,9 +22,9 @@ static apl_status check_settings(const apl_field *f, apl_transform *t, apl_error
         (unsigned)t->pad_mode > APL_PAD_REFLECT || (unsigned)t->scale > APL_SCALE_NONE ||
         (unsigned)t->layout > APL_NHWC || (unsigned)t->sizing > APL_SIZING_RANDOM)
         return fail(err, APL_E_INVALID, "field %s: a transform with an impossible value", f->name);
-    if (!is_probability(t->flip_p) || !is_probability(t->vertical_flip_p))
+    if (!range_is_probability(t->flip_p) || !range_is_probability(t->vertical_flip_p))
         return fail(err, APL_E_INVALID, "field %s: the probability of a flip is from 0 to 1, not %g", f->name,
-                    is_probability(t->flip_p) ? t->vertical_flip_p : t->flip_p);
+                    range_is_probability(t->flip_p) ? t->vertical_flip_p : t->flip_p);
     return APL_OK;
 }
 
@@ -36,6 +33,7 @@ static apl_status check_transform(const apl_field *f, apl_transform *t, apl_erro
     struct image_shape shape = image_shape(f);
     int64_t height = shape.height, width = shape.width;
     TRY(check_settings(f, t, err));
+    TRY(effects_check(f->name, shape.channels, t, err));
     if (is_photo(f))
         return photos_check(f, t, err);
     if (t->sizing != APL_SIZING_NONE)
@@ -94,6 +92,13 @@ static bool take_moments(const struct subset *subset, const char *field, unsigne
 apl_status transform_moments(const struct subset *subset, const apl_field *f, apl_transform *t,
                              apl_error *err)
 {
+    if (t->grey_plane && image_shape(f).channels != 1 && t->scale == APL_SCALE_NORMALISE &&
+        t->deviation[0] == 0)
+        return fail(
+            err, APL_E_INVALID,
+            "field %s: grey images are normalised by a mean and deviation that are given, as those of "
+            "the store are of its colours",
+            f->name);
     if (is_photo(f) && t->scale == APL_SCALE_NORMALISE)
         TRY(photos_moments(subset, f, t, err));
     for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < image_shape(f).channels; c++) {

@@ -3,6 +3,7 @@
 #define WORKERS_H
 
 #include "block.h"
+#include "effects.h"
 #include "photo.h"
 #include "scratch.h"
 
@@ -20,7 +21,8 @@ struct worker {
     struct placement *placements;
     uint32_t *slots;
     struct photo *photo; /* NULL before the first */
-    struct scratch pixels;
+    struct scratch pixels, crop;
+    struct effects effects;
     struct scratch value; /* that was read late */
     uint64_t bytes_read;  /* of files, by what it does now */
 };

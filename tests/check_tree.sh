@@ -3,7 +3,7 @@
 . tests/lib.sh
 BUILD=${BUILD:-build}
 
-rooms='store store/base store/codec store/split reader reader/order reader/image reader/photo ingest ingest/images ingest/formats audit tools'
+rooms='store store/base store/codec store/split reader reader/order reader/image reader/photo reader/effects ingest ingest/images ingest/formats audit tools'
 all_sources=$(for room in $rooms; do ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null; done)
 
 # one_user HEADER [PATTERN]: of the files, or those whose paths match, one at most includes it
@@ -116,7 +116,8 @@ check "tree: split sees store and what is below" only_sees store/split $store
 check "tree: order sees split and what is below" only_sees reader/order $split
 check "tree: image sees base" only_sees reader/image $base
 check "tree: photo sees base" only_sees reader/photo $base
-check "tree: reader sees order, image, photo and what is below" only_sees reader $order $image $photo
+check "tree: effects see image, photo and base" only_sees reader/effects $image $photo
+check "tree: reader sees order, effects and what is below" only_sees reader $order $image $photo reader/effects
 check "tree: images see base and the decoder of JPEG images" only_sees ingest/images $photo
 check "tree: formats see images, base and the decoder of JPEG images" only_sees ingest/formats ingest/images $photo
 check "tree: ingest sees formats, and base" only_sees ingest ingest/formats ingest/images $base

@@ -380,6 +380,7 @@ suite_arm64()
     arm64 assembly reader/image/assemble.c reader/image/assemble_shared.c reader/image/assemble_scalar.c \
         reader/image/assemble_neon.c store/base/cpu.c
     arm64 resample reader/photo/resample.c reader/photo/resample_scalar.c reader/photo/resample_neon.c
+    arm64 colours reader/effects/colour_scalar.c
 }
 
 # Those that run make, or measure, have the tree for themselves.

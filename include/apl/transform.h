@@ -28,15 +28,23 @@ typedef enum apl_sizing {
     APL_SIZING_RANDOM = 2  /* a random box of it, to the size of the crop: RandomResizedCrop */
 } apl_sizing;
 
+/* What an erased rectangle is filled with. */
+typedef enum apl_erase {
+    APL_ERASE_RESULT = 0, /* erase_value, in units of the result: as it is after normalisation */
+    APL_ERASE_PIXEL = 1,  /* erase_value as a pixel (0 ... 255), scaled or normalised like any other */
+    APL_ERASE_NOISE =
+        2 /* each value at random, from the normal distribution of mean 0 and standard deviation 1 */
+} apl_erase;
+
 #define APL_MAX_CHANNELS 16
 
 /*
  * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, or of a kept field of type image/jpeg, on their way
- * into a batch, in this order: decode and resize (image/jpeg), pad on all sides, crop, flip, cut out, scale, convert.
- * Randomness is keyed by seed, epoch, record and copy, so a record is augmented the same way whatever its batch, thread
- * or rank. It is not keyed by the field, so the images of one record, such as a photograph and its mask, are augmented
- * alike: with equal settings and shapes they get the same crop, flip and square; flips agree whatever the shapes. Start
- * from APL_TRANSFORM_INIT.
+ * into a batch, in this order: decode and resize (image/jpeg), pad on all sides, crop, flip, change colours, make grey,
+ * scale, convert, cut out, erase. Randomness is keyed by seed, epoch, record and copy, so a record is augmented the same
+ * way whatever its batch, thread or rank. It is not keyed by the field, so the images of one record, such as a photograph
+ * and its mask, are augmented alike: with equal settings and shapes they get the same crop, flip and square; flips agree
+ * whatever the shapes. Start from APL_TRANSFORM_INIT.
  */
 typedef struct apl_transform {
     size_t size;       /* sizeof(apl_transform) */
@@ -71,11 +79,32 @@ typedef struct apl_transform {
     double area[2], ratio[2];
     int pad_if_needed; /* 1: images smaller than a random crop are padded with 0; 0: they are an error */
     int exact_chroma;  /* 1: colours are interpolated before images are resized, at more cost; 0: after it */
+    /*
+     * The rest is for images of one channel or three (red, green and blue), of any field. Each setting has the meaning of
+     * the parameter of torchvision's v2, and gives what v2 gives of u8 with the same factors, to one level. Zeros change
+     * nothing.
+     *
+     * ColorJitter: {min, max} of the factors that brightness, contrast and saturation are multiplied by, from 0 to 100, and
+     * of the turn of the hue, from -0.5 to 0.5. Each is uniform; they are applied in random order. {0, 0}: not at all.
+     */
+    double brightness[2], contrast[2], saturation[2], hue[2];
+    double jitter_p; /* the probability that they are applied; 0: 1 */
+    double grey_p;   /* RandomGrayscale: the probability that the colour is taken out */
+    int grey_plane;  /* 1: all images become grey, of one channel: Grayscale; grey_p must be 0 or 1 */
+    /* RandomErasing: the probability that a rectangle is erased; {min, max} of its fraction of the image's area and of its
+     * aspect ratio (height / width). {0, 0} means {0.02, 0.33} and {0.3, 3.3}. */
+    double erase_p, erase_area[2], erase_ratio[2];
+    apl_erase erase;
+    float erase_value[APL_MAX_CHANNELS]; /* for each channel */
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
     {                                                                                                      \
         sizeof(apl_transform), NULL, 0, APL_PAD_ZERO, 0, 0, 0, APL_FLIP_NONE, 0, APL_SCALE_UNIT, {0}, {0}, \
-            (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0                         \
+            (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0, {0}, {0}, {0}, {0}, 0, \
+            0, 0, 0, {0}, {0}, APL_ERASE_RESULT,                                                           \
+        {                                                                                                  \
+            0                                                                                              \
+        }                                                                                                  \
     }
 
 /*
@@ -107,7 +136,8 @@ typedef struct apl_placement {
  *
  * Steps that are not random have fixed placements: a centre crop (rounded towards the top left), no flip, and without
  * cutout a square outside the image. Likely errors: APL_E_INVALID (not a batch of a reader, or an invalid transform
- * as for apl_reader_open(), or of a kept field, whose images are made by the reader alone), APL_E_NOTFOUND (the field).
+ * as for apl_reader_open(), or of a kept field, whose images are made by the reader alone, or one that changes colours or
+ * erases, which the reader alone does), APL_E_NOTFOUND (the field).
  */
 APL_API APL_MUST_USE apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform,
                                                      uint64_t seed, const apl_batch *batch,

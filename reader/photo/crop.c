@@ -1,6 +1,7 @@
 /* Draws boxes and windows: see crop.h. Only operations that IEEE 754 defines to the bit, so that every machine draws the same. */
 #include "crop.h"
 
+#include "exact.h"
 #include "random.h"
 #include "status.h"
 
@@ -32,23 +33,6 @@ static uint32_t one_of(uint32_t room, uint32_t word)
     return (uint32_t)((uint64_t)word * room >> 32);
 }
 
-/* e^x. The library's may differ in the last bit from machine to machine. */
-static double exponential(double x)
-{
-    double small = x / 256, sum = 1;
-    for (int k = 8; k >= 1; k--)
-        sum = 1 + small / k * sum;
-    for (int k = 0; k < 8; k++)
-        sum *= sum;
-    return sum;
-}
-
-/* The same of a logarithm, but for a result on the very edge. */
-static double logarithm(double x)
-{
-    return rint(log(x) * 0x1p40) * 0x1p-40;
-}
-
 /* To the nearest whole number, to the even one of two, as Python's round(). */
 static double nearest(double x)
 {
@@ -63,7 +47,7 @@ static bool draw_box(const struct crop_rules *rules, const double log_ratio[2], 
     uint32_t words[WORDS];
     draw_words(draws, words);
     double area = (double)width * height * between(rules->scale, words[0]);
-    double ratio = exponential(between(log_ratio, words[1]));
+    double ratio = exact_exp(between(log_ratio, words[1]));
     double w = nearest(sqrt(area * ratio)), h = nearest(sqrt(area / ratio));
     if (w < 1 || h < 1 || w > width || h > height)
         return false;
@@ -92,7 +76,7 @@ static void middle_box(const struct crop_rules *rules, struct crop_plan *plan, u
 static void plan_random_resized(const struct crop_rules *rules, uint32_t width, uint32_t height,
                                 struct crop_draws *draws, struct crop_plan *plan)
 {
-    const double log_ratio[2] = {logarithm(rules->ratio[0]), logarithm(rules->ratio[1])};
+    const double log_ratio[2] = {exact_log(rules->ratio[0]), exact_log(rules->ratio[1])};
     bool found = false;
     for (int k = 0; k < TRIES && !found; k++)
         found = draw_box(rules, log_ratio, draws, plan, width, height);

@@ -21,7 +21,8 @@ enum random_purpose {
     RANDOM_RECEIPT = 7,     /* hashes of records in a receipt */
     RANDOM_SPLIT = 8,       /* which side of a split a record falls on */
     RANDOM_SAMPLE = 9,      /* how often a record comes in a sampled epoch */
-    RANDOM_CROP = 10        /* which box of an image of any size is taken */
+    RANDOM_CROP = 10,       /* which box of an image of any size is taken */
+    RANDOM_EFFECTS = 11     /* how the pixels of a record's crop are changed */
 };
 
 /* SipHash-2-4 (Aumasson and Bernstein, 2012) of `count` words, taken as little-endian bytes. */
