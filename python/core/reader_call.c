@@ -46,6 +46,8 @@ static const struct number_item transform_items[] = {
     ITEM(resize_width, NUMBER_UNSIGNED, 1u << 20),
     ITEM(pad_if_needed, NUMBER_FLAG, 1),
     ITEM(exact_chroma, NUMBER_FLAG, 1),
+    ITEM(grey_plane, NUMBER_FLAG, 1),
+    ITEM(erase, NUMBER_ENUM, APL_ERASE_NOISE),
 };
 #undef ITEM
 
@@ -56,10 +58,41 @@ static int take_reals(PyObject *dict, apl_transform *t)
         double *to;
     } reals[] = {{"flip_p", &t->flip_p},        {"vertical_flip_p", &t->vertical_flip_p},
                  {"area_least", &t->area[0]},   {"area_most", &t->area[1]},
-                 {"ratio_least", &t->ratio[0]}, {"ratio_most", &t->ratio[1]}};
+                 {"ratio_least", &t->ratio[0]}, {"ratio_most", &t->ratio[1]},
+                 {"jitter_p", &t->jitter_p},    {"grey_p", &t->grey_p},
+                 {"erase_p", &t->erase_p}};
     int done = 0;
     for (size_t i = 0; done == 0 && i < sizeof reals / sizeof *reals; i++)
         done = take_real(dict, reals[i].name, reals[i].to);
+    return done;
+}
+
+/* A pair of numbers. */
+static int take_range(PyObject *dict, const char *name, double range[2])
+{
+    PyObject *value = PyDict_GetItemString(dict, name);
+    if (!value)
+        return 0;
+    if (!PyTuple_Check(value) || PyTuple_Size(value) != 2) {
+        PyErr_Format(PyExc_TypeError, "%s: a pair of numbers is needed", name);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < 2; i++)
+        range[i] = PyFloat_AsDouble(PyTuple_GetItem(value, i));
+    return PyErr_Occurred() ? -1 : PyDict_DelItemString(dict, name);
+}
+
+static int take_ranges(PyObject *dict, apl_transform *t)
+{
+    const struct {
+        const char *name;
+        double *to;
+    } ranges[] = {{"brightness", t->brightness}, {"contrast", t->contrast},
+                  {"saturation", t->saturation}, {"hue", t->hue},
+                  {"erase_area", t->erase_area}, {"erase_ratio", t->erase_ratio}};
+    int done = 0;
+    for (size_t i = 0; done == 0 && i < sizeof ranges / sizeof *ranges; i++)
+        done = take_range(dict, ranges[i].name, ranges[i].to);
     return done;
 }
 
@@ -74,6 +107,10 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
         done = take_numbers(t, transform_items, sizeof transform_items / sizeof *transform_items, dict);
     if (done == 0)
         done = take_reals(dict, t);
+    if (done == 0)
+        done = take_ranges(dict, t);
+    if (done == 0)
+        done = take_floats(dict, "erase_value", t->erase_value);
     if (done == 0)
         done = take_floats(dict, "mean", t->mean);
     if (done == 0)

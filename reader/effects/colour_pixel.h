@@ -12,10 +12,13 @@ static inline int32_t colour_byte(int32_t value)
     return value < 0 ? 0 : value > 255 ? 255 : value;
 }
 
+/* What the rounding of a factor takes from a value at most: results that are whole with the factor itself stay so. */
+#define COLOUR_SLACK 128
+
 /* value * factor + shift, in units of 1 / COLOUR_UNIT. */
 static inline uint8_t colour_line(int32_t value, int32_t factor, int32_t shift)
 {
-    return (uint8_t)colour_byte((value * factor + shift) >> COLOUR_POINT);
+    return (uint8_t)colour_byte((value * factor + shift + COLOUR_SLACK) >> COLOUR_POINT);
 }
 
 /* 0.2989 red + 0.587 green + 0.114 blue, truncated. */

@@ -18,9 +18,10 @@ from torchvision.transforms import v2  # type: ignore[import-untyped, import-not
 
 from .._albumentations import gathered
 from .._errors import InvalidError
-from .._foreign import Wrapped, altered, name_of
+from .._foreign import Wrapped
 from .._records import Keys, in_threads
 from .._roles import Roles, has_channels_last
+from .._translation import altered, name_of
 from ..schema import Field
 from ._tensors import from_array
 

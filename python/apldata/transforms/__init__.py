@@ -1,0 +1,40 @@
+"""What is done to images on their way into a batch.
+
+These run in C, fused into one pass, on the library's threads. They apply to a u8 field of the shape
+(channels, height, width) or (height, width), or to a field that keeps JPEG files as they came, in this
+order: resize (JPEG files), pad, crop, flip; `ColorJitter`; `RandomGrayscale` or `Grayscale`; scale, convert;
+`Cutout`; `RandomErasing`. Crops, flips, `Cutout` and conversions may be listed in any order; a transform that
+changes colours or erases must be listed where it is applied, unless another place gives the same.
+
+Randomness is keyed by seed, epoch and record: a record is augmented the same way in whatever batch, thread
+or rank it comes. It is not keyed by the field: with equal transforms, an image and its mask get the same
+crop and flip (``RandomFlip(field=["image", "mask"])``).
+
+Transforms of torchvision and Albumentations may stand in the same list; see docs/PYTHON.md. Any other
+callable is a function over a whole batch (see `Loader`); `PerPicture` makes one from a function over single
+images.
+"""
+
+from ._base import Transform
+from ._colours import ColorJitter, Grayscale, RandomGrayscale
+from ._function import PerPicture
+from ._geometry import (
+    MOVING,
+    AlternatingFlip,
+    CenterCrop,
+    RandomCrop,
+    RandomFlip,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+    RandomVerticalFlip,
+    Resize,
+)
+from ._merge import check_channels, listed, split_transforms
+from ._result import ChannelsLast, Cutout, Normalize, RandomErasing, ToBFloat16, ToFloat16, ToFloat32
+
+__all__ = [
+    "MOVING", "AlternatingFlip", "CenterCrop", "ChannelsLast", "ColorJitter", "Cutout", "Grayscale",
+    "Normalize", "PerPicture", "RandomCrop", "RandomErasing", "RandomFlip", "RandomGrayscale",
+    "RandomHorizontalFlip", "RandomResizedCrop", "RandomVerticalFlip", "Resize", "ToBFloat16", "ToFloat16",
+    "ToFloat32", "Transform", "check_channels", "listed", "split_transforms",
+]  # fmt: skip
