@@ -37,7 +37,7 @@ struct value {
     uint8_t bytes[sizeof(float)];
 };
 
-static struct value value_of(float number, apl_dtype dtype)
+static struct value erase_value_of(float number, apl_dtype dtype)
 {
     struct value v = {{0}};
     uint16_t half = dtype == APL_F16 ? f16_of(number) : bf16_of(number);
@@ -80,7 +80,7 @@ static void noise_row(uint8_t *to, size_t step, size_t element, uint32_t count, 
             effect_words(draws, DRAW_NOISE + drawn, words);
         }
         uint32_t bits = words[which / WORD_VALUES] >> (which % WORD_VALUES * 16) & (NOISE_STEPS - 1);
-        struct value v = value_of(quantiles[bits], dtype);
+        struct value v = erase_value_of(quantiles[bits], dtype);
         memcpy(to + x * step, v.bytes, element);
     }
 }
@@ -93,7 +93,7 @@ static void erase_box(const apl_transform *t, const struct assembly *a, const st
     size_t step = planar ? element : element * a->channels, row_bytes = step * a->out_width;
     for (unsigned c = 0; c < a->channels; c++) {
         uint8_t *at = image + (planar ? c * row_bytes * a->out_height : c * element) + box->left * step;
-        struct value v = value_of(fill_of(t, a, c), a->dtype);
+        struct value v = erase_value_of(fill_of(t, a, c), a->dtype);
         for (uint32_t y = 0; y < box->height; y++) {
             uint8_t *row = at + (box->top + y) * row_bytes;
             uint32_t first = (c * box->height + y) * box->width;
