@@ -271,8 +271,8 @@ suite_asan()
 # Those first that take longest, as they mostly wait: others run meanwhile.
 stress_tests()
 {
-    printf '%s\n' reader_stall reader_close
-    ls tests/stress/*.c | sed 's|.*/||; s|\.c$||' | grep -vx -e reader_stall -e reader_close
+    echo reader_stall reader_close
+    ls tests/stress/*.c | sed 's|.*/||; s|\.c$||' | grep -vxE 'reader_stall|reader_close'
 }
 
 # stress FLAVOUR: every stress test of a flavour
@@ -383,19 +383,19 @@ suite_arm64()
     arm64 colours reader/effects/colour_scalar.c
 }
 
-# Those that run make, or measure, have the tree for themselves.
-alone=' install promises readme targets sandbox '
+# Those that run make, or measure, have the tree for themselves; those that take longest go first, beside others.
+alone='install readme targets sandbox'
+long='promises models simulation audit_page'
 
 suite_scripts()
 {
-    local check name
-    for check in tests/check_*.sh; do
-        name=${check##*/check_} name=${name%.sh}
-        case $alone in *" $name "*) ;; *) beside script "$name" sh "$check" ;; esac
+    local name
+    for name in $long $(ls tests/check_*.sh | sed 's|.*/check_||; s|\.sh$||' | grep -vwE "${long// /|}|${alone// /|}"); do
+        beside script "$name" sh "tests/check_$name.sh"
     done
     gather
     for name in $alone; do
-        [ -e "tests/check_$name.sh" ] && script "$name" sh "tests/check_$name.sh"
+        script "$name" sh "tests/check_$name.sh"
     done
 }
 
