@@ -165,6 +165,16 @@ static bool is_kept(const struct format_file *file)
     return claimed_by(file) != NULL;
 }
 
+/* Of a single file, what belongs to it. */
+static apl_status add_companions(const struct sources *sources, struct files *files,
+                                 const struct format *format, apl_error *err)
+{
+    if (!format || !format->read || !format->belongs || sources->count != 1 ||
+        source_is_directory(sources->paths[0]))
+        return APL_OK;
+    return files_add_beside(files, sources->paths[0], format->belongs, err);
+}
+
 static apl_status look(const struct sources *sources, struct files *files, const struct format **format,
                        apl_error *err)
 {
@@ -180,9 +190,11 @@ static apl_status look(const struct sources *sources, struct files *files, const
     *format = sources->asked;
     if (!sources->asked) {
         TRY(tell_format(sources, files, format, err));
+        TRY(add_companions(sources, files, *format, err));
         files_keep(files, is_kept);
         return APL_OK;
     }
+    TRY(add_companions(sources, files, *format, err));
     return sources->asked->read ? check_asked(sources, files, err)
                                 : check_members_asked(sources, all, count, err);
 }

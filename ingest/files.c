@@ -6,9 +6,11 @@
 #include "hash.h"
 #include "input.h"
 #include "listing.h"
+#include "part.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define LEVELS_DOWN 32 /* directories that hold nothing but the next */
 
@@ -16,6 +18,7 @@ struct stream {
     struct format_stream seen; /* first, so that either stands for the other */
     struct feed feed;
     struct input *input;
+    struct part *part; /* instead, of a part */
     struct hasher *sha;
     size_t file;
     struct stream *next;
@@ -35,15 +38,30 @@ struct files {
 
 static apl_status fetch_stream(void *user, const uint8_t **data, size_t *size, apl_error *err)
 {
-    return input_next(((struct stream *)user)->input, data, size, err);
+    struct stream *s = user;
+    return s->part ? part_next(s->part, data, size, err) : input_next(s->input, data, size, err);
 }
 
 static void stream_free(struct stream *s)
 {
     input_close(s->input);
+    part_close(s->part);
     hasher_free(s->sha);
     feed_free(&s->feed);
     free(s);
+}
+
+static struct stream *stream_new(const struct files *files, size_t file)
+{
+    struct stream *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->file = file;
+    s->feed.name = files->places[file]->path;
+    s->feed.fetch = fetch_stream;
+    s->feed.user = s;
+    s->seen.cursor = &s->feed.cursor;
+    return s;
 }
 
 static apl_status start_stream(struct files *files, struct stream *s, bool unpack, apl_error *err)
@@ -51,6 +69,11 @@ static apl_status start_stream(struct files *files, struct stream *s, bool unpac
     struct place *place = files->places[s->file];
     int fd;
     TRY(place_open(place, &fd, err));
+    s->sha = hasher_new();
+    if (!s->sha) {
+        close(fd);
+        return fail_nomem(err);
+    }
     struct input_options options = {.name = place->path,
                                     .archive = unpack,
                                     .sha = s->sha,
@@ -59,19 +82,22 @@ static apl_status start_stream(struct files *files, struct stream *s, bool unpac
     return input_open(fd, &options, &s->input, err);
 }
 
-static apl_status open_stream(struct files *files, size_t file, bool unpack, struct stream **out,
-                              apl_error *err)
+static apl_status start_part(struct files *files, struct stream *s, const struct format_part *part,
+                             apl_error *err)
 {
-    struct stream *s = calloc(1, sizeof *s);
+    int fd;
+    TRY(place_open(files->places[s->file], &fd, err));
+    return part_open(fd, files->places[s->file]->path, part, &s->part, err);
+}
+
+/* Opens a file, or the part of it if that is not NULL. */
+static apl_status open_stream(struct files *files, size_t file, bool unpack, const struct format_part *part,
+                              struct stream **out, apl_error *err)
+{
+    struct stream *s = stream_new(files, file);
     if (!s)
         return fail_nomem(err);
-    s->file = file;
-    s->feed.name = files->places[file]->path;
-    s->feed.fetch = fetch_stream;
-    s->feed.user = s;
-    s->seen.cursor = &s->feed.cursor;
-    s->sha = hasher_new();
-    apl_status status = s->sha ? start_stream(files, s, unpack, err) : fail_nomem(err);
+    apl_status status = part ? start_part(files, s, part, err) : start_stream(files, s, unpack, err);
     if (status != APL_OK) {
         stream_free(s);
         return status;
@@ -86,9 +112,27 @@ static apl_status open_stream(struct files *files, size_t file, bool unpack, str
 apl_status files_open(struct files *files, size_t file, struct format_stream **stream, apl_error *err)
 {
     struct stream *s;
-    TRY(open_stream(files, file, files->seen[file].packed, &s, err));
+    TRY(open_stream(files, file, files->seen[file].packed, NULL, &s, err));
     *stream = &s->seen;
     return APL_OK;
+}
+
+apl_status files_open_part(struct files *files, size_t file, const struct format_part *part,
+                           struct format_stream **stream, apl_error *err)
+{
+    struct stream *s;
+    TRY(open_stream(files, file, false, part, &s, err));
+    *stream = &s->seen;
+    return APL_OK;
+}
+
+apl_status files_read_at(struct files *files, size_t file, uint64_t offset, void *out, size_t size,
+                         apl_error *err)
+{
+    struct place *place = files->places[file];
+    if (place->fd < 0)
+        TRY(place_open(place, &place->fd, err));
+    return part_read_at(place->fd, place->path, offset, out, size, err);
 }
 
 static void forget_stream(struct files *files, struct stream *s)
@@ -105,6 +149,8 @@ static apl_status end_stream(struct files *files, struct stream *s, apl_error *e
 {
     struct place *place = files->places[s->file];
     TRY(feed_failure(&s->feed, err));
+    if (s->part)
+        return APL_OK;
     if (input_bytes(s->input) != (uint64_t)place->st.st_size)
         return fail(err, APL_E_SOURCE, "%s: changed while it was read", place->path);
     if (place->known)
@@ -126,6 +172,11 @@ apl_status files_close(struct files *files, struct format_stream *stream, apl_er
     return status;
 }
 
+void files_drop(struct files *files, struct format_stream *stream)
+{
+    forget_stream(files, (struct stream *)stream);
+}
+
 apl_status files_cut_off(struct files *files, struct format_stream *stream, apl_error *err)
 {
     const struct stream *s = (const struct stream *)stream;
@@ -141,7 +192,7 @@ static apl_status look_inside(struct files *files, size_t file, apl_error *err)
     struct format_file *seen = &files->seen[file];
     struct place *place = files->places[file];
     struct stream *s;
-    TRY(open_stream(files, file, seen->packed, &s, err));
+    TRY(open_stream(files, file, seen->packed, NULL, &s, err));
     const struct cursor *c = &s->feed.cursor;
     const uint8_t *data;
     while (seen->head_size < PLACE_HEAD && (data = cursor_take(&s->feed.cursor, 1))) {
@@ -179,6 +230,15 @@ static bool make_room(struct files *files)
     return true;
 }
 
+/* Does the same directory hold the file unpacked? It came shortly before. */
+static bool has_unpacked(const struct files *files, const char *name)
+{
+    for (size_t i = files->count; i > 0 && files->count - i < 64; i--)
+        if (!files->seen[i - 1].packed && strcmp(files->seen[i - 1].name, name) == 0)
+            return true;
+    return false;
+}
+
 static apl_status add_file(struct files *files, const char *path, bool follow, apl_error *err)
 {
     struct place *place = make_room(files) ? place_new(path, follow) : NULL;
@@ -189,6 +249,10 @@ static apl_status add_file(struct files *files, const char *path, bool follow, a
     if (status != APL_OK) {
         place_free(place);
         return status;
+    }
+    if (packed && !follow && has_unpacked(files, place->name)) {
+        place_free(place);
+        return APL_OK;
     }
     size_t i = files->count++;
     files->places[i] = place;
@@ -253,6 +317,31 @@ apl_status files_add(struct files *files, const char *path, apl_error *err)
     return add_folder(files, path, LEVELS_DOWN, err);
 }
 
+apl_status files_add_beside(struct files *files, const char *path,
+                            bool (*belongs)(const char *name, const char *other), apl_error *err)
+{
+    struct listing list;
+    size_t length = (size_t)(path_last(path) - path);
+    char *folder = length ? strndup(path, length) : strdup(".");
+    if (!folder)
+        return fail_nomem(err);
+    apl_status status = listing_read(folder, &list, err);
+    for (size_t i = 0; status == APL_OK && i < list.count; i++) {
+        size_t bare = strlen(list.files[i]);
+        char *name = strndup(list.files[i], (ends_packed(list.files[i], &bare), bare));
+        char *beside = length ? joined(folder, list.files[i]) : strdup(list.files[i]);
+        if (!name || !beside)
+            status = fail_nomem(err);
+        else if (strcmp(beside, path) != 0 && belongs(files->seen[0].name, name))
+            status = add_file(files, beside, false, err);
+        free(name);
+        free(beside);
+    }
+    listing_free(&list);
+    free(folder);
+    return status;
+}
+
 void files_keep(struct files *files, bool (*keep)(const struct format_file *file))
 {
     size_t kept = 0;
@@ -279,7 +368,7 @@ uint64_t files_bytes(const struct files *files)
 {
     uint64_t bytes = files->closed_bytes;
     for (const struct stream *s = files->streams; s; s = s->next)
-        bytes += input_bytes(s->input);
+        bytes += s->input ? input_bytes(s->input) : 0;
     return bytes < files_size(files) ? bytes : files_size(files);
 }
 
@@ -296,7 +385,7 @@ static apl_status know_digest(struct files *files, size_t file, apl_error *err)
     struct stream *s;
     if (files->places[file]->known)
         return APL_OK;
-    TRY(open_stream(files, file, false, &s, err));
+    TRY(open_stream(files, file, false, NULL, &s, err));
     return files_close(files, &s->seen, err);
 }
 

@@ -19,8 +19,12 @@ struct files *files_new(const struct files_options *options); /* NULL: out of me
 void files_free(struct files *files);                         /* closes what is open */
 
 /* Adds a file, or the wanted files of a directory: sorted by name, none hidden; of a directory that holds nothing but one
- * directory, of that one. Links in it are not followed. */
+ * directory, of that one. Links in it are not followed. A packed file is left out where it lies there unpacked too. */
 apl_status files_add(struct files *files, const char *path, apl_error *err);
+
+/* Adds the files beside `path`, which has been added, that belong to it. */
+apl_status files_add_beside(struct files *files, const char *path,
+                            bool (*belongs)(const char *name, const char *other), apl_error *err);
 
 /* They live as long as `files`, and until the next is added. */
 const struct format_file *files_list(const struct files *files, size_t *count);
@@ -30,7 +34,12 @@ void files_keep(struct files *files, bool (*keep)(const struct format_file *file
 
 /* See struct format_host. */
 apl_status files_open(struct files *files, size_t file, struct format_stream **stream, apl_error *err);
+apl_status files_open_part(struct files *files, size_t file, const struct format_part *part,
+                           struct format_stream **stream, apl_error *err);
+apl_status files_read_at(struct files *files, size_t file, uint64_t offset, void *out, size_t size,
+                         apl_error *err);
 apl_status files_close(struct files *files, struct format_stream *stream, apl_error *err);
+void files_drop(struct files *files, struct format_stream *stream);
 apl_status files_cut_off(struct files *files, struct format_stream *stream, apl_error *err);
 
 /* Bytes read so far as they lie on disk, and of all files. */

@@ -11,8 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Does it end as packed files do? The length of the name without. */
-static bool ends_packed(const char *name, size_t *length)
+bool ends_packed(const char *name, size_t *length)
 {
     static const char *const endings[] = {".gz", ".zst", ".xz", ".bz2"};
     size_t size = strlen(name);
@@ -61,6 +60,8 @@ void place_free(struct place *place)
         return;
     for (size_t i = 0; i < place->member_count; i++)
         free(place->members[i]);
+    if (place->fd >= 0)
+        close(place->fd);
     free(place->open_path);
     free(place->name);
     free(place->path);
@@ -73,6 +74,7 @@ struct place *place_new(const char *path, bool follow)
     size_t shown = 4 * strlen(path) + 8;
     if (!place)
         return NULL;
+    place->fd = -1;
     place->follow = follow;
     place->open_path = strdup(path);
     place->name = strdup(path_last(path));

@@ -41,6 +41,8 @@ struct gunzip_kind {
 
 /* CRC-32, as gzip's trailers and xz's footers have it. */
 uint32_t gunzip_crc32(const uint8_t *data, size_t size);
+/* The same of bytes that come in pieces; 0 before the first. */
+uint32_t gunzip_crc32_more(uint32_t crc, const uint8_t *data, size_t size);
 
 extern const struct gunzip_kind gunzip_zlib;
 #ifdef HAVE_ISAL

@@ -7,7 +7,12 @@
 
 uint32_t gunzip_crc32(const uint8_t *data, size_t size)
 {
-    return (uint32_t)crc32_z(0, data, size);
+    return gunzip_crc32_more(0, data, size);
+}
+
+uint32_t gunzip_crc32_more(uint32_t crc, const uint8_t *data, size_t size)
+{
+    return (uint32_t)crc32_z(crc, data, size);
 }
 
 static void *zlib_open(void)

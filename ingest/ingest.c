@@ -171,9 +171,26 @@ static apl_status open_host_file(void *user, size_t file, struct format_stream *
     return files_open(((struct ingest *)user)->files, file, stream, err);
 }
 
+static apl_status open_host_part(void *user, size_t file, const struct format_part *part,
+                                 struct format_stream **stream, apl_error *err)
+{
+    return files_open_part(((struct ingest *)user)->files, file, part, stream, err);
+}
+
+static apl_status read_host_at(void *user, size_t file, uint64_t offset, void *out, size_t size,
+                               apl_error *err)
+{
+    return files_read_at(((struct ingest *)user)->files, file, offset, out, size, err);
+}
+
 static apl_status close_host_file(void *user, struct format_stream *stream, apl_error *err)
 {
     return files_close(((struct ingest *)user)->files, stream, err);
+}
+
+static void drop_host_file(void *user, struct format_stream *stream)
+{
+    files_drop(((struct ingest *)user)->files, stream);
 }
 
 static apl_status host_cut_off(void *user, struct format_stream *stream, apl_error *err)
@@ -476,7 +493,10 @@ static apl_status take_ingest_options(struct ingest *in, const apl_ingest_option
                                     .notice = notice,
                                     .options = &in->options,
                                     .open_file = open_host_file,
+                                    .open_part = open_host_part,
+                                    .read_at = read_host_at,
                                     .close_file = close_host_file,
+                                    .drop_file = drop_host_file,
                                     .cut_off = host_cut_off};
     return APL_OK;
 }

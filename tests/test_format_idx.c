@@ -109,6 +109,10 @@ Test(format_idx, files_are_sources_too)
     s = IX_STORE("a-images.idx.gz", "a-labels.idx.gz");
     cr_assert(memcmp(first, apl_store_info(s)->content_digest, 32) == 0);
     apl_store_close(s);
+    s = IX_STORE("a-images.idx.gz"); /* and what belongs to it */
+    cr_assert(memcmp(first, apl_store_info(s)->content_digest, 32) == 0);
+    apl_store_close(s);
+    unlink(fx_path("a-labels.idx.gz"));
     s = IX_STORE("a-images.idx.gz");
     cr_assert_eq(apl_store_info(s)->fields, 1);
     apl_store_close(s);
@@ -148,6 +152,17 @@ Test(format_idx, types_and_ranks)
     apl_store_close(s);
 }
 
+/* A directory often holds the files both as they were downloaded and unpacked. */
+Test(format_idx, packed_files_beside_unpacked_ones_are_left_out)
+{
+    cr_assert_eq(mkdir(fx_path("raw"), 0755), 0);
+    put_pair("raw/train", 20);
+    ix_put_gzip("raw/train-images-idx3-ubyte.gz", "?", 1);
+    apl_store_close(IX_STORE("raw"));
+    apl_store_close(IX_STORE("raw/train-images-idx3-ubyte"));
+    cr_assert_eq(ix_sum.records, 20);
+}
+
 Test(format_idx, classes_have_the_names_that_are_given)
 {
     static const char *const names[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
@@ -160,7 +175,7 @@ Test(format_idx, classes_have_the_names_that_are_given)
     ix_writing.replace = 1;
     fx_shell("rm -r '%s'%s", ix_db, "");
     ix_options.class_count = 9;
-    IX_REFUSED(APL_E_SOURCE, "train-labels-idx1-ubyte: row 3: label 9 is not below 9",
+    IX_REFUSED(APL_E_SOURCE, "train-labels-idx1-ubyte: row 3: label 9 is not of 0 to 8",
                "train-images-idx3-ubyte", "train-labels-idx1-ubyte");
     ix_options.skip_bad = 3;
     s = IX_STORE("train-images-idx3-ubyte", "train-labels-idx1-ubyte");
@@ -168,6 +183,7 @@ Test(format_idx, classes_have_the_names_that_are_given)
     cr_assert_not_null(strstr(ix_said, "row 13: label 9"), "%s", ix_said);
     apl_store_close(s);
     fx_shell("rm -r '%s'%s", ix_db, "");
+    unlink(fx_path("train-labels-idx1-ubyte"));
     IX_REFUSED(APL_E_INVALID, "no labels that the classes could be of", "train-images-idx3-ubyte");
 }
 

@@ -93,14 +93,14 @@ static int take_skip_bad(void *user, const char *text)
 static int take_source_format(void *user, const char *name)
 {
     struct job *job = user;
-    static const char *const formats[] = {"cifar", "folder", "idx"};
+    static const char *const formats[] = {"cifar", "folder", "idx", "npy"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (strcmp(name, formats[i]) == 0) {
             job->ingest.format = name;
             return 0;
         }
     }
-    return misuse("no such format: '%s'; known are cifar, folder and idx", shown(name));
+    return misuse("no such format: '%s'; known are cifar, folder, idx and npy", shown(name));
 }
 
 static int take_version(void *user, const char *value)
@@ -112,9 +112,9 @@ static int take_version(void *user, const char *value)
 }
 
 static const struct option_row rows[] = {
-    {0, "format", "NAME", "cifar, folder or idx (default: told from the source)", OPTION_CALL, 0,
+    {0, "format", "NAME", "cifar, folder, idx or npy (default: told from the source)", OPTION_CALL, 0,
      take_source_format},
-    {0, "classes", "FILE", "the names of the classes, one a line, for labels without names (idx)",
+    {0, "classes", "FILE", "the names of the classes, one a line, for labels without names (idx, npy)",
      OPTION_TEXT, offsetof(struct job, classes), NULL},
     {'j', "threads", "N", "threads that encode (default: one per core)", OPTION_THREADS,
      offsetof(struct job, writer.threads), NULL},
@@ -158,6 +158,7 @@ static const struct command_line line = {
             "  folder  images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.png\n"
             "or files, plain or compressed, or a directory of them:\n"
             "  idx     images and labels as MNIST has them: train-images-idx3-ubyte.gz, ...\n"
+            "  npy     NumPy arrays of equal length, .npy or .npz: each is a field\n"
             "\n",
     .column = 27,
     .rows = rows,

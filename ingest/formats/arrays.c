@@ -6,14 +6,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define GATHER_BYTES ((size_t)4 << 20) /* of rows got at once */
+#define GATHER_BYTES ((size_t)8 << 20) /* of rows got at once */
+#define TAKE_BYTES   ((size_t)1 << 20) /* of a row taken at once */
 
 /* An array being read. */
 struct column {
     const struct array *array;
     size_t row_bytes;
+    size_t stride;         /* bytes from row to row */
+    struct column *leader; /* of a structured type: the column that reads the rows; or this one */
+    const uint8_t *whole;  /* of a leader: the row with all its fields */
+    bool as_class;         /* labels become `label`, of the type that the classes have */
+    uint32_t label;
     struct format_stream *stream;
-    struct buffer row;        /* where rows are put together, or turned round */
+    struct buffer row;        /* where rows are put together, */
+    struct buffer swapped;    /* and turned round */
     uint64_t gathered, first; /* rows in `row`, and the first of them */
     const uint8_t *at;        /* the current row */
 };
@@ -40,8 +47,10 @@ void arrays_free(struct arrays *a)
 {
     if (!a)
         return;
-    for (size_t i = 0; i < ARRAYS_MAX; i++)
+    for (size_t i = 0; i < ARRAYS_MAX; i++) {
         buffer_free(&a->columns[i].row);
+        buffer_free(&a->columns[i].swapped);
+    }
     free(a->all);
     free(a);
 }
@@ -157,13 +166,13 @@ static apl_status row_cut_off(const struct arrays *a, const struct column *c, ui
                       c->array->path, row, c->array->rows);
 }
 
-/* Row by row, or, where rows are got at once, some of them. */
+/* Some rows at once. */
 static apl_status get_rows_at(struct column *c, uint64_t row, apl_error *err)
 {
-    uint64_t n = GATHER_BYTES / c->row_bytes + 1, left = c->array->rows - row;
+    uint64_t n = GATHER_BYTES / c->stride + 1, left = c->array->rows - row;
     n = n < left ? n : left;
     c->row.size = 0;
-    if (!buffer_reserve(&c->row, (size_t)n * c->row_bytes))
+    if (!buffer_reserve(&c->row, (size_t)n * c->stride))
         return fail_nomem(err);
     TRY(c->array->rows_at(c->array->user, c->array, row, n, c->row.data, err));
     c->first = row;
@@ -171,75 +180,120 @@ static apl_status get_rows_at(struct column *c, uint64_t row, apl_error *err)
     return APL_OK;
 }
 
+/* A row of more bytes than can be taken at once. */
 static apl_status copy_row(const struct arrays *a, struct column *c, uint64_t row, apl_error *err)
 {
     c->row.size = 0;
-    if (!buffer_reserve(&c->row, c->row_bytes))
+    if (!buffer_reserve(&c->row, c->stride))
         return fail_nomem(err);
-    while (c->row.size < c->row_bytes) {
-        size_t n =
-            c->row_bytes - c->row.size < GATHER_BYTES / 4 ? c->row_bytes - c->row.size : GATHER_BYTES / 4;
+    while (c->row.size < c->stride) {
+        size_t n = c->stride - c->row.size < TAKE_BYTES ? c->stride - c->row.size : TAKE_BYTES;
         const uint8_t *data = cursor_take(c->stream->cursor, n);
         if (!data)
             return row_cut_off(a, c, row, err);
         buffer_put(&c->row, data, n);
     }
-    c->at = c->row.data;
+    c->whole = c->row.data;
+    return APL_OK;
+}
+
+/* The row's bytes as they lie there, with all the fields of a structured type. */
+static apl_status next_whole(const struct arrays *a, struct column *c, uint64_t row, apl_error *err)
+{
+    if (c->array->rows_at) {
+        if (c->gathered == 0 || row >= c->first + c->gathered)
+            TRY(get_rows_at(c, row, err));
+        c->whole = c->row.data + (row - c->first) * c->stride;
+        return APL_OK;
+    }
+    if (c->stride > TAKE_BYTES)
+        return copy_row(a, c, row, err);
+    c->whole = cursor_take(c->stream->cursor, c->stride);
+    return c->whole ? APL_OK : row_cut_off(a, c, row, err);
+}
+
+/* Both are what a store's readers may rely on. */
+static apl_status check_bools(const struct column *c, uint64_t row, apl_error *err)
+{
+    for (size_t i = 0; c->array->dtype == APL_BOOL && i < c->row_bytes; i++)
+        if (c->at[i] > 1)
+            return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 ": a bool is %u, neither 0 nor 1",
+                        c->array->path, row, c->at[i]);
     return APL_OK;
 }
 
 static apl_status next_row(const struct arrays *a, struct column *c, uint64_t row, apl_error *err)
 {
     size_t item = apl_dtype_size(c->array->dtype);
-    bool swap = c->array->swap && item > 1;
-    if (c->array->rows_at) {
-        if (c->gathered == 0 || row >= c->first + c->gathered)
-            TRY(get_rows_at(c, row, err));
-        c->at = c->row.data + (row - c->first) * c->row_bytes;
-    } else if (swap || c->row_bytes > GATHER_BYTES / 4)
-        TRY(copy_row(a, c, row, err));
-    else if (!(c->at = cursor_take(c->stream->cursor, c->row_bytes)))
-        return row_cut_off(a, c, row, err);
-    if (swap)
-        swap_elements(c->row.data + (c->at - c->row.data), c->row_bytes, item);
-    return APL_OK;
+    if (c->leader == c)
+        TRY(next_whole(a, c, row, err));
+    c->at = c->leader->whole + c->array->offset;
+    if (c->array->swap && item > 1) {
+        c->swapped.size = 0;
+        buffer_put(&c->swapped, c->at, c->row_bytes);
+        if (c->swapped.failed)
+            return fail_nomem(err);
+        swap_elements(c->swapped.data, c->row_bytes, item);
+        c->at = c->swapped.data;
+    }
+    return check_bools(c, row, err);
 }
 
 /* ------------------------------------------------------------------------------------------------- records */
 
+/* Labels: one integer a record. */
 static bool can_have_classes(const struct array *array)
 {
-    return array->ndim == 0 &&
-           (array->dtype == APL_U8 || array->dtype == APL_U16 || array->dtype == APL_U32) &&
+    return array->ndim == 0 && array->dtype >= APL_U8 && array->dtype <= APL_I64 &&
            is_label_name(array->field);
+}
+
+/* What labels with names of classes become, whatever type they came in. */
+static apl_dtype class_type(size_t classes)
+{
+    return classes <= 256 ? APL_U8 : classes <= 65536 ? APL_U16 : APL_U32;
+}
+
+static apl_status add_array_field(struct arrays *a, struct column *c, apl_error *err)
+{
+    const apl_ingest_options *options = a->host->options;
+    const struct array *array = c->array;
+    apl_role role = is_label_name(array->field) ? APL_TARGET : APL_INPUT;
+    if (!c->as_class)
+        return apl_writer_add_field(a->writer, array->field, array->dtype, role, array->ndim, array->shape,
+                                    err);
+    TRY(apl_writer_add_field(a->writer, array->field, class_type(options->class_count), role, 0, NULL, err));
+    return apl_writer_set_classes(a->writer, array->field, options->classes, options->class_count, err);
 }
 
 static apl_status add_array_fields(struct arrays *a, apl_error *err)
 {
-    const apl_ingest_options *options = a->host->options;
-    for (size_t i = 0; i < a->column_count; i++) {
-        const struct array *array = a->columns[i].array;
-        TRY(apl_writer_add_field(a->writer, array->field, array->dtype,
-                                 is_label_name(array->field) ? APL_TARGET : APL_INPUT, array->ndim,
-                                 array->shape, err));
-        if (options->class_count && can_have_classes(array))
-            TRY(apl_writer_set_classes(a->writer, array->field, options->classes, options->class_count, err));
-    }
+    for (size_t i = 0; i < a->column_count; i++)
+        TRY(add_array_field(a, &a->columns[i], err));
     return APL_OK;
 }
 
 /* A label beyond the classes makes its record a bad one. */
-static apl_status check_label(const struct arrays *a, const struct column *c, uint64_t row, bool *bad,
-                              apl_error *err)
+static apl_status take_label(const struct arrays *a, struct column *c, uint64_t row, bool *bad,
+                             apl_error *err)
 {
+    bool is_signed = c->array->dtype == APL_I8 || c->array->dtype == APL_I16 || c->array->dtype == APL_I32 ||
+                     c->array->dtype == APL_I64;
     uint64_t classes = a->host->options->class_count, label = load_le(c->at, (unsigned)c->row_bytes);
+    unsigned shift = 64 - 8 * (unsigned)c->row_bytes;
     char place[1100];
     apl_error why;
+    c->label = (uint32_t)label;
+    c->at = (const uint8_t *)&c->label;
     if (label < classes)
         return APL_OK;
     *bad = true;
-    fail(&why, APL_E_SOURCE, "label %" PRIu64 " is not below %" PRIu64 ", the number of classes", label,
-         classes);
+    if (is_signed)
+        fail(&why, APL_E_SOURCE, "label %" PRId64 " is not of 0 to %" PRIu64 ", the classes",
+             (int64_t)(label << shift) >> shift, classes - 1);
+    else
+        fail(&why, APL_E_SOURCE, "label %" PRIu64 " is not of 0 to %" PRIu64 ", the classes", label,
+             classes - 1);
     snprintf(place, sizeof place, "%s: row %" PRIu64, c->array->path, row);
     return a->host->bad(a->host->user, place, &why, err);
 }
@@ -251,14 +305,35 @@ static apl_status append_row_of(struct arrays *a, uint64_t row, apl_error *err)
     for (size_t i = 0; i < a->column_count; i++) {
         struct column *c = &a->columns[i];
         TRY(next_row(a, c, row, err));
+        if (c->as_class && !bad)
+            TRY(take_label(a, c, row, &bad, err));
         values[i] = (apl_value){c->at, NULL};
-        if (a->host->options->class_count && !bad && can_have_classes(c->array))
-            TRY(check_label(a, c, row, &bad, err));
     }
     if (bad)
         return APL_OK;
     a->records++;
     return a->host->append(a->host->user, values, err);
+}
+
+/* The column that reads the rows of which this is a field. */
+static struct column *leader_of(struct arrays *a, struct column *c)
+{
+    for (size_t i = 0; c->array->shares && i < a->column_count; i++)
+        if (a->columns[i].array->shares == c->array->shares)
+            return &a->columns[i];
+    return c;
+}
+
+static apl_status open_column(struct arrays *a, struct column *c, const struct array *array, apl_error *err)
+{
+    c->array = array;
+    c->row_bytes = (size_t)bytes_of_row(array);
+    c->stride = array->stride ? (size_t)array->stride : c->row_bytes;
+    c->gathered = 0;
+    c->stream = NULL;
+    c->leader = leader_of(a, c);
+    c->as_class = a->host->options->class_count > 0 && can_have_classes(array);
+    return c->leader == c && !array->rows_at ? array->open(array->user, array, &c->stream, err) : APL_OK;
 }
 
 /* Opens the columns of a split: fields in the order in which the first split has them. */
@@ -271,12 +346,7 @@ static apl_status open_columns(struct arrays *a, const struct array *first, apl_
         if (a->column_count == ARRAYS_MAX)
             return fail(err, APL_E_SOURCE, "%s: has more than %u arrays", a->host->source, ARRAYS_MAX);
         struct column *c = &a->columns[a->column_count++];
-        c->array = find_array(a, first->split, a->all[i].field);
-        c->row_bytes = (size_t)bytes_of_row(c->array);
-        c->gathered = 0;
-        c->stream = NULL;
-        if (!c->array->rows_at)
-            TRY(c->array->open(c->array->user, c->array, &c->stream, err));
+        TRY(open_column(a, c, find_array(a, first->split, a->all[i].field), err));
     }
     return APL_OK;
 }
@@ -326,8 +396,7 @@ static apl_status check_given_classes(const struct arrays *a, apl_error *err)
     for (size_t i = 0; i < a->count; i++)
         if (can_have_classes(&a->all[i]))
             return APL_OK;
-    return fail(err, APL_E_INVALID,
-                "%s: has no labels that the classes could be of: one u8, u16 or u32 a record",
+    return fail(err, APL_E_INVALID, "%s: has no labels that the classes could be of: one integer a record",
                 a->host->source);
 }
 

@@ -18,6 +18,10 @@ struct array {
     unsigned ndim; /* of a row */
     int64_t shape[APL_MAX_DIMS];
     uint64_t rows;
+    /* A field of a structured type: rows have `stride` bytes, of which this field's begin at `offset`. All fields of one file share
+     * what the first of them opens. 0: rows are the field's bytes alone. */
+    uint64_t stride, offset;
+    const void *shares; /* the same of all these; NULL: none */
     /* Gives what its rows are read from, one after another; it is closed by the caller. */
     apl_status (*open)(void *user, const struct array *array, struct format_stream **stream, apl_error *err);
     /* Where it is not NULL, rows are got by it instead: bytes of `count` rows from `row` on, into `out`. */

@@ -31,6 +31,16 @@ struct format_stream {
 /* What becomes of images: what most of them are; JPEG files, as which the others are re-encoded; or samples. */
 enum format_images { IMAGES_AUTO, IMAGES_JPEG, IMAGES_PIXELS };
 
+/* A part of a file, as a member of a zip archive is. */
+struct format_part {
+    const char *name;      /* for messages, safe to print; must live as long as its stream */
+    uint64_t offset;       /* in the file, which must not be packed */
+    uint64_t packed, size; /* bytes in the file, and when they are inflated */
+    bool deflated;
+    bool checked; /* there is a CRC-32; what is deflated always has one */
+    uint32_t crc;
+};
+
 /* What ingest does for the format that reads. Failures of these are not the source's, and are passed on as they are. */
 struct format_host {
     void *user;
@@ -55,8 +65,15 @@ struct format_host {
     size_t file_count;
     /* Opens a file; what was not closed is when the format is. One file may be open several times. */
     apl_status (*open_file)(void *user, size_t file, struct format_stream **stream, apl_error *err);
+    /* The same with a part of a file that is not packed. */
+    apl_status (*open_part)(void *user, size_t file, const struct format_part *part,
+                            struct format_stream **stream, apl_error *err);
+    /* Reads exactly `size` bytes of a file that is not packed, from `offset` on. */
+    apl_status (*read_at)(void *user, size_t file, uint64_t offset, void *out, size_t size, apl_error *err);
     /* Closes it (NULL is fine). Reads it to its end first, so that its packing is checked and its digest taken. */
     apl_status (*close_file)(void *user, struct format_stream *stream, apl_error *err);
+    /* Closes it as it is. */
+    void (*drop_file)(void *user, struct format_stream *stream);
     /* Why a stream's cursor has failed, in whole: what is wrong with the file's packing or disk, or that it ends early. */
     apl_status (*cut_off)(void *user, struct format_stream *stream, apl_error *err);
 };
@@ -85,7 +102,11 @@ struct format {
     void (*close)(void *state); /* NULL is fine */
     /* Is a file of that name wanted? Of formats with read(), of a directory; without state. */
     bool (*wants)(const void *state, const char *name);
-    /* Reads the files that its host has: then there are no members. */
+    /* A single file was given, whose name, without .gz and the like, is `name`: does one called `other` beside it belong to it? May
+     * be NULL. */
+    bool (*belongs)(const char *name, const char *other);
+    /* Reads the files that its host has: then there are no members. A format that has member() too reads files that are no archives
+     * by this, and archives and directories by that. */
     apl_status (*read)(void *state, apl_error *err);
     /* Where not NULL, the source is read twice: first list() is told of all files, and where `directory`, directories; then of the
      * end of the list. */
@@ -99,7 +120,7 @@ struct format {
     apl_status (*finish)(void *state, char format[32], apl_error *err);
 };
 
-extern const struct format format_cifar, format_folder, format_idx;
+extern const struct format format_cifar, format_folder, format_idx, format_npy;
 
 /* All of them, in the order in which they are tried; NULL at the end. */
 extern const struct format *const formats[];

@@ -90,6 +90,20 @@ static const char *take_content(struct file_name *n)
     return content;
 }
 
+/* train-images-idx3-ubyte and train-labels-idx1-ubyte, and the like. */
+static bool belongs_to_idx(const char *name, const char *other)
+{
+    struct file_name a, b;
+    char words[256], others[256];
+    if (!wants_idx(NULL, other) || !file_name_read(&a, name) || !file_name_read(&b, other))
+        return false;
+    const char *content = take_content(&a), *beside = take_content(&b);
+    file_name_join(&a, words, sizeof words);
+    file_name_join(&b, others, sizeof others);
+    return content && beside && strcmp(content, "image") == 0 && strcmp(beside, "label") == 0 &&
+           a.split_rank == b.split_rank && !a.split == !b.split && strcmp(words, others) == 0;
+}
+
 static apl_status open_idx_array(void *user, const struct array *array, struct format_stream **stream,
                                  apl_error *err);
 
@@ -212,6 +226,7 @@ const struct format format_idx = {
     .close = close_idx,
     .sniff = sniff_idx,
     .wants = wants_idx,
+    .belongs = belongs_to_idx,
     .read = read_idx,
     .finish = finish_idx,
 };

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-const struct format *const formats[] = {&format_cifar, &format_folder, &format_idx, NULL};
+const struct format *const formats[] = {&format_cifar, &format_folder, &format_idx, &format_npy, NULL};
 
 const struct format *format_by_name(const char *name)
 {

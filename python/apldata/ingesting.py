@@ -166,7 +166,8 @@ def ingest(
             or CIFAR-100 in the binary or the python layout (``"-"`` is standard input), or images in
             folders by class, ``CLASS/*.jpg`` or ``SPLIT/CLASS/*.png``: JPEGs are kept as they are, others
             decoded. Which it is, is told from its contents. Or files of other formats, plain or packed, or a
-            directory of them: IDX, as MNIST has it. A list holds several sources that belong together.
+            directory of them: IDX, as MNIST has it, or NumPy's ``.npy`` and ``.npz``. A list holds several
+            sources that belong together.
         db: the store, a directory that is made.
         progress: True shows a bar on stderr (tqdm's, if it is installed; where stderr is no terminal, one
             line at the end). A function is called with a :class:`Progress`, at most ten times a second and at
@@ -181,8 +182,9 @@ def ingest(
         split: splits to make then: ``{"val": 0.1}`` puts a tenth of ``train`` into ``val`` and the rest into
             ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. They are made in this order.
         stratify: a field: these splits have so much of each of its classes, exactly.
-        format: ``"cifar"``, ``"folder"`` or ``"idx"``, where it should not be told from the source.
-        classes: names of the classes of labels that come without names (idx).
+        format: such as ``"folder"``, where it should not be told from the source: one of ``"cifar"``,
+            ``"folder"``, ``"idx"`` and ``"npy"``.
+        classes: names of the classes of labels that come without names (idx, npy).
         skip_bad: this many files that are bad in themselves, such as images that do not decode, are left
             out, each with a warning; the first beyond that is an error.
         check: decode each image once to see that it can be.

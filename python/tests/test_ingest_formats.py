@@ -1,6 +1,7 @@
-"""apldata.ingest() of files that NumPy and others write: idx."""
+"""apldata.ingest() of files that NumPy and others write: idx, npy, npz."""
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -52,5 +53,72 @@ def test_several_sources(tmp_path: Path) -> None:
         apldata.ingest([], tmp_path / "none")
     with pytest.raises(TypeError, match="a list of names"):
         apldata.ingest(files, tmp_path / "none", classes="cat")
-    with pytest.raises(apldata.SourceError, match=r"train-labels-idx1-ubyte: row .*label . is not below 3"):
+    with pytest.raises(apldata.SourceError, match=r"train-labels-idx1-ubyte: row .*label . is not of 0 to 2"):
         apldata.ingest(files, tmp_path / "none", classes=["a", "b", "c"])
+
+
+def arrays() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(2)
+    return {
+        "x_train": rng.integers(0, 256, (60, 8, 8, 3), "u1"),
+        "y_train": rng.integers(0, 10, 60, "i8"),
+        "x_test": rng.integers(0, 256, (20, 8, 8, 3), "u1"),
+        "y_test": rng.integers(0, 10, 20, "i8"),
+    }
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_npz(tmp_path: Path, save: Callable[..., None]) -> None:
+    made = arrays()
+    made["x_test"] = np.asfortranarray(made["x_test"])
+    save(tmp_path / "set.npz", **made)
+    apldata.ingest(tmp_path / "set.npz", tmp_path / "db")
+    for split in ("train", "test"):
+        for field in ("x", "y"):
+            assert (read(tmp_path / "db", split, field) == made[f"{field}_{split}"]).all()
+    whole = (tmp_path / "set.npz").read_bytes()
+    for cut in (len(whole) - 1, len(whole) // 2, 100):
+        (tmp_path / "set.npz").write_bytes(whole[:cut])
+        with pytest.raises(apldata.SourceError, match=r"truncated|directory"):
+            apldata.ingest(tmp_path / "set.npz", tmp_path / "none")
+    for at in range(60, len(whole), len(whole) // 40):
+        (tmp_path / "set.npz").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        try:
+            apldata.ingest(tmp_path / "set.npz", tmp_path / "other", replace=True)
+        except apldata.Error:
+            continue
+        for split in ("train", "test"):
+            for field in ("x", "y"):
+                assert (read(tmp_path / "other", split, field) == made[f"{field}_{split}"]).all()
+
+
+@pytest.mark.parametrize(
+    "dtype", ["u1", "i1", "<u2", ">i2", "<u4", ">u4", "<i8", ">u8", "<f2", ">f4", "<f8", "?"]
+)
+def test_npy_types(tmp_path: Path, dtype: str) -> None:
+    values = np.random.default_rng(3).integers(0, 2, (50, 3)).astype(dtype)
+    np.save(tmp_path / "values.npy", values)
+    np.save(tmp_path / "fortran.npy", np.asfortranarray(values))
+    apldata.ingest([tmp_path / "values.npy", tmp_path / "fortran.npy"], tmp_path / "db")
+    assert (read(tmp_path / "db", "train", "values") == values).all()
+    assert (read(tmp_path / "db", "train", "fortran") == values).all()
+
+
+def test_npy_refused(tmp_path: Path) -> None:
+    for bad, words in (
+        (np.array([{}, []], dtype=object), "Python objects"),
+        (np.array(["a", "b"]), "texts"),
+        (np.array([1j]), "complex"),
+    ):
+        np.save(tmp_path / "bad.npy", bad, allow_pickle=True)
+        with pytest.raises(apldata.UnsupportedError, match=words):
+            apldata.ingest(tmp_path / "bad.npy", tmp_path / "db")
+
+
+def test_npy_structured(tmp_path: Path) -> None:
+    values = np.zeros(9, [("a", "<f4"), ("b", ">i2", (3,)), ("label", "u1")])
+    values["a"], values["b"], values["label"] = np.arange(9), np.arange(27).reshape(9, 3), np.arange(9)
+    np.save(tmp_path / "rows.npy", values)
+    apldata.ingest(tmp_path / "rows.npy", tmp_path / "db", classes=[str(i) for i in range(9)])
+    for field in ("a", "b", "label"):
+        assert (read(tmp_path / "db", "train", field) == values[field]).all()

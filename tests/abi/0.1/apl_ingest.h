@@ -15,6 +15,7 @@
  *     be standard input.
  *
  *   - idx: files as those of MNIST, plain or packed, or a directory of them: images and labels, for each split a pair.
+ *   - npy: NumPy's .npy and .npz: arrays of equal length, each a field.
  *
  * The format is detected from the contents; names only tell which files belong together. Nothing is extracted to disk, and nothing in a source
  * is ever executed.
@@ -64,7 +65,7 @@ typedef struct apl_ingest_options {
     /* Further sources, after `source`, of formats that take several, such as the images and the labels of idx. */
     const char *const *more;
     size_t more_count;
-    /* Names of the classes of the labels, where the source has labels and no names for them (idx). */
+    /* Names of the classes of the labels, where the source has labels and no names for them (idx, npy). */
     const char *const *classes;
     size_t class_count;
 } apl_ingest_options;

@@ -1,0 +1,414 @@
+/* NumPy's arrays: .npy files of equal length, each a field, and .npz archives of them. A structured type has a field for each of its
+ * own. Rows are read one after another; of arrays in Fortran order, where a row is spread over the file, many at a time. */
+#include "arrays.h"
+#include "file_name.h"
+#include "format.h"
+#include "npy_header.h"
+#include "zip_list.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define MEMORY_MAX \
+    (UINT64_C(256) << 20) /* of an array in Fortran order that must be read whole, as it is packed */
+
+/* An array in a file, or in a member of a zip archive. */
+struct npy {
+    struct npy_format *format;
+    size_t file;
+    char *path;              /* for messages, safe to print */
+    struct format_part part; /* the member; of a file all of it */
+    bool in_zip;
+    struct npy_header header;
+    struct buffer whole; /* all its elements, where they are held in memory */
+};
+
+struct npy_format {
+    const struct format_host *host;
+    struct arrays *arrays;
+    struct npy **all;
+    size_t count, room;
+};
+
+/* --------------------------------------------------------------------------------------------- what is an array */
+
+static bool is_npy(const struct format_file *file)
+{
+    return file->head_size >= 10 && memcmp(file->head, "\x93NUMPY", 6) == 0;
+}
+
+/* A zip archive whose first member is an array. */
+static bool is_npz(const struct format_file *file)
+{
+    const uint8_t *h = file->head;
+    if (file->head_size < 30 || memcmp(h, "PK\3\4", 4) != 0 || file->packed)
+        return false;
+    size_t name = load_le(h + 26, 2);
+    return name > 4 && 30 + name <= file->head_size && memcmp(h + 30 + name - 4, ".npy", 4) == 0;
+}
+
+static bool sniff_npy(const struct format_file *file)
+{
+    return is_npy(file) || is_npz(file);
+}
+
+static bool wants_npy(const void *state, const char *name)
+{
+    static const char *const endings[] = {".npy", ".npz", ".npy.gz", ".npy.zst", ".npy.xz", ".npy.bz2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (name_ends(name, endings[i]))
+            return true;
+    return false;
+}
+
+/* ---------------------------------------------------------------------------------------------------- opening */
+
+static apl_status open_npy_stream(const struct npy *npy, struct format_stream **stream, apl_error *err)
+{
+    const struct format_host *host = npy->format->host;
+    return npy->in_zip ? host->open_part(host->user, npy->file, &npy->part, stream, err)
+                       : host->open_file(host->user, npy->file, stream, err);
+}
+
+/* What its rows are read from: behind the header, which is the same as before. */
+static apl_status open_npy_array(void *user, const struct array *array, struct format_stream **stream,
+                                 apl_error *err)
+{
+    const struct npy *npy = user;
+    const struct format_host *host = npy->format->host;
+    (void)array;
+    TRY(open_npy_stream(npy, stream, err));
+    for (uint64_t left = npy->header.size, n; left > 0; left -= n) {
+        n = left < 4096 ? left : 4096;
+        if (!cursor_take((*stream)->cursor, (size_t)n))
+            return host->cut_off(host->user, *stream, err);
+    }
+    return APL_OK;
+}
+
+static apl_status read_npy_header(struct npy *npy, apl_error *err)
+{
+    const struct format_host *host = npy->format->host;
+    struct format_stream *stream;
+    apl_error why;
+    TRY(open_npy_stream(npy, &stream, err));
+    apl_status status = npy_header_read(stream->cursor, &npy->header, &why);
+    if (status == APL_E_INCOMPLETE)
+        return host->cut_off(host->user, stream, err);
+    if (status != APL_OK)
+        return fail(err, status, "%s: %s", npy->path, why.message);
+    host->drop_file(host->user, stream);
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ Fortran order */
+
+/* Where the numbers of a row lie that come at place k of it in C order: in which of the columns, each of which has a number of every
+ * row. */
+static uint64_t column_of(const struct npy_header *h, uint64_t k)
+{
+    uint64_t column = 0, scale = 1, at[NPY_MAX_DIMS];
+    for (unsigned d = h->ndim; d-- > 1;) {
+        at[d] = k % (uint64_t)h->shape[d];
+        k /= (uint64_t)h->shape[d];
+    }
+    for (unsigned d = 1; d < h->ndim; d++) {
+        column += at[d] * scale;
+        scale *= (uint64_t)h->shape[d];
+    }
+    return column;
+}
+
+static apl_status read_elements(const struct npy *npy, uint64_t at, size_t size, uint8_t *out, apl_error *err)
+{
+    const struct format_host *host = npy->format->host;
+    if (npy->whole.data) {
+        memcpy(out, npy->whole.data + at, size);
+        return APL_OK;
+    }
+    return host->read_at(host->user, npy->file, npy->part.offset + npy->header.size + at, out, size, err);
+}
+
+static apl_status rows_of_fortran(void *user, const struct array *array, uint64_t row, uint64_t count,
+                                  uint8_t *out, apl_error *err)
+{
+    struct npy *npy = user;
+    const struct npy_header *h = &npy->header;
+    size_t item = (size_t)h->item;
+    uint64_t numbers = 1;
+    uint8_t *column = malloc((size_t)count * item);
+    apl_status status = column ? APL_OK : fail_nomem(err);
+    for (unsigned d = 1; d < h->ndim; d++)
+        numbers *= (uint64_t)h->shape[d];
+    for (uint64_t k = 0; k < numbers && status == APL_OK; k++) {
+        uint64_t at = (column_of(h, k) * array->rows + row) * item;
+        status = read_elements(npy, at, (size_t)count * item, column, err);
+        for (uint64_t i = 0; i < count && status == APL_OK; i++)
+            memcpy(out + (i * numbers + k) * item, column + i * item, item);
+    }
+    free(column);
+    return status;
+}
+
+/* A packed array whose rows are spread over it is held in memory. */
+static apl_status hold_whole(struct npy *npy, uint64_t bytes, apl_error *err)
+{
+    const struct format_host *host = npy->format->host;
+    struct format_stream *stream;
+    if (bytes > MEMORY_MAX)
+        return fail(
+            err, APL_E_UNSUPPORTED,
+            "%s: is in Fortran order and compressed, and has more than 256 MiB: save it in C order, or "
+            "uncompressed",
+            npy->path);
+    TRY(open_npy_array(npy, NULL, &stream, err));
+    if (!buffer_reserve(&npy->whole, (size_t)bytes + 1))
+        return fail_nomem(err);
+    while (npy->whole.size < bytes) {
+        size_t n = bytes - npy->whole.size < 65536 ? (size_t)bytes - npy->whole.size : 65536;
+        const uint8_t *data = cursor_take(stream->cursor, n);
+        if (!data)
+            return host->cut_off(host->user, stream, err);
+        buffer_put(&npy->whole, data, n);
+    }
+    return host->close_file(host->user, stream, err);
+}
+
+/* A stored member that is read here and there is read once from end to end for its CRC. */
+static apl_status check_crc(const struct npy *npy, apl_error *err)
+{
+    const struct format_host *host = npy->format->host;
+    struct format_stream *stream;
+    if (!npy->in_zip)
+        return APL_OK;
+    TRY(open_npy_stream(npy, &stream, err));
+    return host->close_file(host->user, stream, err);
+}
+
+/* ---------------------------------------------------------------------------------------------- arrays of a file */
+
+/* All of it must be there, and nothing else: rows × bytes, without overflow. */
+static apl_status check_npy_size(const struct npy *npy, uint64_t *bytes, apl_error *err)
+{
+    const struct npy_header *h = &npy->header;
+    uint64_t most = INT64_MAX;
+    *bytes = h->item;
+    for (unsigned d = 0; d < h->ndim; d++) {
+        if (h->shape[d] > 0 && *bytes > most / (uint64_t)h->shape[d])
+            return fail(err, APL_E_SOURCE, "%s: its shape has more bytes than any file", npy->path);
+        *bytes *= (uint64_t)h->shape[d];
+    }
+    uint64_t size = npy->part.size;
+    if (size == FORMAT_UNKNOWN || size == h->size + *bytes)
+        return APL_OK;
+    return fail(err, size < h->size + *bytes ? APL_E_INCOMPLETE : APL_E_SOURCE,
+                "%s: has %" PRIu64 " bytes, but its shape and type say %" PRIu64 "%s", npy->path, size,
+                h->size + *bytes, size < h->size + *bytes ? ": it is truncated" : "");
+}
+
+/* The field's name and the split: of the array's own name, else the split is that of the file. */
+static apl_status name_npy(const char *name, const char *file, struct array *array, apl_error *err)
+{
+    struct file_name own, of_file;
+    char bare[256];
+    size_t length = strlen(name) - (name_ends(name, ".npy") ? 4 : 0);
+    snprintf(bare, sizeof bare, "%.*s", length < sizeof bare ? (int)length : 255, name);
+    if (!file_name_read(&own, bare) || !file_name_read(&of_file, file))
+        return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", array->path);
+    array->split = own.split ? own.split : of_file.split ? of_file.split : "train";
+    array->split_rank = own.split ? own.split_rank : of_file.split ? of_file.split_rank : 0;
+    if (!own.split)
+        snprintf(array->field, sizeof array->field, "%s", bare);
+    else
+        file_name_join(&own, array->field, sizeof array->field);
+    if (!array->field[0])
+        snprintf(array->field, sizeof array->field, "data");
+    return APL_OK;
+}
+
+static apl_status add_npy_fields(struct npy *npy, const struct array *common, apl_error *err)
+{
+    const struct npy_header *h = &npy->header;
+    for (unsigned i = 0; i < h->field_count; i++) {
+        struct array array = *common;
+        array.dtype = h->fields[i].dtype;
+        array.swap = h->fields[i].swap;
+        if (h->structured) {
+            memcpy(array.field, h->fields[i].name, sizeof array.field);
+            array.ndim = h->fields[i].ndim;
+            memcpy(array.shape, h->fields[i].shape, array.ndim * sizeof *array.shape);
+            array.stride = h->item;
+            array.offset = h->fields[i].offset;
+            array.shares = npy;
+        }
+        TRY(arrays_add(npy->format->arrays, &array, err));
+    }
+    return APL_OK;
+}
+
+static apl_status add_npy(struct npy *npy, const char *name, apl_error *err)
+{
+    const struct npy_header *h = &npy->header;
+    const struct format_file *file = &npy->format->host->files[npy->file];
+    struct array array = {.path = npy->path, .open = open_npy_array, .user = npy};
+    uint64_t bytes;
+    TRY(read_npy_header(npy, err));
+    if (h->ndim == 0)
+        return fail(err, APL_E_SOURCE, "%s: is a single number, not an array of rows", npy->path);
+    if (h->structured && h->ndim > 1)
+        return fail(err, APL_E_UNSUPPORTED, "%s: has a structured type and more than one dimension",
+                    npy->path);
+    TRY(check_npy_size(npy, &bytes, err));
+    TRY(name_npy(name, file->name, &array, err));
+    array.rows = (uint64_t)h->shape[0];
+    array.ndim = h->ndim - 1;
+    memcpy(array.shape, h->shape + 1, array.ndim * sizeof *array.shape);
+    if (h->fortran && h->ndim > 1 && bytes > 0) {
+        array.rows_at = rows_of_fortran;
+        TRY(file->packed || npy->part.deflated ? hold_whole(npy, bytes, err) : check_crc(npy, err));
+    }
+    return add_npy_fields(npy, &array, err);
+}
+
+/* ------------------------------------------------------------------------------------------------------- files */
+
+static struct npy *npy_new(struct npy_format *f, size_t file, const char *member)
+{
+    if (f->count == f->room) {
+        size_t room = f->room ? 2 * f->room : 16;
+        struct npy **all = realloc(f->all, room * sizeof *all);
+        if (!all)
+            return NULL;
+        f->all = all;
+        f->room = room;
+    }
+    const char *path = f->host->files[file].path;
+    size_t size = strlen(path) + (member ? strlen(member) : 0) + 3;
+    struct npy *npy = calloc(1, sizeof *npy);
+    char *shown = malloc(size);
+    if (!npy || !shown) {
+        free(npy);
+        free(shown);
+        return NULL;
+    }
+    snprintf(shown, size, "%s%s%s", path, member ? ": " : "", member ? member : "");
+    npy->format = f;
+    npy->file = file;
+    npy->path = shown;
+    f->all[f->count++] = npy;
+    return npy;
+}
+
+static apl_status add_npy_file(struct npy_format *f, size_t file, apl_error *err)
+{
+    struct npy *npy = npy_new(f, file, NULL);
+    if (!npy)
+        return fail_nomem(err);
+    npy->part = (struct format_part){.size = f->host->files[file].size};
+    return add_npy(npy, f->host->files[file].name, err);
+}
+
+static apl_status add_npz_member(struct npy_format *f, size_t file, const struct zip_member *m,
+                                 apl_error *err)
+{
+    if (!name_ends(m->name, ".npy"))
+        return fail(err, APL_E_SOURCE, "%s: %s: is not an array (.npy)", f->host->files[file].path, m->name);
+    struct npy *npy = npy_new(f, file, m->name);
+    if (!npy)
+        return fail_nomem(err);
+    npy->in_zip = true;
+    npy->part = (struct format_part){.name = strrchr(npy->path, ':') + 2,
+                                     .offset = m->offset,
+                                     .packed = m->packed,
+                                     .size = m->size,
+                                     .deflated = m->deflated,
+                                     .checked = true,
+                                     .crc = m->crc};
+    return add_npy(npy, m->name, err);
+}
+
+struct zip_source {
+    const struct format_host *host;
+    size_t file;
+};
+
+static apl_status read_zip(void *user, uint64_t offset, void *out, size_t size, apl_error *err)
+{
+    const struct zip_source *z = user;
+    return z->host->read_at(z->host->user, z->file, offset, out, size, err);
+}
+
+static apl_status add_npz(struct npy_format *f, size_t file, apl_error *err)
+{
+    const struct format_file *zip = &f->host->files[file];
+    struct zip_source from = {f->host, file};
+    struct zip_list list;
+    apl_error why;
+    apl_status status = zip_list_read(read_zip, &from, zip->size, &list, &why);
+    if (status != APL_OK)
+        status = fail(err, status, "%s: %s", zip->path, why.message);
+    for (size_t i = 0; i < list.count && status == APL_OK; i++)
+        status = add_npz_member(f, file, &list.members[i], err);
+    zip_list_free(&list);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- the format */
+
+static apl_status read_npy(void *state, apl_error *err)
+{
+    struct npy_format *f = state;
+    for (size_t i = 0; i < f->host->file_count; i++)
+        TRY(is_npz(&f->host->files[i]) ? add_npz(f, i, err) : add_npy_file(f, i, err));
+    return arrays_read(f->arrays, err);
+}
+
+static apl_status finish_npy(void *state, char format[32], apl_error *err)
+{
+    (void)state;
+    (void)err;
+    snprintf(format, 32, "npy");
+    return APL_OK;
+}
+
+static void close_npy(void *state)
+{
+    struct npy_format *f = state;
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->count; i++) {
+        buffer_free(&f->all[i]->whole);
+        free(f->all[i]->path);
+        free(f->all[i]);
+    }
+    free(f->all);
+    arrays_free(f->arrays);
+    free(f);
+}
+
+static apl_status open_npy(const struct format_host *host, void **state, apl_error *err)
+{
+    struct npy_format *f = calloc(1, sizeof *f);
+    if (!f)
+        return fail_nomem(err);
+    f->host = host;
+    f->arrays = arrays_new(host);
+    if (!f->arrays) {
+        close_npy(f);
+        return fail_nomem(err);
+    }
+    *state = f;
+    return APL_OK;
+}
+
+const struct format format_npy = {
+    .name = "npy",
+    .title = "NumPy arrays: .npy and .npz",
+    .open = open_npy,
+    .close = close_npy,
+    .sniff = sniff_npy,
+    .wants = wants_npy,
+    .read = read_npy,
+    .finish = finish_npy,
+};
