@@ -83,7 +83,7 @@ static void describe_column(const apl_reader *r, struct job *job, unsigned f, co
     if (!assembly)
         return;
     column->dtype = assembly->dtype;
-    column->ndim = is_photo(field) ? 3 : field->ndim;
+    column->ndim = is_any_size(field) ? 3 : field->ndim;
     int64_t *side = column->shape + (column->ndim == 3 && assembly->layout == APL_NCHW); /* of the two */
     side[0] = assembly->out_height;
     side[1] = assembly->out_width;
@@ -91,6 +91,20 @@ static void describe_column(const apl_reader *r, struct job *job, unsigned f, co
         column->shape[assembly->layout == APL_NCHW ? 0 : 2] = assembly->channels;
     column->bytes = job->buffer->batch.rows * assemble_bytes(assembly);
     batch_set_dims(column, job->buffer->batch.rows);
+}
+
+/* Images that are resized: by the thread that collates the batch. */
+static apl_status collate_resized(struct worker *w, struct job *job, unsigned f,
+                                  const struct assembly *assembly, apl_error *err)
+{
+    struct photo_value value;
+    photos_fixed_shape(&w->reader->schema->fields[f], &value);
+    photos_place(w, job, f);
+    for (size_t k = 0; k < job->buffer->batch.rows; k++) {
+        value.data = w->sources[k];
+        TRY(photos_make(w, job, f, assembly, k, &value, err));
+    }
+    return APL_OK;
 }
 
 static apl_status collate_fixed(struct worker *w, struct job *job, unsigned f, apl_error *err)
@@ -105,6 +119,8 @@ static apl_status collate_fixed(struct worker *w, struct job *job, unsigned f, a
         w->sources[k] = slab_value(&r->cache.slab, f, cached_slot(b, &r->subset.block[index], member));
     }
     describe_column(r, job, f, transformed ? &assembly : NULL);
+    if (transformed && photos_makes(&r->schema->fields[f], &r->options.transforms[f]))
+        return collate_resized(w, job, f, &assembly, err);
     if (transformed)
         return collate_images(w, job, f, &assembly, err);
     gather(w->sources, r->schema->fields[f].value_bytes, batch->rows, (void *)batch->columns[f].data);
@@ -167,16 +183,31 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
     return APL_OK;
 }
 
-/* Photos with a transform: decoded here, by the thread that collates the batch. */
+/* The shape of a row's value, of a field of varying images. */
+static void take_photo_shape(const apl_reader *r, const struct job *job, unsigned f, size_t row,
+                             struct photo_value *value)
+{
+    uint32_t record;
+    int64_t shape[APL_MAX_DIMS];
+    const apl_field *field = &r->schema->fields[f];
+    const struct raw_column *column = values_column(r, job, f, row, &record);
+    raw_column_shape(column, field, record, shape);
+    for (unsigned d = 0; is_varying_image(field) && d < 3; d++)
+        value->shape[d] = (uint32_t)shape[d];
+}
+
+/* Images of any size with a transform: made here, by the thread that collates the batch. */
 static apl_status collate_photos(struct worker *w, struct job *job, unsigned f,
                                  const struct assembly *assembly, apl_error *err)
 {
     describe_column(w->reader, job, f, assembly);
     photos_place(w, job, f);
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        const uint8_t *value;
-        TRY(values_take(w, job, f, k, &value, err));
-        TRY(photos_make(w, job, f, assembly, k, value, values_bytes(w->reader, job, f, k), err));
+        const uint8_t *data;
+        TRY(values_take(w, job, f, k, &data, err));
+        struct photo_value value = {.data = data, .bytes = values_bytes(w->reader, job, f, k)};
+        take_photo_shape(w->reader, job, f, k, &value);
+        TRY(photos_make(w, job, f, assembly, k, &value, err));
     }
     return APL_OK;
 }

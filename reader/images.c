@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define LONGEST   (1 << 15) /* pixels of a side */
-#define AN_IMAGE  "u8[C,H,W] with C at most %d, or u8[H,W], or kept as image/jpeg"
+#define AN_IMAGE  "u8[C,H,W] with C at most %d, u8[*,*,*], u8[H,W], or kept as image/jpeg"
 #define LIST_TEXT 256
 
 bool is_image(const apl_field *f)
@@ -23,9 +23,19 @@ bool is_photo(const apl_field *f)
     return f->media && strcmp(f->media, "image/jpeg") == 0;
 }
 
+bool is_varying_image(const apl_field *f)
+{
+    return f->dtype == APL_U8 && f->ndim == 3 && field_varying(f) > 0 && f->shape[0] <= 4;
+}
+
+bool is_any_size(const apl_field *f)
+{
+    return is_photo(f) || is_varying_image(f);
+}
+
 struct image_shape image_shape(const apl_field *f)
 {
-    if (is_photo(f))
+    if (is_any_size(f))
         return (struct image_shape){.channels = PHOTO_CHANNELS};
     return (struct image_shape){.channels = f->ndim == 3 ? (unsigned)f->shape[0] : 1,
                                 .height = (unsigned)f->shape[f->ndim - 2],
@@ -38,7 +48,7 @@ static unsigned count_images(const struct schema *schema, const bool *wanted, un
     unsigned count = 0;
     for (unsigned f = 0; f < schema->count; f++) {
         const apl_field *field = &schema->fields[f];
-        bool counts = is_photo(field) ? ndim == 3 : is_image(field) && field->ndim == ndim;
+        bool counts = is_any_size(field) ? ndim == 3 : is_image(field) && field->ndim == ndim;
         if ((!wanted || wanted[f]) && counts && count++ == 0)
             *first = f;
     }
@@ -107,7 +117,7 @@ apl_status image_find(const struct schema *schema, const bool *wanted, const cha
     if (found < 0)
         return fail(err, APL_E_NOTFOUND, "a transform: there is no field %.64s", name);
     const apl_field *f = &schema->fields[found];
-    if (!is_image(f) && !is_photo(f))
+    if (!is_image(f) && !is_any_size(f))
         return fail(err, APL_E_INVALID, "a transform: field %s is %s, not an image, which is " AN_IMAGE,
                     f->name, field_type_text(f, type), APL_MAX_CHANNELS);
     if (wanted && !wanted[found])

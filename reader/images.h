@@ -11,14 +11,20 @@ bool is_image(const apl_field *field);
 /* A photo is a JPEG file, kept as it came. */
 bool is_photo(const apl_field *field);
 
-/* Of a field that is an image; of a photo, whose size may be any, height and width are 0. */
+/* u8 of three dimensions, of which some vary: each image has a size of its own, and 1 to 4 channels. */
+bool is_varying_image(const apl_field *field);
+
+/* A photo or a varying image. */
+bool is_any_size(const apl_field *field);
+
+/* Of a field that is an image; where the size may be any, height and width are 0, and the channels those of photos. */
 struct image_shape image_shape(const apl_field *field);
 
 /* The number under which all images of a record are augmented, so that they agree: that of the store's first
  * field {C, H, W}, or else {H, W}; 0 where none is an image. */
 unsigned image_stream(const struct schema *schema);
 
-/* The field called `name`, or, for NULL, the only image among those wanted (NULL: all): {C, H, W} or a photo if there is
+/* The field called `name`, or, for NULL, the only image among those wanted (NULL: all): {C, H, W}, or of any size, if there is
  * such, else {H, W}. APL_E_NOTFOUND and APL_E_INVALID say what the fields are instead. */
 apl_status image_find(const struct schema *schema, const bool *wanted, const char *name, unsigned *field,
                       apl_error *err);

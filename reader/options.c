@@ -5,6 +5,7 @@
 #include "images.h"
 #include "late.h"
 #include "mix.h"
+#include "photos.h"
 #include "sampling.h"
 #include "transform.h"
 
@@ -119,7 +120,7 @@ bool options_assembly(const apl_reader *r, unsigned field, struct assembly *a)
     if (t->size == 0)
         return false;
     struct image_shape shape = image_shape(f);
-    bool photo = is_photo(f); /* what was cropped already is assembled */
+    bool photo = photos_makes(f, t); /* what was cropped already is assembled */
     *a = (struct assembly){.channels = t->grey_plane ? 1 : shape.channels,
                            .height = photo ? t->crop_height : shape.height,
                            .width = photo ? t->crop_width : shape.width,

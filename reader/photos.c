@@ -63,6 +63,20 @@ apl_status photos_check(const apl_field *f, apl_transform *t, apl_error *err)
     return t->sizing == APL_SIZING_RANDOM ? check_box(f, t, err) : APL_OK;
 }
 
+bool photos_makes(const apl_field *f, const apl_transform *t)
+{
+    return is_any_size(f) || t->sizing != APL_SIZING_NONE;
+}
+
+void photos_fixed_shape(const apl_field *f, struct photo_value *value)
+{
+    struct image_shape shape = image_shape(f);
+    value->shape[0] = shape.channels;
+    value->shape[1] = shape.height;
+    value->shape[2] = shape.width;
+    value->bytes = f->value_bytes;
+}
+
 static struct crop_rules rules_of(const apl_transform *t)
 {
     return (struct crop_rules){.sizing = t->sizing == APL_SIZING_RANDOM   ? CROP_RANDOM_RESIZED
@@ -92,8 +106,9 @@ void photos_place(struct worker *w, const struct job *job, unsigned f)
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
     apl_transform after = r->options.transforms[f]; /* the crop */
-    struct image_shape shape = {
-        .channels = PHOTO_CHANNELS, .height = after.crop_height, .width = after.crop_width};
+    struct image_shape shape = {.channels = image_shape(&r->schema->fields[f]).channels,
+                                .height = after.crop_height,
+                                .width = after.crop_width};
     struct augment a;
     after.pad = 0;
     augment_init(&a, shape, image_stream(r->schema), &after, r->options.plan.seed, job->epoch);
@@ -106,21 +121,33 @@ static apl_status name_record(uint64_t id, const apl_field *f, apl_status status
                         id, 1);
 }
 
+/* Draws one image of a field: a file is decoded. */
+static apl_status draw_value(struct photo *photo, const apl_field *f, const apl_transform *t,
+                             const struct photo_value *value, struct crop_draws draws, uint8_t *out,
+                             apl_error *err)
+{
+    const struct crop_rules rules = rules_of(t);
+    if (is_photo(f))
+        return photo_draw(photo, value->data, value->bytes, &rules, draws, chroma_of(t), out, err);
+    const struct photo_pixels pixels = {value->data, value->bytes, value->shape[0], value->shape[1],
+                                        value->shape[2]};
+    return photo_draw_pixels(photo, &pixels, &rules, draws, image_shape(f).channels, out, err);
+}
+
 apl_status photos_make(struct worker *w, struct job *job, unsigned f, const struct assembly *assembly,
-                       size_t k, const void *bytes, size_t size, apl_error *err)
+                       size_t k, const struct photo_value *value, apl_error *err)
 {
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
-    const apl_transform *t = &r->options.transforms[f];
-    const struct crop_rules rules = rules_of(t);
+    const apl_field *field = &r->schema->fields[f];
     struct crop_draws draws = crop_draws(r->options.plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
-    size_t pixels = (size_t)PHOTO_CHANNELS * assembly->height * assembly->width;
+    size_t pixels = (size_t)image_shape(field).channels * assembly->height * assembly->width;
     uint8_t *rgb = scratch_reserve(&w->pixels, pixels);
     if (!rgb || (!w->photo && !(w->photo = photo_new())))
         return fail_nomem(err);
-    apl_status status = photo_draw(w->photo, bytes, size, &rules, draws, chroma_of(t), rgb, err);
+    apl_status status = draw_value(w->photo, field, &r->options.transforms[f], value, draws, rgb, err);
     if (status != APL_OK)
-        return name_record(batch->ids[k], &r->schema->fields[f], status, err);
+        return name_record(batch->ids[k], field, status, err);
     return finish_image(w, job, f, assembly, k, rgb, &w->placements[k], err);
 }
 
@@ -145,14 +172,15 @@ static apl_status add_image(apl_store *store, uint64_t id, const apl_field *f, c
                             struct photo *photo, uint8_t *rgb, struct sums *sums, apl_error *err)
 {
     apl_get_options options = APL_GET_OPTIONS_INIT;
-    const struct crop_rules rules = rules_of(t);
     apl_batch *batch;
     options.fields = &f->name;
     options.field_count = 1;
     TRY(apl_store_get_batch(store, &id, 1, &options, &batch, err));
     const apl_column *column = &batch->columns[schema_find(&store->manifest.schema, f->name)];
-    if (photo_draw(photo, column->data, column->bytes, &rules, crop_draws(0, 0, id, 0), chroma_of(t), rgb,
-                   NULL) == APL_OK)
+    struct photo_value value = {.data = column->data, .bytes = column->bytes};
+    for (unsigned d = 0; is_varying_image(f) && d < 3; d++)
+        value.shape[d] = (uint32_t)column->shapes[d];
+    if (draw_value(photo, f, t, &value, crop_draws(0, 0, id, 0), rgb, NULL) == APL_OK)
         add_pixels(sums, rgb, (size_t)t->crop_height * t->crop_width);
     apl_batch_release(batch);
     return APL_OK;

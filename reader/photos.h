@@ -1,8 +1,22 @@
-/* JPEG images that a store keeps as they came, on their way into a batch. */
+/* Images whose size may be any, and those that are resized, on their way into a batch: JPEG files that a store keeps as they came, and
+ * samples. */
 #ifndef PHOTOS_H
 #define PHOTOS_H
 
 #include "reader.h"
+
+/* An image as it lies in a store: a file, or samples of a shape. */
+struct photo_value {
+    const void *data;
+    size_t bytes;
+    uint32_t shape[3]; /* of samples */
+};
+
+/* Are a field's images made here under this transform, or only assembled? */
+bool photos_makes(const apl_field *field, const apl_transform *t);
+
+/* The shape of a value of a field of fixed shape. */
+void photos_fixed_shape(const apl_field *field, struct photo_value *value);
 
 /* Fills in and checks what apl_transform has for such images. */
 apl_status photos_check(const apl_field *field, apl_transform *t, apl_error *err);
@@ -15,9 +29,9 @@ apl_status photos_moments(const struct subset *subset, const apl_field *field, a
 /* Draws flips and squares of all rows of a batch, before photos_make() of each. */
 void photos_place(struct worker *w, const struct job *job, unsigned f);
 
-/* Writes row k of field f, which is `size` bytes of JPEG. Likely errors: APL_E_CORRUPT, APL_E_UNSUPPORTED, APL_E_INVALID (smaller
+/* Writes row k of field f. Likely errors: APL_E_CORRUPT, APL_E_UNSUPPORTED, APL_E_INVALID (smaller
  * than the crop); they name the record and the field. */
 apl_status photos_make(struct worker *w, struct job *job, unsigned f, const struct assembly *assembly,
-                       size_t k, const void *bytes, size_t size, apl_error *err);
+                       size_t k, const struct photo_value *value, apl_error *err);
 
 #endif

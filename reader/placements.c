@@ -18,8 +18,9 @@ apl_status apl_batch_placements(const apl_store *store, const apl_transform *tra
     TRY(transform_take(&t, transform, 0, err));
     TRY(transform_geometry(store, NULL, &t, &field, err));
     const struct schema *schema = &store->manifest.schema;
-    if (is_photo(&schema->fields[field]))
-        return fail(err, APL_E_INVALID, "apl_batch_placements: field %s holds files, not images of one size",
+    if (is_any_size(&schema->fields[field]) || t.sizing != APL_SIZING_NONE)
+        return fail(err, APL_E_INVALID,
+                    "apl_batch_placements: the images of field %s are not of one size, or are resized",
                     schema->fields[field].name);
     if (finish_needed(&t))
         return fail(

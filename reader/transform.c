@@ -34,11 +34,12 @@ static apl_status check_transform(const apl_field *f, apl_transform *t, apl_erro
     int64_t height = shape.height, width = shape.width;
     TRY(check_settings(f, t, err));
     TRY(effects_check(f->name, shape.channels, t, err));
-    if (is_photo(f))
+    if (t->sizing != APL_SIZING_NONE && !is_any_size(f) && shape.channels != 1 && shape.channels != 3)
+        return fail(err, APL_E_INVALID,
+                    "field %s: images of %u channels cannot be resized, only those of 1 or 3", f->name,
+                    shape.channels);
+    if (photos_makes(f, t))
         return photos_check(f, t, err);
-    if (t->sizing != APL_SIZING_NONE)
-        return fail(err, APL_E_INVALID, "field %s: only images that are kept as image/jpeg can be resized",
-                    f->name);
     t->crop_height = t->crop_height ? t->crop_height : (unsigned)height;
     t->crop_width = t->crop_width ? t->crop_width : (unsigned)width;
     if (t->pad > 1u << 15 || t->crop_height > height + 2 * (int64_t)t->pad ||
@@ -99,7 +100,7 @@ apl_status transform_moments(const struct subset *subset, const apl_field *f, ap
             "field %s: grey images are normalised by a mean and deviation that are given, as those of "
             "the store are of its colours",
             f->name);
-    if (is_photo(f) && t->scale == APL_SCALE_NORMALISE)
+    if (is_any_size(f) && t->scale == APL_SCALE_NORMALISE)
         TRY(photos_moments(subset, f, t, err));
     for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < image_shape(f).channels; c++) {
         struct moments moments;

@@ -251,7 +251,7 @@ Test(images, are_named_where_one_is_needed)
            "a transform must name its field, since 2 fields are images; the fields are "
            "label: u8, photo: u8[3,9,7], mask: u8[1,9,7], grey: u8[9,7]");
     refuse("label", NULL, APL_E_INVALID,
-           "a transform: field label is u8, not an image, which is u8[C,H,W] with C at most 16, or u8[H,W], "
-           "or kept as image/jpeg");
+           "a transform: field label is u8, not an image, which is u8[C,H,W] with C at most 16, u8[*,*,*], "
+           "u8[H,W], or kept as image/jpeg");
     refuse("photo", label, APL_E_INVALID, "a transform: field photo is not among the fields wanted");
 }

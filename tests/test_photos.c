@@ -259,19 +259,25 @@ Test(photos, placements_are_not_for_files)
     apl_batch *batch;
     OK(apl_reader_next(r, &batch, &fx_err));
     FAILS(APL_E_INVALID, apl_batch_placements(s, &t, SEED, batch, placements, &fx_err));
-    SAYS("field image holds files");
+    SAYS("the images of field image are not of one size, or are resized");
     apl_batch_release(batch);
     apl_reader_close(r);
     drop_store(s);
 }
 
-/* Fields whose images have one size are not resized. */
-Test(photos, other_images_are_not_resized)
+/* Images of one size are resized if they have 1 or 3 channels. */
+Test(photos, images_of_many_channels_are_not_resized)
 {
-    fx_make(fx_path("small"), &fx_small, NULL);
-    apl_store *s = fx_open(fx_path("small"));
-    apl_transform t = random_crop();
-    t.field = "image";
-    refused(s, t, "only images that are kept as image/jpeg can be resized");
+    static const int64_t shape[3] = {4, 6, 5};
+    static const uint8_t image[4 * 6 * 5];
+    apl_writer *w;
+    OK(apl_writer_open(fx_path("four"), NULL, &w, &fx_err));
+    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, shape, &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    OK(apl_writer_append(w, &(apl_value){image, NULL}, &fx_err));
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+    apl_store *s = fx_open(fx_path("four"));
+    refused(s, random_crop(), "images of 4 channels cannot be resized, only those of 1 or 3");
     apl_store_close(s);
 }

@@ -21,7 +21,7 @@ typedef enum apl_scale {
     APL_SCALE_NONE = 2       /* v unchanged */
 } apl_scale;
 
-/* What JPEG images of any size are scaled to, before they are cropped. */
+/* What images are scaled to, before they are cropped. */
 typedef enum apl_sizing {
     APL_SIZING_NONE = 0,
     APL_SIZING_RESIZE = 1, /* the whole image, to two sides, or its shorter side to one */
@@ -39,9 +39,9 @@ typedef enum apl_erase {
 #define APL_MAX_CHANNELS 16
 
 /*
- * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, or of a kept field of type image/jpeg, on their way
- * into a batch, in this order: decode and resize (image/jpeg), pad on all sides, crop, flip, change colours, make grey,
- * scale, convert, cut out, erase. Randomness is keyed by seed, epoch, record and copy, so a record is augmented the same
+ * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, of three dimensions that vary, or of a kept field of
+ * type image/jpeg, on their way into a batch, in this order: decode, resize, pad on all sides, crop, flip, change colours,
+ * make grey, scale, convert, cut out, erase. Randomness is keyed by seed, epoch, record and copy, so a record is augmented the same
  * way whatever its batch, thread or rank. It is not keyed by the field, so the images of one record, such as a photograph
  * and its mask, are augmented alike: with equal settings and shapes they get the same crop, flip and square; flips agree
  * whatever the shapes. Start from APL_TRANSFORM_INIT.
@@ -58,7 +58,7 @@ typedef struct apl_transform {
     apl_scale scale;
     /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255, not 0 ... 1). Where
      * the standard deviation is 0, both are taken from the split "train", or, if there is none, from the split that is
-     * read. For JPEG images they are estimated from 256 images, evenly spaced over that split and cropped as by this
+     * read. For images of any size they are estimated from 256 images, evenly spaced over that split and cropped as by this
      * transform. */
     float mean[APL_MAX_CHANNELS], deviation[APL_MAX_CHANNELS];
     apl_dtype
@@ -67,9 +67,10 @@ typedef struct apl_transform {
     double flip_p;          /* for APL_FLIP_RANDOM: its probability, above 0 and at most 1; 0: one half */
     double vertical_flip_p; /* the probability of a flip top to bottom, from 0 to 1, anew each epoch */
     /*
-     * The rest is for kept fields of type image/jpeg (see apl_field.media). Their images may have any size; they become
-     * u8 {3, H, W}, grey ones too, of crop_height x crop_width pixels, which must be given unless both sides are resized.
-     * Resizing is antialiased bilinear, as in torchvision and Pillow. No more is decoded than the crop needs.
+     * Images of kept fields of type image/jpeg (see apl_field.media), and of u8 fields whose shape varies, may have any
+     * size; they become u8 {3, H, W}, grey ones too and without alpha, of crop_height x crop_width pixels, which must be
+     * given unless both sides are resized. Those of one size can be resized too, if they have 1 or 3 channels. Resizing is
+     * antialiased bilinear, as in torchvision and Pillow. No more of a file is decoded than the crop needs.
      */
     apl_sizing sizing;
     /* For APL_SIZING_RESIZE: the shorter side, the other in proportion, rounded down; or both sides. */

@@ -8,7 +8,7 @@ from typing import Any
 
 from ._errors import InvalidError, NoFieldError, NotFoundError
 
-AN_IMAGE = "u8[C,H,W] with C at most 16, or u8[H,W]"
+AN_IMAGE = "u8[C,H,W] with C at most 16, u8[*,*,*] or u8[H,W]"
 
 
 def plain(name: str) -> str:
@@ -63,12 +63,15 @@ class Field:
 
     @property
     def is_photo(self) -> bool:
-        """Is it a JPEG file, kept as it came, from which transforms in C make images?"""
-        return self.media == "image/jpeg"
+        """Is it an image of any size, from which transforms in C make images of one: a JPEG file, kept as it came,
+        or u8 of a shape (channels, height, width) that varies?"""
+        return self.media == "image/jpeg" or (
+            self.dtype == "u8" and len(self.shape) == 3 and -1 in self.shape and self.shape[0] <= 4
+        )
 
     @property
     def channels(self) -> int:
-        """Of an image: the first of three dimensions, or 1; of a JPEG file 3."""
+        """Of an image: the first of three dimensions, or 1; of one of any size 3."""
         if self.is_photo:
             return 3
         return self.shape[0] if len(self.shape) == 3 else 1
@@ -103,7 +106,7 @@ class Schema(tuple[Field, ...]):
         return [field.name for field in self]
 
     def image(self, among: Iterable[str] | None = None) -> Field:
-        """The one field that is an image, of those named (None: of all): u8[C,H,W] or a JPEG file if there is
+        """The one field that is an image, of those named (None: of all): u8[C,H,W] or of any size if there is
         such, else u8[H,W]. InvalidError or NotFoundError say what the fields are instead."""
         fields = [field for field in self if among is None or field.name in set(among)]
         found = [f for f in fields if f.is_photo or (f.is_picture and len(f.shape) == 3)] or [

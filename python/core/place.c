@@ -30,7 +30,8 @@ static PyObject *float_list(const float *values, unsigned n)
 
 static unsigned channels_of(const apl_field *image)
 {
-    return image->media ? 3 : image->ndim == 3 ? (unsigned)image->shape[0] : 1;
+    bool varies = image->ndim == 3 && (image->shape[0] < 0 || image->shape[1] < 0 || image->shape[2] < 0);
+    return image->media || varies ? 3 : image->ndim == 3 ? (unsigned)image->shape[0] : 1;
 }
 
 static PyObject *transform_dict(const apl_transform *t, unsigned channels)

@@ -18,6 +18,9 @@ struct ring {
 
 struct photo {
     struct jpeg_decoder *decoder;
+    struct plane_bands bands;          /* of `pixels` */
+    const struct photo_pixels *pixels; /* the image, if it is decoded already; else NULL */
+    unsigned outputs;                  /* channels of the result */
     const struct resample *kernels;
     struct jpeg_info info;
     struct jpeg_planes planes;
@@ -54,6 +57,7 @@ void photo_free(struct photo *p)
     if (!p)
         return;
     jpeg_decoder_free(p->decoder);
+    planes_free(&p->bands);
     for (int i = 0; i < JPEG_PLANES; i++) {
         resample_axis_free(&p->across[i]);
         resample_axis_free(&p->down[i]);
@@ -252,7 +256,10 @@ static apl_status wait_for(struct photo *p, uint32_t out, apl_error *err)
 {
     struct jpeg_band band;
     while (!is_there(p, out)) {
-        TRY(jpeg_decoder_next(p->decoder, &band, err));
+        if (p->pixels)
+            planes_next(&p->bands, &band);
+        else
+            TRY(jpeg_decoder_next(p->decoder, &band, err));
         if (band.plane[0].count == 0)
             return fail(err, APL_E_CORRUPT, "JPEG: ends before its last row");
         for (unsigned i = 0; i < p->planes.count; i++)
@@ -283,7 +290,7 @@ static void write_row(struct photo *p, uint32_t width, uint8_t *const rgb[PHOTO_
         p->kernels->colours((const int16_t *const *)p->row, width, rgb);
         return;
     }
-    for (unsigned i = 0; i < PHOTO_CHANNELS; i++)
+    for (unsigned i = 0; i < p->outputs; i++)
         p->kernels->bytes(p->row[p->planes.count == 1 ? 0 : i], width, rgb[i]);
 }
 
@@ -308,22 +315,32 @@ static apl_status make_open(struct photo *p, const struct crop_plan *plan, enum 
     TRY(check_plan(p, plan, err));
     struct covered c = covered_by(plan);
     if (c.width < plan->window.width || c.height < plan->window.height)
-        memset(rgb, 0, (size_t)PHOTO_CHANNELS * plan->window.height * plan->window.width);
+        memset(rgb, 0, (size_t)p->outputs * plan->window.height * plan->window.width);
     if (c.width == 0 || c.height == 0)
         return APL_OK;
     struct jpeg_region region;
     touched(plan->box.left, plan->box.width, plan->width, c.left, c.width, &region.left, &region.width);
     touched(plan->box.top, plan->box.height, plan->height, c.top, c.height, &region.top, &region.height);
-    TRY(jpeg_decoder_start(p->decoder, region, eighths_of(plan), chroma, &p->planes, err));
+    if (p->pixels && !planes_start(&p->bands, p->pixels, region, &p->planes))
+        return fail_nomem(err);
+    if (!p->pixels)
+        TRY(jpeg_decoder_start(p->decoder, region, eighths_of(plan), chroma, &p->planes, err));
     TRY(make_all_axes(p, plan, &c, err));
     TRY(make_rings(p, c.width, err));
     return make_window(p, plan, &c, rgb, err);
 }
 
+static apl_status open_jpeg(struct photo *p, const void *bytes, size_t size, apl_error *err)
+{
+    p->pixels = NULL;
+    p->outputs = PHOTO_CHANNELS;
+    return jpeg_decoder_open(p->decoder, bytes, size, &p->info, err);
+}
+
 apl_status photo_make(struct photo *p, const void *bytes, size_t size, const struct crop_plan *plan,
                       enum jpeg_chroma chroma, uint8_t *rgb, apl_error *err)
 {
-    TRY(jpeg_decoder_open(p->decoder, bytes, size, &p->info, err));
+    TRY(open_jpeg(p, bytes, size, err));
     apl_status status = make_open(p, plan, chroma, rgb, err);
     jpeg_decoder_end(p->decoder);
     return status;
@@ -333,10 +350,25 @@ apl_status photo_draw(struct photo *p, const void *bytes, size_t size, const str
                       struct crop_draws draws, enum jpeg_chroma chroma, uint8_t *rgb, apl_error *err)
 {
     struct crop_plan plan;
-    TRY(jpeg_decoder_open(p->decoder, bytes, size, &p->info, err));
+    TRY(open_jpeg(p, bytes, size, err));
     apl_status status = crop_plan(rules, p->info.width, p->info.height, draws, &plan, err);
     if (status == APL_OK)
         status = make_open(p, &plan, chroma, rgb, err);
     jpeg_decoder_end(p->decoder);
     return status;
+}
+
+apl_status photo_draw_pixels(struct photo *p, const struct photo_pixels *image,
+                             const struct crop_rules *rules, struct crop_draws draws, unsigned outputs,
+                             uint8_t *out, apl_error *err)
+{
+    struct crop_plan plan;
+    if (!planes_ok(image) || (outputs == 1 && image->channels > 2))
+        return fail(err, APL_E_INVALID, "an image of shape {%u, %u, %u}; wanted: 1 to 4 channels, not empty",
+                    image->channels, image->height, image->width);
+    p->info = (struct jpeg_info){.width = image->width, .height = image->height};
+    p->pixels = image;
+    p->outputs = outputs;
+    TRY(crop_plan(rules, image->width, image->height, draws, &plan, err));
+    return make_open(p, &plan, JPEG_CHROMA_PLANES, out, err);
 }

@@ -1,12 +1,12 @@
 /*
- * From the bytes of a JPEG image to the pixels of a crop of it: decodes what the crop touches, scaled down by libjpeg as far as
+ * From the bytes of a JPEG image, or from its samples, to the pixels of a crop of it: decodes what the crop touches, scaled down by libjpeg as far as
  * loses nothing, and resamples that to the size wanted. The same bytes on every machine that has the same libjpeg.
  */
 #ifndef PHOTO_H
 #define PHOTO_H
 
 #include "crop.h"
-#include "jpeg.h"
+#include "planes.h"
 
 #define PHOTO_CHANNELS 3
 
@@ -24,5 +24,11 @@ apl_status photo_make(struct photo *photo, const void *bytes, size_t size, const
 /* The same, of what the rules make of the image: reads the header once. */
 apl_status photo_draw(struct photo *photo, const void *bytes, size_t size, const struct crop_rules *rules,
                       struct crop_draws draws, enum jpeg_chroma chroma, uint8_t *rgb, apl_error *err);
+
+/* The same of an image that is decoded already, to `outputs` channels: 3, of which those of grey are alike, or 1, of a grey one. A
+ * likely error: APL_E_INVALID (an image of other channels, or smaller than the crop). */
+apl_status photo_draw_pixels(struct photo *photo, const struct photo_pixels *image,
+                             const struct crop_rules *rules, struct crop_draws draws, unsigned outputs,
+                             uint8_t *out, apl_error *err);
 
 #endif
