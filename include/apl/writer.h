@@ -75,6 +75,14 @@ APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const c
 APL_API APL_MUST_USE apl_status apl_writer_set_media(apl_writer *writer, const char *field, const char *media,
                                                      apl_error *err);
 
+/*
+ * Reads the header of a JPEG file of `size` bytes, for those who are about to keep it; with `decode`, decodes the rest too, as
+ * aplingest does, to see that training can. shape: its components, height and width in pixels. Any thread may call it. Likely
+ * errors: APL_E_CORRUPT, APL_E_UNSUPPORTED.
+ */
+APL_API APL_MUST_USE apl_status apl_check_jpeg(const void *file, size_t size, int decode, uint32_t shape[3],
+                                               apl_error *err);
+
 /* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32; names must be distinct. At any time
  * before commit. If a record has any other value, commit fails with APL_E_INVALID. */
 APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const char *field,

@@ -2,7 +2,7 @@
 #include "image_maker.h"
 
 #include "image_kind.h"
-#include "jpeg.h"
+#include "jpeg_check.h"
 #include "jpeg_write.h"
 
 #define RECODED_QUALITY 100
@@ -75,26 +75,15 @@ size_t image_maker_need(struct image_maker *m, const struct image_plan *plan, co
 
 /* ------------------------------------------------------------------------------------------------- keeping */
 
-/* Reads the header; decodes all of the image, if that is to be seen. Its pixels at an eighth of the size: what is read of the
- * file is the same. */
+/* Reads the header; decodes all of the image, if that is to be seen. */
 static apl_status check_jpeg(struct jpeg_decoder *d, bool unchecked, struct made_image *image, apl_error *err)
 {
     struct jpeg_info info;
-    struct jpeg_planes planes;
-    struct jpeg_band band = {.plane[0].count = 1};
-    apl_status status = jpeg_decoder_open(d, image->bytes.data, image->bytes.size, &info, err);
-    if (status == APL_OK && !unchecked)
-        status = jpeg_decoder_start(d, (struct jpeg_region){0, 0, info.width, info.height}, 1,
-                                    JPEG_CHROMA_PLANES, &planes, err);
-    while (status == APL_OK && !unchecked && band.plane[0].count > 0)
-        status = jpeg_decoder_next(d, &band, err);
-    jpeg_decoder_end(d);
-    if (status == APL_OK) {
-        image->shape[0] = info.components;
-        image->shape[1] = info.height;
-        image->shape[2] = info.width;
-    }
-    return status;
+    TRY(jpeg_check(d, image->bytes.data, image->bytes.size, !unchecked, &info, err));
+    image->shape[0] = info.components;
+    image->shape[1] = info.height;
+    image->shape[2] = info.width;
+    return APL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ decoding */

@@ -49,9 +49,10 @@ from ._ragged import RaggedArray
 from ._store import Store
 from ._writer import Writer
 from .collation import Pad, Ragged
+from .converting import convert
 from .ingesting import IngestSummary, IngestWarning, ingest
 from .sampling import Sampling
-from .schema import BadBlock, Field, Member, Schema, Split
+from .schema import BadBlock, Field, Member, Schema, SkippedFile, Split
 from .transforms import (
     AlternatingFlip,
     CenterCrop,
@@ -85,7 +86,8 @@ __all__ = [
     "Loader", "Member", "MismatchError", "NoFieldError", "NoMemoryError", "NoRecordError", "NoSpaceError",
     "Normalize", "NotFoundError", "Pad", "PerPicture", "Progress", "Ragged", "RaggedArray", "RandomCrop",
     "RandomErasing", "RandomFlip", "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop",
-    "RandomVerticalFlip", "ReentrantError", "Resize", "Sampling", "Schema", "SourceError", "Split",
-    "SplitView", "StorageError", "Store", "TimedOutError", "ToBFloat16", "ToFloat16", "ToFloat32",
-    "UnsupportedError", "VersionError", "View", "Writer", "collation", "ingest", "numpy_dtype", "transforms",
+    "RandomVerticalFlip", "ReentrantError", "Resize", "Sampling", "Schema", "SkippedFile", "SourceError",
+    "Split", "SplitView", "StorageError", "Store", "TimedOutError", "ToBFloat16", "ToFloat16", "ToFloat32",
+    "UnsupportedError", "VersionError", "View", "Writer", "collation", "convert", "ingest", "numpy_dtype",
+    "transforms",
 ]  # fmt: skip

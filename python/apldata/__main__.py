@@ -1,4 +1,4 @@
-"""Runs the commands in the package: `python -m apldata info DB`, `python -m apldata ingest SRC DB`."""
+"""Runs the commands in the package: `python -m apldata info DB`, `python -m apldata ingest SOURCE... DB`."""
 
 import os
 import sys
@@ -7,6 +7,10 @@ from typing import NoReturn
 
 from apldata.ingesting import load_extension
 
+_HELP = """python -m apldata ingest [OPTION]... SOURCE... DB
+    make a store of Parquet or Arrow files, or a dataset that Hugging Face's library saved; of anything else
+    by aplingest: images in folders, CIFAR, archives
+"""
 _COMMANDS = Path(__file__).resolve().parent / "bin"
 
 
@@ -27,7 +31,8 @@ def apldata() -> NoReturn:
 
 
 def _ingest(arguments: list[str]) -> NoReturn:
-    """Becomes aplingest, which needs the same libraries as the extension: one line says which is missing."""
+    """Reads what Python reads. Becomes aplingest for anything else, which needs the same libraries as the
+    extension: one line says which is missing."""
     try:
         load_extension()
     except ImportError as error:
@@ -43,9 +48,13 @@ def aplingest() -> NoReturn:
 def main() -> NoReturn:
     """`python -m apldata`: aplingest if the first word is `ingest`, else apldata."""
     if sys.argv[1:2] == ["ingest"]:
+        from apldata.converting import _command
+
+        if _command.is_ours(sys.argv[2:]):
+            _command.main(sys.argv[2:])
         _ingest(sys.argv[2:])
     if sys.argv[1:] in (["--help"], ["-h"]):
-        print("python -m apldata ingest [OPTION]... SOURCE DB    make a store of an archive: aplingest\n")
+        print(_HELP)
     apldata()
 
 

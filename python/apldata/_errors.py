@@ -160,14 +160,22 @@ IOError = StorageError
 TimeoutError = TimedOutError
 
 
+def _told(error: Error, message: str) -> Error:
+    """The error with another message."""
+    make_again, (_, *rest) = error.__reduce__()
+    again: Error = make_again(message, *rest)
+    for note in getattr(error, "__notes__", ()):
+        again.add_note(note)
+    return again
+
+
 @contextmanager
 def advising(kind: type[Error], advice: str) -> Iterator[None]:
     """Errors of that kind end with what the caller can do."""
     try:
         yield
     except kind as error:
-        make_again, (message, *rest) = error.__reduce__()
-        raise make_again(f"{message}; {advice}", *rest) from None
+        raise _told(error, f"{error}; {advice}") from error.__cause__
 
 
 @contextmanager
@@ -176,8 +184,7 @@ def prefixed(where: str) -> Iterator[None]:
     try:
         yield
     except Error as error:
-        make_again, (message, *rest) = error.__reduce__()
-        raise make_again(f"{where}{message}", *rest) from None
+        raise _told(error, f"{where}{error}") from error.__cause__
 
 
 _KINDS = {

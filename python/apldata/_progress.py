@@ -26,6 +26,8 @@ class Progress(NamedTuple):
     """Of the records."""
     stored_bytes: int
     """Written so far."""
+    expected: int = 0
+    """Records there will be; 0 where it is not known."""
 
 
 class _Display(Protocol):
@@ -108,6 +110,8 @@ class Bar:
         if p.phase == "reading":
             self._records = p.records
             part = p.source_bytes / p.source_size if p.source_size else -1.0
+            if p.expected:
+                part = p.records / p.expected
         elif self._records:
             part = p.records / self._records
         self._display(p, min(part, 1.0))

@@ -30,7 +30,7 @@ from ._errors import CorruptError, ExistsError, NoRecordError, NotFoundError, ad
 from ._ids import Ids, numbers
 from ._part import SplitView
 from ._where import meets
-from .schema import BadBlock, Field, Member, Schema, Split
+from .schema import BadBlock, Field, Member, Schema, SkippedFile, Split
 
 _BY = {"content": _core.APL_BY_CONTENT, "key": _core.APL_BY_KEY, "id": _core.APL_BY_ID}
 _IO = {"auto": _core.APL_IO_AUTO, "map": _core.APL_IO_MAP, "read": _core.APL_IO_READ}
@@ -135,6 +135,12 @@ class Store(_core.Store):
     def members(self) -> list[Member]:
         """The parts of its source."""
         return [Member(*member) for member in self._members()]
+
+    @cached_property
+    def skipped(self) -> list[SkippedFile]:
+        """The files of its source that were left out because they were bad, with the reasons: the first
+        10,000; ``store.info["skipped"]`` counts all of them."""
+        return [SkippedFile(*one) for one in self._skipped()]
 
     @cached_property
     def content_digest(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -316,36 +316,49 @@ class Writer:
         """Appends many records: for each field an array of shape (rows, ...), or a sequence; also of names of
         classes. All of them, or none: a value that is refused, of which the error tells row and field, leaves
         the writer as it was. ``split="val"`` beside the values, as for `append()`."""
+        self._extend(values)
+
+    def _extend(self, values: dict[str, Any], called: Sequence[int] | None = None) -> None:
+        """`called`: the numbers by which errors call the rows."""
         split = self._split_of(values)
         columns = [np.asarray(one) if hasattr(one, "iloc") else one for one in self._named(values)]
         rows = _rows({f.name: column for f, column in zip(self.fields, columns, strict=True)})
         if rows == 0:
             return
+        called = range(rows) if called is None else called
         if any(-1 in f.shape or f.dtype == "utf8" for f in self.fields):
-            for record in [self._row(columns, row) for row in range(rows)]:
+            for record in [self._row(columns, row, called[row]) for row in range(rows)]:
                 self._put(split, record, 1)
             return
-        arrays = [_bytes_of(self._column(i, column, rows)).reshape(rows, -1)
+        arrays = [_bytes_of(self._column(i, column, rows, called)).reshape(rows, -1)
                   for i, column in enumerate(columns)]  # fmt: skip
         step = max(1, _PIECE * rows // max(1, sum(array.nbytes for array in arrays)))
         for first in range(0, rows, step):
             pieces: list[Any] = [(array[first : first + step], None) for array in arrays]
             self._put(split, pieces, len(pieces[0][0]))
 
-    def _row(self, columns: list[Any], row: int) -> Values:
+    def _row(self, columns: list[Any], row: int, called: int) -> Values:
         """The values of a record among several."""
-        with prefixed(f"row {row}: "):
+        with prefixed(f"row {called}: "):
             return [self._value(i, column[row]) for i, column in enumerate(columns)]
 
-    def _column(self, index: int, column: Any, rows: int) -> np.ndarray:
+    def _column(self, index: int, column: Any, rows: int, called: Sequence[int]) -> np.ndarray:
         """A field's values of all rows; where they are refused, the first row that is tells why."""
         try:
             return self._array(index, column, rows)
         except Error:
             for row in range(rows):
-                with prefixed(f"row {row}: "):
+                with prefixed(f"row {called[row]}: "):
                     self._array(index, column[row], None)
             raise
+
+    def _skipped(self, path: str, why: str) -> None:
+        """Lists something of the source that was left out."""
+        self._core.skipped(path.replace("\0", "?"), why.replace("\0", "?"))
+
+    def _progress_now(self) -> tuple[int, int, int]:
+        """Records, their bytes, and the bytes that have been written."""
+        return self._core.progress()
 
     # ----------------------------------------------------------------------------------------- ending
 

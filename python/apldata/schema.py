@@ -169,6 +169,14 @@ class Member:
 
 
 @dataclass(frozen=True)
+class SkippedFile:
+    """A file of the source that was left out: `path`, as it can be printed, and `why`."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True)
 class BadBlock:
     """A block that is not as it was written: `block` of `member` has the records `first` ... `first` +
     `records` - 1, of which those in `bad` cannot be vouched for."""

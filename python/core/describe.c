@@ -15,10 +15,11 @@ PyObject *store_info(PyObject *self, PyObject *unused)
         return NULL;
     const apl_info *i = apl_store_info(store);
     PyObject *info =
-        Py_BuildValue("{s:K,s:K,s:I,s:K,s:K,s:(II),s:N}", "records", (unsigned long long)i->records, "blocks",
-                      (unsigned long long)i->blocks, "block_records", (unsigned)i->block_records, "raw_bytes",
-                      (unsigned long long)i->raw_bytes, "file_bytes", (unsigned long long)i->file_bytes,
-                      "format", i->format_major, i->format_minor, "shuffled", PyBool_FromLong(i->shuffled));
+        Py_BuildValue("{s:K,s:K,s:I,s:K,s:K,s:(II),s:N,s:K}", "records", (unsigned long long)i->records,
+                      "blocks", (unsigned long long)i->blocks, "block_records", (unsigned)i->block_records,
+                      "raw_bytes", (unsigned long long)i->raw_bytes, "file_bytes",
+                      (unsigned long long)i->file_bytes, "format", i->format_major, i->format_minor,
+                      "shuffled", PyBool_FromLong(i->shuffled), "skipped", (unsigned long long)i->skipped);
     if (info && (dict_take(info, "tool", text_or_none(i->tool)) < 0 ||
                  dict_take(info, "source_format", text_or_none(i->source_format)) < 0 ||
                  dict_take(info, "shuffle_seed", PyLong_FromUnsignedLongLong(i->shuffle_seed)) < 0 ||
@@ -135,6 +136,25 @@ PyObject *store_members(PyObject *self, PyObject *unused)
 {
     (void)unused;
     return list_of(self, offsetof(apl_info, members), member_item);
+}
+
+PyObject *store_skipped(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    struct py_store *s = (struct py_store *)self;
+    apl_store *store = store_use(s);
+    if (!store)
+        return NULL;
+    PyObject *list = PyList_New(0);
+    const char *path, *why;
+    for (uint64_t i = 0; list && (path = apl_store_skipped(store, i, &why)); i++) {
+        PyObject *one = Py_BuildValue("NN", text_or_none(path), text_or_none(why));
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    store_done(s);
+    return list;
 }
 
 /* ------------------------------------------------------------------------------------------ statistics */

@@ -268,6 +268,7 @@ static PyMethodDef methods[] = {
     {"_fields", store_fields, METH_NOARGS, "Its fields."},
     {"_splits", store_splits, METH_NOARGS, "The splits that its source brought: (name, first, count)."},
     {"_members", store_members, METH_NOARGS, "Its members: (name, split, first, count, number)."},
+    {"_skipped", store_skipped, METH_NOARGS, "Files of its source that were left out: (path, why)."},
     {"_moments", store_moments, METH_VARARGS, "Mean and deviation of each channel."},
     {"_class_counts", store_class_counts, METH_VARARGS, "Records of each class in a split."},
     {"_split_ids", store_split_ids, METH_O, "The ids of a split: bytes of uint64."},

@@ -25,6 +25,7 @@ PyObject *store_info(PyObject *self, PyObject *unused);
 PyObject *store_fields(PyObject *self, PyObject *unused);
 PyObject *store_splits(PyObject *self, PyObject *unused);
 PyObject *store_members(PyObject *self, PyObject *unused);
+PyObject *store_skipped(PyObject *self, PyObject *unused);
 PyObject *store_moments(PyObject *self, PyObject *args);
 
 /* splits.c */

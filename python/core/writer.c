@@ -202,6 +202,17 @@ static PyObject *set_source(PyObject *self, PyObject *args)
                   : NULL;
 }
 
+static PyObject *skipped(PyObject *self, PyObject *args)
+{
+    struct py_writer *w = (struct py_writer *)self;
+    const char *path, *why;
+    apl_error err;
+    if (!PyArg_ParseTuple(args, "ss:skipped", &path, &why))
+        return NULL;
+    apl_writer *writer = writer_use(w);
+    return writer ? finish(w, apl_writer_skipped(writer, path, why, &err), &err) : NULL;
+}
+
 static PyObject *begin_member(PyObject *self, PyObject *args)
 {
     struct py_writer *w = (struct py_writer *)self;
@@ -385,6 +396,7 @@ static PyMethodDef methods[] = {
     {"set_media", set_media, METH_VARARGS, "set_media(field, media): its values are files"},
     {"set_classes", set_classes, METH_VARARGS, "set_classes(field, names)"},
     {"set_source", set_source, METH_VARARGS, "set_source(format, sha256=None)"},
+    {"skipped", skipped, METH_VARARGS, "skipped(path, why): a file of the source was left out"},
     {"begin_member", begin_member, METH_VARARGS, "begin_member(name, split, number)"},
     {"append", append, METH_VARARGS, "append([(buffer, shape or None), ...], rows=1)"},
     {"commit", commit, METH_VARARGS, "commit(progress=None): progress(records, raw_bytes, stored_bytes)"},

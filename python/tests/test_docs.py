@@ -28,6 +28,8 @@ NEEDS = {
     "albumentations": "albumentations",
 }
 TRAINERS = ("lightning", "accelerate", "transformers", "ignite", "fastai", "keras")
+READERS = ("pyarrow", "datasets", "pandas")
+NEEDS |= {f"import {name}\n": name for name in READERS}
 NEEDS |= {f"import {name}": name for name in TRAINERS} | {f"from {name}": name for name in TRAINERS}
 
 

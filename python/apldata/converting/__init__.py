@@ -1,0 +1,281 @@
+"""apldata.convert: what Python holds or can read becomes a store."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+from .. import _core
+from .._arguments import flag, function, names, names_checked, path_of, text, threads_of, whole
+from .._errors import InvalidError, prefixed
+from .._progress import Bar, Progress
+from .._writer import Writer
+from ..ingesting import IngestSummary, IngestWarning
+from ..schema import listed
+from ._appending import Appender, Rules
+from ._choosing import Asked, Classes, Fields, Types, asked, check_names, choose
+from ._making import Maker
+from ._sources import Opener
+from ._told import Chunk, Part, Source, Wishes, rows_of, size_of
+
+_FIRST_ROWS, _FIRST_BYTES = 256, 32 << 20  # what types are found from
+
+
+# ------------------------------------------------------------------------------------------- the first rows
+
+
+def _first(chunks: Iterator[Chunk]) -> list[Chunk]:
+    """Chunks enough to find types from."""
+    taken: list[Chunk] = []
+    rows = size = 0
+    while rows < _FIRST_ROWS and size < _FIRST_BYTES:
+        chunk = next(chunks, None)
+        if chunk is None:
+            break
+        taken.append(chunk)
+        rows += rows_of(chunk)
+        size += sum(size_of(value) for column in chunk.values() for value in column)
+    return taken
+
+
+def _joined(chunks: list[Chunk]) -> Chunk:
+    """Their first rows, as one."""
+    if len(chunks) == 1:
+        return {name: column[:_FIRST_ROWS] for name, column in chunks[0].items()}
+    return {name: [value for chunk in chunks for value in chunk[name]][:_FIRST_ROWS] for name in chunks[0]}
+
+
+def _chosen_parts(source: Source, split: str | Iterable[str] | None) -> list[Part]:
+    """The splits that are wanted; a source without splits has one, of the name that is asked for."""
+    if split is None:
+        return source.parts
+    if isinstance(split, str) and len(source.parts) == 1:
+        source.parts[0].split = text("split", split)
+        return source.parts
+    wanted = [text("split", split)] if isinstance(split, str) else names("split", split) or []
+    known = {part.split: part for part in source.parts}
+    for name in wanted:
+        if name not in known:
+            raise InvalidError(f"split: the source has no split {name!r}: it has {listed(known)}")
+    return [known[name] for name in wanted]
+
+
+def _find_classes(wanted: Asked, parts: list[Part]) -> None:
+    """Reads the source once, for the names of classes that nobody has told: those of all splits, sorted."""
+    columns = wanted.fields or {}
+    for part in parts:
+        for column, told in part.told.items():
+            if (
+                told.codes
+                and not told.classes
+                and part.again
+                and (wanted.fields is None or column in columns)
+            ):
+                name = wanted.field(column)
+                if name not in wanted.types:
+                    wanted.classes.setdefault(name, None)
+    open_ones = [name for name, given in wanted.classes.items() if given is None]
+    for name in open_ones:
+        column = next((old for old, new in columns.items() if new == name), name)
+        seen: set[str] = set()
+        for part in parts:
+            if not part.again:
+                raise InvalidError(
+                    f"classes: the source can be read only once: name them, classes={{{name!r}: [...]}}"
+                )
+            for chunk in part.chunks():
+                if column not in chunk:
+                    raise InvalidError(f"classes: there is no column {column!r}: there are {listed(chunk)}")
+                seen.update(value for value in chunk[column] if value is not None)
+        if not all(isinstance(value, str) for value in seen):
+            raise InvalidError(
+                f"classes: column {column} is not text: name the classes of its numbers in their order"
+            )
+        wanted.classes[name] = tuple(sorted(seen))
+
+
+# ---------------------------------------------------------------------------------------------- converting
+
+
+class _Conversion:
+    """One call of convert()."""
+
+    def __init__(self, source: Source, parts: list[Part], wanted: Asked, rules: Rules, tell: Any) -> None:
+        self._source, self._parts, self._wanted, self._rules, self._tell = source, parts, wanted, rules, tell
+        self._expected = (
+            sum(part.rows or 0 for part in parts) if all(p.rows is not None for p in parts) else 0
+        )
+
+    def run(self, db: str, options: dict[str, Any], pool: ThreadPoolExecutor) -> tuple[int, int]:
+        """Records, and their bytes."""
+        begun = None
+        for at, part in enumerate(self._parts):
+            chunks = part.chunks()
+            with prefixed(f"{part.split}, "):
+                first = _first(chunks)
+            if first:
+                begun = at, chunks, first
+                break
+        if begun is None:
+            raise InvalidError("there are no rows")
+        at, chunks, first = begun
+        makers = self._makers(self._parts[at], first, pool)
+        fields = [maker.field for maker in makers] + [field for maker in makers for field in maker.beside]
+        with Writer(db, fields, source=self._source.format, progress=self._checking, **options) as writer:
+            appender = Appender(writer, makers, self._rules, self._reading)
+            for number, part in enumerate(self._parts):
+                if number < at:
+                    continue
+                writer.begin(part.split)
+                given = chunks if number == at else part.chunks()
+                appender.take(part, _chained(first if number == at else [], given))
+            if appender.records == 0:
+                raise InvalidError("no row is left: all have been left out")
+        return appender.records, appender.raw_bytes
+
+    def _makers(self, part: Part, first: list[Chunk], pool: ThreadPoolExecutor) -> list[Maker]:
+        columns = check_names(self._wanted, first[0])
+        makers, notes = choose(self._wanted, part.told, _joined(first), columns, pool, part.outside)
+        for note in notes:
+            warnings.warn(f"{self._source.name}: {note}", IngestWarning, stacklevel=5)
+        return makers
+
+    def _reading(self, records: int, raw_bytes: int, stored: int) -> None:
+        self._report("reading", records, raw_bytes, stored)
+
+    def _checking(self, records: int, raw_bytes: int, stored: int) -> None:
+        self._report("checking", records, raw_bytes, stored)
+
+    def _report(self, phase: str, records: int, raw_bytes: int, stored: int) -> None:
+        if self._tell is not None:
+            self._tell(Progress(phase, records, 0, self._source.bytes, raw_bytes, stored, self._expected))
+
+
+def _chained(first: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
+    while first:
+        yield first.pop(0)
+    yield from rest
+
+
+def _wishes(wanted: Asked) -> Wishes:
+    old = {new: old for old, new in (wanted.fields or {}).items()}
+    casts = {
+        old.get(name, name): spec.dtype
+        for name, spec in wanted.types.items()
+        if not isinstance(spec, str) and spec.dtype is not None
+    }
+    return Wishes(casts, None if wanted.fields is None else frozenset(wanted.fields))
+
+
+def _names(fields: Fields) -> list[str] | None:
+    """Those of the values of rows that have none: what is chosen, in its order."""
+    return None if fields is None or isinstance(fields, Mapping) else names("fields", fields)
+
+
+@names_checked()
+def convert(
+    source: Any,
+    db: str | os.PathLike[str],
+    *,
+    split: str | Iterable[str] | None = None,
+    fields: Fields = None,
+    types: Types = None,
+    classes: Classes = None,
+    missing: str | Mapping[str, Any] | None = None,
+    keep_bytes: bool | None = None,
+    skip_bad: int = 0,
+    check: bool = True,
+    workers: int = 0,
+    progress: bool | Callable[[Progress], object] = False,
+    replace: bool = False,
+    shuffle: int | None = None,
+    threads: int | None = None,
+    codec: str | None = None,
+    level: int = 0,
+    block_records: int = 0,
+    force: bool = False,
+) -> IngestSummary:
+    """Turns what Python holds, or can read, into a store. It is streamed: memory does not grow with it.
+
+    Args:
+        source: a Parquet or Arrow file, a list of such, or a directory of Parquet files or of a saved dataset
+            of Hugging Face, where names tell splits, as ``train-00000-of-00002.parquet``; a table
+            of pyarrow, a data frame of pandas or polars, or whatever exports Arrow streams; a ``Dataset`` or
+            ``IterableDataset`` of Hugging Face; a dict of arrays or lists of equal lengths, or a structured
+            array of NumPy; a dataset of torch, or whatever has ``__getitem__`` and ``__len__``, or can be
+            iterated over: a row is a dict, a tuple or a single value. An ImageFolder of torchvision without
+            transforms gives its files as they are. Or a dict of such sources, by the names of splits.
+        db: the store, a directory that is made.
+        split: the split that the records belong to, "train" by default; of a source with several splits, the
+            one, or those, that are wanted.
+        fields: the columns that become fields: a list; or a dict, from the names of columns to those of
+            fields. Of rows that are tuples, a list names their values.
+        types: of fields, types that the first rows do not tell, or tell wrongly: a dtype ("f32"), dtype and
+            shape (("u8", (-1, -1, -1))), or an `apldata.Field`; "file": its texts are paths of files to keep;
+            "json": its values as text.
+        classes: of fields, the names of their classes: ``{"label": ["cat", "dog"]}``; or a list of fields of
+            text whose values are names of classes: ``["label"]``, for which the source is read twice.
+        missing: what to do where a value is missing (None): None refuses the row, "skip" leaves it out, and a
+            dict has values to put there, by fields.
+        keep_bytes: None keeps JPEG files as they are, and decodes other images, whose pixels are stored
+            without loss; True keeps all files; False decodes all images. Images other than JPEG need Pillow.
+        skip_bad: this many rows whose file is bad, such as an image that does not decode, are left out, and
+            listed in the store; the first beyond that is an error.
+        check: decode each JPEG image once to see that it can be.
+        workers: processes that make the rows of a dataset with ``__getitem__``, where that is slow. Rows keep
+            their order.
+        progress: True shows a bar on stderr; a function is called with a `Progress`.
+        replace: replace a store that exists. `force` is another name for it.
+        shuffle, threads, codec, level, block_records: as for `Writer`.
+
+    Types and shapes are found from the first 256 rows and held to: a row that differs is refused, with its
+    number and column. Nothing is rounded but floats that are asked for in a narrower type.
+
+    Returns:
+        What has been done.
+
+    Raises:
+        InvalidError: a value cannot be stored, or an argument is wrong.
+        SourceError: the source is damaged, or has raised an exception.
+        ExistsError, BusyError, NoSpaceError, StorageError: as for `Writer`.
+
+    Warns:
+        IngestWarning: things worth knowing, such as images of which only pixels are left.
+    """
+    keep = None if keep_bytes is None else bool(flag("keep_bytes", keep_bytes))
+    wanted = asked(fields, types, classes, keep, bool(flag("check", check)))
+    rules = Rules(missing, whole("skip_bad", skip_bad))
+    replace = bool(flag("replace", replace)) or bool(flag("force", force))
+    options = {"replace": replace, "shuffle": shuffle, "threads": threads,
+               "codec": codec, "level": level, "block_records": block_records}  # fmt: skip
+    path, workers = path_of("db", db), whole("workers", workers, 0, 1024)
+    threads_of(threads)
+    began = time.monotonic()
+    with ExitStack() as stack:
+        tell = _teller(progress, stack)
+        opened = Opener(_names(fields), _wishes(wanted), workers, stack).open(source)
+        stack.callback(opened.close)
+        pool = stack.enter_context(ThreadPoolExecutor(threads or _core.cores(), "apldata-convert"))
+        with prefixed(f"{opened.name}: "):
+            parts = _chosen_parts(opened, split)
+            _find_classes(wanted, parts)
+        conversion = _Conversion(opened, parts, wanted, rules, tell)
+        with prefixed(f"{opened.name}: "):
+            records, raw_bytes = conversion.run(path, options, pool)
+        file_bytes = os.path.getsize(os.path.join(path, "data.mdb"))
+        if tell is not None:
+            tell(Progress("done", records, 0, opened.bytes, raw_bytes, file_bytes, records))
+    return IngestSummary(
+        path, opened.format, records, raw_bytes, opened.bytes, file_bytes, "", time.monotonic() - began
+    )
+
+
+def _teller(progress: bool | Callable[[Progress], object], stack: ExitStack) -> Any:
+    if callable(progress):
+        return function("progress", progress)
+    return stack.enter_context(Bar()) if flag("progress", progress) else None

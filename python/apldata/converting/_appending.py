@@ -1,0 +1,138 @@
+"""Rows become records."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._arguments import wrong_type
+from .._errors import InvalidError, SourceError, advising, prefixed
+from .._writer import Writer
+from ._making import Maker, Values, Wrong, Wrongs
+from ._told import Chunk, Column, Part, rows_of
+
+_SECONDS = 0.1  # between two reports
+_ADVICE = "types and shapes are those of the first rows, unless types={...} gives others"
+
+
+class Rules:
+    """What is done with rows that lack a value, or whose file is bad.
+
+    Args:
+        missing: None: they are refused; "skip": left out; a mapping: what takes the place of the value.
+        skip_bad: so many bad ones are left out.
+    """
+
+    def __init__(self, missing: str | Mapping[str, Any] | None, skip_bad: int) -> None:
+        if missing not in (None, "skip") and not isinstance(missing, Mapping):
+            raise wrong_type("missing", "None, 'skip', or a mapping from names of fields to values", missing)
+        self.skip, self.skip_bad = missing == "skip", skip_bad
+        self.fill: Mapping[str, Any] = missing if isinstance(missing, Mapping) else {}
+
+
+def _missing(values: Column, classes: bool) -> Sequence[int]:
+    """Places where there is no value; among classes, -1 is none."""
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind in "mM":
+            return np.flatnonzero(np.isnat(values).reshape(len(values), -1).any(1)).tolist()
+        return np.flatnonzero(values == -1).tolist() if classes and values.dtype.kind == "i" else []
+    gone = [row for row, value in enumerate(values) if value is None]
+    return gone or ([row for row, value in enumerate(values) if _is_no_class(value)] if classes else [])
+
+
+def _is_no_class(value: Any) -> bool:
+    return isinstance(value, (int, np.ndarray)) and np.ndim(value) == 0 and value == -1
+
+
+def _without(values: Column, rows: Sequence[int], fill: Any) -> Column:
+    """With `fill` in the place of those rows."""
+    values = list(values)
+    for row in rows:
+        values[row] = fill
+    return values
+
+
+def _kept(values: Column, left: Sequence[int]) -> Column:
+    return values[np.asarray(left)] if isinstance(values, np.ndarray) else [values[row] for row in left]
+
+
+class Appender:
+    """Appends the rows of parts, one part after another.
+
+    Args:
+        report: called with records, their bytes, and the bytes written, a few times a second.
+    """
+
+    def __init__(
+        self, writer: Writer, makers: list[Maker], rules: Rules, report: Callable[[int, int, int], None]
+    ) -> None:
+        self._writer, self._makers, self._rules, self._report = writer, makers, rules, report
+        self.records, self.raw_bytes, self._bad, self._next = 0, 0, 0, 0.0
+
+    def take(self, part: Part, chunks: Iterator[Chunk]) -> None:
+        """Appends its rows, and tells of progress."""
+        row = 0
+        with prefixed(f"{part.split}, " if part.split else ""):
+            for chunk in chunks:
+                self._append(part.split, chunk, row)
+                row += rows_of(chunk)
+                self._tell()
+
+    def _tell(self) -> None:
+        if time.monotonic() >= self._next:
+            self.records, self.raw_bytes, stored = self._writer._progress_now()
+            self._report(self.records, self.raw_bytes, stored)
+            self._next = time.monotonic() + _SECONDS
+
+    def _append(self, split: str, chunk: Chunk, first: int) -> None:
+        rows = rows_of(chunk)
+        wrong: Wrongs = {}
+        values: Values = {}
+        for maker in self._makers:
+            values.update(self._made(maker, chunk, first, wrong))
+        left = [row for row in range(rows) if row not in wrong]
+        for row in sorted(wrong):
+            self._leave_out(split, first + row, wrong[row], values, row)
+        if wrong:
+            values = {name: _kept(column, left) for name, column in values.items()}
+        if left:
+            with advising(InvalidError, _ADVICE):
+                self._writer._extend(values, [first + row for row in left])
+        self.records, self.raw_bytes, _ = self._writer._progress_now()
+
+    def _made(self, maker: Maker, chunk: Chunk, first: int, wrong: Wrongs) -> Values:
+        if maker.column not in chunk:
+            raise InvalidError(f"row {first:,}: there is no column {maker.column!r}")
+        column, name = chunk[maker.column], maker.field.name
+        gone = _missing(column, bool(maker.field.classes))
+        if gone and name in self._rules.fill:
+            column = _without(column, gone, self._rules.fill[name])
+        own: Wrongs = {} if name in self._rules.fill else dict.fromkeys(gone, Wrong("a missing value"))
+        made = maker.make(column, own)
+        for row, why in own.items():
+            wrong.setdefault(row, Wrong(f"column {maker.column}: {why.why}", why.bad))
+        return made
+
+    def _leave_out(self, split: str, number: int, wrong: Wrong, values: Values, row: int) -> None:
+        """A row that is wrong: refuses it, or lists it among what was left out."""
+        allowed = self._bad < self._rules.skip_bad if wrong.bad else self._rules.skip
+        if not allowed and wrong.bad:
+            more = (
+                f" (and more than the {self._rules.skip_bad} bad rows to skip)"
+                if self._rules.skip_bad
+                else ""
+            )
+            raise SourceError(f"row {number:,}, {wrong.why}{more}")
+        if not allowed:
+            raise InvalidError(
+                f"row {number:,}, {wrong.why}: missing='skip' leaves such rows out, missing={{...}} puts a "
+                "value there"
+            )
+        self._bad += wrong.bad
+        path = values.get("path", [""] * (row + 1))[row]
+        self._writer._skipped(
+            path if isinstance(path, str) and path else f"{split}, row {number:,}", wrong.why
+        )

@@ -1,0 +1,268 @@
+"""Columns of Arrow as those of a source: their types, and their values."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+from ._found import EPOCH, UNITS
+from ._pictures import File, file_of
+from ._told import Chunk, Column, Told, Wishes
+
+_NUMBERS = {pa.int8(): "i8", pa.int16(): "i16", pa.int32(): "i32", pa.int64(): "i64", pa.uint8(): "u8",
+            pa.uint16(): "u16", pa.uint32(): "u32", pa.uint64(): "u64", pa.float16(): "f16",
+            pa.float32(): "f32", pa.float64(): "f64", pa.bool_(): "bool"}  # fmt: skip
+
+
+def _is_any(type: Any, *kinds: str) -> bool:
+    """Is it of one of these kinds, such as "string", as far as this pyarrow has them?"""
+    return any(getattr(pa.types, f"is_{kind}", lambda _: False)(type) for kind in kinds)
+
+
+def is_text(type: Any) -> bool:
+    return _is_any(type, "string", "large_string", "string_view")
+
+
+def _is_binary(type: Any) -> bool:
+    return _is_any(type, "binary", "large_binary", "fixed_size_binary", "binary_view")
+
+
+def _is_list(type: Any) -> bool:
+    return _is_any(type, "list", "large_list", "list_view", "large_list_view")
+
+
+def _is_fixed_list(type: Any) -> bool:
+    return _is_any(type, "fixed_size_list")
+
+
+def _is_file(type: Any) -> bool:
+    """The layout of files in the datasets of Hugging Face: a struct of bytes and path."""
+    if not pa.types.is_struct(type):
+        return False
+    members = {type.field(i).name: type.field(i).type for i in range(type.num_fields)}
+    return members.keys() == {"bytes", "path"} and _is_binary(members["bytes"]) and is_text(members["path"])
+
+
+def _is_dense(type: Any) -> bool:
+    """Arrow's own extension for arrays of one shape."""
+    return getattr(type, "extension_name", "") == "arrow.fixed_shape_tensor"
+
+
+# --------------------------------------------------------------------------------------------------- types
+
+
+def _of_time(type: Any) -> Told | None:
+    if pa.types.is_date32(type):
+        return Told("i32", (), note=f"days {EPOCH}")
+    if pa.types.is_date64(type):
+        return Told("i64", (), note=f"milliseconds {EPOCH}")
+    if pa.types.is_timestamp(type):
+        zone = ", UTC" if type.tz else ""
+        return Told("i64", (), note=f"{UNITS[type.unit]} {EPOCH}{zone}")
+    if pa.types.is_time(type):
+        return Told(
+            "i32" if pa.types.is_time32(type) else "i64", (), note=f"{UNITS[type.unit]} since midnight"
+        )
+    return Told("i64", (), note=UNITS[type.unit]) if pa.types.is_duration(type) else None
+
+
+def _of_lists(type: Any) -> Told:
+    """Lists, also of lists: the dimensions of arrays."""
+    shape: list[int] = []
+    while _is_list(type) or _is_fixed_list(type):
+        shape.append(type.list_size if _is_fixed_list(type) else -1)
+        type = type.value_type
+    dtype = _NUMBERS.get(type)
+    return Told(dtype, tuple(shape)) if dtype else Told(refused=f"lists of {type}")
+
+
+def _told(type: Any) -> Told:
+    if type in _NUMBERS:
+        return Told(_NUMBERS[type], ())
+    if is_text(type):
+        return Told("utf8", (-1,))
+    if _is_binary(type) or _is_file(type):
+        return Told(is_file=True)
+    if _is_dense(type):
+        return Told(_NUMBERS.get(type.value_type), tuple(type.shape))
+    if _is_list(type) or _is_fixed_list(type):
+        return _of_lists(type)
+    return _of_time(type) or Told(refused=str(type), shape=() if pa.types.is_decimal(type) else None)
+
+
+def _plain(type: Any) -> Any:
+    """The type that the values are of, whatever an extension makes of them, and however they are encoded."""
+    if isinstance(type, pa.BaseExtensionType) and not _is_dense(type):
+        return _plain(type.storage_type)
+    if pa.types.is_dictionary(type):
+        return _plain(type.value_type)
+    return type
+
+
+def _members(type: Any) -> list[tuple[str, Any]]:
+    """Of a struct, or of a list of structs, the members as types of their own; none of any other type."""
+    if pa.types.is_struct(type) and not _is_file(type):
+        return [(type.field(i).name, type.field(i).type) for i in range(type.num_fields)]
+    if _is_list(type) and pa.types.is_struct(type.value_type) and not _is_file(type.value_type):
+        inside = type.value_type
+        return [(inside.field(i).name, pa.list_(inside.field(i).type)) for i in range(inside.num_fields)]
+    return []
+
+
+def _types(name: str, type: Any) -> Iterator[tuple[str, Told]]:
+    categories = pa.types.is_dictionary(type) and is_text(type.value_type)
+    members = _members(plain := _plain(type))
+    for inside, of in members:
+        yield from _types(f"{name}.{inside}", of)
+    if not members:
+        yield name, Told("utf8", (-1,), codes=True) if categories else _told(plain)
+
+
+def told_of(schema: Any) -> dict[str, Told]:
+    """What a schema says of its columns; members of structs are columns of their own, called a.b."""
+    return {name: told for field in schema for name, told in _types(field.name, field.type)}
+
+
+# -------------------------------------------------------------------------------------------------- values
+
+
+def _numbers(array: Any) -> np.ndarray:
+    """Numbers, of which none is missing; times as the numbers that stand for them."""
+    type = array.type
+    if not (pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_boolean(type)):
+        array = array.view(pa.int32() if type.bit_width == 32 else pa.int64())
+    found: np.ndarray = array.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _bounds(array: Any) -> tuple[Any, list[int]]:
+    """The values of lists, one after another, and where each list begins, and the last ends."""
+    if _is_fixed_list(array.type):
+        size, count = array.type.list_size, len(array)
+        return array.values.slice(array.offset * size, count * size), [i * size for i in range(count + 1)]
+    if not _is_any(array.type, "list", "large_list"):
+        array = array.cast(pa.large_list(array.type.value_type))
+    offsets = array.offsets.to_numpy()
+    if not len(array):
+        return array.values.slice(0, 0), [0]
+    return array.values.slice(offsets[0], offsets[-1] - offsets[0]), (offsets - offsets[0]).tolist()
+
+
+def _arrays(array: Any) -> list[np.ndarray | None]:
+    """Lists, also of lists, as arrays; None: it is missing, or something in it is."""
+    values, bounds = _bounds(array)
+    if _is_list(values.type) or _is_fixed_list(values.type):
+        inside = _arrays(values)
+        found = [_stacked(inside[a:b]) for a, b in itertools.pairwise(bounds)]
+    else:
+        holes = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
+        flat = _numbers(values.fill_null(0) if holes is not None else values)
+        found = [None if holes is not None and holes[a:b].any() else flat[a:b]
+                 for a, b in itertools.pairwise(bounds)]  # fmt: skip
+    missing = array.is_null().to_pylist() if array.null_count else [False] * len(array)
+    return [None if gone else one for gone, one in zip(missing, found, strict=True)]
+
+
+def _stacked(arrays: list[np.ndarray | None]) -> Any:
+    """Arrays of one shape as one; of several, a list, which no field takes."""
+    if any(array is None for array in arrays):
+        return None
+    shapes = {array.shape for array in arrays if array is not None}
+    if len(shapes) == 1:
+        return np.stack(arrays)  # type: ignore[arg-type]
+    return [array.tolist() for array in arrays if array is not None]
+
+
+def _column(array: Any) -> Column:
+    type = array.type
+    if _is_dense(type):
+        rows = array.storage if array.null_count else None
+        if rows is None:
+            dense: np.ndarray = array.to_numpy_ndarray()
+            return dense
+        return [None if one is None else one.reshape(type.shape) for one in _arrays(rows)]
+    if _is_file(type):
+        return [
+            None if one is None or one == {"bytes": None, "path": None} else _file(one)
+            for one in array.to_pylist()
+        ]
+    if (_is_list(type) or _is_fixed_list(type)) and not _of_lists(type).refused:
+        found = _arrays(array)
+        fixed = _is_fixed_list(type) and all(one is not None for one in found) and found
+        return np.stack(found) if fixed else found  # type: ignore[arg-type]
+    if array.null_count or not (type in _NUMBERS or pa.types.is_temporal(type)):
+        values: list[Any] = array.to_pylist()
+        return values
+    return _numbers(array)
+
+
+def _file(given: dict[str, Any]) -> File:
+    return file_of(given["bytes"], given["path"])
+
+
+def _without_extension(array: Any) -> Any:
+    type = array.type
+    if isinstance(type, pa.BaseExtensionType) and not _is_dense(type):
+        return _without_extension(array.storage)
+    return _without_extension(_decoded(array)) if pa.types.is_dictionary(type) else array
+
+
+def _decoded(array: Any) -> Any:
+    """What a dictionary's numbers stand for."""
+    values = array.dictionary
+    if _is_any(values.type, "string_view", "binary_view"):  # of which Arrow can take none
+        values = values.cast(pa.large_string() if is_text(values.type) else pa.large_binary())
+    return values.take(array.indices)
+
+
+def _inside(array: Any, at: int) -> Any:
+    """A member of structs, or of lists of structs."""
+    if pa.types.is_struct(array.type):
+        return array.flatten()[at]
+    values, bounds = _bounds(array)
+    missing = array.is_null() if array.null_count else None
+    return pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), values.flatten()[at], mask=missing)
+
+
+def _columns(name: str, array: Any, wishes: Wishes) -> Iterator[tuple[str, Column]]:
+    array = _without_extension(array)
+    members = _members(array.type)
+    for at, (inside, _) in enumerate(members):
+        yield from _columns(f"{name}.{inside}", _inside(array, at), wishes)
+    if not members and wishes.wants(name):
+        yield name, _column(_cast(array, wishes.casts.get(name)))
+
+
+def _cast(array: Any, dtype: str | None) -> Any:
+    """Decimals and times as what is asked for, which may round."""
+    if dtype == "utf8" and not is_text(array.type) and not _is_binary(array.type):
+        return array.cast(pa.string())
+    if pa.types.is_decimal(array.type) and dtype in _BY_NAME:
+        return array.cast(pa.float64() if dtype[0] == "f" else _BY_NAME[dtype])
+    return array
+
+
+_BY_NAME = {name: type for type, name in _NUMBERS.items()}
+
+
+def chunk_of(batch: Any, wishes: Wishes) -> Chunk:
+    """The columns of a batch of records, those that are wanted."""
+    found: Chunk = {}
+    for name, array in zip(batch.schema.names, batch.columns, strict=True):
+        found.update(_columns(name, array, wishes))
+    return found
+
+
+def classes_of(table: Any) -> dict[str, tuple[str, ...]]:
+    """The texts that columns of dictionaries have, in their order; the dictionaries of a column are one."""
+    return {
+        field.name: tuple(table.column(at).chunk(0).dictionary.to_pylist())
+        for at, field in enumerate(table.schema)
+        if pa.types.is_dictionary(field.type)
+        and is_text(field.type.value_type)
+        and table.column(at).num_chunks
+    }

@@ -1,0 +1,128 @@
+"""The values of rows, whatever library they are of, in a few plain forms."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from .._arguments import shown
+from .._errors import InvalidTypeError
+from ._pictures import File, Picture, file_of, of_pil
+
+
+def _array_of_tensor(tensor: Any) -> np.ndarray:
+    """A tensor of torch's, also of bfloat16, for which NumPy needs the package ml_dtypes."""
+    plain = tensor.detach().cpu().contiguous()
+    if str(plain.dtype) == "torch.bfloat16":
+        from .._arrays import bfloat16
+
+        plain = plain.view(sys.modules["torch"].int16)
+        return np.asarray(plain).view(bfloat16())
+    return np.asarray(plain.resolve_conj().resolve_neg())
+
+
+def _of_array(array: np.ndarray | np.generic) -> Any:
+    """An array of NumPy's; what is one text, or one sequence of bytes, as such."""
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.is_masked(array):
+            return None
+        return np.asarray(array)
+    if array.dtype.kind in "mM" and np.isnat(array).any():
+        return None
+    if array.ndim == 0 and array.dtype.kind in "USO":
+        return cell(array.item())
+    return np.asarray(array)
+
+
+def is_missing(value: Any) -> bool:
+    """Does it stand for no value: None, or what pandas has for that?"""
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def cell(value: Any) -> Any:
+    """A value of a row: None, bool, int, float, str, bytes, an array, a `File`, a `Picture`, a list, or
+    something that a field cannot hold, as it is."""
+    if type(value) in (bool, int, float, str, bytes, File, Picture):
+        return value
+    if is_missing(value):
+        return None
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _of_array(value)
+    if hasattr(value, "detach") and hasattr(value, "numpy"):
+        return _array_of_tensor(value)
+    if isinstance(value, (bytearray, memoryview)):
+        return bytes(value)
+    if isinstance(value, os.PathLike):
+        return file_of(None, os.fsdecode(value))
+    if isinstance(value, dict) and value and value.keys() <= {"bytes", "path"}:
+        return _file_of(value)
+    pil = sys.modules.get("PIL.Image")
+    if pil is not None and isinstance(value, pil.Image):
+        return of_pil(value)
+    return list(map(cell, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _file_of(value: dict[str, Any]) -> File | None:
+    """Of the layout that image datasets of Hugging Face have: a file's bytes, or its path, or both."""
+    data, path = value.get("bytes"), value.get("path")
+    if data is None and path is None:
+        return None
+    if not isinstance(data, (bytes, type(None))) or not isinstance(path, (str, type(None))):
+        raise InvalidTypeError(f"a file is given by bytes and a path; got {shown(value)}")
+    return file_of(data, path)
+
+
+def flat(row: dict[Any, Any], before: str = "") -> dict[str, Any]:
+    """A row with the members of its dicts as columns of their own: {"a": {"b": 1}} has the column a.b."""
+    found: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, dict) and value and not value.keys() <= {"bytes", "path"}:
+            found.update(flat(value, f"{before}{key}."))
+        else:
+            found[f"{before}{key}"] = value
+    return found
+
+
+def _first_name(value: Any) -> str:
+    """What the one value of a row, or its first of two, is called."""
+    if isinstance(value, (File, Picture)) or (isinstance(value, np.ndarray) and value.ndim >= 2):
+        return "image"
+    return "text" if isinstance(value, str) else "value"
+
+
+def names_of(row: Any) -> list[str] | None:
+    """The columns of a row without names, by its values; None: it has names of its own."""
+    if isinstance(row, dict) or hasattr(row, "_fields") or dataclasses.is_dataclass(row):
+        return None
+    if not isinstance(row, (tuple, list)):
+        return [_first_name(cell(row))]
+    if len(row) == 1:
+        return [_first_name(cell(row[0]))]
+    if len(row) != 2:
+        return [f"field_{at}" for at in range(len(row))]
+    first = _first_name(cell(row[0]))
+    return [first, "label"] if first != "value" or np.ndim(cell(row[1])) == 0 else ["input", "target"]
+
+
+def row_of(row: Any, names: list[str] | None) -> dict[str, Any]:
+    """A row by the names of its columns, and each value as a cell."""
+    if hasattr(row, "_asdict"):
+        row = row._asdict()
+    elif dataclasses.is_dataclass(row) and not isinstance(row, type):
+        row = {f.name: getattr(row, f.name) for f in dataclasses.fields(row)}
+    if isinstance(row, dict):
+        return {name: cell(value) for name, value in flat(row).items()}
+    values = (
+        list(row)
+        if isinstance(row, (tuple, list)) and (names is None or len(names) != 1 or len(row) == 1)
+        else [row]
+    )
+    if names is None or len(values) != len(names):
+        raise InvalidTypeError(
+            f"a row of {len(values)} values, where the first has {'names' if names is None else len(names)}"
+        )
+    return {name: cell(value) for name, value in zip(names, values, strict=True)}

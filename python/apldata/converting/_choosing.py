@@ -1,0 +1,258 @@
+"""Which fields a store gets: from what the caller asks for, what the source says, and its first rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
+from contextlib import suppress
+from typing import Any
+
+from .._arguments import names, text, wrong_type
+from .._arrays import store_dtype
+from .._declared import declared
+from .._errors import Error, InvalidError, InvalidTypeError
+from ..schema import Field, listed
+from ._found import found
+from ._making import Files, Json, Maker, Numbers, Pixels, bytes_of, files_of, picture_of
+from ._pictures import BYTES, File, Picture, is_image, media_of
+from ._told import Chunk, Column, Told
+
+Types = Mapping[str, Any] | None
+Fields = Iterable[str] | Mapping[str, str] | None
+Classes = Mapping[str, Iterable[str]] | Iterable[str] | None
+_CODES = ("u8", "u16", "u32")  # the types of classes' numbers
+_LOOKED_AT = 64  # files whose media type is looked at
+
+
+@dataclasses.dataclass
+class Asked:
+    """What the caller asks for.
+
+    Attributes:
+        fields: the names of fields, by those of columns, in their order; None: all.
+        types: of fields, what is known of their types; "json" is that.
+        classes: of fields, the names of their classes; None: to be found.
+        keep_bytes, check: see `convert()`.
+    """
+
+    fields: dict[str, str] | None
+    types: dict[str, Told | str]
+    classes: dict[str, tuple[str, ...] | None]
+    keep_bytes: bool | None
+    check: bool
+
+    def field(self, column: str) -> str:
+        return column if self.fields is None else self.fields[column]
+
+
+def _fields(fields: Fields) -> dict[str, str] | None:
+    if isinstance(fields, Mapping):
+        return {text("fields", old): text(f"fields[{old!r}]", new) for old, new in fields.items()}
+    found = names("fields", fields)
+    return None if found is None else {name: name for name in found}
+
+
+def _type(name: str, spec: Any) -> Told | str:
+    if isinstance(spec, Field):
+        (field,) = declared({name: spec})
+        return Told(
+            str(field.dtype), field.shape, field.classes, field.mark, field.media is not None, field.media
+        )
+    if isinstance(spec, str) and spec in ("json", "file"):
+        return "json" if spec == "json" else Told(is_file=True)
+    dtype, shape = spec if isinstance(spec, tuple) and len(spec) == 2 else (spec, None)
+    found = store_dtype(dtype, f"types[{name!r}]")
+    if shape is not None:
+        shape = declared({name: (dtype, tuple(shape))})[0].shape
+    return Told(found, (-1,) if found == "utf8" else shape)
+
+
+def _classes(classes: Classes) -> dict[str, tuple[str, ...] | None]:
+    if isinstance(classes, Mapping):
+        return {name: tuple(names(f"classes[{name!r}]", given) or ()) for name, given in classes.items()}
+    return dict.fromkeys(names("classes", classes) or ())
+
+
+def asked(fields: Fields, types: Types, classes: Classes, keep_bytes: bool | None, check: bool) -> Asked:
+    """What the caller gave, checked."""
+    if not isinstance(types, Mapping | None):
+        raise wrong_type("types", "a mapping from names of fields to types", types)
+    known = {text("types", name): _type(name, spec) for name, spec in (types or {}).items()}
+    return Asked(_fields(fields), known, _classes(classes), keep_bytes, check)
+
+
+# ------------------------------------------------------------------------------------------------ choosing
+
+
+def check_names(wanted: Asked, columns: Iterable[str]) -> list[str]:
+    """The columns that are wanted, in order; refuses names that nothing has."""
+    columns = list(columns)
+    for name in wanted.fields or ():
+        if name not in columns:
+            raise InvalidError(f"fields: there is no column {name!r}: there are {listed(columns)}")
+    chosen = list(wanted.fields) if wanted.fields is not None else columns
+    made = [wanted.field(column) for column in chosen]
+    for option, given in (("types", wanted.types), ("classes", wanted.classes)):
+        for name in given:
+            if name not in made:
+                raise InvalidError(f"{option}: there is no field {name!r}: there are {listed(made)}")
+    for name in made:
+        if made.count(name) > 1:
+            raise InvalidError(f"fields: two columns would both be the field {name!r}")
+    return chosen
+
+
+def _refuse(column: str, name: str, what: str, rows: int) -> InvalidTypeError:
+    return InvalidTypeError(
+        f"column {column}: its first {rows:,} rows hold {what}, for which a store has no type: give one, "
+        f'types={{{name!r}: ...}} ("json" makes text of anything), or choose other columns by fields=[...]'
+    )
+
+
+class _Chooser:
+    """Chooses the makers of one source."""
+
+    def __init__(
+        self, wanted: Asked, first: Chunk, columns: list[str], pool: Executor, outside: bool
+    ) -> None:
+        self._wanted, self._first, self._pool, self._outside = wanted, first, pool, outside
+        self._made = [wanted.field(column) for column in columns]
+        self.notes: list[str] = []
+
+    def maker(self, column: str, told: Told) -> Maker:
+        name, values = self._wanted.field(column), self._first[column]
+        given = self._wanted.types.get(name, Told())
+        if isinstance(given, str):
+            return Json(column, self._field(Told("utf8", (-1,)), name))
+        told = given.over(told)
+        if given.dtype is not None:
+            told = dataclasses.replace(told, refused="", is_file=given.is_file)
+        if (told.dtype is None and not told.is_file and not told.refused) or told.shape is None:
+            told = self._completed(given, told, values)
+        told = self._with_classes(name, told)
+        if told.refused:
+            raise _refuse(column, name, told.refused, len(values))
+        if told.note and given.dtype is None:
+            self.notes.append(f"column {column}: stored as {told.note} ({told.dtype})")
+        if told.is_file:
+            return self._files(column, name, told, values, self._outside or given.is_file)
+        if any(isinstance(value, Picture) for value in values[:1]):
+            self.notes.append(
+                f"column {column}: images come without their files: their pixels are stored, without loss"
+            )
+        return Numbers(column, self._field(told, name))
+
+    def _completed(self, given: Told, told: Told, values: Column) -> Told:
+        """With what the first rows tell."""
+        of_rows = found(values)
+        if told.is_file:
+            return told if not of_rows.refused or "missing" in of_rows.refused else of_rows
+        if told.dtype is not None:
+            of_rows = dataclasses.replace(
+                of_rows, refused="" if of_rows.shape is not None else of_rows.refused, is_file=False
+            )
+        return told.over(of_rows)
+
+    def _with_classes(self, name: str, told: Told) -> Told:
+        """With the names of classes, and the smallest type that their numbers fit into."""
+        given = self._wanted.types.get(name, Told())
+        dtype = given.dtype if isinstance(given, Told) else None
+        classes = self._wanted.classes.get(name) or (told.classes if dtype in (None, *_CODES) else None)
+        if not classes:
+            return dataclasses.replace(told, classes=None)
+        if dtype not in _CODES:
+            as_stored = (
+                told.mark is not None and told.dtype in _CODES
+            )  # what a store was made into keeps its type
+            dtype = told.dtype if as_stored else _CODES[(len(classes) > 256) + (len(classes) > 65536)]
+        mark = told.mark or "target"
+        return dataclasses.replace(told, dtype=dtype, shape=(), classes=tuple(classes), mark=mark, refused="")
+
+    def _field(self, told: Told, name: str) -> Field:
+        mark = told.mark or ("target" if name == "label" else "input")
+        return declared([Field(name, told.dtype, told.shape or (), mark, told.classes, media=told.media)])[0]
+
+    # ------------------------------------------------------------------------------------------- files
+
+    def _medias(self, values: list[Any], outside: bool) -> Counter[str]:
+        """The media types of the first files; of those that can be read."""
+        found: Counter[str] = Counter()
+        for value in values[:_LOOKED_AT]:
+            with suppress(Error):  # making its record will tell
+                if value is not None and not isinstance(value, Picture):
+                    found[media_of(bytes_of(value, outside))] += 1
+        return found
+
+    def _files(self, column: str, name: str, told: Told, given: Column, outside: bool) -> Maker:
+        values = files_of(given)
+        pictures = any(isinstance(value, Picture) for value in values)
+        medias, keep = self._medias(values, outside), self._wanted.keep_bytes
+        are_images = 2 * sum(count for media, count in medias.items() if is_image(media)) > medias.total()
+        decode = keep is False or (keep is None and "image/jpeg" not in medias)
+        if told.media is None and (pictures or (are_images and decode)):
+            return self._pixels(column, name, told, values, outside)
+        media = next(iter(medias)) if len(medias) == 1 else BYTES
+        if keep is None and are_images:
+            media = "image/jpeg"
+        media = told.media or media
+        field = self._field(dataclasses.replace(told, dtype="u8", shape=(-1,), media=media), name)
+        paths = self._paths(name, values)
+        shapes = self._shapes(name) if media == "image/jpeg" else None
+        maker = Files(column, field, paths, shapes, outside, self._pool)
+        maker.check = self._wanted.check
+        return maker
+
+    def _beside(self, field: Field) -> Field | None:
+        """A field beside that of files, unless there is one of that name."""
+        if field.name in self._made:
+            return None
+        self._made.append(field.name)
+        return declared([field])[0]
+
+    def _shapes(self, name: str) -> Field | None:
+        return self._beside(Field(f"{name}_shape", "u32", (3,), "name"))
+
+    def _paths(self, name: str, values: list[Any]) -> Field | None:
+        files = [value for value in values if isinstance(value, File)]
+        if not files or any(file.name is None for file in files):
+            return None
+        free = (one for one in ("path", f"{name}_path") if one not in self._made)
+        return self._beside(Field(next(free, "path"), "utf8", (-1,), "name"))
+
+    def _pixels(self, column: str, name: str, told: Told, values: list[Any], outside: bool) -> Maker:
+        of_pillow = any(isinstance(value, Picture) for value in values)
+        what = "images" if self._wanted.keep_bytes is False else "images that are not JPEG"
+        what = "images come without their files" if of_pillow else what
+        self.notes.append(f"column {column}: {what}: their pixels are stored, without loss")
+        made = list(self._pool.map(lambda value: picture_of(value, outside), values))
+        good = [picture for picture in made if isinstance(picture, Picture)]
+        if not good:
+            bad = next(
+                (picture for picture in made if isinstance(picture, str)), "nothing but missing values"
+            )
+            raise InvalidTypeError(f"column {column}: {bad}")
+        of_rows = found(good) if of_pillow else _as_folders(found(good))
+        if of_rows.refused:
+            raise _refuse(column, name, of_rows.refused, len(values))
+        told = dataclasses.replace(told, is_file=False, media=None)
+        field = self._field(told.over(of_rows), name)
+        beside = (None, None) if of_pillow else (self._paths(name, values), self._shapes(name))
+        return Pixels(column, field, *beside, outside, self._pool)
+
+
+def _as_folders(told: Told) -> Told:
+    """The shapes that aplingest gives images in folders: channels first, and all of one shape or none."""
+    shape = told.shape or ()
+    shape = (1, *shape) if len(shape) == 2 else shape
+    return dataclasses.replace(told, shape=(-1,) * len(shape) if -1 in shape else shape)
+
+
+def choose(
+    wanted: Asked, told: Mapping[str, Told], first: Chunk, columns: list[str], pool: Executor, outside: bool
+) -> tuple[list[Maker], list[str]]:
+    """The makers of the columns that are wanted, and what the caller ought to know of them."""
+    chooser = _Chooser(wanted, first, columns, pool, outside)
+    makers = [chooser.maker(column, told.get(column, Told())) for column in columns]
+    return makers, chooser.notes

@@ -1,0 +1,109 @@
+"""What Hugging Face's datasets, and stores that have been exported, write about columns into the metadata of
+Arrow schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .._arrays import numpy_dtype, store_dtype
+from .._errors import Error
+from ._told import Told
+
+OWN = b"apldata"  # the key of what `export()` writes
+_FILES = ("Image", "Audio", "Video", "Pdf")
+
+
+def _names(names: Any) -> tuple[str, ...] | None:
+    good = isinstance(names, list) and names and all(isinstance(name, str) for name in names)
+    return tuple(names) if good and len(set(names)) == len(names) else None
+
+
+def _shape(shape: Any) -> tuple[int, ...] | None:
+    if not isinstance(shape, (list, tuple)):
+        return None
+    found = tuple(-1 if size is None else size for size in shape)
+    return found if all(isinstance(size, int) and size >= -1 for size in found) else None
+
+
+def _of_feature(name: str, feature: Any) -> Iterator[tuple[str, Told]]:
+    if isinstance(feature, list) and len(feature) == 1:  # a list of ...
+        feature = {"_type": "List", "feature": feature[0]}
+    if not isinstance(feature, Mapping):
+        return
+    kind = feature.get("_type")
+    if kind == "ClassLabel":
+        yield name, Told(classes=_names(feature.get("names")))
+    elif kind in _FILES:
+        yield name, Told(is_file=True)
+    elif isinstance(kind, str) and kind.startswith("Array") and kind.endswith("D"):
+        dtype = _dtype(feature.get("dtype"))
+        yield name, Told(dtype, _shape(feature.get("shape")))
+    elif kind is None or not isinstance(kind, str):
+        for inside, of in feature.items():
+            yield from _of_feature(f"{name}.{inside}", of)
+
+
+def _dtype(name: Any) -> str | None:
+    try:
+        return store_dtype(name) if isinstance(name, str) and name not in ("u8", "u4", "u2", "u1") else None
+    except Error:
+        return None
+
+
+def told_of_features(features: Mapping[str, Any]) -> dict[str, Told]:
+    """Of `Features.to_dict()`."""
+    return {
+        name: told for column, feature in features.items() for name, told in _of_feature(str(column), feature)
+    }
+
+
+def _of_store(field: Mapping[str, Any]) -> Told | None:
+    dtype, shape, media = field.get("dtype"), _shape(field.get("shape")), field.get("media")
+    mark = field.get("mark")
+    if dtype != "utf8":
+        try:
+            numpy_dtype(str(dtype))
+        except TypeError:
+            return None
+    if shape is None or not isinstance(media, str | None) or mark not in ("input", "target", "name"):
+        return None
+    is_file = media is not None or field.get("as") == "png"
+    return Told(dtype, shape, _names(field.get("classes")), mark, is_file, media)
+
+
+def _json(metadata: Mapping[bytes, bytes] | None, key: bytes) -> Any:
+    try:
+        return json.loads((metadata or {}).get(key, b"{}"))
+    except ValueError:
+        return {}
+
+
+def told_of_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, Told]:
+    """What a schema's metadata says of its columns; nothing of what it does not say in the known way."""
+    info = _json(metadata, b"huggingface")
+    features = (
+        info.get("info", {}).get("features")
+        if isinstance(info, dict) and isinstance(info.get("info"), dict)
+        else None
+    )
+    told = told_of_features(features) if isinstance(features, dict) else {}
+    own = _json(metadata, OWN)
+    for field in (
+        own.get("fields", []) if isinstance(own, dict) and isinstance(own.get("fields"), list) else []
+    ):
+        if (
+            isinstance(field, dict)
+            and isinstance(field.get("name"), str)
+            and (said := _of_store(field)) is not None
+        ):
+            told[field["name"]] = said
+    return told
+
+
+def split_column(metadata: Mapping[bytes, bytes] | None) -> str | None:
+    """The column that names each record's split, of an exported store."""
+    own = _json(metadata, OWN)
+    found = own.get("split") if isinstance(own, dict) else None
+    return found if isinstance(found, str) else None

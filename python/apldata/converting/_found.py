@@ -1,0 +1,144 @@
+"""The type of a column, found from its first rows."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .._arguments import shown
+from .._arrays import store_dtype
+from .._errors import InvalidTypeError
+from ._pictures import File, Picture
+from ._told import Column, Told
+
+_PYTHON = {bool: "bool", int: "int", float: "float", str: "str", bytes: "bytes", File: "file",
+           Picture: "image", list: "list"}  # fmt: skip
+EPOCH = "since 1970-01-01"
+UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds", "D": "days",
+         "h": "hours", "m": "minutes", "M": "months", "Y": "years", "W": "weeks"}  # fmt: skip
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"array of {value.dtype}"
+    return _PYTHON.get(type(value)) or type(value).__name__
+
+
+def _of_dtype(dtype: np.dtype) -> Told:
+    """What NumPy's dtype is in a store."""
+    if dtype.kind in "mM":
+        unit, step = np.datetime_data(dtype)
+        what = f"{'' if step == 1 else f'{step} '}{UNITS.get(unit, unit)}"
+        return Told("i64", note=f"{what} {EPOCH}" if dtype.kind == "M" else what)
+    try:
+        return Told(store_dtype(dtype))
+    except InvalidTypeError:
+        return Told(refused=str(dtype))
+
+
+def _shape(shapes: Iterable[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The one that all have; -1 where they differ; None: they differ in the number of dimensions."""
+    first, *others = set(shapes)
+    if any(len(other) != len(first) for other in others):
+        return None
+    return tuple(size if all(other[at] == size for other in others) else -1 for at, size in enumerate(first))
+
+
+def _of_arrays(arrays: list[np.ndarray]) -> Told:
+    dtypes = {array.dtype for array in arrays if array.size} or {arrays[0].dtype}
+    if len(dtypes) > 1:
+        return Told(refused=f"arrays of {' and '.join(sorted(map(str, dtypes)))}")
+    shape = _shape(array.shape for array in arrays)
+    if shape is None:
+        dims = sorted({array.ndim for array in arrays})
+        return Told(refused=f"arrays of {' and '.join(map(str, dims))} dimensions")
+    told = _of_dtype(dtypes.pop())
+    return Told(told.dtype, shape, note=told.note, refused=told.refused)
+
+
+def _of_lists(values: list[Any]) -> Told:
+    try:
+        arrays = [np.asarray(value) for value in values]
+    except (ValueError, OverflowError):
+        return Told(refused="lists of lists of different lengths")
+    kinds = {array.dtype.kind for array in arrays if array.size}
+    if kinds & set("USO"):
+        return Told(refused=f"lists of {_kind(_first_inside(values))}")
+    if kinds == {"i", "f"}:
+        arrays = [array.astype(np.float64) for array in arrays]
+    return _of_arrays(arrays)
+
+
+def _first_inside(values: Any) -> Any:
+    while isinstance(values, list) and values:
+        values = next((value for value in values if value != []), values[0])
+    return values
+
+
+def _of_pictures(values: list[Any]) -> Told:
+    """Decoded images: u8[H,W] of grey ones of one size, else [C,H,W]."""
+    dtypes = {value.pixels.dtype for value in values}
+    if len(dtypes) > 1:
+        return Told(refused=f"images of {' and '.join(sorted(map(str, dtypes)))}")
+    shapes = {value.pixels.shape for value in values}
+    if len(shapes) > 1:
+        shapes = {shape if len(shape) == 3 else (1, *shape) for shape in shapes}
+    told = _of_dtype(dtypes.pop())
+    return Told(told.dtype, _shape(shapes), refused=told.refused)
+
+
+def _of_numbers(values: list[Any], kinds: set[str]) -> Told:
+    if kinds == {"bool"}:
+        return Told("bool", ())
+    if "float" in kinds:
+        return Told("f64", ())
+    return Told("u64" if max(values) > np.iinfo(np.int64).max else "i64", ())
+
+
+_SINGLE = {"str": Told("utf8", (-1,)), "bytes": Told(is_file=True), "file": Told(is_file=True),
+           datetime.date.__name__: Told("i32", (), note=f"days {EPOCH}"),
+           datetime.datetime.__name__: Told("i64", (), note=f"microseconds {EPOCH}"),
+           datetime.timedelta.__name__: Told("i64", (), note="microseconds"),
+           decimal.Decimal.__name__: Told(refused="decimal numbers", shape=())}  # fmt: skip
+
+
+def found(values: Column) -> Told:
+    """What the values of the first rows are; `refused` if nothing that a field can hold."""
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "USO":
+        told = _of_dtype(values.dtype)
+        return Told(told.dtype, values.shape[1:], note=told.note, refused=told.refused)
+    values = [value for value in values if value is not None]
+    if not values:
+        return Told(refused="nothing but missing values")
+    kinds = set(map(_kind, values))
+    if kinds <= {"int", "float"} or kinds == {"bool"}:
+        return _of_numbers(values, kinds)
+    if kinds == {"image"}:
+        return _of_pictures(values)
+    if kinds <= {"file", "image", "bytes"}:
+        return Told(is_file=True)
+    if kinds == {"list"}:
+        return _of_lists(values)
+    if all(isinstance(value, np.ndarray) for value in values):
+        return _of_arrays(values)
+    if len(kinds) == 1:
+        return _SINGLE.get(kind := kinds.pop(), Told(refused=kind))
+    return Told(refused=f"{' and '.join(sorted(kinds))}, such as {shown(values[0])}")
+
+
+def number_of(value: Any) -> Any:
+    """A date, time or duration as the number that stands for it; any other value as it is."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "mM":
+        return value.astype(np.int64)
+    if isinstance(value, datetime.datetime):
+        zone = datetime.UTC if value.tzinfo else None
+        return (value - datetime.datetime(1970, 1, 1, tzinfo=zone)) // datetime.timedelta(microseconds=1)
+    if isinstance(value, datetime.date):
+        return (value - datetime.date(1970, 1, 1)).days
+    if isinstance(value, datetime.timedelta):
+        return value // datetime.timedelta(microseconds=1)
+    return value

@@ -1,0 +1,41 @@
+"""Datasets of Hugging Face, by their tables of Arrow: nothing is decoded on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ._features import told_of_features
+from ._tables import chunks, pieces, rows_at_once, told_of_schema
+from ._told import Part, Told, Wishes
+
+
+def _batches(dataset: Any, step: int) -> Iterator[Any]:
+    for table in dataset.with_format("arrow").iter(step):
+        yield from pieces(table)
+
+
+def _told(dataset: Any) -> dict[str, Told]:
+    features = dataset.features
+    if features is None:
+        return {}
+    told = told_of_schema(features.arrow_schema)
+    for name, more in told_of_features(features.to_dict()).items():
+        if name in told:
+            told[name] = more.over(told[name])
+    return told
+
+
+def open_dataset(split: str, dataset: Any, wishes: Wishes) -> Part | None:
+    """A Dataset or IterableDataset; None: its rows are made by a function of the caller's."""
+    if not hasattr(dataset, "with_format") or not hasattr(dataset, "iter"):
+        return None
+    if hasattr(dataset, "__len__"):
+        if getattr(dataset, "format", {}).get("type") == "custom":
+            return None
+        rows, table = len(dataset), dataset.data
+        step = rows_at_once(table.nbytes, max(1, len(table)))
+        return Part(split, lambda: chunks(_batches(dataset, step), wishes), _told(dataset), rows)
+    if dataset.features is None and hasattr(dataset, "_resolve_features"):
+        dataset = dataset._resolve_features()
+    return Part(split, lambda: chunks(_batches(dataset, 256), wishes), _told(dataset))

@@ -1,0 +1,204 @@
+"""From the columns of a source to the values of a store's fields."""
+
+from __future__ import annotations
+
+import dataclasses
+import decimal
+import json
+from concurrent.futures import Executor
+from types import NoneType
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._arguments import shown
+from .._errors import Error, InvalidTypeError, SourceError
+from ..schema import Field
+from ._found import number_of
+from ._pictures import BYTES, File, Picture, decoded, media_of
+from ._told import Column
+
+Values = dict[str, Column]  # of each field
+
+
+@dataclasses.dataclass(frozen=True)
+class Wrong:
+    """Why a row has no value for a column; bad: what is there is bad in itself, such as an image that does
+    not decode."""
+
+    why: str
+    bad: bool = False
+
+
+Wrongs = dict[int, Wrong]  # by the row's place in the chunk
+
+
+class Maker:
+    """Makes the values of one field, or of several that belong together, of a column."""
+
+    def __init__(self, column: str, field: Field) -> None:
+        self.column, self.field = column, field
+
+    @property
+    def beside(self) -> list[Field]:
+        """The fields that belong to its own."""
+        return []
+
+    def make(self, values: Column, wrong: Wrongs) -> Values:
+        """Of the values of a chunk; those in `wrong` are left as they come, and may get more."""
+        return {self.field.name: values}
+
+
+class Numbers(Maker):
+    """Numbers, arrays of them, text: what a writer takes as it is."""
+
+    def make(self, values: Column, wrong: Wrongs) -> Values:
+        if isinstance(values, np.ndarray):
+            return {self.field.name: number_of(values)}
+        made = [self._one(value) for value in values]
+        return {self.field.name: made}
+
+    def _one(self, value: Any) -> Any:
+        if isinstance(value, Picture):
+            return self._pixels(value.pixels)
+        value = self._plain(number_of(value))
+        shape = self.field.shape
+        if isinstance(value, (np.ndarray, list)) and np.size(value) == 0 and len(shape) > 1:  # no rows at all
+            return np.zeros([max(size, 0) for size in shape], np.asarray(value).dtype)
+        return value
+
+    def _plain(self, value: Any) -> Any:
+        """Decimal numbers, dates and the like as the type that was asked for."""
+        if isinstance(value, decimal.Decimal) and self.field.dtype in ("f16", "f32", "f64"):
+            return float(value)
+        is_text = isinstance(value, (str, bytes, NoneType))
+        return str(value) if self.field.dtype == "utf8" and not is_text else value
+
+    def _pixels(self, pixels: np.ndarray) -> np.ndarray:
+        return pixels[None] if pixels.ndim == 2 and len(self.field.shape) == 3 else pixels
+
+
+class Json(Maker):
+    """Anything that JSON can say, as text."""
+
+    def make(self, values: Column, wrong: Wrongs) -> Values:
+        return {self.field.name: [self._one(row, value, wrong) for row, value in enumerate(values)]}
+
+    def _one(self, row: int, value: Any, wrong: Wrongs) -> str:
+        try:
+            plain = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+            return json.dumps(plain, ensure_ascii=False, default=str)
+        except ValueError as error:
+            wrong[row] = Wrong(f"JSON cannot tell {shown(value)}: {error}")
+            return ""
+
+
+class OfFiles(Numbers):
+    """Of files; beside its field it may make others.
+
+    Args:
+        paths: a field for what the source calls them; None: none.
+        shapes: a field for channels, height and width; None: none.
+        outside: files that lie elsewhere may be read.
+    """
+
+    def __init__(
+        self,
+        column: str,
+        field: Field,
+        paths: Field | None,
+        shapes: Field | None,
+        outside: bool,
+        pool: Executor,
+    ) -> None:
+        super().__init__(column, field)
+        self._paths, self._shapes, self._outside, self._pool = paths, shapes, outside, pool
+
+    @property
+    def beside(self) -> list[Field]:
+        return [field for field in (self._paths, self._shapes) if field is not None]
+
+    def make(self, values: Column, wrong: Wrongs) -> Values:
+        files = files_of(values)
+        found = list(self._pool.map(self._read, files))
+        for row, (_, _, why) in enumerate(found):
+            if why is not None and row not in wrong:
+                wrong[row] = Wrong(why, bad=True)
+        made: Values = {self.field.name: [value for value, _, _ in found]}
+        if self._paths is not None:
+            made[self._paths.name] = [getattr(file, "name", None) or "" for file in files]
+        if self._shapes is not None:
+            made[self._shapes.name] = np.array([shape for _, shape, _ in found], np.uint32).reshape(-1, 3)
+        return made
+
+    def _read(self, value: Any) -> tuple[Any, tuple[int, ...], str | None]:
+        """The field's value of a file, channels, height and width, and what is wrong with it."""
+        raise NotImplementedError
+
+
+class Files(OfFiles):
+    """Files that are kept, byte for byte. `check`: each JPEG is decoded, to see that it can be."""
+
+    check = True
+
+    def _read(self, value: Any) -> tuple[Any, tuple[int, ...], str | None]:
+        none = (0, 0, 0)
+        try:
+            data = bytes_of(value, self._outside)
+        except Error as error:
+            return b"", none, str(error)
+        media = media_of(data)
+        if not data:
+            return data, none, "is empty"
+        if self.field.media in (BYTES, media) and media != "image/jpeg":
+            return data, none, None
+        if self.field.media not in (BYTES, media):
+            what = "holds no file that is known" if media == BYTES else f"holds {media}"
+            return data, none, f"{what}, and the field keeps {self.field.media}"
+        try:
+            return data, _core.jpeg_check(data, self.check), None
+        except Error as error:
+            return data, none, str(error)
+
+
+class Pixels(OfFiles):
+    """Files of images, decoded."""
+
+    def _read(self, value: Any) -> tuple[Any, tuple[int, ...], str | None]:
+        picture = picture_of(value, self._outside)
+        if not isinstance(picture, Picture):
+            return None, (0, 0, 0), picture
+        shape = picture.pixels.shape
+        return self._one(picture), shape if len(shape) == 3 else (1, *shape), None
+
+
+def files_of(values: Column) -> list[Any]:
+    """Values of which texts are where files lie."""
+    return [File(None, value, value) if isinstance(value, str) else value for value in values]
+
+
+def bytes_of(value: Any, outside: bool) -> bytes:
+    """Those of a file; none for what is missing."""
+    if isinstance(value, File) and value.data is None and not outside:
+        raise SourceError(
+            f"names the file {shown(value.name)} and does not hold it: types={{...: 'file'}} reads it"
+        )
+    if isinstance(value, File):
+        return value.read()
+    if isinstance(value, Picture):
+        raise InvalidTypeError("is an image that has been decoded, where files are kept")
+    if value is not None and not isinstance(value, bytes):
+        raise InvalidTypeError(f"must be bytes; got {shown(value)} ({type(value).__name__})")
+    return value or b""
+
+
+def picture_of(value: Any, outside: bool) -> Picture | str | None:
+    """An image, decoded; or why it cannot be."""
+    if value is None or isinstance(value, Picture):
+        return value
+    try:
+        data = bytes_of(value, outside)
+        return decoded(data) if data else "is empty"
+    except Error as error:
+        return str(error)

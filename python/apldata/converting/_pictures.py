@@ -1,0 +1,160 @@
+"""Files of images, and images that somebody has decoded."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import os
+from typing import Any
+
+import numpy as np
+
+from .._arguments import brief
+from .._errors import Error, SourceError, UnsupportedError
+
+_MAGIC = (
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"BM", "image/bmp"),
+    (b"II*\0", "image/tiff"),
+    (b"MM\0*", "image/tiff"),
+    (b"\0\0\0\x0cjP  \r\n\x87\n", "image/jp2"),
+    (b"fLaC", "audio/flac"),
+    (b"OggS", "audio/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"%PDF-", "application/pdf"),
+)
+_INSTALL = "images other than JPEG are decoded by the package Pillow: pip install pillow"
+BYTES = "application/octet-stream"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class File:
+    """A file: its bytes, or else where it lies; and what the source calls it."""
+
+    data: bytes | None = None
+    place: str | None = None
+    name: str | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return len(self.data or b"")
+
+    def read(self) -> bytes:
+        if self.data is not None:
+            return self.data
+        try:
+            with open(str(self.place), "rb") as file:
+                return file.read()
+        except (OSError, ValueError) as error:
+            raise SourceError(f"{self.place}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def file_of(data: bytes | None, path: str | None) -> File:
+    """A file that is given by its bytes and its path, or one of them. Of an absolute path, the store gets the
+    last part alone: the folders are those of one machine."""
+    name = os.path.basename(path) if path and os.path.isabs(path) else path
+    return File(data, path if data is None else None, name)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Picture:
+    """A decoded image: [height, width], or [channels, height, width]."""
+
+    pixels: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        return self.pixels.nbytes
+
+
+def media_of(data: bytes) -> str:
+    """The media type of a file, by its first bytes."""
+    for magic, media in _MAGIC:
+        if data.startswith(magic):
+            return media
+    if data[:4] == b"RIFF":
+        return {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(data[8:12], BYTES)
+    if data[4:8] == b"ftyp":
+        return "image/avif" if data[8:12] in (b"avif", b"avis") else "video/mp4"
+    return BYTES
+
+
+def is_image(media: str) -> bool:
+    return media.startswith("image/")
+
+
+def _plain(image: Any) -> np.ndarray:
+    """The pixels of an image of Pillow's, channels first."""
+    if image.mode == "1":
+        image = image.convert("L")
+    elif image.mode in ("P", "PA"):
+        transparent = image.mode == "PA" or "transparency" in image.info
+        image = image.convert("RGBA" if transparent else "RGB")
+    pixels = np.asarray(image)
+    return np.ascontiguousarray(pixels.transpose(2, 0, 1)) if pixels.ndim == 3 else pixels
+
+
+def _untouched(image: Any) -> bytes | None:
+    """The file that an image was opened from, if that has been neither decoded nor changed since."""
+    tiles, file = getattr(image, "tile", None), getattr(image, "fp", None)
+    if not tiles or image.format != "JPEG" or file is None:
+        return None
+    try:
+        place = file.tell()
+        file.seek(0)
+        data: bytes = file.read()
+        file.seek(place)
+    except (OSError, ValueError):
+        return None
+    from .._core import jpeg_check
+
+    try:
+        _, height, width = jpeg_check(data, False)
+    except Error:
+        return None
+    return data if (width, height) == image.size else None  # draft() would make it smaller
+
+
+def of_pil(image: Any) -> File | Picture:
+    """An image of Pillow's: the JPEG file that it was opened from, if nobody has decoded it yet, else its
+    pixels."""
+    data = _untouched(image)
+    return Picture(_plain(image)) if data is None else File(data)
+
+
+def _deep_colour(data: bytes) -> bool:
+    """Is it a PNG of 16 bits a channel and several channels, of which Pillow would keep 8?"""
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or len(data) < 26:
+        return False
+    depth, kind = data[24], data[25]
+    return depth == 16 and kind != 0
+
+
+def decoded(data: bytes) -> Picture:
+    """The pixels of a file.
+
+    Raises:
+        SourceError: it cannot be decoded.
+        UnsupportedError: something of it would be lost.
+    """
+    try:
+        from PIL import Image  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise UnsupportedError(_INSTALL) from None
+    if _deep_colour(data):
+        raise UnsupportedError(
+            "a PNG of 16 bits in several channels, of which Pillow would keep 8: keep_bytes=True keeps it"
+        )
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            frames = getattr(image, "n_frames", 1)
+            if frames != 1:
+                raise UnsupportedError(f"an image of {frames} frames: keep_bytes=True keeps the file")
+            return Picture(_plain(image))
+    except Error:
+        raise
+    except Exception as error:  # Pillow raises many kinds
+        raise SourceError(f"cannot be decoded: {brief(str(error), 200)}") from None

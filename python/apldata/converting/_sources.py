@@ -1,0 +1,221 @@
+"""What kind of source it is, and how it is read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from .._arguments import text, wrong_type
+from .._errors import InvalidError
+from ._cells import cell
+from ._rows import PIECE, Rows, chunks, numbered
+from ._told import Chunk, Column, Part, Source, Told, Wishes
+from ._workers import Workers
+
+_WANTED = (
+    "a Parquet or Arrow file, a table, a data frame, a dict of arrays, a dataset, or an iterable of rows; "
+    "or a dict of such, one for each split"
+)
+
+
+def _is_of(value: Any, package: str) -> bool:
+    """Is it of a class of that package, or of one derived from such?"""
+    return any(base.__module__.partition(".")[0] == package for base in type(value).__mro__)
+
+
+# ------------------------------------------------------------------------------------------------- arrays
+
+
+def _is_column(value: Any) -> bool:
+    """Is it the values of a column, rather than a source of its own?"""
+    if isinstance(value, (list, tuple)):
+        return not (value and isinstance(value[0], (dict, tuple)))
+    plain = isinstance(value, np.ndarray) and value.dtype.names is None
+    return plain or hasattr(value, "detach") or (hasattr(value, "iloc") and getattr(value, "ndim", 0) == 1)
+
+
+def _values(column: Any) -> Column:
+    """Some rows of a column."""
+    if hasattr(column, "iloc"):
+        column = column.to_numpy()
+    whole = cell(column)
+    if isinstance(whole, np.ndarray) and whole.dtype.kind not in "USO" and not np.ma.isMaskedArray(column):
+        return whole
+    return [cell(value) for value in column]
+
+
+def _step(columns: Mapping[str, Any], rows: int) -> int:
+    size = sum(getattr(column, "nbytes", 64 * rows) for column in columns.values())
+    return max(1, min(4096, PIECE * rows // max(1, size)))
+
+
+def _arrays(split: str, columns: Mapping[str, Any]) -> Part:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InvalidError(
+            "columns of different lengths: " + ", ".join(f"{n} {c}" for n, c in lengths.items())
+        )
+    rows = next(iter(lengths.values()), 0)
+
+    def read() -> Iterator[Chunk]:
+        step = _step(columns, rows)
+        for first in range(0, rows, step):
+            yield {name: _values(column[first : first + step]) for name, column in columns.items()}
+
+    return Part(split, read, rows=rows)
+
+
+# --------------------------------------------------------------------------------------------------- rows
+
+
+class _Folder:
+    """The rows of torchvision's ImageFolder (any DatasetFolder without transforms): its files, unread."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._samples, self._root = dataset.samples, os.fspath(dataset.root)
+
+    def __call__(self, row: int) -> dict[str, Any]:
+        from ._pictures import File
+
+        place, label = self._samples[row]
+        return {"image": File(None, place, os.path.relpath(place, self._root)), "label": label}
+
+
+class _Subset:
+    """The rows of a part of a dataset."""
+
+    def __init__(self, get: Callable[[int], Any], indices: Sequence[int]) -> None:
+        self._get, self._indices = get, indices
+
+    def __call__(self, row: int) -> Any:
+        return self._get(int(self._indices[row]))
+
+
+def _getter(dataset: Any) -> Callable[[int], Any]:
+    """What makes a row of a dataset."""
+    if type(dataset).__name__ == "Subset" and _is_of(dataset, "torch"):
+        return _Subset(_getter(dataset.dataset), dataset.indices)
+    files = _is_of(dataset, "torchvision") and hasattr(dataset, "samples") and hasattr(dataset, "root")
+    plain = getattr(dataset, "transform", None) is None and getattr(dataset, "target_transform", None) is None
+    if files and plain and hasattr(dataset, "class_to_idx") and hasattr(dataset, "extensions"):
+        return _Folder(dataset)
+    get: Callable[[int], Any] = dataset.__getitem__
+    return get
+
+
+def _class_names(dataset: Any) -> Mapping[str, Told]:
+    """Those that a dataset of torchvision's kind tells."""
+    while type(dataset).__name__ == "Subset" and hasattr(dataset, "dataset"):
+        dataset = dataset.dataset
+    names = getattr(dataset, "classes", None)
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
+        return {}
+    return {"label": Told(classes=tuple(names))} if len(set(names)) == len(names) else {}
+
+
+def _dataset(split: str, dataset: Any, names: list[str] | None, workers: int, stack: ExitStack) -> Part:
+    rows, count = Rows(_getter(dataset), names), len(dataset)
+
+    def read() -> Iterator[Chunk]:
+        if workers == 0:
+            return chunks(numbered(range(count), rows.row))
+        made = Workers(rows, count, workers)
+        stack.callback(made.close)
+        return chunks(made)
+
+    return Part(split, read, _class_names(dataset), count)
+
+
+def _iterable(split: str, rows: Iterable[Any], names: list[str] | None) -> Part:
+    named = Rows(lambda row: row, names)
+    again = iter(rows) is not rows
+    return Part(split, lambda: chunks(numbered(rows, named.named)), _class_names(rows), again=again)
+
+
+# ------------------------------------------------------------------------------------------------ opening
+
+
+class Opener:
+    """Opens sources.
+
+    Args:
+        names: of the values of rows that do not name them.
+        wishes: what is asked of them.
+        workers: processes that make rows.
+        stack: ends what reading begins.
+    """
+
+    def __init__(self, names: list[str] | None, wishes: Wishes, workers: int, stack: ExitStack) -> None:
+        self._names, self._wishes, self._workers, self._stack = names, wishes, workers, stack
+
+    def open(self, source: Any) -> Source:
+        if isinstance(source, (str, os.PathLike)) or self._are_paths(source):
+            from ._files import open_files
+
+            return open_files(source, self._wishes)
+        if isinstance(source, Mapping) and not all(map(_is_column, source.values())):
+            return self._splits(source)
+        format, part = self._one("train", source)
+        name = type(source).__name__
+        return Source(format, name, [part])
+
+    def _are_paths(self, source: Any) -> bool:
+        return (
+            isinstance(source, (list, tuple))
+            and bool(source)
+            and all(isinstance(one, (str, os.PathLike)) and os.path.exists(one) for one in source)
+        )
+
+    def _splits(self, sources: Mapping[str, Any]) -> Source:
+        parts, formats = [], set()
+        for split, source in sources.items():
+            format, part = self._one(text("a split", split), source)
+            formats.add(format)
+            parts.append(part)
+        return Source("+".join(sorted(formats))[:30], type(next(iter(sources.values()))).__name__, parts)
+
+    def _one(self, split: str, source: Any) -> tuple[str, Part]:
+        """A source without splits: what it is, and how it is read."""
+        if isinstance(source, Mapping):
+            return "arrays", _arrays(split, source)
+        if isinstance(source, np.ndarray) and source.dtype.names:
+            return "arrays", _arrays(split, {name: source[name] for name in source.dtype.names})
+        known = self._known(split, source)
+        if known is not None:
+            return known
+        if isinstance(source, (str, bytes)) or not (
+            hasattr(source, "__iter__") or hasattr(source, "__getitem__")
+        ):
+            raise wrong_type("source", _WANTED, source)
+        if hasattr(source, "__len__") and hasattr(source, "__getitem__"):
+            kind = "torch" if "torch" in sys.modules and _is_of(source, "torch") else "rows"
+            return kind, _dataset(split, source, self._names, self._workers, self._stack)
+        if self._workers:
+            raise InvalidError(
+                "workers need a dataset with __getitem__ and __len__; this one can only be iterated over"
+            )
+        return "rows", _iterable(split, source, self._names)
+
+    def _known(self, split: str, source: Any) -> tuple[str, Part] | None:
+        """Of a library whose tables are read as such."""
+        if _is_of(source, "datasets"):
+            from ._huggingface import open_dataset
+
+            part = open_dataset(split, source, self._wishes)
+            return None if part is None else ("huggingface", part)
+        if _is_of(source, "pandas"):
+            from ._frames import open_frame
+
+            return "pandas", open_frame(split, source)
+        if _is_of(source, "pyarrow") or hasattr(source, "__arrow_c_stream__"):
+            from ._tables import open_table
+
+            return type(source).__module__.partition(".")[0], open_table(split, source, self._wishes)
+        if _is_of(source, "polars"):
+            raise wrong_type("source", "a DataFrame of polars, such as by .collect()", source)
+        return None

@@ -1,0 +1,91 @@
+"""Tables of Arrow, in memory or as streams of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+from .._arguments import brief
+from .._errors import InvalidError, SourceError
+from ._arrow import chunk_of, classes_of, told_of
+from ._features import told_of_metadata
+from ._rows import PIECE
+from ._told import Chunk, Part, Told, Wishes
+
+_FEW = {"batch_size": 1024, "batch_readahead": 1, "fragment_readahead": 1}  # held in memory at once
+
+
+def rows_at_once(bytes: int, rows: int) -> int:
+    """How many rows of a table of that size make a chunk."""
+    return max(1, min(4096, PIECE * rows // max(1, bytes)))
+
+
+def told_of_schema(schema: Any) -> dict[str, Told]:
+    """What a schema and its metadata say."""
+    names = [name for name in schema.names if schema.names.count(name) > 1]
+    if names:
+        raise InvalidError(f"two columns have the name {names[0]!r}")
+    told = told_of(schema)
+    for name, more in told_of_metadata(schema.metadata).items():
+        if name in told:
+            told[name] = more.over(told[name])
+    return told
+
+
+def chunks(batches: Iterable[Any], wishes: Wishes) -> Iterator[Chunk]:
+    """The batches of records, as chunks. What Arrow cannot read is an error of the source."""
+    iterator = iter(batches)
+    while True:
+        try:
+            batch = next(iterator, None)
+        except (pa.ArrowException, OSError) as error:
+            raise SourceError(brief(str(error), 300)) from None
+        if batch is None:
+            return
+        if batch.num_rows:
+            try:
+                yield chunk_of(batch, wishes)
+            except pa.ArrowException as error:
+                raise SourceError(brief(str(error), 300)) from None
+
+
+def pieces(table: Any) -> Iterator[Any]:
+    """A table as batches of records, none too large."""
+    yield from table.to_batches(max_chunksize=rows_at_once(table.nbytes, table.num_rows))
+
+
+def _sliced(batches: Iterable[Any]) -> Iterator[Any]:
+    for batch in batches:
+        step = rows_at_once(batch.nbytes, batch.num_rows)
+        for first in range(0, batch.num_rows, step):
+            yield batch.slice(first, step)
+
+
+def _reading(source: Any) -> tuple[Any, Callable[[], Iterable[Any]], int | None, bool]:
+    """Schema, batches, how many rows, and whether there are batches again."""
+    if hasattr(source, "to_batches") and hasattr(source, "schema"):  # a Dataset of pyarrow
+        return source.schema, lambda: _sliced(source.to_batches(**_FEW)), None, True
+    if hasattr(source, "__arrow_c_stream__"):
+        reader = pa.RecordBatchReader.from_stream(source)
+        return reader.schema, lambda: _sliced(reader), None, False
+    name = type(source).__name__
+    raise InvalidError(f"cannot read a {name} of pyarrow: give a Table, a RecordBatch or a RecordBatchReader")
+
+
+def open_table(split: str, source: Any, wishes: Wishes) -> Part:
+    """A table, a reader of record batches, or whatever exports a stream of Arrow."""
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    in_memory = hasattr(source, "__len__") and hasattr(source, "__arrow_c_stream__")
+    if in_memory and not isinstance(source, pa.Table):
+        source = pa.table(source)  # of polars, without a copy
+    if not isinstance(source, pa.Table):
+        schema, batches, rows, again = _reading(source)
+        return Part(split, lambda: chunks(batches(), wishes), told_of_schema(schema), rows, again)
+    table = source.unify_dictionaries()
+    told = told_of_schema(table.schema)
+    for name, classes in classes_of(table).items():
+        told[name] = Told(classes=classes).over(told[name])
+    return Part(split, lambda: chunks(pieces(table), wishes), told, table.num_rows)

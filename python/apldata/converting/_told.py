@@ -1,0 +1,122 @@
+"""What a source says of its columns before any row is read."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+Column = np.ndarray | list[Any]  # the values of some rows; in a list, None is a missing one
+Chunk = dict[str, Column]  # some rows: of each column as many values
+
+
+@dataclasses.dataclass(frozen=True)
+class Told:
+    """What a source says of a column; None is left to its first rows.
+
+    Attributes:
+        dtype: the store's name for its type.
+        shape: of a value.
+        classes: names of the values 0, 1, ...
+        mark: what the field is for.
+        is_file: its values are files: bytes, or where they lie.
+        media: the media type that its files must have.
+        note: how values are told by numbers, such as "days since 1970-01-01".
+        refused: why a store cannot hold it.
+        codes: its classes are given by their names, which may not all be known yet.
+    """
+
+    dtype: str | None = None
+    shape: tuple[int, ...] | None = None
+    classes: tuple[str, ...] | None = None
+    mark: str | None = None
+    is_file: bool = False
+    media: str | None = None
+    note: str = ""
+    refused: str = ""
+    codes: bool = False
+
+    def over(self, other: Told) -> Told:
+        """What both say; where they differ, this one."""
+        plain = Told()
+        said = {
+            f.name: value
+            for f in dataclasses.fields(self)
+            if (value := getattr(self, f.name)) != getattr(plain, f.name)
+        }
+        return dataclasses.replace(other, **said)
+
+
+@dataclasses.dataclass(frozen=True)
+class Wishes:
+    """What is asked of a source.
+
+    Attributes:
+        casts: of columns, the dtypes that they are wanted in.
+        columns: those that are wanted; None: all.
+    """
+
+    casts: Mapping[str, str]
+    columns: frozenset[str] | None = None
+
+    def wants(self, column: str) -> bool:
+        return self.columns is None or column in self.columns
+
+    def wants_of(self, column: str) -> bool:
+        """Is the column, or a member of its structs, wanted?"""
+        return self.columns is None or any(
+            one == column or one.startswith(f"{column}.") for one in self.columns
+        )
+
+
+@dataclasses.dataclass
+class Part:
+    """The records of one split of a source.
+
+    Attributes:
+        split: its name.
+        chunks: begins to read them, from the first.
+        told: what is said of its columns, which may be some of them.
+        rows: how many there are; None: not known.
+        again: `chunks` can be called more than once.
+        outside: files that it names, and does not hold, may be read.
+    """
+
+    split: str
+    chunks: Callable[[], Iterator[Chunk]]
+    told: Mapping[str, Told] = dataclasses.field(default_factory=dict)
+    rows: int | None = None
+    again: bool = True
+    outside: bool = True
+
+
+@dataclasses.dataclass
+class Source:
+    """What is to become a store.
+
+    Attributes:
+        format: what it is, in a word, as the store records it.
+        name: what errors call it.
+        parts: its splits, each once.
+        bytes: its size; 0: not known.
+        close: ends what reading it began.
+    """
+
+    format: str
+    name: str
+    parts: list[Part]
+    bytes: int = 0
+    close: Callable[[], None] = lambda: None
+
+
+def rows_of(chunk: Chunk) -> int:
+    return len(next(iter(chunk.values()), ()))
+
+
+def size_of(value: Any) -> int:
+    """Its bytes, near enough to tell how many values make a piece of work."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    return len(value) if isinstance(value, (bytes, str)) else getattr(value, "nbytes", 8)

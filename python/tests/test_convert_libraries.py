@@ -1,0 +1,425 @@
+"""apldata.convert() of what other libraries have: Arrow, Parquet, Hugging Face, torch, pandas, Pillow."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import io
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import apldata
+
+Image = pytest.importorskip("PIL.Image")
+
+
+def made(source: Any, db: Path, **options: Any) -> apldata.Store:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", apldata.IngestWarning)
+        apldata.convert(source, db, threads=1, **options)
+    return apldata.Store(db)
+
+
+def types_of(store: apldata.Store) -> dict[str, str]:
+    return {field.name: field.type for field in store.schema}
+
+
+def pixels(number: int, width: int = 20, channels: int = 3) -> np.ndarray:
+    y, x = np.mgrid[:16, :width]
+    found = np.stack([x * 7 + number, y * 9, x + y + number], -1).astype(np.uint8)
+    return found[..., 0] if channels == 1 else found
+
+
+def file(number: int, kind: str = "JPEG", **more: Any) -> bytes:
+    out = io.BytesIO()
+    Image.fromarray(pixels(number, **more)).save(out, kind)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """JPEG images in folders by class."""
+    path = tmp_path_factory.mktemp("images")
+    for number, name in enumerate(("cat/1", "cat/2", "dog/1", "eel/9")):
+        (path / name).parent.mkdir(exist_ok=True)
+        (path / f"{name}.jpg").write_bytes(file(number, width=20 + number))
+    return path
+
+
+def same_as_ingested(folder: Path, store: apldata.Store, db: Path) -> None:
+    """Content, schema and names of classes are those that aplingest makes of the folder."""
+    apldata.ingest(folder, db)
+    ingested = apldata.Store(db)
+    assert store.content_digest == ingested.content_digest
+    assert store.classes == ingested.classes == ("cat", "dog", "eel")
+    for mine, other in zip(store.schema, ingested.schema, strict=True):
+        told = [(f.name, f.type, f.mark, f.media) for f in (mine, other)]
+        assert told[0] == told[1]
+    assert (store.to_numpy()["image_shape"] == ingested.to_numpy()["image_shape"]).all()
+
+
+# ------------------------------------------------------------------------------------------------- Pillow
+
+
+def test_media_types(tmp_path: Path) -> None:
+    jpeg, png = [{"f": file(n)} for n in range(3)], [{"f": file(n, "PNG")} for n in range(3)]
+    kept = made(jpeg, tmp_path / "a")
+    assert [bytes(one["f"]) for one in kept] == [row["f"] for row in jpeg]
+    assert kept.schema["f"].media == "image/jpeg" and kept[0]["f_shape"].tolist() == [3, 16, 20]
+    decoded = made(png, tmp_path / "b")
+    assert types_of(decoded) == {"f": "u8[3,16,20]", "f_shape": "u32[3]"}
+    assert (decoded[2]["f"] == pixels(2).transpose(2, 0, 1)).all()
+    assert made(png, tmp_path / "c", keep_bytes=True).schema["f"].media == "image/png"
+    assert types_of(made(jpeg, tmp_path / "d", keep_bytes=False))["f"] == "u8[3,16,20]"
+    assert types_of(made([*png, {"f": file(1, "PNG", width=9)}], tmp_path / "e"))["f"] == "u8[-1,-1,-1]"
+
+
+def test_bad_images_are_refused_or_listed(tmp_path: Path) -> None:
+    rows = [{"image": file(n), "label": n} for n in range(6)]
+    rows[2]["image"] = rows[2]["image"][:-40]
+    rows[4]["image"] = file(4, "PNG")
+    with pytest.raises(apldata.SourceError, match=r"list: train, row 2, column image: JPEG: Premature end"):
+        made(rows, tmp_path / "a")
+    with pytest.raises(apldata.SourceError, match=r"row 4, column image: holds image/png.*more than the 1"):
+        made(rows, tmp_path / "b", skip_bad=1)
+    store = made(rows, tmp_path / "c", skip_bad=2)
+    assert store.to_numpy()["label"].tolist() == [0, 1, 3, 5]
+    assert [one.path for one in store.skipped] == ["train, row 2", "train, row 4"]
+    assert len(made([rows[0], rows[2]], tmp_path / "d", check=False)) == 2
+
+
+def test_images_of_pillow(tmp_path: Path) -> None:
+    def opened(number: int) -> Any:
+        return Image.open(io.BytesIO(file(number)))
+
+    whole = made([(opened(n), n) for n in range(3)], tmp_path / "a")
+    assert [bytes(one["image"]) for one in whole] == [file(n) for n in range(3)]
+    small = opened(0)
+    small.thumbnail((8, 8))
+    drawn = opened(1)
+    drawn.putpixel((0, 0), (1, 2, 3))
+    with pytest.warns(apldata.IngestWarning, match="pixels are stored, without loss"):
+        apldata.convert([(small, 0), (drawn, 1)], tmp_path / "b")
+    assert (apldata.Store(tmp_path / "b")[1]["image"][:, 0, 0] == [1, 2, 3]).all()
+    grey = [(Image.fromarray(pixels(n, channels=1)), n) for n in range(2)]
+    assert types_of(made(grey, tmp_path / "c"))["image"] == "u8[16,20]"
+    mixed = [*grey, (Image.fromarray(pixels(1)), 2)]
+    assert types_of(made(mixed, tmp_path / "d"))["image"] == "u8[-1,16,20]"
+    palette = [(Image.fromarray(pixels(1)).convert("P"), 1), (Image.fromarray(pixels(1)), 1)]
+    assert types_of(made(palette, tmp_path / "e"))["image"] == "u8[3,16,20]"
+    deep = [(Image.fromarray(pixels(1, channels=1).astype(np.uint16)), 1)]
+    assert types_of(made(deep, tmp_path / "f"))["image"] == "u16[16,20]"
+
+
+def test_what_pillow_would_lose_is_refused(tmp_path: Path) -> None:
+    png = bytearray(file(1, "PNG"))
+    png[24] = 16  # bits
+    with pytest.raises(apldata.Error, match="PNG of 16 bits in several channels"):
+        made([{"f": bytes(png)}], tmp_path / "a")
+    out = io.BytesIO()
+    frames = [Image.fromarray(pixels(n)) for n in range(3)]
+    frames[0].save(out, "GIF", save_all=True, append_images=frames[1:])
+    with pytest.raises(apldata.Error, match="an image of 3 frames"):
+        made([{"f": out.getvalue()}], tmp_path / "b")
+
+
+# -------------------------------------------------------------------------------------------------- Arrow
+
+
+def table() -> Any:
+    pa = pytest.importorskip("pyarrow")
+    return pa.table(
+        {
+            "i": pa.array([1, 2, 3], pa.int16()),
+            "b": [True, False, True],
+            "s": ["a", "b", "c"],
+            "list": [[1, 2], [3], []],
+            "boxes": pa.array([[[1, 2, 3, 4]], [], [[5, 6, 7, 8]] * 2], pa.list_(pa.list_(pa.float32(), 4))),
+            "fixed": pa.array([[1, 2]] * 3, pa.list_(pa.int8(), 2)),
+            "inside": [{"x": 1, "y": "u"}] * 3,
+            "objects": [[{"p": 1, "q": 2.0}], [{"p": 3, "q": 4.0}] * 2, []],
+            "class": pa.array(["y", "x", "y"]).dictionary_encode(),
+            "image": [{"bytes": file(n), "path": f"{n}.jpg"} for n in range(3)],
+            "at": pa.array([datetime.datetime(1970, 1, 1, 0, 0, 2)] * 3, pa.timestamp("ms", "UTC")),
+        }
+    )
+
+
+TYPES = {
+    "i": "i16", "b": "bool", "s": "utf8[-1]", "list": "i64[-1]", "boxes": "f32[-1,4]", "fixed": "i8[2]",
+    "inside.x": "i64", "inside.y": "utf8[-1]", "objects.p": "i64[-1]", "objects.q": "f64[-1]", "class": "u8",
+    "image": "u8[-1]", "at": "i64", "path": "utf8[-1]", "image_shape": "u32[3]",
+}  # fmt: skip
+
+
+def check_table(store: apldata.Store, sorted_classes: bool = False) -> None:
+    assert types_of(store) == TYPES
+    columns = store.to_numpy()
+    assert [one.tolist() for one in columns["list"]] == [[1, 2], [3], []]
+    assert [one.shape for one in columns["boxes"]] == [(1, 4), (0, 4), (2, 4)]
+    assert [one.tolist() for one in columns["objects.p"]] == [[1], [3, 3], []]
+    names = [store.schema["class"].classes[number] for number in columns["class"]]
+    assert names == ["y", "x", "y"] and store.schema["class"].mark == "target"
+    assert columns["at"].tolist() == [2000] * 3 and columns["path"] == ["0.jpg", "1.jpg", "2.jpg"]
+    assert [bytes(one) for one in columns["image"]] == [file(n) for n in range(3)]
+
+
+def test_tables(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    check_table(made(table(), tmp_path / "a"))
+    parts = pa.concat_tables([table().slice(0, 1), table().slice(1, 2)])
+    check_table(made(parts, tmp_path / "b"))
+    batches = pa.RecordBatchReader.from_batches(table().schema, table().to_batches(max_chunksize=1))
+    once = made(batches, tmp_path / "c", fields=["i", "class"])
+    assert types_of(once) == {"i": "i16", "class": "utf8[-1]"}
+
+
+def test_parquet_and_arrow_files(tmp_path: Path) -> None:
+    pq, pa = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    pq.write_table(table(), tmp_path / "x.parquet", row_group_size=2)
+    check_table(made(tmp_path / "x.parquet", tmp_path / "a"))
+    for new, name in ((pa.ipc.new_file, "file"), (pa.ipc.new_stream, "stream")):
+        with new(str(tmp_path / f"{name}.arrow"), table().schema) as out:
+            out.write_table(table())
+        check_table(made(str(tmp_path / f"{name}.arrow"), tmp_path / name))
+    whole = (tmp_path / "x.parquet").read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(apldata.SourceError, match=r"cut\.parquet: Parquet"):
+        made(tmp_path / "cut.parquet", tmp_path / "no")
+    damaged = bytearray(whole)
+    damaged[100:400] = bytes(300)
+    (tmp_path / "bad.parquet").write_bytes(damaged)
+    with pytest.raises(apldata.Error, match=r"bad\.parquet: "):
+        made(tmp_path / "bad.parquet", tmp_path / "no")
+    assert not (tmp_path / "no/data.mdb").exists()
+
+
+def test_splits_of_files(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    names = ("data/test-00000-of-00001", "data/train-00000-of-00002", "data/train-00001-of-00002")
+    for number, name in enumerate(names):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        pq.write_table(pa.table({"x": [number] * (number + 1)}), tmp_path / f"{name}.parquet")
+    store = made(tmp_path / "data", tmp_path / "a")
+    assert {name: one.records for name, one in store.splits.items()} == {"train": 5, "test": 1}
+    files = sorted((tmp_path / "data").iterdir())
+    assert made(files, tmp_path / "b").content_digest == store.content_digest
+    assert list(made(files, tmp_path / "c", split="test").splits) == ["test"]
+    pq.write_table(pa.table({"x": ["text"]}), tmp_path / "data/train-2.parquet")
+    with pytest.raises(apldata.SourceError, match=r"train-2\.parquet: column x is string, and int64 in the"):
+        made(tmp_path / "data", tmp_path / "d")
+
+
+def test_what_arrow_has_and_stores_have_not(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    prices = pa.table({"price": [decimal.Decimal("1.25"), decimal.Decimal("2.50")]})
+    with pytest.raises(apldata.InvalidError, match=r"column price: .*decimal128.*types="):
+        made(prices, tmp_path / "a")
+    assert made(prices, tmp_path / "b", types={"price": "f32"})[1]["price"] == 2.5
+    assert made(prices, tmp_path / "c", types={"price": "utf8"})[1]["price"] == "2.50"
+    with pytest.raises(apldata.InvalidError, match="lists of string"):
+        made(pa.table({"t": [["a"]]}), tmp_path / "d")
+    assert made(pa.table({"t": [["a"]]}), tmp_path / "e", types={"t": "json"})[0]["t"] == '["a"]'
+    with pytest.raises(apldata.InvalidError, match=r"row 1, column x: a missing value"):
+        made(pa.table({"x": [1, None]}), tmp_path / "f")
+    assert made(pa.table({"x": [1, None]}), tmp_path / "g", missing={"x": 5})[1]["x"] == 5
+    with pytest.raises(apldata.InvalidError, match=r"row 1, column x: a missing value"):
+        made(pa.table({"x": [[1], [2, None]]}), tmp_path / "h")
+    outside = {"image": [{"bytes": None, "path": "/etc/hostname"}]}
+    files = pa.struct({"bytes": pa.binary(), "path": pa.string()})
+    pq.write_table(pa.table(outside, pa.schema({"image": files})), tmp_path / "outside.parquet")
+    with pytest.raises(apldata.SourceError, match="names the file 'hostname' and does not hold it"):
+        made(tmp_path / "outside.parquet", tmp_path / "i")
+
+
+def test_memory_is_flat(tmp_path: Path) -> None:
+    """Of a Parquet file, no more than a few pieces are in memory at once."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = pa.table({"f": [np.random.default_rng(1).bytes(1 << 20)] * 32})
+    with pq.ParquetWriter(
+        tmp_path / "x.parquet", rows.schema, use_dictionary=False, compression="none"
+    ) as out:
+        for _ in range(5):
+            out.write_table(rows)
+    code = f"""
+import apldata, pyarrow, tracemalloc
+tracemalloc.start()
+apldata.convert({str(tmp_path / "x.parquet")!r}, {str(tmp_path / "db")!r}, threads=1)
+print(tracemalloc.get_traced_memory()[1], pyarrow.default_memory_pool().max_memory())
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert all(int(most) < 100 << 20 for most in told.stdout.split()), told.stdout
+
+
+# -------------------------------------------------------------------------------------------- Hugging Face
+
+
+def hub(rows: int = 6) -> Any:
+    datasets = pytest.importorskip("datasets")
+    features = {
+        "image": datasets.Image(),
+        "label": datasets.ClassLabel(names=["a", "b"]),
+        "boxes": datasets.Sequence(datasets.Sequence(datasets.Value("float32"), 4)),
+        "grid": datasets.Array2D((2, 2), "int32"),
+    }
+    given = {
+        "image": [{"bytes": file(n), "path": None} for n in range(rows)],
+        "label": [n % 2 for n in range(rows)],
+        "boxes": [[[1, 2, 3, 4]] * (n % 3) for n in range(rows)],
+        "grid": [[[n, 1], [2, 3]] for n in range(rows)],
+    }
+    return datasets.Dataset.from_dict(given, features=datasets.Features(features))
+
+
+def test_hugging_face(tmp_path: Path) -> None:
+    dataset = hub()
+    store = made(dataset, tmp_path / "a")
+    assert types_of(store) == {"image": "u8[-1]", "label": "u8", "boxes": "f32[-1,4]", "grid": "i32[2,2]",
+                               "image_shape": "u32[3]"}  # fmt: skip
+    assert store.classes == ("a", "b") and [bytes(one["image"]) for one in store] == [
+        file(n) for n in range(6)
+    ]
+    streamed = made(dataset.to_iterable_dataset(), tmp_path / "b")
+    dataset.to_parquet(str(tmp_path / "x.parquet"))
+    assert streamed.content_digest == store.content_digest
+    assert made(tmp_path / "x.parquet", tmp_path / "c").content_digest == store.content_digest
+    shuffled = dataset.shuffle(seed=3).select(range(2))
+    part = made(shuffled, tmp_path / "d")
+    assert [one["grid"].tolist() for one in part] == shuffled["grid"][:]
+
+
+def test_hugging_face_splits(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    both = datasets.DatasetDict(train=hub(), test=hub(2))
+    store = made(both, tmp_path / "a")
+    assert {name: one.records for name, one in store.splits.items()} == {"train": 6, "test": 2}
+    both.save_to_disk(tmp_path / "saved")
+    assert made(tmp_path / "saved", tmp_path / "b").content_digest == store.content_digest
+    unlabelled = hub().map(lambda row: {"label": -1})
+    with pytest.raises(apldata.InvalidError, match="row 0, column label: a missing value"):
+        made(unlabelled, tmp_path / "c")
+    assert types_of(made(unlabelled, tmp_path / "d", types={"label": "i64"}))["label"] == "i64"
+
+
+def test_hugging_face_rows_of_functions(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    generated = datasets.IterableDataset.from_generator(lambda: iter([{"a": 1, "b": "x"}] * 3))
+    assert types_of(made(generated, tmp_path / "a")) == {"a": "i64", "b": "utf8[-1]"}
+    other = hub().with_transform(lambda batch: {"z": [np.zeros(3)] * len(batch["label"])})
+    assert types_of(made(other, tmp_path / "b")) == {"z": "f64[3]"}
+
+
+def test_hugging_face_imagefolder_is_aplingests(folder: Path, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    dataset = datasets.load_dataset(
+        "imagefolder", data_dir=str(folder), split="train", cache_dir=tmp_path / "c"
+    )
+    same_as_ingested(folder, made(dataset, tmp_path / "a"), tmp_path / "b")
+
+
+# -------------------------------------------------------------------------------------------------- torch
+
+
+def test_image_folder_is_aplingests(folder: Path, tmp_path: Path) -> None:
+    torchvision = pytest.importorskip("torchvision")
+    dataset = torchvision.datasets.ImageFolder(str(folder))
+    store = made(dataset, tmp_path / "a")
+    same_as_ingested(folder, store, tmp_path / "b")
+    assert store[3]["path"] == "eel/9.jpg"
+    several = made(dataset, tmp_path / "c", workers=2)
+    assert several.content_digest == store.content_digest
+
+
+@pytest.mark.parametrize("widths", [(20, 20, 20), (20, 31, 20)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_folders_of_png_are_aplingests(widths: tuple[int, ...], channels: int, tmp_path: Path) -> None:
+    torchvision = pytest.importorskip("torchvision")
+    for number, (name, width) in enumerate(zip(("cat/1", "dog/1", "eel/9"), widths, strict=True)):
+        (tmp_path / "in" / name).parent.mkdir(parents=True)
+        image = file(number, "PNG", width=width, channels=channels)
+        (tmp_path / "in" / f"{name}.png").write_bytes(image)
+    dataset = torchvision.datasets.ImageFolder(str(tmp_path / "in"))
+    same_as_ingested(tmp_path / "in", made(dataset, tmp_path / "a"), tmp_path / "b")
+
+
+def test_datasets_of_torch(folder: Path, tmp_path: Path) -> None:
+    torch, torchvision = pytest.importorskip("torch"), pytest.importorskip("torchvision")
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    dataset = torchvision.datasets.ImageFolder(str(folder))
+    part = made(torch.utils.data.Subset(dataset, [3, 0]), tmp_path / "a")
+    assert part.to_numpy()["label"].tolist() == [2, 0] and part.classes == ("cat", "dog", "eel")
+    sized = v2.Compose([v2.Resize((8, 8)), v2.ToImage(), v2.ToDtype(torch.float32, scale=True)])
+    store = made(torchvision.datasets.ImageFolder(str(folder), sized), tmp_path / "b")
+    assert types_of(store) == {"image": "f32[3,8,8]", "label": "u8"}
+    tensors = torch.utils.data.TensorDataset(torch.arange(12.0).reshape(4, 3), torch.arange(4))
+    assert types_of(made(tensors, tmp_path / "c")) == {"value": "f32[3]", "label": "i64"}
+    pytest.importorskip("ml_dtypes")
+    halves = made([{"x": torch.ones(3, dtype=torch.bfloat16)}], tmp_path / "d")
+    assert types_of(halves) == {"x": "bf16[3]"}
+
+
+# ------------------------------------------------------------------------------------------------- frames
+
+
+def test_pandas(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {
+            "i": np.array([1, 2, 3], np.int16),
+            "s": ["a", "b", "c"],
+            "c": pd.Categorical(["v", "u", "v"], categories=["v", "u", "w"]),
+            "t": pd.to_datetime(["1970-01-02"] * 3),
+            "n": pd.array([1, 2, 3], "Int64"),
+            "a": [np.zeros(2)] * 3,
+        }
+    )
+    store = made(frame, tmp_path / "a")
+    assert types_of(store) == {"i": "i16", "s": "utf8[-1]", "c": "u8", "t": "i64", "n": "i64", "a": "f64[2]"}
+    assert store.schema["c"].classes == ("v", "u", "w") and store.to_numpy()["c"].tolist() == [0, 1, 0]
+    frame["n"] = pd.array([1, None, 3], "Int64")
+    with pytest.raises(apldata.InvalidError, match=r"DataFrame: train, row 1, column n: a missing value"):
+        made(frame, tmp_path / "b")
+    with pytest.raises(apldata.InvalidError, match=r"column o: its first 3 rows hold int and str"):
+        made(pd.DataFrame({"o": [1, "a", 2]}), tmp_path / "c")
+
+
+def test_polars(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    columns = {"s": ["a", "b"], "e": pl.Series(["p", "q"], dtype=pl.Enum(["q", "p"])), "l": [[1, 2], [3]]}
+    store = made(pl.DataFrame(columns), tmp_path / "a")
+    assert types_of(store) == {"s": "utf8[-1]", "e": "u8", "l": "i64[-1]"} and store.classes == ("q", "p")
+    with pytest.raises(apldata.InvalidError, match="collect"):
+        made(pl.DataFrame(columns).lazy(), tmp_path / "b")
+
+
+# ---------------------------------------------------------------------------------------------- the command
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "apldata", "ingest", *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True)
+
+
+def test_command(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(table(), tmp_path / "x.parquet")
+    chosen = ["--fields", "image,class=label,i", "--type", "i=i64", "--split", "test"]
+    done = command(*chosen, "--json", tmp_path / "x.parquet", tmp_path / "db")
+    assert done.returncode == 0 and json.loads(done.stdout)["records"] == 3, done.stderr
+    store = apldata.Store(tmp_path / "db")
+    assert store.schema.names == ["image", "label", "i", "path", "image_shape"] and list(store.splits) == [
+        "test"
+    ]
+    again = command(tmp_path / "x.parquet", tmp_path / "db")
+    assert (
+        again.returncode == 1 and "a store exists already" in again.stderr and again.stderr.count("\n") == 2
+    )
+    assert command("--level", "x", tmp_path / "x.parquet", tmp_path / "db").returncode == 2
