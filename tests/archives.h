@@ -278,4 +278,25 @@ static inline void expect(const struct reading *r, apl_status status, const char
     cr_assert(!strchr(r->err.message, '\n'));
 }
 
+/* For pthread_create(): writes all of the data to a pipe, a portion at a time, and closes it. */
+struct pouring {
+    int fd;
+    const struct buffer *data;
+    size_t portion;
+};
+
+static inline void *pour(void *user)
+{
+    const struct pouring *p = user;
+    for (size_t at = 0; at < p->data->size;) {
+        size_t n = p->data->size - at < p->portion ? p->data->size - at : p->portion;
+        ssize_t written = write(p->fd, p->data->data + at, n);
+        if (written < 0)
+            break;
+        at += (size_t)written;
+    }
+    close(p->fd);
+    return NULL;
+}
+
 #endif

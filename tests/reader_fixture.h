@@ -6,6 +6,7 @@
 #define READER_FIXTURE_H
 
 #include "apl.h"
+#include "hash.h"
 #include "samples.h"
 
 #include <criterion/criterion.h>
@@ -297,6 +298,49 @@ static inline void read_epoch(apl_reader *r, struct sequence *s)
 {
     cr_assert(!read_batches(r, s, SIZE_MAX));
     cr_assert_null(fixture_next(r), "the end must stay the end");
+}
+
+/* Every way to read: kept slots or not, both orders, with threads or without. */
+#define FIXTURE_WAYS 8u
+static inline apl_reader_options fixture_way(unsigned i)
+{
+    apl_reader_options o = fixture_options();
+    o.batch_size = 5;
+    o.window = i & 1 ? 20 : 0;
+    o.order = i & 2 ? APL_FREE : APL_STRICT;
+    o.threads = i & 4 ? 3 : APL_NO_THREADS;
+    o.seed = i;
+    return o;
+}
+
+/* An epoch as the readers of all ranks see it, one after another. */
+static inline struct sequence read_ranks(const apl_reader_options *options, unsigned world)
+{
+    struct sequence all = {0};
+    for (unsigned rank = 0; rank < world; rank++) {
+        apl_reader_options o = *options;
+        o.ranks.rank = rank;
+        o.ranks.world = world;
+        o.threads = 2;
+        apl_reader *r = fixture_reader(&o);
+        read_epoch(r, &all);
+        apl_reader_close(r);
+    }
+    return all;
+}
+
+/* The ids of two epochs come to this XXH3-64. */
+static inline void check_digest(const apl_reader_options *o, uint64_t expected)
+{
+    apl_reader *r = fixture_reader(o);
+    struct sequence s = {0};
+    read_epoch(r, &s);
+    fixture_next_epoch(r);
+    read_epoch(r, &s);
+    uint64_t digest = hash_xxh3_64(s.ids, s.count * sizeof *s.ids);
+    cr_assert_eq(digest, expected, "0x%016llx", (unsigned long long)digest);
+    sequence_free(&s);
+    apl_reader_close(r);
 }
 
 /* Each id of first ... first+n-1 exactly `times` times; with `some`, at most so often. */

@@ -402,7 +402,7 @@ suite_scripts()
 python_tests() # NAME KIND (of tests/python.sh)
 {
     if timeout 3600 sh tests/python.sh prepare "$2" >"$logs/$1-setup.log" 2>&1; then
-        script "$1" sh tests/python.sh run "$2"
+        patience=$((2 * patience)) script "$1" sh tests/python.sh run "$2"
     else
         leave_out "$1" "$(tail -n 1 "$logs/$1-setup.log")"
     fi

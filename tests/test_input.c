@@ -250,26 +250,6 @@ Test(input, what_is_no_archive)
     buffer_free(&store);
 }
 
-struct writer {
-    int fd;
-    const struct buffer *data;
-    size_t portion;
-};
-
-static void *write_portions(void *user)
-{
-    struct writer *w = user;
-    for (size_t at = 0; at < w->data->size;) {
-        size_t n = w->data->size - at < w->portion ? w->data->size - at : w->portion;
-        ssize_t written = write(w->fd, w->data->data + at, n);
-        if (written < 0)
-            break;
-        at += (size_t)written;
-    }
-    close(w->fd);
-    return NULL;
-}
-
 Test(input, pipes_in_portions, .timeout = 30)
 {
     struct buffer data = content(1, 100000), packed = gzip_of(&data), out = {0};
@@ -277,9 +257,9 @@ Test(input, pipes_in_portions, .timeout = 30)
         int ends[2];
         cr_assert_eq(pipe(ends), 0);
         pthread_t thread;
-        struct writer writer = {ends[1], &packed, portion};
+        struct pouring pouring = {ends[1], &packed, portion};
         struct input *in = open_input(ends[0], true, NULL);
-        cr_assert_eq(pthread_create(&thread, NULL, write_portions, &writer), 0);
+        cr_assert_eq(pthread_create(&thread, NULL, pour, &pouring), 0);
         apl_error err = {0};
         cr_assert_eq(read_all(in, &out, &err), APL_END, "%s", err.message);
         same_bytes(&out, data.data, data.size);

@@ -54,19 +54,6 @@ static void corrupt(const uint64_t *ids, size_t n)
     cr_assert_eq(apl_store_open(path, NULL, &fx.store, NULL), APL_OK);
 }
 
-/* Every way to read: kept slots or not, both orders, with threads or without. */
-#define WAYS 8u
-static apl_reader_options way(unsigned i)
-{
-    apl_reader_options o = fixture_options();
-    o.batch_size = 5;
-    o.window = i & 1 ? 20 : 0;
-    o.order = i & 2 ? APL_FREE : APL_STRICT;
-    o.threads = i & 4 ? 3 : APL_NO_THREADS;
-    o.seed = i;
-    return o;
-}
-
 /* Reads until something else than a batch comes. */
 static apl_status read_until(apl_reader *r, struct sequence *s, apl_error *err)
 {
@@ -149,8 +136,8 @@ Test(reader_corrupt, is_an_error_that_names_the_block_and_stays)
 {
     uint64_t bad[] = {BAD_ID};
     corrupt(bad, 1);
-    for (unsigned i = 0; i < WAYS; i++) {
-        apl_reader_options o = way(i);
+    for (unsigned i = 0; i < FIXTURE_WAYS; i++) {
+        apl_reader_options o = fixture_way(i);
         struct sequence s = {0};
         apl_error err;
         apl_reader *r = fixture_reader(&o);
@@ -174,8 +161,8 @@ Test(reader_corrupt, is_one_in_every_epoch)
 {
     uint64_t bad[] = {BAD_ID};
     corrupt(bad, 1);
-    for (unsigned i = 0; i < WAYS; i++) {
-        apl_reader_options o = way(i);
+    for (unsigned i = 0; i < FIXTURE_WAYS; i++) {
+        apl_reader_options o = fixture_way(i);
         apl_error err;
         apl_reader *r = fixture_reader(&o);
         for (unsigned epoch = 0; epoch < 4; epoch++) {
@@ -249,8 +236,8 @@ Test(reader_corrupt, rows_are_left_out_where_that_is_asked_for)
 {
     uint64_t bad[] = {3, BAD_ID, 61}, firsts[] = {0, BAD_FIRST};
     corrupt(bad, 3);
-    for (unsigned i = 0; i < WAYS; i++) {
-        apl_reader_options o = way(i);
+    for (unsigned i = 0; i < FIXTURE_WAYS; i++) {
+        apl_reader_options o = fixture_way(i);
         o.faults.skip_corrupt = 2 * BLOCK;
         apl_reader *r = fixture_reader(&o);
         for (unsigned epoch = 0; epoch < 4; epoch++) { /* the limit counts records, not times */
@@ -265,8 +252,8 @@ Test(reader_corrupt, too_many_left_out_is_an_error)
 {
     uint64_t bad[] = {3, BAD_ID};
     corrupt(bad, 2);
-    for (unsigned i = 0; i < WAYS; i++) {
-        apl_reader_options o = way(i);
+    for (unsigned i = 0; i < FIXTURE_WAYS; i++) {
+        apl_reader_options o = fixture_way(i);
         o.faults.skip_corrupt = 2 * BLOCK - 1;
         apl_reader *r = fixture_reader(&o);
         apl_error err;
@@ -310,7 +297,7 @@ Test(reader_corrupt, the_limit_is_exceeded_at_the_same_place_whoever_loads)
     corrupt(bad, 2);
     for (unsigned seed = 0; seed < 10; seed++)
         for (unsigned i = 0; i < 12; i++) {
-            apl_reader_options o = way(i % 2);
+            apl_reader_options o = fixture_way(i % 2);
             o.threads = i < 2 ? APL_NO_THREADS : i / 2;
             o.seed = seed;
             o.faults.skip_corrupt = BLOCK;
@@ -331,8 +318,8 @@ Test(reader_corrupt, resumed_readers_meet_it_too)
 {
     uint64_t bad[] = {BAD_ID};
     corrupt(bad, 1);
-    for (unsigned i = 0; i < WAYS; i++) {
-        apl_reader_options o = way(i);
+    for (unsigned i = 0; i < FIXTURE_WAYS; i++) {
+        apl_reader_options o = fixture_way(i);
         struct sequence s = {0};
         apl_error err;
         uint8_t state[256];

@@ -44,19 +44,6 @@ static void hurt(uint64_t id)
     cr_assert_eq(apl_store_open(fx.db, NULL, &fx.store, NULL), APL_OK);
 }
 
-/* Every way to read: kept slots or not, both orders, with threads or without. */
-#define WAYS 8u
-static apl_reader_options way(unsigned i)
-{
-    apl_reader_options o = fixture_options();
-    o.batch_size = 5;
-    o.window = i & 1 ? 20 : 0;
-    o.order = i & 2 ? APL_FREE : APL_STRICT;
-    o.threads = i & 4 ? 3 : APL_NO_THREADS;
-    o.seed = i;
-    return o;
-}
-
 static apl_status read_until(apl_reader *r, struct sequence *s, apl_error *err)
 {
     apl_status status;
@@ -89,12 +76,12 @@ static uint64_t bytes_read(apl_reader *r)
 
 Test(reader_late, values_are_those_of_their_records)
 {
-    for (unsigned k = 0; k < 2 * WAYS; k++) {
+    for (unsigned k = 0; k < 2 * FIXTURE_WAYS; k++) {
         apl_store_options how = APL_STORE_OPTIONS_INIT;
-        how.io = k < WAYS ? APL_IO_MAP : APL_IO_READ;
+        how.io = k < FIXTURE_WAYS ? APL_IO_MAP : APL_IO_READ;
         apl_store_close(fx.store);
         cr_assert_eq(apl_store_open(fx.db, &how, &fx.store, NULL), APL_OK);
-        apl_reader_options o = way(k % WAYS);
+        apl_reader_options o = fixture_way(k % FIXTURE_WAYS);
         o.reuse = 1 + k % 3;
         o.faults.skip_corrupt = k % 2;
         apl_reader *r = fixture_reader(&o);
@@ -231,12 +218,12 @@ Test(reader_late, damage_is_an_error_that_names_the_record_and_stays)
 {
     size_t batches[2] = {0, 0};
     hurt(BAD_ID);
-    for (unsigned i = 0; i < 2 * WAYS; i++) {
-        apl_reader_options o = way(i % WAYS);
+    for (unsigned i = 0; i < 2 * FIXTURE_WAYS; i++) {
+        apl_reader_options o = fixture_way(i % FIXTURE_WAYS);
         struct sequence s = {0};
         apl_error err;
         o.seed = i % 2;
-        o.threads = i < WAYS ? o.threads : i;
+        o.threads = i < FIXTURE_WAYS ? o.threads : i;
         apl_reader *r = fixture_reader(&o);
         for (unsigned epoch = 0; epoch < 2; epoch++) {
             s.count = s.batches = 0;
@@ -302,8 +289,8 @@ static void read_skipping(apl_reader *r, struct sequence *left)
 Test(reader_late, blocks_are_left_out_where_that_is_asked_for)
 {
     hurt(BAD_ID);
-    for (unsigned i = 0; i < WAYS; i++) {
-        apl_reader_options o = way(i);
+    for (unsigned i = 0; i < FIXTURE_WAYS; i++) {
+        apl_reader_options o = fixture_way(i);
         apl_error err;
         o.faults.skip_corrupt = BLOCK;
         apl_reader *r = fixture_reader(&o);
@@ -336,7 +323,7 @@ Test(reader_late, the_limit_is_exceeded_at_the_same_place_whoever_loads)
         for (unsigned window = 0; window < 2; window++) {
             size_t expected = SIZE_MAX;
             for (unsigned threads = 0; threads < 5; threads++) {
-                apl_reader_options o = way(window);
+                apl_reader_options o = fixture_way(window);
                 struct sequence s = {0};
                 apl_error err;
                 o.threads = threads ? threads : APL_NO_THREADS;
@@ -397,8 +384,8 @@ Test(reader_late, damage_that_comes_later_is_an_error)
 Test(reader_late, resumed_readers_meet_it_too)
 {
     hurt(BAD_ID);
-    for (unsigned i = 0; i < WAYS; i++) {
-        apl_reader_options o = way(i);
+    for (unsigned i = 0; i < FIXTURE_WAYS; i++) {
+        apl_reader_options o = fixture_way(i);
         struct sequence s = {0};
         apl_error err;
         uint8_t state[256];
@@ -471,8 +458,8 @@ Test(reader_late, a_value_that_cannot_be_read_is_the_error_of_its_batch)
 {
     uint64_t number = 3;
     const struct load_hook hook = {refuse, &number};
-    for (unsigned i = 0; i < WAYS; i++) {
-        apl_reader_options o = way(i);
+    for (unsigned i = 0; i < FIXTURE_WAYS; i++) {
+        apl_reader_options o = fixture_way(i);
         struct sequence s = {0};
         apl_error err;
         late_set_hook(&hook);

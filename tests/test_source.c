@@ -185,25 +185,6 @@ Test(source, gzip_of_two_members)
 
 /* ---------------------------------------------------------------------------------------- standard input */
 
-struct writer {
-    int fd;
-    const struct buffer *data;
-};
-
-static void *write_all(void *user)
-{
-    struct writer *w = user;
-    for (size_t at = 0; at < w->data->size;) {
-        size_t n = w->data->size - at < 5000 ? w->data->size - at : 5000;
-        ssize_t written = write(w->fd, w->data->data + at, n);
-        if (written < 0)
-            break;
-        at += (size_t)written;
-    }
-    close(w->fd);
-    return NULL;
-}
-
 Test(source, standard_input_as_a_pipe, .timeout = 30)
 {
     struct buffer tar = big_tar(), gz = gzip_of(&tar);
@@ -212,8 +193,8 @@ Test(source, standard_input_as_a_pipe, .timeout = 30)
     cr_assert_eq(dup2(ends[0], 0), 0);
     close(ends[0]);
     pthread_t thread;
-    struct writer writer = {ends[1], &gz};
-    cr_assert_eq(pthread_create(&thread, NULL, write_all, &writer), 0);
+    struct pouring pouring = {ends[1], &gz, 5000};
+    cr_assert_eq(pthread_create(&thread, NULL, pour, &pouring), 0);
     struct reading *r = read_source("-", 500);
     gives_both(r);
     has_digest_of(r, &gz);
@@ -244,8 +225,8 @@ Test(source, a_named_pipe, .timeout = 30)
     cr_assert_eq(mkfifo(path, 0600), 0);
     pid_t child = fork();
     if (child == 0) {
-        struct writer writer = {open(path, O_WRONLY), &tar};
-        write_all(&writer);
+        struct pouring pouring = {open(path, O_WRONLY), &tar, 5000};
+        pour(&pouring);
         _exit(0);
     }
     gives_both(read_source(path, 500));

@@ -249,4 +249,52 @@ static inline void case_end(const char *test)
     printf("%s: done\n", test);
 }
 
+/* ------------------------------------------------------------------------------------------ readers and loads */
+
+static inline apl_reader_options case_options(void)
+{
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    o.batch_size = 64;
+    o.threads = 2;
+    return o;
+}
+
+/* Reads an epoch; *n: records. The status that ended it. */
+static inline apl_status case_epoch(const struct case_store *c, apl_reader *reader, uint64_t *n,
+                                    apl_error *err)
+{
+    apl_status status;
+    apl_batch *batch;
+    *n = 0;
+    while ((status = apl_reader_next(reader, &batch, err)) == APL_OK) {
+        case_check(c, batch);
+        *n += apl_batch_rows(batch);
+        apl_batch_release(batch);
+    }
+    return status;
+}
+
+/* For load_set_hook(): every third block takes a while. */
+static inline apl_status case_slow_load(void *user, uint64_t number, apl_error *err)
+{
+    (void)user;
+    (void)err;
+    if (number % 3 == 0)
+        nap(200);
+    return APL_OK;
+}
+
+/* For load_set_hook(): all blocks take as long as this is so. */
+static atomic_bool case_stalled;
+
+static inline apl_status case_stall(void *user, uint64_t number, apl_error *err)
+{
+    (void)user;
+    (void)number;
+    (void)err;
+    while (atomic_load(&case_stalled))
+        nap(100);
+    return APL_OK;
+}
+
 #endif

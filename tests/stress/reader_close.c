@@ -24,15 +24,6 @@ static const char *const state_names[STATES] = {
     "closing after the end of an epoch", "closing after next_epoch in the middle of an epoch",
 };
 
-static apl_status slow_load(void *user, uint64_t number, apl_error *err)
-{
-    (void)user;
-    (void)err;
-    if (number % 3 == 0)
-        nap(200);
-    return APL_OK;
-}
-
 struct round {
     const struct case_store *store;
     apl_reader *reader;
@@ -116,37 +107,25 @@ static void *wait_inside(void *user)
     return NULL;
 }
 
-static atomic_bool stalled;
-
-static apl_status stall(void *user, uint64_t number, apl_error *err)
-{
-    (void)user;
-    (void)number;
-    (void)err;
-    while (atomic_load(&stalled))
-        nap(100);
-    return APL_OK;
-}
-
 /* Callers that wait for a batch are told, and get out before the reader is gone. */
 static void close_under_waiting(const struct case_store *c, unsigned threads)
 {
-    static const struct load_hook hook = {stall, NULL};
+    static const struct load_hook hook = {case_stall, NULL};
     struct round r = {.store = c};
     pthread_t callers[CALLERS];
     apl_reader_options o = APL_READER_OPTIONS_INIT;
     apl_store *store = case_open(c);
     apl_error err;
-    case_doing = "closing under callers that wait for a stalled loader";
+    case_doing = "closing under callers that wait for a case_stalled loader";
     o.threads = threads;
-    atomic_store(&stalled, true);
+    atomic_store(&case_stalled, true);
     load_set_hook(&hook);
     MUST(apl_reader_open(store, &o, &r.reader, &err), &err);
     for (unsigned i = 0; i < CALLERS; i++)
         CHECK(pthread_create(&callers[i], NULL, wait_inside, &r) == 0);
     nap(30000);
     close_reader(r.reader, true);
-    atomic_store(&stalled, false);
+    atomic_store(&case_stalled, false);
     for (unsigned i = 0; i < CALLERS; i++)
         pthread_join(callers[i], NULL);
     apl_store_close(store);
@@ -193,7 +172,7 @@ static void one_round(unsigned number)
 
 int main(void)
 {
-    static const struct load_hook hook = {slow_load, NULL};
+    static const struct load_hook hook = {case_slow_load, NULL};
     case_begin();
     for (unsigned i = 0; i < 2; i++)
         case_write(&stores[i], case_folder);

@@ -106,15 +106,6 @@ static void *close_too(void *user)
 static void *(*const calls[CALLS])(void *) = {call_next,  call_next,   call_next_epoch, call_state,
                                               call_stats, call_source, call_cancel,     close_too};
 
-static apl_status slow_load(void *user, uint64_t number, apl_error *err)
-{
-    (void)user;
-    (void)err;
-    if (number % 3 == 0)
-        nap(200);
-    return APL_OK;
-}
-
 static apl_reader_options options(struct dice *dice)
 {
     static const unsigned threads[] = {APL_NO_THREADS, 1, 2, 4};
@@ -171,7 +162,7 @@ static void many_readers(apl_store *store)
 
 int main(void)
 {
-    static const struct load_hook hook = {slow_load, NULL};
+    static const struct load_hook hook = {case_slow_load, NULL};
     case_begin();
     case_write(&fixed, case_folder);
     apl_store *store = case_open(&fixed);

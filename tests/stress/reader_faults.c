@@ -10,28 +10,6 @@
 
 static struct case_store fixed = {"fixed", RECORDS, 0, 32, 4, false, ""};
 
-static apl_reader_options options(void)
-{
-    apl_reader_options o = APL_READER_OPTIONS_INIT;
-    o.batch_size = 64;
-    o.threads = 2;
-    return o;
-}
-
-/* Reads an epoch; *n: records. The status that ended it. */
-static apl_status read_epoch(const struct case_store *c, apl_reader *reader, uint64_t *n, apl_error *err)
-{
-    apl_status status;
-    apl_batch *batch;
-    *n = 0;
-    while ((status = apl_reader_next(reader, &batch, err)) == APL_OK) {
-        case_check(c, batch);
-        *n += apl_batch_rows(batch);
-        apl_batch_release(batch);
-    }
-    return status;
-}
-
 /* ----------------------------------------------------------------------------------------------- corrupt blocks */
 
 static apl_status corrupt(void *user, uint64_t number, apl_error *err)
@@ -75,7 +53,7 @@ static void corrupt_blocks(uint64_t window, apl_order order, uint64_t skip, unsi
     const struct load_hook hook = {corrupt, &every};
     struct crowd c = {0};
     pthread_t callers[CALLERS];
-    apl_reader_options o = options();
+    apl_reader_options o = case_options();
     apl_store *store = case_open(&fixed);
     apl_error err;
     case_doing = "corrupt blocks under many callers";
@@ -146,7 +124,7 @@ static void callbacks(unsigned threads)
 {
     struct back b = {NULL, 0};
     const apl_allocator allocator = {allocate_and_call, free_only, &b};
-    apl_reader_options o = options();
+    apl_reader_options o = case_options();
     apl_store *store = case_open(&fixed);
     apl_reader *reader;
     apl_batch *lent[6];
@@ -164,7 +142,7 @@ static void callbacks(unsigned threads)
         MUST(apl_reader_next(reader, &lent[i], &err), &err);
     for (int i = 0; i < 6; i++)
         apl_batch_release(lent[i]);
-    CHECK(read_epoch(&fixed, reader, &n, &err) == APL_END && n == RECORDS - 6 * 64);
+    CHECK(case_epoch(&fixed, reader, &n, &err) == APL_END && n == RECORDS - 6 * 64);
     CHECK(atomic_load(&b.refused) > 0);
     apl_reader_close(reader);
 }
@@ -181,7 +159,7 @@ static void *release(void *user)
 static void double_release(unsigned threads)
 {
     uint64_t n = 0, rows = 0;
-    apl_reader_options o = options();
+    apl_reader_options o = case_options();
     apl_store *store = case_open(&fixed);
     apl_reader *reader;
     apl_batch *batch;
@@ -214,29 +192,17 @@ static void *wait_inside(void *user)
     return NULL;
 }
 
-static atomic_bool stalled;
-
-static apl_status stall(void *user, uint64_t number, apl_error *err)
-{
-    (void)user;
-    (void)number;
-    (void)err;
-    while (atomic_load(&stalled))
-        nap(100);
-    return APL_OK;
-}
-
 /* While a thread is inside next, next_epoch is refused, and nothing comes of it. */
 static void two_threads(void)
 {
-    static const struct load_hook hook = {stall, NULL};
+    static const struct load_hook hook = {case_stall, NULL};
     struct crowd c = {0};
     pthread_t caller;
-    apl_reader_options o = options();
+    apl_reader_options o = case_options();
     apl_store *store = case_open(&fixed);
     apl_error err;
     case_doing = "next_epoch while another thread is inside next";
-    atomic_store(&stalled, true);
+    atomic_store(&case_stalled, true);
     load_set_hook(&hook);
     MUST(apl_reader_open(store, &o, &c.reader, &err), &err);
     CHECK(pthread_create(&caller, NULL, wait_inside, &c) == 0);
@@ -246,7 +212,7 @@ static void two_threads(void)
     CHECK(apl_reader_next_epoch(c.reader, &err) == APL_E_INVALID && apl_reader_epoch(c.reader) == 0);
     apl_reader_cancel(c.reader);
     pthread_join(caller, NULL);
-    atomic_store(&stalled, false);
+    atomic_store(&case_stalled, false);
     apl_reader_close(c.reader);
     apl_store_close(store);
     load_set_hook(NULL);
@@ -256,7 +222,7 @@ static void two_threads(void)
 static void replaced(void)
 {
     struct case_store other = {"fixed", 300, 0, 32, 4, false, ""};
-    apl_reader_options o = options();
+    apl_reader_options o = case_options();
     apl_store *store = case_open(&fixed);
     apl_reader *reader;
     apl_error err;
@@ -267,14 +233,14 @@ static void replaced(void)
     case_write(&other, case_folder);
     apl_store_close(store);
     for (int epoch = 0; epoch < 2; epoch++) {
-        CHECK(read_epoch(&fixed, reader, &n, &err) == APL_END && n == RECORDS);
+        CHECK(case_epoch(&fixed, reader, &n, &err) == APL_END && n == RECORDS);
         MUST(apl_reader_next_epoch(reader, &err), &err);
     }
     apl_reader_close(reader);
     store = case_open(&other);
     MUST(apl_reader_open(store, &o, &reader, &err), &err);
     apl_store_close(store);
-    CHECK(read_epoch(&other, reader, &n, &err) == APL_END && n == 300);
+    CHECK(case_epoch(&other, reader, &n, &err) == APL_END && n == 300);
     apl_reader_close(reader);
 }
 

@@ -12,28 +12,6 @@
 static struct case_store fixed = {"fixed", RECORDS, 0, 32, 4, false, ""},
                          varying = {"varying", RECORDS, 0, 32, 2, true, ""};
 
-static apl_reader_options options(void)
-{
-    apl_reader_options o = APL_READER_OPTIONS_INIT;
-    o.batch_size = 64;
-    o.threads = 2;
-    return o;
-}
-
-/* Reads an epoch; *n: records. The status that ended it. */
-static apl_status read_epoch(const struct case_store *c, apl_reader *reader, uint64_t *n, apl_error *err)
-{
-    apl_status status;
-    apl_batch *batch;
-    *n = 0;
-    while ((status = apl_reader_next(reader, &batch, err)) == APL_OK) {
-        case_check(c, batch);
-        *n += apl_batch_rows(batch);
-        apl_batch_release(batch);
-    }
-    return status;
-}
-
 /* ------------------------------------------------------------------------------------------- the caller's memory */
 
 struct meter {
@@ -62,7 +40,7 @@ static void allocator_fails(const struct case_store *c, int k, unsigned threads)
 {
     struct meter m = {k, 0};
     const apl_allocator allocator = {allocate, deallocate, &m};
-    apl_reader_options o = options();
+    apl_reader_options o = case_options();
     apl_store *store = case_open(c);
     apl_reader *reader;
     apl_error err;
@@ -73,7 +51,7 @@ static void allocator_fails(const struct case_store *c, int k, unsigned threads)
     MUST(apl_reader_open(store, &o, &reader, &err), &err);
     apl_store_close(store);
     for (int epoch = 0; epoch < 2; epoch++) {
-        apl_status status = read_epoch(c, reader, &n, &err);
+        apl_status status = case_epoch(c, reader, &n, &err);
         CHECK(status == APL_E_NOMEM || (status == APL_END && n == RECORDS));
         CHECK(k >= 2 || status == APL_E_NOMEM);
         if (status != APL_END)
@@ -89,7 +67,7 @@ static void allocator_and_lent(unsigned threads)
 {
     struct meter m = {4, 0}; /* two batches of two columns */
     const apl_allocator allocator = {allocate, deallocate, &m};
-    apl_reader_options o = options();
+    apl_reader_options o = case_options();
     apl_store *store = case_open(&fixed);
     apl_reader *reader;
     apl_batch *lent[2], *batch;
@@ -106,7 +84,7 @@ static void allocator_and_lent(unsigned threads)
     CHECK(apl_reader_next(reader, &batch, &err) == APL_E_LENT);
     apl_batch_release(lent[0]);
     apl_batch_release(lent[1]);
-    CHECK(read_epoch(&fixed, reader, &n, &err) == APL_END && n == RECORDS - 128);
+    CHECK(case_epoch(&fixed, reader, &n, &err) == APL_END && n == RECORDS - 128);
     apl_reader_close(reader);
     CHECK(atomic_load(&m.bytes) == 0);
 }
@@ -165,11 +143,11 @@ static apl_status malloc_fails(const struct case_store *c, const apl_reader_opti
     atomic_store(&allowed, k);
     apl_status status = apl_reader_open(store, &o, &reader, &err);
     if (status == APL_OK) {
-        status = read_epoch(c, reader, &n, &err);
+        status = case_epoch(c, reader, &n, &err);
         if (status == APL_END)
             status = apl_reader_next_epoch(reader, &err);
         if (status == APL_OK)
-            status = read_epoch(c, reader, &n, &err);
+            status = case_epoch(c, reader, &n, &err);
     }
     atomic_store(&allowed, -1);
     /* Threads that cannot be started for want of memory are an error of the system's. */
@@ -185,7 +163,7 @@ static void mallocs_fail(void)
     case_doing = "malloc that fails";
     for (int k = 0; HAVE_FAILING_MALLOC && k < 400; k += 1 + k / 60)
         for (unsigned mix = 0; mix < 6; mix++) {
-            apl_reader_options o = options();
+            apl_reader_options o = case_options();
             case_watch(SANITIZED ? 60 : 10);
             o.window = mix % 2 ? 128 : 0;
             o.order = mix / 2 == 1 ? APL_FREE : APL_STRICT;
@@ -209,7 +187,7 @@ static void threads_fail(void)
     CHECK(child >= 0);
     if (child == 0) {
         struct rlimit none = {0, 0};
-        apl_reader_options o = options();
+        apl_reader_options o = case_options();
         apl_reader *reader;
         apl_error err;
         apl_store *store = case_open(&fixed);
