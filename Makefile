@@ -25,7 +25,7 @@ MACHINE := $(shell $(CC) -dumpmachine)
 # --------------------------------------------------------------------------------------------- libraries
 
 STORE_PKGS  := lmdb libzstd libcrypto libjpeg
-INGEST_PKGS := libarchive zlib
+INGEST_PKGS := libarchive zlib jansson
 TOOLS_PKGS  := jansson libpng
 found       := $(shell for p in libxxhash $(STORE_PKGS) $(INGEST_PKGS) $(TOOLS_PKGS) libisal criterion; do \
                            $(PKG_CONFIG) --exists $$p 2>/dev/null && echo $$p; done)
@@ -47,6 +47,8 @@ SPNG ?= $(shell $(PKG_CONFIG) --exists spng && echo spng)
 WEBP ?= $(shell $(PKG_CONFIG) --exists libwebp && echo libwebp)
 TIFF ?= $(shell $(PKG_CONFIG) --exists 'libtiff-4 >= 4.5' && echo libtiff-4)
 GIF  ?= $(call header_here,gif_lib.h)
+# What cuts CSV and TSV into cells; `make CSV=` builds without.
+CSV  ?= $(call header_here,csv.h)
 IMAGE_PKGS    := $(if $(SPNG),spng,libpng) $(if $(WEBP),libwebp) $(if $(TIFF),libtiff-4)
 IMAGE_DEFINES := $(if $(SPNG),-DHAVE_SPNG,-DHAVE_PNG) $(if $(WEBP),-DHAVE_WEBP) $(if $(TIFF),-DHAVE_TIFF) \
                  $(if $(GIF),-DHAVE_GIF) $(shell $(PKG_CONFIG) --cflags $(IMAGE_PKGS) 2>/dev/null)
@@ -58,7 +60,7 @@ DEFINES += $(if $(BOOST),-DHAVE_AUDIT)
 
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(filter $(found),$(1)) 2>/dev/null)
 STORE_LIBS  := $(call pkg_libs,$(STORE_PKGS)) -lm
-INGEST_LIBS := $(call pkg_libs,$(INGEST_PKGS)) $(shell $(PKG_CONFIG) --libs $(IMAGE_PKGS) 2>/dev/null) $(if $(GIF),-lgif)
+INGEST_LIBS := $(call pkg_libs,$(INGEST_PKGS)) $(shell $(PKG_CONFIG) --libs $(IMAGE_PKGS) 2>/dev/null) $(if $(GIF),-lgif) $(if $(CSV),-lcsv)
 TOOLS_LIBS  := $(call pkg_libs,$(TOOLS_PKGS))
 TEST_LIBS   := $(call pkg_libs,criterion)
 PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(found) 2>/dev/null)
@@ -172,8 +174,8 @@ endif
 # Objects are made anew when the compiler or its flags change.
 $(OBJ)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES)' | cmp -s - $@ || \
-	    echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES)' > $@
+	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(CSV)' | cmp -s - $@ || \
+	    echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(CSV)' > $@
 
 # Includes point down only: base <- codec <- store <- split <- order <- reader, base <- image <- reader and base <- photo <- reader,
 # image and photo <- effects <- reader;
@@ -208,7 +210,7 @@ $(OBJ)/reader/photo/%.o:   INCLUDES := $(SEES_PHOTO)
 $(OBJ)/reader/effects/%.o: INCLUDES := $(SEES_EFFECTS)
 $(OBJ)/ingest/%.o:         INCLUDES := $(SEES_INGEST)
 $(OBJ)/ingest/images/%.o:  INCLUDES := $(SEES_IMAGES) $(IMAGE_DEFINES)
-$(OBJ)/ingest/formats/%.o: INCLUDES := $(SEES_FORMATS)
+$(OBJ)/ingest/formats/%.o: INCLUDES := $(SEES_FORMATS) $(if $(CSV),-DHAVE_CSV)
 $(OBJ)/tools/%.o:          INCLUDES := -Iinclude -Itools
 $(OBJ)/audit/%.o:          INCLUDES := -Iinclude -Iaudit
 $(OBJ)/audit/cmd_%.o:      INCLUDES := -Iinclude -Itools -Iaudit

@@ -31,10 +31,10 @@ WERROR = shlex.split(os.environ.get("WERROR", ""))
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 STORE = ["lmdb", "zstd", "crypto", "jpeg"]
-INGEST = ["archive", "lzma", "bz2", "z", "isal"]
-# Decoders of images: what make is told to build without, and the libraries, those behind the first being what it needs. libpng reads
+INGEST = ["archive", "lzma", "bz2", "z", "isal", "jansson"]
+# Decoders of images, and of CSV: what make is told to build without, and the libraries, those behind the first being what it needs. libpng reads
 # PNG, as libspng is nowhere an archive.
-IMAGES = {"WEBP": ["webp"], "GIF": ["gif"], "TIFF": ["tiff", "Lerc", "jbig", "deflate", "stdc++"]}
+IMAGES = {"WEBP": ["webp"], "GIF": ["gif"], "CSV": ["csv"], "TIFF": ["tiff", "Lerc", "jbig", "deflate", "stdc++"]}
 COMMANDS = ["jansson", "png", "z", "stdc++"]
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wpointer-arith", *WERROR]
 COMPILE = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-pthread", *WARNINGS]
@@ -215,7 +215,7 @@ class BuildExt(build_ext):
                 found += names
             else:
                 without[variable] = ""
-                say(f"lib{names[0]} is not there as an archive: such images will not be read")
+                say(f"lib{names[0]} is not there as an archive: such files will not be read")
         return ["png", *found], without
 
     def link(self, names: list[str]) -> list[str]:

@@ -18,6 +18,9 @@
  *   - idx: files as those of MNIST, plain or packed, or a directory of them: images and labels, for each split a pair.
  *   - npy: NumPy's .npy and .npz: arrays of equal length, each a field.
  *
+ *   - list: tables in CSV, TSV or lines of JSON, with a column of paths of images, or without; each other column is a field
+ *     whose type is told from all rows, or given.
+ *
  * The format is detected from the contents; names only tell which files belong together. Nothing is extracted to disk, and nothing in a source
  * is ever executed.
  */
@@ -69,10 +72,17 @@ typedef struct apl_ingest_options {
     /* Names of the classes of the labels, where the source has labels and no names for them (idx, npy). */
     const char *const *classes;
     size_t class_count;
+    /* Of lists: the column of paths of images, and that of labels (NULL: told from the table), the types of columns, such
+     * as "age=f32" or "boxes=f32[-1,4]", and whether paths may lead out of the list's folder, as absolute ones do. */
+    const char *image_column, *label_column;
+    const char *const *column_types;
+    size_t column_type_count;
+    int outside;
 } apl_ingest_options;
-#define APL_INGEST_OPTIONS_INIT                                                                   \
-    {                                                                                             \
-        sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0 \
+#define APL_INGEST_OPTIONS_INIT                                                                          \
+    {                                                                                                    \
+        sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
+            NULL, NULL, 0, 0                                                                             \
     }
 
 /* The result of an ingest. */

@@ -35,7 +35,8 @@ static bool wanted_by_any(const char *name, const struct format *asked)
 {
     (void)asked;
     for (size_t i = 0; formats[i]; i++)
-        if (formats[i]->read && formats[i]->sniff && formats[i]->wants(NULL, name))
+        if (formats[i]->read && formats[i]->sniff && !formats[i]->asked_in_folders &&
+            formats[i]->wants(NULL, name))
             return true;
     return false;
 }

@@ -1,6 +1,7 @@
 /* Files that are read on their own: see files.h. */
 #include "files.h"
 
+#include "beside.h"
 #include "feed.h"
 #include "found_file.h"
 #include "hash.h"
@@ -32,6 +33,8 @@ struct files {
     bool directory; /* one was added */
     uint64_t closed_bytes;
     struct stream *streams; /* that are open */
+    struct beside beside;   /* of one of them: */
+    size_t beside_file;     /* its number, and 1 */
 };
 
 /* ----------------------------------------------------------------------------------------------------- opening */
@@ -182,6 +185,19 @@ apl_status files_cut_off(struct files *files, struct format_stream *stream, apl_
     const struct stream *s = (const struct stream *)stream;
     TRY(feed_failure(&s->feed, err));
     return fail(err, APL_E_INCOMPLETE, "%s: ends early: it is truncated", files->places[s->file]->path);
+}
+
+apl_status files_read_beside(struct files *files, size_t file, const char *path, bool outside,
+                             struct buffer *bytes, apl_error *err)
+{
+    if (files->beside_file != file + 1) {
+        if (files->beside_file)
+            beside_close(&files->beside);
+        files->beside_file = 0;
+        TRY(beside_open(&files->beside, files->places[file]->open_path, err));
+        files->beside_file = file + 1;
+    }
+    return beside_read(&files->beside, path, outside, bytes, err);
 }
 
 /* ------------------------------------------------------------------------------------------------------ adding */
@@ -428,6 +444,8 @@ void files_free(struct files *files)
         return;
     while (files->streams)
         forget_stream(files, files->streams);
+    if (files->beside_file)
+        beside_close(&files->beside);
     for (size_t i = 0; i < files->count; i++)
         place_free(files->places[i]);
     free(files->places);

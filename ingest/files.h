@@ -40,6 +40,8 @@ apl_status files_read_at(struct files *files, size_t file, uint64_t offset, void
                          apl_error *err);
 apl_status files_close(struct files *files, struct format_stream *stream, apl_error *err);
 void files_drop(struct files *files, struct format_stream *stream);
+apl_status files_read_beside(struct files *files, size_t file, const char *path, bool outside,
+                             struct buffer *bytes, apl_error *err);
 apl_status files_cut_off(struct files *files, struct format_stream *stream, apl_error *err);
 
 /* Bytes read so far as they lie on disk, and of all files. */

@@ -193,6 +193,13 @@ static void drop_host_file(void *user, struct format_stream *stream)
     files_drop(((struct ingest *)user)->files, stream);
 }
 
+static apl_status read_host_beside(void *user, size_t file, const char *path, struct buffer *bytes,
+                                   apl_error *err)
+{
+    const struct ingest *in = user;
+    return files_read_beside(in->files, file, path, in->options.outside != 0, bytes, err);
+}
+
 static apl_status host_cut_off(void *user, struct format_stream *stream, apl_error *err)
 {
     return files_cut_off(((struct ingest *)user)->files, stream, err);
@@ -497,6 +504,7 @@ static apl_status take_ingest_options(struct ingest *in, const apl_ingest_option
                                     .read_at = read_host_at,
                                     .close_file = close_host_file,
                                     .drop_file = drop_host_file,
+                                    .read_beside = read_host_beside,
                                     .cut_off = host_cut_off};
     return APL_OK;
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define MAX_SPLITS 64
+#define MAX_TYPES  64
 
 struct job {
     apl_ingest_options ingest;
@@ -25,6 +26,7 @@ struct job {
     bool json, quiet, verbose, no_progress;
     json_t *skipped; /* of files that were left out: path and reason */
     uint64_t skipped_count;
+    const char *column_types[MAX_TYPES];
     struct split_spec splits[MAX_SPLITS];
     unsigned split_count;
     const char *stratify;
@@ -90,6 +92,19 @@ static int take_skip_bad(void *user, const char *text)
     return 0;
 }
 
+static int take_column_type(void *user, const char *text)
+{
+    struct job *job = user;
+    const char *equals = strrchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return misuse("a type is COLUMN=TYPE, such as age=f32, not '%s'", shown(text));
+    if (job->ingest.column_type_count == MAX_TYPES)
+        return misuse("more than %d types", MAX_TYPES);
+    job->column_types[job->ingest.column_type_count++] = text;
+    job->ingest.column_types = job->column_types;
+    return 0;
+}
+
 static int take_source_format(void *user, const char *name)
 {
     struct job *job = user;
@@ -131,6 +146,16 @@ static const struct option_row rows[] = {
      OPTION_CALL, 0, take_split},
     {0, "stratify", "FIELD", "these splits have so much of each class, exactly", OPTION_TEXT,
      offsetof(struct job, stratify), NULL},
+    {0, "image", "COLUMN", "list: of the paths of images (default: told from the table)", OPTION_TEXT,
+     offsetof(struct job, ingest.image_column), NULL},
+    {0, "label", "COLUMN", "list: of the labels (default: label)", OPTION_TEXT,
+     offsetof(struct job, ingest.label_column), NULL},
+    {0, "type", "COLUMN=TYPE",
+     "list: of its values, such as age=f32, id=utf8 or boxes=f32[-1,4]; may be\ngiven several times "
+     "(default: told from the table)",
+     OPTION_CALL, 0, take_column_type},
+    {0, "outside", NULL, "list: paths may be absolute or lead out of the list's folder", OPTION_SWITCH,
+     offsetof(struct job, ingest.outside), NULL},
     {0, "force", NULL, "replace a store that exists", OPTION_SWITCH, offsetof(struct job, writer.replace),
      NULL},
     {0, "partial", NULL, "accept a source that lacks members or rows", OPTION_SWITCH,
@@ -159,6 +184,7 @@ static const struct command_line line = {
             "or files, plain or compressed, or a directory of them:\n"
             "  idx     images and labels as MNIST has them: train-images-idx3-ubyte.gz, ...\n"
             "  npy     NumPy arrays of equal length, .npy or .npz: each is a field\n"
+            "  list    tables (.csv, .tsv, .jsonl) with a column of paths of images, or without\n"
             "\n",
     .column = 27,
     .rows = rows,

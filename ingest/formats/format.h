@@ -74,6 +74,10 @@ struct format_host {
     apl_status (*close_file)(void *user, struct format_stream *stream, apl_error *err);
     /* Closes it as it is. */
     void (*drop_file)(void *user, struct format_stream *stream);
+    /* All bytes of a file that the given one names, by its path from the folder of that one. It must lie there or below, with no
+     * link on the way, unless the caller allows others. Errors do not name it. */
+    apl_status (*read_beside)(void *user, size_t file, const char *path, struct buffer *bytes,
+                              apl_error *err);
     /* Why a stream's cursor has failed, in whole: what is wrong with the file's packing or disk, or that it ends early. */
     apl_status (*cut_off)(void *user, struct format_stream *stream, apl_error *err);
 };
@@ -94,6 +98,8 @@ struct format {
     bool (*sniff)(const struct format_file *file);
     /* Names of members come with their folders, and a directory is read with all its subdirectories. */
     bool folders;
+    /* In a directory its files are not looked for unless the format was asked for: they may only describe what else is there. */
+    bool asked_in_folders;
     /* Several sources may be given: they are read one after another, as if they were one. */
     bool several;
     /* Files are unpacked only if their names end in .gz or the like, as any bytes may begin them. */
@@ -120,7 +126,7 @@ struct format {
     apl_status (*finish)(void *state, char format[32], apl_error *err);
 };
 
-extern const struct format format_cifar, format_folder, format_idx, format_npy;
+extern const struct format format_cifar, format_folder, format_idx, format_npy, format_list;
 
 /* All of them, in the order in which they are tried; NULL at the end. */
 extern const struct format *const formats[];

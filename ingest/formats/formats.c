@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-const struct format *const formats[] = {&format_cifar, &format_folder, &format_idx, &format_npy, NULL};
+const struct format *const formats[] = {&format_cifar, &format_folder, &format_idx,
+                                        &format_npy,   &format_list,   NULL};
 
 const struct format *format_by_name(const char *name)
 {

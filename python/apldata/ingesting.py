@@ -135,6 +135,17 @@ def _class_names(classes: object) -> list[bytes]:
     return [name.encode() for name in names]
 
 
+def _column_types(types: object) -> list[bytes]:
+    if types is None:
+        return []
+    if not isinstance(types, Mapping):
+        raise wrong_type("types", "a dict of columns and their types", types)
+    given = [f"{column}={kind}" for column, kind in types.items() if isinstance(kind, str)]
+    if len(given) < len(types) or any("\0" in each for each in given):
+        raise wrong_value("types", "a dict of columns and their types, such as {'age': 'f32'}", types)
+    return [each.encode() for each in given]
+
+
 @names_checked()
 def ingest(
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
@@ -152,6 +163,10 @@ def ingest(
     stratify: str | None = None,
     format: str | None = None,
     classes: Sequence[str] | None = None,
+    image: str | None = None,
+    label: str | None = None,
+    types: Mapping[str, str] | None = None,
+    outside: bool = False,
     skip_bad: int = 0,
     check: bool = True,
     force: bool = False,
@@ -166,8 +181,9 @@ def ingest(
             or CIFAR-100 in the binary or the python layout (``"-"`` is standard input), or images in
             folders by class, ``CLASS/*.jpg`` or ``SPLIT/CLASS/*.png``: JPEGs are kept as they are, others
             decoded. Which it is, is told from its contents. Or files of other formats, plain or packed, or a
-            directory of them: IDX, as MNIST has it, or NumPy's ``.npy`` and ``.npz``. A list holds several
-            sources that belong together.
+            directory of them: IDX, as MNIST has it, or NumPy's ``.npy`` and ``.npz``; tables (CSV, TSV, JSON
+            lines) with a column of paths of images, or without. A list holds several sources that
+            belong together.
         db: the store, a directory that is made.
         progress: True shows a bar on stderr (tqdm's, if it is installed; where stderr is no terminal, one
             line at the end). A function is called with a :class:`Progress`, at most ten times a second and at
@@ -183,8 +199,13 @@ def ingest(
             ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. They are made in this order.
         stratify: a field: these splits have so much of each of its classes, exactly.
         format: such as ``"folder"``, where it should not be told from the source: one of ``"cifar"``,
-            ``"folder"``, ``"idx"`` and ``"npy"``.
+            ``"folder"``, ``"idx"``, ``"npy"`` and ``"list"``.
         classes: names of the classes of labels that come without names (idx, npy).
+        image: of a list, the column of the paths of images; None: told from the table.
+        label: of a list, the column of labels; None: ``label``, if there is one.
+        types: of a list, the types of columns: ``{"age": "f32", "boxes": "f32[-1,4]"}``; the others are
+            told from the table.
+        outside: paths of a list may be absolute or lead out of its folder.
         skip_bad: this many files that are bad in themselves, such as images that do not decode, are left
             out, each with a warning; the first beyond that is an error.
         check: decode each image once to see that it can be.
@@ -218,6 +239,8 @@ def ingest(
         0 if shuffle is True or not shuffled else whole("shuffle", shuffle), replace,
         flag("partial", partial), optional_text("format", format), whole("skip_bad", skip_bad),
         not flag("check", check), [os.fsencode(path) for path in more], _class_names(classes),
+        optional_text("image", image), optional_text("label", label), _column_types(types),
+        flag("outside", outside),
     )  # fmt: skip
     began = time.monotonic()
     with ExitStack() as stack, advising(ExistsError, "replace=True puts another in its place"):

@@ -166,15 +166,18 @@ static const char **texts_of(PyObject *list, size_t *count)
     return texts;
 }
 
-static PyObject *run_with_lists(struct job *job, PyObject *more, PyObject *classes)
+static PyObject *run_with_lists(struct job *job, PyObject *more, PyObject *classes, PyObject *types)
 {
     const char **paths = texts_of(more, &job->options.more_count);
     const char **names = paths ? texts_of(classes, &job->options.class_count) : NULL;
+    const char **columns = names ? texts_of(types, &job->options.column_type_count) : NULL;
     job->options.more = paths;
     job->options.classes = names;
-    PyObject *result = names ? run(job) : NULL;
+    job->options.column_types = columns;
+    PyObject *result = columns ? run(job) : NULL;
     PyMem_Free(paths);
     PyMem_Free(names);
+    PyMem_Free(columns);
     return result;
 }
 
@@ -185,15 +188,16 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
     apl_writer_options writer = APL_WRITER_OPTIONS_INIT, *w = &writer;
     job.options.writer = w;
     uint32_t threads = 0;
-    PyObject *result = NULL, *more, *classes;
-    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&pO!O!OO:ingest", PyUnicode_FSConverter, &job.source,
-                         PyUnicode_FSConverter, &job.db, &w->codec, &w->level, to_u32, &threads, to_u32,
-                         &w->block_records, &w->shuffle, to_u64, &w->shuffle_seed, &w->replace,
+    PyObject *result = NULL, *more, *classes, *types;
+    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&pO!O!zzO!pOO:ingest", PyUnicode_FSConverter,
+                         &job.source, PyUnicode_FSConverter, &job.db, &w->codec, &w->level, to_u32, &threads,
+                         to_u32, &w->block_records, &w->shuffle, to_u64, &w->shuffle_seed, &w->replace,
                          &job.options.partial, &job.options.format, to_u64, &job.options.skip_bad,
-                         &job.options.unchecked, &PyList_Type, &more, &PyList_Type, &classes, &job.progress,
-                         &job.notice)) {
+                         &job.options.unchecked, &PyList_Type, &more, &PyList_Type, &classes,
+                         &job.options.image_column, &job.options.label_column, &PyList_Type, &types,
+                         &job.options.outside, &job.progress, &job.notice)) {
         w->threads = threads;
-        result = run_with_lists(&job, more, classes);
+        result = run_with_lists(&job, more, classes, types);
     }
     Py_XDECREF(job.source);
     Py_XDECREF(job.db);
@@ -203,7 +207,8 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
 PyDoc_STRVAR(
     ingest_doc,
     "ingest(source, db, codec, level, threads, block_records, shuffle, seed, force, partial, "
-    "format, skip_bad, unchecked, more, classes, progress, notice)\n\n"
+    "format, skip_bad, unchecked, more, classes, image_column, label_column, types, outside, progress, "
+    "notice)\n\n"
     "apl_ingest(). progress is None or called with (phase, records, source_bytes, source_size, raw_bytes, "
     "stored_bytes), at most ten times a second and at each change of phase; notice is None or called with a "
     "str. What they raise cancels and is raised.\n"

@@ -1,0 +1,23 @@
+/* What the text of a cell means. */
+#ifndef CELL_H
+#define CELL_H
+
+#include "rows.h"
+
+#include <jansson.h>
+
+/* Where the numbers of lists are put. */
+struct cell_room {
+    struct buffer reals, wholes;
+};
+
+void cell_room_free(struct cell_room *room);
+
+/* Text of CSV: a number, true or false, a list in the notation of JSON, or else text. Not with the commas, currencies and leading
+ * zeros that make a number a text. Needs cell->text and cell->length; false: out of memory. */
+bool cell_from_text(struct cell *cell, struct cell_room *room);
+
+/* The value of a JSON object's key; NULL: there is none. The text is `dumped` by the caller where the value is no string. */
+bool cell_from_json(struct cell *cell, const json_t *value, struct cell_room *room);
+
+#endif

@@ -1,0 +1,208 @@
+/* Rows of CSV and TSV, by libcsv: see csv_rows.h. What it gives is queued, as it cannot be stopped at a row's end. */
+#include "csv_rows.h"
+
+#ifdef HAVE_CSV
+
+#include <csv.h>
+
+struct csv_rows {
+    struct csv_parser parser;
+    struct buffer text;   /* of the cells, each closed by NUL */
+    struct buffer begins; /* of each cell: size_t, where in `text` */
+    struct buffer ends;   /* of each whole row: size_t, the cells up to its end */
+    size_t row;           /* the next in `ends` */
+};
+
+#define CELL_BYTES ((size_t)64 << 20) /* in a cell */
+
+static size_t number_at(const struct buffer *b, size_t i)
+{
+    size_t n;
+    memcpy(&n, b->data + i * sizeof n, sizeof n);
+    return n;
+}
+
+static size_t numbers_in(const struct buffer *b)
+{
+    return b->size / sizeof(size_t);
+}
+
+static void *limited_realloc(void *data, size_t size)
+{
+    return size > CELL_BYTES ? NULL : realloc(data, size);
+}
+
+/* Blanks belong to cells. */
+static int is_no_space(unsigned char c)
+{
+    (void)c;
+    return 0;
+}
+
+bool csv_rows_known(void)
+{
+    return true;
+}
+
+struct csv_rows *csv_rows_new(bool tabs)
+{
+    struct csv_rows *r = calloc(1, sizeof *r);
+    if (!r || csv_init(&r->parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
+        free(r);
+        return NULL;
+    }
+    csv_set_realloc_func(&r->parser, limited_realloc);
+    csv_set_space_func(&r->parser, is_no_space);
+    if (tabs) {
+        csv_set_delim(&r->parser, CSV_TAB);
+        csv_set_quote(&r->parser, 0); /* which is in no table: see csv_rows_feed() */
+    }
+    return r;
+}
+
+void csv_rows_free(struct csv_rows *r)
+{
+    if (!r)
+        return;
+    csv_free(&r->parser);
+    buffer_free(&r->text);
+    buffer_free(&r->begins);
+    buffer_free(&r->ends);
+    free(r);
+}
+
+static void take_cell(void *data, size_t size, void *user)
+{
+    struct csv_rows *r = user;
+    size_t at = r->text.size;
+    buffer_put(&r->begins, &at, sizeof at);
+    if (size > 0)
+        buffer_put(&r->text, data, size);
+    buffer_put(&r->text, "", 1);
+}
+
+static void take_csv_row(int end, void *user)
+{
+    struct csv_rows *r = user;
+    size_t cells = numbers_in(&r->begins);
+    (void)end;
+    buffer_put(&r->ends, &cells, sizeof cells);
+}
+
+/* Keeps of the queue only the cells of the row that has not ended yet. */
+static void forget_rows(struct csv_rows *r)
+{
+    size_t cells = numbers_in(&r->begins), rows = numbers_in(&r->ends);
+    size_t first = rows ? number_at(&r->ends, rows - 1) : 0;
+    size_t from = first < cells ? number_at(&r->begins, first) : r->text.size;
+    if (from > 0)
+        memmove(r->text.data, r->text.data + from, r->text.size - from);
+    r->text.size -= from;
+    for (size_t i = first; i < cells; i++) {
+        size_t at = number_at(&r->begins, i) - from;
+        memcpy(r->begins.data + (i - first) * sizeof at, &at, sizeof at);
+    }
+    r->begins.size = (cells - first) * sizeof(size_t);
+    r->ends.size = 0;
+    r->row = 0;
+}
+
+apl_status csv_rows_feed(struct csv_rows *r, const uint8_t *data, size_t size, const char **bad,
+                         apl_error *err)
+{
+    const uint8_t *nul = data ? memchr(data, 0, size) : NULL;
+    size = nul ? (size_t)(nul - data) : size;
+    forget_rows(r);
+    *bad = NULL;
+    bool done = data ? csv_parse(&r->parser, data, size, take_cell, take_csv_row, r) == size
+                     : csv_fini(&r->parser, take_cell, take_csv_row, r) == 0;
+    if (r->text.failed || r->begins.failed || r->ends.failed)
+        return fail_nomem(err);
+    if (!done)
+        *bad = csv_error(&r->parser) == CSV_EPARSE
+                   ? "has a quote that is not closed, or text beside quotes (RFC 4180)"
+                   : "has a cell that is too large";
+    else if (nul)
+        *bad = "holds a NUL byte";
+    return APL_OK;
+}
+
+size_t csv_rows_queued(const struct csv_rows *r)
+{
+    return numbers_in(&r->ends) - r->row;
+}
+
+bool csv_rows_next(struct csv_rows *r)
+{
+    if (r->row == numbers_in(&r->ends))
+        return false;
+    r->row++;
+    return true;
+}
+
+size_t csv_rows_cells(const struct csv_rows *r)
+{
+    return number_at(&r->ends, r->row - 1) - (r->row > 1 ? number_at(&r->ends, r->row - 2) : 0);
+}
+
+const char *csv_rows_cell(const struct csv_rows *r, size_t i, size_t *length)
+{
+    size_t cell = (r->row > 1 ? number_at(&r->ends, r->row - 2) : 0) + i;
+    size_t begin = number_at(&r->begins, cell);
+    size_t end = cell + 1 < numbers_in(&r->begins) ? number_at(&r->begins, cell + 1) : r->text.size;
+    *length = end - 1 - begin;
+    return (const char *)r->text.data + begin;
+}
+
+#else
+
+bool csv_rows_known(void)
+{
+    return false;
+}
+
+struct csv_rows *csv_rows_new(bool tabs)
+{
+    (void)tabs;
+    return NULL;
+}
+
+void csv_rows_free(struct csv_rows *rows)
+{
+    (void)rows;
+}
+
+apl_status csv_rows_feed(struct csv_rows *rows, const uint8_t *data, size_t size, const char **bad,
+                         apl_error *err)
+{
+    (void)rows, (void)data, (void)size;
+    *bad = NULL;
+    return fail_nomem(err);
+}
+
+bool csv_rows_next(struct csv_rows *rows)
+{
+    (void)rows;
+    return false;
+}
+
+size_t csv_rows_queued(const struct csv_rows *rows)
+{
+    (void)rows;
+    return 0;
+}
+
+size_t csv_rows_cells(const struct csv_rows *rows)
+{
+    (void)rows;
+    return 0;
+}
+
+const char *csv_rows_cell(const struct csv_rows *rows, size_t i, size_t *length)
+{
+    (void)rows, (void)i;
+    *length = 0;
+    return "";
+}
+
+#endif

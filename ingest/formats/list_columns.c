@@ -1,0 +1,297 @@
+/* What the columns of a list are: see list_columns.h. */
+#include "list_columns.h"
+
+#include "file_name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+bool list_kind(const char *name, enum rows_kind *kind)
+{
+    static const struct {
+        const char *ending;
+        enum rows_kind kind;
+    } kinds[] = {{".csv", ROWS_CSV},    {".tsv", ROWS_TSV},     {".tab", ROWS_TSV},
+                 {".jsonl", ROWS_JSON}, {".ndjson", ROWS_JSON}, {".jsonlines", ROWS_JSON}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (name_ends(name, kinds[i].ending)) {
+            *kind = kinds[i].kind;
+            return true;
+        }
+    return false;
+}
+
+/* --------------------------------------------------------------------------------------------------- files */
+
+apl_status list_begin(const struct list_columns *l, size_t file, struct list_file *f, apl_error *err)
+{
+    const struct format_file *is = &l->host->files[file];
+    enum rows_kind kind = ROWS_CSV;
+    list_kind(is->name, &kind);
+    *f = (struct list_file){0};
+    for (unsigned i = 0; i < ROWS_COLUMNS; i++)
+        f->columns[i] = -1;
+    TRY(l->host->open_file(l->host->user, file, &f->stream, err));
+    return rows_open(f->stream, kind, is->path, &f->rows, err);
+}
+
+apl_status list_end(const struct list_columns *l, struct list_file *f, apl_error *err)
+{
+    rows_close(f->rows);
+    f->rows = NULL;
+    struct format_stream *stream = f->stream;
+    f->stream = NULL;
+    return l->host->close_file(l->host->user, stream, err);
+}
+
+apl_status list_cell(const struct list_columns *l, struct list_file *f, unsigned column, struct cell *cell,
+                     apl_error *err)
+{
+    if (f->columns[column] < 0)
+        f->columns[column] = rows_find(f->rows, l->columns[column].name);
+    return rows_cell(f->rows, f->columns[column] < 0 ? UINT32_MAX : (unsigned)f->columns[column], cell, err);
+}
+
+/* ------------------------------------------------------------------------------------------------- columns */
+
+static int find_column(const struct list_columns *l, const char *name)
+{
+    for (unsigned i = 0; i < l->count; i++)
+        if (strcmp(l->columns[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static bool is_label(const struct list_columns *l, const char *name)
+{
+    return strcmp(name, l->host->options->label_column ? l->host->options->label_column : "label") == 0;
+}
+
+/* The type that the caller has given the column, if any. */
+static apl_status take_given(const struct list_columns *l, struct column *c, apl_error *err)
+{
+    size_t length = strlen(c->name);
+    for (size_t i = 0; i < l->host->options->column_type_count; i++) {
+        const char *type = l->host->options->column_types[i];
+        if (strncmp(type, c->name, length) != 0 || type[length] != '=' || column_give(c, type + length + 1))
+            continue;
+        char shown[64];
+        printable(shown, sizeof shown, type, strlen(type));
+        return fail(err, APL_E_INVALID,
+                    "'%s' is no COLUMN=TYPE, such as age=f32, name=utf8 or boxes=f32[-1,4]", shown);
+    }
+    return APL_OK;
+}
+
+static apl_status meet_column(struct list_columns *l, const char *name, apl_error *err)
+{
+    if (find_column(l, name) >= 0)
+        return APL_OK;
+    if (l->count == ROWS_COLUMNS)
+        return fail(err, APL_E_UNSUPPORTED, "%s: has more than %u columns", l->host->source, ROWS_COLUMNS);
+    struct column *c = &l->columns[l->count];
+    snprintf(c->name, sizeof c->name, "%s", name);
+    if ((is_label(l, name) || strcmp(name, "split") == 0) && !(c->names = name_set_new()))
+        return fail_nomem(err);
+    l->count++;
+    return take_given(l, c, err);
+}
+
+static apl_status take_list_row(struct list_columns *l, struct list_file *f, const char *path, apl_error *err)
+{
+    unsigned known = rows_columns(f->rows);
+    for (unsigned i = 0; i < known; i++)
+        TRY(meet_column(l, rows_name(f->rows, i), err));
+    for (unsigned i = 0; i < l->count; i++) {
+        struct cell cell;
+        TRY(list_cell(l, f, i, &cell, err));
+        TRY(column_take(&l->columns[i], &cell, path, rows_number(f->rows), err));
+    }
+    l->rows++;
+    return APL_OK;
+}
+
+/* Files that are not of one table are refused, where that can be told: in CSV all columns are there. */
+static apl_status check_header(const struct list_columns *l, const struct list_file *f, size_t file,
+                               apl_error *err)
+{
+    enum rows_kind kind = ROWS_JSON;
+    const struct format_file *is = &l->host->files[file];
+    list_kind(is->name, &kind);
+    for (unsigned i = 0; file > 0 && kind != ROWS_JSON && i < l->count; i++)
+        if (rows_find(f->rows, l->columns[i].name) < 0)
+            return fail(err, APL_E_SOURCE, "%s: has no column %s, which %s has", is->path, l->columns[i].name,
+                        l->host->files[0].path);
+    for (unsigned i = 0; file > 0 && kind != ROWS_JSON && i < rows_columns(f->rows); i++)
+        if (find_column(l, rows_name(f->rows, i)) < 0)
+            return fail(err, APL_E_SOURCE, "%s: has a column %s, which %s has not", is->path,
+                        rows_name(f->rows, i), l->host->files[0].path);
+    return APL_OK;
+}
+
+static apl_status read_list_file(struct list_columns *l, size_t file, apl_error *err)
+{
+    struct list_file f;
+    apl_status status = list_begin(l, file, &f, err);
+    if (status == APL_OK)
+        status = check_header(l, &f, file, err);
+    while (status == APL_OK && (status = rows_next(f.rows, err)) == APL_OK)
+        status = take_list_row(l, &f, l->host->files[file].path, err);
+    apl_error broken;
+    apl_status closed = list_end(l, &f, &broken);
+    if (closed != APL_OK) { /* what a row seems to lack may be what the file lacks */
+        *err = broken;
+        return closed;
+    }
+    return status == APL_END ? APL_OK : status;
+}
+
+/* ------------------------------------------------------------------------------------------------- deciding */
+
+static apl_status no_column(const struct list_columns *l, const char *name, const char *option,
+                            apl_error *err)
+{
+    char shown[64], all[200] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i < l->count && used < sizeof all; i++)
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", l->columns[i].name);
+    printable(shown, sizeof shown, name, strlen(name));
+    return fail(err, APL_E_INVALID, "%s: has no column %s, for %s; there are %s", l->host->source, shown,
+                option, all);
+}
+
+/* Are all of its cells names of images? */
+static bool is_of_images(const struct list_columns *l, unsigned i)
+{
+    return l->rows > 0 && l->columns[i].images == l->rows;
+}
+
+static apl_status find_image(struct list_columns *l, apl_error *err)
+{
+    static const char *const usual[] = {"image",      "path",     "file", "file_name", "filename",
+                                        "image_path", "filepath", "img",  NULL};
+    const char *asked = l->host->options->image_column;
+    l->image = asked ? find_column(l, asked) : -1;
+    if (asked)
+        return l->image < 0 ? no_column(l, asked, "--image", err) : APL_OK;
+    for (unsigned i = 0; usual[i] && l->image < 0; i++) {
+        int at = find_column(l, usual[i]);
+        if (at >= 0 && is_of_images(l, (unsigned)at))
+            l->image = at;
+    }
+    if (l->image >= 0)
+        return APL_OK;
+    for (unsigned i = 0; i < l->count; i++) {
+        if (!is_of_images(l, i))
+            continue;
+        if (l->image >= 0)
+            return fail(err, APL_E_SOURCE,
+                        "%s: columns %s and %s both name images: --image says which are to be read",
+                        l->host->source, l->columns[l->image].name, l->columns[i].name);
+        l->image = (int)i;
+    }
+    return APL_OK;
+}
+
+static apl_status find_label_column(struct list_columns *l, apl_error *err)
+{
+    const char *asked = l->host->options->label_column;
+    l->label = find_column(l, asked ? asked : "label");
+    if (l->label < 0 && asked)
+        return no_column(l, asked, "--label", err);
+    if (l->label >= 0 && l->label == l->image)
+        return fail(err, APL_E_INVALID, "%s: column %s cannot be both image and label", l->host->source,
+                    l->columns[l->image].name);
+    if (l->label < 0)
+        return APL_OK;
+    apl_status status = column_decide_label(&l->columns[l->label], err);
+    return status == APL_OK
+               ? status
+               : fail_in(err, status, "%s: column %s", l->host->source, l->columns[l->label].name);
+}
+
+/* A column called split, whose cells name splits. */
+static apl_status find_split_column(struct list_columns *l, apl_error *err)
+{
+    size_t count = 0;
+    l->split = find_column(l, "split");
+    if (l->split < 0)
+        return APL_OK;
+    struct column *c = &l->columns[l->split];
+    if (c->given || c->kinds[CELL_TEXT] != l->rows || !c->names || l->split == l->label ||
+        l->split == l->image) {
+        l->split = -1;
+        return APL_OK;
+    }
+    TRY(name_set_sort(c->names, err));
+    const char *const *names = name_set_names(c->names, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strlen(names[i]) > APL_MAX_NAME || count > LIST_SPLITS)
+            l->split = -1;
+    return APL_OK;
+}
+
+/* One word among numbers turns a column into text: worth a line. */
+static void tell_of_text(const struct list_columns *l, const struct column *c)
+{
+    uint64_t numbers = c->kinds[CELL_WHOLE] + c->kinds[CELL_REAL];
+    char text[1024];
+    if (c->given || numbers <= c->kinds[CELL_TEXT] || c->kinds[CELL_TEXT] == 0)
+        return;
+    snprintf(text, sizeof text,
+             "row %" PRIu64
+             ", column %s: '%s' is no number, so all of the column is text; --type %s=f64 refuses it",
+             c->first_row[CELL_TEXT], c->name, c->first_text, c->name);
+    l->host->notice(l->host->user, l->host->file_count > 1 ? c->first_file : "", text);
+}
+
+static apl_status check_given(const struct list_columns *l, apl_error *err)
+{
+    for (size_t i = 0; i < l->host->options->column_type_count; i++) {
+        const char *type = l->host->options->column_types[i], *equals = strrchr(type, '=');
+        char name[APL_MAX_NAME + 1];
+        snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - type) : (int)sizeof name, type);
+        if (find_column(l, name) < 0)
+            return no_column(l, name, "--type", err);
+    }
+    return APL_OK;
+}
+
+/* Of rows before the first that had the column. */
+static void count_missing(const struct list_columns *l, struct column *c)
+{
+    uint64_t seen = 0;
+    for (unsigned k = 0; k < CELL_KINDS; k++)
+        seen += c->kinds[k];
+    if (seen == l->rows)
+        return;
+    c->kinds[CELL_NONE] += l->rows - seen;
+    c->first_row[CELL_NONE] = 1;
+}
+
+apl_status list_columns_read(struct list_columns *l, apl_error *err)
+{
+    for (size_t i = 0; i < l->host->file_count; i++)
+        TRY(read_list_file(l, i, err));
+    if (l->rows == 0)
+        return fail(err, APL_E_SOURCE, "%s: has no rows", l->host->source);
+    for (unsigned i = 0; i < l->count; i++)
+        count_missing(l, &l->columns[i]);
+    TRY(check_given(l, err));
+    TRY(find_image(l, err));
+    TRY(find_label_column(l, err));
+    TRY(find_split_column(l, err));
+    for (unsigned i = 0; i < l->count; i++) {
+        if ((int)i == l->label)
+            continue;
+        column_decide(&l->columns[i]);
+        tell_of_text(l, &l->columns[i]);
+    }
+    return APL_OK;
+}
+
+void list_columns_free(struct list_columns *l)
+{
+    for (unsigned i = 0; i < l->count; i++)
+        name_set_free(l->columns[i].names);
+}

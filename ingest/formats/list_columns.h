@@ -1,0 +1,37 @@
+/* What the columns of a list's files are: found out by reading all of them once. */
+#ifndef LIST_COLUMNS_H
+#define LIST_COLUMNS_H
+
+#include "column.h"
+
+#define LIST_SPLITS 64u
+
+struct list_columns {
+    const struct format_host *host;
+    struct column columns[ROWS_COLUMNS];
+    unsigned count;
+    uint64_t rows;
+    int image, label, split; /* columns; -1: there is none */
+};
+
+/* How the file's rows are written, by its name: .csv, .tsv, .tab, .jsonl, .ndjson. false: it is no list. */
+bool list_kind(const char *name, enum rows_kind *kind);
+
+/* Opens a file of the host's. Closed by list_end(). */
+struct list_file {
+    struct format_stream *stream;
+    struct rows *rows;
+    int columns[ROWS_COLUMNS]; /* of each of list_columns: the number in the rows; -1: not known yet */
+};
+apl_status list_begin(const struct list_columns *l, size_t file, struct list_file *f, apl_error *err);
+apl_status list_end(const struct list_columns *l, struct list_file *f, apl_error *err);
+
+/* A cell of the current row, by the number of the list's column. */
+apl_status list_cell(const struct list_columns *l, struct list_file *f, unsigned column, struct cell *cell,
+                     apl_error *err);
+
+/* Reads all files, and decides. */
+apl_status list_columns_read(struct list_columns *l, apl_error *err);
+void list_columns_free(struct list_columns *l);
+
+#endif

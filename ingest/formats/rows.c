@@ -1,0 +1,300 @@
+/* Rows of CSV and TSV, and lines of JSON: see rows.h. */
+#include "rows.h"
+
+#include "cell.h"
+#include "csv_rows.h"
+#include "utf8.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define PIECE 65536u /* bytes parsed at a time */
+
+struct rows {
+    struct format_stream *stream;
+    const char *path;
+    uint64_t number;
+    bool begun, ended; /* the stream has been looked at; it has no more */
+    char *names[ROWS_COLUMNS];
+    unsigned columns;
+    struct cell_room room;
+    struct csv_rows *csv; /* NULL: JSON, and so: */
+    struct buffer line;
+    json_t *object;
+    char *dumped;
+};
+
+static apl_status in_row(const struct rows *r, const char *what, apl_error *err)
+{
+    return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " %s", r->path, r->number, what);
+}
+
+void rows_close(struct rows *r)
+{
+    if (!r)
+        return;
+    for (unsigned i = 0; i < r->columns; i++)
+        free(r->names[i]);
+    cell_room_free(&r->room);
+    csv_rows_free(r->csv);
+    buffer_free(&r->line);
+    json_decref(r->object);
+    free(r->dumped);
+    free(r);
+}
+
+/* ------------------------------------------------------------------------------------------------- bytes */
+
+/* What spreadsheets write at the beginning. */
+static apl_status pass_mark(struct rows *r, const uint8_t **data, size_t *size, apl_error *err)
+{
+    const uint8_t *d = *data;
+    if (r->begun)
+        return APL_OK;
+    r->begun = true;
+    if (*size >= 2 && ((d[0] == 0xff && d[1] == 0xfe) || (d[0] == 0xfe && d[1] == 0xff)))
+        return fail(err, APL_E_UNSUPPORTED, "%s: is UTF-16; UTF-8 is needed", r->path);
+    if (*size >= 3 && memcmp(d, "\xef\xbb\xbf", 3) == 0) {
+        *data += 3;
+        *size -= 3;
+    }
+    return APL_OK;
+}
+
+/* The next bytes of the stream; *data NULL at its end. */
+static apl_status next_piece(struct rows *r, const uint8_t **data, size_t *size, apl_error *err)
+{
+    struct cursor *c = r->stream->cursor;
+    *data = NULL;
+    *size = 0;
+    if (r->ended)
+        return APL_OK;
+    const uint8_t *first = cursor_take(c, 1);
+    if (!first) {
+        r->ended = true; /* or it has failed, which closing it tells */
+        return APL_OK;
+    }
+    size_t n = cursor_left(c) < PIECE ? cursor_left(c) : PIECE;
+    c->at += n;
+    *data = first;
+    *size = n + 1;
+    return pass_mark(r, data, size, err);
+}
+
+/* --------------------------------------------------------------------------------------------------- names */
+
+int rows_find(const struct rows *r, const char *name)
+{
+    for (unsigned i = 0; i < r->columns; i++)
+        if (strcmp(r->names[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static apl_status add_column(struct rows *r, const char *name, size_t length, apl_error *err)
+{
+    char shown[128];
+    printable(shown, sizeof shown, name, length);
+    if (length == 0 || length > APL_MAX_NAME || !utf8_valid(name, length))
+        return fail(err, APL_E_SOURCE,
+                    "%s: row %" PRIu64 " names a column '%s': 1 to %d bytes of UTF-8 are needed", r->path,
+                    r->number, shown, APL_MAX_NAME);
+    if (r->columns == ROWS_COLUMNS)
+        return fail(err, APL_E_UNSUPPORTED, "%s: has more than %u columns", r->path, ROWS_COLUMNS);
+    if (rows_find(r, name) >= 0)
+        return fail(err, APL_E_SOURCE, "%s: has two columns called %s", r->path, shown);
+    r->names[r->columns] = strndup(name, length);
+    if (!r->names[r->columns])
+        return fail_nomem(err);
+    r->columns++;
+    return APL_OK;
+}
+
+unsigned rows_columns(const struct rows *r)
+{
+    return r->columns;
+}
+
+const char *rows_name(const struct rows *r, unsigned column)
+{
+    return r->names[column];
+}
+
+/* ----------------------------------------------------------------------------------------------------- CSV */
+
+static apl_status next_csv(struct rows *r, apl_error *err)
+{
+    while (!csv_rows_next(r->csv)) {
+        const uint8_t *data;
+        size_t size;
+        const char *bad;
+        if (r->ended)
+            return APL_END;
+        TRY(next_piece(r, &data, &size, err));
+        TRY(csv_rows_feed(r->csv, data, size, &bad, err));
+        if (bad) {
+            r->number += csv_rows_queued(r->csv) + 1;
+            return in_row(r, bad, err);
+        }
+    }
+    r->number++;
+    size_t cells = csv_rows_cells(r->csv);
+    if (r->columns == 0 || cells == r->columns)
+        return APL_OK;
+    return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " has %zu cells, and the header %u", r->path, r->number,
+                cells, r->columns);
+}
+
+static apl_status read_header(struct rows *r, apl_error *err)
+{
+    apl_status status = next_csv(r, err);
+    if (status == APL_END)
+        return fail(err, APL_E_SOURCE, "%s: is empty: a row of names is needed", r->path);
+    TRY(status);
+    size_t cells = csv_rows_cells(r->csv);
+    for (size_t i = 0; i < cells; i++) {
+        size_t length;
+        const char *name = csv_rows_cell(r->csv, i, &length);
+        TRY(add_column(r, name, length, err));
+    }
+    return APL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- JSON */
+
+/* The next line that is not blank, without its end; APL_END after the last. */
+static apl_status next_line(struct rows *r, apl_error *err)
+{
+    struct cursor *c = r->stream->cursor;
+    const uint8_t *at;
+    r->line.size = 0;
+    while (!r->ended) {
+        if (cursor_left(c) == 0) {
+            const uint8_t *one = cursor_take(c, 1);
+            if (!one) {
+                r->ended = true;
+                break;
+            }
+            c->at--;
+        }
+        size_t left = cursor_left(c);
+        at = memchr(c->at, '\n', left);
+        size_t n = at ? (size_t)(at - c->at) : left;
+        buffer_put(&r->line, c->at, n);
+        c->at += n + (at != NULL);
+        if (r->line.size > ROWS_CELL) {
+            r->number++;
+            return in_row(r, "has more than 64 MiB", err);
+        }
+        if (at)
+            break;
+    }
+    return r->line.failed ? fail_nomem(err) : r->ended && r->line.size == 0 ? APL_END : APL_OK;
+}
+
+static bool is_blank_line(const struct buffer *line)
+{
+    for (size_t i = 0; i < line->size; i++)
+        if (!strchr(" \t\r", line->data[i]) || line->data[i] == 0)
+            return false;
+    return true;
+}
+
+static apl_status parse_line(struct rows *r, apl_error *err)
+{
+    const uint8_t *data = r->line.data;
+    size_t size = r->line.size;
+    json_error_t why;
+    TRY(pass_mark(r, &data, &size, err));
+    json_decref(r->object);
+    r->object = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &why);
+    if (!r->object)
+        return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " is no JSON: column %d: %s", r->path, r->number,
+                    why.column, why.text);
+    return json_is_object(r->object) ? APL_OK
+                                     : in_row(r, "is no JSON object, such as {\"image\": \"a.jpg\"}", err);
+}
+
+static apl_status next_json(struct rows *r, apl_error *err)
+{
+    const char *key;
+    json_t *value;
+    do
+        TRY(next_line(r, err));
+    while (is_blank_line(&r->line));
+    r->number++;
+    TRY(parse_line(r, err));
+    json_object_foreach(r->object, key, value) if (rows_find(r, key) < 0)
+        TRY(add_column(r, key, strlen(key), err));
+    return APL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------- rows */
+
+apl_status rows_open(struct format_stream *stream, enum rows_kind kind, const char *path, struct rows **rows,
+                     apl_error *err)
+{
+    struct rows *r = calloc(1, sizeof *r);
+    *rows = NULL;
+    if (!r)
+        return fail_nomem(err);
+    r->stream = stream;
+    r->path = path;
+    apl_status status = APL_OK;
+    if (kind != ROWS_JSON && !csv_rows_known())
+        status =
+            fail(err, APL_E_UNSUPPORTED, "%s: this build reads no CSV: it was made without libcsv", path);
+    else if (kind != ROWS_JSON) {
+        r->csv = csv_rows_new(kind == ROWS_TSV);
+        status = r->csv ? read_header(r, err) : fail_nomem(err);
+    }
+    if (status == APL_OK)
+        *rows = r;
+    else
+        rows_close(r);
+    return status;
+}
+
+apl_status rows_next(struct rows *r, apl_error *err)
+{
+    return r->csv ? next_csv(r, err) : next_json(r, err);
+}
+
+uint64_t rows_number(const struct rows *r)
+{
+    return r->number;
+}
+
+static apl_status json_cell(struct rows *r, unsigned column, struct cell *cell, apl_error *err)
+{
+    const json_t *value = json_object_get(r->object, r->names[column]);
+    if (!cell_from_json(cell, value, &r->room))
+        return fail_nomem(err);
+    cell->text = "";
+    if (json_is_string(value)) {
+        cell->text = json_string_value(value);
+        cell->length = json_string_length(value);
+        return APL_OK;
+    }
+    free(r->dumped);
+    r->dumped = value && cell->kind != CELL_NONE ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    if (!r->dumped && value && cell->kind != CELL_NONE)
+        return fail_nomem(err);
+    cell->text = r->dumped ? r->dumped : "";
+    cell->length = strlen(cell->text);
+    return APL_OK;
+}
+
+apl_status rows_cell(struct rows *r, unsigned column, struct cell *cell, apl_error *err)
+{
+    *cell = (struct cell){.kind = CELL_NONE, .text = ""};
+    if (column >= r->columns)
+        return APL_OK;
+    if (!r->csv)
+        return json_cell(r, column, cell, err);
+    cell->text = csv_rows_cell(r->csv, column, &cell->length);
+    if (!utf8_valid(cell->text, cell->length))
+        return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 ", column %s: is not UTF-8", r->path, r->number,
+                    r->names[column]);
+    return cell_from_text(cell, &r->room) ? APL_OK : fail_nomem(err);
+}

@@ -1,0 +1,64 @@
+/*
+ * Tables in text, row by row: CSV (RFC 4180), TSV, and lines of JSON. Rows are counted from 1, the header of CSV and TSV included and
+ * blank lines not.
+ */
+#ifndef ROWS_H
+#define ROWS_H
+
+#include "format.h"
+
+#define ROWS_COLUMNS 60u                /* at most: a store has four fields more to itself */
+#define ROWS_CELL    ((size_t)64 << 20) /* bytes in a cell, or in a line of JSON */
+
+enum rows_kind { ROWS_CSV, ROWS_TSV, ROWS_JSON };
+
+enum cell_kind {
+    CELL_NONE, /* empty, or null, or not there */
+    CELL_TEXT,
+    CELL_BOOL,
+    CELL_WHOLE, /* fits i64 */
+    CELL_REAL,
+    CELL_LIST, /* of numbers, or of lists of equally many */
+    CELL_KINDS
+};
+
+/* What a cell holds, valid until the next row. */
+struct cell {
+    enum cell_kind kind;
+    const char
+        *text; /* as it was written, valid UTF-8, closed by NUL; anything but text, of JSON: as JSON has it */
+    size_t length;
+    int64_t whole; /* of a bool, 0 or 1 */
+    double real;   /* of whole numbers too */
+    /* Of a list: the numbers, each as both; whole numbers only where all are. */
+    const double *reals;
+    const int64_t *wholes;
+    uint64_t count; /* of the outer list */
+    uint32_t inner; /* of each inner one; 0: there are none */
+    bool all_whole;
+};
+
+struct rows;
+
+/* `path`: for messages, safe to print. The stream must live as long. *rows: NULL if it fails. */
+apl_status rows_open(struct format_stream *stream, enum rows_kind kind, const char *path, struct rows **rows,
+                     apl_error *err);
+void rows_close(struct rows *rows);
+
+/* Goes to the next row; APL_END after the last. Errors name the row. */
+apl_status rows_next(struct rows *rows, apl_error *err);
+
+/* The number of the current row. */
+uint64_t rows_number(const struct rows *rows);
+
+/* The columns known so far, and their names: of CSV and TSV all of them, by the header; of JSON those of the rows that were read. */
+unsigned rows_columns(const struct rows *rows);
+const char *rows_name(const struct rows *rows, unsigned column);
+
+/* The number of a column, or -1. */
+int rows_find(const struct rows *rows, const char *name);
+
+/* A cell of the current row. Columns that are not known are empty. */
+apl_status rows_cell(struct rows *rows, unsigned column, struct cell *cell, apl_error *err);
+
+#endif

@@ -1,0 +1,349 @@
+/* Tables into stores: CSV, TSV and lines of JSON, with images and without; types, splits, paths, and everything that can be wrong. */
+#include "ingest_fixture.h"
+#include "jpegs.h"
+
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void put_text(const char *name, const char *text)
+{
+    ix_put(name, text, strlen(text));
+}
+
+static void put_jpeg(const char *name, unsigned width, unsigned height)
+{
+    struct jpeg_bytes bytes = jpeg_draw(&(struct jpeg_case){
+        .width = width, .height = height, .colour = JCS_YCbCr, .across = 2, .down = 2, .quality = 90});
+    ix_put(name, bytes.data, bytes.size);
+    free(bytes.data);
+}
+
+static void set_up(void)
+{
+    ix_set_up();
+    cr_assert_eq(mkdir(fx_path("in"), 0777), 0);
+    cr_assert_eq(mkdir(fx_path("in/deep"), 0777), 0);
+    put_jpeg("in/a.jpg", 24, 16);
+    put_jpeg("in/b.jpg", 17, 33);
+    put_jpeg("in/deep/c.jpg", 8, 8);
+    put_jpeg("out.jpg", 8, 8);
+}
+
+TestSuite(format_list, .init = set_up, .fini = fx_tear_down, .timeout = 60);
+
+/* The text of a value of bytes or UTF-8. */
+static const char *text_at(const apl_column *c, size_t row)
+{
+    static char text[256];
+    size_t length = (size_t)(c->offsets[row + 1] - c->offsets[row]);
+    cr_assert_lt(length, sizeof text);
+    memcpy(text, (const char *)c->data + c->offsets[row], length);
+    text[length] = 0;
+    return text;
+}
+
+static const apl_field *field_of(const apl_store *s, const char *name)
+{
+    int i = apl_store_find_field(s, name);
+    cr_assert_geq(i, 0, "no field %s", name);
+    return apl_store_field(s, (unsigned)i);
+}
+
+/* The type of a column that a table of that one column, or of it and another, gets. */
+static void check_type(const char *text, const char *column, apl_dtype dtype, unsigned ndim, int64_t first,
+                       int64_t second)
+{
+    put_text("in/t.csv", text);
+    apl_store *s = IX_STORE("in/t.csv");
+    const apl_field *f = field_of(s, column);
+    cr_assert_eq(f->dtype, dtype, "%s: %s", text, apl_dtype_name(f->dtype));
+    cr_assert_eq(f->ndim, ndim, "%s", text);
+    cr_assert(ndim < 1 || f->shape[0] == first, "%s: %lld", text, (long long)f->shape[0]);
+    cr_assert(ndim < 2 || f->shape[1] == second, "%s: %lld", text, (long long)f->shape[1]);
+    apl_store_close(s);
+}
+
+Test(format_list, cells_are_what_rfc_4180_says)
+{
+    put_text("in/t.csv", "\xef\xbb\xbfimage,label,text,n,x\r\n"
+                         "a.jpg,cat,\"one \"\"two\"\"\r\nthree, four\",-7,\r\n"
+                         "\r\n"
+                         "deep/c.jpg,ape,,8,2.5e-3\r\n"
+                         "./b.jpg,cat, blanks ,+9,NaN");
+    apl_store *s = IX_STORE("in/t.csv");
+    apl_batch *all = fx_get_all(s);
+    cr_assert_eq(apl_batch_rows(all), 3);
+    cr_assert_str_eq(field_of(s, "image")->media, "image/jpeg");
+    const apl_field *label = field_of(s, "label");
+    cr_assert(label->role == APL_TARGET && label->dtype == APL_U8 && label->class_count == 2);
+    cr_assert_str_eq(label->classes[0], "ape");
+    const uint8_t labels[] = {1, 0, 1};
+    cr_assert_arr_eq(ix_column(s, all, "label")->data, labels, 3);
+    const char *const texts[] = {"one \"two\"\r\nthree, four", "", " blanks "};
+    const char *const paths[] = {"a.jpg", "deep/c.jpg", "./b.jpg"};
+    const int64_t whole[] = {-7, 8, 9};
+    const uint32_t shapes[] = {3, 16, 24, 3, 8, 8, 3, 33, 17};
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert_str_eq(text_at(ix_column(s, all, "text"), i), texts[i]);
+        cr_assert_str_eq(text_at(ix_column(s, all, "path"), i), paths[i]);
+    }
+    cr_assert_arr_eq(ix_column(s, all, "n")->data, whole, sizeof whole);
+    cr_assert_arr_eq(ix_column(s, all, "image_shape")->data, shapes, sizeof shapes);
+    const double *x = ix_column(s, all, "x")->data;
+    cr_assert(isnan(x[0]) && x[1] == 2.5e-3 && isnan(x[2]));
+    size_t size;
+    uint8_t *file = fx_read(fx_path("in/deep/c.jpg"), &size);
+    const apl_column *image = ix_column(s, all, "image");
+    cr_assert_eq(image->offsets[2] - image->offsets[1], size);
+    cr_assert_arr_eq((const uint8_t *)image->data + image->offsets[1], file, size);
+    free(file);
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+Test(format_list, types_are_told_from_all_rows)
+{
+    check_type("n,o\n1,2\n", "n", APL_I64, 0, 0, 0);
+    check_type("n\n1\n2.5\n", "n", APL_F64, 0, 0, 0);
+    check_type("n,o\n1,2\n,2\n", "n", APL_F64, 0, 0, 0);
+    check_type("n\n-inf\nNAN\n", "n", APL_F64, 0, 0, 0);
+    check_type("n\n0x10\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n007\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n00.5\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n2024-01-31\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n1e\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n99999999999999999999\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\nTrue\nfalse\n", "n", APL_BOOL, 0, 0, 0);
+    check_type("n\ntrue\n1\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n\"[1,2]\"\n\"[3,4]\"\n", "n", APL_I64, 1, 2, 0);
+    check_type("n\n\"[1,2]\"\n[]\n", "n", APL_I64, 1, -1, 0);
+    check_type("n\n\"[[1,2.5]]\"\n[]\n", "n", APL_F32, 2, -1, 2);
+    check_type("n\n\"[[1],[2,3]]\"\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n\"[[1]]\"\n\"[1]\"\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n[\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("label\n7\n300\n", "label", APL_U16, 0, 0, 0);
+    check_type("label\n-1\n300\n", "label", APL_I64, 0, 0, 0);
+}
+
+Test(format_list, tabs_part_cells_in_which_quotes_mean_nothing)
+{
+    put_text("in/t.tsv", "text\tlabel\n\"5\" nails\ta,b\n\tc\n");
+    apl_store *s = IX_STORE("in/t.tsv");
+    apl_batch *all = fx_get_all(s);
+    cr_assert_str_eq(text_at(ix_column(s, all, "text"), 0), "\"5\" nails");
+    cr_assert_str_eq(field_of(s, "label")->classes[0], "a,b");
+    cr_assert_eq(field_of(s, "text")->role, APL_INPUT);
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+Test(format_list, lines_of_json_have_boxes_and_tags)
+{
+    put_text(
+        "in/t.jsonl",
+        "{\"file\": \"a.jpg\", \"boxes\": [[1, 2, 3, 4], [0, 0, 1, 1]], \"tags\": [5], \"split\": \"val\"}\n"
+        "\r\n"
+        "{\"file\": \"b.jpg\", \"boxes\": [], \"tags\": [], \"split\": \"train\", \"late\": 2}\n"
+        "{\"file\": \"a.jpg\", \"tags\": [1, 2], \"split\": \"train\", \"late\": null, \"o\": {\"k\": [1]}}");
+    ix_options.column_types = (const char *const[]){"boxes=f32[-1,4]"};
+    ix_options.column_type_count = 1;
+    apl_store *s = IX_STORE("in/t.jsonl");
+    apl_batch *all = fx_get_all(s);
+    cr_assert_str_eq(apl_store_split(s, 0)->name, "train");
+    cr_assert_str_eq(apl_store_split(s, 1)->name, "val");
+    cr_assert_eq(apl_store_split(s, 1)->first, 2);
+    const apl_column *boxes = ix_column(s, all, "boxes"), *tags = ix_column(s, all, "tags");
+    const float box[] = {1, 2, 3, 4, 0, 0, 1, 1};
+    const int64_t tag[] = {1, 2, 5};
+    cr_assert(boxes->dtype == APL_F32 && boxes->offsets[2] == 0 && boxes->offsets[3] == 8);
+    cr_assert_arr_eq(boxes->data, box, sizeof box);
+    cr_assert_arr_eq(tags->data, tag, sizeof tag);
+    const double *late = ix_column(s, all, "late")->data;
+    cr_assert(late[0] == 2 && isnan(late[1]) && isnan(late[2]));
+    cr_assert_str_eq(text_at(ix_column(s, all, "o"), 1), "{\"k\":[1]}");
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+Test(format_list, files_are_splits_by_their_names)
+{
+    put_text("in/my-val.csv", "n\n3\n");
+    put_text("in/my-train.csv", "n\n1\n2\n");
+    ix_put_gzip("in/test.csv.gz", "n\n4\n", 4);
+    apl_store *s = IX_STORE("in/my-val.csv", "in/test.csv.gz", "in/my-train.csv");
+    apl_batch *all = fx_get_all(s);
+    const int64_t n[] = {1, 2, 3, 4};
+    cr_assert_arr_eq(ix_column(s, all, "n")->data, n, sizeof n);
+    cr_assert_str_eq(apl_store_split(s, 2)->name, "test");
+    cr_assert_str_eq(apl_store_member(s, 1)->name, "my-val.csv");
+    apl_batch_release(all);
+    apl_store_close(s);
+    put_text("in/my-val.csv", "m\n3\n");
+    cr_assert_eq(unlink(fx_path("db/data.mdb")), 0);
+    rmdir(ix_db);
+    IX_REFUSED(APL_E_SOURCE, "has no column m", "in/my-val.csv", "in/my-train.csv");
+}
+
+Test(format_list, rows_may_cross_what_is_parsed_at_once)
+{
+    struct buffer b = {0};
+    char row[400];
+    buffer_put(&b, "n,text\n", 7);
+    for (int i = 0; i < 3000; i++) {
+        int n = snprintf(row, sizeof row, "%d,\"%0*d\n\"\n", i, i % 300 + 1, i);
+        buffer_put(&b, row, (size_t)n);
+    }
+    ix_put_buffer("in/t.csv", &b);
+    apl_store *s = IX_STORE("in/t.csv");
+    apl_batch *all = fx_get_all(s);
+    cr_assert_eq(apl_batch_rows(all), 3000);
+    for (int i = 0; i < 3000; i++) {
+        snprintf(row, sizeof row, "%0*d\n", i % 300 + 1, i);
+        if (i % 300 < 250)
+            cr_assert_str_eq(text_at(ix_column(s, all, "text"), (size_t)i), row);
+        cr_assert_eq(((const int64_t *)ix_column(s, all, "n")->data)[i], i);
+    }
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+static void refused(apl_status status, const char *words, const char *text)
+{
+    put_text("in/t.csv", text);
+    IX_REFUSED(status, words, "in/t.csv");
+}
+
+Test(format_list, bad_tables_are_told_with_their_row)
+{
+    refused(APL_E_SOURCE, "t.csv: row 3 has 1 cells, and the header 2", "a,b\n1,2\n3\n4,5\n");
+    refused(APL_E_SOURCE, "t.csv: row 2 has 3 cells", "a,b\n1,2,3\n");
+    refused(APL_E_SOURCE, "t.csv: row 3 has a quote that is not closed", "a,b\n1,2\n\"3,4\n");
+    refused(APL_E_SOURCE, "t.csv: row 2 has a quote", "a,b\n\"x\"y,2\n");
+    refused(APL_E_SOURCE, "t.csv: row 3, column b: is not UTF-8", "a,b\n1,2\n1,\xff\n");
+    refused(APL_E_SOURCE, "has two columns called a", "a,a\n1,2\n");
+    refused(APL_E_SOURCE, "names a column ''", "a,,b\n1,2,3\n");
+    refused(APL_E_SOURCE, "has no rows", "a,b\n");
+    refused(APL_E_SOURCE, "the label in row 3 is empty", "label\nx\n\"\"\n");
+    refused(APL_E_UNSUPPORTED, "is UTF-16",
+            "\xff\xfe"
+            "a,b\n");
+    ix_put("in/t.csv", "a,b\n1,\0\n", 8);
+    IX_REFUSED(APL_E_SOURCE, "row 2 holds a NUL byte", "in/t.csv");
+    ix_options.format = "list";
+    refused(APL_E_SOURCE, "is empty: a row of names is needed", "\n\n");
+}
+
+Test(format_list, bad_json_is_told_with_its_row)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"{\"a\": 1}\n{\"a\": }\n", "t.jsonl: row 2 is no JSON"},
+        {"[1]\n", "row 1 is no JSON object"},
+        {"{\"a\": 1, \"a\": 2}\n", "row 1 is no JSON"},
+        {"{\"a\": 99999999999999999999}\n", "row 1 is no JSON"},
+        {"{\"a\": \"\xff\"}\n", "row 1 is no JSON"},
+        {"{\"\": 1}\n", "names a column ''"},
+        {"\n\n", "has no rows"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put_text("in/t.jsonl", cases[i].text);
+        IX_REFUSED(APL_E_SOURCE, cases[i].words, "in/t.jsonl");
+    }
+}
+
+static void refused_as(const char *type, const char *words, const char *text)
+{
+    ix_options.column_types = &type;
+    ix_options.column_type_count = 1;
+    put_text("in/t.csv", text);
+    IX_REFUSED(strstr(words, "row ") ? APL_E_SOURCE : APL_E_INVALID, words, "in/t.csv");
+}
+
+Test(format_list, types_that_are_given_are_held_to)
+{
+    refused_as("n=f32", "row 4, column n: 'n/a' is no f32", "n\n1\n2\nn/a\n");
+    refused_as("n=u8", "row 3, column n: '256' is no u8", "n\n255\n256\n");
+    refused_as("n=i8", "row 2, column n: '-129' is no i8", "n\n-129\n");
+    refused_as("n=i64", "row 3, column n: is empty, and i64 is needed", "n,m\n1,1\n,2\n");
+    refused_as("n=i32", "row 2, column n: '1.5' is no i32", "n\n1.5\n");
+    refused_as("n=f32", "row 2, column n: '1e300' is no f32", "n\n1e300\n");
+    refused_as("n=bool", "row 2, column n: '2' is no bool", "n\n2\n");
+    refused_as("n=f32[2]", "row 2, column n: is no list of f32", "n\n[1]\n");
+    refused_as("n=u8[-1]", "row 2, column n: holds 300", "n\n\"[1,300]\"\n");
+    refused_as("m=f32", "has no column m, for --type; there are n", "n\n1\n");
+    refused_as("n=f31", "'n=f31' is no COLUMN=TYPE", "n\n1\n");
+    refused_as("n=f32[0]", "is no COLUMN=TYPE", "n\n1\n");
+    refused_as("n=utf8[3]", "is no COLUMN=TYPE", "n\n1\n");
+}
+
+Test(format_list, one_word_among_numbers_is_worth_a_line)
+{
+    put_text("in/t.csv", "n\n1\n2\noops\n3\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "n")->dtype, APL_UTF8);
+    cr_assert(strstr(ix_said, "t.csv: row 4, column n: 'oops' is no number"), "%s", ix_said);
+    apl_store_close(s);
+}
+
+Test(format_list, paths_stay_in_the_folder)
+{
+    char text[512], link[256];
+    refused(APL_E_SOURCE, "row 2: ../out.jpg: leads out of the folder", "path,n\n../out.jpg,1\n");
+    refused(APL_E_SOURCE, "row 2: deep/../../out.jpg: leads out", "path,n\ndeep/../../out.jpg,1\n");
+    snprintf(text, sizeof text, "path\n%s\n", fx_path("out.jpg"));
+    refused(APL_E_SOURCE, "leads out of the folder of the list; --outside", text);
+    snprintf(link, sizeof link, "%s", fx_path("in/link.jpg"));
+    cr_assert_eq(symlink("../out.jpg", link), 0);
+    refused(APL_E_SOURCE, "row 2: link.jpg: there is a symbolic link", "path\nlink.jpg\n");
+    snprintf(link, sizeof link, "%s", fx_path("in/link"));
+    cr_assert_eq(symlink("deep", link), 0);
+    refused(APL_E_SOURCE, "row 2: link/c.jpg: there is a symbolic link", "path\nlink/c.jpg\n");
+    refused(APL_E_NOTFOUND, "row 2: none.jpg: cannot be opened: No such file", "path\nnone.jpg\n");
+    cr_assert_eq(mkdir(fx_path("in/d.jpg"), 0777), 0);
+    refused(APL_E_SOURCE, "row 2: d.jpg: is not a regular file", "path\nd.jpg\n");
+    ix_options.outside = 1;
+    snprintf(text, sizeof text, "path\n../out.jpg\n%s\nlink/c.jpg\nlink.jpg\n", fx_path("out.jpg"));
+    put_text("in/t.csv", text);
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(apl_store_info(s)->records, 4);
+    apl_store_close(s);
+}
+
+Test(format_list, columns_are_chosen)
+{
+    refused(APL_E_SOURCE, "columns one and two both name images: --image", "one,two\na.jpg,b.jpg\n");
+    ix_options.image_column = "three";
+    refused(APL_E_INVALID, "has no column three, for --image; there are one, two", "one,two\na.jpg,b.jpg\n");
+    ix_options.image_column = "two";
+    ix_options.label_column = "two";
+    refused(APL_E_INVALID, "column two cannot be both", "one,two\na.jpg,b.jpg\n");
+    ix_options.label_column = "one";
+    put_text("in/t.csv", "one,two\na.jpg,b.jpg\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    apl_batch *all = fx_get_all(s);
+    cr_assert_str_eq(field_of(s, "one")->classes[0], "a.jpg");
+    cr_assert_str_eq(text_at(ix_column(s, all, "path"), 0), "b.jpg");
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+Test(format_list, bad_rows_are_left_out)
+{
+    put_text("in/bad.jpg", "\xff\xd8\xff nonsense");
+    put_text("in/t.csv", "path,n\na.jpg,1\nbad.jpg,2\nnone.jpg,3\nb.jpg,4\na.jpg,x\n");
+    ix_options.column_types = (const char *const[]){"n=u8"};
+    ix_options.column_type_count = 1;
+    ix_options.skip_bad = 3;
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(apl_store_info(s)->records, 2);
+    cr_assert_eq(apl_store_info(s)->skipped, 3);
+    cr_assert(strstr(ix_said, "skipped row 4: none.jpg: cannot be opened"), "%s", ix_said);
+    cr_assert(strstr(ix_said, "skipped row 6, column n: 'x' is no u8"), "%s", ix_said);
+    apl_store_close(s);
+    put_text("in/t.csv", "path,n\nbad.jpg,2\n");
+    cr_assert_eq(unlink(fx_path("db/data.mdb")), 0);
+    rmdir(ix_db);
+    IX_REFUSED(APL_E_SOURCE, "all of its rows are bad", "in/t.csv");
+}
