@@ -95,7 +95,7 @@ other_isa := $(if $(filter x86_64%,$(MACHINE)),,%_avx2.c %_avx512.c) $(if $(filt
 sources    = $(filter-out $(other_isa),$(sort $(wildcard $(1:%=%/*.c))))
 
 # The rooms: each folder's README.md says what belongs there. See CONTRIBUTING.md.
-STORE_ROOMS  := store store/base store/codec store/split
+STORE_ROOMS  := store store/base store/codec store/jpeg store/split
 READER_ROOMS := reader reader/order reader/image reader/photo reader/effects
 INGEST_ROOMS := ingest ingest/images ingest/formats
 
@@ -177,12 +177,13 @@ $(OBJ)/flags: FORCE
 	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(CSV)' | cmp -s - $@ || \
 	    echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(CSV)' > $@
 
-# Includes point down only: base <- codec <- store <- split <- order <- reader, base <- image <- reader and base <- photo <- reader,
+# Includes point down only: base <- codec <- jpeg <- store <- split <- order <- reader, base <- image <- reader and base <- photo <- reader,
 # image and photo <- effects <- reader;
 # ingest sees the base, the decoder of images, and what is installed; tools see what is installed, and nothing else.
 SEES_BASE    := -Iinclude -Istore/base
 SEES_CODEC   := $(SEES_BASE) -Istore/codec
-SEES_STORE   := $(SEES_CODEC) -Istore
+SEES_JPEG    := $(SEES_CODEC) -Istore/jpeg
+SEES_STORE   := $(SEES_JPEG) -Istore
 SEES_SPLIT   := $(SEES_STORE) -Istore/split
 SEES_ORDER   := $(SEES_SPLIT) -Ireader/order
 SEES_IMAGE   := $(SEES_BASE) -Ireader/image
@@ -202,6 +203,7 @@ sees-%:
 $(OBJ)/store/%.o:          INCLUDES := $(SEES_STORE)
 $(OBJ)/store/base/%.o:     INCLUDES := $(SEES_BASE)
 $(OBJ)/store/codec/%.o:    INCLUDES := $(SEES_CODEC)
+$(OBJ)/store/jpeg/%.o:     INCLUDES := $(SEES_JPEG)
 $(OBJ)/store/split/%.o:    INCLUDES := $(SEES_SPLIT)
 $(OBJ)/reader/%.o:         INCLUDES := $(SEES_READER)
 $(OBJ)/reader/order/%.o:   INCLUDES := $(SEES_ORDER)

@@ -3,7 +3,7 @@
 . tests/lib.sh
 BUILD=${BUILD:-build}
 
-rooms='store store/base store/codec store/split reader reader/order reader/image reader/photo reader/effects ingest ingest/images ingest/formats audit tools'
+rooms='store store/base store/codec store/jpeg store/split reader reader/order reader/image reader/photo reader/effects ingest ingest/images ingest/formats audit tools'
 all_sources=$(for room in $rooms; do ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null; done)
 
 # one_user HEADER [PATTERN]: of the files, or those whose paths match, one at most includes it
@@ -109,11 +109,12 @@ if command -v python3 >/dev/null; then
     fi
 fi
 
-base=store/base codec="$base store/codec" store="$base store/codec store" image="$base reader/image" photo="$base reader/photo"
+base=store/base codec="$base store/codec" jpeg="$base store/codec store/jpeg" store="$base store/codec store/jpeg store" image="$base reader/image" photo="$base reader/photo"
 split="$store store/split" order="$store store/split reader/order"
 check "tree: base sees nothing above it" only_sees store/base
 check "tree: codec sees base" only_sees store/codec $base
-check "tree: store sees codec and base" only_sees store $codec
+check "tree: jpeg sees codec and base" only_sees store/jpeg $codec
+check "tree: store sees jpeg, codec and base" only_sees store $jpeg
 check "tree: split sees store and what is below" only_sees store/split $store
 check "tree: order sees split and what is below" only_sees reader/order $split
 check "tree: image sees base" only_sees reader/image $base

@@ -64,10 +64,16 @@ static size_t set_level(struct entropy *e, int level)
     return rc;
 }
 
-apl_status entropy_encode(struct entropy *entropy, int level, const uint8_t *raw, size_t size, uint8_t *out,
-                          size_t capacity, size_t *out_size, apl_error *err)
+#define AFTER_LEVEL 6 /* of frames after a prefix, which are small */
+
+/* A prefix is of one frame alone; none: of no bytes. */
+static apl_status encode_frame(struct entropy *entropy, int level, const uint8_t *prefix, size_t prefix_size,
+                               const uint8_t *raw, size_t size, uint8_t *out, size_t capacity,
+                               size_t *out_size, apl_error *err)
 {
     size_t rc = set_level(entropy, level);
+    if (!ZSTD_isError(rc) && prefix_size)
+        rc = ZSTD_CCtx_refPrefix(entropy->encoder, prefix, prefix_size);
     if (!ZSTD_isError(rc))
         rc = ZSTD_compress2(entropy->encoder, out, capacity, raw, size);
     if (ZSTD_isError(rc)) {
@@ -78,6 +84,19 @@ apl_status entropy_encode(struct entropy *entropy, int level, const uint8_t *raw
     }
     *out_size = rc;
     return APL_OK;
+}
+
+apl_status entropy_encode(struct entropy *entropy, int level, const uint8_t *raw, size_t size, uint8_t *out,
+                          size_t capacity, size_t *out_size, apl_error *err)
+{
+    return encode_frame(entropy, level, NULL, 0, raw, size, out, capacity, out_size, err);
+}
+
+apl_status entropy_encode_after(struct entropy *entropy, const uint8_t *prefix, size_t prefix_size,
+                                const uint8_t *raw, size_t size, uint8_t *out, size_t capacity,
+                                size_t *out_size, apl_error *err)
+{
+    return encode_frame(entropy, AFTER_LEVEL, prefix, prefix_size, raw, size, out, capacity, out_size, err);
 }
 
 /* zstd would also take skippable frames, frames of old versions, and several frames in a row. */
@@ -103,8 +122,17 @@ static apl_status check_frame(const uint8_t *coded, size_t size, size_t raw_size
 apl_status entropy_decode(struct entropy *entropy, const uint8_t *coded, size_t size, uint8_t *raw,
                           size_t raw_size, apl_error *err)
 {
+    return entropy_decode_after(entropy, NULL, 0, coded, size, raw, raw_size, err);
+}
+
+apl_status entropy_decode_after(struct entropy *entropy, const uint8_t *prefix, size_t prefix_size,
+                                const uint8_t *coded, size_t size, uint8_t *raw, size_t raw_size,
+                                apl_error *err)
+{
     TRY(check_frame(coded, size, raw_size, err));
-    size_t rc = ZSTD_decompressDCtx(entropy->decoder, raw, raw_size, coded, size);
+    size_t rc = prefix_size ? ZSTD_DCtx_refPrefix(entropy->decoder, prefix, prefix_size) : 0;
+    if (!ZSTD_isError(rc))
+        rc = ZSTD_decompressDCtx(entropy->decoder, raw, raw_size, coded, size);
     if (ZSTD_isError(rc)) {
         ZSTD_DCtx_reset(entropy->decoder, ZSTD_reset_session_and_parameters);
         if (ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation)

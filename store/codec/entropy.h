@@ -25,6 +25,14 @@ size_t entropy_bound(size_t size);
 apl_status entropy_encode(struct entropy *entropy, int level, const uint8_t *raw, size_t size, uint8_t *out,
                           size_t capacity, size_t *out_size, apl_error *err);
 
+/* The same, at one level for all, of a frame that can refer to what stands in `prefix`; the decoder must have that too. */
+apl_status entropy_encode_after(struct entropy *entropy, const uint8_t *prefix, size_t prefix_size,
+                                const uint8_t *raw, size_t size, uint8_t *out, size_t capacity,
+                                size_t *out_size, apl_error *err);
+apl_status entropy_decode_after(struct entropy *entropy, const uint8_t *prefix, size_t prefix_size,
+                                const uint8_t *coded, size_t size, uint8_t *raw, size_t raw_size,
+                                apl_error *err);
+
 /* Decodes coded[0 ... size-1], which must be exactly one frame of raw_size bytes. APL_E_CORRUPT otherwise. */
 apl_status entropy_decode(struct entropy *entropy, const uint8_t *coded, size_t size, uint8_t *raw,
                           size_t raw_size, apl_error *err);

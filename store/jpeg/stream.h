@@ -1,0 +1,62 @@
+/*
+ * A JPEG file as it came: the segments in front of each scan, and the scans. Sequential images with Huffman codes, of 8 bits, grey
+ * or of three components, 4:4:4, 4:2:2, 4:2:0 or 4:4:0; all else is not taken, nor is anything that could not be written again as
+ * it was.
+ */
+#ifndef STREAM_H
+#define STREAM_H
+
+#include "blocks.h"
+
+#define STREAM_MOST_PIXELS ((uint64_t)1 << 25)
+
+enum stream_colours { STREAM_GREY, STREAM_YCC, STREAM_RGB };
+
+struct stream_code {
+    bool there;
+    struct huffman code;
+};
+
+/* What has been read of a file. */
+struct stream {
+    struct frame frame;
+    enum stream_colours colours;
+    bool has_frame, has_jfif, has_adobe;
+    uint8_t adobe_transform;
+    uint8_t ids[BLOCKS_COMPONENTS], table_of[BLOCKS_COMPONENTS]; /* of each component */
+    bool has_table[4];
+    uint8_t tables[4][BLOCK_VALUES]; /* of quantisation, in zigzag order */
+    struct stream_code codes[2][4];  /* DC, AC */
+    uint32_t interval;               /* MCUs between restart markers; 0: there are none */
+    unsigned scans;                  /* that have begun */
+    unsigned covered;                /* bit i: component i has been in a scan */
+    bool not_zeros, not_ones; /* bits that fill up the last byte of a restart interval were not all that */
+    struct {
+        unsigned count;
+        uint8_t component[BLOCKS_COMPONENTS], code[2][BLOCKS_COMPONENTS];
+    } scan; /* the last */
+};
+
+/* Reads segments from `c` up to the first byte of the next scan. false: there is none, or none that is taken. */
+bool stream_next_scan(struct stream *s, struct cursor *c);
+
+/* Have all components been in a scan? */
+bool stream_is_covered(const struct stream *s);
+
+/* Decodes the scan from the front of `c`, which then stands behind it. The bits that fill up the last byte of each restart interval
+ * are appended to `pads`, a byte each. `plain` is memory to work in. false: it is not taken; or a buffer failed. */
+bool stream_decode(struct stream *s, struct cursor *c, struct blocks *blocks, struct buffer *plain,
+                   struct buffer *pads);
+
+/* What fills up last bytes: bits of one kind, or the lowest of the bytes of a list. */
+struct pads {
+    bool are_listed;
+    uint8_t same;
+    struct cursor list;
+};
+
+/* Appends the scan to `out`, which is not to grow beyond `most` bytes. false: it cannot be written; or a buffer failed. */
+bool stream_encode(const struct stream *s, const struct blocks *blocks, struct pads *pads,
+                   struct buffer *plain, struct buffer *out, size_t most);
+
+#endif

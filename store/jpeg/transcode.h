@@ -1,0 +1,45 @@
+/* From a JPEG file to its indexed form, and back: see indexed.h. */
+#ifndef TRANSCODE_H
+#define TRANSCODE_H
+
+#include "entropy.h"
+#include "status.h"
+#include "stream.h"
+
+/* The working memory of one thread. */
+struct transcoder {
+    struct entropy *entropy;
+    struct blocks blocks;
+    struct buffer plain, pads, parts;
+    struct stream stream;
+};
+
+apl_status transcoder_init(struct transcoder *t, apl_error *err);
+void transcoder_free(struct transcoder *t);
+
+/* Appends the indexed form of a JPEG file to `out`. *indexed is false, and `out` as it was, if there is none: the file is not of a
+ * kind that has one, is no JPEG file or a damaged one, or would be restored to other bytes. Likely errors: APL_E_NOMEM. */
+apl_status transcode(struct transcoder *t, const uint8_t *file, size_t size, struct buffer *out,
+                     bool *indexed, apl_error *err);
+
+/* Appends the file, of `file_size` bytes, to `out`: to the byte, or it is an error. Likely errors: APL_E_CORRUPT, APL_E_NOMEM. */
+apl_status transcode_back(struct transcoder *t, const uint8_t *bytes, size_t size, size_t file_size,
+                          struct buffer *out, apl_error *err);
+
+/* restoring.c: what restores a file. Its parts come to at most so many bytes more than twice the file. */
+#define PARTS_MOST 32u
+enum pads_kind { PADS_ZEROS, PADS_ONES, PADS_LISTED };
+
+/* Appends it; t->parts has the parts. */
+apl_status restoring_put(struct transcoder *t, uint64_t sum, unsigned pads, const uint8_t *tables,
+                         size_t tables_bytes, struct buffer *out, apl_error *err);
+
+struct restoring {
+    uint64_t sum; /* XXH3-64 of the file */
+    unsigned pads;
+};
+/* Takes it, and the parts into t->parts. */
+apl_status restoring_take(struct transcoder *t, const uint8_t *bytes, size_t size, const uint8_t *tables,
+                          size_t tables_bytes, size_t file_size, struct restoring *r, apl_error *err);
+
+#endif
