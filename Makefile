@@ -177,7 +177,7 @@ $(OBJ)/flags: FORCE
 	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(CSV)' | cmp -s - $@ || \
 	    echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(CSV)' > $@
 
-# Includes point down only: base <- codec <- jpeg <- store <- split <- order <- reader, base <- image <- reader and base <- photo <- reader,
+# Includes point down only: base <- codec <- jpeg <- store <- split <- order <- reader, base <- image <- reader and jpeg <- photo <- reader,
 # image and photo <- effects <- reader;
 # ingest sees the base, the decoder of images, and what is installed; tools see what is installed, and nothing else.
 SEES_BASE    := -Iinclude -Istore/base
@@ -187,7 +187,7 @@ SEES_STORE   := $(SEES_JPEG) -Istore
 SEES_SPLIT   := $(SEES_STORE) -Istore/split
 SEES_ORDER   := $(SEES_SPLIT) -Ireader/order
 SEES_IMAGE   := $(SEES_BASE) -Ireader/image
-SEES_PHOTO   := $(SEES_BASE) -Ireader/photo
+SEES_PHOTO   := $(SEES_BASE) -Istore/jpeg -Ireader/photo
 SEES_EFFECTS := $(SEES_PHOTO) -Ireader/image -Ireader/effects
 SEES_READER  := $(SEES_ORDER) -Ireader/image -Ireader/photo -Ireader/effects -Ireader
 SEES_IMAGES  := $(SEES_PHOTO) -Iingest/images

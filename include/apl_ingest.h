@@ -78,11 +78,13 @@ typedef struct apl_ingest_options {
     const char *const *column_types;
     size_t column_type_count;
     int outside;
+    /* 1: JPEG images are stored as they came, without an index (see apl_writer_set_indexed()). */
+    int keep_files;
 } apl_ingest_options;
 #define APL_INGEST_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
-            NULL, NULL, 0, 0                                                                             \
+            NULL, NULL, 0, 0, 0                                                                          \
     }
 
 /* The result of an ingest. */

@@ -203,9 +203,8 @@ static apl_status collate_photos(struct worker *w, struct job *job, unsigned f,
     describe_column(w->reader, job, f, assembly);
     photos_place(w, job, f);
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        const uint8_t *data;
-        TRY(values_take(w, job, f, k, &data, err));
-        struct photo_value value = {.data = data, .bytes = values_bytes(w->reader, job, f, k)};
+        struct photo_value value = {.data = NULL};
+        TRY(values_take_photo(w, job, f, k, &value, err));
         take_photo_shape(w->reader, job, f, k, &value);
         TRY(photos_make(w, job, f, assembly, k, &value, err));
     }

@@ -36,8 +36,7 @@ static apl_status check_late_values(struct worker *w, uint32_t index, unsigned f
     const struct mix_source *source = mix_source_of(w->reader, index);
     const struct subset_block *block = &w->reader->subset.block[index];
     for (uint32_t i = 0; i < block->records; i++) {
-        uint64_t start;
-        size_t bytes = raw_column_extent(list, i, &start);
+        size_t bytes = kept_listed(list, i).bytes;
         uint8_t *value = scratch_reserve(&w->value, bytes);
         if (!value)
             return fail_nomem(err);
@@ -53,7 +52,7 @@ apl_status late_list(struct worker *w, uint32_t index, const struct block_view *
     const apl_reader *r = w->reader;
     const struct mix_source *source = mix_source_of(r, index);
     raw_column_clear(list); /* where readers share it, one before may have failed */
-    w->bytes_read += kept_index_bytes(view->records);
+    w->bytes_read += kept_index_bytes(view->columns[source->field[field]].codec, view->records);
     TRY(store_list_kept(source->store, r->subset.block[index].number, &w->bc, view, source->field[field],
                         list, err));
     return r->options.skip_corrupt ? check_late_values(w, index, field, list, err) : APL_OK;
@@ -66,29 +65,29 @@ struct late_value {
     const struct raw_column *list;
     uint32_t index, record;
     uint64_t id; /* the reader's */
-    size_t bytes;
+    struct kept_place place;
 };
 
 static struct late_value late_value_of(const apl_reader *r, const struct job *job, unsigned field, size_t row)
 {
     struct late_value v;
     uint32_t member, copy;
-    uint64_t start;
     v.index = delivery_block(r, job->deliveries[row], &member, &copy);
     const struct subset_block *block = &r->subset.block[v.index];
     v.record = block->members ? block->members[member] : member;
     v.id = block->first_id + v.record;
     v.list = &cache_block(&r->cache, job->epoch, v.index)->ragged[field];
-    v.bytes = raw_column_extent(v.list, v.record, &start);
+    v.place = kept_listed(v.list, v.record);
     return v;
 }
 
+/* Reads a value as it is stored. */
 static apl_status read_late(struct worker *w, struct job *job, unsigned field, const struct late_value *v,
                             uint8_t *out, apl_error *err)
 {
     const struct mix_source *source = mix_source_of(w->reader, v->index);
     uint64_t number = w->reader->subset.block[v->index].number;
-    w->bytes_read += v->bytes;
+    w->bytes_read += v->place.bytes;
     job_begins_reading(job, v->index);
     const struct load_hook *hook = atomic_load_explicit(&late_hook, memory_order_acquire);
     apl_status status = hook ? hook->before(hook->user, number, err) : APL_OK;
@@ -96,25 +95,68 @@ static apl_status read_late(struct worker *w, struct job *job, unsigned field, c
         status =
             store_listed_value(source->store, number, source->field[field], v->list, v->record, out, err);
     job_ends_reading(job);
+    return status;
+}
+
+static apl_status name_late(const struct late_value *v, apl_status status, apl_error *err)
+{
     if (status == APL_OK)
         return APL_OK;
     fail_in(err, status, "record %llu", (unsigned long long)v->id);
     return fail_records(err, status, v->id, 1);
 }
 
+/* Restores the file of a value that has been read to w->value: to w->file. */
+static apl_status restore_late(struct worker *w, unsigned field, const struct late_value *v, apl_error *err)
+{
+    const struct mix_source *source = mix_source_of(w->reader, v->index);
+    w->file.size = 0;
+    apl_status status = kept_restore(&w->bc, &v->place, w->value.data, &w->file, err);
+    if (status == APL_OK)
+        return APL_OK;
+    fail_in(err, status, "field %s: record %u of the block",
+            source->store->manifest.schema.fields[source->field[field]].name, v->record);
+    return store_block_error(source->store, w->reader->subset.block[v->index].number, status, err);
+}
+
+/* Reads a value as it is stored to w->value; and restores it, if that is asked for. */
+static apl_status take_late(struct worker *w, struct job *job, unsigned field, const struct late_value *v,
+                            bool restore, apl_error *err)
+{
+    uint8_t *value = scratch_reserve(&w->value, v->place.bytes);
+    apl_status status = value ? read_late(w, job, field, v, value, err) : fail_nomem(err);
+    if (status == APL_OK && restore && v->place.form != KEPT_AS_IT_CAME)
+        status = restore_late(w, field, v, err);
+    return name_late(v, status, err);
+}
+
 apl_status late_read(struct worker *w, struct job *job, unsigned field, size_t row, uint8_t *out,
                      apl_error *err)
 {
     struct late_value v = late_value_of(w->reader, job, field, row);
-    return read_late(w, job, field, &v, out, err);
+    if (v.place.form == KEPT_AS_IT_CAME)
+        return name_late(&v, read_late(w, job, field, &v, out, err), err);
+    TRY(take_late(w, job, field, &v, true, err));
+    if (w->file.size)
+        memcpy(out, w->file.data, w->file.size);
+    return APL_OK;
 }
 
 apl_status late_take(struct worker *w, struct job *job, unsigned field, size_t row, const uint8_t **value,
-                     size_t *bytes, apl_error *err)
+                     apl_error *err)
 {
     struct late_value v = late_value_of(w->reader, job, field, row);
-    uint8_t *out = scratch_reserve(&w->value, v.bytes);
-    *value = out;
-    *bytes = v.bytes;
-    return out ? read_late(w, job, field, &v, out, err) : fail_nomem(err);
+    TRY(take_late(w, job, field, &v, true, err));
+    *value = v.place.form == KEPT_AS_IT_CAME ? w->value.data : w->file.data;
+    return APL_OK;
+}
+
+apl_status late_take_stored(struct worker *w, struct job *job, unsigned field, size_t row,
+                            const uint8_t **value, struct kept_place *place, apl_error *err)
+{
+    struct late_value v = late_value_of(w->reader, job, field, row);
+    TRY(take_late(w, job, field, &v, false, err));
+    *value = w->value.data;
+    *place = v.place;
+    return APL_OK;
 }

@@ -10,10 +10,11 @@
 #ifndef LATE_H
 #define LATE_H
 
+#include "kept.h"
 #include "load.h"
 
-/* Memory that a value takes while its block is in memory: its size, its end and its checksum. */
-#define LATE_BYTES 20u
+/* Memory that a value takes while its block is in memory: its size, its end, its place and its checksum. */
+#define LATE_BYTES KEPT_LISTED_BYTES
 
 /* Are the values of a field read late, of block `index` of the split? Are some of the field's, of any block? */
 bool late_is(const apl_reader *r, uint32_t index, unsigned field);
@@ -27,9 +28,11 @@ apl_status late_list(struct worker *w, uint32_t index, const struct block_view *
 apl_status late_read(struct worker *w, struct job *job, unsigned field, size_t row, uint8_t *out,
                      apl_error *err);
 
-/* The same, to memory of the worker: good until the next. */
+/* The same, to memory of the worker: good until the next. late_take_stored() gives it as it is stored. */
 apl_status late_take(struct worker *w, struct job *job, unsigned field, size_t row, const uint8_t **value,
-                     size_t *bytes, apl_error *err);
+                     apl_error *err);
+apl_status late_take_stored(struct worker *w, struct job *job, unsigned field, size_t row,
+                            const uint8_t **value, struct kept_place *place, apl_error *err);
 
 /* For tests: called before each value that is read late, with the number of its block, as load_set_hook() has it for blocks. */
 void late_set_hook(const struct load_hook *hook);

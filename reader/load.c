@@ -63,6 +63,7 @@ void worker_free(struct worker *w)
     scratch_free(&w->crop);
     effects_free(&w->effects);
     scratch_free(&w->value);
+    buffer_free(&w->file);
     for (unsigned f = 0; f < APL_MAX_FIELDS; f++)
         free(w->scratch[f]);
 }

@@ -127,6 +127,8 @@ static apl_status draw_value(struct photo *photo, const apl_field *f, const apl_
                              apl_error *err)
 {
     const struct crop_rules rules = rules_of(t);
+    if (value->is_indexed)
+        return photo_draw_indexed(photo, value->data, value->bytes, &rules, draws, chroma_of(t), out, err);
     if (is_photo(f))
         return photo_draw(photo, value->data, value->bytes, &rules, draws, chroma_of(t), out, err);
     const struct photo_pixels pixels = {value->data, value->bytes, value->shape[0], value->shape[1],

@@ -5,10 +5,11 @@
 
 #include "reader.h"
 
-/* An image as it lies in a store: a file, or samples of a shape. */
+/* An image as it lies in a store: a file, an indexed image, or samples of a shape. */
 struct photo_value {
     const void *data;
     size_t bytes;
+    bool is_indexed;
     uint32_t shape[3]; /* of samples */
 };
 

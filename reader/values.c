@@ -40,10 +40,24 @@ apl_status values_take(struct worker *w, struct job *job, unsigned f, size_t k, 
 {
     size_t bytes;
     if (is_late(w->reader, job, f, k))
-        return late_take(w, job, f, k, value, &bytes, err);
+        return late_take(w, job, f, k, value, err);
     uint32_t record;
     const struct raw_column *column = values_column(w->reader, job, f, k, &record);
     *value = raw_column_value(column, &w->reader->schema->fields[f], record, &bytes);
+    return APL_OK;
+}
+
+apl_status values_take_photo(struct worker *w, struct job *job, unsigned f, size_t k,
+                             struct photo_value *photo, apl_error *err)
+{
+    const uint8_t *value;
+    struct kept_place place = {.form = KEPT_AS_IT_CAME, .bytes = values_bytes(w->reader, job, f, k)};
+    if (is_late(w->reader, job, f, k))
+        TRY(late_take_stored(w, job, f, k, &value, &place, err));
+    else
+        TRY(values_take(w, job, f, k, &value, err));
+    *photo =
+        (struct photo_value){.data = value, .bytes = place.bytes, .is_indexed = place.form == KEPT_INDEXED};
     return APL_OK;
 }
 

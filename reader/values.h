@@ -3,6 +3,7 @@
 #ifndef VALUES_H
 #define VALUES_H
 
+#include "photos.h"
 #include "reader.h"
 
 /* The column of a block that the value is in, or its list if it is read late; *record: its place there. */
@@ -18,6 +19,10 @@ int64_t values_length(const apl_reader *r, const struct job *job, unsigned field
 /* The value itself: good until the worker takes another. NULL where it has no bytes. */
 apl_status values_take(struct worker *w, struct job *job, unsigned field, size_t k, const uint8_t **value,
                        apl_error *err);
+
+/* The same of a photo, which may be indexed. */
+apl_status values_take_photo(struct worker *w, struct job *job, unsigned field, size_t k,
+                             struct photo_value *photo, apl_error *err);
 
 /* Copies the value to `out`, which has room for it. */
 apl_status values_copy(struct worker *w, struct job *job, unsigned field, size_t k, uint8_t *out,

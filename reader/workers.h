@@ -24,6 +24,7 @@ struct worker {
     struct scratch pixels, crop;
     struct effects effects;
     struct scratch value; /* that was read late */
+    struct buffer file;   /* that was restored from it */
     uint64_t bytes_read;  /* of files, by what it does now */
 };
 

@@ -13,18 +13,18 @@ static bool has_classes(const struct schema *schema, const struct raw_block *blo
 
 /* Are the values of this record, in kept fields, those of their index? Each has a checksum. */
 static bool kept_as_stored(struct block_coder *bc, const struct schema *schema, const struct block_view *view,
-                           const struct raw_block *block, uint32_t record)
+                           uint32_t record)
 {
     for (unsigned f = 0; f < schema->count; f++) {
         const apl_field *field = &schema->fields[f];
         struct kept_index index;
-        size_t bytes;
         if (!field->media)
             continue;
-        const uint8_t *value = raw_column_value(&block->columns[f], field, record, &bytes);
         if (kept_take_index(bc, field, view->records, &view->columns[f], view->columns[f].coded, &index,
-                            NULL) != APL_OK ||
-            !kept_value_ok(&index, record, value, bytes))
+                            NULL) != APL_OK)
+            return false;
+        struct kept_place place = kept_place_of(&index, record);
+        if (!kept_value_ok(&place, view->columns[f].coded + place.offset))
             return false;
     }
     return true;
@@ -61,7 +61,7 @@ size_t bad_block_records(struct block_coder *bc, const struct schema *schema, co
             should_be = block_stored_hash(&view, i);
         }
         if (!readable || is.low != should_be.low || is.high != should_be.high ||
-            !has_classes(schema, &block, i) || !kept_as_stored(bc, schema, &view, &block, i))
+            !has_classes(schema, &block, i) || !kept_as_stored(bc, schema, &view, i))
             bad[n++] = first + i;
     }
     raw_block_free(&block);

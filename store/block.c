@@ -1,6 +1,7 @@
 /* Blocks: what coding and decoding share. */
 #include "block.h"
 #include "block_layout.h"
+#include "kept.h"
 
 apl_status block_coder_init(struct block_coder *bc, apl_error *err)
 {
@@ -19,6 +20,8 @@ void block_coder_free(struct block_coder *bc)
     buffer_free(&bc->file);
     buffer_free(&bc->head);
     buffer_free(&bc->index);
+    buffer_free(&bc->value);
+    kept_free_coder(bc);
     *bc = (struct block_coder){0};
 }
 

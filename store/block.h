@@ -31,9 +31,11 @@ struct block_coder {
     struct coder *coder;
     struct hash_stream *hash;
     struct buffer scratch;
-    struct buffer file;  /* a block's bytes, of a file that is read */
-    struct buffer head;  /* the header of the block that was parsed last */
-    struct buffer index; /* of a kept column: see kept.h */
+    struct buffer file;      /* a block's bytes, of a file that is read */
+    struct buffer head;      /* the header of the block that was parsed last */
+    struct buffer index;     /* of a kept column: see kept.h */
+    struct buffer value;     /* of a kept column, as it is stored */
+    struct transcoder *jpeg; /* NULL, until it is needed */
     bool any_class; /* a writer's: values beyond the class names are reported where statistics are taken */
 };
 
@@ -62,7 +64,8 @@ struct block_view {
     const uint8_t *header;
     const uint8_t *hashes; /* 16 bytes a record */
     struct column_view {
-        unsigned codec; /* an enum codec_id, or CODEC_KEPT for kept fields, and for them only */
+        unsigned
+            codec; /* an enum codec_id; for kept fields, and for them only, CODEC_KEPT or CODEC_INDEXED */
         size_t raw_bytes, coded_bytes;
         uint64_t raw_sum, coded_sum;
         size_t offset;        /* of the coded bytes in the block */

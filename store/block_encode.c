@@ -66,16 +66,17 @@ static void put_entry(uint8_t entry[BLOCK_ENTRY], unsigned codec, size_t raw, si
     store_le(entry + 32, coded_sum, 8);
 }
 
-static apl_status encode_kept(struct block_coder *bc, const struct raw_column *column, uint32_t records,
-                              uint8_t entry[BLOCK_ENTRY], struct buffer *out, apl_error *err)
+static apl_status encode_kept(struct block_coder *bc, unsigned codec, const struct raw_column *column,
+                              uint32_t records, uint8_t entry[BLOCK_ENTRY], struct buffer *out,
+                              apl_error *err)
 {
     size_t begin = out->size;
-    TRY(kept_encode(column, records, out, err));
-    size_t coded = out->size - begin, index = kept_index_bytes(records);
+    TRY(kept_encode(bc, codec, column, records, out, err));
+    size_t coded = out->size - begin, index = kept_index_bytes(codec, records);
     hash_stream_reset(bc->hash);
     hash_stream_add(bc->hash, column->dims.data, column->dims.size);
     hash_stream_add(bc->hash, column->values.data, column->values.size);
-    put_entry(entry, CODEC_KEPT, column->dims.size + column->values.size, coded, hash_stream_64(bc->hash),
+    put_entry(entry, codec, column->dims.size + column->values.size, coded, hash_stream_64(bc->hash),
               hash_xxh3_64(out->data + begin, index));
     return APL_OK;
 }
@@ -85,7 +86,8 @@ static apl_status encode_column(struct block_coder *bc, const struct schema *sch
                                 struct buffer *out, apl_error *err)
 {
     if (schema->fields[f].media)
-        return encode_kept(bc, &block->columns[f], block->records, entry, out, err);
+        return encode_kept(bc, schema_kept_codec(schema, f), &block->columns[f], block->records, entry, out,
+                           err);
     size_t size, coded = 0;
     const uint8_t *raw = raw_bytes(bc, &block->columns[f], &size);
     if (!raw && size)

@@ -10,16 +10,29 @@ static uint64_t most_decoded(unsigned codec, uint64_t coded)
     return codec == CODEC_RAW ? coded : coded * ((128u << 10) / 4);
 }
 
-/* Can a column of that codec, with so many coded bytes, have so many raw ones? */
-static apl_status check_codec(const apl_field *field, uint32_t records, unsigned codec, uint64_t raw,
-                              uint64_t coded, apl_error *err)
+/* Are the sizes those of a kept column? */
+static bool kept_sizes_ok(unsigned codec, uint32_t records, uint64_t raw, uint64_t coded)
 {
-    if (codec >= CODEC_COUNT && codec != CODEC_KEPT)
+    if (codec == CODEC_KEPT)
+        return coded == raw + (uint64_t)KEPT_SUM * records;
+    return coded >= kept_index_bytes(codec, records) && raw <= most_decoded(codec, coded);
+}
+
+/* Can a column of that codec, with so many coded bytes, have so many raw ones? */
+static apl_status check_codec(const struct schema *schema, unsigned f, uint32_t records, unsigned codec,
+                              uint64_t raw, uint64_t coded, apl_error *err)
+{
+    const apl_field *field = &schema->fields[f];
+    bool kept = codec == CODEC_KEPT || codec == CODEC_INDEXED;
+    if (codec >= CODEC_COUNT && !kept)
         return fail(err, APL_E_CORRUPT, "field %s: codec %u is not known", field->name, codec);
-    if ((codec == CODEC_KEPT) != (field->media != NULL))
+    if (kept != (field->media != NULL))
         return fail(err, APL_E_CORRUPT, "field %s: codec %u is for fields that are %s", field->name, codec,
                     field->media ? "not kept" : "kept");
-    if (codec == CODEC_KEPT ? coded != raw + (uint64_t)KEPT_SUM * records : raw > most_decoded(codec, coded))
+    if (kept && codec != schema_kept_codec(schema, f))
+        return fail(err, APL_E_CORRUPT, "field %s: codec %u is for fields whose values are %s", field->name,
+                    codec, codec == CODEC_INDEXED ? "indexed" : "not indexed");
+    if (kept ? !kept_sizes_ok(codec, records, raw, coded) : raw > most_decoded(codec, coded))
         return fail(err, APL_E_CORRUPT, "field %s: %llu coded bytes cannot decode to %llu", field->name,
                     (unsigned long long)coded, (unsigned long long)raw);
     return APL_OK;
@@ -39,7 +52,7 @@ static apl_status parse_entry(struct cursor *c, const struct schema *schema, uns
     uint64_t most = varying ? BLOCK_MAX_RAW : least;
     if (raw < least || raw > most || raw > BLOCK_MAX_RAW || size > *left)
         return fail(err, APL_E_CORRUPT, "field %s: impossible sizes", field->name);
-    TRY(check_codec(field, records, codec, raw, size, err));
+    TRY(check_codec(schema, f, records, codec, raw, size, err));
     column->raw_bytes = (size_t)raw;
     column->coded_bytes = (size_t)size;
     *left -= (size_t)size;

@@ -76,6 +76,9 @@ static void put_entries(struct buffer *b, const struct manifest *m)
     for (unsigned f = 0; f < m->schema.count; f++)
         if (m->schema.fields[f].media)
             put_kept(b, &m->schema, f);
+    for (unsigned f = 0; f < m->schema.count; f++)
+        if (m->schema.indexed[f])
+            put_indexed_field(b, &m->schema, f);
     if (m->info.skipped)
         put_skipped(b, m);
     for (unsigned f = 0; f < m->schema.count; f++)
@@ -139,6 +142,8 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
         return get_class_counts(c, m, err);
     case TAG_KEPT:
         return get_kept(c, m, err);
+    case TAG_INDEXED:
+        return get_indexed_field(c, m, err);
     case TAG_SKIPPED:
         return get_skipped(c, m, err);
     }

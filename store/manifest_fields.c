@@ -81,6 +81,26 @@ apl_status get_kept(struct cursor *c, struct manifest *m, apl_error *err)
                                    : fail_nomem(err);
 }
 
+/* INDEXED: field (4), values that are indexed (8) */
+void put_indexed_field(struct buffer *b, const struct schema *schema, unsigned f)
+{
+    size_t at = entry_begin(b, TAG_INDEXED, ENTRY_REQUIRED);
+    buffer_le(b, f, 4);
+    buffer_le(b, schema->fields[f].indexed, 8);
+    entry_end(b, at);
+}
+
+apl_status get_indexed_field(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    uint32_t f = cursor_u32(c);
+    uint64_t values = cursor_u64(c);
+    if (f >= m->schema.count || !m->schema.fields[f].media || m->schema.indexed[f])
+        return bad_manifest(err, "a field that is indexed");
+    m->schema.indexed[f] = true;
+    m->schema.fields[f].indexed = values;
+    return APL_OK;
+}
+
 /* SKIPPED: files left out (8), listed (4), path and reason of each that is listed (text each) */
 void put_skipped(struct buffer *b, const struct manifest *m)
 {

@@ -3,6 +3,7 @@
 
 #include "bad_block.h"
 #include "bitset.h"
+#include "kept.h"
 #include "parallel.h"
 #include "statistics.h"
 
@@ -21,7 +22,7 @@ struct worker {
     uint64_t number;        /* and which it is */
     bool bad;               /* could not be decoded */
     struct split *splits;   /* this worker's share of the statistics */
-    uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS];
+    uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS], indexed[APL_MAX_FIELDS];
     uint64_t untold; /* bytes decoded since progress was told */
 };
 
@@ -140,6 +141,22 @@ static void count_bytes(const struct job *job, struct worker *w, const struct bl
     }
 }
 
+/* And the values that are indexed to theirs. */
+static apl_status count_indexed(const struct job *job, struct worker *w, const struct block_view *view,
+                                apl_error *err)
+{
+    const struct schema *schema = &job->m->schema;
+    for (unsigned f = 0; f < schema->count; f++) {
+        const struct column_view *v = &view->columns[f];
+        struct kept_index index;
+        if (v->codec != CODEC_INDEXED)
+            continue;
+        TRY(kept_take_index(&w->bc, &schema->fields[f], view->records, v, v->coded, &index, err));
+        w->indexed[f] += kept_count_indexed(&index);
+    }
+    return APL_OK;
+}
+
 /* Each block is counted once, where its first record is met, and also if it then turns out to be bad. */
 static apl_status decode_again(struct job *job, struct worker *w, uint64_t number, bool first_met,
                                apl_error *err)
@@ -151,6 +168,8 @@ static apl_status decode_again(struct job *job, struct worker *w, uint64_t numbe
     TRY(check_place(job, number, &view, err));
     TRY(block_decode(&w->bc, &job->m->schema, &view, &w->block, err));
     TRY(check_records(w, &job->m->schema, &view, err));
+    if (first_met)
+        TRY(count_indexed(job, w, &view, err));
     return check_positions(job, w, number, first_met, err);
 }
 
@@ -314,6 +333,7 @@ static apl_status conclude(struct job *job, unsigned threads, struct findings *f
         for (unsigned i = 0; i < threads; i++) {
             found->raw_bytes[f] += job->workers[i].raw_bytes[f];
             found->stored_bytes[f] += job->workers[i].stored_bytes[f];
+            found->indexed[f] += job->workers[i].indexed[f];
         }
     }
     sha256_free(sha);

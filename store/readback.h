@@ -27,7 +27,7 @@ struct readback {
 struct findings {
     uint64_t bad_blocks;
     uint8_t digests[APL_MAX_FIELDS][32];
-    uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS];
+    uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS], indexed[APL_MAX_FIELDS];
     struct split *splits; /* one for each of the manifest's, with summaries where it has them */
 };
 

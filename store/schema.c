@@ -200,6 +200,11 @@ apl_status schema_set_media(struct schema *schema, unsigned field, const char *m
     return APL_OK;
 }
 
+unsigned schema_kept_codec(const struct schema *schema, unsigned field)
+{
+    return schema->indexed[field] ? CODEC_INDEXED : CODEC_KEPT;
+}
+
 bool schema_keeps(const struct schema *schema)
 {
     for (unsigned f = 0; f < schema->count; f++)

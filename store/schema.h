@@ -12,6 +12,7 @@ struct schema {
     unsigned count;
     apl_field fields[APL_MAX_FIELDS];
     struct codec_choice choices[APL_MAX_FIELDS]; /* how new blocks code them */
+    bool indexed[APL_MAX_FIELDS];                /* kept fields whose values may be indexed */
 };
 
 void schema_free(struct schema *schema);
@@ -28,6 +29,9 @@ apl_status schema_set_classes(struct schema *schema, unsigned field, const char 
 /* Makes a field kept: its values are files of that media type, of `length` bytes; copied. */
 apl_status schema_set_media(struct schema *schema, unsigned field, const char *media, size_t length,
                             apl_error *err);
+
+/* The codec of a kept field's columns: CODEC_KEPT or CODEC_INDEXED. */
+unsigned schema_kept_codec(const struct schema *schema, unsigned field);
 
 /* Are there kept fields? */
 bool schema_keeps(const struct schema *schema);

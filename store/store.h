@@ -55,7 +55,8 @@ apl_status store_block_head(const apl_store *store, uint64_t number, struct bloc
 apl_status store_block_column(const apl_store *store, uint64_t number, struct block_coder *bc,
                               struct block_view *view, unsigned field, apl_error *err);
 
-/* Reads the index of a kept column of such a block, and appends one of its values to `out`. Both are checked. */
+/* Reads the index of a kept column of such a block, and appends one of its values to `out`, restored if it is indexed. Both are
+ * checked. */
 apl_status store_kept_index(const apl_store *store, uint64_t number, struct block_coder *bc,
                             const struct block_view *view, unsigned field, struct kept_index *index,
                             apl_error *err);
@@ -63,13 +64,17 @@ apl_status store_kept_value(const apl_store *store, uint64_t number, struct bloc
                             const struct block_view *view, unsigned field, const struct kept_index *index,
                             uint32_t record, struct buffer *out, apl_error *err);
 
-/* Lists the values of such a column: what store_listed_value() needs to read one of them, much later and in any thread, and check
- * it, without the block. `list` is empty, and of the form that kept_list() tells; `out` has room for the value. */
+/* Lists the values of such a column: what is needed to read one of them, much later and in any thread, and check it, without the
+ * block. `list` is empty, and of the form that kept_list() tells. store_listed_value() reads a value as it is stored, to `out`, which
+ * has room for as many bytes as kept_listed() says; store_listed_file() appends the file that it is. */
 apl_status store_list_kept(const apl_store *store, uint64_t number, struct block_coder *bc,
                            const struct block_view *view, unsigned field, struct raw_column *list,
                            apl_error *err);
 apl_status store_listed_value(const apl_store *store, uint64_t number, unsigned field,
                               const struct raw_column *list, uint32_t record, uint8_t *out, apl_error *err);
+apl_status store_listed_file(const apl_store *store, uint64_t number, struct block_coder *bc, unsigned field,
+                             const struct raw_column *list, uint32_t record, struct buffer *out,
+                             apl_error *err);
 
 /* Puts store, member and block in front of the message of an error that concerns the block, and says that it
  * concerns the block's records. */

@@ -60,37 +60,53 @@ apl_status store_kept_index(const apl_store *store, uint64_t number, struct bloc
     const struct column_view *v = &view->columns[field];
     const uint8_t *bytes;
     apl_status status = lmdb_reader_part(&store->lmdb, &store->blocks[number], v->offset,
-                                         kept_index_bytes(view->records), &bc->file, &bytes, err);
+                                         kept_index_bytes(v->codec, view->records), &bc->file, &bytes, err);
     if (status == APL_OK)
         status =
             kept_take_index(bc, &store->manifest.schema.fields[field], view->records, v, bytes, index, err);
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }
 
-/* The value of a record is not the one that the index tells of. */
-static apl_status wrong_value(const apl_store *store, unsigned field, uint32_t record, apl_error *err)
+/* Copies a value as it is stored to `out`; the copy is what is checked: a mapped file may change. */
+static apl_status copy_value(const apl_store *store, uint64_t number, unsigned field, uint32_t record,
+                             const struct kept_place *place, uint8_t *out, apl_error *err)
 {
-    return fail(err, APL_E_CORRUPT, "field %s: the checksum of record %u of the block is wrong",
-                store->manifest.schema.fields[field].name, record);
+    TRY(lmdb_reader_bytes(&store->lmdb, &store->blocks[number], (size_t)place->offset, place->bytes, out,
+                          err));
+    return kept_value_ok(place, out)
+               ? APL_OK
+               : fail(err, APL_E_CORRUPT, "field %s: the checksum of record %u of the block is wrong",
+                      store->manifest.schema.fields[field].name, record);
+}
+
+/* Appends the file that a value is, whose place in the block is known. */
+static apl_status append_file(const apl_store *store, uint64_t number, struct block_coder *bc, unsigned field,
+                              uint32_t record, const struct kept_place *place, struct buffer *out,
+                              apl_error *err)
+{
+    struct buffer *copy = place->form == KEPT_INDEXED ? &bc->value : out;
+    if (copy == &bc->value)
+        copy->size = 0;
+    if (!buffer_reserve(copy, place->bytes + 1))
+        return fail_nomem(err);
+    TRY(copy_value(store, number, field, record, place, copy->data + copy->size, err));
+    if (copy == out) {
+        out->size += place->bytes;
+        return APL_OK;
+    }
+    apl_status status = kept_restore(bc, place, copy->data, out, err);
+    return status == APL_OK ? APL_OK
+                            : fail_in(err, status, "field %s: record %u of the block",
+                                      store->manifest.schema.fields[field].name, record);
 }
 
 apl_status store_kept_value(const apl_store *store, uint64_t number, struct block_coder *bc,
                             const struct block_view *view, unsigned field, const struct kept_index *index,
                             uint32_t record, struct buffer *out, apl_error *err)
 {
-    size_t offset, size;
-    const uint8_t *bytes;
-    kept_place(index, record, &offset, &size);
-    if (!buffer_reserve(out, size))
-        return fail_nomem(err);
-    apl_status status = lmdb_reader_part(&store->lmdb, &store->blocks[number],
-                                         view->columns[field].offset + offset, size, &bc->file, &bytes, err);
-    if (status == APL_OK) {
-        buffer_put(out, bytes, size);
-        /* the copy is what is checked: a mapped file may change */
-        if (!kept_value_ok(index, record, size ? out->data + out->size - size : NULL, size))
-            status = wrong_value(store, field, record, err);
-    }
+    struct kept_place place = kept_place_of(index, record);
+    place.offset += view->columns[field].offset;
+    apl_status status = append_file(store, number, bc, field, record, &place, out, err);
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }
 
@@ -99,7 +115,8 @@ apl_status store_list_kept(const apl_store *store, uint64_t number, struct block
                            apl_error *err)
 {
     struct kept_index index;
-    uint64_t first = view->columns[field].offset + kept_index_bytes(view->records);
+    const struct column_view *v = &view->columns[field];
+    uint64_t first = v->offset + kept_index_bytes(v->codec, view->records);
     TRY(store_kept_index(store, number, bc, view, field, &index, err));
     return kept_list(&index, first, list, err);
 }
@@ -107,13 +124,16 @@ apl_status store_list_kept(const apl_store *store, uint64_t number, struct block
 apl_status store_listed_value(const apl_store *store, uint64_t number, unsigned field,
                               const struct raw_column *list, uint32_t record, uint8_t *out, apl_error *err)
 {
-    const struct kept_places *places = kept_places(list);
-    uint64_t start;
-    size_t size = raw_column_extent(list, record, &start);
-    apl_status status = lmdb_reader_bytes(&store->lmdb, &store->blocks[number],
-                                          (size_t)(places->first + start), size, out, err);
-    /* the copy is what is checked: a mapped file may change */
-    if (status == APL_OK && hash_xxh3_64(out, size) != places->sums[record])
-        status = wrong_value(store, field, record, err);
+    struct kept_place place = kept_listed(list, record);
+    apl_status status = copy_value(store, number, field, record, &place, out, err);
+    return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}
+
+apl_status store_listed_file(const apl_store *store, uint64_t number, struct block_coder *bc, unsigned field,
+                             const struct raw_column *list, uint32_t record, struct buffer *out,
+                             apl_error *err)
+{
+    struct kept_place place = kept_listed(list, record);
+    apl_status status = append_file(store, number, bc, field, record, &place, out, err);
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }

@@ -162,6 +162,22 @@ apl_status apl_writer_set_media(apl_writer *w, const char *field, const char *me
     return schema_set_media(&w->schema, (unsigned)f, media, strlen(media), err);
 }
 
+apl_status apl_writer_set_indexed(apl_writer *w, const char *field, apl_error *err)
+{
+    TRY(ready_to_append(w, err));
+    if (w->schema_closed)
+        return fail(err, APL_E_INVALID, "%s: fields come before the first member", w->path);
+    int f = schema_find(&w->schema, field);
+    if (f < 0)
+        return fail(err, APL_E_NOTFOUND, "%s: no such field", w->path);
+    const char *media = w->schema.fields[f].media;
+    if (!media || strcmp(media, "image/jpeg") != 0)
+        return fail(err, APL_E_INVALID, "%s: field %s: only kept fields of type image/jpeg are indexed",
+                    w->path, field);
+    w->schema.indexed[f] = true;
+    return APL_OK;
+}
+
 apl_status apl_writer_set_classes(apl_writer *w, const char *field, const char *const *names, uint64_t count,
                                   apl_error *err)
 {

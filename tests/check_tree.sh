@@ -109,7 +109,7 @@ if command -v python3 >/dev/null; then
     fi
 fi
 
-base=store/base codec="$base store/codec" jpeg="$base store/codec store/jpeg" store="$base store/codec store/jpeg store" image="$base reader/image" photo="$base reader/photo"
+base=store/base codec="$base store/codec" jpeg="$base store/codec store/jpeg" store="$base store/codec store/jpeg store" image="$base reader/image" photo="$base store/jpeg reader/photo"
 split="$store store/split" order="$store store/split reader/order"
 check "tree: base sees nothing above it" only_sees store/base
 check "tree: codec sees base" only_sees store/codec $base
@@ -118,7 +118,7 @@ check "tree: store sees jpeg, codec and base" only_sees store $jpeg
 check "tree: split sees store and what is below" only_sees store/split $store
 check "tree: order sees split and what is below" only_sees reader/order $split
 check "tree: image sees base" only_sees reader/image $base
-check "tree: photo sees base" only_sees reader/photo $base
+check "tree: photo sees jpeg and base" only_sees reader/photo $base store/jpeg
 check "tree: effects see image, photo and base" only_sees reader/effects $image $photo
 check "tree: reader sees order, effects and what is below" only_sees reader $order $image $photo reader/effects
 check "tree: images see base and the decoder of JPEG images" only_sees ingest/images $photo

@@ -74,7 +74,7 @@ static apl_status take(struct jpeg_decoder *d, struct jpeg_bytes bytes, struct j
     if (status != APL_OK)
         return status;
     if (region.width == 0)
-        region = (struct jpeg_region){0, 0, info.width, info.height};
+        region = (struct jpeg_region){.width = info.width, .height = info.height};
     status = jpeg_decoder_start(d, region, eighths, chroma, &t->planes, err);
     if (status == APL_OK)
         status = take_bands(d, t, err);
@@ -233,7 +233,7 @@ Test(jpeg, a_header_says_what_an_image_is)
 
 /* -------------------------------------------------------------------------------------------- bad bytes */
 
-static const struct jpeg_region everything = {0, 0, 0, 0};
+static const struct jpeg_region everything = {.left = 0};
 
 static apl_status take_all(struct jpeg_decoder *d, struct jpeg_bytes bytes, enum jpeg_chroma chroma,
                            apl_error *err)

@@ -374,7 +374,7 @@ static void repair(struct bench *b, unsigned f)
 {
     uint32_t n = b->block.records, head = HEAD + ENTRY * b->schema.count + 16 * n;
     uint8_t *entry = b->copy + HEAD + ENTRY * f, *coded = b->copy + b->view.columns[f].offset;
-    store_le(entry + 32, hash_xxh3_64(coded, kept_index_bytes(n)), 8);
+    store_le(entry + 32, hash_xxh3_64(coded, kept_index_bytes(CODEC_KEPT, n)), 8);
     store_le(b->copy + 8, hash_xxh3_64(b->copy + 16, head - 16), 8);
 }
 
@@ -449,12 +449,19 @@ Test(kept, crafted_entries)
         unsigned field, at, bytes;
         uint64_t value;
         const char *complaint;
-    } lies[] = {{1, 8, 8, raw + 1, "cannot decode"},    {1, 8, 8, raw - 1, "cannot decode"},
-                {1, 8, 8, 0, "impossible sizes"},       {1, 8, 8, UINT64_MAX, "impossible sizes"},
-                {1, 8, 8, coded, "cannot decode"},      {1, 16, 8, UINT64_MAX, "impossible sizes"},
-                {1, 16, 8, coded - 1, "cannot decode"}, {1, 16, 8, 0, "cannot decode"},
-                {1, 0, 1, CODEC_RAW, "are not kept"},   {1, 0, 1, CODEC_ZSTD, "are not kept"},
-                {1, 0, 1, 6, "codec 6 is not known"},   {3, 0, 1, CODEC_KEPT, "are kept"},
+    } lies[] = {{1, 8, 8, raw + 1, "cannot decode"},
+                {1, 8, 8, raw - 1, "cannot decode"},
+                {1, 8, 8, 0, "impossible sizes"},
+                {1, 8, 8, UINT64_MAX, "impossible sizes"},
+                {1, 8, 8, coded, "cannot decode"},
+                {1, 16, 8, UINT64_MAX, "impossible sizes"},
+                {1, 16, 8, coded - 1, "cannot decode"},
+                {1, 16, 8, 0, "cannot decode"},
+                {1, 0, 1, CODEC_RAW, "are not kept"},
+                {1, 0, 1, CODEC_ZSTD, "are not kept"},
+                {1, 0, 1, CODEC_INDEXED, "values are indexed"},
+                {1, 0, 1, 7, "codec 7 is not known"},
+                {3, 0, 1, CODEC_KEPT, "are kept"},
                 {0, 0, 1, CODEC_KEPT, "are kept"}};
     for (size_t i = 0; i < COUNT(lies); i++) {
         store_le(b->copy + HEAD + ENTRY * lies[i].field + lies[i].at, lies[i].value, lies[i].bytes);

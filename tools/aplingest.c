@@ -164,6 +164,8 @@ static const struct option_row rows[] = {
      OPTION_CALL, 0, take_skip_bad},
     {0, "no-check", NULL, "keep JPEG images without decoding them once to see that they can be",
      OPTION_SWITCH, offsetof(struct job, ingest.unchecked), NULL},
+    {0, "keep-files", NULL, "store JPEG images as they came, without an index for fast crops", OPTION_SWITCH,
+     offsetof(struct job, ingest.keep_files), NULL},
     {0, "json", NULL, "print one JSON object instead of the summary", OPTION_FLAG, offsetof(struct job, json),
      NULL},
     {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},

@@ -49,11 +49,12 @@ static json_t *classes_json(const apl_field *field)
 static json_t *field_json(const apl_store *store, unsigned i)
 {
     const apl_field *f = apl_store_field(store, i);
-    return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "name", json_text(f->name),
-                     "dtype", apl_dtype_name(f->dtype), "shape", shape_json(f), "mark", role_text(f->role),
-                     "classes", classes_json(f), "media", f->media ? json_text(f->media) : json_null(),
-                     "codec", f->codec, "level", f->level, "raw_bytes", json_count(f->raw_bytes),
-                     "stored_bytes", json_count(f->stored_bytes), "sha256", json_digest(f->digest));
+    return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "name",
+                     json_text(f->name), "dtype", apl_dtype_name(f->dtype), "shape", shape_json(f), "mark",
+                     role_text(f->role), "classes", classes_json(f), "media",
+                     f->media ? json_text(f->media) : json_null(), "indexed", json_count(f->indexed), "codec",
+                     f->codec, "level", f->level, "raw_bytes", json_count(f->raw_bytes), "stored_bytes",
+                     json_count(f->stored_bytes), "sha256", json_digest(f->digest));
 }
 
 /* The most counts that are listed: even a small file can claim more splits and classes than fit in memory. */

@@ -24,6 +24,8 @@ static apl_status add_field(struct copy *c, const struct copy_field *f, apl_erro
         apl_writer_add_field(c->writer, like->name, f->dtype, like->role, like->ndim, like->shape, err);
     if (status == APL_OK && like->media)
         status = apl_writer_set_media(c->writer, like->name, like->media, err);
+    if (status == APL_OK && like->indexed)
+        status = apl_writer_set_indexed(c->writer, like->name, err);
     if (status == APL_OK && f->classes)
         status = apl_writer_set_classes(c->writer, like->name, f->classes, f->class_count, err);
     else if (status == APL_OK && like->class_count)

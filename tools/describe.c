@@ -5,6 +5,7 @@
 #include "splits.h"
 #include "table.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +51,11 @@ const char *role_text(apl_role role)
 
 static const char *codec_text(const apl_field *field)
 {
-    char text[APL_MAX_NAME + 16];
-    if (field->media)
+    char text[APL_MAX_NAME + 64];
+    if (field->media && field->indexed)
+        snprintf(text, sizeof text, "%s, %" PRIu64 " indexed (%s)", field->codec, field->indexed,
+                 field->media);
+    else if (field->media)
         snprintf(text, sizeof text, "%s (%s)", field->codec, field->media);
     else if (field->level)
         snprintf(text, sizeof text, "%s %d", field->codec, field->level);

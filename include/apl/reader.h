@@ -146,7 +146,7 @@ typedef struct apl_reader_options {
     size_t state_size;
 
     /* The number of records to shuffle among. 0: the whole split if it is at most 4 GiB decoded, otherwise as many
-     * records as 4 GiB hold. Values of kept fields take 20 bytes each here, whatever their size: they are read from the
+     * records as 4 GiB hold. Values of kept fields take 28 bytes each here, whatever their size: they are read from the
      * file when their batch is made. So a store of photos is shuffled as a whole, however large it is. With `reuse`, a window that does not cover the split takes up to `reuse` times its memory,
      * which the default allows for. */
     uint64_t window;

@@ -64,6 +64,9 @@ typedef struct apl_field {
     /* The media type of a kept field, such as "image/jpeg": each value is a file, byte for byte as it came. NULL: the
      * field is not kept. */
     const char *media;
+    /* Values of a kept field that are stored as indexed JPEG images: parts of them can be decoded alone. Whoever asks for such
+     * a value gets the file, byte for byte as it came, all the same. 0: none are */
+    uint64_t indexed;
 } apl_field;
 
 /* A split of the source, a named subset of the records: the ids first ... first+count-1. */

@@ -83,6 +83,13 @@ APL_API APL_MUST_USE apl_status apl_writer_set_media(apl_writer *writer, const c
 APL_API APL_MUST_USE apl_status apl_check_jpeg(const void *file, size_t size, int decode, uint32_t shape[3],
                                                apl_error *err);
 
+/*
+ * Lets the values of a kept field of the media type "image/jpeg" be indexed: each JPEG image that can be restored to the byte is
+ * stored without loss in a form of which any part of the image is decoded without the rest, about as large as the file, and
+ * restored whenever it is asked for. All other values are stored as they are. Only before the first member.
+ */
+APL_API APL_MUST_USE apl_status apl_writer_set_indexed(apl_writer *writer, const char *field, apl_error *err);
+
 /* Names the classes 0 ... count-1 of a scalar target field of type u8, u16 or u32; names must be distinct. At any time
  * before commit. If a record has any other value, commit fails with APL_E_INVALID. */
 APL_API APL_MUST_USE apl_status apl_writer_set_classes(apl_writer *writer, const char *field,

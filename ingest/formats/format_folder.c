@@ -151,7 +151,8 @@ static apl_status add_pixels_field(struct folder_images *f, apl_error *err)
         return apl_writer_add_field(f->writer, "image", f->plan.bits == 16 ? APL_U16 : APL_U8, APL_INPUT, 3,
                                     f->plan.fixed ? fixed : any, err);
     TRY(apl_writer_add_field(f->writer, "image", APL_U8, APL_INPUT, 1, any, err));
-    return apl_writer_set_media(f->writer, "image", "image/jpeg", err);
+    TRY(apl_writer_set_media(f->writer, "image", "image/jpeg", err));
+    return f->host->options->keep_files ? APL_OK : apl_writer_set_indexed(f->writer, "image", err);
 }
 
 static apl_status add_image_fields(struct folder_images *f, apl_error *err)

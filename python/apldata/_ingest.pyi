@@ -17,6 +17,7 @@ def ingest(
     format: str | None,
     skip_bad: int,
     unchecked: bool,
+    keep_files: bool,
     more: list[bytes],
     classes: list[bytes],
     image_column: str | None,

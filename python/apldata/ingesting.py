@@ -169,6 +169,7 @@ def ingest(
     outside: bool = False,
     skip_bad: int = 0,
     check: bool = True,
+    keep_files: bool = False,
     force: bool = False,
 ) -> IngestSummary:
     """Turns a dataset, an archive or a directory, into a store.
@@ -209,6 +210,8 @@ def ingest(
         skip_bad: this many files that are bad in themselves, such as images that do not decode, are left
             out, each with a warning; the first beyond that is an error.
         check: decode each image once to see that it can be.
+        keep_files: store JPEGs as they came. By default they are stored without loss in a form of which
+            readers decode only the parts under a crop; their files are restored to the byte when asked for.
 
     Returns:
         What has been done.
@@ -238,7 +241,7 @@ def ingest(
         whole("block_records", block_records, 0, 65536), shuffled,
         0 if shuffle is True or not shuffled else whole("shuffle", shuffle), replace,
         flag("partial", partial), optional_text("format", format), whole("skip_bad", skip_bad),
-        not flag("check", check), [os.fsencode(path) for path in more], _class_names(classes),
+        not flag("check", check), flag("keep_files", keep_files), [os.fsencode(path) for path in more], _class_names(classes),
         optional_text("image", image), optional_text("label", label), _column_types(types),
         flag("outside", outside),
     )  # fmt: skip

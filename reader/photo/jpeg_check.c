@@ -8,7 +8,7 @@ apl_status jpeg_check(struct jpeg_decoder *d, const void *bytes, size_t size, bo
     struct jpeg_band band = {.plane[0].count = 1};
     apl_status status = jpeg_decoder_open(d, bytes, size, info, err);
     if (status == APL_OK && decode)
-        status = jpeg_decoder_start(d, (struct jpeg_region){0, 0, info->width, info->height}, 1,
+        status = jpeg_decoder_start(d, (struct jpeg_region){.width = info->width, .height = info->height}, 1,
                                     JPEG_CHROMA_PLANES, &planes, err);
     while (status == APL_OK && decode && band.plane[0].count > 0)
         status = jpeg_decoder_next(d, &band, err);

@@ -1,7 +1,7 @@
-/* Bands of samples come from the decoder, are resampled across as they come, and wait in rings until a row of the result has
- * all that it needs: see photo.h. */
+/* Bands are resampled across as they come, and wait in rings until a row of the result has all that it needs: see photo.h. */
 #include "photo.h"
 
+#include "photo_source.h"
 #include "resample.h"
 #include "status.h"
 
@@ -17,7 +17,7 @@ struct ring {
 };
 
 struct photo {
-    struct jpeg_decoder *decoder;
+    struct photo_source *source;
     struct plane_bands bands;          /* of `pixels` */
     const struct photo_pixels *pixels; /* the image, if it is decoded already; else NULL */
     unsigned outputs;                  /* channels of the result */
@@ -44,8 +44,8 @@ struct photo *photo_new(void)
     if (!p)
         return NULL;
     p->kernels = resample_for(cpu_variant());
-    p->decoder = jpeg_decoder_new();
-    if (!p->decoder) {
+    p->source = photo_source_new();
+    if (!p->source) {
         photo_free(p);
         return NULL;
     }
@@ -56,8 +56,8 @@ void photo_free(struct photo *p)
 {
     if (!p)
         return;
-    jpeg_decoder_free(p->decoder);
     planes_free(&p->bands);
+    photo_source_free(p->source);
     for (int i = 0; i < JPEG_PLANES; i++) {
         resample_axis_free(&p->across[i]);
         resample_axis_free(&p->down[i]);
@@ -259,7 +259,7 @@ static apl_status wait_for(struct photo *p, uint32_t out, apl_error *err)
         if (p->pixels)
             planes_next(&p->bands, &band);
         else
-            TRY(jpeg_decoder_next(p->decoder, &band, err));
+            TRY(photo_source_next(p->source, &band, err));
         if (band.plane[0].count == 0)
             return fail(err, APL_E_CORRUPT, "JPEG: ends before its last row");
         for (unsigned i = 0; i < p->planes.count; i++)
@@ -318,44 +318,70 @@ static apl_status make_open(struct photo *p, const struct crop_plan *plan, enum 
         memset(rgb, 0, (size_t)p->outputs * plan->window.height * plan->window.width);
     if (c.width == 0 || c.height == 0)
         return APL_OK;
-    struct jpeg_region region;
+    struct jpeg_region region = {.edge = 0};
     touched(plan->box.left, plan->box.width, plan->width, c.left, c.width, &region.left, &region.width);
     touched(plan->box.top, plan->box.height, plan->height, c.top, c.height, &region.top, &region.height);
     if (p->pixels && !planes_start(&p->bands, p->pixels, region, &p->planes))
         return fail_nomem(err);
     if (!p->pixels)
-        TRY(jpeg_decoder_start(p->decoder, region, eighths_of(plan), chroma, &p->planes, err));
+        TRY(photo_source_start(p->source, region, eighths_of(plan), chroma, &p->planes, err));
     TRY(make_all_axes(p, plan, &c, err));
     TRY(make_rings(p, c.width, err));
     return make_window(p, plan, &c, rgb, err);
 }
 
-static apl_status open_jpeg(struct photo *p, const void *bytes, size_t size, apl_error *err)
+static apl_status open_jpeg(struct photo *p, const void *bytes, size_t size, bool is_indexed, apl_error *err)
 {
     p->pixels = NULL;
     p->outputs = PHOTO_CHANNELS;
-    return jpeg_decoder_open(p->decoder, bytes, size, &p->info, err);
+    return photo_source_open(p->source, bytes, size, is_indexed, &p->info, err);
+}
+
+static apl_status make_plan(struct photo *p, const void *bytes, size_t size, bool is_indexed,
+                            const struct crop_plan *plan, enum jpeg_chroma chroma, uint8_t *rgb,
+                            apl_error *err)
+{
+    TRY(open_jpeg(p, bytes, size, is_indexed, err));
+    apl_status status = make_open(p, plan, chroma, rgb, err);
+    photo_source_end(p->source);
+    return status;
+}
+
+static apl_status make_drawn(struct photo *p, const void *bytes, size_t size, bool is_indexed,
+                             const struct crop_rules *rules, struct crop_draws draws, enum jpeg_chroma chroma,
+                             uint8_t *rgb, apl_error *err)
+{
+    struct crop_plan plan;
+    TRY(open_jpeg(p, bytes, size, is_indexed, err));
+    apl_status status = crop_plan(rules, p->info.width, p->info.height, draws, &plan, err);
+    if (status == APL_OK)
+        status = make_open(p, &plan, chroma, rgb, err);
+    photo_source_end(p->source);
+    return status;
 }
 
 apl_status photo_make(struct photo *p, const void *bytes, size_t size, const struct crop_plan *plan,
                       enum jpeg_chroma chroma, uint8_t *rgb, apl_error *err)
 {
-    TRY(open_jpeg(p, bytes, size, err));
-    apl_status status = make_open(p, plan, chroma, rgb, err);
-    jpeg_decoder_end(p->decoder);
-    return status;
+    return make_plan(p, bytes, size, false, plan, chroma, rgb, err);
+}
+
+apl_status photo_make_indexed(struct photo *p, const void *bytes, size_t size, const struct crop_plan *plan,
+                              enum jpeg_chroma chroma, uint8_t *rgb, apl_error *err)
+{
+    return make_plan(p, bytes, size, true, plan, chroma, rgb, err);
 }
 
 apl_status photo_draw(struct photo *p, const void *bytes, size_t size, const struct crop_rules *rules,
                       struct crop_draws draws, enum jpeg_chroma chroma, uint8_t *rgb, apl_error *err)
 {
-    struct crop_plan plan;
-    TRY(open_jpeg(p, bytes, size, err));
-    apl_status status = crop_plan(rules, p->info.width, p->info.height, draws, &plan, err);
-    if (status == APL_OK)
-        status = make_open(p, &plan, chroma, rgb, err);
-    jpeg_decoder_end(p->decoder);
-    return status;
+    return make_drawn(p, bytes, size, false, rules, draws, chroma, rgb, err);
+}
+
+apl_status photo_draw_indexed(struct photo *p, const void *bytes, size_t size, const struct crop_rules *rules,
+                              struct crop_draws draws, enum jpeg_chroma chroma, uint8_t *rgb, apl_error *err)
+{
+    return make_drawn(p, bytes, size, true, rules, draws, chroma, rgb, err);
 }
 
 apl_status photo_draw_pixels(struct photo *p, const struct photo_pixels *image,

@@ -31,4 +31,13 @@ apl_status photo_draw_pixels(struct photo *photo, const struct photo_pixels *ima
                              const struct crop_rules *rules, struct crop_draws draws, unsigned outputs,
                              uint8_t *out, apl_error *err);
 
+/* The same of an indexed image (see store/jpeg/indexed.h): of the file that it came from the result is the same to the byte, but only
+ * the parts under the crop are decoded. */
+apl_status photo_make_indexed(struct photo *photo, const void *bytes, size_t size,
+                              const struct crop_plan *plan, enum jpeg_chroma chroma, uint8_t *rgb,
+                              apl_error *err);
+apl_status photo_draw_indexed(struct photo *photo, const void *bytes, size_t size,
+                              const struct crop_rules *rules, struct crop_draws draws,
+                              enum jpeg_chroma chroma, uint8_t *rgb, apl_error *err);
+
 #endif

@@ -22,8 +22,9 @@ enum codec_id {
 };
 #define CODEC_COUNT 5
 
-/* The columns of kept fields have this number instead; they are no business of codecs but of store/kept.h. */
+/* The columns of kept fields have one of these numbers instead; they are no business of codecs but of store/kept.h. */
 #define CODEC_KEPT      5
+#define CODEC_INDEXED   6
 #define CODEC_KEPT_NAME "kept"
 
 struct codec_choice {

@@ -58,7 +58,7 @@ static bool take_restart(struct cursor *c, uint64_t k)
     return marker && marker[0] == 0xff && marker[1] == MARKER_RST0 + k % 8;
 }
 
-static void take_pad(struct stream *s, uint8_t last, unsigned bits, struct buffer *pads)
+static void take_padding(struct stream *s, uint8_t last, unsigned bits, struct buffer *pads)
 {
     uint8_t mask = (uint8_t)((1u << bits) - 1), pad = last & mask;
     s->not_zeros |= pad != 0;
@@ -89,7 +89,7 @@ bool stream_decode(struct stream *s, struct cursor *c, struct blocks *blocks, st
         int64_t left = bits_left(&bits);
         if (left < 0 || left > 7)
             return false;
-        take_pad(s, plain->data[plain->size - 1], (unsigned)left, pads);
+        take_padding(s, plain->data[plain->size - 1], (unsigned)left, pads);
     }
     return !pads->failed;
 }

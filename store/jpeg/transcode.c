@@ -5,6 +5,8 @@
 #include "indexed.h"
 
 #define WRITER_MOST_SCANS BLOCKS_COMPONENTS
+#define LEAST_WIDTH       8u     /* pixels; libjpeg interpolates chroma of narrower images otherwise */
+#define MOST_WIDTH        65500u /* pixels that libjpeg takes, what fills up a row included */
 
 apl_status transcoder_init(struct transcoder *t, apl_error *err)
 {
@@ -211,6 +213,8 @@ static bool put_indexed(struct transcoder *t, const struct file_parts *parts, ui
     unsigned mcus = choose_segment(&s->frame);
     unsigned pads = !s->not_ones ? PADS_ONES : !s->not_zeros ? PADS_ZEROS : PADS_LISTED;
     size_t begin = out->size, tables = begin + INDEXED_HEAD;
+    if (s->frame.width < LEAST_WIDTH || (w.columns + mcus) * 8 * s->frame.across[0] > MOST_WIDTH)
+        return false;
     struct codes *k = calloc(1, sizeof *k);
     if (!k)
         return false;
