@@ -5,6 +5,7 @@
 #include "manifest.h"
 #include "schemas.h"
 #include "small.h"
+#include "transcode.h"
 
 #include <sys/stat.h>
 
@@ -278,6 +279,64 @@ static void jpeg_seeds(void)
         }
 }
 
+/* A file to index, and what it becomes. */
+static void indexed_seed(struct transcoder *t, const struct jpeg_case *k, const char *name)
+{
+    struct jpeg_bytes bytes = jpeg_draw(k);
+    struct buffer data = {0};
+    bool indexed;
+    apl_error err;
+    char full[64];
+    const uint8_t head[8] = {1,
+                             2,
+                             (uint8_t)(k->width - 2),
+                             (uint8_t)(k->height - 2),
+                             (uint8_t)(bytes.size >> 8),
+                             (uint8_t)bytes.size,
+                             1,
+                             (uint8_t)k->quality};
+    buffer_put(&data, head, 8);
+    buffer_put(&data, bytes.data, bytes.size);
+    snprintf(full, sizeof full, "%s-file", name);
+    seed("indexed", full, data.data, data.size);
+    data.size = 8;
+    data.data[6] = 0;
+    MUST(transcode(t, bytes.data, bytes.size, &data, &indexed, &err) == APL_OK);
+    snprintf(full, sizeof full, "%s-form", name);
+    if (indexed)
+        seed("indexed", full, data.data, data.size);
+    buffer_free(&data);
+    free(bytes.data);
+}
+
+static void indexed_seeds(void)
+{
+    static const jpeg_scan_info apart[] = {
+        {1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
+    struct transcoder t;
+    apl_error err;
+    MUST(transcoder_init(&t, &err) == APL_OK);
+    for (int i = 0; i < 10; i++) {
+        struct jpeg_case k = {.width = 34 + 3 * (unsigned)i,
+                              .height = 27,
+                              .colour = i < 2    ? JCS_GRAYSCALE
+                                        : i == 9 ? JCS_RGB
+                                                 : JCS_YCbCr,
+                              .across = 1 + (i & 1),
+                              .down = 1 + (i >> 1 & 1),
+                              .restart = i > 4 ? (unsigned)i - 3 : 0,
+                              .quality = 50 + 4 * i};
+        char name[32];
+        if (i == 8) {
+            k.scans = apart;
+            k.scan_count = 3;
+        }
+        snprintf(name, sizeof name, "case%d", i);
+        indexed_seed(&t, &k, name);
+    }
+    transcoder_free(&t);
+}
+
 int main(int argc, char **argv)
 {
     MUST(argc == 2);
@@ -287,5 +346,6 @@ int main(int argc, char **argv)
     store_seeds();
     small_seeds();
     jpeg_seeds();
+    indexed_seeds();
     return 0;
 }

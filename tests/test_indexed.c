@@ -1,0 +1,207 @@
+/* Stores whose JPEG files are indexed: whoever asks for a value gets the file, and batches are those of a store that keeps files. */
+#include "jpegs.h"
+#include "store_fixture.h"
+
+#include <criterion/criterion.h>
+
+#define IMAGES 30
+#define SIDE   24
+
+TestSuite(indexed, .init = fx_set_up, .fini = fx_tear_down, .timeout = 240);
+
+static struct jpeg_bytes files[IMAGES];
+
+/* Of all kinds; one that is empty, one that is no image. */
+static void draw_files(void)
+{
+    for (unsigned i = 0; i < IMAGES; i++) {
+        struct jpeg_case k = jpeg_cases[i % JPEG_CASES];
+        k.width += 40 + i;
+        k.height += 40 + 2 * i;
+        files[i] = jpeg_draw(&k);
+    }
+    files[3].size = 0;
+    files[4].size = 11;
+}
+
+static void free_files(void)
+{
+    for (unsigned i = 0; i < IMAGES; i++)
+        free(files[i].data);
+}
+
+static apl_store *store_of(const char *name, bool indexed, bool shuffled)
+{
+    static const int64_t any[1] = {-1};
+    apl_writer_options options = APL_WRITER_OPTIONS_INIT;
+    apl_writer *w = NULL;
+    options.shuffle = shuffled;
+    options.block_records = 7;
+    OK(apl_writer_open(fx_path(name), &options, &w, &fx_err));
+    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 1, any, &fx_err));
+    OK(apl_writer_set_media(w, "image", "image/jpeg", &fx_err));
+    if (indexed)
+        OK(apl_writer_set_indexed(w, "image", &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    for (unsigned i = 0; i < IMAGES; i++) {
+        const int64_t shape[1] = {(int64_t)files[i].size};
+        OK(apl_writer_append(w, (apl_value[]){{files[i].data, shape}}, &fx_err));
+    }
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+    return fx_open(fx_path(name));
+}
+
+static void is_file(const apl_column *c, size_t row, unsigned file)
+{
+    cr_assert_eq(c->offsets[row + 1] - c->offsets[row], files[file].size, "file %u", file);
+    cr_assert_eq(c->shapes[row], (int64_t)files[file].size);
+    cr_assert(files[file].size == 0 ||
+                  memcmp((const uint8_t *)c->data + c->offsets[row], files[file].data, files[file].size) == 0,
+              "file %u", file);
+}
+
+Test(indexed, a_value_asked_for_is_the_file)
+{
+    draw_files();
+    apl_store *s = store_of("db", true, false);
+    const apl_field *f = apl_store_field(s, 0);
+    apl_batch *b;
+    cr_assert(f->indexed > IMAGES / 3 && f->indexed < IMAGES - 2, "%llu", (unsigned long long)f->indexed);
+    for (unsigned i = 0; i < IMAGES; i++) {
+        OK(apl_store_get(s, i, &b, &fx_err));
+        is_file(apl_batch_column(b, 0), 0, i);
+        apl_batch_release(b);
+    }
+    OK(apl_store_verify(s, NULL, &fx_err));
+    apl_store_close(s);
+    free_files();
+}
+
+Test(indexed, digests_are_those_of_the_files)
+{
+    draw_files();
+    for (int shuffled = 0; shuffled < 2; shuffled++) {
+        apl_store *a = store_of(shuffled ? "a1" : "a0", true, shuffled),
+                  *b = store_of(shuffled ? "b1" : "b0", false, shuffled);
+        cr_assert_eq(apl_store_field(b, 0)->indexed, 0);
+        cr_assert_eq(apl_store_field(a, 0)->raw_bytes, apl_store_field(b, 0)->raw_bytes);
+        cr_assert(memcmp(apl_store_info(a)->content_digest, apl_store_info(b)->content_digest, 32) == 0);
+        OK(apl_store_verify(a, NULL, &fx_err));
+        apl_store_close(a);
+        apl_store_close(b);
+    }
+    free_files();
+}
+
+Test(indexed, a_reader_without_a_transform_gives_files)
+{
+    draw_files();
+    apl_store *s = store_of("db", true, false);
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader *r;
+    apl_batch *b;
+    size_t rows = 0;
+    o.batch_size = 4;
+    o.threads = 2;
+    OK(apl_reader_open(s, &o, &r, &fx_err));
+    while (apl_reader_next(r, &b, &fx_err) == APL_OK) {
+        for (size_t k = 0; k < apl_batch_rows(b); k++)
+            is_file(apl_batch_column(b, 0), k, (unsigned)apl_batch_ids(b)[k]);
+        rows += apl_batch_rows(b);
+        apl_batch_release(b);
+    }
+    cr_assert_eq(rows, IMAGES);
+    apl_reader_close(r);
+    apl_store_close(s);
+    free_files();
+}
+
+static apl_reader *open_crops(apl_store *s)
+{
+    apl_transform t = APL_TRANSFORM_INIT;
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader *r;
+    t.sizing = APL_SIZING_RANDOM;
+    t.crop_height = t.crop_width = SIDE;
+    o.batch_size = 4;
+    o.seed = 5;
+    o.transforms = &t;
+    o.transform_count = 1;
+    OK(apl_reader_open(s, &o, &r, &fx_err));
+    return r;
+}
+
+Test(indexed, batches_of_crops_are_those_of_the_files)
+{
+    draw_files();
+    for (unsigned i = 3; i < 5; i++) {
+        free(files[i].data);
+        files[i] = jpeg_draw(
+            &(struct jpeg_case){.width = 80 + i, .height = 70, .colour = JCS_YCbCr, .across = 2, .down = 2});
+    }
+    apl_store *a = store_of("a", true, false), *b = store_of("b", false, false);
+    apl_reader *ra = open_crops(a), *rb = open_crops(b);
+    apl_batch *x, *y;
+    apl_status status;
+    while ((status = apl_reader_next(ra, &x, &fx_err)) == APL_OK) {
+        OK(apl_reader_next(rb, &y, &fx_err));
+        const apl_column *c = apl_batch_column(x, 0), *d = apl_batch_column(y, 0);
+        cr_assert(c->bytes == d->bytes && memcmp(c->data, d->data, c->bytes) == 0);
+        apl_batch_release(x);
+        apl_batch_release(y);
+    }
+    cr_assert_eq(status, APL_END);
+    apl_reader_close(ra);
+    apl_reader_close(rb);
+    apl_store_close(a);
+    apl_store_close(b);
+    free_files();
+}
+
+Test(indexed, only_jpeg_images_are_indexed)
+{
+    static const int64_t any[1] = {-1};
+    apl_writer *w = NULL;
+    OK(apl_writer_open(fx_path("db"), NULL, &w, &fx_err));
+    OK(apl_writer_add_field(w, "plain", APL_U8, APL_INPUT, 1, any, &fx_err));
+    OK(apl_writer_add_field(w, "sound", APL_U8, APL_INPUT, 1, any, &fx_err));
+    OK(apl_writer_set_media(w, "sound", "audio/flac", &fx_err));
+    FAILS(APL_E_INVALID, apl_writer_set_indexed(w, "plain", &fx_err));
+    FAILS(APL_E_INVALID, apl_writer_set_indexed(w, "sound", &fx_err));
+    FAILS(APL_E_NOTFOUND, apl_writer_set_indexed(w, "none", &fx_err));
+    apl_writer_close(w);
+}
+
+/* Every 97th bit of the file, in turn: what comes out is what went in, or an error. */
+Test(indexed, damage_is_found)
+{
+    draw_files();
+    apl_store_close(store_of("db", true, false));
+    char path[512];
+    size_t size;
+    snprintf(path, sizeof path, "%s", fx_path("db/data.mdb"));
+    uint8_t *bytes = fx_read(path, &size);
+    unsigned found = 0;
+    for (size_t bit = 8 * 5000; bit < 8 * size; bit += 8 * size / 211) {
+        apl_store *s;
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        fx_write(path, bytes, size);
+        apl_status status = apl_store_open(fx_path("db"), NULL, &s, &fx_err);
+        for (unsigned i = 0; status == APL_OK && i < IMAGES; i++) {
+            apl_batch *b;
+            if (apl_store_get(s, i, &b, &fx_err) != APL_OK) {
+                found++;
+                continue;
+            }
+            is_file(apl_batch_column(b, 0), 0, i);
+            apl_batch_release(b);
+        }
+        if (status == APL_OK)
+            apl_store_close(s);
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    cr_assert_gt(found, 50);
+    free(bytes);
+    free_files();
+}
