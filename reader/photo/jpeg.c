@@ -314,8 +314,7 @@ static uint32_t crop_columns(struct jpeg_decoder *d, unsigned eighths)
     uint64_t end = ((uint64_t)d->region.left + d->region.width) * eighths;
     uint32_t left = (uint32_t)((uint64_t)d->region.left * eighths / 8);
     JDIMENSION from = left < CONTEXT ? 0 : left - CONTEXT, right = (JDIMENSION)((end + 7) / 8) + CONTEXT;
-    JDIMENSION edge = d->region.edge ? (d->region.edge * eighths + 7) / 8 : d->c.output_width;
-    right = right < edge ? right : edge;
+    right = right < d->c.output_width ? right : d->c.output_width;
     JDIMENSION width = right - from;
     jpeg_crop_scanline(&d->c, &from, &width);
     return from;

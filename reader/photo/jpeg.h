@@ -30,7 +30,6 @@ struct jpeg_info {
 /* In pixels of the image; within it, and not empty. */
 struct jpeg_region {
     uint32_t left, top, width, height;
-    uint32_t edge; /* columns of the file that are the image's; 0: all are */
 };
 
 /* How a plane of the whole image lies on the image: sample k covers the pixels from k * step to (k + 1) * step. */

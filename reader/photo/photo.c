@@ -318,7 +318,7 @@ static apl_status make_open(struct photo *p, const struct crop_plan *plan, enum 
         memset(rgb, 0, (size_t)p->outputs * plan->window.height * plan->window.width);
     if (c.width == 0 || c.height == 0)
         return APL_OK;
-    struct jpeg_region region = {.edge = 0};
+    struct jpeg_region region;
     touched(plan->box.left, plan->box.width, plan->width, c.left, c.width, &region.left, &region.width);
     touched(plan->box.top, plan->box.height, plan->height, c.top, c.height, &region.top, &region.height);
     if (p->pixels && !planes_start(&p->bands, p->pixels, region, &p->planes))

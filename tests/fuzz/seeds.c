@@ -337,12 +337,49 @@ static void indexed_seeds(void)
     transcoder_free(&t);
 }
 
+/* Of every sampling, from none to much detail; behind eight bytes that ask for the whole image, or a part. */
+static void segments_seed(struct transcoder *t, const struct jpeg_case *drawn, unsigned number)
+{
+    struct jpeg_bytes file = jpeg_draw(drawn);
+    struct buffer image = {.data = NULL};
+    const uint8_t head[8] = {0, 0, (uint8_t)(number % 3 ? 255 : 100), 255, (uint8_t)number};
+    char name[32];
+    bool indexed;
+    buffer_put(&image, head, sizeof head);
+    MUST(transcode(t, file.data, file.size, &image, &indexed, NULL) == APL_OK);
+    snprintf(name, sizeof name, "image-%02u", number);
+    if (indexed)
+        seed("segments", name, image.data, image.size);
+    buffer_free(&image);
+    free(file.data);
+}
+
+static void segments_seeds(void)
+{
+    static const int samplings[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}};
+    struct transcoder t;
+    MUST(transcoder_init(&t, NULL) == APL_OK);
+    for (unsigned i = 0; i < 40; i++)
+        segments_seed(&t,
+                      &(struct jpeg_case){.width = 1 + i * 37 % 90,
+                                          .height = 1 + i * 53 % 70,
+                                          .colour = i % 5 == 3    ? JCS_GRAYSCALE
+                                                    : i % 11 == 4 ? JCS_RGB
+                                                                  : JCS_YCbCr,
+                                          .across = i % 5 == 3 ? 1 : samplings[i % 4][0],
+                                          .down = i % 5 == 3 ? 1 : samplings[i % 4][1],
+                                          .quality = (int)(1 + i * 29 % 100)},
+                      i);
+    transcoder_free(&t);
+}
+
 int main(int argc, char **argv)
 {
     MUST(argc == 2);
     root = argv[1];
     mkdir(root, 0777);
     block_seeds();
+    segments_seeds();
     store_seeds();
     small_seeds();
     jpeg_seeds();
