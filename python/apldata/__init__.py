@@ -50,6 +50,7 @@ from ._store import Store
 from ._writer import Writer
 from .collation import Pad, Ragged
 from .converting import convert
+from .exporting import export
 from .ingesting import IngestSummary, IngestWarning, ingest
 from .sampling import Sampling
 from .schema import BadBlock, Field, Member, Schema, SkippedFile, Split
@@ -88,6 +89,6 @@ __all__ = [
     "RandomErasing", "RandomFlip", "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop",
     "RandomVerticalFlip", "ReentrantError", "Resize", "Sampling", "Schema", "SkippedFile", "SourceError",
     "Split", "SplitView", "StorageError", "Store", "TimedOutError", "ToBFloat16", "ToFloat16", "ToFloat32",
-    "UnsupportedError", "VersionError", "View", "Writer", "collation", "convert", "ingest", "numpy_dtype",
-    "transforms",
+    "UnsupportedError", "VersionError", "View", "Writer", "collation", "convert", "export",
+    "ingest", "numpy_dtype", "transforms",
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """Runs the commands in the package: `python -m apldata info DB`, `python -m apldata ingest SOURCE... DB`."""
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from apldata.ingesting import load_extension
 _HELP = """python -m apldata ingest [OPTION]... SOURCE... DB
     make a store of Parquet or Arrow files, or a dataset that Hugging Face's library saved; of anything else
     by aplingest: images in folders, CIFAR, archives
+python -m apldata export --format parquet DB FILE
+    write a store as a Parquet file
 """
 _COMMANDS = Path(__file__).resolve().parent / "bin"
 
@@ -45,6 +48,24 @@ def aplingest() -> NoReturn:
     _ingest(sys.argv[1:])
 
 
+def _export(arguments: list[str]) -> NoReturn:
+    """`export --format parquet`, which is written in Python; 0, or 1 after a line that says what is wrong."""
+    from apldata import Error, export
+
+    parser = argparse.ArgumentParser("python -m apldata export", description=export.__doc__)
+    parser.add_argument("db")
+    parser.add_argument("out", help="the file")
+    parser.add_argument("--format", choices=["parquet"], required=True)
+    parser.add_argument("--split", help="only this one")
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    given = parser.parse_args(arguments)
+    try:
+        print(f"{export(given.db, given.out, split=given.split, replace=given.force):,} records")
+    except Error as error:
+        sys.exit(f"python -m apldata export: {error}")
+    sys.exit(0)
+
+
 def main() -> NoReturn:
     """`python -m apldata`: aplingest if the first word is `ingest`, else apldata."""
     if sys.argv[1:2] == ["ingest"]:
@@ -53,6 +74,8 @@ def main() -> NoReturn:
         if _command.is_ours(sys.argv[2:]):
             _command.main(sys.argv[2:])
         _ingest(sys.argv[2:])
+    if sys.argv[1:2] == ["export"] and "parquet" in " ".join(sys.argv[2:]).replace("=", " ").split():
+        _export(sys.argv[2:])
     if sys.argv[1:] in (["--help"], ["-h"]):
         print(_HELP)
     apldata()

@@ -25,6 +25,7 @@ NEEDS = {
     "apldata.jax": "jax",
     "apldata.tf": "tensorflow",
     "torchvision": "torchvision",
+    "apldata.export": "pyarrow",
     "albumentations": "albumentations",
 }
 TRAINERS = ("lightning", "accelerate", "transformers", "ignite", "fastai", "keras")

@@ -69,8 +69,7 @@ def _of_store(field: Mapping[str, Any]) -> Told | None:
             return None
     if shape is None or not isinstance(media, str | None) or mark not in ("input", "target", "name"):
         return None
-    is_file = media is not None or field.get("as") == "png"
-    return Told(dtype, shape, _names(field.get("classes")), mark, is_file, media)
+    return Told(dtype, shape, _names(field.get("classes")), mark, media is not None, media)
 
 
 def _json(metadata: Mapping[bytes, bytes] | None, key: bytes) -> Any:
@@ -102,8 +101,17 @@ def told_of_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, Told]:
     return told
 
 
+def _own(metadata: Mapping[bytes, bytes] | None, key: str) -> str | None:
+    own = _json(metadata, OWN)
+    found = own.get(key) if isinstance(own, dict) else None
+    return found if isinstance(found, str) else None
+
+
 def split_column(metadata: Mapping[bytes, bytes] | None) -> str | None:
     """The column that names each record's split, of an exported store."""
-    own = _json(metadata, OWN)
-    found = own.get("split") if isinstance(own, dict) else None
-    return found if isinstance(found, str) else None
+    return _own(metadata, "split")
+
+
+def split_name(metadata: Mapping[bytes, bytes] | None) -> str | None:
+    """The one split that was exported."""
+    return _own(metadata, "name")

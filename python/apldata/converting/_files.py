@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from .._arguments import brief
 from .._errors import NotFoundError, SourceError, UnsupportedError
@@ -131,6 +133,32 @@ def _difference(own: Any, first: Any) -> str:
     return "has columns that the first file has not"
 
 
+def _of_split(chunks: Iterator[Chunk], column: str, split: str) -> Iterator[Chunk]:
+    """The rows whose column names that split, without the column."""
+    for chunk in chunks:
+        rows = [row for row, name in enumerate(chunk.pop(column)) if name == split]
+        if rows:
+            yield {name: values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows]
+                   for name, values in chunk.items()}  # fmt: skip
+
+
+def _exported(part: Part, files: list[Path], schema: Any, column: str, wishes: Wishes) -> list[Part]:
+    """The splits of an exported store, which a column names; each is read in a pass of its own."""
+    if column not in schema.names:
+        raise SourceError(f"{files[0]}: has no column {column!r}, which its metadata names")
+    seen: dict[str, int] = {}
+    for chunk in _read(files, schema, Wishes({}, frozenset([column]))):
+        for name in chunk[column]:
+            seen[str(name)] = seen.get(str(name), 0) + 1
+    more = Wishes(wishes.casts, None if wishes.columns is None else wishes.columns | {column})
+    told = {name: one for name, one in part.told.items() if name != column}
+
+    def reading(split: str) -> Callable[[], Iterator[Chunk]]:
+        return lambda: _of_split(_read(files, schema, more), column, split)
+
+    return [Part(split, reading(split), told, rows, outside=False) for split, rows in seen.items()]
+
+
 def _part(split: str, files: list[Path], wishes: Wishes) -> Part:
     from ._tables import told_of_schema
 
@@ -155,7 +183,17 @@ def open_files(source: Any, wishes: Wishes) -> Source:
     if len(paths) == 1 and kind_of(paths[0]) == "saved":
         return _saved(paths[0], wishes)
     files = _listed(paths)
-    parts = [_part(split, some, wishes) for split, some in _by_split(paths, files).items()]
+    groups = _by_split(paths, files)
+    parts = [_part(split, some, wishes) for split, some in groups.items()]
+    if len(files) == 1:
+        from ._features import split_column, split_name
+
+        schema = _opened(files[0])[1]
+        column, one = split_column(schema.metadata), split_name(schema.metadata)
+        if column is not None:
+            parts = _exported(parts[0], files, schema, column, wishes)
+        elif one is not None:
+            parts[0].split = one
     size = sum(file.stat().st_size for file in files)
     return Source("parquet" if kind_of(files[0]) == "parquet" else "arrow", name, parts, size)
 

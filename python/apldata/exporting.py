@@ -1,0 +1,238 @@
+"""apldata.export: a store becomes a Parquet file, in the layout of Hugging Face's image datasets."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ._arguments import choice, flag, names, names_checked, path_of, text
+from ._errors import ExistsError, InvalidError, StorageError, UnsupportedError
+from ._store import Store
+from .schema import Field
+
+_PIECE = 16 << 20  # bytes of records that become a row group
+_ARROW = {"u8": "uint8", "i8": "int8", "u16": "uint16", "i16": "int16", "u32": "uint32", "i32": "int32",
+          "u64": "uint64", "i64": "int64", "f16": "float16", "bf16": "float32", "f32": "float32",
+          "f64": "float64", "bool": "bool_", "utf8": "string"}  # fmt: skip
+
+
+def _load() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        import pyarrow.parquet as pq  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    except ImportError:
+        raise UnsupportedError(
+            "Parquet files are written by the package pyarrow: pip install pyarrow"
+        ) from None
+    return pa, pq
+
+
+class _Column:
+    """How one field is written.
+
+    Args:
+        paths: the field that has the names of its files, if it keeps some; None: there is none.
+    """
+
+    def __init__(self, pa: Any, field: Field, paths: str | None) -> None:
+        self._pa, self.field, self.paths = pa, field, paths
+        self.type = self._type()
+
+    @property
+    def kind(self) -> str | None:
+        """What Hugging Face's library calls files of its media type."""
+        kind = (self.field.media or "").partition("/")[0]
+        return {"image": "Image", "audio": "Audio"}.get(kind)
+
+    def _type(self) -> Any:
+        pa, field = self._pa, self.field
+        if self.kind:
+            return pa.struct({"bytes": pa.binary(), "path": pa.string()})
+        if field.media:
+            return pa.binary()
+        found = pa.int64() if field.classes else getattr(pa, _ARROW[field.dtype])()
+        for size in reversed(() if field.dtype == "utf8" else field.shape):
+            found = pa.list_(found) if size < 0 or len(field.shape) > 1 else pa.list_(found, size)
+        return found
+
+    def feature(self) -> dict[str, Any] | None:
+        """What Hugging Face's library is told of it; None: the type says it all."""
+        if self.kind:
+            return {"_type": self.kind}
+        if self.field.classes:
+            return {"_type": "ClassLabel", "names": list(self.field.classes)}
+        return None
+
+    def told(self) -> dict[str, Any]:
+        """What `convert()` is told of it, to make the same field again."""
+        f = self.field
+        return {"name": f.name, "dtype": f.dtype, "shape": list(f.shape), "mark": f.mark, "media": f.media,
+                "classes": list(f.classes) if f.classes else None}  # fmt: skip
+
+    def array(self, batch: dict[str, Any]) -> Any:
+        values, pa = batch[self.field.name], self._pa
+        if self.kind:
+            names = batch[self.paths] if self.paths else [None] * len(values)
+            files = [{"bytes": bytes(value), "path": name} for value, name in zip(values, names, strict=True)]
+            return pa.array(files, self.type)
+        if self.field.media:
+            return pa.array([bytes(value) for value in values], self.type)
+        if self.field.dtype == "bf16":
+            values = [np.asarray(value, np.float32) for value in values]
+        if isinstance(values, np.ndarray) and values.ndim == 1:
+            return pa.array(values).cast(self.type)
+        rows = [value if isinstance(value, str) else np.asarray(value).tolist() for value in values]
+        return pa.array(rows, self.type)
+
+
+def _columns(pa: Any, fields: list[Field]) -> list[_Column]:
+    """Those of the file. The names of image files go with the files, and their shapes are found again."""
+    files = [field for field in fields if field.media and field.media.startswith(("image/", "audio/"))]
+    paths = next(
+        (f.name for f in fields if len(files) == 1 and (f.name, f.dtype, f.mark) == ("path", "utf8", "name")),
+        None,
+    )
+    shapes = {f"{field.name}_shape" for field in files if field.media == "image/jpeg"}
+    left_out = {paths} | {f.name for f in fields if f.name in shapes and f.mark == "name"}
+    return [
+        _Column(pa, f, paths if f in files else None)
+        for f in fields
+        if f.name not in left_out and f.mark != "position"
+    ]
+
+
+class _Export:
+    """One call of export().
+
+    Args:
+        splits: those that are written; several get a column that names each record's.
+    """
+
+    def __init__(self, store: Store, splits: list[str]) -> None:
+        self._pa, self._pq = _load()
+        self._store, self._splits = store, splits
+        self._columns = _columns(self._pa, list(store.schema))
+        taken = [column.field.name for column in self._columns]
+        if any("." in name for name in taken):
+            raise InvalidError(
+                f"{store.path}: names of fields with a dot would be members of structs in Parquet"
+            )
+        self._split = next(name for name in ("split", "apldata_split", "apldata_split_") if name not in taken)
+        self._fields = list(store.schema.names)
+
+    def _schema(self) -> Any:
+        pa, several = self._pa, len(self._splits) > 1
+        fields = [pa.field(column.field.name, column.type) for column in self._columns]
+        told = {
+            "fields": [column.told() for column in self._columns],
+            "split": self._split if several else None,
+        }
+        schema = pa.schema([*fields, pa.field(self._split, pa.string())] if several else fields)
+        metadata = {b"apldata": json.dumps(told | {"name": self._splits[0]}).encode()}
+        features = {column.field.name: feature for column in self._columns if (feature := column.feature())}
+        if features:
+            features = self._all_features(schema, features)
+            metadata[b"huggingface"] = json.dumps({"info": {"features": features}}).encode()
+        return schema.with_metadata(metadata)
+
+    def _all_features(self, schema: Any, known: dict[str, Any]) -> dict[str, Any]:
+        """Hugging Face's library wants to be told of all columns, or of none."""
+        return {field.name: known.get(field.name) or self._feature(field.type) for field in schema}
+
+    def _feature(self, type: Any) -> dict[str, Any]:
+        types = self._pa.types
+        if types.is_list(type) or types.is_fixed_size_list(type):
+            length = {"length": type.list_size} if types.is_fixed_size_list(type) else {}
+            return {"_type": "Sequence", "feature": self._feature(type.value_type), **length}
+        names = {"halffloat": "float16", "float": "float32", "double": "float64"}
+        return {"_type": "Value", "dtype": names.get(str(type), str(type))}
+
+    def _batches(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        size = sum(field.raw_bytes for field in self._store.schema)
+        rows = max(1, min(4096, _PIECE * len(self._store) // max(1, size)))
+        for split in self._splits:
+            ids = self._store.split_ids(split)
+            for first in range(0, len(ids), rows):
+                yield split, self._store._arrays(ids[first : first + rows], self._fields, None)
+
+    def write(self, file: Any) -> int:
+        schema, records = self._schema(), 0
+        with self._pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=False) as out:
+            for split, batch in self._batches():
+                arrays = [column.array(batch) for column in self._columns]
+                if len(self._splits) > 1:
+                    arrays.append(self._pa.array([split] * len(arrays[0]), self._pa.string()))
+                out.write_table(self._pa.Table.from_arrays(arrays, schema=schema))
+                records += len(arrays[0])
+        return records
+
+
+@names_checked()
+def export(
+    store: Store | str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    format: str = "parquet",
+    split: str | Iterable[str] | None = None,
+    replace: bool = False,
+) -> int:
+    """Writes the records of a store into a Parquet file. `apldata export` writes the other formats.
+
+    Files of images and audio come as Hugging Face's datasets have them, structs of bytes and path; names of
+    classes and types are in the metadata. `convert()` of the file gives a store with the same content digest.
+
+    Args:
+        split: one split, or several; None: all that the source had. Of several, the column "split" tells
+            each record's.
+        replace: replace a file that exists.
+
+    Returns:
+        How many records were written.
+
+    Raises:
+        ExistsError: there is such a file, and `replace` is False.
+    """
+    choice("format", format, {"parquet": 0})
+    opened = store if isinstance(store, Store) else Store(store)
+    target, replace = path_of("path", path), bool(flag("replace", replace))
+    own = [name for name, _, _ in opened._splits()]
+    wanted = (
+        own if split is None else [text("split", split)] if isinstance(split, str) else names("split", split)
+    )
+    if os.path.lexists(target) and not replace:
+        raise ExistsError(f"{target}: is there already; replace=True puts another in its place")
+    return _written(_Export(opened, list(wanted or own)), target)
+
+
+def _written(export: _Export, target: str) -> int:
+    """Writes beside the file, and puts it in its place when it is whole."""
+    folder = os.path.dirname(target) or "."
+    try:
+        number, beside = tempfile.mkstemp(dir=folder, prefix=".apldata-")
+    except OSError as error:
+        raise StorageError(f"{target}: {error.strerror}", error.errno or 0) from None
+    try:
+        with os.fdopen(number, "wb") as file:
+            records = export.write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(beside, 0o666 & ~_umask())
+        os.replace(beside, target)
+    except OSError as error:
+        raise StorageError(f"{target}: {error.strerror}", error.errno or 0) from None
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(beside)
+    return records
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
