@@ -122,3 +122,20 @@ def test_npy_structured(tmp_path: Path) -> None:
     apldata.ingest(tmp_path / "rows.npy", tmp_path / "db", classes=[str(i) for i in range(9)])
     for field in ("a", "b", "label"):
         assert (read(tmp_path / "db", "train", field) == values[field]).all()
+
+
+def test_tables(tmp_path: Path) -> None:
+    (tmp_path / "train.csv").write_text("age,name,label\n7,one,x\n8,two,y\n")
+    (tmp_path / "val.csv").write_text("age,name,label\n9,three,x\n")
+    tables = [tmp_path / "train.csv", tmp_path / "val.csv"]
+    done = apldata.ingest(tables, tmp_path / "db", types={"age": "f32"})
+    assert (done.format, done.records) == ("list", 3)
+    store = apldata.Store(tmp_path / "db")
+    assert store.schema["label"].classes == ("x", "y")
+    assert read(tmp_path / "db", "train", "age").tolist() == [7.0, 8.0]
+    with pytest.raises(apldata.InvalidError, match=r"has no column photo, for --image; there are age"):
+        apldata.ingest(tables, tmp_path / "none", image="photo")
+    with pytest.raises(apldata.SourceError, match=r"row 2, column name: 'one' is no i8"):
+        apldata.ingest(tables, tmp_path / "none", types={"name": "i8"})
+    with pytest.raises(TypeError, match="a dict of columns"):
+        apldata.ingest(tables, tmp_path / "none", types="age=f32")
