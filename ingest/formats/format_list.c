@@ -173,7 +173,8 @@ static apl_status add_image_field(struct list *l, apl_error *err)
         return apl_writer_add_field(l->writer, "image", l->plan.bits == 16 ? APL_U16 : APL_U8, APL_INPUT, 3,
                                     l->plan.fixed ? fixed : any, err);
     TRY(apl_writer_add_field(l->writer, "image", APL_U8, APL_INPUT, 1, any, err));
-    return apl_writer_set_media(l->writer, "image", "image/jpeg", err);
+    TRY(apl_writer_set_media(l->writer, "image", "image/jpeg", err));
+    return l->host->options->keep_files ? APL_OK : apl_writer_set_indexed(l->writer, "image", err);
 }
 
 /* What is known of an image belongs to the target; without images, all but the label is input. */

@@ -241,7 +241,8 @@ def ingest(
         whole("block_records", block_records, 0, 65536), shuffled,
         0 if shuffle is True or not shuffled else whole("shuffle", shuffle), replace,
         flag("partial", partial), optional_text("format", format), whole("skip_bad", skip_bad),
-        not flag("check", check), flag("keep_files", keep_files), [os.fsencode(path) for path in more], _class_names(classes),
+        not flag("check", check), flag("keep_files", keep_files),
+        [os.fsencode(path) for path in more], _class_names(classes),
         optional_text("image", image), optional_text("label", label), _column_types(types),
         flag("outside", outside),
     )  # fmt: skip
