@@ -17,7 +17,9 @@
  *
  *   - idx: files as those of MNIST, plain or packed, or a directory of them: images and labels, for each split a pair.
  *   - npy: NumPy's .npy and .npz: arrays of equal length, each a field.
- *
+ *   - tfrecord: TFRecord files of tf.train.Example: each feature is a field.
+ *   - tokens: streams of u16 or u32, or pairs of an index and data (.idx and .bin): each document is a record.
+ *   - raw: any files, as bytes; only where it is asked for.
  *   - list: tables in CSV, TSV or lines of JSON, with a column of paths of images, or without; each other column is a field
  *     whose type is told from all rows, or given.
  *
@@ -80,11 +82,16 @@ typedef struct apl_ingest_options {
     int outside;
     /* 1: JPEG images are stored as they came, without an index (see apl_writer_set_indexed()). */
     int keep_files;
+    /* Of the format tokens: what a stream consists of, APL_U16 or APL_U32; the token with which its documents end, or NULL: it is cut
+     * into records of `chunk` tokens, 0 meaning 65,536. */
+    apl_dtype tokens;
+    uint32_t chunk;
+    const uint32_t *document_end;
 } apl_ingest_options;
 #define APL_INGEST_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
-            NULL, NULL, 0, 0, 0                                                                          \
+            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL                                                   \
     }
 
 /* The result of an ingest. */

@@ -85,6 +85,19 @@ static apl_status find_format(const struct format_file *files, size_t count, str
     return APL_OK;
 }
 
+/* Is it one of the format's files, or does it belong to one of them? */
+static bool is_file_of(const struct format_file *file, const struct format *format, const struct files *files)
+{
+    size_t count;
+    const struct format_file *all = files_list(files, &count);
+    if (format && claimed_by(file) == format)
+        return true;
+    for (size_t i = 0; format && format->belongs && i < count; i++)
+        if (claimed_by(&all[i]) == format && format->belongs(all[i].name, file->name))
+            return true;
+    return false;
+}
+
 static apl_status refuse_unknown(const struct format_file *file, apl_error *err)
 {
     char seen[160], names[160];
@@ -115,10 +128,11 @@ static apl_status check_asked(const struct sources *sources, struct files *files
 {
     size_t count;
     const struct format_file *all = files_list(files, &count);
-    for (size_t i = 0; sources->asked->sniff && i < count; i++)
+    bool told = sources->asked->sniff && !sources->asked->any_bytes;
+    for (size_t i = 0; told && i < count; i++)
         if (!sources->asked->sniff(&all[i]))
             return refuse_asked(sources->asked, "as was asked for", &all[i], err);
-    if (count == 0)
+    if (count == 0 && !sources->asked->member)
         return fail(err, APL_E_SOURCE, "the source holds no file of the format %s: %s", sources->asked->name,
                     sources->asked->title);
     return APL_OK;
@@ -151,6 +165,8 @@ static apl_status tell_format(const struct sources *sources, struct files *files
     const struct format_file *all = files_list(files, &count);
     bool directory = false;
     TRY(find_format(all, count, &found, err));
+    if (found.other && is_file_of(found.other, found.format, files))
+        found.other = NULL;
     for (size_t i = 0; i < sources->count; i++)
         directory |= source_is_directory(sources->paths[i]);
     if (found.format && found.other && !directory)
@@ -159,11 +175,6 @@ static apl_status tell_format(const struct sources *sources, struct files *files
         return refuse_unknown(found.other, err);
     *format = found.format;
     return APL_OK;
-}
-
-static bool is_kept(const struct format_file *file)
-{
-    return claimed_by(file) != NULL;
 }
 
 /* Of a single file, what belongs to it. */
@@ -192,12 +203,24 @@ static apl_status look(const struct sources *sources, struct files *files, const
     if (!sources->asked) {
         TRY(tell_format(sources, files, format, err));
         TRY(add_companions(sources, files, *format, err));
-        files_keep(files, is_kept);
-        return APL_OK;
+        return files_keep(files, is_file_of, *format, err);
     }
     TRY(add_companions(sources, files, *format, err));
     return sources->asked->read ? check_asked(sources, files, err)
                                 : check_members_asked(sources, all, count, err);
+}
+
+/* Formats that read both ways read these by their members. */
+static bool has_archives(const struct sources *sources, const struct files *files)
+{
+    size_t count;
+    const struct format_file *all = files_list(files, &count);
+    bool found = count == 0;
+    for (size_t i = 0; i < count; i++)
+        found |= all[i].archive;
+    for (size_t i = 0; i < sources->count; i++)
+        found |= source_is_directory(sources->paths[i]);
+    return found;
 }
 
 apl_status detect(const struct sources *sources, const struct format **format, struct files **files,
@@ -209,6 +232,7 @@ apl_status detect(const struct sources *sources, const struct format **format, s
                                     .poll = sources->poll,
                                     .user = sources->user,
                                     .asked = asked};
+    bool archives = false;
     *format = asked;
     *files = NULL;
     for (size_t i = 0; i < sources->count; i++)
@@ -218,7 +242,9 @@ apl_status detect(const struct sources *sources, const struct format **format, s
     if (!all)
         return fail_nomem(err);
     apl_status status = look(sources, all, format, err);
-    if (status == APL_OK && *format && (*format)->read)
+    if (status == APL_OK && *format && (*format)->member)
+        archives = has_archives(sources, all);
+    if (status == APL_OK && *format && (*format)->read && !archives)
         *files = all;
     else
         files_free(all);

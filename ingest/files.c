@@ -358,11 +358,19 @@ apl_status files_add_beside(struct files *files, const char *path,
     return status;
 }
 
-void files_keep(struct files *files, bool (*keep)(const struct format_file *file))
+apl_status files_keep(struct files *files,
+                      bool (*keep)(const struct format_file *file, const struct format *format,
+                                   const struct files *files),
+                      const struct format *format, apl_error *err)
 {
     size_t kept = 0;
+    bool *good = calloc(files->count + 1, sizeof *good);
+    if (!good)
+        return fail_nomem(err);
+    for (size_t i = 0; i < files->count; i++)
+        good[i] = keep(&files->seen[i], format, files);
     for (size_t i = 0; i < files->count; i++) {
-        if (!keep(&files->seen[i])) {
+        if (!good[i]) {
             place_free(files->places[i]);
             continue;
         }
@@ -370,6 +378,8 @@ void files_keep(struct files *files, bool (*keep)(const struct format_file *file
         files->places[kept++] = files->places[i];
     }
     files->count = kept;
+    free(good);
+    return APL_OK;
 }
 
 const struct format_file *files_list(const struct files *files, size_t *count)

@@ -29,8 +29,11 @@ apl_status files_add_beside(struct files *files, const char *path,
 /* They live as long as `files`, and until the next is added. */
 const struct format_file *files_list(const struct files *files, size_t *count);
 
-/* Forgets those that are not kept. */
-void files_keep(struct files *files, bool (*keep)(const struct format_file *file));
+/* Forgets those that are not kept. Likely errors: APL_E_NOMEM. */
+apl_status files_keep(struct files *files,
+                      bool (*keep)(const struct format_file *file, const struct format *format,
+                                   const struct files *files),
+                      const struct format *format, apl_error *err);
 
 /* See struct format_host. */
 apl_status files_open(struct files *files, size_t file, struct format_stream **stream, apl_error *err);

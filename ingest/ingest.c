@@ -148,8 +148,9 @@ static apl_status leave_out(void *user, const char *path, const apl_error *why, 
         if (in->options.skip_bad)
             snprintf(limit, sizeof limit, " (and more than the %" PRIu64 " bad files to skip)",
                      in->options.skip_bad);
-        return not_the_source(
-            in, fail(err, why->status, "%s: %s: %s%s", in->host.source, path, why->message, limit));
+        const char *source = in->files ? "" : in->host.source; /* the paths of files have it in them */
+        return not_the_source(in, fail(err, why->status, "%s%s%s: %s%s", source, *source ? ": " : "", path,
+                                       why->message, limit));
     }
     apl_writer *writer;
     TRY(give_writer(in, &writer, err));
@@ -252,8 +253,11 @@ static void end_format(struct ingest *in)
 static apl_status begin_format(struct ingest *in, const struct format *format, apl_error *err)
 {
     in->format = format;
-    if (in->options.class_count && !format->read)
-        return fail(err, APL_E_INVALID, "the format %s has names of classes of its own", format->name);
+    if (format != &format_tokens &&
+        (in->options.chunk || in->options.document_end || (int)in->options.tokens))
+        return fail(err, APL_E_INVALID, "the format %s has no streams of tokens to cut", format->name);
+    if (in->options.class_count && format != &format_idx && format != &format_npy)
+        return fail(err, APL_E_INVALID, "the format %s takes no names of classes", format->name);
     return format->open(&in->host, &in->state, err);
 }
 
@@ -280,7 +284,7 @@ static apl_status list_names(struct ingest *in, const char *path, bool *other, a
 {
     struct source_member m;
     apl_status status;
-    TRY(source_open_tree(path, is_wanted, true, report_reading, in, &in->source, err));
+    TRY(source_open_tree(path, is_wanted, SOURCE_LIST, report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     while ((status = source_next(in->source, &m, err)) == APL_OK && !*other) {
         *other = !m.directory && !in->found && is_anothers(in, m.name);
@@ -305,7 +309,8 @@ static apl_status open_members(struct ingest *in, const char *path, bool *other,
         TRY(list_names(in, path, other, err));
     if (*other)
         return APL_OK;
-    TRY(in->format->folders ? source_open_tree(path, is_wanted, false, report_reading, in, &in->source, err)
+    TRY(in->format->folders ? source_open_tree(path, is_wanted, in->format->list ? SOURCE_TREE : SOURCE_ANY,
+                                               report_reading, in, &in->source, err)
                             : source_open(path, is_wanted, report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     return APL_OK;
@@ -323,14 +328,14 @@ static apl_status open_known(struct ingest *in, const struct format *format, str
     if (in->sources.count > 1 && !format->several && !format->read)
         return fail(err, APL_E_INVALID, "the format %s takes one source, not %zu", format->name,
                     in->sources.count);
-    if (format->read && !*files)
+    if (format->read && !*files && !format->member)
         return fail(err, APL_E_INVALID, "%s: the format %s needs files or directories",
                     strcmp(path, "-") == 0 ? "standard input" : path, format->name);
-    if (format->read)
+    if (*files)
         in->host.files = files_list(in->files = *files, &in->host.file_count);
     *files = NULL;
     TRY(begin_format(in, format, err));
-    return format->read ? APL_OK : open_members(in, path, &other, err);
+    return in->files ? APL_OK : open_members(in, path, &other, err);
 }
 
 /* Is it of images in folders by class, and of nothing of CIFAR's? *done: it is, and it is open. */
@@ -422,7 +427,7 @@ static apl_status close_source(struct ingest *in, const char *path, apl_error *e
 static apl_status read_sources(struct ingest *in, apl_error *err)
 {
     bool other = false;
-    if (in->format->read)
+    if (in->files)
         return in->format->read(in->state, err);
     TRY(read_members(in, err));
     for (size_t i = 1; i < in->sources.count; i++) {

@@ -22,7 +22,8 @@ struct source {
     struct hasher *sha;
     uint64_t size; /* of an archive; 0: not known */
 
-    bool folders, list; /* names have them; only names are wanted */
+    bool folders, list,
+        files_only; /* names have them; only names are wanted; directories in an archive are not */
 
     /* One of: an archive, a directory, a directory with all below it. */
     struct input *input;
@@ -56,8 +57,12 @@ static apl_status open_tar(struct source *s, int fd, apl_error *err)
     struct input_options options = {
         .name = s->name, .archive = true, .sha = s->sha, .poll = s->poll, .user = s->user};
     TRY(input_open(fd, &options, &s->input, err));
-    struct tar_options tar = {
-        .name = s->name, .wants = s->wants, .user = s->user, .folders = s->folders, .list = s->list};
+    struct tar_options tar = {.name = s->name,
+                              .wants = s->wants,
+                              .user = s->user,
+                              .folders = s->folders,
+                              .files_only = s->files_only,
+                              .list = s->list};
     return tar_open(s->input, &tar, &s->tar, err);
 }
 
@@ -147,10 +152,15 @@ apl_status source_open(const char *path, source_wants wants, int (*poll)(void *u
     return open_kind(&kind, path, source, err);
 }
 
-apl_status source_open_tree(const char *path, source_wants wants, bool list, int (*poll)(void *user),
-                            void *user, struct source **source, apl_error *err)
+apl_status source_open_tree(const char *path, source_wants wants, enum source_tree how,
+                            int (*poll)(void *user), void *user, struct source **source, apl_error *err)
 {
-    struct source kind = {.wants = wants, .poll = poll, .user = user, .folders = true, .list = list};
+    struct source kind = {.wants = wants,
+                          .poll = poll,
+                          .user = user,
+                          .folders = true,
+                          .list = how == SOURCE_LIST,
+                          .files_only = how == SOURCE_ANY};
     return open_kind(&kind, path, source, err);
 }
 

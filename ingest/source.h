@@ -30,9 +30,11 @@ apl_status source_open(const char *path, source_wants wants, int (*poll)(void *u
 void source_close(struct source *source);
 
 /* The same with names that hold the folders: as they stand in an archive, or of a directory and all below it, in the byte order of
- * their paths. With `list`, only names come, of all files and directories, and no digest is taken. */
-apl_status source_open_tree(const char *path, source_wants wants, bool list, int (*poll)(void *user),
-                            void *user, struct source **source, apl_error *err);
+ * their paths. With SOURCE_LIST, only names come, of all files and directories, and no digest is taken. With SOURCE_ANY, files are wanted
+ * whatever they are called, so that directories in an archive are passed over. */
+enum source_tree { SOURCE_TREE, SOURCE_LIST, SOURCE_ANY };
+apl_status source_open_tree(const char *path, source_wants wants, enum source_tree how,
+                            int (*poll)(void *user), void *user, struct source **source, apl_error *err);
 
 /* Goes to the next wanted member; APL_END when the source has been read, checked and drained to its last byte
  * (trailers, padding, garbage behind the end). What was left unread of the previous member is read and

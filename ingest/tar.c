@@ -259,7 +259,8 @@ apl_status tar_next(struct tar *tar, struct source_member *member, apl_error *er
                                              .directory = archive_entry_filetype(entry) == AE_IFDIR};
             return APL_OK;
         }
-        if (tar->options.wants(tar->member, tar->options.user)) {
+        bool passed = tar->options.files_only && archive_entry_filetype(entry) == AE_IFDIR;
+        if (!passed && tar->options.wants(tar->member, tar->options.user)) {
             TRY(accept(tar, entry, path, clean, err));
             *member = (struct source_member){.name = tar->member, .path = tar->path, .size = tar->left};
             return APL_OK;

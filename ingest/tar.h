@@ -12,8 +12,9 @@ struct tar_options {
     const char *name; /* for messages, safe to print; must live as long as the tar */
     source_wants wants;
     void *user;
-    bool folders; /* names have them, and there may be as many members as there are */
-    bool list;    /* only names, of all files and directories; links and the like count as files */
+    bool folders;    /* names have them, and there may be as many members as there are */
+    bool files_only; /* directories are passed over, whatever they are called */
+    bool list;       /* only names, of all files and directories; links and the like count as files */
 };
 
 /* `input` must live as long as the tar. */

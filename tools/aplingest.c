@@ -23,6 +23,7 @@ struct job {
     apl_writer_options writer; /* pointed to by `ingest` */
     const char *source, *db, *classes;
     char **class_names;
+    uint32_t document_end; /* pointed to by `ingest` */
     bool json, quiet, verbose, no_progress;
     json_t *skipped; /* of files that were left out: path and reason */
     uint64_t skipped_count;
@@ -108,14 +109,48 @@ static int take_column_type(void *user, const char *text)
 static int take_source_format(void *user, const char *name)
 {
     struct job *job = user;
-    static const char *const formats[] = {"cifar", "folder", "idx", "npy"};
+    static const char *const formats[] = {"cifar", "folder", "idx", "npy", "tfrecord", "tokens", "raw"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (strcmp(name, formats[i]) == 0) {
             job->ingest.format = name;
             return 0;
         }
     }
-    return misuse("no such format: '%s'; known are cifar, folder, idx and npy", shown(name));
+    return misuse("no such format: '%s'; known are cifar, folder, idx, npy, tfrecord, tokens and raw",
+                  shown(name));
+}
+
+static int take_tokens(void *user, const char *name)
+{
+    struct job *job = user;
+    bool narrow = strcmp(name, "u16") == 0;
+    if (!narrow && strcmp(name, "u32") != 0)
+        return misuse("tokens are u16 or u32, not '%s'", shown(name));
+    job->ingest.tokens = narrow ? APL_U16 : APL_U32;
+    job->ingest.format = job->ingest.format ? job->ingest.format : "tokens";
+    return 0;
+}
+
+static int take_document_end(void *user, const char *text)
+{
+    struct job *job = user;
+    uint64_t token;
+    if (!parse_number(text, 0, UINT32_MAX, &token))
+        return misuse("the token that ends a document must be a number from 0 to 4294967295, not '%s'",
+                      shown(text));
+    job->document_end = (uint32_t)token;
+    job->ingest.document_end = &job->document_end;
+    return 0;
+}
+
+static int take_chunk(void *user, const char *text)
+{
+    struct job *job = user;
+    uint64_t n;
+    if (!parse_number(text, 1, APL_MAX_VALUE / 4, &n))
+        return misuse("the tokens of a record must be 1 to %u, not '%s'", APL_MAX_VALUE / 4, shown(text));
+    job->ingest.chunk = (uint32_t)n;
+    return 0;
 }
 
 static int take_version(void *user, const char *value)
@@ -127,10 +162,15 @@ static int take_version(void *user, const char *value)
 }
 
 static const struct option_row rows[] = {
-    {0, "format", "NAME", "cifar, folder, idx or npy (default: told from the source)", OPTION_CALL, 0,
-     take_source_format},
+    {0, "format", "NAME", "cifar, folder, idx, npy, tfrecord, tokens or raw\n(default: told from the source)",
+     OPTION_CALL, 0, take_source_format},
     {0, "classes", "FILE", "the names of the classes, one a line, for labels without names (idx, npy)",
      OPTION_TEXT, offsetof(struct job, classes), NULL},
+    {0, "tokens", "TYPE", "the source is streams of tokens of that type: u16 or u32", OPTION_CALL, 0,
+     take_tokens},
+    {0, "document-end", "ID", "the token with which documents of a stream end: each is a record", OPTION_CALL,
+     0, take_document_end},
+    {0, "chunk", "N", "else, tokens in a record (default: 65536)", OPTION_CALL, 0, take_chunk},
     {'j', "threads", "N", "threads that encode (default: one per core)", OPTION_THREADS,
      offsetof(struct job, writer.threads), NULL},
     {'b', "block-records", "N", "records in a block (default: 128)", OPTION_CALL, 0, take_block_records},
@@ -181,12 +221,15 @@ static const struct command_line line = {
             "Turn the dataset SOURCE into a store: the directory DB.\n"
             "\n"
             "SOURCE is a directory or an archive (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2) of\n"
-            "  cifar   CIFAR-10 or CIFAR-100 in the binary or the python layout; '-' is standard input\n"
-            "  folder  images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.png\n"
+            "  cifar     CIFAR-10 or CIFAR-100 in the binary or the python layout; '-' is standard input\n"
+            "  folder    images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.png\n"
             "or files, plain or compressed, or a directory of them:\n"
-            "  idx     images and labels as MNIST has them: train-images-idx3-ubyte.gz, ...\n"
-            "  npy     NumPy arrays of equal length, .npy or .npz: each is a field\n"
-            "  list    tables (.csv, .tsv, .jsonl) with a column of paths of images, or without\n"
+            "  idx       images and labels as MNIST has them: train-images-idx3-ubyte.gz, ...\n"
+            "  npy       NumPy arrays of equal length, .npy or .npz: each is a field\n"
+            "  list      tables (.csv, .tsv, .jsonl) with a column of paths of images, or without\n"
+            "  tfrecord  TFRecord files of tf.train.Example: each feature is a field\n"
+            "  tokens    streams of u16 or u32 (--tokens), or pairs of .idx and .bin\n"
+            "  raw       any files, as bytes, also of archives; only by --format raw\n"
             "\n",
     .column = 27,
     .rows = rows,

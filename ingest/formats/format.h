@@ -126,7 +126,8 @@ struct format {
     apl_status (*finish)(void *state, char format[32], apl_error *err);
 };
 
-extern const struct format format_cifar, format_folder, format_idx, format_npy, format_list;
+extern const struct format format_cifar, format_folder, format_idx, format_npy, format_list, format_raw,
+    format_tfrecord, format_tokens;
 
 /* All of them, in the order in which they are tried; NULL at the end. */
 extern const struct format *const formats[];

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from apldata._arguments import (
+    choice,
     flag,
     names_checked,
     number,
@@ -167,6 +168,9 @@ def ingest(
     label: str | None = None,
     types: Mapping[str, str] | None = None,
     outside: bool = False,
+    tokens: str | None = None,
+    document_end: int | None = None,
+    chunk: int = 0,
     skip_bad: int = 0,
     check: bool = True,
     keep_files: bool = False,
@@ -182,7 +186,8 @@ def ingest(
             or CIFAR-100 in the binary or the python layout (``"-"`` is standard input), or images in
             folders by class, ``CLASS/*.jpg`` or ``SPLIT/CLASS/*.png``: JPEGs are kept as they are, others
             decoded. Which it is, is told from its contents. Or files of other formats, plain or packed, or a
-            directory of them: IDX, as MNIST has it, or NumPy's ``.npy`` and ``.npz``; tables (CSV, TSV, JSON
+            directory of them: IDX, as MNIST has it, NumPy's ``.npy`` and ``.npz``; TFRecord; tokens; or
+            any as bytes; tables (CSV, TSV, JSON
             lines) with a column of paths of images, or without. A list holds several sources that
             belong together.
         db: the store, a directory that is made.
@@ -200,13 +205,16 @@ def ingest(
             ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. They are made in this order.
         stratify: a field: these splits have so much of each of its classes, exactly.
         format: such as ``"folder"``, where it should not be told from the source: one of ``"cifar"``,
-            ``"folder"``, ``"idx"``, ``"npy"`` and ``"list"``.
+            ``"folder"``, ``"idx"``, ``"npy"``, ``"list"``, ``"tfrecord"``, ``"tokens"`` and ``"raw"``.
         classes: names of the classes of labels that come without names (idx, npy).
         image: of a list, the column of the paths of images; None: told from the table.
         label: of a list, the column of labels; None: ``label``, if there is one.
         types: of a list, the types of columns: ``{"age": "f32", "boxes": "f32[-1,4]"}``; the others are
             told from the table.
         outside: paths of a list may be absolute or lead out of its folder.
+        tokens: ``"u16"`` or ``"u32"``: the source is streams of such tokens.
+        document_end: the token with which documents of a stream end; each document is a record.
+        chunk: without `document_end`, tokens in a record; 0: 65,536.
         skip_bad: this many files that are bad in themselves, such as images that do not decode, are left
             out, each with a warning; the first beyond that is an error.
         check: decode each image once to see that it can be.
@@ -235,6 +243,9 @@ def ingest(
     replace = bool(flag("replace", replace)) or bool(flag("force", force))
     shuffled = shuffle is not None and shuffle is not False
     first, *more = _sources(source)
+    dtype = 0 if tokens is None else choice("tokens", tokens, {"u16": 3, "u32": 5})
+    if dtype and format is None:
+        format = "tokens"
     arguments = (
         first, path_of("db", db),
         optional_text("codec", codec), whole("level", level, -128, 22), threads_of(threads),
@@ -245,6 +256,8 @@ def ingest(
         [os.fsencode(path) for path in more], _class_names(classes),
         optional_text("image", image), optional_text("label", label), _column_types(types),
         flag("outside", outside),
+        dtype, whole("chunk", chunk, 0, 1 << 24),
+        -1 if document_end is None else whole("document_end", document_end, 0, (1 << 32) - 1),
     )  # fmt: skip
     began = time.monotonic()
     with ExitStack() as stack, advising(ExistsError, "replace=True puts another in its place"):

@@ -139,3 +139,54 @@ def test_tables(tmp_path: Path) -> None:
         apldata.ingest(tables, tmp_path / "none", types={"name": "i8"})
     with pytest.raises(TypeError, match="a dict of columns"):
         apldata.ingest(tables, tmp_path / "none", types="age=f32")
+
+
+def test_tokens(tmp_path: Path) -> None:
+    stream = np.random.default_rng(4).integers(0, 100, 3000).astype("<u2")
+    stream.tofile(tmp_path / "train.bin")
+    apldata.ingest(tmp_path / "train.bin", tmp_path / "db", tokens="u16", document_end=0)
+    store = apldata.Store(tmp_path / "db")
+    documents = [np.array(store[i]["tokens"]) for i in range(len(store))]
+    assert (np.concatenate(documents) == stream).all()
+    assert all(document[-1] == 0 and (document[:-1] != 0).all() for document in documents[:-1])
+    np.save(tmp_path / "stream.npy", stream.astype("i8"))
+    apldata.ingest(tmp_path / "stream.npy", tmp_path / "db", format="tokens", chunk=1000, replace=True)
+    store = apldata.Store(tmp_path / "db")
+    assert len(store) == 3 and (np.array(store[2]["tokens"]) == stream[2000:]).all()
+    with pytest.raises(ValueError, match="tokens"):
+        apldata.ingest(tmp_path / "train.bin", tmp_path / "none", tokens="u8")
+
+
+def test_raw(tmp_path: Path) -> None:
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "a.bin").write_bytes(b"\0\1\2")
+    apldata.ingest(tmp_path / "set", tmp_path / "db", format="raw")
+    record = apldata.Store(tmp_path / "db")[0]
+    assert bytes(record["bytes"]) == b"\0\1\2" and record["path"] == "a.bin"
+
+
+@pytest.mark.parametrize("packing", ["", "GZIP"])
+def test_tfrecord(tmp_path: Path, packing: str) -> None:
+    tf = pytest.importorskip("tensorflow")
+    (tmp_path / "records").mkdir()
+    rng = np.random.default_rng(5)
+    made = [
+        (int(rng.integers(10)), rng.random(4).astype("f4"), rng.integers(0, 99, i % 4)) for i in range(50)
+    ]
+    for part in range(2):
+        path = tmp_path / "records" / f"train-0000{part}-of-00002.tfrecord"
+        with tf.io.TFRecordWriter(str(path), packing) as writer:
+            for label, box, many in made[25 * part : 25 * part + 25]:
+                features = {
+                    "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[label])),
+                    "box": tf.train.Feature(float_list=tf.train.FloatList(value=box)),
+                    "many": tf.train.Feature(int64_list=tf.train.Int64List(value=many)),
+                    "text": tf.train.Feature(bytes_list=tf.train.BytesList(value=[f"é{label}".encode()])),
+                }
+                example = tf.train.Example(features=tf.train.Features(feature=features))
+                writer.write(example.SerializeToString())
+    apldata.ingest(tmp_path / "records", tmp_path / "db")
+    store = apldata.Store(tmp_path / "db")
+    for record, (label, box, many) in zip((store[i] for i in range(len(store))), made, strict=True):
+        assert record["label"] == label and (record["box"] == box).all()
+        assert (record["many"] == many).all() and record["text"] == f"é{label}"

@@ -1,0 +1,149 @@
+/* Anything as bytes: each file of a directory or an archive is kept as it is, with its path; so is each file that is given. */
+#include "format.h"
+#include "utf8.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct raw {
+    const struct format_host *host;
+    apl_writer *writer;
+    struct buffer bytes;
+    uint64_t records;
+};
+
+static bool wants_raw(const void *state, const char *name)
+{
+    (void)state;
+    for (const char *part = name; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (*part == '.' || strncmp(part, "__MACOSX/", 9) == 0)
+            return false;
+    }
+    return *name != 0;
+}
+
+static apl_status begin_raw(struct raw *raw, apl_error *err)
+{
+    static const int64_t any[1] = {-1};
+    TRY(apl_writer_add_field(raw->writer, "bytes", APL_U8, APL_INPUT, 1, any, err));
+    TRY(apl_writer_set_media(raw->writer, "bytes", "application/octet-stream", err));
+    TRY(apl_writer_add_field(raw->writer, "path", APL_UTF8, APL_NAME, 1, any, err));
+    return apl_writer_begin_member(raw->writer, "train", "train", 0, err);
+}
+
+static apl_status append_raw(struct raw *raw, const char *name, apl_error *err)
+{
+    const int64_t bytes = (int64_t)raw->bytes.size, path = (int64_t)strlen(name);
+    const apl_value values[] = {{raw->bytes.data, &bytes}, {name, &path}};
+    if (!raw->writer) {
+        TRY(raw->host->writer(raw->host->user, &raw->writer, err));
+        TRY(raw->host->not_the_source(raw->host->user, begin_raw(raw, err)));
+    }
+    raw->records++;
+    return raw->host->append(raw->host->user, values, err);
+}
+
+/* Leaves out what cannot be a record: *bad. */
+static apl_status check_raw(struct raw *raw, const char *name, const char *shown, uint64_t size, bool *bad,
+                            apl_error *err)
+{
+    apl_error why;
+    *bad = true;
+    if (size > APL_MAX_VALUE)
+        fail(&why, APL_E_SOURCE, "has more than the %u bytes of a value", APL_MAX_VALUE);
+    else if (!utf8_valid(name, strlen(name)))
+        fail(&why, APL_E_SOURCE, "its path is not UTF-8");
+    else
+        *bad = false;
+    return *bad ? raw->host->bad(raw->host->user, shown, &why, err) : APL_OK;
+}
+
+/* Takes up to `most` bytes, and no more than there are. */
+static apl_status take_all(struct raw *raw, struct cursor *c, uint64_t most, apl_error *err)
+{
+    raw->bytes.size = 0;
+    while (raw->bytes.size < most && !cursor_at_end(c) && cursor_ok(c)) {
+        size_t n = cursor_left(c);
+        n = n < most - raw->bytes.size ? n : (size_t)(most - raw->bytes.size);
+        const uint8_t *data = cursor_take(c, n);
+        buffer_put(&raw->bytes, data, n);
+    }
+    return raw->bytes.failed || !buffer_reserve(&raw->bytes, 1) ? fail_nomem(err) : APL_OK;
+}
+
+static apl_status raw_member(void *state, const struct format_member *m, apl_error *err)
+{
+    struct raw *raw = state;
+    bool bad;
+    TRY(check_raw(raw, m->name, m->path, m->size, &bad, err));
+    if (bad)
+        return APL_OK;
+    TRY(take_all(raw, m->cursor, m->size, err));
+    if (raw->bytes.size < m->size)
+        return fail(err, APL_E_SOURCE, "cut off");
+    return append_raw(raw, m->name, err);
+}
+
+/* One byte more than a value may have, if the file has it, is enough to see that it is too long. */
+static apl_status raw_file(struct raw *raw, size_t i, apl_error *err)
+{
+    const struct format_host *host = raw->host;
+    const struct format_file *file = &host->files[i];
+    struct format_stream *stream;
+    bool bad;
+    TRY(host->open_file(host->user, i, &stream, err));
+    TRY(take_all(raw, stream->cursor, (uint64_t)APL_MAX_VALUE + 1, err));
+    TRY(host->close_file(host->user, stream, err));
+    TRY(check_raw(raw, file->name, file->path, raw->bytes.size, &bad, err));
+    return bad ? APL_OK : append_raw(raw, file->name, err);
+}
+
+static apl_status read_raw_files(void *state, apl_error *err)
+{
+    struct raw *raw = state;
+    for (size_t i = 0; i < raw->host->file_count; i++)
+        TRY(raw_file(raw, i, err));
+    return APL_OK;
+}
+
+static apl_status finish_raw(void *state, char format[32], apl_error *err)
+{
+    const struct raw *raw = state;
+    if (raw->records == 0)
+        return fail(err, APL_E_SOURCE, "%s: has no files", raw->host->source);
+    snprintf(format, 32, "raw");
+    return APL_OK;
+}
+
+static void close_raw(void *state)
+{
+    struct raw *raw = state;
+    if (!raw)
+        return;
+    buffer_free(&raw->bytes);
+    free(raw);
+}
+
+static apl_status open_raw(const struct format_host *host, void **state, apl_error *err)
+{
+    struct raw *raw = calloc(1, sizeof *raw);
+    if (!raw)
+        return fail_nomem(err);
+    raw->host = host;
+    *state = raw;
+    return APL_OK;
+}
+
+const struct format format_raw = {
+    .name = "raw",
+    .title = "any files, as bytes",
+    .folders = true,
+    .several = true,
+    .open = open_raw,
+    .close = close_raw,
+    .wants = wants_raw,
+    .member = raw_member,
+    .read = read_raw_files,
+    .finish = finish_raw,
+};

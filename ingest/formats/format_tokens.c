@@ -1,0 +1,480 @@
+/* Tokens: streams of u16 or u32, as they are or as NumPy's arrays, and the pairs of index and data in which documents are kept apart.
+ * Each document is a record; a stream is cut behind each token that ends a document, or else into pieces of equal length. */
+#include "file_name.h"
+#include "format.h"
+#include "npy_header.h"
+#include "token_index.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define CHUNK_TOKENS  65536u /* of a stream whose documents are not known */
+#define STREAM_TOKENS 16384u /* taken at once */
+
+/* A file of tokens. */
+struct token_file {
+    size_t file;
+    apl_dtype dtype; /* in the file: an integer */
+    bool swap;
+    uint64_t header; /* bytes before the tokens */
+    uint64_t count;  /* FORMAT_UNKNOWN: as many as there are */
+    const char *split;
+    uint32_t split_rank;
+    bool indexed; /* there is an index */
+    size_t index; /* its file */
+};
+
+struct tokens {
+    const struct format_host *host;
+    struct token_file *files;
+    size_t count;
+    apl_writer *writer;
+    apl_dtype dtype; /* in the store: u16 or u32 */
+    struct buffer document;
+    uint64_t records;
+    uint32_t members[64]; /* of each split */
+};
+
+/* ------------------------------------------------------------------------------------------------ what there is */
+
+static bool sniff_tokens(const struct format_file *file)
+{
+    return token_index_is(file->head, file->head_size);
+}
+
+static bool wants_tokens(const void *state, const char *name)
+{
+    (void)state;
+    return name_ends(name, ".idx") || name_ends(name, ".bin") || name_ends(name, ".npy") ||
+           name_ends(name, ".tokens");
+}
+
+/* The names without their endings are the same. */
+static bool is_pair(const char *index, const char *data)
+{
+    size_t n = strlen(index);
+    return name_ends(index, ".idx") && name_ends(data, ".bin") && strlen(data) == n &&
+           memcmp(index, data, n - 3) == 0;
+}
+
+static bool belongs_to_tokens(const char *name, const char *other)
+{
+    return is_pair(name, other) || is_pair(other, name);
+}
+
+static bool is_index(const struct tokens *t, size_t file)
+{
+    return sniff_tokens(&t->host->files[file]);
+}
+
+/* A message of a parser gets the file's name. */
+static apl_status in_file(const struct tokens *t, size_t file, apl_status status, const apl_error *why,
+                          apl_error *err)
+{
+    return fail(err, status, "%s: %s", t->host->files[file].path, why->message);
+}
+
+static apl_status find_file_split(const struct tokens *t, struct token_file *f, apl_error *err)
+{
+    struct file_name name;
+    const struct format_file *file = &t->host->files[f->file];
+    if (!file_name_read(&name, file->name))
+        return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", file->path);
+    f->split = name.split ? name.split : "train";
+    f->split_rank = name.split_rank;
+    return APL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- NumPy's */
+
+static bool is_array(const struct format_file *file)
+{
+    return file->head_size >= 10 && memcmp(file->head, "\x93NUMPY", 6) == 0;
+}
+
+static apl_status describe_array(struct tokens *t, struct token_file *f, apl_error *err)
+{
+    const struct format_host *host = t->host;
+    struct format_stream *stream;
+    struct npy_header h;
+    apl_error why;
+    TRY(host->open_file(host->user, f->file, &stream, err));
+    apl_status status = npy_header_read(stream->cursor, &h, &why);
+    if (status == APL_E_INCOMPLETE)
+        return host->cut_off(host->user, stream, err);
+    host->drop_file(host->user, stream);
+    if (status != APL_OK)
+        return in_file(t, f->file, status, &why, err);
+    if (h.structured || h.ndim != 1 || h.fields[0].dtype < APL_U8 || h.fields[0].dtype > APL_I64)
+        return fail(err, APL_E_SOURCE, "%s: is not one row of integers, as a stream of tokens is",
+                    host->files[f->file].path);
+    f->dtype = h.fields[0].dtype;
+    f->swap = h.fields[0].swap;
+    f->header = h.size;
+    f->count = (uint64_t)h.shape[0];
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ files */
+
+static apl_status describe_stream(struct tokens *t, struct token_file *f, apl_error *err)
+{
+    const struct format_file *file = &t->host->files[f->file];
+    f->dtype = t->host->options->tokens;
+    f->count = FORMAT_UNKNOWN;
+    if (f->dtype != APL_U16 && f->dtype != APL_U32)
+        return fail(err, APL_E_INVALID,
+                    "%s: is a stream of tokens: tell whether they are u16 or u32 (--tokens u16)", file->path);
+    if (file->size != FORMAT_UNKNOWN && file->size % apl_dtype_size(f->dtype) != 0)
+        return fail(err, APL_E_SOURCE, "%s: its %" PRIu64 " bytes are no whole number of %s tokens",
+                    file->path, file->size, apl_dtype_name(f->dtype));
+    return APL_OK;
+}
+
+static apl_status describe_indexed(struct tokens *t, struct token_file *f, apl_error *err)
+{
+    struct token_index index;
+    apl_error why;
+    const struct format_host *host = t->host;
+    struct format_stream *stream;
+    TRY(host->open_file(host->user, f->index, &stream, err));
+    apl_status status = token_index_read(stream->cursor, host->files[f->index].size, &index, &why);
+    host->drop_file(host->user, stream);
+    if (status != APL_OK)
+        return in_file(t, f->index, status, &why, err);
+    f->dtype = index.dtype;
+    f->count = FORMAT_UNKNOWN;
+    return APL_OK;
+}
+
+/* The index of a file of tokens, if there is one: is it? */
+static bool find_index(const struct tokens *t, struct token_file *f)
+{
+    for (size_t i = 0; i < t->host->file_count; i++)
+        if (is_index(t, i) && is_pair(t->host->files[i].name, t->host->files[f->file].name)) {
+            f->index = i;
+            return true;
+        }
+    return false;
+}
+
+static apl_status check_index_used(const struct tokens *t, size_t index, apl_error *err)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->files[i].indexed && t->files[i].index == index)
+            return APL_OK;
+    return fail(err, APL_E_INCOMPLETE,
+                "%s: the file with its tokens, of the same name but .bin, is not there",
+                t->host->files[index].path);
+}
+
+static apl_status describe_files(struct tokens *t, apl_error *err)
+{
+    for (size_t i = 0; i < t->host->file_count; i++) {
+        struct token_file *f = &t->files[t->count];
+        if (is_index(t, i))
+            continue;
+        *f = (struct token_file){.file = i};
+        f->indexed = find_index(t, f);
+        TRY(find_file_split(t, f, err));
+        TRY(f->indexed                     ? describe_indexed(t, f, err)
+            : is_array(&t->host->files[i]) ? describe_array(t, f, err)
+                                           : describe_stream(t, f, err));
+        t->count++;
+    }
+    for (size_t i = 0; i < t->host->file_count; i++)
+        if (is_index(t, i))
+            TRY(check_index_used(t, i, err));
+    return APL_OK;
+}
+
+/* Two bytes a token where that is enough for every file: what is stored does not depend on what tokens there happen to be. */
+static void pick_dtype(struct tokens *t)
+{
+    t->dtype = APL_U16;
+    for (size_t i = 0; i < t->count; i++)
+        if (apl_dtype_size(t->files[i].dtype) > 2)
+            t->dtype = APL_U32;
+}
+
+/* --------------------------------------------------------------------------------------------------- documents */
+
+static apl_status append_document(struct tokens *t, apl_error *err)
+{
+    const int64_t count = (int64_t)(t->document.size / apl_dtype_size(t->dtype));
+    const apl_value value = {t->document.data ? t->document.data : (const uint8_t *)"", &count};
+    t->records++;
+    t->document.size = 0;
+    return t->host->append(t->host->user, &value, err);
+}
+
+/* One token of the file as a number; negative ones are far beyond what fits. */
+static uint64_t token_at(const struct token_file *f, const uint8_t *at, size_t item)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < item; i++)
+        v |= (uint64_t)at[i] << 8 * (f->swap ? item - 1 - i : i);
+    bool is_signed = f->dtype == APL_I8 || f->dtype == APL_I16 || f->dtype == APL_I32 || f->dtype == APL_I64;
+    return is_signed && v >> (8 * item - 1) ? UINT64_MAX : v;
+}
+
+static apl_status refuse_token(const struct tokens *t, const struct token_file *f, uint64_t number,
+                               apl_error *err)
+{
+    return fail(err, APL_E_SOURCE, "%s: token %" PRIu64 " is negative or larger than a u32",
+                t->host->files[f->file].path, number);
+}
+
+/* Adds tokens to the document. */
+static apl_status put_tokens(struct tokens *t, const struct token_file *f, const uint8_t *data, size_t count,
+                             uint64_t number, apl_error *err)
+{
+    size_t item = apl_dtype_size(f->dtype), out = apl_dtype_size(t->dtype);
+    if (t->document.size + count * out > APL_MAX_VALUE)
+        return fail(err, APL_E_SOURCE,
+                    "%s: the document with token %" PRIu64 " has more than the %u bytes of a value",
+                    t->host->files[f->file].path, number, APL_MAX_VALUE);
+    if (!buffer_reserve(&t->document, count * out + 1))
+        return fail_nomem(err);
+    if (item == out && !f->swap && (f->dtype == APL_U16 || f->dtype == APL_U32)) {
+        buffer_put(&t->document, data, count * item);
+        return APL_OK;
+    }
+    uint8_t *to = t->document.data + t->document.size;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t v = token_at(f, data + i * item, item);
+        if (v > UINT32_MAX)
+            return refuse_token(t, f, number + i, err);
+        store_le(to + i * out, v, (unsigned)out);
+    }
+    t->document.size += count * out;
+    return APL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------- streams */
+
+/* How many of the tokens go to the current record; *whole: it ends with them. */
+static size_t tokens_to_end(const struct tokens *t, const struct token_file *f, const uint8_t *data,
+                            size_t count, bool *whole)
+{
+    size_t item = apl_dtype_size(f->dtype), have = t->document.size / apl_dtype_size(t->dtype);
+    *whole = false;
+    if (!t->host->options->document_end) {
+        uint32_t chunk = t->host->options->chunk ? t->host->options->chunk : CHUNK_TOKENS;
+        *whole = count >= chunk - have;
+        return *whole ? chunk - have : count;
+    }
+    for (size_t i = 0; i < count && !*whole; i++)
+        if (token_at(f, data + i * item, item) == *t->host->options->document_end) {
+            *whole = true;
+            return i + 1;
+        }
+    return count;
+}
+
+static apl_status cut_stream(struct tokens *t, const struct token_file *f, const uint8_t *data, size_t count,
+                             uint64_t number, apl_error *err)
+{
+    size_t item = apl_dtype_size(f->dtype);
+    for (size_t done = 0, n; done < count; done += n) {
+        bool whole;
+        n = tokens_to_end(t, f, data + done * item, count - done, &whole);
+        TRY(put_tokens(t, f, data + done * item, n, number + done, err));
+        if (whole)
+            TRY(append_document(t, err));
+    }
+    return APL_OK;
+}
+
+static apl_status ragged_end(struct tokens *t, const struct token_file *f, struct format_stream *stream,
+                             uint64_t number, apl_error *err)
+{
+    apl_status status = t->host->cut_off(t->host->user, stream, err);
+    if (status != APL_E_INCOMPLETE)
+        return status;
+    return fail(err, status, "%s: ends within token %" PRIu64 ": it is truncated, or no stream of %s",
+                t->host->files[f->file].path, number, apl_dtype_name(f->dtype));
+}
+
+/* Takes what can be had at once: whole tokens. */
+static size_t ready_tokens(struct cursor *c, size_t item, uint64_t most)
+{
+    size_t n = cursor_left(c) / item;
+    n = n > 0 ? n : 1;
+    n = n < STREAM_TOKENS ? n : STREAM_TOKENS;
+    return n < most ? n : (size_t)most;
+}
+
+static apl_status read_stream(struct tokens *t, const struct token_file *f, struct format_stream *stream,
+                              apl_error *err)
+{
+    size_t item = apl_dtype_size(f->dtype);
+    struct cursor *c = stream->cursor;
+    uint64_t number = 0;
+    while (number < f->count && (f->count != FORMAT_UNKNOWN || !cursor_at_end(c))) {
+        size_t n = ready_tokens(c, item, f->count - number);
+        const uint8_t *data = cursor_take(c, n * item);
+        if (!data)
+            return ragged_end(t, f, stream, number, err);
+        TRY(cut_stream(t, f, data, n, number, err));
+        number += n;
+    }
+    if (!cursor_at_end(c))
+        return fail(err, APL_E_SOURCE, "%s: has bytes behind its %" PRIu64 " tokens",
+                    t->host->files[f->file].path, number);
+    return t->document.size > 0 ? append_document(t, err) : APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- pairs */
+
+static apl_status take_sequence(struct tokens *t, const struct token_file *f, struct format_stream *data,
+                                uint64_t tokens, uint64_t number, apl_error *err)
+{
+    size_t item = apl_dtype_size(f->dtype);
+    for (uint64_t done = 0; done < tokens;) {
+        size_t n = ready_tokens(data->cursor, item, tokens - done);
+        const uint8_t *at = cursor_take(data->cursor, n * item);
+        if (!at)
+            return ragged_end(t, f, data, number + done, err);
+        TRY(put_tokens(t, f, at, n, number + done, err));
+        done += n;
+    }
+    return APL_OK;
+}
+
+/* The documents of a pair, one after another: each of some sequences. */
+static apl_status read_pair(struct tokens *t, const struct token_file *f, struct token_index_reader *index,
+                            struct format_stream *data, apl_error *err)
+{
+    uint64_t length, number = 0;
+    apl_error why;
+    bool ends;
+    apl_status status;
+    while ((status = token_index_next(index, &length, &ends, &why)) == APL_OK) {
+        TRY(take_sequence(t, f, data, length, number, err));
+        number += length;
+        if (ends)
+            TRY(append_document(t, err));
+    }
+    if (status != APL_END)
+        return in_file(t, f->index, status, &why, err);
+    return cursor_at_end(data->cursor)
+               ? APL_OK
+               : fail(err, APL_E_SOURCE, "%s: has bytes behind the %" PRIu64 " tokens of its index",
+                      t->host->files[f->file].path, number);
+}
+
+/* Three parts of the index are read side by side. */
+static apl_status open_index(const struct tokens *t, const struct token_file *f,
+                             struct token_index_reader *reader, struct format_stream *streams[4],
+                             apl_error *err)
+{
+    const struct format_host *host = t->host;
+    apl_error why;
+    for (unsigned i = 0; i < 4; i++)
+        TRY(host->open_file(host->user, f->index, &streams[i], err));
+    apl_status status = token_index_open(reader, host->files[f->index].size, streams[0]->cursor,
+                                         streams[1]->cursor, streams[2]->cursor, streams[3]->cursor, &why);
+    return status == APL_OK ? APL_OK : in_file(t, f->index, status, &why, err);
+}
+
+static apl_status read_indexed(struct tokens *t, const struct token_file *f, struct format_stream *data,
+                               apl_error *err)
+{
+    struct token_index_reader reader;
+    struct format_stream *streams[4];
+    TRY(open_index(t, f, &reader, streams, err));
+    TRY(read_pair(t, f, &reader, data, err));
+    for (unsigned i = 0; i < 4; i++)
+        TRY(t->host->close_file(t->host->user, streams[i], err));
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- the format */
+
+static apl_status begin_tokens(struct tokens *t, const struct token_file *f, apl_error *err)
+{
+    static const int64_t any[1] = {-1};
+    if (!t->writer) {
+        TRY(t->host->writer(t->host->user, &t->writer, err));
+        TRY(t->host->not_the_source(
+            t->host->user, apl_writer_add_field(t->writer, "tokens", t->dtype, APL_INPUT, 1, any, err)));
+    }
+    char name[32];
+    uint32_t number = t->members[f->split_rank]++;
+    if (number > UINT16_MAX)
+        return fail(err, APL_E_SOURCE, "%s: is beyond the 65,536 files of a split",
+                    t->host->files[f->file].path);
+    snprintf(name, sizeof name, "%s-%u", f->split, number);
+    return t->host->not_the_source(
+        t->host->user, apl_writer_begin_member(t->writer, name, f->split, f->split_rank << 16 | number, err));
+}
+
+static apl_status read_token_file(struct tokens *t, const struct token_file *f, apl_error *err)
+{
+    const struct format_host *host = t->host;
+    struct format_stream *stream;
+    TRY(begin_tokens(t, f, err));
+    TRY(host->open_file(host->user, f->file, &stream, err));
+    for (uint64_t left = f->header; left > 0; left--)
+        if (!cursor_take(stream->cursor, 1))
+            return host->cut_off(host->user, stream, err);
+    TRY(f->indexed ? read_indexed(t, f, stream, err) : read_stream(t, f, stream, err));
+    return host->close_file(host->user, stream, err);
+}
+
+static apl_status read_tokens(void *state, apl_error *err)
+{
+    struct tokens *t = state;
+    TRY(describe_files(t, err));
+    pick_dtype(t);
+    for (size_t i = 0; i < t->count; i++)
+        TRY(read_token_file(t, &t->files[i], err));
+    return t->records > 0 ? APL_OK : fail(err, APL_E_SOURCE, "%s: has no tokens", t->host->source);
+}
+
+static apl_status finish_tokens(void *state, char format[32], apl_error *err)
+{
+    (void)state;
+    (void)err;
+    snprintf(format, 32, "tokens");
+    return APL_OK;
+}
+
+static void close_tokens(void *state)
+{
+    struct tokens *t = state;
+    if (!t)
+        return;
+    buffer_free(&t->document);
+    free(t->files);
+    free(t);
+}
+
+static apl_status open_tokens(const struct format_host *host, void **state, apl_error *err)
+{
+    struct tokens *t = calloc(1, sizeof *t);
+    if (!t)
+        return fail_nomem(err);
+    t->host = host;
+    t->files = calloc(host->file_count + 1, sizeof *t->files);
+    if (!t->files) {
+        free(t);
+        return fail_nomem(err);
+    }
+    *state = t;
+    return APL_OK;
+}
+
+const struct format format_tokens = {
+    .name = "tokens",
+    .title = "tokens: streams of u16 or u32, or pairs of .idx and .bin",
+    .any_bytes = true,
+    .open = open_tokens,
+    .close = close_tokens,
+    .wants = wants_tokens,
+    .sniff = sniff_tokens,
+    .belongs = belongs_to_tokens,
+    .read = read_tokens,
+    .finish = finish_tokens,
+};

@@ -1,0 +1,248 @@
+/* TFRecord files of tf.train.Example into stores, and files of any kind as bytes: what becomes of features, and everything that can be
+ * wrong with records. */
+#include "crc32c.h"
+#include "ingest_fixture.h"
+#include "jpegs.h"
+
+TestSuite(format_tfrecord, .init = ix_set_up, .fini = fx_tear_down, .timeout = 60);
+
+/* ----------------------------------------------------------------------------------------------------- protobuf */
+
+static void put_varint(struct buffer *b, uint64_t v)
+{
+    for (; v > 127; v >>= 7)
+        buffer_le(b, (v & 127) | 128, 1);
+    buffer_le(b, v, 1);
+}
+
+/* A field of bytes, whose content is freed. */
+static void put_message(struct buffer *b, unsigned number, struct buffer *content)
+{
+    put_varint(b, number << 3 | 2);
+    put_varint(b, content->size);
+    buffer_put(b, content->data, content->size);
+    buffer_free(content);
+}
+
+static struct buffer text_of(const void *data, size_t size)
+{
+    struct buffer b = {0};
+    buffer_put(&b, data, size);
+    return b;
+}
+
+/* Adds a feature to a message of features: kind 1, 2 or 3 of a list whose message is `list`. */
+static void put_feature(struct buffer *features, const char *name, unsigned kind, struct buffer *list)
+{
+    struct buffer entry = {0}, feature = {0}, key = text_of(name, strlen(name));
+    put_message(&feature, kind, list);
+    put_message(&entry, 1, &key);
+    put_message(&entry, 2, &feature);
+    put_message(features, 1, &entry);
+}
+
+static void put_bytes_feature(struct buffer *features, const char *name, const void *data, size_t size)
+{
+    struct buffer list = {0}, value = text_of(data, size);
+    put_message(&list, 1, &value);
+    put_feature(features, name, 1, &list);
+}
+
+/* Ints, packed or one by one. */
+static void put_ints(struct buffer *features, const char *name, const int64_t *values, size_t count,
+                     bool packed)
+{
+    struct buffer list = {0}, run = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (!packed)
+            put_varint(&list, 1 << 3 | 0);
+        put_varint(packed ? &run : &list, (uint64_t)values[i]);
+    }
+    if (packed)
+        put_message(&list, 1, &run);
+    put_feature(features, name, 3, &list);
+}
+
+static void put_floats(struct buffer *features, const char *name, const float *values, size_t count)
+{
+    struct buffer list = {0}, run = text_of(values, count * sizeof *values);
+    put_message(&list, 1, &run);
+    put_feature(features, name, 2, &list);
+}
+
+static uint32_t masked(const void *data, size_t size)
+{
+    uint32_t c = crc32c(data, size);
+    return (c >> 15 | c << 17) + 0xa282ead8u;
+}
+
+/* Appends a record to a file: the example of these features, which are freed. */
+static void put_record(struct buffer *file, struct buffer *features)
+{
+    struct buffer example = {0};
+    uint8_t length[8];
+    put_message(&example, 1, features);
+    store_le(length, example.size, 8);
+    buffer_put(file, length, 8);
+    buffer_le(file, masked(length, 8), 4);
+    buffer_put(file, example.data, example.size);
+    buffer_le(file, masked(example.data, example.size), 4);
+    buffer_free(&example);
+}
+
+/* ------------------------------------------------------------------------------------------------------ records */
+
+Test(format_tfrecord, crc32c_is_the_one_of_castagnoli)
+{
+    uint8_t bytes[32] = {0};
+    cr_assert_eq(crc32c("123456789", 9), 0xe3069283u);
+    cr_assert_eq(crc32c(bytes, 32), 0x8a9136aau);
+    memset(bytes, 0xff, 32);
+    cr_assert_eq(crc32c(bytes, 32), 0x62a8ab43u);
+}
+
+static struct buffer small_file(void)
+{
+    struct buffer file = {0};
+    for (int64_t i = 0; i < 3; i++) {
+        struct buffer f = {0};
+        const float pair[2] = {(float)i, -1};
+        const int64_t many[3] = {i, -i, INT64_MIN};
+        put_ints(&f, "label", &i, 1, i == 1);
+        put_ints(&f, "many", many, (size_t)i + 1, i != 1);
+        put_floats(&f, "box", pair, 2);
+        put_bytes_feature(&f, "text", i == 2 ? "\xc3\xa9" : "abc", i == 2 ? 2 : 3);
+        if (i != 1)
+            put_bytes_feature(&f, "sometimes", "\xff\0\1", 3);
+        put_record(&file, &f);
+    }
+    return file;
+}
+
+static void check_field(const apl_store *s, const char *name, apl_dtype dtype, unsigned ndim, int64_t size,
+                        apl_role role)
+{
+    const apl_field *f = apl_store_field(s, (unsigned)apl_store_find_field(s, name));
+    cr_assert(f->dtype == dtype && f->ndim == ndim && f->role == role, "%s", name);
+    cr_assert(ndim == 0 || f->shape[0] == size, "%s", name);
+}
+
+Test(format_tfrecord, features_are_fields)
+{
+    struct buffer file = small_file();
+    ix_put("test.tfrecord", file.data, file.size);
+    apl_store *s = IX_STORE("test.tfrecord");
+    cr_assert_str_eq(ix_sum.format, "tfrecord");
+    cr_assert_str_eq(apl_store_split(s, 0)->name, "test");
+    check_field(s, "label", APL_I64, 0, 0, APL_TARGET);
+    check_field(s, "many", APL_I64, 1, -1, APL_INPUT);
+    check_field(s, "box", APL_F32, 1, 2, APL_INPUT);
+    check_field(s, "text", APL_UTF8, 1, -1, APL_INPUT);
+    check_field(s, "sometimes", APL_U8, 1, -1, APL_INPUT);
+    apl_batch *all = fx_get_all(s);
+    const apl_column *many = ix_column(s, all, "many"), *sometimes = ix_column(s, all, "sometimes");
+    cr_assert(memcmp(many->data, (const int64_t[]){0, 1, -1, 2, -2, INT64_MIN}, 48) == 0);
+    cr_assert(sometimes->offsets[1] == 3 && sometimes->offsets[2] == 3 && sometimes->offsets[3] == 6);
+    apl_batch_release(all);
+    apl_store_close(s);
+    ix_put_gzip("test.tfrecord", file.data, file.size); /* packed, though its name does not say so */
+    apl_store_close(IX_STORE("test.tfrecord"));
+    cr_assert_eq(ix_sum.records, 3);
+    buffer_free(&file);
+}
+
+Test(format_tfrecord, images_are_kept)
+{
+    struct buffer file = {0};
+    for (unsigned i = 0; i < 2; i++) {
+        struct jpeg_case k = {
+            .width = 20 + i, .height = 9, .colour = JCS_YCbCr, .across = 2, .down = 1, .quality = 90};
+        struct jpeg_bytes jpeg = jpeg_draw(&k);
+        struct buffer f = {0};
+        put_bytes_feature(&f, "image/encoded", jpeg.data, jpeg.size - 20 * i);
+        put_bytes_feature(&f, "icon", "\x89PNG\r\n\x1a\n", 8);
+        put_record(&file, &f);
+        free(jpeg.data);
+    }
+    ix_put_buffer("train-00000-of-00001.tfrecord", &file);
+    IX_REFUSED(APL_E_CORRUPT, "record 1: feature image/encoded: JPEG", "train-00000-of-00001.tfrecord");
+    ix_options.skip_bad = 1;
+    apl_store *s = IX_STORE("train-00000-of-00001.tfrecord");
+    apl_batch *all = fx_get_all(s);
+    cr_assert_eq(apl_batch_rows(all), 1);
+    cr_assert_str_eq(apl_store_field(s, 1)->media, "image/jpeg");
+    cr_assert_str_eq(apl_store_field(s, 0)->media, "image/png");
+    const uint32_t *shape = ix_column(s, all, "image/encoded_shape")->data;
+    cr_assert(shape[0] == 3 && shape[1] == 9 && shape[2] == 20);
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+Test(format_tfrecord, bad_records_are_named_and_can_be_left_out)
+{
+    struct buffer file = small_file(), f = {0};
+    put_floats(&f, "label", (const float[]){1}, 1);
+    put_record(&file, &f);
+    ix_put("x.tfrecord", file.data, file.size);
+    IX_REFUSED(APL_E_SOURCE, "x.tfrecord: record 3: feature label has floats, but ints in record 0 of",
+               "x.tfrecord");
+    ix_options.skip_bad = 2;
+    apl_store_close(IX_STORE("x.tfrecord"));
+    cr_assert_eq(ix_sum.records, 3);
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    file.data[40] ^= 1;
+    ix_put("x.tfrecord", file.data, file.size);
+    apl_store_close(IX_STORE("x.tfrecord"));
+    cr_assert_eq(ix_sum.records, 2);
+    cr_assert_not_null(strstr(ix_said, "record 0: its CRC is wrong"), "%s", ix_said);
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    ix_options.skip_bad = 0;
+    IX_REFUSED(APL_E_CORRUPT, "x.tfrecord: record 0: its CRC is wrong", "x.tfrecord");
+    file.data[40] ^= 1;
+    ix_put("x.tfrecord", file.data, file.size - 2);
+    IX_REFUSED(APL_E_INCOMPLETE, "x.tfrecord: record 3: ends early", "x.tfrecord");
+    size_t second = 16 + (size_t)load_le(file.data, 8);
+    file.data[second + 1] ^= 1;
+    ix_put("x.tfrecord", file.data, file.size);
+    IX_REFUSED(APL_E_SOURCE, "x.tfrecord: record 1: the CRC of its length is wrong", "x.tfrecord");
+    buffer_free(&file);
+}
+
+Test(format_tfrecord, lists_of_strings_are_refused)
+{
+    struct buffer file = {0}, f = {0}, list = {0};
+    for (unsigned i = 0; i < 2; i++) {
+        struct buffer value = text_of("ab", 2);
+        put_message(&list, 1, &value);
+    }
+    put_feature(&f, "words", 1, &list);
+    put_record(&file, &f);
+    ix_put_buffer("x.tfrecord", &file);
+    IX_REFUSED(APL_E_UNSUPPORTED, "record 0: feature words has a list of 2 strings", "x.tfrecord");
+}
+
+/* ---------------------------------------------------------------------------------------------- files as bytes */
+
+Test(format_tfrecord, any_files_are_kept_as_bytes)
+{
+    cr_assert_eq(mkdir(fx_path("set"), 0755), 0);
+    cr_assert_eq(mkdir(fx_path("set/sub"), 0755), 0);
+    ix_put("set/a.flac", "fLaC and more", 13);
+    ix_put("set/sub/empty", "", 0);
+    ix_put("set/.hidden", "?", 1);
+    IX_REFUSED(APL_E_SOURCE, "set", "set");
+    ix_options.format = "raw";
+    apl_store *s = IX_STORE("set");
+    apl_batch *all = fx_get_all(s);
+    const apl_column *bytes = ix_column(s, all, "bytes"), *path = ix_column(s, all, "path");
+    cr_assert(apl_batch_rows(all) == 2 && bytes->offsets[1] == 13 && bytes->offsets[2] == 13);
+    cr_assert(memcmp(bytes->data, "fLaC and more", 13) == 0);
+    cr_assert(memcmp(path->data, "a.flacsub/empty", 15) == 0);
+    apl_batch_release(all);
+    apl_store_close(s);
+    fx_shell("tar -C '%s' -cf '%s/set.tar' set", fx_place, fx_place);
+    apl_store_close(IX_STORE("set.tar"));
+    cr_assert_eq(ix_sum.records, 2 + 1 - 1);
+    apl_store_close(IX_STORE("set/a.flac"));
+    cr_assert_eq(ix_sum.records, 1);
+}

@@ -1,0 +1,172 @@
+/* Tokens into stores: streams, NumPy's arrays, pairs of index and data, and everything that can be wrong with them. */
+#include "ingest_fixture.h"
+
+TestSuite(format_tokens, .init = ix_set_up, .fini = fx_tear_down, .timeout = 60);
+
+/* The tokens of all records, one after another, and of each record how many. */
+static void check_tokens(apl_store *s, apl_dtype dtype, const uint32_t *tokens, const uint32_t *lengths,
+                         size_t records)
+{
+    apl_batch *all = fx_get_all(s);
+    const apl_column *column = ix_column(s, all, "tokens");
+    size_t item = apl_dtype_size(dtype), at = 0;
+    cr_assert_eq(column->dtype, dtype);
+    cr_assert_eq(apl_batch_rows(all), records);
+    for (size_t r = 0; r < records; r++) {
+        cr_assert_eq(column->offsets[r + 1] - column->offsets[r], lengths[r], "record %zu", r);
+        for (uint32_t i = 0; i < lengths[r]; i++, at++)
+            cr_assert_eq(load_le((const uint8_t *)column->data + at * item, (unsigned)item), tokens[at]);
+    }
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+static void put_le(const char *name, const uint32_t *tokens, size_t count, unsigned bytes, size_t cut)
+{
+    struct buffer b = {0};
+    for (size_t i = 0; i < count; i++)
+        buffer_le(&b, tokens[i], bytes);
+    b.size -= cut;
+    ix_put_buffer(name, &b);
+}
+
+static const uint32_t some[10] = {5, 7, 0, 9, 65535, 0, 0, 0x1f, 0x8b, 3};
+
+Test(format_tokens, streams)
+{
+    static const uint32_t end = 0;
+    put_le("train.bin", some, 10, 2, 0);
+    IX_REFUSED(APL_E_SOURCE, "none of the formats that are recognised", "train.bin");
+    ix_options.format = "tokens";
+    IX_REFUSED(APL_E_INVALID, "u16 or u32", "train.bin");
+    ix_options.tokens = APL_U16;
+    check_tokens(IX_STORE("train.bin"), APL_U16, some, (const uint32_t[]){10}, 1);
+    ix_options.chunk = 4;
+    check_tokens(IX_STORE("train.bin"), APL_U16, some, (const uint32_t[]){4, 4, 2}, 3);
+    ix_options.document_end = &end;
+    check_tokens(IX_STORE("train.bin"), APL_U16, some, (const uint32_t[]){3, 3, 1, 3}, 4);
+    put_le("train.bin", some, 10, 4, 0);
+    ix_options.tokens = APL_U32;
+    check_tokens(IX_STORE("train.bin"), APL_U32, some, (const uint32_t[]){3, 3, 1, 3}, 4);
+}
+
+/* Splits by the names; what happens to begin like a gzip file is none. */
+Test(format_tokens, splits_and_bytes_of_any_kind)
+{
+    static const uint32_t gzip[2] = {0x8b1f, 8};
+    cr_assert_eq(mkdir(fx_path("set"), 0755), 0);
+    put_le("set/train.bin", gzip, 2, 2, 0);
+    put_le("set/val.bin", some, 3, 2, 0);
+    ix_options.format = "tokens";
+    ix_options.tokens = APL_U16;
+    apl_store *s = IX_STORE("set");
+    cr_assert(apl_store_split(s, 0)->count == 1 && strcmp(apl_store_split(s, 1)->name, "val") == 0);
+    check_tokens(s, APL_U16, (const uint32_t[]){0x8b1f, 8, 5, 7, 0}, (const uint32_t[]){2, 3}, 2);
+}
+
+Test(format_tokens, numpy)
+{
+    static const char dict[] = "{'descr': '>i4', 'fortran_order': False, 'shape': (3,), }";
+    struct buffer b = {0};
+    buffer_put(&b, "\x93NUMPY\1\0", 8);
+    buffer_le(&b, sizeof dict - 1, 2);
+    buffer_put(&b, dict, sizeof dict - 1);
+    buffer_put(&b, "\0\0\0\1\0\1\0\0\0\0\0\3", 12);
+    ix_put("x.npy", b.data, b.size);
+    ix_options.format = "tokens";
+    check_tokens(IX_STORE("x.npy"), APL_U32, (const uint32_t[]){1, 65536, 3}, (const uint32_t[]){3}, 1);
+    memset(b.data + b.size - 4, 0xff, 4);
+    fx_shell("rm -r '%s'%s", ix_db, "");
+    ix_put("x.npy", b.data, b.size);
+    IX_REFUSED(APL_E_SOURCE, "x.npy: token 2 is negative", "x.npy");
+    ix_put("x.npy", b.data, b.size - 1);
+    IX_REFUSED(APL_E_INCOMPLETE, "x.npy: ends within token 2", "x.npy");
+    buffer_free(&b);
+}
+
+Test(format_tokens, what_does_not_divide)
+{
+    put_le("x.bin", some, 10, 2, 1);
+    ix_options.format = "tokens";
+    ix_options.tokens = APL_U16;
+    IX_REFUSED(APL_E_SOURCE, "x.bin: its 19 bytes are no whole number of u16 tokens", "x.bin");
+    ix_put("x.bin", "", 0);
+    IX_REFUSED(APL_E_SOURCE, "x.bin", "x.bin");
+}
+
+/* ----------------------------------------------------------------------------------------------------- pairs */
+
+/* An index: of `n` sequences with these lengths, and documents that begin with these of them. */
+static struct buffer index_of(uint8_t code, unsigned item, const uint32_t *lengths, size_t n,
+                              const uint64_t *documents, size_t d)
+{
+    struct buffer b = {0};
+    uint64_t at = 0;
+    buffer_put(&b, "MMIDIDX\0\0", 9);
+    buffer_le(&b, 1, 8);
+    buffer_put(&b, &code, 1);
+    buffer_le(&b, n, 8);
+    buffer_le(&b, d, 8);
+    for (size_t i = 0; i < n; i++)
+        buffer_le(&b, lengths[i], 4);
+    for (size_t i = 0; i < n; at += lengths[i++] * item)
+        buffer_le(&b, at, 8);
+    for (size_t i = 0; i < d; i++)
+        buffer_le(&b, documents[i], 8);
+    return b;
+}
+
+static const uint32_t lengths[4] = {3, 2, 0, 5};
+
+/* Documents are records, whatever sequences they have; one that is empty stays out. */
+Test(format_tokens, pairs)
+{
+    static const uint64_t documents[5] = {0, 1, 1, 3, 4};
+    struct buffer b = index_of(8, 2, lengths, 4, documents, 5);
+    ix_put("x.idx", b.data, b.size);
+    put_le("x.bin", some, 10, 2, 0);
+    check_tokens(IX_STORE("x.idx"), APL_U16, some, (const uint32_t[]){3, 2, 5}, 3);
+    check_tokens(IX_STORE("x.bin", "x.idx"), APL_U16, some, (const uint32_t[]){3, 2, 5}, 3);
+    ix_options.format = "tokens";
+    check_tokens(IX_STORE("x.bin"), APL_U16, some, (const uint32_t[]){3, 2, 5}, 3);
+    ix_options.format = NULL;
+    buffer_free(&b);
+    b = index_of(4, 4, lengths, 4, (const uint64_t[]){0, 4}, 2);
+    ix_put_buffer("x.idx", &b);
+    put_le("x.bin", some, 10, 4, 0);
+    check_tokens(IX_STORE("x.idx"), APL_U32, some, (const uint32_t[]){10}, 1);
+}
+
+static void refuse_index(size_t at, uint8_t byte, apl_status status, const char *words)
+{
+    struct buffer b = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 2, 4}, 3);
+    b.data[at] = byte;
+    ix_put_buffer("x.idx", &b);
+    IX_REFUSED(status, words, "x.idx");
+}
+
+Test(format_tokens, damaged_indexes)
+{
+    put_le("x.bin", some, 10, 2, 0);
+    refuse_index(9, 2, APL_E_SOURCE, "x.idx: is no index of tokens of version 1");
+    refuse_index(17, 6, APL_E_UNSUPPORTED, "x.idx: its tokens are of type 6");
+    refuse_index(18, 5, APL_E_INCOMPLETE, "it is truncated");
+    refuse_index(25, 0xff, APL_E_SOURCE, "more sequences");
+    refuse_index(34 + 3, 0x80, APL_E_SOURCE, "sequence 0 has -2147483645 tokens");
+    refuse_index(34 + 16 + 8, 7, APL_E_SOURCE, "sequence 1 has 2 tokens from byte 7 on");
+    refuse_index(34 + 48, 1, APL_E_SOURCE, "document 0 begins with sequence 1");
+    refuse_index(34 + 48 + 8, 5, APL_E_SOURCE, "document 1 begins with sequence 5");
+    refuse_index(34 + 48 + 16, 3, APL_E_SOURCE, "the list of documents ends at sequence 3 of 4");
+    struct buffer b = index_of(8, 2, lengths, 4, (const uint64_t[]){0, 4}, 2);
+    ix_put("x.idx", b.data, b.size - 1);
+    IX_REFUSED(APL_E_INCOMPLETE, "x.idx: has 97 bytes", "x.idx");
+    ix_put_buffer("x.idx", &b);
+    put_le("x.bin", some, 9, 2, 0);
+    IX_REFUSED(APL_E_INCOMPLETE, "x.bin: ends within token 9", "x.idx");
+    put_le("x.bin", some, 10, 2, 1);
+    IX_REFUSED(APL_E_INCOMPLETE, "x.bin: ends within token", "x.idx");
+    put_le("x.bin", (const uint32_t[11]){0}, 11, 2, 0);
+    IX_REFUSED(APL_E_SOURCE, "x.bin: has bytes behind the 10 tokens of its index", "x.idx");
+    unlink(fx_path("x.bin"));
+    IX_REFUSED(APL_E_INCOMPLETE, "x.idx: the file with its tokens", "x.idx");
+}
