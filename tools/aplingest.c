@@ -109,14 +109,15 @@ static int take_column_type(void *user, const char *text)
 static int take_source_format(void *user, const char *name)
 {
     struct job *job = user;
-    static const char *const formats[] = {"cifar", "folder", "idx", "npy", "tfrecord", "tokens", "raw"};
+    static const char *const formats[] = {"cifar", "folder",   "idx",    "npy",
+                                          "list",  "tfrecord", "tokens", "raw"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (strcmp(name, formats[i]) == 0) {
             job->ingest.format = name;
             return 0;
         }
     }
-    return misuse("no such format: '%s'; known are cifar, folder, idx, npy, tfrecord, tokens and raw",
+    return misuse("no such format: '%s'; known are cifar, folder, idx, npy, list, tfrecord, tokens and raw",
                   shown(name));
 }
 
@@ -162,8 +163,9 @@ static int take_version(void *user, const char *value)
 }
 
 static const struct option_row rows[] = {
-    {0, "format", "NAME", "cifar, folder, idx, npy, tfrecord, tokens or raw\n(default: told from the source)",
-     OPTION_CALL, 0, take_source_format},
+    {0, "format", "NAME",
+     "cifar, folder, idx, npy, list, tfrecord, tokens or raw\n(default: told from the source)", OPTION_CALL,
+     0, take_source_format},
     {0, "classes", "FILE", "the names of the classes, one a line, for labels without names (idx, npy)",
      OPTION_TEXT, offsetof(struct job, classes), NULL},
     {0, "tokens", "TYPE", "the source is streams of tokens of that type: u16 or u32", OPTION_CALL, 0,
