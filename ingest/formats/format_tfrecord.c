@@ -227,7 +227,7 @@ static apl_role role_of(const struct tf_field *f)
     return is_label_name(slash ? slash + 1 : f->name) ? APL_TARGET : APL_INPUT;
 }
 
-static apl_status add_image_field(struct tfrecord *t, const struct tf_field *f, apl_error *err)
+static apl_status add_kept_image(struct tfrecord *t, const struct tf_field *f, apl_error *err)
 {
     static const int64_t any[1] = {-1};
     char media[32] = "image/";
@@ -241,7 +241,7 @@ static apl_status add_tf_field(struct tfrecord *t, const struct tf_field *f, apl
 {
     const int64_t shape[1] = {is_fixed(t, f) && !is_text_feature(f) ? (int64_t)f->least : -1};
     if (is_image_feature(t, f))
-        return add_image_field(t, f, err);
+        return add_kept_image(t, f, err);
     if (is_text_feature(f))
         return apl_writer_add_field(t->writer, f->name, APL_UTF8, role_of(f), 1, shape, err);
     if (f->kind == TF_BYTES)
