@@ -33,6 +33,9 @@ struct column_spec block_column_spec(const apl_field *field, uint32_t records, s
         spec.element_bytes = (unsigned)apl_dtype_size(field->dtype);
         spec.ndim = field->ndim;
         memcpy(spec.shape, field->shape, sizeof spec.shape);
+    } else if (field->dtype == APL_U8 && field->ndim == 3) {
+        spec.ndim = field->ndim;
+        memcpy(spec.shape, field->shape, sizeof spec.shape);
     }
     return spec;
 }

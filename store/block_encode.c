@@ -21,6 +21,8 @@ static const uint8_t *raw_bytes(struct block_coder *bc, const struct raw_column 
 /* The codec that was asked for, for an input that it suits; else the choice is open. */
 static int wanted_codec(const apl_field *field, const struct column_spec *spec, int want_id)
 {
+    if (want_id == CODEC_PICTURE && codec_suits(CODEC_VARYING, spec))
+        want_id = CODEC_VARYING;
     return want_id >= 0 && field->role == APL_INPUT && codec_suits((enum codec_id)want_id, spec) ? want_id
                                                                                                  : -1;
 }

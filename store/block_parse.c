@@ -24,7 +24,7 @@ static apl_status check_codec(const struct schema *schema, unsigned f, uint32_t 
 {
     const apl_field *field = &schema->fields[f];
     bool kept = codec == CODEC_KEPT || codec == CODEC_INDEXED;
-    if (codec >= CODEC_COUNT && !kept)
+    if (!codec_exists(codec) && !kept)
         return fail(err, APL_E_CORRUPT, "field %s: codec %u is not known", field->name, codec);
     if (kept != (field->media != NULL))
         return fail(err, APL_E_CORRUPT, "field %s: codec %u is for fields that are %s", field->name, codec,

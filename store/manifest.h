@@ -20,7 +20,7 @@
 
 #define FORMAT_MAJOR 1
 /* 1: a store with kept fields; all others are written as 0 */
-#define FORMAT_MINOR 1
+#define FORMAT_MINOR 2
 
 #define MANIFEST_MAX_LIST (1u << 20) /* members, splits or segments */
 

@@ -79,6 +79,9 @@ static void put_entries(struct buffer *b, const struct manifest *m)
     for (unsigned f = 0; f < m->schema.count; f++)
         if (m->schema.indexed[f])
             put_indexed_field(b, &m->schema, f);
+    for (unsigned f = 0; f < m->schema.count; f++)
+        if (m->schema.choices[f].id == CODEC_VARYING)
+            put_varying(b, &m->schema, f);
     if (m->info.skipped)
         put_skipped(b, m);
     for (unsigned f = 0; f < m->schema.count; f++)
@@ -99,13 +102,21 @@ static void put_entries(struct buffer *b, const struct manifest *m)
         }
 }
 
+/* The oldest minor version that has all that is in the manifest. */
+static unsigned oldest_minor(const struct manifest *m)
+{
+    for (unsigned f = 0; f < m->schema.count; f++)
+        if (m->schema.choices[f].id == CODEC_VARYING)
+            return 2;
+    return schema_keeps(&m->schema) || m->info.skipped ? 1 : 0;
+}
+
 apl_status manifest_encode(const struct manifest *m, struct buffer *b, apl_error *err)
 {
     b->size = 0;
     buffer_le(b, MANIFEST_MAGIC, 4);
     buffer_le(b, FORMAT_MAJOR, 2);
-    buffer_le(b, schema_keeps(&m->schema) || m->info.skipped ? FORMAT_MINOR : 0,
-              2); /* the oldest that has all that is in it */
+    buffer_le(b, oldest_minor(m), 2);
     buffer_le(b, 0, 8);
     buffer_le(b, 0, 8);
     put_entries(b, m);
@@ -144,6 +155,8 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
         return get_kept(c, m, err);
     case TAG_INDEXED:
         return get_indexed_field(c, m, err);
+    case TAG_VARYING:
+        return get_varying(c, m, err);
     case TAG_SKIPPED:
         return get_skipped(c, m, err);
     }

@@ -21,7 +21,8 @@ enum tag {
     TAG_CLASS_COUNTS = 10,
     TAG_KEPT = 11, /* from 1.1 on, as what follows */
     TAG_SKIPPED = 12,
-    TAG_INDEXED = 13
+    TAG_INDEXED = 13,
+    TAG_VARYING = 14 /* from 1.2 on */
 };
 
 apl_status bad_manifest(apl_error *err, const char *what);
@@ -43,6 +44,8 @@ void put_kept(struct buffer *b, const struct schema *schema, unsigned f);
 apl_status get_kept(struct cursor *c, struct manifest *m, apl_error *err);
 void put_indexed_field(struct buffer *b, const struct schema *schema, unsigned f);
 apl_status get_indexed_field(struct cursor *c, struct manifest *m, apl_error *err);
+void put_varying(struct buffer *b, const struct schema *schema, unsigned f);
+apl_status get_varying(struct cursor *c, struct manifest *m, apl_error *err);
 void put_skipped(struct buffer *b, const struct manifest *m);
 apl_status get_skipped(struct cursor *c, struct manifest *m, apl_error *err);
 void put_classes(struct buffer *b, const struct schema *schema, unsigned f);

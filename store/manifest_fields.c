@@ -14,8 +14,10 @@ void put_field(struct buffer *b, const struct schema *schema, unsigned f)
     buffer_le(b, field->dtype, 1);
     buffer_le(b, field->role, 1);
     buffer_le(b, field->ndim, 1);
-    buffer_le(b, schema->choices[f].id, 1);
-    buffer_le(b, (uint8_t)schema->choices[f].level, 1);
+    bool known = schema->choices[f].id <
+                 CODEC_COUNT; /* to readers of any version; others have an entry of their own */
+    buffer_le(b, known ? schema->choices[f].id : CODEC_RAW, 1);
+    buffer_le(b, known ? (uint8_t)schema->choices[f].level : 0, 1);
     buffer_le(b, 0, 3);
     for (unsigned i = 0; i < field->ndim; i++)
         buffer_le(b, (uint64_t)field->shape[i], 8);
@@ -98,6 +100,29 @@ apl_status get_indexed_field(struct cursor *c, struct manifest *m, apl_error *er
         return bad_manifest(err, "a field that is indexed");
     m->schema.indexed[f] = true;
     m->schema.fields[f].indexed = values;
+    return APL_OK;
+}
+
+/* VARYING: field (4), level (1). Readers of 1.1 refuse the entry, as those of 1.0 do KEPT. */
+void put_varying(struct buffer *b, const struct schema *schema, unsigned f)
+{
+    size_t at = entry_begin(b, TAG_VARYING, ENTRY_REQUIRED);
+    buffer_le(b, f, 4);
+    buffer_le(b, (uint8_t)schema->choices[f].level, 1);
+    entry_end(b, at);
+}
+
+apl_status get_varying(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    uint32_t f = cursor_u32(c);
+    int8_t level = (int8_t)cursor_u8(c);
+    apl_field *field = f < m->schema.count ? &m->schema.fields[f] : NULL;
+    if (!cursor_ok(c) || !field || field->media || field->dtype != APL_U8 || field->ndim != 3 ||
+        field_varying(field) == 0)
+        return bad_manifest(err, "a field of images of any size");
+    m->schema.choices[f] = (struct codec_choice){CODEC_VARYING, level};
+    field->codec = codec_name(CODEC_VARYING);
+    field->level = level;
     return APL_OK;
 }
 

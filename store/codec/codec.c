@@ -5,6 +5,7 @@
 #include "entropy.h"
 #include "image_codec.h"
 #include "scratch.h"
+#include "varying_codec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 struct coder {
     struct entropy *entropy;
     struct image_codec *image;
+    struct varying_codec *varying;
     struct scratch elements; /* a column between zstd and its elements' transform */
     struct scratch values;   /* a decoded column on its way to rows; a column's trial encoding */
     struct scratch rows;     /* pointers into a contiguous column */
@@ -26,6 +28,8 @@ struct coder *coder_new(void)
     if (c->entropy)
         c->image = image_codec_new(cpu_variant(), c->entropy);
     if (c->image)
+        c->varying = varying_codec_new(cpu_variant(), c->entropy);
+    if (c->varying)
         return c;
     coder_free(c);
     return NULL;
@@ -36,6 +40,7 @@ void coder_free(struct coder *coder)
     if (!coder)
         return;
     image_codec_free(coder->image);
+    varying_codec_free(coder->varying);
     entropy_free(coder->entropy);
     scratch_free(&coder->elements);
     scratch_free(&coder->values);
@@ -57,7 +62,12 @@ int codec_by_name(const char *name)
 
 const char *codec_name(unsigned id)
 {
-    return id < CODEC_COUNT ? names[id] : NULL;
+    return id < CODEC_COUNT ? names[id] : id == CODEC_VARYING ? "varying" : NULL;
+}
+
+bool codec_exists(unsigned id)
+{
+    return codec_name(id) != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------ what suits */
@@ -87,6 +97,8 @@ bool codec_suits(enum codec_id id, const struct column_spec *spec)
         return has_elements(spec);
     case CODEC_PICTURE:
         return image_layout_of(spec, &layout);
+    case CODEC_VARYING:
+        return varying_suits(spec);
     }
     return false;
 }
@@ -95,7 +107,9 @@ size_t codec_bound(const struct column_spec *spec)
 {
     struct image_layout layout;
     size_t bound = entropy_bound(spec->raw_bytes);
-    size_t images = image_layout_of(spec, &layout) ? image_bound(&layout) : 0;
+    size_t images = image_layout_of(spec, &layout) ? image_bound(&layout)
+                    : varying_suits(spec)          ? varying_bound(spec)
+                                                   : 0;
     return images > bound ? images : bound;
 }
 
@@ -138,6 +152,8 @@ static apl_status encode(struct coder *c, struct codec_choice choice, const stru
                               err);
     case CODEC_PICTURE:
         return encode_image(c, choice.level, spec, raw, out, size, err);
+    case CODEC_VARYING:
+        return varying_encode(c->varying, choice.level, spec, raw, out, size, err);
     default:
         return encode_elements(c, choice, spec, raw, out, size, err);
     }
@@ -147,7 +163,7 @@ apl_status codec_encode(struct coder *coder, struct codec_choice choice, const s
                         const uint8_t *raw, uint8_t *out, size_t *out_size, enum codec_id *used,
                         apl_error *err)
 {
-    if (choice.id >= CODEC_COUNT)
+    if (!codec_exists(choice.id))
         return fail(err, APL_E_INVALID, "no codec has the number %u", choice.id);
     if (choice.id != CODEC_RAW && spec->raw_bytes > 0 && codec_suits(choice.id, spec)) {
         size_t size = 0;
@@ -217,7 +233,7 @@ static apl_status decode_image_column(struct coder *c, const struct column_spec 
 apl_status codec_decode(struct coder *coder, enum codec_id id, const struct column_spec *spec,
                         const uint8_t *coded, size_t size, uint8_t *raw, apl_error *err)
 {
-    if ((unsigned)id >= CODEC_COUNT)
+    if (!codec_exists((unsigned)id))
         return fail(err, APL_E_CORRUPT, "no codec has the number %u", (unsigned)id);
     if (!codec_suits(id, spec))
         return fail(err, APL_E_CORRUPT, "codec %s cannot have encoded this column", codec_name(id));
@@ -228,6 +244,8 @@ apl_status codec_decode(struct coder *coder, enum codec_id id, const struct colu
         return entropy_decode(coder->entropy, coded, size, raw, spec->raw_bytes, err);
     case CODEC_PICTURE:
         return decode_image_column(coder, spec, coded, size, raw, err);
+    case CODEC_VARYING:
+        return varying_decode(coder->varying, spec, coded, size, raw, err);
     default:
         return decode_elements(coder, id, spec, coded, size, raw, err);
     }
@@ -265,8 +283,14 @@ apl_status codec_decode_rows(struct coder *coder, enum codec_id id, const struct
 /* What is tried when nothing is asked for, the cheapest to decode first. Each takes milliseconds for a block:
  * ingest waits for the choice. */
 static const struct codec_choice candidates[] = {
-    {CODEC_RAW, 0},     {CODEC_ZSTD, 3},  {CODEC_SHUFFLE, 3}, {CODEC_PICTURE, ENTROPY_LITERALS},
-    {CODEC_PICTURE, 3}, {CODEC_DELTA, 3},
+    {CODEC_RAW, 0},
+    {CODEC_ZSTD, 3},
+    {CODEC_SHUFFLE, 3},
+    {CODEC_PICTURE, ENTROPY_LITERALS},
+    {CODEC_PICTURE, 3},
+    {CODEC_DELTA, 3},
+    {CODEC_VARYING, ENTROPY_LITERALS},
+    {CODEC_VARYING, 3},
 };
 #define CANDIDATES (sizeof candidates / sizeof candidates[0])
 
@@ -291,7 +315,8 @@ static bool wanted(struct codec_choice *candidate, int want_id, int want_level)
         return false;
     if (want_level == 0 || candidate->id == CODEC_RAW)
         return true;
-    if (candidate->id == CODEC_PICTURE && candidate->level == ENTROPY_LITERALS)
+    if ((candidate->id == CODEC_PICTURE || candidate->id == CODEC_VARYING) &&
+        candidate->level == ENTROPY_LITERALS)
         return false;
     candidate->level = (int8_t)want_level;
     return true;
@@ -328,7 +353,10 @@ static apl_status try_candidates(struct coder *c, const struct column_spec *spec
 static struct column_spec sample_of(const struct column_spec *spec)
 {
     struct column_spec sample = *spec;
-    if (spec->raw_bytes <= SAMPLE_BYTES || spec->records == 0 || (spec->ndim > 0 && spec->shape[0] < 0))
+    bool varies = false;
+    for (unsigned d = 0; d < spec->ndim; d++)
+        varies |= spec->shape[d] < 0;
+    if (spec->raw_bytes <= SAMPLE_BYTES || spec->records == 0 || varies)
         return sample;
     size_t value_bytes = spec->raw_bytes / spec->records;
     sample.records = value_bytes < SAMPLE_BYTES ? SAMPLE_BYTES / value_bytes : 1;
@@ -339,7 +367,7 @@ static struct column_spec sample_of(const struct column_spec *spec)
 apl_status codec_choose(struct coder *coder, const struct column_spec *spec, const uint8_t *raw, int want_id,
                         int want_level, struct codec_choice *choice, apl_error *err)
 {
-    if (want_id >= CODEC_COUNT)
+    if (want_id >= 0 && !codec_exists((unsigned)want_id))
         return fail(err, APL_E_INVALID, "no codec has the number %d", want_id);
     if (want_level < INT8_MIN || want_level > INT8_MAX)
         return fail(err, APL_E_INVALID, "a level of %d: levels go from %d to %d", want_level, INT8_MIN,

@@ -18,9 +18,10 @@ enum codec_id {
     CODEC_SHUFFLE = 2, /* byte 0 of all elements, then byte 1, ...; one zstd frame */
     CODEC_DELTA = 3,   /* differences of neighbouring elements, then as CODEC_SHUFFLE */
     /* u8 images: subtract green, MED residuals, 32 side by side, one frame per plane and group. */
-    CODEC_PICTURE = 4
+    CODEC_PICTURE = 4,
+    CODEC_VARYING = 7 /* u8 images of any size: the same, each image by itself */
 };
-#define CODEC_COUNT 5
+#define CODEC_COUNT 5 /* those that any version knows: 0 ... 4 */
 
 /* The columns of kept fields have one of these numbers instead; they are no business of codecs but of store/kept.h. */
 #define CODEC_KEPT      5
@@ -35,11 +36,12 @@ struct codec_choice {
 /* A column before coding, or what it must be after decoding. */
 struct column_spec {
     size_t records;
-    size_t raw_bytes;            /* of the whole column */
-    unsigned element_bytes;      /* 1, 2, 4 or 8 */
-    unsigned ndim;               /* of one value */
-    int64_t shape[APL_MAX_DIMS]; /* no -1 here: columns of varying shape come as ndim 1, element_bytes 1,
-                                    shape {-1} */
+    size_t raw_bytes;       /* of the whole column */
+    unsigned element_bytes; /* 1, 2, 4 or 8 */
+    unsigned ndim;          /* of one value */
+    int64_t shape
+        [APL_MAX_DIMS]; /* with -1 only of u8 with three dimensions, some of which vary; other columns of varying
+                                    shape come as ndim 1, element_bytes 1, shape {-1} */
 };
 
 /* What one thread needs to encode and decode: zstd contexts and scratch memory. Not to be shared between
@@ -52,6 +54,7 @@ void coder_free(struct coder *coder);
 /* "picture" -> CODEC_PICTURE; -1 for an unknown name. And back; NULL for an unknown id. */
 int codec_by_name(const char *name);
 const char *codec_name(unsigned id);
+bool codec_exists(unsigned id);
 
 /* Can this codec take such a column? */
 bool codec_suits(enum codec_id id, const struct column_spec *spec);

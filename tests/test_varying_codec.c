@@ -1,0 +1,131 @@
+/* Columns of images of any size, there and back; and what is no such column. */
+#include "varying_codec.h"
+
+#include "bytes.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static struct varying_codec *codec;
+static struct entropy *entropy;
+static apl_error err;
+
+static void start(void)
+{
+    entropy = entropy_new();
+    codec = varying_codec_new(cpu_variant(), entropy);
+    cr_assert(entropy && codec);
+}
+
+static void stop(void)
+{
+    varying_codec_free(codec);
+    entropy_free(entropy);
+}
+
+TestSuite(varying_codec, .init = start, .fini = stop, .timeout = 60);
+
+static const uint32_t shapes[][3] = {{3, 40, 33}, {1, 1, 1},  {4, 9, 70}, {2, 5, 5},   {3, 0, 9}, {7, 3, 4},
+                                     {3, 1, 50},  {3, 50, 1}, {0, 2, 2},  {1, 64, 64}, {3, 2, 2}};
+
+/* A column of all shapes, of which those with a fixed dimension in `spec` have that. */
+static struct buffer column_of(struct column_spec *spec)
+{
+    struct buffer raw = {0};
+    size_t bytes = 0, n = 0;
+    spec->records = COUNT(shapes);
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        n = 1;
+        for (unsigned d = 0; d < 3; d++) {
+            n *= spec->shape[d] < 0 ? shapes[i][d] : (size_t)spec->shape[d];
+            if (spec->shape[d] < 0)
+                buffer_le(&raw, shapes[i][d], 4);
+        }
+        bytes += n;
+    }
+    for (size_t i = 0; i < bytes; i++)
+        buffer_le(&raw, (i / 3 + i * i % 7 + i / 50) % 256, 1);
+    spec->raw_bytes = raw.size;
+    return raw;
+}
+
+static size_t encode(const struct column_spec *spec, const struct buffer *raw, int level, uint8_t **out)
+{
+    size_t size = 0;
+    *out = malloc(varying_bound(spec));
+    cr_assert(varying_suits(spec));
+    cr_assert_eq(varying_encode(codec, level, spec, raw->data, *out, &size, &err), APL_OK, "%s", err.message);
+    cr_assert_leq(size, varying_bound(spec));
+    return size;
+}
+
+Test(varying_codec, there_and_back)
+{
+    static const int64_t images[][3] = {{-1, -1, -1}, {3, -1, -1}, {-1, 5, -1}, {4, 6, -1}, {5, -1, 2}};
+    static const int levels[] = {ENTROPY_LITERALS, 3};
+    for (size_t i = 0; i < COUNT(images) * COUNT(levels); i++) {
+        struct column_spec spec = {.element_bytes = 1, .ndim = 3};
+        memcpy(spec.shape, images[i / COUNT(levels)], 3 * sizeof *spec.shape);
+        struct buffer raw = column_of(&spec);
+        uint8_t *coded, *back = malloc(raw.size);
+        size_t size = encode(&spec, &raw, levels[i % COUNT(levels)], &coded);
+        cr_assert_eq(varying_decode(codec, &spec, coded, size, back, &err), APL_OK, "%s", err.message);
+        cr_assert_eq(memcmp(back, raw.data, raw.size), 0, "%zu", i);
+        free(coded);
+        free(back);
+        buffer_free(&raw);
+    }
+}
+
+/* From memory of its own, so that the address sanitizer sees what is read beyond it. */
+static apl_status decode_copy(const struct column_spec *spec, const uint8_t *coded, size_t size)
+{
+    uint8_t *copy = malloc(size + !size), *back = malloc(spec->raw_bytes);
+    memcpy(copy, coded, size);
+    apl_status status = varying_decode(codec, spec, copy, size, back, &err);
+    cr_assert(status == APL_OK || status == APL_E_CORRUPT, "%d %s", (int)status, err.message);
+    free(copy);
+    free(back);
+    return status;
+}
+
+Test(varying_codec, damage)
+{
+    struct column_spec spec = {.element_bytes = 1, .ndim = 3, .shape = {-1, -1, -1}};
+    struct buffer raw = column_of(&spec);
+    uint8_t *coded;
+    size_t size = encode(&spec, &raw, 3, &coded);
+    cr_assert_eq(decode_copy(&spec, coded, size), APL_OK);
+    for (size_t cut = 0; cut < size; cut += cut < 300 ? 1 : 31)
+        cr_assert_eq(decode_copy(&spec, coded, cut), APL_E_CORRUPT);
+    for (size_t at = 0; at < size; at += at < 300 ? 1 : 7)
+        for (unsigned bit = 0; bit < 8; bit += 3) {
+            coded[at] ^= (uint8_t)(1 << bit);
+            apl_status status = decode_copy(&spec, coded, size);
+            cr_assert(at >= COUNT(shapes) * 12 || status == APL_E_CORRUPT || at >= 48, "byte %zu", at);
+            coded[at] ^= (uint8_t)(1 << bit);
+        }
+    memset(coded, 0xff, COUNT(shapes) * 12);
+    cr_assert_eq(decode_copy(&spec, coded, size), APL_E_CORRUPT);
+    spec.raw_bytes -= 5;
+    cr_assert_eq(decode_copy(&spec, raw.data, raw.size), APL_E_CORRUPT);
+    free(coded);
+    buffer_free(&raw);
+}
+
+Test(varying_codec, suits)
+{
+    struct column_spec spec = {
+        .records = 2, .raw_bytes = 30, .element_bytes = 1, .ndim = 3, .shape = {-1, -1, -1}};
+    cr_assert(varying_suits(&spec));
+    spec.element_bytes = 2;
+    cr_assert_not(varying_suits(&spec));
+    spec.element_bytes = 1;
+    spec.raw_bytes = 23;
+    cr_assert_not(varying_suits(&spec));
+    spec = (struct column_spec){
+        .records = 2, .raw_bytes = 30, .element_bytes = 1, .ndim = 3, .shape = {1, 3, 5}};
+    cr_assert_not(varying_suits(&spec));
+}
