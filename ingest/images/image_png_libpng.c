@@ -26,7 +26,6 @@ static void give_png(png_structp png, png_bytep to, size_t size)
     memcpy(to, bytes, size);
 }
 
-/* Warnings too: what libpng warns of is damage. */
 static void hear_png(png_structp png, png_const_charp text)
 {
     struct png_file *f = png_get_error_ptr(png);
@@ -34,10 +33,18 @@ static void hear_png(png_structp png, png_const_charp text)
     longjmp(png_jmpbuf(png), 1);
 }
 
+/* What libpng warns of is damage, unless it is in a chunk that pixels do not depend on, such as a colour profile: the names of those
+ * begin with a small letter. Checksums are of all chunks, and errors. */
+static void hear_png_warning(png_structp png, png_const_charp text)
+{
+    bool ancillary = strlen(text) > 5 && text[0] >= 'a' && text[0] <= 'z' && text[4] == ':';
+    if (!ancillary)
+        hear_png(png, text);
+}
+
 /* Palettes become colours; grey of fewer than 8 bits becomes 8; what is said to be transparent becomes alpha. */
 static void set_form(struct png_file *f)
 {
-    png_set_crc_action(f->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
     if (png_get_color_type(f->png, f->info) == PNG_COLOR_TYPE_PALETTE)
         png_set_palette_to_rgb(f->png);
     if (png_get_bit_depth(f->png, f->info) < 8)
@@ -91,6 +98,7 @@ static apl_status read_by_libpng(struct png_file *f, size_t size, struct image_i
     png_set_read_fn(f->png, f, give_png);
     png_set_user_limits(f->png, INT32_MAX, INT32_MAX);
     png_set_chunk_malloc_max(f->png, CHUNK_MAX);
+    png_set_crc_action(f->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
     png_read_info(f->png, f->info);
     info->width = png_get_image_width(f->png, f->info);
     info->height = png_get_image_height(f->png, f->info);
@@ -113,7 +121,7 @@ apl_status image_libpng_read(const uint8_t *bytes, size_t size, struct image_inf
                              struct raster *samples, apl_error *err)
 {
     struct png_file f = {.data = cursor_over(bytes, size)};
-    f.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &f, hear_png, hear_png);
+    f.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &f, hear_png, hear_png_warning);
     f.info = f.png ? png_create_info_struct(f.png) : NULL;
     apl_status status = f.info ? read_by_libpng(&f, size, info, samples, err) : fail_nomem(err);
     png_destroy_read_struct(&f.png, &f.info, NULL);
