@@ -58,7 +58,7 @@ bool varying_suits(const struct column_spec *spec)
 }
 
 /* Takes the shape of the next record, whose values begin `left` bytes before the column's end; false: they go beyond it. */
-static bool take_image(const struct column_spec *spec, const uint8_t **dims, size_t left,
+static bool take_varying(const struct column_spec *spec, const uint8_t **dims, size_t left,
                        struct varying_image *image)
 {
     uint64_t shape[3], bytes = 1;
@@ -131,7 +131,7 @@ static size_t count_planes(const struct column_spec *spec, const uint8_t *raw)
     size_t planes = 0;
     for (size_t i = 0; i < spec->records; i++) {
         struct varying_image image;
-        if (!take_image(spec, &dims, spec->raw_bytes, &image))
+        if (!take_varying(spec, &dims, spec->raw_bytes, &image))
             return SIZE_MAX;
         planes += image.planes;
     }
@@ -150,7 +150,7 @@ apl_status varying_encode(struct varying_codec *v, int level, const struct colum
     memcpy(out, raw, head);
     for (size_t i = 0; i < spec->records; i++) {
         struct varying_image image;
-        if (!take_image(spec, &dims, spec->raw_bytes - at, &image))
+        if (!take_varying(spec, &dims, spec->raw_bytes - at, &image))
             return fail(err, APL_E_INVALID, "not a column of images");
         image.values = (uint8_t *)(uintptr_t)(raw + at);
         for (size_t p = 0; p < image.planes; p++, entry += 4) {
@@ -242,7 +242,7 @@ apl_status varying_decode(struct varying_codec *v, const struct column_spec *spe
                                cursor_over(coded + head + planes * 4, size - head - planes * 4)};
     for (size_t i = 0; i < spec->records; i++) {
         struct varying_image image;
-        if (!take_image(spec, &dims, spec->raw_bytes - at, &image))
+        if (!take_varying(spec, &dims, spec->raw_bytes - at, &image))
             return fail(err, APL_E_CORRUPT, "image %zu goes beyond the column", i);
         image.values = raw + at;
         apl_status status = decode_image_planes(v, &image, &f, err);
