@@ -97,7 +97,7 @@ static void describe_column(const apl_reader *r, struct job *job, unsigned f, co
 static apl_status collate_resized(struct worker *w, struct job *job, unsigned f,
                                   const struct assembly *assembly, apl_error *err)
 {
-    struct photo_value value;
+    struct photo_value value = {.data = NULL};
     photos_fixed_shape(&w->reader->schema->fields[f], &value);
     photos_place(w, job, f);
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
