@@ -16,6 +16,9 @@ struct job {
     uint64_t end;             /* position of the first delivery after its global batch */
     uint32_t rows;
     uint32_t *deliveries;
+    uint64_t tokens,
+        skip;         /* where they are packed: how many; and those of the first delivery that come before */
+    bool more;        /* the last delivery goes on in the next batch, or in that of another rank */
     uint32_t checked; /* so many rows are known to be here */
     struct batch_buffer *buffer;
     /* The block, from 1, of the value that the thread which collates this batch is reading from the file; 0: none. */

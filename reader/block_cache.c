@@ -319,6 +319,14 @@ void cache_pass(apl_reader *r, const uint32_t *deliveries, size_t n)
         pass(r, deliveries[i]);
 }
 
+void cache_hold(apl_reader *r, uint32_t delivery)
+{
+    struct block_cache *c = &r->cache;
+    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
+    if (!c->keeps)
+        c->blocks[c->epoch & 1][index].left++; /* cache_consume() takes it back */
+}
+
 void cache_demand(apl_reader *r, const struct job *job)
 {
     struct block_cache *c = &r->cache;
@@ -340,13 +348,15 @@ void cache_demand(apl_reader *r, const struct job *job)
 void cache_release(apl_reader *r, const struct job *job, uint32_t *slots)
 {
     struct block_cache *c = &r->cache;
+    uint32_t n =
+        job->rows - (r->options.pack.row && job->more); /* whose end is elsewhere is released there */
     if (c->keeps)
         return;
-    for (uint32_t k = 0; k < job->rows; k++) {
+    for (uint32_t k = 0; k < n; k++) {
         uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
         slots[k] = cached_slot(cache_block(c, job->epoch, index), &r->subset.block[index], member);
     }
-    slab_release(&c->slab, slots, job->rows);
+    slab_release(&c->slab, slots, n);
 }
 
 void cache_consume(apl_reader *r, const struct job *job)

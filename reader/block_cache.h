@@ -68,6 +68,9 @@ void cache_consume(apl_reader *r, const struct job *job);
 /* Deliveries of the epoch that this reader will not make: another rank does, or they were made before it was opened. */
 void cache_pass(apl_reader *r, const uint32_t *deliveries, size_t n);
 
+/* A planned batch has a part of this delivery, which another batch ends: its block stays until both are collated. */
+void cache_hold(apl_reader *r, uint32_t delivery);
+
 /* Evicts all that is not kept, and queues nothing; only while no thread is at work. */
 void cache_clear(apl_reader *r);
 

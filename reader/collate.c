@@ -5,6 +5,7 @@
 #include "finish.h"
 #include "images.h"
 #include "options.h"
+#include "packed.h"
 #include "padded.h"
 #include "photos.h"
 #include "values.h"
@@ -39,6 +40,7 @@ static void list_rows(const apl_reader *r, struct job *job)
         buffer->delivered[rows++] = job->deliveries[k];
     }
     memcpy(job->deliveries, buffer->delivered, job->rows * sizeof *job->deliveries);
+    buffer->finished = job->rows;
     batch->skipped_count = skipped;
     batch->rows = rows;
     batch->epoch = job->epoch;
@@ -165,7 +167,6 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
     apl_batch *batch = &job->buffer->batch;
     apl_column *column = &batch->columns[f];
     size_t element = apl_dtype_size(field->dtype), n = r->options.batch_size;
-    describe_column(r, job, f, NULL);
     if (!column->offsets)
         column->offsets = calloc(n + 1, sizeof *column->offsets);
     if (!column->shapes)
@@ -216,23 +217,25 @@ static apl_status collate_varying(struct worker *w, struct job *job, unsigned f,
     struct assembly assembly;
     if (options_assembly(w->reader, f, &assembly))
         return collate_photos(w, job, f, &assembly, err);
-    if (w->reader->options.collations[f].how == APL_COLLATE_PAD) {
-        describe_column(w->reader, job, f, NULL);
+    apl_collate how = w->reader->options.collations[f].how;
+    describe_column(w->reader, job, f, NULL);
+    if (how == APL_COLLATE_PAD)
         return padded_collate(w, job, f, err);
-    }
+    if (how == APL_COLLATE_PACK)
+        return packed_collate(w, job, f, err);
     return collate_ragged(w, job, f, err);
 }
 
 /* --------------------------------------------------------------------------------------------- receipt */
 
-/* Adds the hashes of the rows from ... from+n-1, at most PHILOX_LANES. */
-static void add_hashes(struct tally *t, uint64_t key, const apl_batch *batch, size_t from, size_t n)
+/* Adds the hashes of n deliveries, at most PHILOX_LANES. */
+static void add_hashes(struct tally *t, uint64_t key, const uint64_t *ids, const uint32_t *copies, size_t n)
 {
     uint32_t x[4][PHILOX_LANES] = {{0}};
     for (size_t i = 0; i < n; i++) {
-        x[0][i] = (uint32_t)batch->ids[from + i];
-        x[1][i] = (uint32_t)(batch->ids[from + i] >> 32);
-        x[2][i] = batch->copies[from + i];
+        x[0][i] = (uint32_t)ids[i];
+        x[1][i] = (uint32_t)(ids[i] >> 32);
+        x[2][i] = copies[i];
     }
     philox_lanes(key, x);
     for (size_t i = 0; i < n; i++) {
@@ -244,12 +247,15 @@ static void add_hashes(struct tally *t, uint64_t key, const apl_batch *batch, si
 
 static void take_tally(const apl_reader *r, struct job *job)
 {
-    const apl_batch *batch = &job->buffer->batch;
-    struct tally t = {.delivered = batch->rows, .skipped = batch->skipped_count};
+    const struct batch_buffer *b = job->buffer;
+    const uint64_t *ids = b->ended ? b->ended : b->batch.ids;
+    const uint32_t *copies = b->ended ? b->ended_copies : b->batch.copies;
+    size_t delivered = b->finished - b->batch.skipped_count;
+    struct tally t = {.delivered = delivered, .skipped = b->batch.skipped_count};
     uint64_t key = random_key(r->options.plan.seed, RANDOM_RECEIPT).low;
-    for (size_t k = 0; k < batch->rows; k += PHILOX_LANES) {
-        size_t left = batch->rows - k;
-        add_hashes(&t, key, batch, k, left < PHILOX_LANES ? left : PHILOX_LANES);
+    for (size_t k = 0; k < delivered; k += PHILOX_LANES) {
+        size_t left = delivered - k;
+        add_hashes(&t, key, ids + k, copies + k, left < PHILOX_LANES ? left : PHILOX_LANES);
     }
     job->buffer->tally = t;
 }
@@ -257,7 +263,10 @@ static void take_tally(const apl_reader *r, struct job *job)
 apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    list_rows(r, job);
+    if (r->options.pack.row)
+        packed_list(r, job);
+    else
+        list_rows(r, job);
     for (unsigned f = 0; f < r->schema->count; f++) {
         if (!r->options.wanted[f])
             continue;
@@ -266,6 +275,8 @@ apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
         else
             TRY(collate_fixed(w, job, f, err));
     }
+    if (r->options.pack.row)
+        TRY(packed_parts(r, job, err));
     take_tally(r, job);
     return APL_OK;
 }

@@ -2,19 +2,25 @@
 #include "collation.h"
 
 #include "exactly.h"
+#include "packing.h"
 #include "sized.h"
 
 /* ---------------------------------------------------------------------------------------------- asking */
 
-static const char *const names[] = {
-    [APL_COLLATE_NONE] = "none", [APL_COLLATE_RAGGED] = "ragged", [APL_COLLATE_PAD] = "pad"};
-#define LAST_WAY APL_COLLATE_PAD
+static const char *const names[] = {[APL_COLLATE_NONE] = "none",
+                                    [APL_COLLATE_RAGGED] = "ragged",
+                                    [APL_COLLATE_PAD] = "pad",
+                                    [APL_COLLATE_PACK] = "pack"};
+#define LAST_WAY APL_COLLATE_PACK
 
 /* Members that another way of collating has. */
 static apl_status check_meaning(const char *field, const apl_collation *asked, apl_error *err)
 {
-    bool pads = asked->how == APL_COLLATE_PAD;
-    if (!pads && (asked->length || asked->fill != 0 || asked->truncate))
+    bool pads = asked->how == APL_COLLATE_PAD, packs = asked->how == APL_COLLATE_PACK;
+    if (packs && (asked->length == 0 || asked->length > INT32_MAX || asked->truncate))
+        return fail(err, APL_E_INVALID,
+                    "field %s: pack wants the length of a row, 1 to 2^31 - 1, and no truncate", field);
+    if (!pads && !packs && (asked->length || asked->fill != 0 || asked->truncate))
         return fail(err, APL_E_INVALID, "field %s: length, fill and truncate have no meaning for %s", field,
                     names[asked->how]);
     if (asked->truncate && asked->length == 0)
@@ -65,6 +71,23 @@ static apl_status take_pad(struct reader_options *o, unsigned field, const apl_f
     return add_part(o, field, APL_PART_MASK, (size_t)c->length, err);
 }
 
+static apl_status take_pack(struct reader_options *o, unsigned field, const apl_field *f,
+                            const struct collation *c, apl_error *err)
+{
+    if (row_value_bytes(f, c->length) == 0)
+        return fail(err, APL_E_INVALID, "field %s: rows of length %llu are larger than %u bytes", f->name,
+                    (unsigned long long)c->length, APL_MAX_VALUE);
+    if (o->pack.row && o->pack.row != c->length)
+        return fail(err, APL_E_INVALID, "field %s: is packed to %llu, and another field to %llu", f->name,
+                    (unsigned long long)c->length, (unsigned long long)o->pack.row);
+    if (o->pack.row)
+        return APL_OK;
+    o->pack.row = c->length;
+    o->pack.field = field;
+    TRY(add_part(o, field, APL_PART_SEGMENTS, (size_t)c->length * sizeof(int32_t), err));
+    return add_part(o, field, APL_PART_POSITIONS, (size_t)c->length * sizeof(int32_t), err);
+}
+
 static apl_status take_collation(apl_reader *r, const apl_collation *asked, apl_error *err)
 {
     struct reader_options *o = &r->options;
@@ -90,6 +113,8 @@ static apl_status take_collation(apl_reader *r, const apl_collation *asked, apl_
     if (!exactly(f->dtype, asked->fill, c->fill))
         return fail(err, APL_E_INVALID, "field %s: %s cannot hold fill %.17g exactly", f->name,
                     apl_dtype_name(f->dtype), asked->fill);
+    if (c->how == APL_COLLATE_PACK)
+        return take_pack(o, field, f, c, err);
     return c->how == APL_COLLATE_PAD ? take_pad(o, field, f, c, err) : APL_OK;
 }
 
@@ -104,6 +129,32 @@ apl_status collation_resolve(apl_reader *r, const apl_reader_options *asked, apl
         TRY(take_collation(r, &one, err));
     }
     return APL_OK;
+}
+
+/* Only packed fields are read. */
+static apl_status check_packed(apl_reader *r, const apl_reader_options *asked, bool *packed, apl_error *err)
+{
+    struct reader_options *o = &r->options;
+    for (unsigned f = 0; f < r->schema->count; f++) {
+        packed[f] = o->collations[f].how == APL_COLLATE_PACK;
+        if (o->wanted[f] && !packed[f] && (asked->fields || o->collations[f].how || o->transforms[f].size))
+            return fail(err, APL_E_INVALID,
+                        "field %s: is not packed, as field %s is: rows are of all or of none",
+                        r->schema->fields[f].name, r->schema->fields[o->pack.field].name);
+        o->wanted[f] = packed[f];
+    }
+    if (o->free_order || o->plan.lanes > 1 || o->plan.sampler)
+        return fail(err, APL_E_INVALID, "pack is for strict order, without lanes or sampling");
+    return APL_OK;
+}
+
+apl_status collation_finish(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    bool packed[APL_MAX_FIELDS];
+    if (!r->options.pack.row)
+        return APL_OK;
+    TRY(check_packed(r, asked, packed, err));
+    return packing_open(r, packed, err);
 }
 
 /* ---------------------------------------------------------------------------------------------- memory */

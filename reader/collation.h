@@ -7,6 +7,9 @@
 /* Fills r->options.collations and r->options.parts; once it is known which fields are wanted and have transforms. */
 apl_status collation_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err);
 
+/* What must be known of the other options, and of the records. */
+apl_status collation_finish(apl_reader *r, const apl_reader_options *asked, apl_error *err);
+
 /* Columns of a batch: of fields, and of parts after them. */
 static inline unsigned collation_columns(const apl_reader *r)
 {

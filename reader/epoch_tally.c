@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-apl_status tally_open(struct epoch_tally *t, uint64_t length, apl_error *err)
+apl_status tally_open(struct epoch_tally *t, uint64_t deliveries, uint64_t length, apl_error *err)
 {
     t->length = length;
-    t->delivered = calloc((size_t)(length / 8 + 1), 1);
+    t->deliveries = deliveries;
+    t->delivered = calloc((size_t)(deliveries / 8 + 1), 1);
     return t->delivered ? APL_OK : fail_nomem(err);
 }
 
@@ -45,7 +46,7 @@ void tally_begin(apl_reader *r, uint64_t epoch, uint64_t position)
 
 void tally_clear(struct epoch_tally *t)
 {
-    memset(t->delivered, 0, (size_t)(t->length / 8 + 1));
+    memset(t->delivered, 0, (size_t)(t->deliveries / 8 + 1));
     t->tally = (struct tally){0};
     t->shared = t->repeated = 0;
 }
@@ -57,10 +58,10 @@ void tally_add(apl_reader *r, const struct job *job)
     const struct tally *more = &buffer->tally;
     t->tally.delivered += more->delivered;
     t->tally.skipped += more->skipped;
-    t->shared += job->rows;
+    t->shared += buffer->finished;
     t->tally.sum[0] += more->sum[0];
     t->tally.sum[1] += more->sum[1] + (t->tally.sum[0] < more->sum[0]);
-    for (uint32_t k = 0; k < job->rows; k++) {
+    for (uint32_t k = 0; k < buffer->finished; k++) {
         uint32_t n = buffer->numbers[k];
         t->repeated += t->delivered[n / 8] >> n % 8 & 1;
         t->delivered[n / 8] |= (uint8_t)(1u << n % 8);
@@ -73,7 +74,7 @@ void tally_add(apl_reader *r, const struct job *job)
 static uint64_t marked(const struct epoch_tally *t)
 {
     uint64_t n = 0;
-    for (uint64_t i = 0; i < t->length / 8 + 1; i++)
+    for (uint64_t i = 0; i < t->deliveries / 8 + 1; i++)
         n += (uint64_t)__builtin_popcount(t->delivered[i]);
     return n - (tally_is_resumed(t, t->epoch) ? t->first : 0);
 }

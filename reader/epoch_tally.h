@@ -8,17 +8,19 @@ struct job;
 
 struct epoch_tally {
     uint64_t epoch, position; /* over all ranks */
-    uint64_t length;          /* deliveries of an epoch */
-    bool ended;               /* all of the epoch has been handed out */
-    uint64_t first;           /* the position where handing out began, */
-    struct tally tally;       /* and what was, since */
+    uint64_t length;          /* deliveries of an epoch; where they are packed, tokens */
+    uint64_t deliveries;
+    bool ended;         /* all of the epoch has been handed out */
+    uint64_t first;     /* the position where handing out began, */
+    struct tally tally; /* and what was, since */
     uint8_t *delivered; /* a bit a delivery of this epoch: deliveries of the records before its own, + copy */
     uint8_t *resumed;   /* free order: the bits of a state that the epoch was resumed from; NULL: none */
     uint64_t resumed_epoch;
     uint64_t shared, repeated; /* this reader's share of what was handed out; bits that were set already */
 };
 
-apl_status tally_open(struct epoch_tally *t, uint64_t length, apl_error *err);
+/* An epoch of so many deliveries, and so long. */
+apl_status tally_open(struct epoch_tally *t, uint64_t deliveries, uint64_t length, apl_error *err);
 void tally_free(struct epoch_tally *t);
 
 /* Free order: goes on after the deliveries of this epoch whose bits are set, which must be `position` of them. */

@@ -4,6 +4,7 @@
 #include "inside.h"
 #include "mix.h"
 #include "options.h"
+#include "packing.h"
 #include "state.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ static void destroy_reader(apl_reader *r)
     bad_blocks_free(&r->bad);
     planner_free(&r->planner);
     sampler_free(r->options.plan.sampler);
+    packing_free(&r->options.pack);
     free_order_free(&r->free_order);
     tally_free(&r->tally);
     subset_close(&r->subset);
@@ -47,9 +49,11 @@ static apl_status open_memory(apl_reader *r, const apl_allocator *allocator, apl
     options_slot_bytes(r, slot);
     options_row_bytes(r, row);
     TRY(cache_open(r, slot, slots, err));
-    uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&o->plan, &r->subset);
+    uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&o->plan, &r->subset) + packing_bytes(r);
     stats_keep_memory(&r->counters, fixed);
     r->pool = pool_new(o->batch_size, fields, row, allocator, o->budget > fixed ? o->budget - fixed : 0);
+    if (r->pool && o->pack.row)
+        pool_add_pieces(r->pool, options_most(o));
     for (unsigned i = 0; r->pool && i < o->part_count; i++)
         pool_add_part(r->pool, o->parts[i].field, o->parts[i].part, o->parts[i].row_bytes);
     return r->pool ? APL_OK : fail_nomem(err);
@@ -61,9 +65,9 @@ static apl_status build_parts(apl_reader *r, const apl_allocator *allocator, apl
     unsigned collating = o->consumers ? o->consumers : o->threads ? o->threads : 1;
     TRY(planner_open(r, err));
     TRY(free_order_open(r, err));
-    TRY(queue_open(&r->queue, o->queue_depth + collating, o->batch_size, o->free_order, err));
+    TRY(queue_open(&r->queue, o->queue_depth + collating, options_most(o), o->free_order, err));
     TRY(bad_blocks_open(&r->bad, r->subset.blocks, err));
-    TRY(tally_open(&r->tally, r->planner.length, err));
+    TRY(tally_open(&r->tally, plan_length(r->planner.plan), r->planner.length, err));
     return open_memory(r, allocator, err);
 }
 

@@ -37,13 +37,13 @@ static bool has_partial_blocks(const apl_reader *r)
 apl_status worker_init(struct worker *w, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    size_t n = r->options.batch_size, records = largest_records(r);
+    size_t n = r->options.batch_size, most = options_most(&r->options), records = largest_records(r);
     if (!r->options.ids_only)
         TRY(block_coder_init(&w->bc, err));
     w->rows = calloc(records, sizeof *w->rows);
     w->sources = calloc(n, sizeof *w->sources);
     w->placements = calloc(n, sizeof *w->placements);
-    w->slots = calloc(n > records ? n : records, sizeof *w->slots);
+    w->slots = calloc(most > records ? most : records, sizeof *w->slots);
     bool ok = w->rows && w->sources && w->placements && w->slots;
     for (unsigned f = 0; ok && has_partial_blocks(r) && f < r->schema->count; f++)
         if (r->cache.slab.value_bytes[f])

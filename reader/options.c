@@ -5,6 +5,7 @@
 #include "images.h"
 #include "late.h"
 #include "mix.h"
+#include "packing.h"
 #include "photos.h"
 #include "sampling.h"
 #include "transform.h"
@@ -189,6 +190,7 @@ static uint64_t buffer_bytes(const apl_reader *r)
     size_t row[POOL_MAX_COLUMNS];
     options_row_bytes(r, row);
     return pool_buffer_bytes(r->options.batch_size, collation_columns(r), row) +
+           (r->options.pack.row ? pool_piece_bytes(r->options.batch_size, options_most(&r->options)) : 0) +
            r->options.batch_size * late_row_bytes(r);
 }
 
@@ -219,8 +221,8 @@ uint64_t options_slots(const apl_reader *r, uint64_t window)
     /* A record of which one copy is left stands in a slot like any other, and counts for one part of `reuse` in
      * the window. Beyond that, room for what has been drawn and not yet been copied, so that loading can run
      * ahead. */
-    uint64_t slots = window * place_deliveries(o) + (uint64_t)o->queue_depth * o->batch_size +
-                     2 * (uint64_t)largest_block(r);
+    uint64_t planned = o->pack.row ? 2 * o->pack.most_of_all : (uint64_t)o->queue_depth * o->batch_size;
+    uint64_t slots = window * place_deliveries(o) + planned + 2 * (uint64_t)largest_block(r);
     return slots < r->subset.records ? slots : r->subset.records;
 }
 
@@ -236,8 +238,8 @@ static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buff
     for (unsigned f = 0; f < r->schema->count; f++)
         if (r->options.wanted[f] && slot[f] == 0)
             varying += slots * (standing_bytes(r, f) + 8);
-    return slab_bytes((uint32_t)slots, r->schema->count, slot) + varying + plan_bytes(&plan, &r->subset) +
-           buffers * buffer_bytes(r) +
+    return slab_bytes((uint32_t)slots, r->schema->count, slot) + varying + packing_bytes(r) +
+           plan_bytes(&plan, &r->subset) + buffers * buffer_bytes(r) +
            (uint64_t)r->subset.blocks * 2 * (sizeof(struct cached_block) + sizeof(uint32_t)) + deliveries / 8;
 }
 
@@ -418,5 +420,6 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
         return fail(err, APL_E_UNSUPPORTED,
                     "free order is for one rank: ranks share an order only if it is strict");
     TRY(check_lanes(r, asked, err));
+    TRY(collation_finish(r, asked, err));
     return resolve_window(r, asked, err);
 }

@@ -2,6 +2,7 @@
 #include "planner.h"
 
 #include "inside.h"
+#include "packing.h"
 
 #include <stdlib.h>
 
@@ -10,8 +11,9 @@ apl_status planner_open(apl_reader *r, apl_error *err)
     const struct reader_options *o = &r->options;
     struct planner *p = &r->planner;
     TRY(plan_new(&o->plan, &r->subset, &p->plan, err));
-    p->length = plan_length(p->plan);
-    p->global_batch = calloc(options_global_batch(o), sizeof *p->global_batch);
+    p->length = o->pack.row ? o->pack.tokens : plan_length(p->plan);
+    TRY(packing_plan_open(r, err));
+    p->global_batch = calloc((uint64_t)o->world * o->batch_size, sizeof *p->global_batch);
     return p->global_batch ? APL_OK : fail_nomem(err);
 }
 
@@ -19,6 +21,7 @@ void planner_free(struct planner *p)
 {
     plan_free(p->plan);
     free(p->global_batch);
+    packing_plan_free(&p->packed);
 }
 
 /* How many deliveries the next global batch of the planned epoch has; 0: the epoch is over. */
@@ -49,6 +52,37 @@ static size_t draw_deliveries(apl_reader *r, uint32_t *deliveries, size_t n)
     return drawn;
 }
 
+/* Draws the deliveries of the planned epoch's next n tokens, in the same way; false: the reader has failed. */
+static bool draw_packed(apl_reader *r, uint64_t n)
+{
+    pthread_mutex_unlock(&r->lock);
+    uint64_t begin = now_ns();
+    bool drawn = packing_draw(r, n);
+    uint64_t end = now_ns();
+    pthread_mutex_lock(&r->lock);
+    stats_add_plan(&r->counters, end - begin);
+    if (!drawn)
+        failure_nomem(r);
+    r->planner.position += n;
+    cache_announce(r, r->planner.plan);
+    return drawn;
+}
+
+/* Draws n deliveries, or tokens, of the planned epoch that this reader will not make. Returns how many. */
+static size_t draw_and_pass(apl_reader *r, uint64_t n)
+{
+    uint64_t most = r->options.pack.row ? options_global_batch(&r->options) : r->options.batch_size;
+    size_t some = (size_t)(n < most ? n : most);
+    if (r->options.pack.row) {
+        if (draw_packed(r, some))
+            packing_pass(r);
+        return some;
+    }
+    some = draw_deliveries(r, r->planner.global_batch, some);
+    cache_pass(r, r->planner.global_batch, some);
+    return some;
+}
+
 /* Draws the sample of an epoch to come without the lock, which takes as long as some batches; the caller is the one that
  * plans. Its memory was that of the epoch before the last, of which everything has been handed out. */
 static void draw_sample(apl_reader *r, uint64_t epoch)
@@ -69,6 +103,7 @@ static void begin_epoch(apl_reader *r, uint64_t epoch)
     struct planner *p = &r->planner;
     p->epoch = epoch;
     p->position = 0;
+    packing_begin(r);
     plan_begin(p->plan, epoch);
     cache_begin_epoch(r, p->plan, epoch);
     free_order_begin(r, epoch);
@@ -80,11 +115,7 @@ static void begin_epoch(apl_reader *r, uint64_t epoch)
 static void drop_rest(apl_reader *r)
 {
     while (r->planner.position < r->planner.length && !failure_is(&r->failure)) {
-        size_t n = (size_t)(r->planner.length - r->planner.position);
-        n = draw_deliveries(r, r->planner.global_batch,
-                            n < r->options.batch_size ? n : r->options.batch_size);
-        cache_pass(r, r->planner.global_batch, n);
-        if (n == 0)
+        if (draw_and_pass(r, r->planner.length - r->planner.position) == 0)
             return; /* free order: to be gone on with when more is there */
     }
 }
@@ -109,19 +140,37 @@ static size_t take_share(apl_reader *r, uint64_t position, size_t n, uint32_t *s
     return taken;
 }
 
-/* Fills in a job with this rank's share of a global batch of `n` deliveries. */
-static void plan_job(apl_reader *r, struct job *job, struct batch_buffer *buffer, size_t n)
+/* This rank's rows of a global batch of `n` tokens; false: the reader has failed. */
+static bool plan_packed(apl_reader *r, struct job *job, size_t n)
+{
+    uint64_t position = r->planner.position;
+    if (!draw_packed(r, n))
+        return false;
+    packing_share(r, job, position, n);
+    return true;
+}
+
+/* This rank's share of a global batch of `n` deliveries; false: the reader has failed, and no batch comes short. */
+static bool plan_deliveries(apl_reader *r, struct job *job, size_t n)
 {
     bool alone = r->options.world == 1;
     uint64_t position = r->planner.position;
-    job->epoch = r->planner.epoch;
     job->position = position;
     size_t drawn = draw_deliveries(r, alone ? job->deliveries : r->planner.global_batch, n);
-    if (drawn < n) { /* without memory: the reader has failed, and no batch comes short */
+    if (drawn < n)
+        return false;
+    job->rows = (uint32_t)(alone ? drawn : take_share(r, position, drawn, job->deliveries, &job->position));
+    return true;
+}
+
+/* Fills in a job with this rank's share of a global batch of `n` deliveries, or tokens. */
+static void plan_job(apl_reader *r, struct job *job, struct batch_buffer *buffer, size_t n)
+{
+    job->epoch = r->planner.epoch;
+    if (!(r->options.pack.row ? plan_packed(r, job, n) : plan_deliveries(r, job, n))) { /* out of memory */
         pool_give(buffer);
         return;
     }
-    job->rows = (uint32_t)(alone ? drawn : take_share(r, position, drawn, job->deliveries, &job->position));
     job->end = r->planner.position;
     job->checked = 0;
     job->status = APL_OK;
@@ -197,11 +246,7 @@ apl_status planner_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_e
         p->position = position; /* what has been delivered is not put into the bins */
         return APL_OK;
     }
-    while (p->position < position && !failure_is(&r->failure)) {
-        uint64_t left = position - p->position;
-        size_t n = draw_deliveries(r, p->global_batch,
-                                   left < r->options.batch_size ? (size_t)left : r->options.batch_size);
-        cache_pass(r, p->global_batch, n);
-    }
+    while (p->position < position && !failure_is(&r->failure))
+        draw_and_pass(r, position - p->position);
     return failure_tell(&r->failure, err);
 }

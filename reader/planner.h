@@ -7,13 +7,23 @@
 
 struct worker;
 
+/* Of readers that pack: what was drawn for the next batch of all ranks. */
+struct packed_plan {
+    uint32_t *deliveries;
+    size_t count;
+    uint64_t skip; /* tokens of the first that were in the batch before */
+    uint64_t used; /* of the last, up to the end of this batch, */
+    bool pending;  /* if that goes on in the next */
+};
+
 /* One thread plans at a time, which then needs no lock for the plan. */
 struct planner {
     bool busy;
     struct plan *plan;
     uint32_t *global_batch;   /* deliveries of a batch of all ranks */
     uint64_t epoch, position; /* that is planned, and how far that has come */
-    uint64_t length;          /* deliveries of an epoch */
+    uint64_t length;          /* deliveries of an epoch; where they are packed, tokens */
+    struct packed_plan packed;
 };
 
 apl_status planner_open(apl_reader *r, apl_error *err);

@@ -11,7 +11,8 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 
 struct pool {
-    size_t rows;
+    size_t rows, deliveries; /* of a batch; these are as many, unless it is packed */
+    bool packed;
     unsigned fields, parts;
     size_t row_bytes[POOL_MAX_COLUMNS];
     struct batch_part part[POOL_MAX_PARTS]; /* which they are */
@@ -51,7 +52,7 @@ struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, con
     struct pool *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    p->rows = rows;
+    p->rows = p->deliveries = rows;
     p->fields = fields;
     memcpy(p->row_bytes, row_bytes, fields * sizeof *row_bytes);
     p->allocator = allocator ? *allocator : (apl_allocator){own_allocate, own_deallocate, NULL};
@@ -67,12 +68,31 @@ void pool_add_part(struct pool *p, unsigned field, apl_part part, size_t row_byt
     p->part[p->parts++] = (struct batch_part){.field = field, .part = part};
 }
 
+void pool_add_pieces(struct pool *p, size_t deliveries)
+{
+    p->packed = true;
+    p->deliveries = deliveries > p->rows ? deliveries : p->rows;
+}
+
+uint64_t pool_piece_bytes(size_t rows, size_t deliveries)
+{
+    return (rows + deliveries) * sizeof(apl_piece) +
+           deliveries * (2 * sizeof(uint64_t) + 3 * sizeof(uint32_t));
+}
+
 uint64_t pool_buffer_bytes(size_t rows, unsigned fields, const size_t *row_bytes)
 {
     uint64_t bytes = sizeof(struct batch_buffer) + rows * (2 * sizeof(uint64_t) + 3 * sizeof(uint32_t));
     for (unsigned f = 0; f < fields; f++)
         bytes += row_bytes[f] ? (uint64_t)rows * row_bytes[f] + 64 : 0;
     return bytes;
+}
+
+/* Of one buffer of this pool. */
+static uint64_t own_bytes(const struct pool *p)
+{
+    return pool_buffer_bytes(p->rows, p->fields + p->parts, p->row_bytes) +
+           (p->packed ? pool_piece_bytes(p->rows, p->deliveries) : 0);
 }
 
 /* --------------------------------------------------------------------------------------------- buffers */
@@ -96,6 +116,9 @@ static void buffer_destroy(struct pool *p, struct batch_buffer *b)
     free(b->batch.ids);
     free((void *)b->batch.copies);
     free(b->skipped);
+    free(b->pieces);
+    free(b->ended);
+    free(b->ended_copies);
     free(b->delivered);
     free(b->numbers);
     free(b);
@@ -133,6 +156,16 @@ static bool add_parts(const struct pool *p, struct batch_buffer *b)
     return true;
 }
 
+static bool add_pieces(const struct pool *p, struct batch_buffer *b)
+{
+    if (!p->packed)
+        return true;
+    b->batch.pieces = b->pieces = malloc((p->rows + p->deliveries) * sizeof *b->pieces);
+    b->ended = malloc(p->deliveries * sizeof *b->ended);
+    b->ended_copies = malloc(p->deliveries * sizeof *b->ended_copies);
+    return b->pieces && b->ended && b->ended_copies;
+}
+
 static struct batch_buffer *buffer_create(struct pool *p)
 {
     struct batch_buffer *b = calloc(1, sizeof *b);
@@ -143,10 +176,11 @@ static struct batch_buffer *buffer_create(struct pool *p)
     b->batch.fields = p->fields;
     b->batch.ids = malloc(p->rows * sizeof *b->batch.ids);
     b->batch.copies = malloc(p->rows * sizeof *b->batch.copies);
-    b->batch.skipped = b->skipped = malloc(p->rows * sizeof *b->skipped);
-    b->delivered = malloc(p->rows * sizeof *b->delivered);
-    b->numbers = malloc(p->rows * sizeof *b->numbers);
-    bool ok = b->delivered && b->numbers && b->batch.ids && b->batch.copies && b->skipped && add_parts(p, b);
+    b->batch.skipped = b->skipped = malloc(p->deliveries * sizeof *b->skipped);
+    b->delivered = malloc(p->deliveries * sizeof *b->delivered);
+    b->numbers = malloc(p->deliveries * sizeof *b->numbers);
+    bool ok = b->delivered && b->numbers && b->batch.ids && b->batch.copies && b->skipped &&
+              add_parts(p, b) && add_pieces(p, b);
     for (unsigned i = 0; ok && i < p->fields + p->parts; i++)
         ok = p->row_bytes[i] == 0 || set_column(p, b, i, p->rows * p->row_bytes[i] + 64);
     if (ok)
@@ -163,7 +197,7 @@ static bool may_create(const struct pool *p, uint64_t bytes)
 
 struct batch_buffer *pool_take(struct pool *p)
 {
-    uint64_t bytes = pool_buffer_bytes(p->rows, p->fields + p->parts, p->row_bytes);
+    uint64_t bytes = own_bytes(p);
     pthread_mutex_lock(&p->lock);
     struct batch_buffer *b = p->idle;
     bool create = !b && may_create(p, bytes);
@@ -185,8 +219,7 @@ struct batch_buffer *pool_take(struct pool *p)
 bool pool_can_take(struct pool *p)
 {
     pthread_mutex_lock(&p->lock);
-    bool can = p->idle ||
-               (!p->refused && may_create(p, pool_buffer_bytes(p->rows, p->fields + p->parts, p->row_bytes)));
+    bool can = p->idle || (!p->refused && may_create(p, own_bytes(p)));
     pthread_mutex_unlock(&p->lock);
     return can;
 }

@@ -30,7 +30,11 @@ struct batch_buffer {
     bool lent;
     uint64_t *skipped;   /* ids of rows that were left out */
     uint32_t *delivered; /* the delivery of each row; then those of rows that were left out */
-    uint32_t *numbers;   /* of these, their places among all of the epoch */
+    uint32_t finished;   /* deliveries that the batch makes */
+    apl_piece *pieces;   /* of a packed batch; and what ends in it, but for what is left out: */
+    uint64_t *ended;
+    uint32_t *ended_copies;
+    uint32_t *numbers; /* of these, their places among all of the epoch */
     struct tally tally;
 };
 
@@ -40,6 +44,9 @@ struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, con
 
 /* Gives batches a part more, of which a row takes `row_bytes` (0: grown as needed); before the first buffer is taken. */
 void pool_add_part(struct pool *pool, unsigned field, apl_part part, size_t row_bytes);
+
+/* Batches are packed of pieces of so many deliveries at most; before the first buffer is taken. */
+void pool_add_pieces(struct pool *pool, size_t deliveries);
 
 /* A buffer that nobody uses, or a new one while most_bytes last; NULL: neither. */
 struct batch_buffer *pool_take(struct pool *pool);
@@ -63,6 +70,7 @@ void pool_close(struct pool *pool);
 
 /* Bytes of one buffer; bytes of all now; buffers that are lent. */
 uint64_t pool_buffer_bytes(size_t rows, unsigned fields, const size_t *row_bytes);
+uint64_t pool_piece_bytes(size_t rows, size_t deliveries);
 uint64_t pool_bytes(struct pool *pool);
 unsigned pool_lent(struct pool *pool);
 

@@ -39,6 +39,16 @@ struct collation_part {
     size_t row_bytes;
 };
 
+/* The rows of tokens that values are packed into. */
+struct packing {
+    uint64_t row;      /* tokens of a row; 0: nothing is packed */
+    unsigned field;    /* whose lengths count; others have the same */
+    uint32_t *lengths; /* of each record's value, in the order of subset_block.first */
+    uint64_t tokens;   /* of an epoch */
+    uint64_t most,
+        most_of_all; /* deliveries that are in one batch, at most, and in the batches of all ranks together */
+};
+
 /* What was asked for, with all defaults filled in. */
 struct reader_options {
     struct plan_options plan; /* its sampler is the reader's */
@@ -55,16 +65,23 @@ struct reader_options {
     unsigned transform_count;
     apl_transform transforms[APL_MAX_FIELDS]; /* of each field; size 0: none */
     struct collation collations[APL_MAX_FIELDS];
+    struct packing pack;
     unsigned part_count;
     struct collation_part parts[POOL_MAX_PARTS];
     void (*on_batch)(void *user, apl_batch *batch);
     void *on_batch_user;
 };
 
-/* Deliveries of a full batch of all ranks. */
+/* Deliveries of a full batch of all ranks; where they are packed, tokens. */
 static inline uint64_t options_global_batch(const struct reader_options *o)
 {
-    return (uint64_t)o->world * o->batch_size;
+    return (uint64_t)o->world * o->batch_size * (o->pack.row ? o->pack.row : 1);
+}
+
+/* The most deliveries that one batch has to do with. */
+static inline size_t options_most(const struct reader_options *o)
+{
+    return o->pack.row ? (size_t)o->pack.most : o->batch_size;
 }
 
 /* Is an epoch at its end, of which so many deliveries are left? */

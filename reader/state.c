@@ -8,7 +8,7 @@
  *         40     16  XXH3-128 of what shapes the order
  *         56      8  seed
  *         64      8  epoch
- *         72      8  position: deliveries of the epoch that have been handed out, over all ranks
+ *         72      8  position: deliveries of the epoch that have been handed out, over all ranks; of readers that pack, tokens
  *         80      8  bytes of the whole state
  *         88      8  XXH3-64 of the bytes 0 ... 87 and 96 ...
  *         96         free order: a bit for each delivery of the epoch that has been handed out
@@ -46,6 +46,11 @@ apl_status state_identify(apl_reader *r, apl_error *err)
         struct hash128 sample = sampler_digest(o->plan.sampler);
         buffer_le(&b, sample.low, 8);
         buffer_le(&b, sample.high, 8);
+    }
+    if (o->pack.row) { /* positions count tokens of this field */
+        const char *field = r->schema->fields[o->pack.field].name;
+        buffer_put(&b, "packed", 7);
+        buffer_put(&b, field, strlen(field) + 1);
     }
     for (uint32_t i = 0; i < r->subset.blocks; i++) {
         const struct subset_block *block = &r->subset.block[i];

@@ -54,6 +54,13 @@ const apl_column *apl_batch_part(const apl_batch *batch, unsigned field, apl_par
     return NULL;
 }
 
+const apl_piece *apl_batch_pieces(const apl_batch *batch, size_t *count)
+{
+    if (count)
+        *count = batch ? batch->piece_count : 0;
+    return batch ? batch->pieces : NULL;
+}
+
 void batch_set_dims(apl_column *column, size_t rows)
 {
     column->dims = column->ndim + 1;

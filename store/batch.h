@@ -24,6 +24,8 @@ struct apl_batch {
     apl_column columns[APL_MAX_FIELDS]; /* data is NULL for a field that was not asked for */
     unsigned part_count;
     struct batch_part *parts; /* of a reader's batch */
+    const apl_piece *pieces;  /* of a packed batch */
+    size_t piece_count;
 };
 
 /* Writes down the shape of a column's data as one array: rows, then the shape of each. */

@@ -9,16 +9,31 @@ extern "C" {
 #endif
 
 /*
- * How the values of one field become an array. The members that a way of collating does not name must be 0. Start from
+ * How the values of one field become an array.
+ *
+ * PACK makes batches of the tokens of an epoch, one after another: batch_size is the number of rows. Other fields may be
+ * packed too (a weight for each token, say), to the same length; each record's values must be of the same lengths. Fields
+ * that are not packed are not read; naming one is an error. A batch's ids and copies are those of each row's first
+ * record; apl_batch_pieces() says what is where. The positions of batches, states and receipts count tokens. A record is
+ * delivered, for the receipt, with the batch that has its end. A state that was taken after any batch resumes with the very
+ * next token, also with another batch size, length, or number of ranks. drop_last drops the last batch unless its rows
+ * are full. Of corrupt blocks, which faults.skip_corrupt leaves out, nothing is packed; where one becomes corrupt while
+ * the reader is open, its tokens are padding.
+ *
+ * Opening a reader that packs reads the lengths of all records, which takes 4 bytes each, and for fields that are not
+ * kept as long as decoding them. PACK is for strict order, without lanes or sampling.
+ *
+ * The members that a way of collating does not name must be 0. Start from
  * APL_COLLATION_INIT.
  */
 typedef struct apl_collation {
     size_t size;
     const char *field; /* a field of varying shape, not of text */
     apl_collate how;
-    /* PAD: the length to pad to; 0: that of the longest value of the batch. */
+    /* PAD: the length to pad to; 0: that of the longest value of the batch. PACK: tokens of a row, as the elements along
+     * the first dimension are called here. */
     uint64_t length;
-    /* PAD: what is padded with; the field's dtype must hold it exactly. */
+    /* PAD; PACK, for the end of an epoch's last row: what is padded with; the field's dtype must hold it exactly. */
     double fill;
     /* PAD with a length: 1: longer values are truncated; 0: they are an error, which names the record. */
     int truncate;
@@ -33,7 +48,11 @@ typedef enum apl_part {
     /* PAD: how long each value is (truncated ones: what is left): i64, {rows}. */
     APL_PART_LENGTHS = 0,
     /* PAD: which elements along the padded dimension are of the value: bool, {rows, length}. */
-    APL_PART_MASK = 1
+    APL_PART_MASK = 1,
+    /* PACK, of the field that is packed first: which piece of its row each token is of, from 1; 0: padding; and its place in
+     * that piece, from 0: both i32, {rows, length}. */
+    APL_PART_SEGMENTS = 2,
+    APL_PART_POSITIONS = 3
 } apl_part;
 
 /*
@@ -41,6 +60,17 @@ typedef enum apl_part {
  * that adds it. It belongs to the batch, as columns do, and is aligned as they are.
  */
 APL_API const apl_column *apl_batch_part(const apl_batch *batch, unsigned field, apl_part part);
+
+/* A part of a record's value in one row of a packed batch. Later versions may append members. */
+typedef struct apl_piece {
+    uint64_t id;
+    uint64_t offset; /* where in the value the piece begins */
+    uint32_t copy;   /* as apl_batch_copies() has it */
+    uint32_t row, start, length;
+} apl_piece;
+
+/* The pieces of a packed batch, row by row, each from left to right; NULL for other batches. */
+APL_API const apl_piece *apl_batch_pieces(const apl_batch *batch, size_t *count);
 
 #ifdef __cplusplus
 }

@@ -188,7 +188,11 @@ typedef enum apl_collate {
     APL_COLLATE_RAGGED = 1,
     /* Each value is padded at its end to one length along the dimension that varies, of which there is one: an array of
      * shape {rows, the field's shape with that length}. */
-    APL_COLLATE_PAD = 2
+    APL_COLLATE_PAD = 2,
+    /* Values are laid end to end in the order of the epoch, and that is cut into rows of one length: an array of shape
+     * {rows, length, the other dimensions}. Nothing is lost: what does not fit into a row goes on in the next, be it of the
+     * next batch or of another rank. The field's first dimension varies, and no other. See apl_collation. */
+    APL_COLLATE_PACK = 3
 } apl_collate;
 
 /* Some records, stored by field. The caller holds a batch until it releases it. */

@@ -67,6 +67,16 @@ def _flat(view: View) -> np.ndarray:
     return np.asarray(view.bits()).view(bfloat16()) if view.dtype == "bf16" else np.asarray(view)
 
 
+_PIECE = np.dtype(
+    [("id", "u8"), ("offset", "u8"), ("copy", "u4"), ("row", "u4"), ("start", "u4"), ("length", "u4")]
+)  # as apl_piece is
+
+
+def as_pieces(bytes_: np.ndarray) -> np.ndarray:
+    """What ``batch.pieces`` is."""
+    return bytes_.view(_PIECE)
+
+
 def row_offsets(view: View) -> np.ndarray:
     """Where the rows of a ragged view begin and end, along its first dimension: int64[rows + 1]."""
     return np.asarray(view.offsets).astype(np.int64) // math.prod(view.shape[1:])

@@ -44,8 +44,11 @@ APL_ERASE_PIXEL: int
 APL_ERASE_NOISE: int
 APL_COLLATE_RAGGED: int
 APL_COLLATE_PAD: int
+APL_COLLATE_PACK: int
 APL_PART_LENGTHS: int
 APL_PART_MASK: int
+APL_PART_SEGMENTS: int
+APL_PART_POSITIONS: int
 
 class View:
     """An array of a batch; lent to NumPy, PyTorch, JAX and others without a copy."""
@@ -75,6 +78,7 @@ class Batch(Mapping[str, Any]):
     ids: np.ndarray
     skipped: np.ndarray
     copies: np.ndarray | None
+    pieces: np.ndarray | None
     epoch: int
     position: int
     _store: Any

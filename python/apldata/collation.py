@@ -18,7 +18,7 @@ from ._errors import InvalidError
 from ._ragged import RaggedArray
 from .schema import Field, Schema, listed
 
-__all__ = ["Collation", "Pad", "Ragged", "RaggedArray"]
+__all__ = ["Collation", "Pack", "Pad", "Ragged", "RaggedArray"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +93,43 @@ class Pad(Collation):
         return [(), (self.length,)]
 
 
+@dataclass(frozen=True)
+class Pack(Collation):
+    """Values laid end to end, in the order of the epoch, and cut into rows of `length` tokens:
+    ``batch["FIELD"]`` has the shape (batch_size, length). Nothing is lost: what does not fit goes on in the
+    next row, be it of the next batch or of another rank. Only the last row of an epoch is padded.
+
+    Several fields may be packed alike, such as tokens and a mask of the loss; others are not read. Batches
+    have, beside them, ``batch["segment_ids"]``, int32[rows, length]: which piece of its row a token is of,
+    from 1, and 0 for padding; and ``batch["positions"]``, its place in that piece. ``batch.pieces`` says of
+    which record each piece is. States, which may be taken after any batch, count tokens: they resume with
+    the very next one, also with another `batch_size`, `length` or `world`.
+
+    Args:
+        length: tokens of a row.
+        fill: what the last row is padded with.
+    """
+
+    length: int
+    fill: float = 0
+
+    def __post_init__(self) -> None:
+        whole("length", self.length, 1, 2**31 - 1)
+        number("fill", self.fill)
+
+    def _in_c(self) -> dict[str, Any]:
+        return {"how": _core.APL_COLLATE_PACK, "length": self.length, "fill": float(self.fill)}
+
+    def _parts(self, name: str) -> list[tuple[str, int]]:
+        return [("segment_ids", _core.APL_PART_SEGMENTS), ("positions", _core.APL_PART_POSITIONS)]
+
+    def _shape(self, field: Field) -> tuple[int | None, ...] | None:
+        return self.length, *field.shape[1:]
+
+    def _part_shapes(self, field: Field) -> list[tuple[int | None, ...]]:
+        return [(self.length,), (self.length,)]
+
+
 class Collations:
     """The collations of a loader, by the names of fields.
 
@@ -117,11 +154,11 @@ class Collations:
                 raise wrong_type(f"collate[{name!r}]", "a collation, such as Pad()", how)
         self.fields = {name: schema[name] for name in self.by_name}
         numbers = {name: i for i, name in enumerate(schema.names)}
-        self.parts = tuple(
-            (part, numbers[name], kind)
-            for name, how in self.by_name.items()
-            for part, kind in how._parts(name)
-        )
+        found: dict[str, tuple[str, int, int]] = {}
+        for name, how in self.by_name.items():
+            for part, kind in how._parts(name):
+                found.setdefault(part, (part, numbers[name], kind))  # those of packing are of the first field
+        self.parts = tuple(found.values())
         taken = [part for part, *_ in self.parts if part in numbers]
         if taken:
             raise InvalidError(
@@ -132,6 +169,11 @@ class Collations:
     def part_names(self) -> tuple[str, ...]:
         """Of the arrays that are added to batches."""
         return tuple(name for name, *_ in self.parts)
+
+    @property
+    def packed(self) -> list[str]:
+        """Names of the fields that are packed: if there are some, those alone are read."""
+        return [name for name, how in self.by_name.items() if isinstance(how, Pack)]
 
     def in_c(self) -> dict[str, Any]:
         """As options of the extension's reader."""

@@ -32,6 +32,7 @@ from ._pass import Pass
 from ._ragged import RaggedArray
 from ._source import Source
 from ._store import Store
+from .collation import Collations
 from .transforms import listed
 
 __all__ = ["DataLoader", "arrays"]
@@ -104,6 +105,8 @@ class DataLoader(Loader):
         label_dtype = None if label_dtype is None else _label_dtype(label_dtype)
         fields = [fields] if isinstance(fields, str) else some_names("fields", fields)
         store, transforms = db if isinstance(db, Store) else Store(db), listed(transforms)
+        if fields is None:  # packed ones are read alone
+            fields = Collations(options.get("collate"), store.schema, None).packed or None
         if not has_functions(transforms):
             fields = fixed_fields(store, fields, "JAX", options.get("collate") or ())
         if rank is None and world is None and (sharding is not None or jax.process_count() > 1):
@@ -144,7 +147,7 @@ class DataLoader(Loader):
                 "the last step may give them different numbers of rows"
             )
         rows = [self.batch_size * world]
-        if not drop_last:
+        if not drop_last and not self._collations.packed:
             rows.append(self.records % self.batch_size)
         for count in rows:
             if count % parts:

@@ -255,7 +255,7 @@ def _copy_array(value: Any) -> np.ndarray:
 
 def _signature(loader: Loader, labels: _Labels) -> Any:
     """The specifications of what the loader hands out, told from a batch that a reader of its own makes."""
-    for name in loader._options["fields"] or loader.store.schema.names:
+    for name in loader._options["fields"] or loader._collations.packed or loader.store.schema.names:
         collated = name in loader._collations.by_name
         if not (loader._functions or collated) and -1 in loader.store.schema[name].shape[1:]:
             raise _too_uneven(name)

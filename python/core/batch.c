@@ -414,6 +414,26 @@ static PyObject *get_copies(PyObject *self, void *unused)
     return lease ? Py_NewRef(Py_None) : NULL;
 }
 
+/* As NumPy's records. */
+static PyObject *get_pieces(PyObject *self, void *unused)
+{
+    (void)unused;
+    size_t n;
+    struct batch *b = (struct batch *)self;
+    struct lease *lease = hold(b);
+    const apl_piece *pieces = lease ? apl_batch_pieces(lease_batch(lease), &n) : NULL;
+    if (!pieces) {
+        lease_end(lease);
+        return lease ? Py_NewRef(Py_None) : NULL;
+    }
+    PyObject *bytes = array_of(b, lease, pieces, APL_U8, n * sizeof *pieces);
+    PyObject *module = bytes ? PyImport_ImportModule("apldata._arrays") : NULL;
+    PyObject *array = module ? PyObject_CallMethod(module, "as_pieces", "O", bytes) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(bytes);
+    return array;
+}
+
 static PyObject *get_rows(PyObject *self, void *unused)
 {
     (void)unused;
@@ -486,6 +506,11 @@ static PyGetSetDef attributes[] = {
      "Ids of records that were left out because their block is corrupt: uint64[n].", NULL},
     {"copies", get_copies, NULL,
      "Which of its copies each row is, from 0 to the loader's `reuse` - 1: uint32[rows]; None: of no loader.",
+     NULL},
+    {"pieces", get_pieces, NULL,
+     "Of a packed batch: which part of which record is where, as an array with the fields id, offset (in the "
+     "record's value), copy, "
+     "row, start (in the row) and length; else None.",
      NULL},
     {"epoch", get_epoch, NULL, "The epoch that it belongs to.", NULL},
     {"position", get_position, NULL, "Where its first row stands in the epoch's order.", NULL},

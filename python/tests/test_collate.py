@@ -11,7 +11,7 @@ import pytest
 from collate_tools import COUNT, boxes, make, tokens
 
 import apldata
-from apldata import InvalidError, InvalidTypeError, Loader, Pad, Ragged, RaggedArray, Writer
+from apldata import InvalidError, InvalidTypeError, Loader, Pack, Pad, Ragged, RaggedArray, Writer
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +116,36 @@ def test_collations_are_values():
     assert [row.tolist() for row in pickle.loads(pickle.dumps(array))] == [[0], [1, 2]]
     assert not subprocess.run([sys.executable, "-c", "import apldata.collation"], check=True).returncode
     assert apldata.collation.Pad is Pad
+
+
+def test_packed(db):
+    loader = Loader(db, batch_size=4, seed=3, collate={"tokens": Pack(16)})
+    found: dict[int, list[int]] = {i: [] for i in range(COUNT)}
+    rows = 0
+    for batch in loader:
+        assert list(batch) == ["tokens", "segment_ids", "positions"]
+        assert {batch[name].shape for name in batch} == {(batch.rows, 16)}
+        for piece in batch.pieces:
+            i, at, end = piece["id"], piece["start"], piece["start"] + piece["length"]
+            assert piece["offset"] == len(found[i])
+            found[i] += batch["tokens"][piece["row"], at:end].tolist()
+            assert batch["positions"][piece["row"], at:end].tolist() == list(range(end - at))
+            assert len(set(batch["segment_ids"][piece["row"], at:end].tolist())) == 1
+        rows += batch.rows
+    assert found == {i: tokens(i).tolist() for i in range(COUNT)}
+    assert rows == -(-sum(map(len, found.values())) // 16)
+    assert next(iter(Loader(db))).pieces is None
+
+
+def test_packed_resumes_with_other_rows(db):
+    loader = Loader(db, batch_size=4, seed=3, collate={"tokens": Pack(16)})
+    whole = np.concatenate([batch["tokens"].ravel() for batch in loader])
+    loader.set_epoch(0)
+    first = next(iter(loader))["tokens"].ravel().copy()
+    other = Loader(db, batch_size=3, seed=3, collate={"tokens": Pack(10)})
+    other.load_state_dict(loader.state_dict())
+    rest = np.concatenate([batch["tokens"].ravel() for batch in other])
+    count = sum(len(tokens(i)) for i in range(COUNT))
+    assert np.concatenate([first, rest])[:count].tolist() == whole[:count].tolist()
+    with pytest.raises(InvalidError, match="field label: is not packed, as field tokens is"):
+        Loader(db, collate={"tokens": Pack(16)}, fields=["tokens", "label"])

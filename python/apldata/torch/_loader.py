@@ -229,6 +229,8 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
             check_ascending(read)
         fields = read.fields if fields is None else fields
         as_dict = read.as_dict if as_dict is False else as_dict
+        packed = Collations(options.get("collate"), store.schema, None).packed
+        fields = packed if fields is None and packed else fields
         asked = None if fields is None else names_given(store.schema, fields)
         self._handing, self._wrapper = _hand, None
         self._user_collate = function("collate_fn", collate_fn)

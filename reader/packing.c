@@ -1,0 +1,212 @@
+/* Planning rows of tokens: see packing.h. */
+#include "packing.h"
+
+#include "delivery.h"
+#include "lengths.h"
+
+#include <stdlib.h>
+
+#define BINS (1u << 16) /* of lengths; the last is of all that are longer */
+
+/* --------------------------------------------------------------------------------------------- opening */
+
+static uint64_t id_at(const struct subset *subset, uint64_t i)
+{
+    uint32_t b = 0;
+    while (i >= subset->block[b].first + subset->block[b].count)
+        b++;
+    return subset_id(subset, b * subset->stride + (uint32_t)(i - subset->block[b].first));
+}
+
+/* Is another field's value as long as the first's, in all records? */
+static apl_status check_alike(const apl_reader *r, unsigned field, apl_error *err)
+{
+    const struct packing *pack = &r->options.pack;
+    uint64_t n = r->subset.records, at = 0;
+    uint32_t *other = malloc(n * sizeof *other);
+    if (!other)
+        return fail_nomem(err);
+    apl_status status = lengths_read(r, field, other, err);
+    while (status == APL_OK && at < n && other[at] == pack->lengths[at])
+        at++;
+    if (status == APL_OK && at < n) {
+        uint64_t id = id_at(&r->subset, at);
+        fail(err, APL_E_INVALID, "record %llu: field %s is %u long, and field %s, packed with it, %u",
+             (unsigned long long)id, r->schema->fields[pack->field].name, pack->lengths[at],
+             r->schema->fields[field].name, other[at]);
+        status = fail_records(err, APL_E_INVALID, id, 1);
+    }
+    free(other);
+    return status;
+}
+
+/* At most so many deliveries have a token among any n in a row, or are empty: the shortest are counted first. */
+static uint64_t most_deliveries(const struct packing *pack, uint64_t records, unsigned reuse, uint64_t n,
+                                uint32_t *bins)
+{
+    uint64_t most = 2; /* that begin before, and end after */
+    memset(bins, 0, BINS * sizeof *bins);
+    for (uint64_t i = 0; i < records; i++)
+        bins[pack->lengths[i] < BINS ? pack->lengths[i] : BINS - 1]++;
+    most += (uint64_t)bins[0] * reuse;
+    for (uint64_t length = 1, left = n; length < BINS && left >= length; length++) {
+        uint64_t all = (uint64_t)bins[length] * reuse, fit = left / length, take = all < fit ? all : fit;
+        most += take;
+        left -= take * length;
+    }
+    return most;
+}
+
+static apl_status count_tokens(apl_reader *r, apl_error *err)
+{
+    struct reader_options *o = &r->options;
+    struct packing *pack = &o->pack;
+    uint32_t *bins = malloc(BINS * sizeof *bins);
+    if (!bins)
+        return fail_nomem(err);
+    for (uint64_t i = 0; i < r->subset.records; i++)
+        pack->tokens += (uint64_t)pack->lengths[i] * o->plan.reuse;
+    uint64_t own = o->batch_size * pack->row;
+    pack->most = most_deliveries(pack, r->subset.records, o->plan.reuse, own, bins);
+    pack->most_of_all = most_deliveries(pack, r->subset.records, o->plan.reuse, o->world * own, bins);
+    free(bins);
+    if (pack->tokens == 0)
+        return fail(err, APL_E_INVALID, "field %s: all values are empty: there is nothing to pack",
+                    r->schema->fields[pack->field].name);
+    return APL_OK;
+}
+
+apl_status packing_open(apl_reader *r, const bool *packed, apl_error *err)
+{
+    struct packing *pack = &r->options.pack;
+    pack->lengths = malloc(r->subset.records * sizeof *pack->lengths);
+    if (!pack->lengths)
+        return fail_nomem(err);
+    TRY(lengths_read(r, pack->field, pack->lengths, err));
+    for (unsigned f = 0; f < r->schema->count; f++)
+        if (packed[f] && f != pack->field)
+            TRY(check_alike(r, f, err));
+    return count_tokens(r, err);
+}
+
+void packing_free(struct packing *pack)
+{
+    free(pack->lengths);
+}
+
+apl_status packing_plan_open(apl_reader *r, apl_error *err)
+{
+    struct packed_plan *p = &r->planner.packed;
+    if (!r->options.pack.row)
+        return APL_OK;
+    p->deliveries = malloc(r->options.pack.most_of_all * sizeof *p->deliveries);
+    return p->deliveries ? APL_OK : fail_nomem(err);
+}
+
+void packing_plan_free(struct packed_plan *p)
+{
+    free(p->deliveries);
+}
+
+uint64_t packing_bytes(const apl_reader *r)
+{
+    const struct packing *pack = &r->options.pack;
+    return pack->row ? r->subset.records * sizeof *pack->lengths + pack->most_of_all * sizeof(uint32_t) : 0;
+}
+
+/* --------------------------------------------------------------------------------------------- drawing */
+
+uint32_t packing_tokens(const apl_reader *r, uint32_t delivery)
+{
+    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
+    return r->options.pack.lengths[r->subset.block[index].first + member];
+}
+
+void packing_begin(apl_reader *r)
+{
+    r->planner.packed.count = 0;
+    r->planner.packed.pending = false;
+}
+
+/* What is left of the last delivery begins the next batch. */
+static void begin_with_rest(struct packed_plan *p)
+{
+    p->skip = p->pending ? p->used : 0;
+    if (p->pending)
+        p->deliveries[0] = p->deliveries[p->count - 1];
+    p->count = p->pending;
+    p->pending = false;
+}
+
+bool packing_draw(apl_reader *r, uint64_t n)
+{
+    struct packed_plan *p = &r->planner.packed;
+    bool last = r->planner.position + n == r->planner.length, failed = false;
+    begin_with_rest(p);
+    uint64_t drawn = p->count ? packing_tokens(r, p->deliveries[0]) - p->skip : 0;
+    while (drawn < n || last) { /* the end takes along all that is empty */
+        if (plan_next(r->planner.plan, &p->deliveries[p->count], 1, &failed) == 0)
+            break;
+        drawn += packing_tokens(r, p->deliveries[p->count++]);
+    }
+    p->pending = drawn > n;
+    if (p->pending)
+        p->used = packing_tokens(r, p->deliveries[p->count - 1]) - (drawn - n);
+    return !failed;
+}
+
+/* --------------------------------------------------------------------------------------------- sharing */
+
+/* Tokens from ... to-1 of those that were drawn are a rank's: whole rows, but for the epoch's last. */
+static void find_range(const apl_reader *r, uint64_t n, uint64_t *from, uint64_t *to)
+{
+    const struct reader_options *o = &r->options;
+    uint64_t row = o->pack.row, rows = (n + row - 1) / row;
+    bool full = n == options_global_batch(o);
+    *from = (full ? (uint64_t)o->rank * o->batch_size : rows * o->rank / o->world) * row;
+    *to = (full ? (uint64_t)(o->rank + 1) * o->batch_size : rows * (o->rank + 1) / o->world) * row;
+    *from = *from < n ? *from : n;
+    *to = *to < n ? *to : n;
+}
+
+/* A delivery is at begin ... end-1 of what was drawn. Does this rank have any of it; of an empty one, its place? */
+static bool is_shared(const struct reader_options *o, int64_t begin, int64_t end, int64_t from, int64_t to,
+                      int64_t n)
+{
+    if (begin == end)
+        return begin < n ? begin >= from && begin < to : o->rank == o->world - 1;
+    return begin < to && end > from;
+}
+
+void packing_share(apl_reader *r, struct job *job, uint64_t position, uint64_t n)
+{
+    const struct packed_plan *p = &r->planner.packed;
+    uint64_t from, to;
+    find_range(r, n, &from, &to);
+    int64_t begin = -(int64_t)p->skip, end;
+    job->rows = 0;
+    job->skip = 0;
+    job->more = false;
+    for (size_t i = 0; i < p->count; i++, begin = end) {
+        end = begin + packing_tokens(r, p->deliveries[i]);
+        bool here = end <= (int64_t)n,
+             mine = is_shared(&r->options, begin, end, (int64_t)from, (int64_t)to, (int64_t)n);
+        if (mine && job->rows == 0)
+            job->skip = begin < (int64_t)from ? from - (uint64_t)begin : 0;
+        if (mine)
+            job->deliveries[job->rows++] = p->deliveries[i];
+        job->more |= mine && end > (int64_t)to;
+        if (mine && end > (int64_t)to)
+            cache_hold(r, p->deliveries[i]); /* before it may be passed */
+        if (here && !(mine && end <= (int64_t)to))
+            cache_pass(r, &p->deliveries[i], 1);
+    }
+    job->tokens = to - from;
+    job->position = position + from;
+}
+
+void packing_pass(apl_reader *r)
+{
+    const struct packed_plan *p = &r->planner.packed;
+    cache_pass(r, p->deliveries, p->count - p->pending);
+}
