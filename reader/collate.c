@@ -3,6 +3,7 @@
 
 #include "delivery.h"
 #include "finish.h"
+#include "graph.h"
 #include "images.h"
 #include "options.h"
 #include "packed.h"
@@ -149,7 +150,7 @@ static void measure_ragged(const apl_reader *r, const struct job *job, unsigned 
 static void describe_ragged(apl_column *column, uint64_t elements)
 {
     size_t unit = 1;
-    bool ragged = column->how == APL_COLLATE_RAGGED;
+    bool ragged = column->how != APL_COLLATE_NONE;
     for (unsigned d = 1; ragged && d < column->ndim; d++)
         unit *= (size_t)column->shape[d];
     batch_set_dims(column, 0);
@@ -221,6 +222,8 @@ static apl_status collate_varying(struct worker *w, struct job *job, unsigned f,
     describe_column(w->reader, job, f, NULL);
     if (how == APL_COLLATE_PAD)
         return padded_collate(w, job, f, err);
+    if (how == APL_COLLATE_EDGE_INDEX)
+        return graph_edges(w, job, f, err);
     if (how == APL_COLLATE_PACK)
         return packed_collate(w, job, f, err);
     return collate_ragged(w, job, f, err);
@@ -277,6 +280,7 @@ apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
     }
     if (r->options.pack.row)
         TRY(packed_parts(r, job, err));
+    TRY(graph_finish(r, job, err));
     take_tally(r, job);
     return APL_OK;
 }

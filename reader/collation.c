@@ -10,8 +10,11 @@
 static const char *const names[] = {[APL_COLLATE_NONE] = "none",
                                     [APL_COLLATE_RAGGED] = "ragged",
                                     [APL_COLLATE_PAD] = "pad",
-                                    [APL_COLLATE_PACK] = "pack"};
-#define LAST_WAY APL_COLLATE_PACK
+                                    [APL_COLLATE_PACK] = "pack",
+                                    [APL_COLLATE_NODES] = "nodes",
+                                    [APL_COLLATE_EDGES] = "edges",
+                                    [APL_COLLATE_EDGE_INDEX] = "edge_index"};
+#define LAST_WAY APL_COLLATE_EDGE_INDEX
 
 /* Members that another way of collating has. */
 static apl_status check_meaning(const char *field, const apl_collation *asked, apl_error *err)
@@ -37,10 +40,10 @@ static apl_status find_axis(const apl_field *f, const apl_collation *asked, unsi
         return fail(err, APL_E_INVALID, "field %s: text is not collated", f->name);
     while (*axis < f->ndim && f->shape[*axis] >= 0)
         ++*axis;
-    if (field_varying(f) != 1 || (*axis > 0 && asked->how != APL_COLLATE_PAD))
+    bool any_axis = asked->how == APL_COLLATE_PAD || asked->how == APL_COLLATE_EDGE_INDEX;
+    if (field_varying(f) != 1 || (*axis > 0 && !any_axis))
         return fail(err, APL_E_INVALID, "field %s: is %s; %s is for fields of which one dimension varies%s",
-                    f->name, field_type_text(f, text), names[asked->how],
-                    asked->how == APL_COLLATE_PAD ? "" : ", the first");
+                    f->name, field_type_text(f, text), names[asked->how], any_axis ? "" : ", the first");
     return APL_OK;
 }
 
@@ -52,8 +55,8 @@ static size_t row_value_bytes(const apl_field *f, uint64_t length)
     return field_value_bytes(f, &dim, &bytes) ? bytes : 0;
 }
 
-static apl_status add_part(struct reader_options *o, unsigned field, apl_part part, size_t row_bytes,
-                           apl_error *err)
+apl_status collation_add_part(struct reader_options *o, unsigned field, apl_part part, size_t row_bytes,
+                              apl_error *err)
 {
     if (o->part_count == POOL_MAX_PARTS)
         return fail(err, APL_E_UNSUPPORTED, "collations add more than %u arrays to a batch", POOL_MAX_PARTS);
@@ -67,8 +70,8 @@ static apl_status take_pad(struct reader_options *o, unsigned field, const apl_f
     if (c->length && row_value_bytes(f, c->length) == 0)
         return fail(err, APL_E_INVALID, "field %s: values of length %llu are larger than %u bytes", f->name,
                     (unsigned long long)c->length, APL_MAX_VALUE);
-    TRY(add_part(o, field, APL_PART_LENGTHS, sizeof(int64_t), err));
-    return add_part(o, field, APL_PART_MASK, (size_t)c->length, err);
+    TRY(collation_add_part(o, field, APL_PART_LENGTHS, sizeof(int64_t), err));
+    return collation_add_part(o, field, APL_PART_MASK, (size_t)c->length, err);
 }
 
 static apl_status take_pack(struct reader_options *o, unsigned field, const apl_field *f,
@@ -84,8 +87,34 @@ static apl_status take_pack(struct reader_options *o, unsigned field, const apl_
         return APL_OK;
     o->pack.row = c->length;
     o->pack.field = field;
-    TRY(add_part(o, field, APL_PART_SEGMENTS, (size_t)c->length * sizeof(int32_t), err));
-    return add_part(o, field, APL_PART_POSITIONS, (size_t)c->length * sizeof(int32_t), err);
+    TRY(collation_add_part(o, field, APL_PART_SEGMENTS, (size_t)c->length * sizeof(int32_t), err));
+    return collation_add_part(o, field, APL_PART_POSITIONS, (size_t)c->length * sizeof(int32_t), err);
+}
+
+static bool is_edge_index(const apl_field *f)
+{
+    bool either = f->ndim == 2 && (f->shape[0] == 2 || f->shape[1] == 2);
+    return either && (f->dtype == APL_I32 || f->dtype == APL_I64);
+}
+
+static apl_status graph_take(struct reader_options *o, unsigned field, const apl_field *f,
+                             const struct collation *c, apl_error *err)
+{
+    char text[FIELD_TYPE_TEXT];
+    struct graph *g = &o->graph;
+    if (c->how == APL_COLLATE_EDGE_INDEX && !is_edge_index(f))
+        return fail(err, APL_E_INVALID, "field %s: is %s; edge_index is i32 or i64, of shape [2,*] or [*,2]",
+                    f->name, field_type_text(f, text));
+    if (c->how == APL_COLLATE_EDGE_INDEX && !g->indexed) {
+        g->indexed = true;
+        g->index = field;
+    }
+    if (c->how != APL_COLLATE_NODES || g->noded)
+        return APL_OK;
+    g->noded = true;
+    g->nodes = field;
+    TRY(collation_add_part(o, field, APL_PART_GRAPHS, 0, err));
+    return collation_add_part(o, field, APL_PART_STARTS, 0, err);
 }
 
 static apl_status take_collation(apl_reader *r, const apl_collation *asked, apl_error *err)
@@ -115,6 +144,8 @@ static apl_status take_collation(apl_reader *r, const apl_collation *asked, apl_
                     apl_dtype_name(f->dtype), asked->fill);
     if (c->how == APL_COLLATE_PACK)
         return take_pack(o, field, f, c, err);
+    if (c->how >= APL_COLLATE_NODES)
+        return graph_take(o, field, f, c, err);
     return c->how == APL_COLLATE_PAD ? take_pad(o, field, f, c, err) : APL_OK;
 }
 
@@ -148,9 +179,19 @@ static apl_status check_packed(apl_reader *r, const apl_reader_options *asked, b
     return APL_OK;
 }
 
+static apl_status graph_check(const apl_reader *r, apl_error *err)
+{
+    const struct graph *g = &r->options.graph;
+    if (g->indexed && !g->noded)
+        return fail(err, APL_E_INVALID, "field %s: edges lead to nodes, and no field is collated as nodes",
+                    r->schema->fields[g->index].name);
+    return APL_OK;
+}
+
 apl_status collation_finish(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
     bool packed[APL_MAX_FIELDS];
+    TRY(graph_check(r, err));
     if (!r->options.pack.row)
         return APL_OK;
     TRY(check_packed(r, asked, packed, err));

@@ -10,6 +10,10 @@ apl_status collation_resolve(apl_reader *r, const apl_reader_options *asked, apl
 /* What must be known of the other options, and of the records. */
 apl_status collation_finish(apl_reader *r, const apl_reader_options *asked, apl_error *err);
 
+/* Batches have a part more. */
+apl_status collation_add_part(struct reader_options *o, unsigned field, apl_part part, size_t row_bytes,
+                              apl_error *err);
+
 /* Columns of a batch: of fields, and of parts after them. */
 static inline unsigned collation_columns(const apl_reader *r)
 {

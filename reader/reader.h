@@ -49,6 +49,12 @@ struct packing {
         most_of_all; /* deliveries that are in one batch, at most, and in the batches of all ranks together */
 };
 
+/* What records' graphs are made of. */
+struct graph {
+    bool noded, indexed;   /* are there fields of nodes, of edge indices? */
+    unsigned nodes, index; /* the first of them */
+};
+
 /* What was asked for, with all defaults filled in. */
 struct reader_options {
     struct plan_options plan; /* its sampler is the reader's */
@@ -66,6 +72,7 @@ struct reader_options {
     apl_transform transforms[APL_MAX_FIELDS]; /* of each field; size 0: none */
     struct collation collations[APL_MAX_FIELDS];
     struct packing pack;
+    struct graph graph;
     unsigned part_count;
     struct collation_part parts[POOL_MAX_PARTS];
     void (*on_batch)(void *user, apl_batch *batch);

@@ -52,7 +52,11 @@ typedef enum apl_part {
     /* PACK, of the field that is packed first: which piece of its row each token is of, from 1; 0: padding; and its place in
      * that piece, from 0: both i32, {rows, length}. */
     APL_PART_SEGMENTS = 2,
-    APL_PART_POSITIONS = 3
+    APL_PART_POSITIONS = 3,
+    /* NODES, of the first such field that is given: the row that each node is of: i64, {nodes}; and where the nodes of each
+     * row begin, and at last their number: i64, {rows + 1}. */
+    APL_PART_GRAPHS = 4,
+    APL_PART_STARTS = 5
 } apl_part;
 
 /*

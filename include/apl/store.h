@@ -192,7 +192,14 @@ typedef enum apl_collate {
     /* Values are laid end to end in the order of the epoch, and that is cut into rows of one length: an array of shape
      * {rows, length, the other dimensions}. Nothing is lost: what does not fit into a row goes on in the next, be it of the
      * next batch or of another rank. The field's first dimension varies, and no other. See apl_collation. */
-    APL_COLLATE_PACK = 3
+    APL_COLLATE_PACK = 3,
+    /* Each record is a graph, and those of a batch become one. Of nodes and of edges: the values of all records together,
+     * as for RAGGED. All fields of nodes of a record are of one length, and all of edges. */
+    APL_COLLATE_NODES = 4,
+    APL_COLLATE_EDGES = 5,
+    /* Which two nodes each edge joins, as i32 or i64 of shape {2, -1} or {-1, 2}: an array of shape {2, edges}, its nodes
+     * numbered as the batch's are. An edge to a node that its graph has not is an error, which names the record. */
+    APL_COLLATE_EDGE_INDEX = 6
 } apl_collate;
 
 /* Some records, stored by field. The caller holds a batch until it releases it. */

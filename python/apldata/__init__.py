@@ -48,7 +48,7 @@ from ._progress import Progress
 from ._ragged import RaggedArray
 from ._store import Store
 from ._writer import Writer
-from .collation import Pack, Pad, Ragged
+from .collation import EdgeIndex, Edges, Nodes, Pack, Pad, Ragged
 from .converting import convert
 from .exporting import export
 from .ingesting import IngestSummary, IngestWarning, ingest
@@ -82,13 +82,13 @@ TimeoutError = _errors.TimedOutError
 
 __all__ = [
     "AlternatingFlip", "BadBlock", "Batch", "BusyError", "CancelledError", "CenterCrop", "ChannelsLast",
-    "ColorJitter", "CorruptError", "Cutout", "Error", "ExistsError", "Field", "ForkedError", "Grayscale",
-    "IncompleteError", "IngestSummary", "IngestWarning", "InvalidError", "InvalidTypeError", "LentError",
-    "Loader", "Member", "MismatchError", "NoFieldError", "NoMemoryError", "NoRecordError", "NoSpaceError",
-    "Normalize", "NotFoundError", "Pack", "Pad", "PerPicture", "Progress", "Ragged", "RaggedArray",
-    "RandomCrop", "RandomErasing", "RandomFlip", "RandomGrayscale", "RandomHorizontalFlip",
-    "RandomResizedCrop", "RandomVerticalFlip", "ReentrantError", "Resize", "Sampling", "Schema",
-    "SkippedFile", "SourceError", "Split", "SplitView", "StorageError", "Store", "TimedOutError",
-    "ToBFloat16", "ToFloat16", "ToFloat32", "UnsupportedError", "VersionError", "View", "Writer",
-    "collation", "convert", "export", "ingest", "numpy_dtype", "transforms",
+    "ColorJitter", "CorruptError", "Cutout", "EdgeIndex", "Edges", "Error", "ExistsError", "Field",
+    "ForkedError", "Grayscale", "IncompleteError", "IngestSummary", "IngestWarning", "InvalidError",
+    "InvalidTypeError", "LentError", "Loader", "Member", "MismatchError", "NoFieldError", "NoMemoryError",
+    "NoRecordError", "NoSpaceError", "Nodes", "Normalize", "NotFoundError", "Pack", "Pad", "PerPicture",
+    "Progress", "Ragged", "RaggedArray", "RandomCrop", "RandomErasing", "RandomFlip", "RandomGrayscale",
+    "RandomHorizontalFlip", "RandomResizedCrop", "RandomVerticalFlip", "ReentrantError", "Resize",
+    "Sampling", "Schema", "SkippedFile", "SourceError", "Split", "SplitView", "StorageError", "Store",
+    "TimedOutError", "ToBFloat16", "ToFloat16", "ToFloat32", "UnsupportedError", "VersionError", "View",
+    "Writer", "collation", "convert", "export", "ingest", "numpy_dtype", "transforms",
 ]  # fmt: skip

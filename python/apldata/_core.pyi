@@ -45,10 +45,15 @@ APL_ERASE_NOISE: int
 APL_COLLATE_RAGGED: int
 APL_COLLATE_PAD: int
 APL_COLLATE_PACK: int
+APL_COLLATE_NODES: int
+APL_COLLATE_EDGES: int
+APL_COLLATE_EDGE_INDEX: int
 APL_PART_LENGTHS: int
 APL_PART_MASK: int
 APL_PART_SEGMENTS: int
 APL_PART_POSITIONS: int
+APL_PART_GRAPHS: int
+APL_PART_STARTS: int
 
 class View:
     """An array of a batch; lent to NumPy, PyTorch, JAX and others without a copy."""

@@ -18,7 +18,7 @@ from ._errors import InvalidError
 from ._ragged import RaggedArray
 from .schema import Field, Schema, listed
 
-__all__ = ["Collation", "Pack", "Pad", "Ragged", "RaggedArray"]
+__all__ = ["Collation", "EdgeIndex", "Edges", "Nodes", "Pack", "Pad", "Ragged", "RaggedArray"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +128,38 @@ class Pack(Collation):
 
     def _part_shapes(self, field: Field) -> list[tuple[int | None, ...]]:
         return [(self.length,), (self.length,)]
+
+
+@dataclass(frozen=True)
+class Nodes(Collation):
+    """A field of the nodes of a graph, of which each record is one. The graphs of a batch become one graph,
+    as by PyTorch Geometric: ``batch["FIELD"]`` has the nodes of all, of shape (nodes, ...);
+    ``batch["batch"]``, int64[nodes], says of which row each is; ``batch["ptr"]``, int64[rows + 1], where
+    those of each row begin. All fields of nodes of a record have one length."""
+
+    def _in_c(self) -> dict[str, Any]:
+        return {"how": _core.APL_COLLATE_NODES}
+
+    def _parts(self, name: str) -> list[tuple[str, int]]:
+        return [("batch", _core.APL_PART_GRAPHS), ("ptr", _core.APL_PART_STARTS)]
+
+
+@dataclass(frozen=True)
+class Edges(Collation):
+    """A field of the edges of a graph, such as their attributes: those of all rows, of shape (edges, ...)."""
+
+    def _in_c(self) -> dict[str, Any]:
+        return {"how": _core.APL_COLLATE_EDGES}
+
+
+@dataclass(frozen=True)
+class EdgeIndex(Collation):
+    """Which two nodes each edge joins, of dtype i32 or i64 and shape (2, -1) or (-1, 2): an array of shape
+    (2, edges), its nodes numbered as those of the batch are. An edge to a node that its graph has not is an
+    error, which names the record."""
+
+    def _in_c(self) -> dict[str, Any]:
+        return {"how": _core.APL_COLLATE_EDGE_INDEX}
 
 
 class Collations:

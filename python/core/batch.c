@@ -318,7 +318,19 @@ static PyObject *get(PyObject *self, PyObject *args)
     return found < 0 ? NULL : found ? subscript(self, name) : Py_NewRef(otherwise);
 }
 
-/* Of each of its own fields, the array that has been asked for or put in its place; None: it is as it came. */
+/* Has its array a row for each of the batch? One of all nodes of graphs has not. */
+static bool has_rows(struct batch *b, PyObject *name)
+{
+    struct lease *lease = hold(b);
+    const apl_column *c = lease ? find(b, lease, name) : NULL;
+    bool rows = !c || (c->how < APL_COLLATE_NODES && (c->offsets || c->dim[0] == (int64_t)b->rows));
+    lease_end(lease);
+    PyErr_Clear();
+    return rows;
+}
+
+/* Of each of its own fields that has a row for each of the batch, the array that has been asked for or put in its place; None: it is
+ * as it came. */
 static PyObject *held(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -329,6 +341,10 @@ static PyObject *held(PyObject *self, PyObject *unused)
     for (Py_ssize_t i = 0; dict && i < PyList_Size(list); i++) {
         PyObject *name = PyList_GetItem(list, i); /* of a list that is nobody else's */
         PyObject *value = item_of(b->values, name);
+        if (!PyErr_Occurred() && !has_rows(b, name)) {
+            Py_XDECREF(value);
+            continue;
+        }
         if (PyErr_Occurred() || PyDict_SetItem(dict, name, value ? value : Py_None) < 0)
             Py_CLEAR(dict);
         Py_XDECREF(value);

@@ -156,7 +156,7 @@ static PyObject *get_offsets(PyObject *self, void *unused)
 {
     (void)unused;
     struct view *v = (struct view *)self;
-    if (!v->column || !v->column->offsets)
+    if (!v->column || !v->column->offsets || v->column->how >= APL_COLLATE_PACK)
         Py_RETURN_NONE;
     const Py_ssize_t shape[1] = {(Py_ssize_t)v->rows + 1};
     return view_of_array(core_state_of(self), v->lease, v->column->offsets, APL_U64, 1, shape);

@@ -11,7 +11,19 @@ import pytest
 from collate_tools import COUNT, boxes, make, tokens
 
 import apldata
-from apldata import InvalidError, InvalidTypeError, Loader, Pack, Pad, Ragged, RaggedArray, Writer
+from apldata import (
+    EdgeIndex,
+    Edges,
+    InvalidError,
+    InvalidTypeError,
+    Loader,
+    Nodes,
+    Pack,
+    Pad,
+    Ragged,
+    RaggedArray,
+    Writer,
+)
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +161,79 @@ def test_packed_resumes_with_other_rows(db):
     assert np.concatenate([first, rest])[:count].tolist() == whole[:count].tolist()
     with pytest.raises(InvalidError, match="field label: is not packed, as field tokens is"):
         Loader(db, collate={"tokens": Pack(16)}, fields=["tokens", "label"])
+
+def graph(i: int) -> dict[str, np.ndarray]:
+    nodes, edges = i % 6 + 1, i * 7 % 11
+    ends = np.stack([np.arange(edges) % nodes, np.arange(edges) * 3 % nodes])
+    return {
+        "x": np.arange(3 * nodes, dtype="f4").reshape(-1, 3) + i, "edge_index": ends.astype("i8"),
+        "edge_attr": np.arange(2 * edges, dtype="f4").reshape(-1, 2) - i, "y": np.float32(i),
+    }  # fmt: skip
+
+
+def graphs(path, change=lambda i, made: made) -> str:
+    fields = {"x": ("f32", (-1, 3)), "edge_index": ("i64", (2, -1)), "edge_attr": ("f32", (-1, 2))}
+    with Writer(path, {**fields, "y": "f32"}) as w:
+        for i in range(COUNT):
+            w.append(**change(i, graph(i)))
+    return str(path)
+
+
+GRAPHS = {"x": Nodes(), "edge_index": EdgeIndex(), "edge_attr": Edges()}
+
+
+def test_graphs(tmp_path):
+    def same(batch):
+        batch["y"] = batch["y"] + 0
+        batch["x"] = batch["x"] * 1
+
+    db = graphs(tmp_path / "db")
+    for options in ({}, {"transforms": [same]}):
+        for batch in Loader(db, batch_size=8, collate=GRAPHS, **options):
+            made = [graph(i) for i in batch.ids.tolist()]
+            starts = np.cumsum([0, *(len(one["x"]) for one in made)])
+            assert batch["ptr"].tolist() == starts.tolist()
+            assert batch["batch"].tolist() == [k for k, one in enumerate(made) for _ in one["x"]]
+            assert np.array_equal(batch["x"], np.concatenate([one["x"] for one in made]))
+            assert np.array_equal(batch["edge_attr"], np.concatenate([one["edge_attr"] for one in made]))
+            ends = [one["edge_index"] + start for one, start in zip(made, starts, strict=False)]
+            assert np.array_equal(batch["edge_index"], np.concatenate(ends, axis=1))
+            assert batch["edge_index"].dtype == np.int64 and batch["y"].shape == (batch.rows,)
+
+
+def test_graphs_are_those_of_pytorch_geometric(tmp_path):
+    data = pytest.importorskip("torch_geometric.data")
+    torch = pytest.importorskip("torch")
+    from apldata.torch import DataLoader
+
+    db = graphs(tmp_path / "db")
+    fields = ["x", "edge_index", "edge_attr", "y"]
+    loader = DataLoader(db, batch_size=8, collate=GRAPHS, fields=fields, as_dict=True)
+    for batch, plain in zip(loader, Loader(db, batch_size=8, shuffle=False, fields=["y"]), strict=True):
+        made = [graph(i) for i in plain.ids.tolist()]
+        theirs = data.Batch.from_data_list([
+            data.Data(**{name: torch.from_numpy(np.atleast_1d(value)) for name, value in one.items()})
+            for one in made
+        ])  # fmt: skip
+        for name in ("x", "edge_index", "edge_attr", "y", "batch", "ptr"):
+            assert torch.equal(batch[name], theirs[name]), name
+        ours = data.Data(**batch)
+        assert ours.num_nodes == theirs.num_nodes and ours.num_edges == theirs.num_edges and ours.validate()
+
+
+def test_edges_lead_to_nodes(tmp_path):
+    def wrong(i, made):
+        return made | {"edge_index": np.array([[0, 0], [0, 9]])} if i == 12 else made
+
+    def uneven(i, made):
+        return made | {"edge_attr": made["edge_attr"][:-1]} if i == 12 else made
+
+    collate = {name: how for name, how in GRAPHS.items() if name != "edge_attr"}
+    with pytest.raises(InvalidError, match=r"^record 12: field edge_index has an edge to node 9, of a gr"):
+        list(Loader(graphs(tmp_path / "a", wrong), collate=collate))
+    with pytest.raises(InvalidError, match="record 12: field edge_index is 7 long, and field edge_a"):
+        list(Loader(graphs(tmp_path / "b", uneven), collate=GRAPHS))
+    with pytest.raises(InvalidError, match="field edge_index: edges lead to nodes, and no field is"):
+        Loader(tmp_path / "a", collate={"edge_index": EdgeIndex()})
+    with pytest.raises(InvalidError, match=r"field x: is f32\[\*,3\]; edge_index is i32 or i64, of shape"):
+        Loader(tmp_path / "a", collate={"x": EdgeIndex()})
