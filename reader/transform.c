@@ -28,12 +28,10 @@ static apl_status check_settings(const apl_field *f, apl_transform *t, apl_error
     return APL_OK;
 }
 
-static apl_status check_transform(const apl_field *f, apl_transform *t, apl_error *err)
+static apl_status check_crop(const apl_field *f, apl_transform *t, apl_error *err)
 {
     struct image_shape shape = image_shape(f);
     int64_t height = shape.height, width = shape.width;
-    TRY(check_settings(f, t, err));
-    TRY(effects_check(f->name, shape.channels, t, err));
     if (t->sizing != APL_SIZING_NONE && !is_any_size(f) && shape.channels != 1 && shape.channels != 3)
         return fail(err, APL_E_INVALID,
                     "field %s: images of %u channels cannot be resized, only those of 1 or 3", f->name,
@@ -50,6 +48,13 @@ static apl_status check_transform(const apl_field *f, apl_transform *t, apl_erro
         return fail(err, APL_E_INVALID, "field %s: reflecting %u pixels of an image of %lld x %lld", f->name,
                     t->pad, (long long)height, (long long)width);
     return APL_OK;
+}
+
+static apl_status check_transform(const apl_field *f, apl_transform *t, apl_error *err)
+{
+    TRY(check_settings(f, t, err));
+    TRY(check_crop(f, t, err));
+    return effects_check(f->name, image_shape(f).channels, t, err);
 }
 
 apl_status transform_take(apl_transform *t, const apl_transform *theirs, size_t i, apl_error *err)

@@ -231,6 +231,11 @@ Test(effects, of_a_reader_hang_on_the_record_alone)
         t.dtype = dtypes[i / 2];
         t.layout = i % 2 ? APL_NHWC : APL_NCHW;
         t.erase = i < 2 ? APL_ERASE_RESULT : (apl_erase)(i % 3);
+        t.policy = (apl_policy)(i % 3);
+        t.policy_magnitude = 20;
+        t.policy_interpolation = (apl_interpolation)(i / 4);
+        t.blur_size[0] = t.blur_size[1] = i < 6 ? 3 : 0;
+        t.blur_p = 0.5;
         t.grey_plane = i == 5;
         t.grey_p = i == 5 ? 0 : t.grey_p;
         check_reader(t, i % 3, 1 + 6 * i, i);
@@ -310,6 +315,13 @@ Test(effects, what_cannot_be_is_refused)
     REFUSED("contradicts", (t.grey_p = 0.5, t.grey_plane = 1));
     REFUSED("grey images are normalised by",
             (t.grey_plane = 1, t.scale = APL_SCALE_NORMALISE, t.dtype = APL_F32));
+    REFUSED("a blur of 4 x 3", (t.blur_size[0] = 4, t.blur_size[1] = 3));
+    REFUSED("of a crop of 8 x 8", (t.blur_size[0] = 3, t.blur_size[1] = 17));
+    REFUSED("sigma 0 to 2", (t.blur_size[0] = t.blur_size[1] = 3, t.blur_sigma[1] = 2));
+    REFUSED("blur_p", (t.blur_size[0] = t.blur_size[1] = 3, t.blur_p = -1));
+    REFUSED("that there is not", t.policy = (apl_policy)3);
+    REFUSED("magnitude 31 of 31", (t.policy = APL_POLICY_RAND, t.policy_magnitude = 31));
+    REFUSED("policy_fill[2] is -1", (t.policy = APL_POLICY_RAND, t.policy_fill[2] = -1));
     REFUSED("erase_p", t.erase_p = NAN);
     REFUSED("erasing 0.5 to 0.2", (t.erase_p = 1, t.erase_area[0] = 0.5, t.erase_area[1] = 0.2));
     REFUSED("erase_value[1] is 256", (t.erase_p = 1, t.erase_value[1] = 256));

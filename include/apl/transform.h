@@ -36,13 +36,22 @@ typedef enum apl_erase {
         2 /* each value at random, from the normal distribution of mean 0 and standard deviation 1 */
 } apl_erase;
 
+/* Policies of operations that are drawn for each image: shear, translate, rotate, brightness, colour, contrast,
+ * sharpness, posterize, solarize, autocontrast, equalize, or none. */
+typedef enum apl_policy {
+    APL_POLICY_NONE = 0,
+    APL_POLICY_TRIVIAL_WIDE = 1, /* TrivialAugmentWide: one operation, of a random magnitude */
+    APL_POLICY_RAND = 2          /* RandAugment: policy_ops operations, all of policy_magnitude */
+} apl_policy;
+typedef enum apl_interpolation { APL_NEAREST = 0, APL_BILINEAR = 1 } apl_interpolation;
+
 #define APL_MAX_CHANNELS 16
 
 /*
  * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, of three dimensions that vary, or of a kept field of
- * type image/jpeg, on their way into a batch, in this order: decode, resize, pad on all sides, crop, flip, change colours,
- * make grey, scale, convert, cut out, erase. Randomness is keyed by seed, epoch, record and copy, so a record is augmented the same
- * way whatever its batch, thread or rank. It is not keyed by the field, so the images of one record, such as a photograph
+ * type image/jpeg, on their way into a batch, in this order: decode, resize, pad on all sides, crop, flip, policy, change
+ * colours, make grey, blur, scale, convert, cut out, erase. Randomness is keyed by seed, epoch, record and copy, so a
+ * record is augmented the same way whatever its batch, thread or rank. It is not keyed by the field, so the images of one record, such as a photograph
  * and its mask, are augmented alike: with equal settings and shapes they get the same crop, flip and square; flips agree
  * whatever the shapes. Start from APL_TRANSFORM_INIT.
  */
@@ -97,12 +106,22 @@ typedef struct apl_transform {
     double erase_p, erase_area[2], erase_ratio[2];
     apl_erase erase;
     float erase_value[APL_MAX_CHANNELS]; /* for each channel */
+    /* GaussianBlur, after what changes colours: {width, height} of its kernel, odd numbers (0: none); {min, max} of its
+     * standard deviation, in pixels ({0, 0} means {0.1, 2}); and its probability (0: 1). */
+    unsigned blur_size[2];
+    double blur_sigma[2], blur_p;
+    /* Between flips and colours. A magnitude is one of 0 ... policy_bins - 1. policy_ops 0: 2; policy_bins 0: 31. What is
+     * sheared, translated or rotated is resampled once; policy_fill, 0 ... 255 for each channel, is put beyond its edges. */
+    apl_policy policy;
+    unsigned policy_ops, policy_magnitude, policy_bins;
+    apl_interpolation policy_interpolation;
+    float policy_fill[APL_MAX_CHANNELS];
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
     {                                                                                                      \
         sizeof(apl_transform), NULL, 0, APL_PAD_ZERO, 0, 0, 0, APL_FLIP_NONE, 0, APL_SCALE_UNIT, {0}, {0}, \
             (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0, {0}, {0}, {0}, {0}, 0, \
-            0, 0, 0, {0}, {0}, APL_ERASE_RESULT,                                                           \
+            0, 0, 0, {0}, {0}, APL_ERASE_RESULT, {0}, {0}, {0}, 0, APL_POLICY_NONE, 0, 0, 0, APL_NEAREST,  \
         {                                                                                                  \
             0                                                                                              \
         }                                                                                                  \

@@ -60,9 +60,11 @@ from .transforms import (
     ChannelsLast,
     ColorJitter,
     Cutout,
+    GaussianBlur,
     Grayscale,
     Normalize,
     PerPicture,
+    RandAugment,
     RandomCrop,
     RandomErasing,
     RandomFlip,
@@ -74,6 +76,7 @@ from .transforms import (
     ToBFloat16,
     ToFloat16,
     ToFloat32,
+    TrivialAugmentWide,
 )
 
 __version__ = _version()
@@ -83,12 +86,13 @@ TimeoutError = _errors.TimedOutError
 __all__ = [
     "AlternatingFlip", "BadBlock", "Batch", "BusyError", "CancelledError", "CenterCrop", "ChannelsLast",
     "ColorJitter", "CorruptError", "Cutout", "EdgeIndex", "Edges", "Error", "ExistsError", "Field",
-    "ForkedError", "Grayscale", "IncompleteError", "IngestSummary", "IngestWarning", "InvalidError",
-    "InvalidTypeError", "LentError", "Loader", "Member", "MismatchError", "NoFieldError", "NoMemoryError",
-    "NoRecordError", "NoSpaceError", "Nodes", "Normalize", "NotFoundError", "Pack", "Pad", "PerPicture",
-    "Progress", "Ragged", "RaggedArray", "RandomCrop", "RandomErasing", "RandomFlip", "RandomGrayscale",
-    "RandomHorizontalFlip", "RandomResizedCrop", "RandomVerticalFlip", "ReentrantError", "Resize",
-    "Sampling", "Schema", "SkippedFile", "SourceError", "Split", "SplitView", "StorageError", "Store",
-    "TimedOutError", "ToBFloat16", "ToFloat16", "ToFloat32", "UnsupportedError", "VersionError", "View",
+    "ForkedError", "GaussianBlur", "Grayscale", "IncompleteError", "IngestSummary", "IngestWarning",
+    "InvalidError", "InvalidTypeError", "LentError", "Loader", "Member", "MismatchError", "NoFieldError",
+    "NoMemoryError", "NoRecordError", "NoSpaceError", "Nodes", "Normalize", "NotFoundError", "Pack",
+    "Pad", "PerPicture", "Progress", "Ragged", "RaggedArray", "RandAugment", "RandomCrop",
+    "RandomErasing", "RandomFlip", "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop",
+    "RandomVerticalFlip", "ReentrantError", "Resize", "Sampling", "Schema", "SkippedFile", "SourceError",
+    "Split", "SplitView", "StorageError", "Store", "TimedOutError", "ToBFloat16", "ToFloat16",
+    "ToFloat32", "TrivialAugmentWide", "UnsupportedError", "VersionError", "View",
     "Writer", "collation", "convert", "export", "ingest", "numpy_dtype", "transforms",
 ]  # fmt: skip

@@ -11,8 +11,10 @@ from ._roles import Roles
 from .transforms import (
     CenterCrop,
     ColorJitter,
+    GaussianBlur,
     Grayscale,
     Normalize,
+    RandAugment,
     RandomCrop,
     RandomErasing,
     RandomFlip,
@@ -22,11 +24,13 @@ from .transforms import (
     ToFloat16,
     ToFloat32,
     Transform,
+    TrivialAugmentWide,
 )
 
 LIBRARIES = ("torchvision", "albumentations")
 _TO_FLOAT = {"torch.float32": ToFloat32, "torch.float16": ToFloat16, "torch.bfloat16": ToBFloat16}
-_PIXELS = ("jitter_p", "grey_p", "erase_p")  # set by what changes pixels, in the order in which C does it
+# Settings of what changes pixels, in the order in which C does it.
+_PIXELS = ("policy", "jitter_p", "grey_p", "blur_p", "erase_p")
 _NOTHING = {"ToImage", "ToPureTensor", "Identity", "PILToTensor", "pil_to_tensor", "to_image", "NoOp"}
 
 
@@ -185,9 +189,36 @@ class Translation:
         bounds = {name: tuple(map(float, value)) for name, value in given.items() if value is not None}
         return self._take_pixels(step, "jitter_p", lambda: ColorJitter(**bounds, p=p, field=self._names))
 
+    def _take_GaussianBlur(self, step: Any, p: float = 1.0) -> bool:
+        size, sigma = tuple(map(int, step.kernel_size)), tuple(map(float, step.sigma))
+        sides = self._side("crop_width", -1), self._side("crop_height", -2)
+        if any(length // 2 >= side for length, side in zip(size, sides, strict=True)):
+            return False  # which torch refuses
+        return self._take_pixels(step, "blur_p", lambda: GaussianBlur(size, sigma, p=p, field=self._names))
+
+    def _side(self, key: str, axis: int) -> int:
+        """A side of the images as they are by now."""
+        return int(self._settings.get(key, self._image.shape[axis]))
+
+    def _take_policy(self, step: Any, kind: Any, **settings: Any) -> bool:
+        interpolation = getattr(step.interpolation, "value", step.interpolation)
+        if interpolation == 2:  # as of Pillow
+            interpolation = "bilinear"
+        fill = list(step.fill) if isinstance(step.fill, (list, tuple)) else step.fill
+        if self._roles.masks or len(self._roles.images) > 1:
+            return False  # which torchvision refuses
+        settings |= {"num_magnitude_bins": step.num_magnitude_bins, "interpolation": interpolation}
+        return self._take_pixels(step, "policy", lambda: kind(**settings, fill=fill, field=self._names))
+
+    def _take_RandAugment(self, step: Any) -> bool:
+        return self._take_policy(step, RandAugment, num_ops=step.num_ops, magnitude=step.magnitude)
+
+    def _take_TrivialAugmentWide(self, step: Any) -> bool:
+        return self._take_policy(step, TrivialAugmentWide)
+
     def _take_RandomApply(self, step: Any) -> bool:
         inner = list(step.transforms)
-        known = {"ColorJitter": self._take_ColorJitter}
+        known = {"ColorJitter": self._take_ColorJitter, "GaussianBlur": self._take_GaussianBlur}
         if len(inner) != 1 or name_of(inner[0]) not in known or altered(inner[0]):
             return False
         return known[name_of(inner[0])](inner[0], float(step.p))

@@ -47,7 +47,14 @@ static const struct number_item transform_items[] = {
     ITEM(pad_if_needed, NUMBER_FLAG, 1),
     ITEM(exact_chroma, NUMBER_FLAG, 1),
     ITEM(grey_plane, NUMBER_FLAG, 1),
+    {"blur_width", offsetof(apl_transform, blur_size[0]), NUMBER_UNSIGNED, 1u << 20},
+    {"blur_height", offsetof(apl_transform, blur_size[1]), NUMBER_UNSIGNED, 1u << 20},
     ITEM(erase, NUMBER_ENUM, APL_ERASE_NOISE),
+    ITEM(policy, NUMBER_ENUM, APL_POLICY_RAND),
+    ITEM(policy_ops, NUMBER_UNSIGNED, 1u << 20),
+    ITEM(policy_magnitude, NUMBER_UNSIGNED, 1u << 20),
+    ITEM(policy_bins, NUMBER_UNSIGNED, 1u << 20),
+    ITEM(policy_interpolation, NUMBER_ENUM, APL_BILINEAR),
 };
 #undef ITEM
 
@@ -60,7 +67,7 @@ static int take_reals(PyObject *dict, apl_transform *t)
                  {"area_least", &t->area[0]},   {"area_most", &t->area[1]},
                  {"ratio_least", &t->ratio[0]}, {"ratio_most", &t->ratio[1]},
                  {"jitter_p", &t->jitter_p},    {"grey_p", &t->grey_p},
-                 {"erase_p", &t->erase_p}};
+                 {"erase_p", &t->erase_p},      {"blur_p", &t->blur_p}};
     int done = 0;
     for (size_t i = 0; done == 0 && i < sizeof reals / sizeof *reals; i++)
         done = take_real(dict, reals[i].name, reals[i].to);
@@ -89,7 +96,8 @@ static int take_ranges(PyObject *dict, apl_transform *t)
         double *to;
     } ranges[] = {{"brightness", t->brightness}, {"contrast", t->contrast},
                   {"saturation", t->saturation}, {"hue", t->hue},
-                  {"erase_area", t->erase_area}, {"erase_ratio", t->erase_ratio}};
+                  {"erase_area", t->erase_area}, {"erase_ratio", t->erase_ratio},
+                  {"blur_sigma", t->blur_sigma}};
     int done = 0;
     for (size_t i = 0; done == 0 && i < sizeof ranges / sizeof *ranges; i++)
         done = take_range(dict, ranges[i].name, ranges[i].to);
@@ -111,6 +119,8 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
         done = take_ranges(dict, t);
     if (done == 0)
         done = take_floats(dict, "erase_value", t->erase_value);
+    if (done == 0)
+        done = take_floats(dict, "policy_fill", t->policy_fill);
     if (done == 0)
         done = take_floats(dict, "mean", t->mean);
     if (done == 0)

@@ -12,15 +12,18 @@ import apldata
 from apldata import (
     ColorJitter,
     Cutout,
+    GaussianBlur,
     Grayscale,
     InvalidError,
     Loader,
     Normalize,
+    RandAugment,
     RandomCrop,
     RandomErasing,
     RandomFlip,
     RandomGrayscale,
     ToFloat32,
+    TrivialAugmentWide,
 )
 
 MEAN, STD = (0.49, 0.48, 0.44), (0.25, 0.24, 0.26)
@@ -332,3 +335,132 @@ def test_translated_values_are_those_of_torchvision(store: apldata.Store, images
     )
     there = np.stack([steps(torch.from_numpy(image)).numpy() for image in images])
     assert np.abs(transformed(store, steps) - there).max() < 1.01 / 255 / min(STD)
+
+
+# ---------------------------------------------------------------------------------------------------- blur
+
+
+@pytest.mark.parametrize(
+    ("size", "sigma"), [(3, 0.1), (3, 1.0), ((5, 9), 2.0), (23, 1.7), (23, 9.0), (1, 1.0)]
+)
+def test_blur_is_that_of_torchvision(
+    store: apldata.Store, images: np.ndarray, size: Any, sigma: float
+) -> None:
+    torch = pytest.importorskip("torch")
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    there = v2.GaussianBlur(size, sigma)(torch.from_numpy(images[:SOME])).numpy()
+    here = transformed(store, GaussianBlur(size, sigma))[:SOME]
+    difference = np.abs(here.astype(int) - there)
+    assert difference.max() <= 1 and (difference > 0).mean() < 1e-2
+
+
+def test_blur_is_refused_where_it_cannot_be(store: apldata.Store) -> None:
+    for size in (2, 0, (3, 4), (3, 3, 3), 257):
+        with pytest.raises(InvalidError, match="kernel_size"):
+            GaussianBlur(size)
+    with pytest.raises(InvalidError, match="sigma"):
+        GaussianBlur(3, (2, 1))
+    with pytest.raises(InvalidError, match="a blur of 65 x 65 pixels, of a crop of 32 x 32"):
+        Loader(store, transforms=GaussianBlur(65))
+
+
+# ------------------------------------------------------------------------------------------------ policies
+
+
+def operations(policy: Any, at: int, height: int, width: int) -> list[tuple[str, float]]:
+    """All that torchvision's policy may do with the magnitude number `at`."""
+    found = []
+    for kind, (magnitudes, signed) in policy._AUGMENTATION_SPACE.items():
+        values = magnitudes(31, height, width)
+        value = 0.0 if values is None else float(values[at])
+        found += [(kind, value)] + ([(kind, -value)] if signed else [])
+    return found
+
+
+@pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
+@pytest.mark.parametrize("wide", [False, True])
+def test_operations_are_those_of_torchvision(
+    store: apldata.Store, images: np.ndarray, interpolation: str, wide: bool
+) -> None:
+    torch = pytest.importorskip("torch")
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    from torchvision.transforms import InterpolationMode
+
+    mode, fill = InterpolationMode(interpolation), [9.0, 200.0, 50.0]
+    if wide:
+        there: Any = v2.TrivialAugmentWide(interpolation=mode, fill=fill)
+        mine = transformed(store, TrivialAugmentWide(interpolation=interpolation, fill=fill), seed=5)
+    else:
+        there = v2.RandAugment(1, 17, interpolation=mode, fill=fill)
+        mine = transformed(store, RandAugment(1, 17, 31, interpolation, fill), seed=5)
+    some = torch.from_numpy(images[:SOME])
+    found = np.zeros(SOME, bool)
+    seen: set[tuple[str, bool]] = set()
+    for kind, value in {
+        one for at in (range(31) if wide else (17,)) for one in operations(there, at, 32, 32)
+    }:
+        made = there._apply_image_or_video_transform(some, kind, value, mode, there._fill).numpy()
+        off = (np.abs(mine[:SOME].astype(int) - made) > 1).mean(axis=(1, 2, 3))
+        same = off <= (0.002 if kind[:5] in ("Shear", "Trans", "Rotat") else 0)  # but for pixels between two
+        found |= same
+        seen |= {(kind, value < 0)} if same.any() else set()
+    assert found.all()
+    assert len({kind for kind, _ in seen}) == 14 and len(seen) >= 14 + 5
+
+
+def test_policies_draw_all_kinds_alike(tmp_path: Path) -> None:
+    """Of one image many times over: as many results as there are, each as often as the others."""
+    random = np.random.default_rng(4)
+    image = random.integers(20, 200, (3, 20, 20), dtype=np.uint8)
+    with apldata.Writer(tmp_path / "db", [apldata.Field("image", "u8", (3, 20, 20))]) as writer:
+        writer.begin("test")
+        writer.extend(image=np.broadcast_to(image, (4000, 3, 20, 20)))
+    made = transformed(tmp_path / "db", RandAugment(1, 20), batch_size=1000)
+    _, counts = np.unique(made.reshape(4000, -1), axis=0, return_counts=True)
+    expected = 4000 / 14
+    assert len(counts) == 4 + 9 * 2 + 1  # posterize, solarize, autocontrast, equalize; signed ones; none
+    halves, wholes = counts[counts < 0.75 * expected], counts[counts >= 0.75 * expected]
+    assert len(halves) == 18 and len(wholes) == 5
+    statistic = ((wholes - expected) ** 2 / expected).sum() + (
+        (halves - expected / 2) ** 2 / (expected / 2)
+    ).sum()
+    assert statistic < 50  # 22 degrees of freedom: one in a thousand
+
+
+def test_policies_of_torchvision_become_ours(store: apldata.Store) -> None:
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    from apldata._foreign import Wrapped, resolved
+
+    names = ("image",)
+    made = resolved([v2.RandomHorizontalFlip(), v2.TrivialAugmentWide(), v2.GaussianBlur(3)], store.schema)
+    assert made == [
+        RandomFlip(field=names),
+        TrivialAugmentWide(field=names),
+        GaussianBlur((3, 3), field=names),
+    ]
+    assert resolved(v2.RandAugment(1, 5, fill=[1, 2, 3]), store.schema) == [
+        RandAugment(1, 5, fill=[1, 2, 3], field=names)
+    ]
+    assert resolved(v2.RandomApply([v2.GaussianBlur(5, (1, 2))], 0.5), store.schema) == [
+        GaussianBlur((5, 5), (1.0, 2.0), p=0.5, field=names)
+    ]
+    for step in (v2.AutoAugment(), v2.RandomRotation(5), v2.GaussianBlur(99)):
+        try:
+            assert isinstance(resolved(step, store.schema)[-1], Wrapped)
+        except InvalidError as error:
+            assert "99" in str(error) or "adding" in str(error)  # torch cannot reflect as much
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: RandAugment(-1), "num_ops must be"),
+        (lambda: RandAugment(magnitude=31), "magnitude must be"),
+        (lambda: RandAugment(fill=256), "fill must be numbers from 0 to 255"),
+        (lambda: TrivialAugmentWide(1), "num_magnitude_bins must be"),
+        (lambda: TrivialAugmentWide(interpolation="cubic"), "interpolation must be"),
+    ],
+)
+def test_wrong_arguments_of_policies(make: Any, text: str) -> None:
+    with pytest.raises(InvalidError, match=text):
+        make()

@@ -16,9 +16,11 @@ enum effect_draw {
     DRAW_JITTER = 0,     /* is it done; the order of its parts */
     DRAW_FACTORS = 1,    /* brightness, contrast, saturation, hue */
     DRAW_GREY = 2,       /* is it done */
+    DRAW_BLUR = 3,       /* is it done; how much */
     DRAW_ERASE = 4,      /* is it done */
     DRAW_BOX = 16,       /* which rectangle is erased: one for each try */
-    DRAW_NOISE = 1 << 20 /* values that an erased rectangle is filled with, one for each four */
+    DRAW_POLICY = 64,    /* which operation; how much; which way: one for each operation */
+    DRAW_NOISE = 1 << 20 /* values that an erased rectangle is filled with, one for each eight */
 };
 
 struct effect_draws effect_draws(uint64_t seed, uint64_t epoch, uint64_t id, uint32_t copy);

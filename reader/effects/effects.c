@@ -1,12 +1,14 @@
 /* One effect after another: see effects.h. */
 #include "effects.h"
 
+#include "blur.h"
 #include "jitter.h"
+#include "policy.h"
 #include "status.h"
 
 bool effects_any(const apl_transform *t)
 {
-    return jitter_any(t) || t->grey_p > 0;
+    return t->policy != APL_POLICY_NONE || jitter_any(t) || t->grey_p > 0 || t->blur_size[0] > 0;
 }
 
 static void make_grey(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
@@ -29,6 +31,31 @@ static void make_grey(struct effects *e, const apl_transform *t, const struct ef
     memcpy(p->pixels + 2 * n, p->pixels, n);
 }
 
+static apl_status make_blurred(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
+                               const struct picture *p, apl_error *err)
+{
+    uint32_t words[4];
+    if (t->blur_size[0] == 0)
+        return APL_OK;
+    effect_words(draws, DRAW_BLUR, words);
+    if (!effect_happens(words[0], t->blur_p))
+        return APL_OK;
+    return blur_apply(&e->rows, p, t->blur_size[0], t->blur_size[1], effect_between(t->blur_sigma, words[1]),
+                      err);
+}
+
+static apl_status follow_policy(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
+                                const struct picture *p, uint8_t *spare, apl_error *err)
+{
+    unsigned count = t->policy == APL_POLICY_NONE ? 0 : t->policy == APL_POLICY_RAND ? t->policy_ops : 1;
+    uint8_t *copy = count ? scratch_reserve(&e->copy, p->channels * picture_plane(p)) : NULL;
+    if (count && !copy)
+        return fail_nomem(err);
+    for (unsigned i = 0; i < count; i++)
+        policy_operate(e->colour, t, policy_draw(t, draws, i, p->height, p->width), p, copy, spare);
+    return APL_OK;
+}
+
 apl_status effects_apply(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
                          struct picture *p, apl_error *err)
 {
@@ -37,12 +64,15 @@ apl_status effects_apply(struct effects *e, const apl_transform *t, const struct
     uint8_t *spare = scratch_reserve(&e->plane, picture_plane(p));
     if (!spare)
         return fail_nomem(err);
+    TRY(follow_policy(e, t, draws, p, spare, err));
     jitter_apply(e->colour, t, draws, p, spare);
     make_grey(e, t, draws, p);
-    return APL_OK;
+    return make_blurred(e, t, draws, p, err);
 }
 
 void effects_free(struct effects *e)
 {
     scratch_free(&e->plane);
+    scratch_free(&e->rows);
+    scratch_free(&e->copy);
 }

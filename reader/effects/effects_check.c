@@ -1,7 +1,9 @@
 /* What is asked of effects, checked and completed: see effects.h. */
 #include "effects.h"
 
+#include "blur.h"
 #include "jitter.h"
+#include "policy.h"
 #include "ranges.h"
 #include "status.h"
 
@@ -50,6 +52,48 @@ static apl_status check_grey(const char *field, unsigned channels, apl_transform
     return t->grey_p > 0 ? check_channels(field, channels, "grey", err) : APL_OK;
 }
 
+static apl_status check_blur(const char *field, apl_transform *t, apl_error *err)
+{
+    const unsigned *size = t->blur_size, most = BLUR_LONGEST;
+    if (size[0] == 0 && size[1] == 0)
+        return APL_OK;
+    if (size[0] % 2 == 0 || size[1] % 2 == 0 || size[0] > most || size[1] > most)
+        return fail(err, APL_E_INVALID, "field %s: a blur of %u x %u pixels; wanted: odd numbers to %u",
+                    field, size[0], size[1], most);
+    if (size[0] / 2 >= t->crop_width || size[1] / 2 >= t->crop_height)
+        return fail(err, APL_E_INVALID, "field %s: a blur of %u x %u pixels, of a crop of %u x %u", field,
+                    size[0], size[1], t->crop_width, t->crop_height);
+    range_default(t->blur_sigma, 0.1, 2);
+    if (!range_within(t->blur_sigma, 1e-3, 1e3))
+        return fail(err, APL_E_INVALID, "field %s: a blur of sigma %g to %g; wanted: 0.001 to 1000", field,
+                    t->blur_sigma[0], t->blur_sigma[1]);
+    if (!range_is_probability(t->blur_p))
+        return fail(err, APL_E_INVALID, "field %s: blur_p is a probability, from 0 to 1, not %g", field,
+                    t->blur_p);
+    t->blur_p = t->blur_p > 0 ? t->blur_p : 1;
+    return APL_OK;
+}
+
+static apl_status check_policy(const char *field, unsigned channels, apl_transform *t, apl_error *err)
+{
+    if ((unsigned)t->policy > APL_POLICY_RAND || (unsigned)t->policy_interpolation > APL_BILINEAR)
+        return fail(err, APL_E_INVALID, "field %s: a policy or an interpolation that there is not", field);
+    if (t->policy == APL_POLICY_NONE)
+        return APL_OK;
+    t->policy_ops = t->policy_ops ? t->policy_ops : 2;
+    t->policy_bins = t->policy_bins ? t->policy_bins : 31;
+    if (t->policy_ops > POLICY_MOST_OPS || t->policy_bins < 2 || t->policy_bins > POLICY_MOST_BINS ||
+        t->policy_magnitude >= t->policy_bins)
+        return fail(err, APL_E_INVALID,
+                    "field %s: %u operations of magnitude %u of %u; wanted: at most %d, below 2 to %d", field,
+                    t->policy_ops, t->policy_magnitude, t->policy_bins, POLICY_MOST_OPS, POLICY_MOST_BINS);
+    for (unsigned c = 0; c < channels; c++)
+        if (!(t->policy_fill[c] >= 0 && t->policy_fill[c] <= 255))
+            return fail(err, APL_E_INVALID, "field %s: policy_fill[%u] is %g; wanted: 0 to 255", field, c,
+                        (double)t->policy_fill[c]);
+    return check_channels(field, channels, "a policy", err);
+}
+
 static apl_status check_erase_value(const char *field, unsigned channels, const apl_transform *t,
                                     apl_error *err)
 {
@@ -87,7 +131,9 @@ static apl_status check_erase(const char *field, unsigned channels, apl_transfor
 
 apl_status effects_check(const char *field, unsigned channels, apl_transform *t, apl_error *err)
 {
+    TRY(check_policy(field, channels, t, err));
     TRY(check_jitter(field, channels, t, err));
     TRY(check_grey(field, channels, t, err));
+    TRY(check_blur(field, t, err));
     return check_erase(field, channels, t, err);
 }

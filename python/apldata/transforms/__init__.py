@@ -2,9 +2,10 @@
 
 These run in C, fused into one pass, on the library's threads. They apply to a u8 field of the shape
 (channels, height, width) or (height, width), or to a field that keeps JPEG files as they came, in this
-order: resize (JPEG files), pad, crop, flip; `ColorJitter`; `RandomGrayscale` or `Grayscale`; scale, convert;
-`Cutout`; `RandomErasing`. Crops, flips, `Cutout` and conversions may be listed in any order; a transform that
-changes colours or erases must be listed where it is applied, unless another place gives the same.
+order: resize (JPEG files), pad, crop, flip; `TrivialAugmentWide` or `RandAugment`; `ColorJitter`;
+`RandomGrayscale` or `Grayscale`; `GaussianBlur`; scale, convert; `Cutout`; `RandomErasing`. Crops, flips,
+`Cutout` and conversions may be listed in any order; a transform that changes pixels or erases must be listed
+where it is applied, unless another place gives the same.
 
 Randomness is keyed by seed, epoch and record: a record is augmented the same way in whatever batch, thread
 or rank it comes. It is not keyed by the field: with equal transforms, an image and its mask get the same
@@ -16,10 +17,9 @@ images.
 """
 
 from ._base import Transform
-from ._colours import ColorJitter, Grayscale, RandomGrayscale
+from ._colours import ColorJitter, GaussianBlur, Grayscale, RandomGrayscale
 from ._function import PerPicture
 from ._geometry import (
-    MOVING,
     AlternatingFlip,
     CenterCrop,
     RandomCrop,
@@ -30,11 +30,13 @@ from ._geometry import (
     Resize,
 )
 from ._merge import check_channels, listed, split_transforms
+from ._policy import MOVING, RandAugment, TrivialAugmentWide
 from ._result import ChannelsLast, Cutout, Normalize, RandomErasing, ToBFloat16, ToFloat16, ToFloat32
 
 __all__ = [
-    "MOVING", "AlternatingFlip", "CenterCrop", "ChannelsLast", "ColorJitter", "Cutout", "Grayscale",
-    "Normalize", "PerPicture", "RandomCrop", "RandomErasing", "RandomFlip", "RandomGrayscale",
-    "RandomHorizontalFlip", "RandomResizedCrop", "RandomVerticalFlip", "Resize", "ToBFloat16", "ToFloat16",
-    "ToFloat32", "Transform", "check_channels", "listed", "split_transforms",
+    "MOVING", "AlternatingFlip", "CenterCrop", "ChannelsLast", "ColorJitter", "Cutout", "GaussianBlur",
+    "Grayscale", "Normalize", "PerPicture", "RandAugment", "RandomCrop", "RandomErasing", "RandomFlip",
+    "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop", "RandomVerticalFlip", "Resize",
+    "ToBFloat16", "ToFloat16", "ToFloat32", "Transform", "TrivialAugmentWide", "check_channels", "listed",
+    "split_transforms",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from .._arguments import number, whole, wrong_value
 from .._errors import InvalidError
-from ._base import GREY, JITTER, Transform, interval, probability
+from ._base import BLUR, GREY, JITTER, Transform, interval, probability
 
 _MOST = 100  # the largest factor
 
@@ -103,3 +103,39 @@ class Grayscale(Transform):
         if channels == 2:
             raise wrong_value("Grayscale: num_output_channels", "1 or 3", channels)
         return {"grey_p": 1.0, "grey_plane": int(channels == 1)}
+
+
+@dataclass(frozen=True)
+class GaussianBlur(Transform):
+    """Blurs images, reflected at their edges.
+
+    Args:
+        kernel_size: an odd number of pixels, or a pair of width and height.
+        sigma: the standard deviation in pixels, or a pair of the least and the most, between which it is
+            uniform.
+        p: the probability that anything is done; torchvision's RandomApply.
+    """
+
+    STAGE: ClassVar[int] = BLUR
+    LATEST: ClassVar[int] = BLUR
+    ORDERED: ClassVar[bool] = True
+
+    kernel_size: int | Sequence[int]
+    sigma: float | Sequence[float] = (0.1, 2.0)
+    p: float = field(default=1.0, kw_only=True)
+    field: str | Sequence[str] | None = field(default=None, kw_only=True)
+
+    def settings(self) -> dict[str, Any]:
+        name, size, sigma = "GaussianBlur: kernel_size", self.kernel_size, self.sigma
+        sides = list(size) if isinstance(size, Sequence) and not isinstance(size, str) else [size, size]
+        if len(sides) != 2 or any(whole(name, side, 1, 255) % 2 == 0 for side in sides):
+            raise wrong_value(name, "an odd number up to 255, or a pair of them", size)
+        if not isinstance(sigma, Sequence):
+            sigma = (sigma, sigma)
+        p = probability("GaussianBlur: p", self.p)
+        return {
+            "blur_width": sides[0] if p else 0,
+            "blur_height": sides[1] if p else 0,
+            "blur_sigma": interval("GaussianBlur: sigma", sigma, 1000),
+            "blur_p": p,
+        }

@@ -146,7 +146,6 @@ class AlternatingFlip(Transform):
         return {"flip": _core.APL_FLIP_ALTERNATING}
 
 
-# Those that put pixels in other places.
-MOVING = (
+CROPS = (
     RandomCrop, RandomResizedCrop, Resize, CenterCrop, RandomFlip, RandomVerticalFlip, AlternatingFlip
 )  # fmt: skip

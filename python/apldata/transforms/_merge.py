@@ -74,6 +74,7 @@ def check_channels(in_c: list[dict[str, Any]], schema: Schema) -> None:
         channels = 1 if settings.get("grey_plane") else field.channels
         _check_numbers(settings, "mean", "Normalize: {} means", channels, field.name)
         _check_numbers(settings, "erase_value", "RandomErasing: {} values", channels, field.name)
+        _check_numbers(settings, "policy_fill", "a policy: {} fill values", field.channels, field.name)
 
 
 def listed(transforms: Any) -> list[Any]:
