@@ -27,7 +27,7 @@ void tone_solarize(const struct picture *p, double threshold)
     look_up(p->pixels, p->channels * picture_plane(p), table);
 }
 
-static void count_values(const uint8_t *plane, size_t n, uint32_t counts[VALUES])
+static void tone_count(const uint8_t *plane, size_t n, uint32_t counts[VALUES])
 {
     memset(counts, 0, VALUES * sizeof *counts);
     for (size_t i = 0; i < n; i++)
@@ -50,7 +50,7 @@ void tone_autocontrast(const struct picture *p)
         uint32_t counts[VALUES];
         uint8_t table[VALUES];
         unsigned least, most;
-        count_values(p->pixels + c * n, n, counts);
+        tone_count(p->pixels + c * n, n, counts);
         find_ends(counts, &least, &most);
         if (least >= most)
             continue;
@@ -68,7 +68,7 @@ void tone_equalize(const struct picture *p)
         uint32_t counts[VALUES], least, most;
         uint64_t before = 0;
         uint8_t table[VALUES];
-        count_values(p->pixels + c * n, n, counts);
+        tone_count(p->pixels + c * n, n, counts);
         find_ends(counts, &least, &most);
         uint64_t step = (n - counts[most]) / 255;
         if (step == 0)
