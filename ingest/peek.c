@@ -1,12 +1,24 @@
 /* Listing the beginning of an archive. */
 #include "peek.h"
 
+#include "ring.h"
 #include "source.h"
 
-static bool wants_all(const char *name, void *user)
+/* However few names there are in so many bytes, unpacked, no more are read: a name is worth no more, and of NULs, which are an empty
+ * archive, there may be any number. */
+#define PEEK_BYTES (64u << 20)
+
+/* Asked before each block. */
+static int has_seen_enough(void *user)
+{
+    unsigned *blocks = user;
+    return ++*blocks > PEEK_BYTES / RING_BYTES;
+}
+
+static bool wants_all(const char *name, void *blocks)
 {
     (void)name;
-    (void)user;
+    (void)blocks;
     return true;
 }
 
@@ -15,7 +27,8 @@ size_t peek_members(const char *path, char *names[PEEK_NAMES])
     struct source *source;
     struct source_member m;
     size_t count = 0;
-    if (source_open_tree(path, wants_all, SOURCE_LIST, NULL, NULL, &source, NULL) != APL_OK)
+    unsigned blocks = 0;
+    if (source_open_tree(path, wants_all, SOURCE_LIST, has_seen_enough, &blocks, &source, NULL) != APL_OK)
         return 0;
     while (count < PEEK_NAMES && source_next(source, &m, NULL) == APL_OK) {
         if (m.directory)

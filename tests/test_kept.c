@@ -460,7 +460,7 @@ Test(kept, crafted_entries)
                 {1, 0, 1, CODEC_RAW, "are not kept"},
                 {1, 0, 1, CODEC_ZSTD, "are not kept"},
                 {1, 0, 1, CODEC_INDEXED, "values are indexed"},
-                {1, 0, 1, 7, "codec 7 is not known"},
+                {1, 0, 1, 8, "codec 8 is not known"},
                 {3, 0, 1, CODEC_KEPT, "are kept"},
                 {0, 0, 1, CODEC_KEPT, "are kept"}};
     for (size_t i = 0; i < COUNT(lies); i++) {

@@ -162,8 +162,9 @@ Test(transform, says_which_field_it_is_for)
 {
     take_sorts(false);
     REFUSED(APL_E_INVALID, "must name its field", "part", t.pad = 0);
-    for (unsigned f = DEEP; f < SORTS; f++)
+    for (unsigned f = DEEP; f < ANY; f++)
         REFUSED(APL_E_INVALID, "not an image", "part", t.field = sorts[f].name);
+    REFUSED(APL_E_INVALID, "its images may have any size", "part", t.field = sorts[ANY].name);
     for (unsigned pad = 3; pad < 8; pad++) {
         apl_transform t = APL_TRANSFORM_INIT;
         t.field = "drawn", t.pad = pad, t.pad_mode = APL_PAD_REFLECT;
