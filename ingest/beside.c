@@ -141,7 +141,7 @@ static apl_status read_all(int fd, uint64_t size, struct buffer *bytes, apl_erro
 apl_status beside_read(struct beside *b, const char *path, bool outside, struct buffer *bytes, apl_error *err)
 {
     struct stat st;
-    int fd;
+    int fd = -1;
     if (!*path)
         return fail(err, APL_E_SOURCE, "the path is empty");
     TRY(open_beside(b, path, outside, &fd, err));
