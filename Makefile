@@ -174,8 +174,8 @@ endif
 # Objects are made anew when the compiler or its flags change.
 $(OBJ)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(CSV)' | cmp -s - $@ || \
-	    echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(CSV)' > $@
+	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(if $(CSV),-DHAVE_CSV)' | cmp -s - $@ || \
+	    echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(if $(CSV),-DHAVE_CSV)' > $@
 
 # Includes point down only: base <- codec <- jpeg <- store <- split <- order <- reader, base <- image <- reader and jpeg <- photo <- reader,
 # image and photo <- effects <- reader;

@@ -18,7 +18,7 @@ whole() # COMMAND...
 {
     case $1 in
     bench) tail -n 1 out | grep -q '^}$' && [ "$(wc -l <out)" -eq "$(wc -l <good)" ] ;;
-    *) cmp -s out good ;;
+    *) sed 's/"seconds": .*/"seconds"/' out >masked && sed 's/"seconds": .*/"seconds"/' good | cmp -s masked - ;;
     esac
 }
 

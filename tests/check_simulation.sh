@@ -53,7 +53,7 @@ check "simulation: asking too late whether all batches are lent is found" found 
     's/if \(lent\)$/if (all_lent(r))/'
 check "simulation: closing without waking the workers is found" found calls.c '/r->calls.closing = true;/{n;d}'
 check "simulation: a slot of each batch that is not given back is found" found block_cache.c \
-    's/(slab_release\(&c->slab, slots, job->rows)\);/\1 - (job->rows > 0));/'
+    's/(slab_release\(&c->slab, slots, n)\);/\1 - (n > 0));/'
 check "simulation: giving slots back before they are read is found" found schedule.c \
     '/TRY\(collate_batch\(w, job/d; s/(^ *)cache_release\(w->reader, job, w->slots\);/\1cache_release(w->reader, job, w->slots);\n    TRY(collate_batch(w, job, \&job->error));/'
 check "simulation: a finished batch that wakes nobody is found" found batch_queue.c \
