@@ -51,7 +51,7 @@ static void list_pieces(const apl_reader *r, struct batch_buffer *b, const struc
 
 /* A delivery that ends here is counted here: if it is left out, after all that are not. */
 static void end_delivery(struct batch_buffer *b, const struct share *s, uint64_t id, uint32_t copy,
-                     uint32_t number)
+                         uint32_t number)
 {
     if (!s->ends)
         return;

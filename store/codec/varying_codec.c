@@ -59,7 +59,7 @@ bool varying_suits(const struct column_spec *spec)
 
 /* Takes the shape of the next record, whose values begin `left` bytes before the column's end; false: they go beyond it. */
 static bool take_varying(const struct column_spec *spec, const uint8_t **dims, size_t left,
-                       struct varying_image *image)
+                         struct varying_image *image)
 {
     uint64_t shape[3], bytes = 1;
     for (unsigned d = 0; d < 3; d++) {
