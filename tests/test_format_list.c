@@ -263,7 +263,7 @@ static void refused_as(const char *type, const char *words, const char *text)
 
 Test(format_list, types_that_are_given_are_held_to)
 {
-    refused_as("n=f32", "row 4, column n: 'n/a' is no f32", "n\n1\n2\nn/a\n");
+    refused_as("n=f32", "t.csv: row 4, column n: 'n/a' is no f32", "n\n1\n2\nn/a\n");
     refused_as("n=u8", "row 3, column n: '256' is no u8", "n\n255\n256\n");
     refused_as("n=i8", "row 2, column n: '-129' is no i8", "n\n-129\n");
     refused_as("n=i64", "row 3, column n: is empty, and i64 is needed", "n,m\n1,1\n,2\n");
@@ -339,8 +339,8 @@ Test(format_list, bad_rows_are_left_out)
     apl_store *s = IX_STORE("in/t.csv");
     cr_assert_eq(apl_store_info(s)->records, 2);
     cr_assert_eq(apl_store_info(s)->skipped, 3);
-    cr_assert(strstr(ix_said, "skipped row 4: none.jpg: cannot be opened"), "%s", ix_said);
-    cr_assert(strstr(ix_said, "skipped row 6, column n: 'x' is no u8"), "%s", ix_said);
+    cr_assert(strstr(ix_said, "skipped t.csv: row 4: none.jpg: cannot be opened"), "%s", ix_said);
+    cr_assert(strstr(ix_said, "skipped t.csv: row 6, column n: 'x' is no u8"), "%s", ix_said);
     apl_store_close(s);
     put_text("in/t.csv", "path,n\nbad.jpg,2\n");
     cr_assert_eq(unlink(fx_path("db/data.mdb")), 0);

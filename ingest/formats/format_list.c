@@ -247,13 +247,12 @@ static apl_status append_record_of(struct list *l, const struct list_record *r, 
 /* A row that is bad in itself. */
 static apl_status leave_row_out(struct list *l, const struct list_record *r, apl_error *err)
 {
-    char where[1600], path[600] = "", file[300] = "";
+    char where[1600], path[600] = "", file[300];
     const char *name = l->host->files[r->file].name;
     if (r->column < 0 && r->path.size > 0)
         printable(path, sizeof path, (const char *)r->path.data, r->path.size);
-    if (l->host->file_count > 1)
-        printable(file, sizeof file, name, strlen(name));
-    snprintf(where, sizeof where, "%s%srow %" PRIu64 "%s%s", file, *file ? ": " : "", r->row,
+    printable(file, sizeof file, name, strlen(name));
+    snprintf(where, sizeof where, "%s: row %" PRIu64 "%s%s", file, r->row,
              r->column >= 0 ? ", column "
              : *path        ? ": "
                             : "",
