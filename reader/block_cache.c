@@ -348,8 +348,8 @@ void cache_demand(apl_reader *r, const struct job *job)
 void cache_release(apl_reader *r, const struct job *job, uint32_t *slots)
 {
     struct block_cache *c = &r->cache;
-    uint32_t n =
-        job->rows - (r->options.pack.row && job->more); /* whose end is elsewhere is released there */
+    /* A document whose end is in a later batch is released there. */
+    uint32_t n = job->rows - (r->options.pack.row && job->more);
     if (c->keeps)
         return;
     for (uint32_t k = 0; k < n; k++) {

@@ -181,9 +181,8 @@ static const struct option_row rows[] = {
     {0, "split", "NAME", "of this split; may be given several times (default: all of the source)",
      OPTION_CALL, 0, take_split},
     {0, "where", "CONDITION",
-     "those for which it holds: FIELD=VALUE,... or !=, <, <=, >, >=;\nwhere it is given several times, all "
-     "must "
-     "hold",
+     "those for which it holds: FIELD=VALUE,... or !=, <, <=, >, >=;\n"
+     "where it is given several times, all must hold",
      OPTION_CALL, 0, take_where},
     {0, "field", "FIELD", "with this field only; may be given several times", OPTION_CALL, 0, take_field},
     {'j', "threads", "N", "threads that decode and encode (default: one per core)", OPTION_THREADS,
