@@ -87,11 +87,16 @@ typedef struct apl_ingest_options {
     apl_dtype tokens;
     uint32_t chunk;
     const uint32_t *document_end;
+    /* What becomes of images in folders: "jpeg", JPEG files are kept and others re-encoded as JPEG; "pixels", all are decoded
+     * and stored without loss; NULL: the former if at least half are JPEG files, else the latter. */
+    const char *images;
+    /* 1 ... 100: re-encode all images in folders as JPEG of this quality, those that are JPEG files too; 0: do not. */
+    int jpeg_quality;
 } apl_ingest_options;
 #define APL_INGEST_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
-            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL                                                   \
+            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0                                          \
     }
 
 /* The result of an ingest. */

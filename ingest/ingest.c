@@ -488,6 +488,25 @@ static apl_status commit(struct ingest *in, apl_ingest_summary *sum, apl_error *
     return APL_OK;
 }
 
+static apl_status take_image_options(struct ingest *in, apl_error *err)
+{
+    const char *images = in->options.images;
+    int quality = in->options.jpeg_quality;
+    if (images && strcmp(images, "jpeg") != 0 && strcmp(images, "pixels") != 0)
+        return fail(err, APL_E_INVALID, "images become jpeg or pixels, not %.64s", images);
+    if (quality < 0 || quality > 100)
+        return fail(err, APL_E_INVALID, "a JPEG quality of %d: it is from 1 to 100", quality);
+    if (quality && images && strcmp(images, "pixels") == 0)
+        return fail(err, APL_E_INVALID, "images become pixels, or JPEG files of quality %d, not both",
+                    quality);
+    in->host.jpeg_quality = quality;
+    in->host.images = quality                         ? IMAGES_JPEG
+                      : !images                       ? IMAGES_AUTO
+                      : strcmp(images, "pixels") == 0 ? IMAGES_PIXELS
+                                                      : IMAGES_JPEG;
+    return APL_OK;
+}
+
 static apl_status take_ingest_options(struct ingest *in, const apl_ingest_options *options, apl_error *err)
 {
     in->options = (apl_ingest_options)APL_INGEST_OPTIONS_INIT;
@@ -511,7 +530,7 @@ static apl_status take_ingest_options(struct ingest *in, const apl_ingest_option
                                     .drop_file = drop_host_file,
                                     .read_beside = read_host_beside,
                                     .cut_off = host_cut_off};
-    return APL_OK;
+    return take_image_options(in, err);
 }
 
 static apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)

@@ -1,7 +1,8 @@
-"""Makes tests/images.tar.xz: image files of many kinds, and beside each FILE a FILE.raw of what it must decode to.
+"""Makes tests/images.tar.xz: files of many kinds, and beside each FILE a FILE.raw of what it decodes to.
 
-FILE.raw is u8 or u16 [channels, height, width]; its first line is "channels height width bits slack", where slack is how far
-a sample may be off: lossy kinds. By Pillow, and by hand what Pillow does not write. Usage: make_images.py images.tar.xz
+FILE.raw is u8 or u16 [channels, height, width], behind a line "channels height width bits slack", where slack
+is how far a sample may be off: lossy kinds. By Pillow, and by hand what Pillow does not write.
+Usage: make_images.py images.tar.xz
 """
 
 import io
@@ -19,7 +20,9 @@ files = {}
 
 def draw(channels, bits=8):
     y, x, c = np.mgrid[:HEIGHT, :WIDTH, :channels]
-    return ((x * (7 + 3 * c) + y * (11 - 2 * c) + 40 * c) * (257 if bits == 16 else 1) % (1 << bits)).astype(f"u{bits // 8}")
+    return ((x * (7 + 3 * c) + y * (11 - 2 * c) + 40 * c) * (257 if bits == 16 else 1) % (1 << bits)).astype(
+        f"u{bits // 8}"
+    )
 
 
 def add(name, data, pixels, slack=0):
@@ -50,11 +53,25 @@ def png(name, pixels, colour, interlaced=False, extra=b"", expected=None):
     height, width = pixels.shape[:2]
     rows = png_rows(pixels)
     if interlaced:
-        passes = [(0, 8, 0, 8), (0, 8, 4, 8), (4, 8, 0, 4), (0, 4, 2, 4), (2, 4, 0, 2), (0, 2, 1, 2), (1, 2, 0, 1)]
+        passes = [
+            (0, 8, 0, 8),
+            (0, 8, 4, 8),
+            (4, 8, 0, 4),
+            (0, 4, 2, 4),
+            (2, 4, 0, 2),
+            (0, 2, 1, 2),
+            (1, 2, 0, 1),
+        ]
         parts = [pixels[y::dy, x::dx] for y, dy, x, dx in passes]
         rows = b"".join(png_rows(p) for p in parts if p.size)
     header = struct.pack(">IIBBBBB", width, height, 8 * pixels.itemsize, colour, 0, 0, int(interlaced))
-    data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    data = (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + extra
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
+    )
     add(name, data, pixels if expected is None else expected)
 
 
@@ -107,14 +124,36 @@ def tiled(pixels, side=16):
     height, width = pixels.shape[:2]
     padded = np.zeros((-(-height // side) * side, -(-width // side) * side, 3), "u1")
     padded[:height, :width] = pixels
-    tiles = [padded[y : y + side, x : x + side].tobytes() for y in range(0, height, side) for x in range(0, width, side)]
+    tiles = [
+        padded[y : y + side, x : x + side].tobytes()
+        for y in range(0, height, side)
+        for x in range(0, width, side)
+    ]
     n, count, at = 10, len(tiles), 8 + 2 + 12 * 10 + 4
     bits, offsets = at, at + 6
     sizes, data = offsets + 4 * count, offsets + 8 * count
-    rows = [(256, 3, 1, width << 16), (257, 3, 1, height << 16), (258, 3, 3, bits), (259, 3, 1, 1 << 16), (262, 3, 1, 2 << 16),
-            (277, 3, 1, 3 << 16), (322, 3, 1, side << 16), (323, 3, 1, side << 16), (324, 4, count, offsets), (325, 4, count, sizes)]
-    out = b"MM\0*" + struct.pack(">I", 8) + struct.pack(">H", n) + b"".join(struct.pack(">HHII", *r) for r in rows) + b"\0" * 4
-    out += struct.pack(">HHH", 8, 8, 8) + b"".join(struct.pack(">I", data + i * side * side * 3) for i in range(count))
+    rows = [
+        (256, 3, 1, width << 16),
+        (257, 3, 1, height << 16),
+        (258, 3, 3, bits),
+        (259, 3, 1, 1 << 16),
+        (262, 3, 1, 2 << 16),
+        (277, 3, 1, 3 << 16),
+        (322, 3, 1, side << 16),
+        (323, 3, 1, side << 16),
+        (324, 4, count, offsets),
+        (325, 4, count, sizes),
+    ]
+    out = (
+        b"MM\0*"
+        + struct.pack(">I", 8)
+        + struct.pack(">H", n)
+        + b"".join(struct.pack(">HHII", *r) for r in rows)
+        + b"\0" * 4
+    )
+    out += struct.pack(">HHH", 8, 8, 8) + b"".join(
+        struct.pack(">I", data + i * side * side * 3) for i in range(count)
+    )
     return out + struct.pack(">I", side * side * 3) * count + b"".join(tiles)
 
 
@@ -126,16 +165,30 @@ def make_others():
     save("one.gif", image.quantize(99), "RGB")
     save("interlaced.gif", image.quantize(16), "RGB", interlace=1)
     save("transparent.gif", image.quantize(9), "RGBA", transparency=2)
-    save("frames.gif", image.quantize(9), "RGB", save_all=True, append_images=[image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)])
+    save(
+        "frames.gif",
+        image.quantize(9),
+        "RGB",
+        save_all=True,
+        append_images=[image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)],
+    )
     for mode, name in (("RGB", "rgb"), ("L", "grey"), ("1", "bit")):
         save(f"{name}.bmp", image.convert(mode), "RGB")
     save("palette.bmp", image.quantize(30), "RGB")
     save("rgb.ppm", image)
     save("grey.pgm", image.convert("L"))
     words = draw(3, 16)
-    add("words.ppm", b"P6\n# sixteen bits\n%d %d 65535\n" % (WIDTH, HEIGHT) + words.astype(">u2").tobytes(), words)
+    add(
+        "words.ppm",
+        b"P6\n# sixteen bits\n%d %d 65535\n" % (WIDTH, HEIGHT) + words.astype(">u2").tobytes(),
+        words,
+    )
     seventh = draw(1) % 8
-    add("seven.pgm", b"P5 %d %d 7\n" % (WIDTH, HEIGHT) + seventh.tobytes(), (seventh * 255.0 / 7 + 0.5).astype("u1"))
+    add(
+        "seven.pgm",
+        b"P5 %d %d 7\n" % (WIDTH, HEIGHT) + seventh.tobytes(),
+        (seventh * 255.0 / 7 + 0.5).astype("u1"),
+    )
     top = b"BM" + struct.pack("<IIIIiiHHIIIIII", 0, 0, 54, 40, WIDTH, -HEIGHT, 1, 24, 0, 0, 0, 0, 0, 0)
     rows = [row[:, ::-1].tobytes() for row in draw(3)]
     add("down.bmp", top + b"".join(row + b"\0" * (-len(row) % 4) for row in rows), draw(3))
@@ -144,7 +197,11 @@ def make_others():
     r, g, b = (draw(3) >> 3).astype("u2").transpose(2, 0, 1)
     rows = [row.astype("<u2").tobytes() for row in (r << 11 | g << 6 | b)[::-1]]
     full = np.stack([r * 255.0 / 31, (g << 1) * 255.0 / 63, b * 255.0 / 31], -1)
-    add("fields.bmp", fields + b"".join(row + b"\0" * (-len(row) % 4) for row in rows), (full + 0.5).astype("u1"))
+    add(
+        "fields.bmp",
+        fields + b"".join(row + b"\0" * (-len(row) % 4) for row in rows),
+        (full + 0.5).astype("u1"),
+    )
 
 
 make_png()

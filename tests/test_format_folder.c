@@ -350,6 +350,40 @@ Test(format_folder, strays_among_jpegs)
     apl_store_close(s);
 }
 
+/* What becomes of images can be said: JPEG files decoded, others re-encoded, all re-encoded. */
+Test(format_folder, images_as_asked_for)
+{
+    put_jpeg("cat/1.jpg", 16, 8, JCS_RGB);
+    put_jpeg("dog/2.jpg", 16, 8, JCS_YCbCr);
+    options.images = "pixels";
+    OK(ingest(source));
+    apl_store *s = fx_open(db);
+    const apl_field *f = apl_store_field(s, 0);
+    cr_assert(!f->media && f->shape[0] == 3 && f->shape[1] == 8 && f->shape[2] == 16);
+    apl_store_close(s);
+    for (unsigned i = 0; i < 3; i++)
+        put_ppm((const char *const[]){"cat/3.ppm", "cat/4.ppm", "dog/5.ppm"}[i], 9, 9);
+    options.images = "jpeg";
+    OK(ingest(source));
+    cr_assert_not_null(strstr(said, "re-encoded as JPEG at quality 100 (lossy): 3"), "%s", said);
+    options.images = NULL;
+    options.jpeg_quality = 80;
+    OK(ingest(source));
+    cr_assert_not_null(strstr(said, "images re-encoded as JPEG at the quality asked for (lossy): 5"), "%s",
+                       said);
+    s = fx_open(db);
+    cr_assert_str_eq(apl_store_field(s, 0)->media, "image/jpeg");
+    apl_store_close(s);
+    shell("rm -r '%s'", db);
+    options.images = "pixels";
+    expect_failure(source, APL_E_INVALID, "images become pixels, or JPEG files of quality 80, not both");
+    options.images = "gif";
+    expect_failure(source, APL_E_INVALID, "images become jpeg or pixels, not gif");
+    options.images = NULL;
+    options.jpeg_quality = 101;
+    expect_failure(source, APL_E_INVALID, "a JPEG quality of 101: it is from 1 to 100");
+}
+
 /* ---------------------------------------------------------------------------------------------- what is wrong */
 
 static const struct {

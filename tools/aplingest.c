@@ -154,6 +154,25 @@ static int take_chunk(void *user, const char *text)
     return 0;
 }
 
+static int take_images(void *user, const char *kind)
+{
+    struct job *job = user;
+    if (strcmp(kind, "jpeg") != 0 && strcmp(kind, "pixels") != 0)
+        return misuse("images become jpeg or pixels, not '%s'", shown(kind));
+    job->ingest.images = kind;
+    return 0;
+}
+
+static int take_jpeg(void *user, const char *text)
+{
+    struct job *job = user;
+    uint64_t quality;
+    if (!parse_number(text, 1, 100, &quality))
+        return misuse("the quality of JPEG images must be 1 to 100, not '%s'", shown(text));
+    job->ingest.jpeg_quality = (int)quality;
+    return 0;
+}
+
 static int take_version(void *user, const char *value)
 {
     (void)user;
@@ -166,6 +185,11 @@ static const struct option_row rows[] = {
     {0, "format", "NAME",
      "cifar, folder, idx, npy, list, tfrecord, tokens or raw\n(default: told from the source)", OPTION_CALL,
      0, take_source_format},
+    {0, "images", "KIND",
+     "jpeg: keep JPEG files, others become such; pixels: decode all (default: as most are)", OPTION_CALL, 0,
+     take_images},
+    {0, "jpeg", "QUALITY", "re-encode all images as JPEG, at a quality of 1 to 100", OPTION_CALL, 0,
+     take_jpeg},
     {0, "classes", "FILE", "the names of the classes, one a line, for labels without names (idx, npy)",
      OPTION_TEXT, offsetof(struct job, classes), NULL},
     {0, "tokens", "TYPE", "the source is streams of tokens of that type: u16 or u32", OPTION_CALL, 0,

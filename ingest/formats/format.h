@@ -49,6 +49,7 @@ struct format_host {
     bool partial;                      /* accept a source that lacks members or records */
     bool unchecked;                    /* do not decode images to see whether they can be */
     enum format_images images;
+    int jpeg_quality; /* above 0: all images become JPEG files of that quality */
     unsigned threads; /* for decoding; as everywhere in apl.h */
     /* The store's writer, opened when it is first asked for. */
     apl_status (*writer)(void *user, apl_writer **writer, apl_error *err);

@@ -17,6 +17,7 @@ const char *image_remark_text(enum image_remark remark)
 {
     static const char *const texts[REMARKS] = {
         [REMARK_RECODED] = "images that are no JPEGs, re-encoded as JPEG at quality 100 (lossy)",
+        [REMARK_QUALITY] = "images re-encoded as JPEG at the quality asked for (lossy)",
         [REMARK_NARROWED] = "images of 16 bits, reduced to 8",
         [REMARK_NO_ALPHA] = "images whose alpha was left out",
         [REMARK_FIRST] = "images of several frames or pages, of which the first was taken",
@@ -66,7 +67,7 @@ static bool is_jpeg(const struct made_image *image)
 size_t image_maker_need(struct image_maker *m, const struct image_plan *plan, const struct made_image *image)
 {
     struct image_info info;
-    if (plan->keep && is_jpeg(image))
+    if (plan->keep && !plan->quality && is_jpeg(image))
         return 0;
     if (image_decoder_probe(m->decoder, image->bytes.data, image->bytes.size, &info, NULL) != APL_OK)
         return 0;
@@ -133,16 +134,16 @@ static apl_status check_form(const struct image_plan *plan, const struct made_im
     return APL_OK;
 }
 
-/* What is no JPEG among JPEGs becomes one. */
+/* What is no JPEG among JPEGs becomes one; or all do, at the quality asked for. */
 static apl_status recode(struct image_maker *m, const struct image_plan *plan, struct made_image *image,
                          apl_error *err)
 {
     TRY(take_samples(m, plan, image, err));
     image->bytes.size = 0;
-    image->remarks[REMARK_RECODED] = true;
+    image->remarks[plan->quality ? REMARK_QUALITY : REMARK_RECODED] = true;
     image->remarks[REMARK_NO_ALPHA] = image->shape[0] == 2 || image->shape[0] == 4;
     image->shape[0] = image->shape[0] < 3 ? 1 : 3;
-    return jpeg_write(&image->samples, RECODED_QUALITY, &image->bytes, err);
+    return jpeg_write(&image->samples, plan->quality ? plan->quality : RECODED_QUALITY, &image->bytes, err);
 }
 
 apl_status image_make(struct image_maker *m, const struct image_plan *plan, bool unchecked,
@@ -150,7 +151,8 @@ apl_status image_make(struct image_maker *m, const struct image_plan *plan, bool
 {
     memset(image->remarks, 0, sizeof image->remarks);
     if (plan->keep)
-        return is_jpeg(image) ? check_jpeg(m->jpeg, unchecked, image, err) : recode(m, plan, image, err);
+        return is_jpeg(image) && !plan->quality ? check_jpeg(m->jpeg, unchecked, image, err)
+                                                : recode(m, plan, image, err);
     TRY(take_samples(m, plan, image, err));
     return check_form(plan, image, err);
 }

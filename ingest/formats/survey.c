@@ -65,6 +65,8 @@ struct image_plan survey_plan(const struct survey *s, const struct format_host *
     struct image_plan plan = {.bits = s->shaped > 0 && s->wide == s->shaped ? 16 : 8};
     plan.keep = host->images == IMAGES_JPEG || (host->images == IMAGES_AUTO && jpeg >= s->other);
     plan.fixed = s->shaped > 0 && !s->varies && (jpeg == 0 || host->images == IMAGES_PIXELS);
+    plan.quality = host->jpeg_quality;
+    plan.bits = plan.keep ? 8 : plan.bits;
     memcpy(plan.shape, s->shape, sizeof plan.shape);
     return plan;
 }

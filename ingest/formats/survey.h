@@ -14,6 +14,7 @@ struct image_plan {
     bool fixed;        /* else: all have this shape: channels, height, width */
     uint32_t shape[3]; /* of those that are decoded */
     unsigned bits;     /* 8 or 16 */
+    int quality;       /* above 0: of what is kept, all is re-encoded */
 };
 
 struct survey {

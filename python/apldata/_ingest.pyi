@@ -27,6 +27,8 @@ def ingest(
     tokens: int,
     chunk: int,
     document_end: int,
+    images: str | None,
+    jpeg: int,
     progress: Callable[[int, int, int, int, int, int], object] | None,
     notice: Callable[[str], object] | None,
     /,

@@ -174,6 +174,8 @@ def ingest(
     skip_bad: int = 0,
     check: bool = True,
     keep_files: bool = False,
+    images: str | None = None,
+    jpeg: int = 0,
     force: bool = False,
 ) -> IngestSummary:
     """Turns a dataset, an archive or a directory, into a store.
@@ -220,6 +222,9 @@ def ingest(
         check: decode each image once to see that it can be.
         keep_files: store JPEGs as they came. By default they are stored without loss in a form of which
             readers decode only the parts under a crop; their files are restored to the byte when asked for.
+        images: what becomes of images in folders: ``"jpeg"``, JPEG files are kept and others become such;
+            ``"pixels"``, all are decoded and stored without loss; None: what most of them are.
+        jpeg: a quality, 1 ... 100: all images in folders are re-encoded as JPEG of it; 0: not.
 
     Returns:
         What has been done.
@@ -258,6 +263,7 @@ def ingest(
         flag("outside", outside),
         dtype, whole("chunk", chunk, 0, 1 << 24),
         -1 if document_end is None else whole("document_end", document_end, 0, (1 << 32) - 1),
+        optional_text("images", images), whole("jpeg", jpeg, 0, 100),
     )  # fmt: skip
     began = time.monotonic()
     with ExitStack() as stack, advising(ExistsError, "replace=True puts another in its place"):

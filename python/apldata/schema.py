@@ -63,8 +63,8 @@ class Field:
 
     @property
     def is_photo(self) -> bool:
-        """Is it an image of any size, from which transforms in C make images of one: a JPEG file, kept as it came,
-        or u8 of a shape (channels, height, width) that varies?"""
+        """Is it an image of any size, from which transforms in C make images of one: a JPEG file, kept as it
+        came, or u8 of a shape (channels, height, width) that varies?"""
         return self.media == "image/jpeg" or (
             self.dtype == "u8" and len(self.shape) == 3 and -1 in self.shape and self.shape[0] <= 4
         )
