@@ -14,6 +14,18 @@ struct list_columns {
     int image, label, split; /* columns; -1: there is none */
 };
 
+/* Does a column hold paths of images? */
+static inline bool list_has_images(const struct list_columns *l)
+{
+    return l->image >= 0;
+}
+
+/* Columns that become fields of their own. */
+static inline bool list_is_value(const struct list_columns *l, unsigned i)
+{
+    return (int)i != l->image && (int)i != l->split;
+}
+
 /* How the file's rows are written, by its name: .csv, .tsv, .tab, .jsonl, .ndjson. false: it is no list. */
 bool list_kind(const char *name, enum rows_kind *kind);
 

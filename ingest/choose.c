@@ -1,0 +1,119 @@
+/* Which format a source is of: see choose.h. */
+#include "choose.h"
+
+#include "members.h"
+#include "source.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+void end_format(struct ingest *in)
+{
+    if (in->format)
+        in->format->close(in->state);
+    in->format = NULL;
+    in->state = NULL;
+    source_close(in->source);
+    in->source = NULL;
+    files_free(in->files);
+    in->files = NULL;
+}
+
+static apl_status begin_format(struct ingest *in, const struct format *format, apl_error *err)
+{
+    in->format = format;
+    if (format != &format_tokens &&
+        (in->options.chunk || in->options.document_end || (int)in->options.tokens))
+        return fail(err, APL_E_INVALID, "the format %s has no streams of tokens to cut", format->name);
+    if (in->options.class_count && format != &format_idx && format != &format_npy)
+        return fail(err, APL_E_INVALID, "the format %s takes no names of classes", format->name);
+    return format->open(&in->host, &in->state, err);
+}
+
+/* A format that was asked for, or that single files tell. */
+static apl_status open_known(struct ingest *in, const struct format *format, struct files **files,
+                             apl_error *err)
+{
+    const char *path = in->sources.paths[0];
+    bool other = false;
+    if (format->list && !source_is_lasting(path))
+        return fail(err, APL_E_INVALID, "%s: images in folders are read twice, so from a file or directory",
+                    strcmp(path, "-") == 0 ? "standard input" : "the source");
+    if (in->sources.count > 1 && !format->several && !format->read)
+        return fail(err, APL_E_INVALID, "the format %s takes one source, not %zu", format->name,
+                    in->sources.count);
+    if (format->read && !*files && !format->member)
+        return fail(err, APL_E_INVALID, "%s: the format %s needs files or directories",
+                    strcmp(path, "-") == 0 ? "standard input" : path, format->name);
+    if (*files)
+        in->host.files = files_list(in->files = *files, &in->host.file_count);
+    *files = NULL;
+    TRY(begin_format(in, format, err));
+    return in->files ? APL_OK : members_open(in, path, &other, err);
+}
+
+/* Is it of images in folders by class, and of nothing of CIFAR's? *done: it is, and it is open. */
+static apl_status try_folders(struct ingest *in, const char *path, bool *done, bool *other, apl_error *err)
+{
+    TRY(begin_format(in, &format_folder, err));
+    apl_status status = members_open(in, path, other, err);
+    *done = status == APL_OK && !*other;
+    if (!*done)
+        end_format(in);
+    return status;
+}
+
+/* Images in folders come first. Whatever else is wrong with a source of which nothing else has told the format, reading it as CIFAR
+ * tells. */
+static apl_status open_unknown(struct ingest *in, const char *path, const struct format *format,
+                               struct files **files, apl_error *err)
+{
+    bool done = false, other = false;
+    if (source_is_lasting(path)) {
+        apl_error why;
+        apl_status status = try_folders(in, path, &done, &other, &why);
+        if (status == APL_E_CANCELLED || status == APL_E_NOMEM ||
+            (status != APL_OK && in->found && !format)) {
+            *err = why;
+            return status;
+        }
+    }
+    if (done)
+        return APL_OK;
+    if (format && !other)
+        return open_known(in, format, files, err);
+    TRY(begin_format(in, &format_cifar, err));
+    return members_open(in, path, &other, err);
+}
+
+/* No format that takes several sources has claimed them. */
+static apl_status refuse_several(const struct ingest *in, apl_error *err)
+{
+    char shown[256];
+    for (size_t i = 0; i < in->sources.count; i++) {
+        const char *path = in->sources.paths[i];
+        struct stat st;
+        if (stat(path, &st) != 0)
+            return fail_errno(err, errno, "%s", printable(shown, sizeof shown, path, strlen(path)));
+    }
+    return fail(
+        err, APL_E_INVALID,
+        "%s and the %zu sources after it are not of one format that takes several: cifar and folder take one",
+        in->shown, in->sources.count - 1);
+}
+
+apl_status choose_format(struct ingest *in, struct files **files, apl_error *err)
+{
+    const struct format *format = NULL;
+    const char *path = in->sources.paths[0];
+    char names[160];
+    if (in->options.format && !(in->sources.asked = format_by_name(in->options.format)))
+        return fail(err, APL_E_INVALID, "no format is called %.64s; there are %s", in->options.format,
+                    format_names(names, sizeof names));
+    TRY(detect(&in->sources, &format, files, err));
+    if (format && (in->sources.asked || in->sources.count > 1 || !source_is_directory(path)))
+        return open_known(in, format, files, err);
+    if (in->sources.count > 1)
+        return refuse_several(in, err);
+    return open_unknown(in, path, format, files, err);
+}

@@ -1,0 +1,165 @@
+/* What is found where a path leads: see files.h. */
+#include "file_stream.h"
+#include "found_file.h"
+#include "listing.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define LEVELS_DOWN 32 /* directories that hold nothing but the next */
+
+/* The first bytes, unpacked. */
+static apl_status look_inside(struct files *files, size_t file, apl_error *err)
+{
+    struct format_file *seen = &files->seen[file];
+    struct place *place = files->places[file];
+    struct stream *s;
+    TRY(stream_open(files, file, seen->packed, NULL, &s, err));
+    const struct cursor *c = &s->feed.cursor;
+    const uint8_t *data;
+    while (seen->head_size < PLACE_HEAD && (data = cursor_take(&s->feed.cursor, 1))) {
+        size_t n = 1 + cursor_left(c) < PLACE_HEAD - seen->head_size ? 1 + cursor_left(c)
+                                                                     : PLACE_HEAD - seen->head_size;
+        memcpy(place->head + seen->head_size, data, n);
+        seen->head_size += n;
+        s->feed.cursor.at += n - 1;
+    }
+    apl_status status = feed_failure(&s->feed, err);
+    stream_close(files, s);
+    seen->head = place->head;
+    seen->archive = status == APL_OK && is_tar(seen->head, seen->head_size);
+    if (seen->archive)
+        place->member_count = peek_members(place->open_path, place->members);
+    seen->members = (const char *const *)place->members;
+    seen->member_count = place->member_count;
+    return status;
+}
+
+static bool make_room(struct files *files)
+{
+    if (files->count < files->room)
+        return true;
+    size_t room = files->room ? 2 * files->room : 16;
+    struct format_file *seen = realloc(files->seen, room * sizeof *seen);
+    if (seen)
+        files->seen = seen;
+    struct place **places = realloc(files->places, room * sizeof *places);
+    if (places)
+        files->places = places;
+    if (!seen || !places)
+        return false;
+    files->room = room;
+    return true;
+}
+
+/* Does the same directory hold the file unpacked? It came shortly before. */
+static bool has_unpacked(const struct files *files, const char *name)
+{
+    for (size_t i = files->count; i > 0 && files->count - i < 64; i--)
+        if (!files->seen[i - 1].packed && strcmp(files->seen[i - 1].name, name) == 0)
+            return true;
+    return false;
+}
+
+static apl_status add_file(struct files *files, const char *path, bool follow, apl_error *err)
+{
+    struct place *place = make_room(files) ? place_new(path, follow) : NULL;
+    bool packed = false;
+    if (!place)
+        return fail_nomem(err);
+    apl_status status = place_find(place, files->options.any_bytes, &packed, err);
+    if (status != APL_OK) {
+        place_free(place);
+        return status;
+    }
+    if (packed && !follow && has_unpacked(files, place->name)) {
+        place_free(place);
+        return APL_OK;
+    }
+    size_t i = files->count++;
+    files->places[i] = place;
+    files->seen[i] = (struct format_file){.name = place->name,
+                                          .path = place->path,
+                                          .size = packed ? FORMAT_UNKNOWN : (uint64_t)place->st.st_size,
+                                          .packed = packed};
+    return look_inside(files, i, err);
+}
+
+/* ------------------------------------------------------------------------------------------------- directories */
+
+static char *joined(const char *folder, const char *name)
+{
+    size_t length = strlen(folder), size = length + strlen(name) + 2;
+    char *path = malloc(size);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    if (path)
+        snprintf(path, size, "%.*s/%s", (int)length, folder, name);
+    return path;
+}
+
+static apl_status add_wanted(struct files *files, const char *folder, const char *name, apl_error *err)
+{
+    if (!files->options.wants(name, files->options.asked))
+        return APL_OK;
+    char *path = joined(folder, name);
+    apl_status status = path ? add_file(files, path, false, err) : fail_nomem(err);
+    free(path);
+    return status;
+}
+
+static apl_status add_names(struct files *files, const char *folder, const struct listing *list,
+                            apl_error *err)
+{
+    for (size_t i = 0; i < list->count; i++)
+        TRY(add_wanted(files, folder, list->files[i], err));
+    return APL_OK;
+}
+
+static apl_status add_folder(struct files *files, const char *path, int levels, apl_error *err)
+{
+    struct listing list;
+    apl_status status = listing_read(path, &list, err);
+    if (status == APL_OK && list.count == 0 && list.folders == 1 && levels > 0) {
+        char *inner = joined(path, list.folder);
+        status = inner ? add_folder(files, inner, levels - 1, err) : fail_nomem(err);
+        free(inner);
+    } else if (status == APL_OK)
+        status = add_names(files, path, &list, err);
+    listing_free(&list);
+    return status;
+}
+
+apl_status files_add(struct files *files, const char *path, apl_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+        return add_file(files, path, true, err);
+    files->directory = true;
+    return add_folder(files, path, LEVELS_DOWN, err);
+}
+
+apl_status files_add_beside(struct files *files, const char *path,
+                            bool (*belongs)(const char *name, const char *other), apl_error *err)
+{
+    struct listing list;
+    size_t length = (size_t)(path_last(path) - path);
+    char *folder = length ? strndup(path, length) : strdup(".");
+    if (!folder)
+        return fail_nomem(err);
+    apl_status status = listing_read(folder, &list, err);
+    for (size_t i = 0; status == APL_OK && i < list.count; i++) {
+        size_t bare = strlen(list.files[i]);
+        char *name = strndup(list.files[i], (ends_packed(list.files[i], &bare), bare));
+        char *beside = length ? joined(folder, list.files[i]) : strdup(list.files[i]);
+        if (!name || !beside)
+            status = fail_nomem(err);
+        else if (strcmp(beside, path) != 0 && belongs(files->seen[0].name, name))
+            status = add_file(files, beside, false, err);
+        free(name);
+        free(beside);
+    }
+    listing_free(&list);
+    free(folder);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* Rows of a list on their way to the writer: gathered, their images made on all cores, and appended in the order of rows. */
+#ifndef LIST_RECORDS_H
+#define LIST_RECORDS_H
+
+#include "image_maker.h"
+#include "list_columns.h"
+
+#define GATHER_ROWS 64u
+
+/* A row on its way. */
+struct list_record {
+    struct made_image made;
+    struct buffer path, values; /* of all columns, one after another */
+    size_t begins[ROWS_COLUMNS];
+    int64_t shapes[ROWS_COLUMNS][2];
+    size_t file;
+    uint64_t row;
+    apl_status status; /* what came of the row, or of making its image */
+    apl_error error;
+    int column; /* where the error is; -1: in the image */
+};
+
+struct list_records {
+    const struct format_host *host;
+    const struct list_columns *columns;
+    const struct image_plan *plan;
+    apl_writer *writer;
+    unsigned threads;
+    struct image_maker **makers; /* of each thread; the first is there from the beginning */
+    struct list_record records[GATHER_ROWS];
+    unsigned gathered;
+    size_t gathered_bytes;
+    uint64_t appended, remarks[REMARKS];
+};
+
+/* The host is set; columns, plan and writer are by the first row. Freed also where it fails. */
+apl_status list_records_open(struct list_records *l, apl_error *err);
+void list_records_free(struct list_records *l);
+
+/* Takes the current row of a file. Bad rows are given to the host. */
+apl_status list_records_gather(struct list_records *l, size_t file, struct list_file *f, apl_error *err);
+
+/* Appends what has been gathered. */
+apl_status list_records_flush(struct list_records *l, apl_error *err);
+
+#endif

@@ -1,0 +1,73 @@
+/* Which splits a list has: see list_splits.h. */
+#include "list_splits.h"
+
+#include "file_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *list_split_of_file(const struct list_columns *l, size_t file, uint32_t *rank)
+{
+    struct file_name n;
+    bool known = file_name_read(&n, l->host->files[file].name) && n.split;
+    *rank = known ? n.split_rank : 0;
+    return known ? n.split : "train";
+}
+
+static apl_status add_split(struct list_splits *s, const struct list_columns *l, const char *name,
+                            uint32_t rank, apl_error *err)
+{
+    for (unsigned i = 0; i < s->count; i++)
+        if (strcmp(s->split[i].name, name) == 0)
+            return APL_OK;
+    if (s->count == LIST_SPLITS)
+        return fail(err, APL_E_UNSUPPORTED, "%s: has more than %u splits", l->host->source, LIST_SPLITS);
+    struct list_split *new = &s->split[s->count++];
+    size_t length = strlen(name);
+    if (length > APL_MAX_NAME)
+        return fail(err, APL_E_SOURCE, "%s: a split has a name of more than %d bytes", l->host->source,
+                    APL_MAX_NAME);
+    memcpy(new->name, name, length + 1);
+    new->rank = rank;
+    return APL_OK;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct list_split *x = a, *y = b;
+    return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank) : strcmp(x->name, y->name);
+}
+
+/* By the column of that name, or by the names of the files. Known ones come first: train, then the others. */
+apl_status list_splits_find(struct list_splits *s, const struct list_columns *l, apl_error *err)
+{
+    size_t count = 0;
+    struct file_name n;
+    if (l->split >= 0) {
+        const char *const *names = name_set_names(l->columns[l->split].names, &count);
+        for (size_t i = 0; i < count; i++) {
+            bool known = file_name_read(&n, names[i]) && n.split && n.count == 0;
+            TRY(add_split(s, l, names[i], known ? n.split_rank : UINT32_MAX, err));
+        }
+    }
+    for (size_t i = 0; l->split < 0 && i < l->host->file_count; i++) {
+        uint32_t rank;
+        const char *name = list_split_of_file(l, i, &rank);
+        TRY(add_split(s, l, name, rank, err));
+    }
+    qsort(s->split, s->count, sizeof *s->split, by_rank);
+    return APL_OK;
+}
+
+/* Is the current row of this split? */
+apl_status list_split_has(const struct list_columns *l, struct list_file *f, const char *split, bool *is,
+                          apl_error *err)
+{
+    struct cell cell;
+    *is = true;
+    if (l->split < 0)
+        return APL_OK;
+    TRY(list_cell(l, f, (unsigned)l->split, &cell, err));
+    *is = strcmp(cell.text, split) == 0;
+    return APL_OK;
+}

@@ -1,0 +1,25 @@
+/* The splits of a list: by a column, or by the names of its files. */
+#ifndef LIST_SPLITS_H
+#define LIST_SPLITS_H
+
+#include "list_columns.h"
+
+struct list_splits {
+    struct list_split {
+        char name[APL_MAX_NAME + 1];
+        uint32_t rank;
+    } split[LIST_SPLITS];
+    unsigned count;
+};
+
+/* All of them, in their order. */
+apl_status list_splits_find(struct list_splits *s, const struct list_columns *l, apl_error *err);
+
+/* By the file's name, where no column tells. */
+const char *list_split_of_file(const struct list_columns *l, size_t file, uint32_t *rank);
+
+/* Is the current row of this split? Where no column tells, all are. */
+apl_status list_split_has(const struct list_columns *l, struct list_file *f, const char *split, bool *is,
+                          apl_error *err);
+
+#endif

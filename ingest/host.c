@@ -1,0 +1,189 @@
+/* What an ingest gives its format, and tells its caller: see host.h. */
+#include "host.h"
+
+#include "source.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define REPORT_ROWS  341u       /* about 1 MB of CIFAR's rows from one report to the next */
+#define REPORT_BYTES (1u << 20) /* of the source, where records are larger */
+
+/* ------------------------------------------------------------------------------- talking to the caller */
+
+static uint64_t bytes_read(const struct ingest *in)
+{
+    return in->files ? files_bytes(in->files)
+                     : in->source_bytes + (in->source ? source_bytes(in->source) : 0);
+}
+
+void count_source(struct ingest *in)
+{
+    in->progress.source_bytes = bytes_read(in);
+    in->progress.source_size = in->files               ? files_size(in->files)
+                               : in->sources.count > 1 ? in->source_size
+                                                       : source_size(in->source);
+}
+
+int report_read(struct ingest *in)
+{
+    if (!in->options.progress)
+        return 0;
+    if (in->source || in->files)
+        count_source(in);
+    return in->options.progress(in->options.user, &in->progress);
+}
+
+int report_reading(void *user)
+{
+    struct ingest *in = user;
+    apl_progress p = {0};
+    if (in->writer)
+        apl_writer_progress(in->writer, &p);
+    in->progress.records = p.records;
+    in->progress.raw_bytes = p.raw_bytes;
+    in->progress.stored_bytes = p.stored_bytes;
+    return report_read(in);
+}
+
+int report_checking(void *user, const apl_progress *p)
+{
+    struct ingest *in = user;
+    in->progress.phase = APL_INGEST_CHECKING;
+    in->progress.records = p->records;
+    in->progress.raw_bytes = p->raw_bytes;
+    in->progress.stored_bytes = p->stored_bytes;
+    return report_read(in);
+}
+
+static void notice(void *user, const char *name, const char *text)
+{
+    struct ingest *in = user;
+    char line[sizeof(((apl_error *)0)->message)];
+    if (!in->options.notice)
+        return;
+    snprintf(line, sizeof line, "%s: %s%s%s", in->host.source, name, *name ? ": " : "", text);
+    in->options.notice(in->options.user, line);
+}
+
+/* ----------------------------------------------------------------------------------- what the format is given */
+
+static apl_status not_the_source(void *user, apl_status status)
+{
+    struct ingest *in = user;
+    in->not_the_source = status != APL_OK;
+    return status;
+}
+
+static apl_status give_writer(void *user, apl_writer **writer, apl_error *err)
+{
+    struct ingest *in = user;
+    apl_status status = APL_OK;
+    if (!in->writing.tool)
+        in->writing.tool = "aplingest " APL_VERSION_STRING;
+    if (!in->writer)
+        status = apl_writer_open(in->db, &in->writing, &in->writer, err);
+    *writer = in->writer;
+    return not_the_source(in, status);
+}
+
+/* Is it time to tell of progress again? */
+static bool is_due(struct ingest *in)
+{
+    uint64_t bytes = bytes_read(in);
+    if (++in->unreported < REPORT_ROWS && bytes - in->reported_bytes < REPORT_BYTES)
+        return false;
+    in->unreported = 0;
+    in->reported_bytes = bytes;
+    return true;
+}
+
+static apl_status append_record(void *user, const apl_value *values, apl_error *err)
+{
+    struct ingest *in = user;
+    apl_status status = apl_writer_append(in->writer, values, err);
+    if (status == APL_OK && is_due(in) && report_reading(in))
+        status = fail(err, APL_E_CANCELLED, "cancelled");
+    return not_the_source(in, status);
+}
+
+static apl_status leave_out(void *user, const char *path, const apl_error *why, apl_error *err)
+{
+    struct ingest *in = user;
+    if (in->skipped >= in->options.skip_bad) {
+        char limit[64] = "";
+        if (in->options.skip_bad)
+            snprintf(limit, sizeof limit, " (and more than the %" PRIu64 " bad files to skip)",
+                     in->options.skip_bad);
+        const char *source = in->files ? "" : in->host.source; /* the paths of files have it in them */
+        return not_the_source(in, fail(err, why->status, "%s%s%s: %s%s", source, *source ? ": " : "", path,
+                                       why->message, limit));
+    }
+    apl_writer *writer;
+    TRY(give_writer(in, &writer, err));
+    TRY(not_the_source(in, apl_writer_skipped(writer, path, why->message, err)));
+    in->skipped++;
+    if (in->options.skipped)
+        in->options.skipped(in->options.user, path, why->message);
+    return APL_OK;
+}
+
+static apl_status open_host_file(void *user, size_t file, struct format_stream **stream, apl_error *err)
+{
+    return files_open(((struct ingest *)user)->files, file, stream, err);
+}
+
+static apl_status open_host_part(void *user, size_t file, const struct format_part *part,
+                                 struct format_stream **stream, apl_error *err)
+{
+    return files_open_part(((struct ingest *)user)->files, file, part, stream, err);
+}
+
+static apl_status read_host_at(void *user, size_t file, uint64_t offset, void *out, size_t size,
+                               apl_error *err)
+{
+    return files_read_at(((struct ingest *)user)->files, file, offset, out, size, err);
+}
+
+static apl_status close_host_file(void *user, struct format_stream *stream, apl_error *err)
+{
+    return files_close(((struct ingest *)user)->files, stream, err);
+}
+
+static void drop_host_file(void *user, struct format_stream *stream)
+{
+    files_drop(((struct ingest *)user)->files, stream);
+}
+
+static apl_status read_host_beside(void *user, size_t file, const char *path, struct buffer *bytes,
+                                   apl_error *err)
+{
+    const struct ingest *in = user;
+    return files_read_beside(in->files, file, path, in->options.outside != 0, bytes, err);
+}
+
+static apl_status host_cut_off(void *user, struct format_stream *stream, apl_error *err)
+{
+    return files_cut_off(((struct ingest *)user)->files, stream, err);
+}
+
+void host_begin(struct ingest *in)
+{
+    in->host = (struct format_host){.user = in,
+                                    .partial = in->options.partial != 0,
+                                    .unchecked = in->options.unchecked != 0,
+                                    .threads = in->writing.threads,
+                                    .writer = give_writer,
+                                    .append = append_record,
+                                    .not_the_source = not_the_source,
+                                    .bad = leave_out,
+                                    .notice = notice,
+                                    .options = &in->options,
+                                    .open_file = open_host_file,
+                                    .open_part = open_host_part,
+                                    .read_at = read_host_at,
+                                    .close_file = close_host_file,
+                                    .drop_file = drop_host_file,
+                                    .read_beside = read_host_beside,
+                                    .cut_off = host_cut_off};
+}

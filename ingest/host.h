@@ -1,0 +1,43 @@
+/* An ingest at work: what it gives its format, and tells its caller. */
+#ifndef HOST_H
+#define HOST_H
+
+#include "apl_ingest.h"
+#include "detect.h"
+
+struct ingest {
+    apl_ingest_options options;
+    apl_writer_options writing;
+    const char *db;
+    const char **paths; /* of all sources */
+    struct sources sources;
+    char shown[256];       /* the first, safe to print */
+    struct source *source; /* of formats that read members: the one being read */
+    struct files *files;   /* of formats that read files */
+    struct sha256 *sha;    /* of several sources: over those that have been read */
+    uint64_t source_bytes; /* of the sources before the one being read */
+    uint64_t source_size;  /* of several: of all */
+    apl_writer *writer;
+    struct format_host host;
+    const struct format *format;
+    void *state;             /* the format's */
+    bool not_the_source;     /* what has failed is the writer, or the caller has cancelled */
+    uint64_t unreported;     /* rows since the last report, */
+    uint64_t reported_bytes; /* and bytes of the source up to that */
+    uint64_t skipped;
+    bool found; /* a file that the format wants, when names were listed */
+    apl_ingest_progress progress;
+};
+
+/* Fills in->host, from the options. */
+void host_begin(struct ingest *in);
+
+/* How far reading has come goes into in->progress. */
+void count_source(struct ingest *in);
+
+/* Tell the caller. Non-zero: it has cancelled. `user`: the struct ingest. */
+int report_read(struct ingest *in);
+int report_reading(void *user);
+int report_checking(void *user, const apl_progress *p);
+
+#endif

@@ -1,0 +1,142 @@
+/* Sources that are read member by member: see members.h. */
+#include "members.h"
+
+#include "found_file.h"
+#include "hash.h"
+#include "source.h"
+
+static bool is_wanted(const char *name, void *user)
+{
+    struct ingest *in = user;
+    return in->format->wants(in->state, name);
+}
+
+/* Gives a failure in a member the name of who is to blame: the source where that is broken, else the member.
+ */
+static apl_status blame(struct ingest *in, const char *name, apl_status status, apl_error *err)
+{
+    if (in->not_the_source)
+        return status;
+    apl_error broken;
+    if (source_failure(in->source, &broken) != APL_OK) {
+        *err = broken;
+        return broken.status;
+    }
+    return fail_in(err, status, "%s: %s", source_name(in->source), name);
+}
+
+/* One source to its end. */
+static apl_status read_source(struct ingest *in, apl_error *err)
+{
+    struct source_member m;
+    apl_status status;
+    while ((status = source_next(in->source, &m, err)) == APL_OK) {
+        struct format_member member = {m.name, m.path, m.size, source_cursor(in->source)};
+        status = in->format->member(in->state, &member, err);
+        if (status != APL_OK)
+            return blame(in, in->format->folders ? m.path : m.name, status, err);
+    }
+    return status == APL_END ? APL_OK : status;
+}
+
+/* -------------------------------------------------------------------------------- opening */
+
+/* Does another format take a file of that name? Then a source that has both is not this one's, unless it was asked for. */
+static bool is_anothers(const struct ingest *in, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return !in->options.format && format_cifar.wants(NULL, slash ? slash + 1 : name);
+}
+
+/* Shows a file that was listed to a format that wants to look at it. */
+static apl_status show_file(struct ingest *in, const struct source_member *m, apl_error *err)
+{
+    if (m->directory || !in->format->looks || !in->format->looks(in->state, m->name))
+        return APL_OK;
+    struct format_member member = {m->name, m->path, 0, source_cursor(in->source)};
+    TRY(source_look(in->source, &member.size, err));
+    apl_status status = in->format->look(in->state, &member, err);
+    return status == APL_OK ? APL_OK : blame(in, m->path, status, err);
+}
+
+/* The first reading of a source whose format has folders: names, and a look at some files. *other: it is another format's. */
+static apl_status list_names(struct ingest *in, const char *path, bool *other, apl_error *err)
+{
+    struct source_member m;
+    apl_status status;
+    TRY(source_open_tree(path, is_wanted, SOURCE_LIST, report_reading, in, &in->source, err));
+    in->host.source = source_name(in->source);
+    while ((status = source_next(in->source, &m, err)) == APL_OK && !*other) {
+        *other = !m.directory && !in->found && is_anothers(in, m.name);
+        in->found |= !m.directory && in->format->wants(in->state, m.name);
+        if (*other)
+            break;
+        TRY(in->format->list(in->state, m.name, m.directory, err));
+        TRY(show_file(in, &m, err));
+    }
+    if (status == APL_END)
+        status = in->format->listed(in->state, err);
+    source_close(in->source);
+    in->source = NULL;
+    return status;
+}
+
+/* Opens a source of a format that reads members: of those that list them, a second time. */
+apl_status members_open(struct ingest *in, const char *path, bool *other, apl_error *err)
+{
+    *other = false;
+    if (in->format->list)
+        TRY(list_names(in, path, other, err));
+    if (*other)
+        return APL_OK;
+    TRY(in->format->folders ? source_open_tree(path, is_wanted, in->format->list ? SOURCE_TREE : SOURCE_ANY,
+                                               report_reading, in, &in->source, err)
+                            : source_open(path, is_wanted, report_reading, in, &in->source, err));
+    in->host.source = source_name(in->source);
+    return APL_OK;
+}
+
+/* -------------------------------------------------------------------------------- several */
+
+/* One of several sources has been read. */
+static apl_status close_source(struct ingest *in, const char *path, apl_error *err)
+{
+    const char *name = path_last(path);
+    uint8_t digest[32], size[8];
+    TRY(source_digest(in->source, digest, err));
+    if (!in->sha && !(in->sha = sha256_new()))
+        return fail_nomem(err);
+    store_le(size, source_bytes(in->source), 8);
+    sha256_add(in->sha, name, strlen(name) + 1);
+    sha256_add(in->sha, size, sizeof size);
+    sha256_add(in->sha, digest, sizeof digest);
+    in->source_bytes += source_bytes(in->source);
+    source_close(in->source);
+    in->source = NULL;
+    return APL_OK;
+}
+
+apl_status members_read(struct ingest *in, apl_error *err)
+{
+    bool other = false;
+    if (in->files)
+        return in->format->read(in->state, err);
+    TRY(read_source(in, err));
+    for (size_t i = 1; i < in->sources.count; i++) {
+        TRY(close_source(in, in->sources.paths[i - 1], err));
+        TRY(members_open(in, in->sources.paths[i], &other, err));
+        TRY(read_source(in, err));
+    }
+    return APL_OK;
+}
+
+apl_status members_digest(struct ingest *in, uint8_t sha256[32], apl_error *err)
+{
+    if (in->files)
+        return files_digest(in->files, sha256, err);
+    if (in->sources.count == 1)
+        return source_digest(in->source, sha256, err);
+    TRY(close_source(in, in->sources.paths[in->sources.count - 1], err));
+    sha256_end(in->sha, sha256);
+    return APL_OK;
+}
