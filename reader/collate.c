@@ -5,10 +5,10 @@
 #include "finish.h"
 #include "graph.h"
 #include "images.h"
-#include "options.h"
 #include "packed.h"
 #include "padded.h"
 #include "photos.h"
+#include "sizes.h"
 #include "values.h"
 
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static apl_status collate_fixed(struct worker *w, struct job *job, unsigned f, a
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
     struct assembly assembly;
-    bool transformed = options_assembly(r, f, &assembly);
+    bool transformed = sizes_assembly(r, f, &assembly);
     for (size_t k = 0; k < batch->rows; k++) {
         uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
         const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
@@ -216,7 +216,7 @@ static apl_status collate_photos(struct worker *w, struct job *job, unsigned f,
 static apl_status collate_varying(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     struct assembly assembly;
-    if (options_assembly(w->reader, f, &assembly))
+    if (sizes_assembly(w->reader, f, &assembly))
         return collate_photos(w, job, f, &assembly, err);
     apl_collate how = w->reader->options.collations[f].how;
     describe_column(w->reader, job, f, NULL);

@@ -5,7 +5,9 @@
 #include "mix.h"
 #include "options.h"
 #include "packing.h"
+#include "sizes.h"
 #include "state.h"
+#include "window.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,9 +47,9 @@ static apl_status open_memory(apl_reader *r, const apl_allocator *allocator, apl
     const struct reader_options *o = &r->options;
     size_t slot[APL_MAX_FIELDS], row[POOL_MAX_COLUMNS];
     unsigned fields = r->schema->count;
-    uint32_t slots = (uint32_t)options_slots(r, o->plan.window) + o->spare_slots;
-    options_slot_bytes(r, slot);
-    options_row_bytes(r, row);
+    uint32_t slots = (uint32_t)window_slots(r, o->plan.window) + o->spare_slots;
+    sizes_of_slot(r, slot);
+    sizes_of_row(r, row);
     TRY(cache_open(r, slot, slots, err));
     uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&o->plan, &r->subset) + packing_bytes(r);
     stats_keep_memory(&r->counters, fixed);

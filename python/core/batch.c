@@ -1,5 +1,5 @@
 /* Batches as Python objects: see batch.h. */
-#include "batch.h"
+#include "batch_fields.h"
 
 #include "store.h"
 #include "view.h"
@@ -12,17 +12,6 @@
 #endif
 
 enum { SMALL = 64 }; /* bytes of a row, at most, of the columns that are handed out as copies */
-
-struct batch {
-    PyObject_HEAD struct lease *lease; /* NULL: released */
-    PyObject *store;                   /* from which its classes are known */
-    PyObject *names;                   /* the store's */
-    PyObject *parts;                   /* as batch_object() takes them; NULL: none */
-    PyObject *copies;                  /* dict: views of small columns that have been asked for */
-    PyObject *values; /* dict: arrays that have been asked for, or put in place of the batch's own */
-    uint64_t epoch, position;
-    size_t rows;
-};
 
 PyObject *batch_object(struct core_state *state, apl_batch *batch, PyObject *store, PyObject *parts)
 {
@@ -82,67 +71,12 @@ static void dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* A lease of one's own, which another thread's release() cannot take away; NULL: an error is set. */
-static struct lease *hold(struct batch *b)
-{
-    struct lease *lease;
-    BEGIN_GUARD(b)
-    lease = b->lease ? lease_share(b->lease) : NULL;
-    END_GUARD()
-    if (!lease)
-        core_refuse(b, "the batch has been released");
-    return lease;
-}
-
 struct lease *batch_lease(struct core_state *state, PyObject *object)
 {
     if (PyObject_TypeCheck(object, state->batch))
-        return hold((struct batch *)object);
+        return batch_hold((struct batch *)object);
     PyErr_SetString(PyExc_TypeError, "a Batch is needed");
     return NULL;
-}
-
-/* A part that the batch has, and its name, borrowed; NULL: an error is set. */
-static const apl_column *part_at(const struct batch *b, const struct lease *lease, Py_ssize_t i,
-                                 PyObject **name)
-{
-    unsigned field, part;
-    if (!PyArg_ParseTuple(PyTuple_GetItem(b->parts, i), "UII:parts", name, &field, &part))
-        return NULL;
-    const apl_column *column = apl_batch_part(lease_batch(lease), field, (apl_part)part);
-    if (!column)
-        PyErr_SetString(PyExc_SystemError, "parts: the reader has not such a part");
-    return column;
-}
-
-/* The part called `name`; NULL without an error: there is none. */
-static const apl_column *find_part(const struct batch *b, const struct lease *lease, PyObject *name)
-{
-    for (Py_ssize_t i = 0; b->parts && i < PyTuple_Size(b->parts); i++) {
-        PyObject *its;
-        const apl_column *column = part_at(b, lease, i, &its);
-        int same = column ? PyObject_RichCompareBool(its, name, Py_EQ) : -1;
-        if (same)
-            return same < 0 ? NULL : column;
-    }
-    return NULL;
-}
-
-/* The column or part called `name`; NULL: a NoFieldError is set. */
-static const apl_column *find(struct batch *b, const struct lease *lease, PyObject *name)
-{
-    Py_ssize_t n = PyTuple_Size(b->names);
-    for (Py_ssize_t i = 0; i < n; i++) {
-        int same = PyObject_RichCompareBool(PyTuple_GetItem(b->names, i), name, Py_EQ);
-        if (same < 0)
-            return NULL;
-        if (same && apl_batch_column(lease_batch(lease), (unsigned)i))
-            return apl_batch_column(lease_batch(lease), (unsigned)i);
-    }
-    const apl_column *part = find_part(b, lease, name);
-    if (!part && !PyErr_Occurred())
-        PyErr_Format(core_state_of(b)->no_field, "the batch has no field %R", name);
-    return part;
 }
 
 /* What a dict has under a name, as a new reference; NULL without an error: nothing. */
@@ -183,8 +117,8 @@ static PyObject *view_of(struct batch *b, struct lease *lease, PyObject *name, c
 static PyObject *column(PyObject *self, PyObject *name)
 {
     struct batch *b = (struct batch *)self;
-    struct lease *lease = hold(b);
-    const apl_column *found = lease ? find(b, lease, name) : NULL;
+    struct lease *lease = batch_hold(b);
+    const apl_column *found = lease ? batch_find(b, lease, name) : NULL;
     PyObject *view = found ? view_of(b, lease, name, found) : NULL;
     lease_end(lease);
     return view;
@@ -221,30 +155,13 @@ static int assign(PyObject *self, PyObject *name, PyObject *value)
     return PyDict_SetItem(b->values, name, value);
 }
 
-/* Names of the columns that a batch has. */
-static PyObject *column_names(const struct batch *b, const struct lease *lease)
-{
-    PyObject *list = PyList_New(0);
-    Py_ssize_t n = PyTuple_Size(b->names);
-    for (Py_ssize_t i = 0; list && i < n; i++)
-        if (apl_batch_column(lease_batch(lease), (unsigned)i) &&
-            PyList_Append(list, PyTuple_GetItem(b->names, i)) < 0)
-            Py_CLEAR(list);
-    for (Py_ssize_t i = 0; list && b->parts && i < PyTuple_Size(b->parts); i++) {
-        PyObject *name;
-        if (!part_at(b, lease, i, &name) || PyList_Append(list, name) < 0)
-            Py_CLEAR(list);
-    }
-    return list;
-}
-
 /* Names of the fields it has, in the order of the schema, then those that were added; of a released batch, none. */
 static PyObject *names_of(PyObject *self)
 {
     struct batch *b = (struct batch *)self;
-    struct lease *lease = hold(b);
+    struct lease *lease = batch_hold(b);
     PyErr_Clear();
-    PyObject *list = lease ? column_names(b, lease) : PyList_New(0), *added = PyDict_Keys(b->values);
+    PyObject *list = lease ? batch_columns(b, lease) : PyList_New(0), *added = PyDict_Keys(b->values);
     lease_end(lease);
     for (Py_ssize_t i = 0; list && added && i < PyList_Size(added); i++) {
         PyObject *name = PyList_GetItem(added, i); /* of a list that is nobody else's */
@@ -318,30 +235,19 @@ static PyObject *get(PyObject *self, PyObject *args)
     return found < 0 ? NULL : found ? subscript(self, name) : Py_NewRef(otherwise);
 }
 
-/* Has its array a row for each of the batch? One of all nodes of graphs has not. */
-static bool has_rows(struct batch *b, PyObject *name)
-{
-    struct lease *lease = hold(b);
-    const apl_column *c = lease ? find(b, lease, name) : NULL;
-    bool rows = !c || (c->how < APL_COLLATE_NODES && (c->offsets || c->dim[0] == (int64_t)b->rows));
-    lease_end(lease);
-    PyErr_Clear();
-    return rows;
-}
-
 /* Of each of its own fields that has a row for each of the batch, the array that has been asked for or put in its place; None: it is
  * as it came. */
 static PyObject *held(PyObject *self, PyObject *unused)
 {
     (void)unused;
     struct batch *b = (struct batch *)self;
-    struct lease *lease = hold(b);
-    PyObject *list = lease ? column_names(b, lease) : NULL, *dict = list ? PyDict_New() : NULL;
+    struct lease *lease = batch_hold(b);
+    PyObject *list = lease ? batch_columns(b, lease) : NULL, *dict = list ? PyDict_New() : NULL;
     lease_end(lease);
     for (Py_ssize_t i = 0; dict && i < PyList_Size(list); i++) {
         PyObject *name = PyList_GetItem(list, i); /* of a list that is nobody else's */
         PyObject *value = item_of(b->values, name);
-        if (!PyErr_Occurred() && !has_rows(b, name)) {
+        if (!PyErr_Occurred() && !batch_has_rows(b, name)) {
             Py_XDECREF(value);
             continue;
         }
@@ -378,100 +284,6 @@ static PyObject *release(PyObject *self, PyObject *unused)
     PyDict_Clear(b->copies);
     lease_end(lease);
     Py_RETURN_NONE;
-}
-
-/* ------------------------------------------------------------------------------------------ attributes */
-
-/* A copy of an array in the batch that `lease` holds, which is ended. */
-static PyObject *array_of(struct batch *b, struct lease *lease, const void *data, apl_dtype dtype, size_t n)
-{
-    struct core_state *state = core_state_of(b);
-    const Py_ssize_t shape[1] = {(Py_ssize_t)n};
-    struct lease *copy = lease_copy(data, n * apl_dtype_size(dtype));
-    lease_end(lease);
-    if (!copy)
-        return PyErr_NoMemory();
-    PyObject *view = view_of_array(state, copy, lease_memory(copy), dtype, 1, shape);
-    lease_end(copy);
-    PyObject *array = view ? PyObject_CallFunctionObjArgs(state->as_array, view, NULL) : NULL;
-    Py_XDECREF(view);
-    return array;
-}
-
-static PyObject *get_ids(PyObject *self, void *unused)
-{
-    (void)unused;
-    struct batch *b = (struct batch *)self;
-    struct lease *lease = hold(b);
-    return lease ? array_of(b, lease, apl_batch_ids(lease_batch(lease)), APL_U64, b->rows) : NULL;
-}
-
-static PyObject *get_skipped(PyObject *self, void *unused)
-{
-    (void)unused;
-    size_t n;
-    struct batch *b = (struct batch *)self;
-    struct lease *lease = hold(b);
-    if (!lease)
-        return NULL;
-    const uint64_t *ids = apl_batch_skipped(lease_batch(lease), &n);
-    return array_of(b, lease, ids, APL_U64, ids ? n : 0);
-}
-
-static PyObject *get_copies(PyObject *self, void *unused)
-{
-    (void)unused;
-    struct batch *b = (struct batch *)self;
-    struct lease *lease = hold(b);
-    const uint32_t *copies = lease ? apl_batch_copies(lease_batch(lease)) : NULL;
-    if (copies)
-        return array_of(b, lease, copies, APL_U32, b->rows);
-    lease_end(lease);
-    return lease ? Py_NewRef(Py_None) : NULL;
-}
-
-/* As NumPy's records. */
-static PyObject *get_pieces(PyObject *self, void *unused)
-{
-    (void)unused;
-    size_t n;
-    struct batch *b = (struct batch *)self;
-    struct lease *lease = hold(b);
-    const apl_piece *pieces = lease ? apl_batch_pieces(lease_batch(lease), &n) : NULL;
-    if (!pieces) {
-        lease_end(lease);
-        return lease ? Py_NewRef(Py_None) : NULL;
-    }
-    PyObject *bytes = array_of(b, lease, pieces, APL_U8, n * sizeof *pieces);
-    PyObject *module = bytes ? PyImport_ImportModule("apldata._arrays") : NULL;
-    PyObject *array = module ? PyObject_CallMethod(module, "as_pieces", "O", bytes) : NULL;
-    Py_XDECREF(module);
-    Py_XDECREF(bytes);
-    return array;
-}
-
-static PyObject *get_rows(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyLong_FromSize_t(((struct batch *)self)->rows);
-}
-
-static PyObject *get_epoch(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyLong_FromUnsignedLongLong(((struct batch *)self)->epoch);
-}
-
-static PyObject *get_position(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyLong_FromUnsignedLongLong(((struct batch *)self)->position);
-}
-
-static PyObject *get_store(PyObject *self, void *unused)
-{
-    (void)unused;
-    return Py_NewRef(((struct batch *)self)->store);
 }
 
 static PyObject *refuse_reduce(PyObject *self, PyObject *unused)
@@ -515,25 +327,6 @@ static PyObject *repr_html(PyObject *self, PyObject *unused)
     return display(self, "batch_html");
 }
 
-static PyGetSetDef attributes[] = {
-    {"rows", get_rows, NULL, "How many records it has.", NULL},
-    {"ids", get_ids, NULL, "Ids of the rows: uint64[rows], read-only.", NULL},
-    {"skipped", get_skipped, NULL,
-     "Ids of records that were left out because their block is corrupt: uint64[n].", NULL},
-    {"copies", get_copies, NULL,
-     "Which of its copies each row is, from 0 to the loader's `reuse` - 1: uint32[rows]; None: of no loader.",
-     NULL},
-    {"pieces", get_pieces, NULL,
-     "Of a packed batch: which part of which record is where, as an array with the fields id, offset (in the "
-     "record's value), copy, "
-     "row, start (in the row) and length; else None.",
-     NULL},
-    {"epoch", get_epoch, NULL, "The epoch that it belongs to.", NULL},
-    {"position", get_position, NULL, "Where its first row stands in the epoch's order.", NULL},
-    {"_store", get_store, NULL, "The store that it was read from.", NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
-
 static PyMethodDef methods[] = {
     {"column", column, METH_O, "column(name) -> View: the field's values, for DLPack and buffers."},
     {"keys", keys, METH_NOARGS, "Names of the fields, in the order of the schema."},
@@ -570,7 +363,7 @@ static PyType_Slot slots[] = {
     {Py_mp_subscript, subscript},
     {Py_mp_ass_subscript, assign},
     {Py_sq_contains, contains},
-    {Py_tp_getset, attributes},
+    {Py_tp_getset, batch_attributes},
     {Py_tp_methods, methods},
     {0, NULL},
 };

@@ -1,0 +1,34 @@
+/* The insides of a Batch, and what it has under a name. */
+#ifndef BATCH_FIELDS_H
+#define BATCH_FIELDS_H
+
+#include "batch.h"
+#include "lease.h"
+
+struct batch {
+    PyObject_HEAD struct lease *lease; /* NULL: released */
+    PyObject *store;                   /* from which its classes are known */
+    PyObject *names;                   /* the store's */
+    PyObject *parts;                   /* as batch_object() takes them; NULL: none */
+    PyObject *copies;                  /* dict: views of small columns that have been asked for */
+    PyObject *values; /* dict: arrays that have been asked for, or put in place of the batch's own */
+    uint64_t epoch, position;
+    size_t rows;
+};
+
+/* A lease of one's own, which another thread's release() cannot take away; NULL: an error is set. */
+struct lease *batch_hold(struct batch *b);
+
+/* The column or part called `name`; NULL: a NoFieldError is set. */
+const apl_column *batch_find(struct batch *b, const struct lease *lease, PyObject *name);
+
+/* A list of the names of the columns and parts that it has. */
+PyObject *batch_columns(const struct batch *b, const struct lease *lease);
+
+/* Has its array a row for each of the batch? One of all nodes of graphs has not. */
+bool batch_has_rows(struct batch *b, PyObject *name);
+
+/* ids, rows, pieces, ... */
+extern PyGetSetDef batch_attributes[];
+
+#endif

@@ -1,0 +1,178 @@
+/* The window that fits into memory: see window.h. */
+#include "window.h"
+
+#include "collation.h"
+#include "late.h"
+#include "mix.h"
+#include "packing.h"
+#include "sizes.h"
+
+#define DEFAULT_WINDOW ((uint64_t)4 << 30) /* bytes */
+/* Batches that may be lent at once under the default budget, beyond those at work: as many as fit into so many bytes. */
+#define LEAST_SPARE 12u
+#define MOST_SPARE  256u
+#define SPARE_BYTES ((uint64_t)64 << 20)
+
+static uint32_t largest_block(const apl_reader *r)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < r->subset.blocks; i++)
+        most = r->subset.block[i].count > most ? r->subset.block[i].count : most;
+    return most;
+}
+
+/* Bytes that a value of a field of varying shape takes up in the window, on average. */
+static uint64_t standing_bytes(const apl_reader *r, unsigned f)
+{
+    uint64_t loaded = mix_average_bytes(r, f, false), listed = late_is_any(r, f) ? LATE_BYTES : 0;
+    return loaded > listed ? loaded : listed;
+}
+
+/* Bytes that values which are read late take up in a batch, on average; those of images that are decoded there, none. */
+static uint64_t late_row_bytes(const apl_reader *r)
+{
+    uint64_t bytes = 0;
+    for (unsigned f = 0; f < r->schema->count; f++)
+        if (r->options.wanted[f] && r->options.transforms[f].size == 0)
+            bytes += mix_average_bytes(r, f, true);
+    return bytes;
+}
+
+static uint64_t buffer_bytes(const apl_reader *r)
+{
+    size_t row[POOL_MAX_COLUMNS];
+    sizes_of_row(r, row);
+    return pool_buffer_bytes(r->options.batch_size, collation_columns(r), row) +
+           (r->options.pack.row ? pool_piece_bytes(r->options.batch_size, options_most(&r->options)) : 0) +
+           r->options.batch_size * late_row_bytes(r);
+}
+
+/* Bytes that a record takes up decoded; of fields of varying shape, on average. Where no field is wanted, of
+ * all: then the window, and with it the order, is the one of a reader of all. */
+static uint64_t record_bytes(const apl_reader *r)
+{
+    uint64_t bytes = 0;
+    for (unsigned f = 0; f < r->schema->count; f++) {
+        const apl_field *field = &r->schema->fields[f];
+        if (r->options.wanted[f] || r->options.ids_only)
+            bytes += field->value_bytes ? field->value_bytes : standing_bytes(r, f);
+    }
+    return bytes ? bytes : 1;
+}
+
+/* Deliveries that a place in the window stands for. */
+static unsigned place_deliveries(const struct reader_options *o)
+{
+    return o->plan.sampler ? 1 : o->plan.reuse;
+}
+
+uint64_t window_slots(const apl_reader *r, uint64_t window)
+{
+    const struct reader_options *o = &r->options;
+    if (window >= r->subset.records)
+        return r->subset.records;
+    /* A record of which one copy is left stands in a slot like any other, and counts for one part of `reuse` in
+     * the window. Beyond that, room for what has been drawn and not yet been copied, so that loading can run
+     * ahead. */
+    uint64_t planned = o->pack.row ? 2 * o->pack.most_of_all : (uint64_t)o->queue_depth * o->batch_size;
+    uint64_t slots = window * place_deliveries(o) + planned + 2 * (uint64_t)largest_block(r);
+    return slots < r->subset.records ? slots : r->subset.records;
+}
+
+static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buffers)
+{
+    size_t slot[APL_MAX_FIELDS];
+    struct plan_options plan = r->options.plan;
+    plan.window = window;
+    sizes_of_slot(r, slot);
+    uint64_t varying = 0, slots = window_slots(r, window);
+    uint64_t deliveries =
+        r->options.plan.sampler ? sampler_records(r->options.plan.sampler) : r->subset.records * plan.reuse;
+    for (unsigned f = 0; f < r->schema->count; f++)
+        if (r->options.wanted[f] && slot[f] == 0)
+            varying += slots * (standing_bytes(r, f) + 8);
+    return slab_bytes((uint32_t)slots, r->schema->count, slot) + varying + packing_bytes(r) +
+           plan_bytes(&plan, &r->subset) + buffers * buffer_bytes(r) +
+           (uint64_t)r->subset.blocks * 2 * (sizeof(struct cached_block) + sizeof(uint32_t)) + deliveries / 8;
+}
+
+static unsigned spare_buffers(const apl_reader *r)
+{
+    uint64_t fit = SPARE_BYTES / buffer_bytes(r);
+    return fit < LEAST_SPARE ? LEAST_SPARE : fit > MOST_SPARE ? MOST_SPARE : (unsigned)fit;
+}
+
+apl_status window_check_lanes(const apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    const struct reader_options *o = &r->options;
+    if (o->plan.lanes == 1)
+        return APL_OK;
+    if (o->free_order || asked->sequential)
+        return fail(err, APL_E_INVALID, "lanes are for strict order");
+    if (o->plan.lanes % o->world != 0 || o->plan.lanes > UINT16_MAX || o->plan.lanes > r->subset.blocks)
+        return fail(err, APL_E_INVALID,
+                    "%u lanes: not a multiple of world, which is %u, or more than the %u blocks of the split",
+                    o->plan.lanes, o->world, r->subset.blocks);
+    return APL_OK;
+}
+
+/* Slots for decoded blocks that stay for the next epoch, out of what the budget leaves over. */
+static uint32_t spare_slots(const apl_reader *r, uint64_t needed)
+{
+    const struct reader_options *o = &r->options;
+    size_t slot[APL_MAX_FIELDS];
+    if (o->covers || r->options.plan.sampler || r->options.ragged || r->options.ids_only ||
+        o->plan.lanes > 1 || o->budget <= needed)
+        return 0;
+    sizes_of_slot(r, slot);
+    uint64_t base = slab_bytes(0, r->schema->count, slot),
+             one = (slab_bytes(1u << 20, r->schema->count, slot) >> 20) + 1;
+    uint64_t left = o->budget - needed, fit = left > base ? (left - base) / one : 0;
+    return (uint32_t)(fit < r->subset.records ? fit : r->subset.records);
+}
+
+apl_status window_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    struct reader_options *o = &r->options;
+    uint64_t records = r->subset.records, fit = DEFAULT_WINDOW / record_bytes(r);
+    uint32_t largest = largest_block(r);
+    uint64_t least = (uint64_t)largest * o->plan.lanes, most = fit / place_deliveries(o);
+    uint64_t window = asked->window ? asked->window : records <= fit ? records : most > least ? most : least;
+    window = window < records ? window : records;
+    if (window < records && window / o->plan.lanes < largest)
+        return fail(err, APL_E_INVALID,
+                    "a window of %llu records: a lane's share is less than a block, which has %u",
+                    (unsigned long long)window, largest);
+    if (window >= UINT32_MAX / place_deliveries(o))
+        return fail(err, APL_E_UNSUPPORTED, "a window of more than 2^32 deliveries");
+    o->plan.window = window;
+    o->covers = window == records;
+    if (o->fill && !o->covers)
+        return fail(err, APL_E_INVALID,
+                    "fill: a window of %llu records does not cover the split, which has %llu",
+                    (unsigned long long)window, (unsigned long long)records);
+    unsigned buffers = o->queue_depth + (o->consumers ? o->consumers : 1), spare = spare_buffers(r);
+    uint64_t needed = needed_bytes(r, window, buffers);
+    o->budget = asked->memory_budget ? asked->memory_budget : needed_bytes(r, window, buffers + spare);
+    if (o->budget >= needed) {
+        o->spare_slots = spare_slots(r, needed_bytes(r, window, buffers + spare));
+        return APL_OK;
+    }
+    uint64_t low = 0, high = window; /* needed_bytes() grows with the window */
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (needed_bytes(r, middle, buffers) <= o->budget)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (low < (uint64_t)largest * o->plan.lanes)
+        return fail(err, APL_E_INVALID,
+                    "memory_budget: %llu bytes are too few for any window; one of %u records needs %llu",
+                    (unsigned long long)o->budget, largest * o->plan.lanes,
+                    (unsigned long long)needed_bytes(r, (uint64_t)largest * o->plan.lanes, buffers));
+    return fail(err, APL_E_INVALID,
+                "memory_budget: a window of %llu records needs %llu bytes; %llu are enough for one of %llu",
+                (unsigned long long)window, (unsigned long long)needed, (unsigned long long)o->budget,
+                (unsigned long long)low);
+}
