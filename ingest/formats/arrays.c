@@ -1,36 +1,17 @@
 /* Rows of several arrays to records: see arrays.h. */
-#include "arrays.h"
+#include "array_rows.h"
 
 #include "file_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define GATHER_BYTES ((size_t)8 << 20) /* of rows got at once */
-#define TAKE_BYTES   ((size_t)1 << 20) /* of a row taken at once */
-
-/* An array being read. */
-struct column {
-    const struct array *array;
-    size_t row_bytes;
-    size_t stride;         /* bytes from row to row */
-    struct column *leader; /* of a structured type: the column that reads the rows; or this one */
-    const uint8_t *whole;  /* of a leader: the row with all its fields */
-    bool as_class;         /* labels become `label`, of the type that the classes have */
-    uint32_t label;
-    struct format_stream *stream;
-    struct buffer row;        /* where rows are put together, */
-    struct buffer swapped;    /* and turned round */
-    uint64_t gathered, first; /* rows in `row`, and the first of them */
-    const uint8_t *at;        /* the current row */
-};
-
 struct arrays {
     const struct format_host *host;
     struct array *all;
     size_t count, room;
     apl_writer *writer;
-    struct column columns[ARRAYS_MAX]; /* of the split being read */
+    struct array_rows columns[ARRAYS_MAX]; /* of the split being read */
     size_t column_count;
     uint64_t records;
 };
@@ -145,100 +126,6 @@ static apl_status check_arrays(const struct arrays *a, apl_error *err)
     return APL_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- rows */
-
-static void swap_elements(uint8_t *at, size_t bytes, size_t item)
-{
-    for (uint8_t *end = at + bytes; at < end; at += item)
-        for (size_t i = 0; i < item / 2; i++) {
-            uint8_t b = at[i];
-            at[i] = at[item - 1 - i];
-            at[item - 1 - i] = b;
-        }
-}
-
-static apl_status row_cut_off(const struct arrays *a, const struct column *c, uint64_t row, apl_error *err)
-{
-    apl_status status = a->host->cut_off(a->host->user, c->stream, err);
-    return status != APL_E_INCOMPLETE
-               ? status
-               : fail(err, status, "%s: ends early, in row %" PRIu64 " of %" PRIu64 ": it is truncated",
-                      c->array->path, row, c->array->rows);
-}
-
-/* Some rows at once. */
-static apl_status get_rows_at(struct column *c, uint64_t row, apl_error *err)
-{
-    uint64_t n = GATHER_BYTES / c->stride + 1, left = c->array->rows - row;
-    n = n < left ? n : left;
-    c->row.size = 0;
-    if (!buffer_reserve(&c->row, (size_t)n * c->stride))
-        return fail_nomem(err);
-    TRY(c->array->rows_at(c->array->user, c->array, row, n, c->row.data, err));
-    c->first = row;
-    c->gathered = n;
-    return APL_OK;
-}
-
-/* A row of more bytes than can be taken at once. */
-static apl_status copy_row(const struct arrays *a, struct column *c, uint64_t row, apl_error *err)
-{
-    c->row.size = 0;
-    if (!buffer_reserve(&c->row, c->stride))
-        return fail_nomem(err);
-    while (c->row.size < c->stride) {
-        size_t n = c->stride - c->row.size < TAKE_BYTES ? c->stride - c->row.size : TAKE_BYTES;
-        const uint8_t *data = cursor_take(c->stream->cursor, n);
-        if (!data)
-            return row_cut_off(a, c, row, err);
-        buffer_put(&c->row, data, n);
-    }
-    c->whole = c->row.data;
-    return APL_OK;
-}
-
-/* The row's bytes as they lie there, with all the fields of a structured type. */
-static apl_status next_whole(const struct arrays *a, struct column *c, uint64_t row, apl_error *err)
-{
-    if (c->array->rows_at) {
-        if (c->gathered == 0 || row >= c->first + c->gathered)
-            TRY(get_rows_at(c, row, err));
-        c->whole = c->row.data + (row - c->first) * c->stride;
-        return APL_OK;
-    }
-    if (c->stride > TAKE_BYTES)
-        return copy_row(a, c, row, err);
-    c->whole = cursor_take(c->stream->cursor, c->stride);
-    return c->whole ? APL_OK : row_cut_off(a, c, row, err);
-}
-
-/* Both are what a store's readers may rely on. */
-static apl_status check_bools(const struct column *c, uint64_t row, apl_error *err)
-{
-    for (size_t i = 0; c->array->dtype == APL_BOOL && i < c->row_bytes; i++)
-        if (c->at[i] > 1)
-            return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 ": a bool is %u, neither 0 nor 1",
-                        c->array->path, row, c->at[i]);
-    return APL_OK;
-}
-
-static apl_status next_row(const struct arrays *a, struct column *c, uint64_t row, apl_error *err)
-{
-    size_t item = apl_dtype_size(c->array->dtype);
-    if (c->leader == c)
-        TRY(next_whole(a, c, row, err));
-    c->at = c->leader->whole + c->array->offset;
-    if (c->array->swap && item > 1) {
-        c->swapped.size = 0;
-        buffer_put(&c->swapped, c->at, c->row_bytes);
-        if (c->swapped.failed)
-            return fail_nomem(err);
-        swap_elements(c->swapped.data, c->row_bytes, item);
-        c->at = c->swapped.data;
-    }
-    return check_bools(c, row, err);
-}
-
 /* ------------------------------------------------------------------------------------------------- records */
 
 /* Labels: one integer a record. */
@@ -254,7 +141,7 @@ static apl_dtype class_type(size_t classes)
     return classes <= 256 ? APL_U8 : classes <= 65536 ? APL_U16 : APL_U32;
 }
 
-static apl_status add_array_field(struct arrays *a, struct column *c, apl_error *err)
+static apl_status add_array_field(struct arrays *a, struct array_rows *c, apl_error *err)
 {
     const apl_ingest_options *options = a->host->options;
     const struct array *array = c->array;
@@ -274,7 +161,7 @@ static apl_status add_array_fields(struct arrays *a, apl_error *err)
 }
 
 /* A label beyond the classes makes its record a bad one. */
-static apl_status take_label(const struct arrays *a, struct column *c, uint64_t row, bool *bad,
+static apl_status take_label(const struct arrays *a, struct array_rows *c, uint64_t row, bool *bad,
                              apl_error *err)
 {
     bool is_signed = c->array->dtype == APL_I8 || c->array->dtype == APL_I16 || c->array->dtype == APL_I32 ||
@@ -303,8 +190,8 @@ static apl_status append_row_of(struct arrays *a, uint64_t row, apl_error *err)
     apl_value values[ARRAYS_MAX];
     bool bad = false;
     for (size_t i = 0; i < a->column_count; i++) {
-        struct column *c = &a->columns[i];
-        TRY(next_row(a, c, row, err));
+        struct array_rows *c = &a->columns[i];
+        TRY(array_rows_next(c, row, err));
         if (c->as_class && !bad)
             TRY(take_label(a, c, row, &bad, err));
         values[i] = (apl_value){c->at, NULL};
@@ -316,7 +203,7 @@ static apl_status append_row_of(struct arrays *a, uint64_t row, apl_error *err)
 }
 
 /* The column that reads the rows of which this is a field. */
-static struct column *leader_of(struct arrays *a, struct column *c)
+static struct array_rows *leader_of(struct arrays *a, struct array_rows *c)
 {
     for (size_t i = 0; c->array->shares && i < a->column_count; i++)
         if (a->columns[i].array->shares == c->array->shares)
@@ -324,8 +211,10 @@ static struct column *leader_of(struct arrays *a, struct column *c)
     return c;
 }
 
-static apl_status open_column(struct arrays *a, struct column *c, const struct array *array, apl_error *err)
+static apl_status open_column(struct arrays *a, struct array_rows *c, const struct array *array,
+                              apl_error *err)
 {
+    c->host = a->host;
     c->array = array;
     c->row_bytes = (size_t)bytes_of_row(array);
     c->stride = array->stride ? (size_t)array->stride : c->row_bytes;
@@ -345,7 +234,7 @@ static apl_status open_columns(struct arrays *a, const struct array *first, apl_
             continue;
         if (a->column_count == ARRAYS_MAX)
             return fail(err, APL_E_SOURCE, "%s: has more than %u arrays", a->host->source, ARRAYS_MAX);
-        struct column *c = &a->columns[a->column_count++];
+        struct array_rows *c = &a->columns[a->column_count++];
         TRY(open_column(a, c, find_array(a, first->split, a->all[i].field), err));
     }
     return APL_OK;
@@ -354,7 +243,7 @@ static apl_status open_columns(struct arrays *a, const struct array *first, apl_
 static apl_status close_columns(struct arrays *a, apl_error *err)
 {
     for (size_t i = 0; i < a->column_count; i++) {
-        struct column *c = &a->columns[i];
+        struct array_rows *c = &a->columns[i];
         if (c->stream && !cursor_at_end(c->stream->cursor) && cursor_ok(c->stream->cursor))
             return fail(err, APL_E_SOURCE, "%s: has bytes behind its %" PRIu64 " rows", c->array->path,
                         c->array->rows);

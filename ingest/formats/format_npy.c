@@ -1,27 +1,11 @@
 /* NumPy's arrays: .npy files of equal length, each a field, and .npz archives of them. A structured type has a field for each of its
  * own. Rows are read one after another; of arrays in Fortran order, where a row is spread over the file, many at a time. */
-#include "arrays.h"
 #include "file_name.h"
-#include "format.h"
-#include "npy_header.h"
+#include "npy_rows.h"
 #include "zip_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-#define MEMORY_MAX \
-    (UINT64_C(256) << 20) /* of an array in Fortran order that must be read whole, as it is packed */
-
-/* An array in a file, or in a member of a zip archive. */
-struct npy {
-    struct npy_format *format;
-    size_t file;
-    char *path;              /* for messages, safe to print */
-    struct format_part part; /* the member; of a file all of it */
-    bool in_zip;
-    struct npy_header header;
-    struct buffer whole; /* all its elements, where they are held in memory */
-};
 
 struct npy_format {
     const struct format_host *host;
@@ -60,130 +44,6 @@ static bool wants_npy(const void *state, const char *name)
         if (name_ends(name, endings[i]))
             return true;
     return false;
-}
-
-/* ---------------------------------------------------------------------------------------------------- opening */
-
-static apl_status open_npy_stream(const struct npy *npy, struct format_stream **stream, apl_error *err)
-{
-    const struct format_host *host = npy->format->host;
-    return npy->in_zip ? host->open_part(host->user, npy->file, &npy->part, stream, err)
-                       : host->open_file(host->user, npy->file, stream, err);
-}
-
-/* What its rows are read from: behind the header, which is the same as before. */
-static apl_status open_npy_array(void *user, const struct array *array, struct format_stream **stream,
-                                 apl_error *err)
-{
-    const struct npy *npy = user;
-    const struct format_host *host = npy->format->host;
-    (void)array;
-    TRY(open_npy_stream(npy, stream, err));
-    for (uint64_t left = npy->header.size, n; left > 0; left -= n) {
-        n = left < 4096 ? left : 4096;
-        if (!cursor_take((*stream)->cursor, (size_t)n))
-            return host->cut_off(host->user, *stream, err);
-    }
-    return APL_OK;
-}
-
-static apl_status read_npy_header(struct npy *npy, apl_error *err)
-{
-    const struct format_host *host = npy->format->host;
-    struct format_stream *stream;
-    apl_error why;
-    TRY(open_npy_stream(npy, &stream, err));
-    apl_status status = npy_header_read(stream->cursor, &npy->header, &why);
-    if (status == APL_E_INCOMPLETE)
-        return host->cut_off(host->user, stream, err);
-    if (status != APL_OK)
-        return fail(err, status, "%s: %s", npy->path, why.message);
-    host->drop_file(host->user, stream);
-    return APL_OK;
-}
-
-/* ------------------------------------------------------------------------------------------------ Fortran order */
-
-/* Where the numbers of a row lie that come at place k of it in C order: in which of the columns, each of which has a number of every
- * row. */
-static uint64_t column_of(const struct npy_header *h, uint64_t k)
-{
-    uint64_t column = 0, scale = 1, at[NPY_MAX_DIMS];
-    for (unsigned d = h->ndim; d-- > 1;) {
-        at[d] = k % (uint64_t)h->shape[d];
-        k /= (uint64_t)h->shape[d];
-    }
-    for (unsigned d = 1; d < h->ndim; d++) {
-        column += at[d] * scale;
-        scale *= (uint64_t)h->shape[d];
-    }
-    return column;
-}
-
-static apl_status read_elements(const struct npy *npy, uint64_t at, size_t size, uint8_t *out, apl_error *err)
-{
-    const struct format_host *host = npy->format->host;
-    if (npy->whole.data) {
-        memcpy(out, npy->whole.data + at, size);
-        return APL_OK;
-    }
-    return host->read_at(host->user, npy->file, npy->part.offset + npy->header.size + at, out, size, err);
-}
-
-static apl_status rows_of_fortran(void *user, const struct array *array, uint64_t row, uint64_t count,
-                                  uint8_t *out, apl_error *err)
-{
-    struct npy *npy = user;
-    const struct npy_header *h = &npy->header;
-    size_t item = (size_t)h->item;
-    uint64_t numbers = 1;
-    uint8_t *column = malloc((size_t)count * item);
-    apl_status status = column ? APL_OK : fail_nomem(err);
-    for (unsigned d = 1; d < h->ndim; d++)
-        numbers *= (uint64_t)h->shape[d];
-    for (uint64_t k = 0; k < numbers && status == APL_OK; k++) {
-        uint64_t at = (column_of(h, k) * array->rows + row) * item;
-        status = read_elements(npy, at, (size_t)count * item, column, err);
-        for (uint64_t i = 0; i < count && status == APL_OK; i++)
-            memcpy(out + (i * numbers + k) * item, column + i * item, item);
-    }
-    free(column);
-    return status;
-}
-
-/* A packed array whose rows are spread over it is held in memory. */
-static apl_status hold_whole(struct npy *npy, uint64_t bytes, apl_error *err)
-{
-    const struct format_host *host = npy->format->host;
-    struct format_stream *stream;
-    if (bytes > MEMORY_MAX)
-        return fail(
-            err, APL_E_UNSUPPORTED,
-            "%s: is in Fortran order and compressed, and has more than 256 MiB: save it in C order, or "
-            "uncompressed",
-            npy->path);
-    TRY(open_npy_array(npy, NULL, &stream, err));
-    if (!buffer_reserve(&npy->whole, (size_t)bytes + 1))
-        return fail_nomem(err);
-    while (npy->whole.size < bytes) {
-        size_t n = bytes - npy->whole.size < 65536 ? (size_t)bytes - npy->whole.size : 65536;
-        const uint8_t *data = cursor_take(stream->cursor, n);
-        if (!data)
-            return host->cut_off(host->user, stream, err);
-        buffer_put(&npy->whole, data, n);
-    }
-    return host->close_file(host->user, stream, err);
-}
-
-/* A stored member that is read here and there is read once from end to end for its CRC. */
-static apl_status check_crc(const struct npy *npy, apl_error *err)
-{
-    const struct format_host *host = npy->format->host;
-    struct format_stream *stream;
-    if (!npy->in_zip)
-        return APL_OK;
-    TRY(open_npy_stream(npy, &stream, err));
-    return host->close_file(host->user, stream, err);
 }
 
 /* ---------------------------------------------------------------------------------------------- arrays of a file */
@@ -242,7 +102,7 @@ static apl_status add_npy_fields(struct npy *npy, const struct array *common, ap
             array.offset = h->fields[i].offset;
             array.shares = npy;
         }
-        TRY(arrays_add(npy->format->arrays, &array, err));
+        TRY(arrays_add(npy->arrays, &array, err));
     }
     return APL_OK;
 }
@@ -250,10 +110,10 @@ static apl_status add_npy_fields(struct npy *npy, const struct array *common, ap
 static apl_status add_npy(struct npy *npy, const char *name, apl_error *err)
 {
     const struct npy_header *h = &npy->header;
-    const struct format_file *file = &npy->format->host->files[npy->file];
-    struct array array = {.path = npy->path, .open = open_npy_array, .user = npy};
+    const struct format_file *file = &npy->host->files[npy->file];
+    struct array array = {.path = npy->path, .open = npy_open, .user = npy};
     uint64_t bytes;
-    TRY(read_npy_header(npy, err));
+    TRY(npy_read_header(npy, err));
     if (h->ndim == 0)
         return fail(err, APL_E_SOURCE, "%s: is a single number, not an array of rows", npy->path);
     if (h->structured && h->ndim > 1)
@@ -265,8 +125,8 @@ static apl_status add_npy(struct npy *npy, const char *name, apl_error *err)
     array.ndim = h->ndim - 1;
     memcpy(array.shape, h->shape + 1, array.ndim * sizeof *array.shape);
     if (h->fortran && h->ndim > 1 && bytes > 0) {
-        array.rows_at = rows_of_fortran;
-        TRY(file->packed || npy->part.deflated ? hold_whole(npy, bytes, err) : check_crc(npy, err));
+        array.rows_at = npy_fortran_rows;
+        TRY(file->packed || npy->part.deflated ? npy_hold(npy, bytes, err) : npy_check_crc(npy, err));
     }
     return add_npy_fields(npy, &array, err);
 }
@@ -293,7 +153,8 @@ static struct npy *npy_new(struct npy_format *f, size_t file, const char *member
         return NULL;
     }
     snprintf(shown, size, "%s%s%s", path, member ? ": " : "", member ? member : "");
-    npy->format = f;
+    npy->host = f->host;
+    npy->arrays = f->arrays;
     npy->file = file;
     npy->path = shown;
     f->all[f->count++] = npy;

@@ -1,31 +1,12 @@
 /* TFRecord files of tf.train.Example: each feature is a field. The files are read twice, first to learn what the features are: which
  * are always of one length, which bytes are images or text. */
-#include "arrays.h"
 #include "file_name.h"
 #include "format.h"
-#include "image_kind.h"
-#include "image_maker.h"
-#include "tf_example.h"
+#include "tf_fields.h"
 #include "tf_frame.h"
-#include "utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-/* What the records have shown of a feature. */
-struct tf_field {
-    char name[APL_MAX_NAME + 1];
-    enum tf_kind kind; /* of the first record that has it, */
-    size_t file;       /* which is this one */
-    uint64_t record;
-    uint64_t seen;          /* records that have it */
-    uint64_t least, most;   /* values, or of bytes their number */
-    const char *image;      /* the kind of all so far; NULL: none, or several */
-    bool text;              /* all are UTF-8 without NUL */
-    struct made_image made; /* of a JPEG */
-    struct buffer values;   /* of the current record */
-    unsigned shape_column;  /* of a JPEG: where its shape goes */
-};
 
 struct tfrecord {
     const struct format_host *host;
@@ -33,9 +14,8 @@ struct tfrecord {
     struct tf_frame frame;
     struct tf_example example;
     struct image_maker *maker;
-    struct tf_field *fields[TF_MAX_FEATURES];
-    unsigned count;
-    uint64_t records, written;
+    struct tf_fields fields;
+    uint64_t written;
     uint32_t members[64];
 };
 
@@ -116,167 +96,21 @@ static apl_status each_record(struct tfrecord *t, size_t file, tf_take take, boo
     return end_of_records(t, file, stream, status, &why, err);
 }
 
-/* ----------------------------------------------------------------------------------------------------- learning */
-
-static struct tf_field *find_feature(const struct tfrecord *t, const struct tf_feature *f, unsigned guess)
-{
-    for (unsigned i = 0; i < t->count; i++) {
-        struct tf_field *field = t->fields[(guess + i) % t->count];
-        if (strlen(field->name) == f->name_size && memcmp(field->name, f->name, f->name_size) == 0)
-            return field;
-    }
-    return NULL;
-}
-
-static apl_status add_feature(struct tfrecord *t, const struct tf_feature *f, size_t file,
-                              struct tf_field **out, apl_error *err)
-{
-    if (t->count == TF_MAX_FEATURES)
-        return fail(err, APL_E_SOURCE, "%s: record %" PRIu64 ": with it there are more than %u features",
-                    t->host->files[file].path, t->frame.record - 1, TF_MAX_FEATURES);
-    struct tf_field *field = calloc(1, sizeof *field);
-    if (!field)
-        return fail_nomem(err);
-    memcpy(field->name, f->name, f->name_size);
-    field->kind = f->kind;
-    field->file = file;
-    field->record = t->frame.record - 1;
-    field->least = UINT64_MAX;
-    field->text = true;
-    t->fields[t->count++] = field;
-    *out = field;
-    return APL_OK;
-}
-
-static void learn_bytes(struct tf_field *field, const struct tf_feature *f)
-{
-    const char *image = f->bytes_size ? image_kind(f->bytes, f->bytes_size) : NULL;
-    bool same = field->image && image && strcmp(field->image, image) == 0;
-    field->image = field->seen == 0 || same ? image : NULL;
-    field->text = field->text && utf8_valid(f->bytes, f->bytes_size) && !memchr(f->bytes, 0, f->bytes_size);
-}
-
-static void learn_feature(struct tf_field *field, const struct tf_feature *f)
-{
-    uint64_t n = f->kind == TF_BYTES ? f->bytes_size : f->count;
-    if (f->kind == TF_BYTES)
-        learn_bytes(field, f);
-    field->seen++;
-    field->least = n < field->least ? n : field->least;
-    field->most = n > field->most ? n : field->most;
-}
-
-/* Has it a value? A list without any is as good as none. */
-static bool has_value(const struct tf_feature *f)
-{
-    return f->kind != TF_NONE && f->count > 0;
-}
-
 static apl_status learn_record(struct tfrecord *t, size_t file, bool *bad, apl_error *why, apl_error *err)
 {
+    const struct tf_place at = {t->host->files[file].path, t->frame.record - 1};
     (void)bad;
     (void)why;
-    for (unsigned i = 0; i < t->example.count; i++) {
-        const struct tf_feature *f = &t->example.features[i];
-        struct tf_field *field = find_feature(t, f, i);
-        if (!has_value(f))
-            continue;
-        if (!field)
-            TRY(add_feature(t, f, file, &field, err));
-        if (field->kind == f->kind)
-            learn_feature(field, f);
-    }
-    t->records++;
-    return APL_OK;
-}
-
-/* ------------------------------------------------------------------------------------------------------- fields */
-
-static int by_feature_name(const void *a, const void *b)
-{
-    return strcmp((*(struct tf_field *const *)a)->name, (*(struct tf_field *const *)b)->name);
-}
-
-/* All records have it, and of one length. */
-static bool is_fixed(const struct tfrecord *t, const struct tf_field *f)
-{
-    return f->seen == t->records && f->least == f->most && f->least > 0;
-}
-
-/* Files of one kind in every record. */
-static bool is_image_feature(const struct tfrecord *t, const struct tf_field *f)
-{
-    static const char *const kinds[] = {"JPEG", "PNG", "GIF", "WebP", "BMP", "TIFF", NULL};
-    return f->kind == TF_BYTES && f->image && f->seen == t->records && word_in(f->image, kinds);
-}
-
-static bool is_jpeg_feature(const struct tfrecord *t, const struct tf_field *f)
-{
-    return is_image_feature(t, f) && strcmp(f->image, "JPEG") == 0;
-}
-
-static bool is_text_feature(const struct tf_field *f)
-{
-    return f->kind == TF_BYTES && f->text;
-}
-
-/* A name such as image/class/label is that of a label. */
-static apl_role role_of(const struct tf_field *f)
-{
-    const char *slash = strrchr(f->name, '/');
-    return is_label_name(slash ? slash + 1 : f->name) ? APL_TARGET : APL_INPUT;
-}
-
-static apl_status add_kept_image(struct tfrecord *t, const struct tf_field *f, apl_error *err)
-{
-    static const int64_t any[1] = {-1};
-    char media[32] = "image/";
-    for (size_t i = 0; i < strlen(f->image) && i < 16; i++)
-        media[6 + i] = (char)(f->image[i] | 0x20);
-    TRY(apl_writer_add_field(t->writer, f->name, APL_U8, APL_INPUT, 1, any, err));
-    return apl_writer_set_media(t->writer, f->name, media, err);
-}
-
-static apl_status add_tf_field(struct tfrecord *t, const struct tf_field *f, apl_error *err)
-{
-    const int64_t shape[1] = {is_fixed(t, f) && !is_text_feature(f) ? (int64_t)f->least : -1};
-    if (is_image_feature(t, f))
-        return add_kept_image(t, f, err);
-    if (is_text_feature(f))
-        return apl_writer_add_field(t->writer, f->name, APL_UTF8, role_of(f), 1, shape, err);
-    if (f->kind == TF_BYTES)
-        return apl_writer_add_field(t->writer, f->name, APL_U8, role_of(f), 1, shape, err);
-    return apl_writer_add_field(t->writer, f->name, f->kind == TF_INTS ? APL_I64 : APL_F32, role_of(f),
-                                shape[0] != 1, shape, err);
-}
-
-/* After all features, the shapes of JPEG images. */
-static apl_status add_tf_fields(struct tfrecord *t, apl_error *err)
-{
-    static const int64_t three[1] = {3};
-    unsigned columns = t->count;
-    for (unsigned i = 0; i < t->count; i++)
-        TRY(add_tf_field(t, t->fields[i], err));
-    for (unsigned i = 0; i < t->count; i++) {
-        char name[APL_MAX_NAME + 8];
-        if (!is_jpeg_feature(t, t->fields[i]))
-            continue;
-        snprintf(name, sizeof name, "%s_shape", t->fields[i]->name);
-        TRY(apl_writer_add_field(t->writer, name, APL_U32, APL_NAME, 1, three, err));
-        t->fields[i]->shape_column = columns++;
-    }
-    return APL_OK;
+    return tf_fields_learn(&t->fields, &t->example, &at, err);
 }
 
 /* ------------------------------------------------------------------------------------------------------ records */
 
-static apl_status check_feature(const struct tfrecord *t, const struct tf_field *field,
-                                const struct tf_feature *f, apl_error *why)
+static apl_status check_feature(const struct tf_field *field, const struct tf_feature *f, apl_error *why)
 {
     if (field->kind != f->kind)
         return fail(why, APL_E_SOURCE, "feature %s has %s, but %s in record %" PRIu64 " of %s", field->name,
-                    tf_kind_name(f->kind), tf_kind_name(field->kind), field->record,
-                    t->host->files[field->file].path);
+                    tf_kind_name(f->kind), tf_kind_name(field->kind), field->first.record, field->first.path);
     if (f->kind == TF_BYTES && f->count > 1)
         return fail(why, APL_E_UNSUPPORTED,
                     "feature %s has a list of %" PRIu64 " strings of bytes; one can be kept", field->name,
@@ -314,13 +148,13 @@ static apl_status take_value(struct tfrecord *t, struct tf_field *field, const s
 {
     field->values.size = 0;
     if (!f)
-        return is_fixed(t, field) ? has_changed_since(why) : APL_OK;
-    TRY(check_feature(t, field, f, why));
-    if (is_fixed(t, field) && (f->kind == TF_BYTES ? f->bytes_size : f->count) != field->least)
+        return tf_is_fixed(&t->fields, field) ? has_changed_since(why) : APL_OK;
+    TRY(check_feature(field, f, why));
+    if (tf_is_fixed(&t->fields, field) && (f->kind == TF_BYTES ? f->bytes_size : f->count) != field->least)
         return has_changed_since(why);
     if (f->kind == TF_BYTES) {
         buffer_put(&field->values, f->bytes, f->bytes_size);
-        return is_jpeg_feature(t, field) ? check_jpeg_feature(t, field, f, why) : APL_OK;
+        return tf_is_jpeg(&t->fields, field) ? check_jpeg_feature(t, field, f, why) : APL_OK;
     }
     size_t size = (size_t)f->count * (f->kind == TF_INTS ? 8 : 4);
     if (!buffer_reserve(&field->values, size + 1))
@@ -336,7 +170,7 @@ static const struct tf_feature *feature_of(const struct tf_example *example, con
     for (unsigned i = 0; i < example->count; i++) {
         const struct tf_feature *f = &example->features[i];
         if (f->name_size == size && memcmp(f->name, field->name, size) == 0)
-            return has_value(f) ? f : NULL;
+            return tf_has_value(f) ? f : NULL;
     }
     return NULL;
 }
@@ -345,14 +179,14 @@ static apl_status append_values(struct tfrecord *t, apl_error *err)
 {
     apl_value values[2 * TF_MAX_FEATURES] = {{0}};
     int64_t lengths[TF_MAX_FEATURES];
-    for (unsigned i = 0; i < t->count; i++) {
-        const struct tf_field *f = t->fields[i];
+    for (unsigned i = 0; i < t->fields.count; i++) {
+        const struct tf_field *f = t->fields.field[i];
         size_t item = f->kind == TF_INTS ? 8 : f->kind == TF_FLOATS ? 4 : 1;
         lengths[i] = (int64_t)(f->values.size / item);
         values[i].data = f->values.data ? f->values.data : (const uint8_t *)"";
         values[i].shape =
-            is_fixed(t, f) && !is_text_feature(f) && !is_image_feature(t, f) ? NULL : &lengths[i];
-        if (is_jpeg_feature(t, f))
+            tf_is_fixed(&t->fields, f) && !tf_is_text(f) && !tf_is_image(&t->fields, f) ? NULL : &lengths[i];
+        if (tf_is_jpeg(&t->fields, f))
             values[f->shape_column].data = f->made.shape;
     }
     t->written++;
@@ -362,9 +196,10 @@ static apl_status append_values(struct tfrecord *t, apl_error *err)
 static apl_status write_record(struct tfrecord *t, size_t file, bool *bad, apl_error *why, apl_error *err)
 {
     (void)file;
-    for (unsigned i = 0; i < t->count; i++) {
-        apl_status status = take_value(t, t->fields[i], feature_of(&t->example, t->fields[i]), why);
-        if (status == APL_E_NOMEM || t->fields[i]->values.failed)
+    for (unsigned i = 0; i < t->fields.count; i++) {
+        apl_status status =
+            take_value(t, t->fields.field[i], feature_of(&t->example, t->fields.field[i]), why);
+        if (status == APL_E_NOMEM || t->fields.field[i]->values.failed)
             return fail_nomem(err);
         *bad = status != APL_OK;
         if (*bad)
@@ -389,7 +224,7 @@ static apl_status begin_tf_file(struct tfrecord *t, size_t file, apl_error *err)
     snprintf(name, sizeof name, "%s-%u", split, number);
     if (!t->writer) {
         TRY(t->host->writer(t->host->user, &t->writer, err));
-        TRY(t->host->not_the_source(t->host->user, add_tf_fields(t, err)));
+        TRY(t->host->not_the_source(t->host->user, tf_fields_add(&t->fields, t->writer, err)));
     }
     return t->host->not_the_source(
         t->host->user, apl_writer_begin_member(t->writer, name, split, n.split_rank << 16 | number, err));
@@ -400,9 +235,9 @@ static apl_status read_tfrecord(void *state, apl_error *err)
     struct tfrecord *t = state;
     for (size_t i = 0; i < t->host->file_count; i++)
         TRY(each_record(t, i, learn_record, false, err));
-    if (t->count == 0)
+    if (t->fields.count == 0)
         return fail(err, APL_E_SOURCE, "%s: has no tf.train.Example with a feature", t->host->source);
-    qsort(t->fields, t->count, sizeof *t->fields, by_feature_name);
+    tf_fields_sort(&t->fields);
     for (size_t i = 0; i < t->host->file_count; i++) {
         TRY(begin_tf_file(t, i, err));
         TRY(each_record(t, i, write_record, true, err));
@@ -424,11 +259,7 @@ static void close_tfrecord(void *state)
     struct tfrecord *t = state;
     if (!t)
         return;
-    for (unsigned i = 0; i < t->count; i++) {
-        buffer_free(&t->fields[i]->values);
-        image_free(&t->fields[i]->made);
-        free(t->fields[i]);
-    }
+    tf_fields_free(&t->fields);
     buffer_free(&t->frame.bytes);
     image_maker_free(t->maker);
     free(t);

@@ -1,8 +1,7 @@
 /* Tokens: streams of u16 or u32, as they are or as NumPy's arrays, and the pairs of index and data in which documents are kept apart.
  * Each document is a record; a stream is cut behind each token that ends a document, or else into pieces of equal length. */
 #include "file_name.h"
-#include "format.h"
-#include "npy_header.h"
+#include "token_files.h"
 #include "token_index.h"
 
 #include <inttypes.h>
@@ -11,23 +10,9 @@
 #define CHUNK_TOKENS  65536u /* of a stream whose documents are not known */
 #define STREAM_TOKENS 16384u /* taken at once */
 
-/* A file of tokens. */
-struct token_file {
-    size_t file;
-    apl_dtype dtype; /* in the file: an integer */
-    bool swap;
-    uint64_t header; /* bytes before the tokens */
-    uint64_t count;  /* FORMAT_UNKNOWN: as many as there are */
-    const char *split;
-    uint32_t split_rank;
-    bool indexed; /* there is an index */
-    size_t index; /* its file */
-};
-
 struct tokens {
     const struct format_host *host;
-    struct token_file *files;
-    size_t count;
+    struct token_files files;
     apl_writer *writer;
     apl_dtype dtype; /* in the store: u16 or u32 */
     struct buffer document;
@@ -49,152 +34,9 @@ static bool wants_tokens(const void *state, const char *name)
            name_ends(name, ".tokens");
 }
 
-/* The names without their endings are the same. */
-static bool is_pair(const char *index, const char *data)
-{
-    size_t n = strlen(index);
-    return name_ends(index, ".idx") && name_ends(data, ".bin") && strlen(data) == n &&
-           memcmp(index, data, n - 3) == 0;
-}
-
 static bool belongs_to_tokens(const char *name, const char *other)
 {
-    return is_pair(name, other) || is_pair(other, name);
-}
-
-static bool is_index(const struct tokens *t, size_t file)
-{
-    return sniff_tokens(&t->host->files[file]);
-}
-
-/* A message of a parser gets the file's name. */
-static apl_status in_file(const struct tokens *t, size_t file, apl_status status, const apl_error *why,
-                          apl_error *err)
-{
-    return fail(err, status, "%s: %s", t->host->files[file].path, why->message);
-}
-
-static apl_status find_file_split(const struct tokens *t, struct token_file *f, apl_error *err)
-{
-    struct file_name name;
-    const struct format_file *file = &t->host->files[f->file];
-    if (!file_name_read(&name, file->name))
-        return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", file->path);
-    f->split = name.split ? name.split : "train";
-    f->split_rank = name.split_rank;
-    return APL_OK;
-}
-
-/* ---------------------------------------------------------------------------------------------------- NumPy's */
-
-static bool is_array(const struct format_file *file)
-{
-    return file->head_size >= 10 && memcmp(file->head, "\x93NUMPY", 6) == 0;
-}
-
-static apl_status describe_array(struct tokens *t, struct token_file *f, apl_error *err)
-{
-    const struct format_host *host = t->host;
-    struct format_stream *stream;
-    struct npy_header h;
-    apl_error why;
-    TRY(host->open_file(host->user, f->file, &stream, err));
-    apl_status status = npy_header_read(stream->cursor, &h, &why);
-    if (status == APL_E_INCOMPLETE)
-        return host->cut_off(host->user, stream, err);
-    host->drop_file(host->user, stream);
-    if (status != APL_OK)
-        return in_file(t, f->file, status, &why, err);
-    if (h.structured || h.ndim != 1 || h.fields[0].dtype < APL_U8 || h.fields[0].dtype > APL_I64)
-        return fail(err, APL_E_SOURCE, "%s: is not one row of integers, as a stream of tokens is",
-                    host->files[f->file].path);
-    f->dtype = h.fields[0].dtype;
-    f->swap = h.fields[0].swap;
-    f->header = h.size;
-    f->count = (uint64_t)h.shape[0];
-    return APL_OK;
-}
-
-/* ------------------------------------------------------------------------------------------------------ files */
-
-static apl_status describe_stream(struct tokens *t, struct token_file *f, apl_error *err)
-{
-    const struct format_file *file = &t->host->files[f->file];
-    f->dtype = t->host->options->tokens;
-    f->count = FORMAT_UNKNOWN;
-    if (f->dtype != APL_U16 && f->dtype != APL_U32)
-        return fail(err, APL_E_INVALID,
-                    "%s: is a stream of tokens: tell whether they are u16 or u32 (--tokens u16)", file->path);
-    if (file->size != FORMAT_UNKNOWN && file->size % apl_dtype_size(f->dtype) != 0)
-        return fail(err, APL_E_SOURCE, "%s: its %" PRIu64 " bytes are no whole number of %s tokens",
-                    file->path, file->size, apl_dtype_name(f->dtype));
-    return APL_OK;
-}
-
-static apl_status describe_indexed(struct tokens *t, struct token_file *f, apl_error *err)
-{
-    struct token_index index;
-    apl_error why;
-    const struct format_host *host = t->host;
-    struct format_stream *stream;
-    TRY(host->open_file(host->user, f->index, &stream, err));
-    apl_status status = token_index_read(stream->cursor, host->files[f->index].size, &index, &why);
-    host->drop_file(host->user, stream);
-    if (status != APL_OK)
-        return in_file(t, f->index, status, &why, err);
-    f->dtype = index.dtype;
-    f->count = FORMAT_UNKNOWN;
-    return APL_OK;
-}
-
-/* The index of a file of tokens, if there is one: is it? */
-static bool find_index(const struct tokens *t, struct token_file *f)
-{
-    for (size_t i = 0; i < t->host->file_count; i++)
-        if (is_index(t, i) && is_pair(t->host->files[i].name, t->host->files[f->file].name)) {
-            f->index = i;
-            return true;
-        }
-    return false;
-}
-
-static apl_status check_index_used(const struct tokens *t, size_t index, apl_error *err)
-{
-    for (size_t i = 0; i < t->count; i++)
-        if (t->files[i].indexed && t->files[i].index == index)
-            return APL_OK;
-    return fail(err, APL_E_INCOMPLETE,
-                "%s: the file with its tokens, of the same name but .bin, is not there",
-                t->host->files[index].path);
-}
-
-static apl_status describe_files(struct tokens *t, apl_error *err)
-{
-    for (size_t i = 0; i < t->host->file_count; i++) {
-        struct token_file *f = &t->files[t->count];
-        if (is_index(t, i))
-            continue;
-        *f = (struct token_file){.file = i};
-        f->indexed = find_index(t, f);
-        TRY(find_file_split(t, f, err));
-        TRY(f->indexed                     ? describe_indexed(t, f, err)
-            : is_array(&t->host->files[i]) ? describe_array(t, f, err)
-                                           : describe_stream(t, f, err));
-        t->count++;
-    }
-    for (size_t i = 0; i < t->host->file_count; i++)
-        if (is_index(t, i))
-            TRY(check_index_used(t, i, err));
-    return APL_OK;
-}
-
-/* Two bytes a token where that is enough for every file: what is stored does not depend on what tokens there happen to be. */
-static void pick_dtype(struct tokens *t)
-{
-    t->dtype = APL_U16;
-    for (size_t i = 0; i < t->count; i++)
-        if (apl_dtype_size(t->files[i].dtype) > 2)
-            t->dtype = APL_U32;
+    return token_files_pair(name, other) || token_files_pair(other, name);
 }
 
 /* --------------------------------------------------------------------------------------------------- documents */
@@ -357,7 +199,7 @@ static apl_status read_pair(struct tokens *t, const struct token_file *f, struct
             TRY(append_document(t, err));
     }
     if (status != APL_END)
-        return in_file(t, f->index, status, &why, err);
+        return token_files_blame(&t->files, f->index, status, &why, err);
     return cursor_at_end(data->cursor)
                ? APL_OK
                : fail(err, APL_E_SOURCE, "%s: has bytes behind the %" PRIu64 " tokens of its index",
@@ -375,7 +217,7 @@ static apl_status open_index(const struct tokens *t, const struct token_file *f,
         TRY(host->open_file(host->user, f->index, &streams[i], err));
     apl_status status = token_index_open(reader, host->files[f->index].size, streams[0]->cursor,
                                          streams[1]->cursor, streams[2]->cursor, streams[3]->cursor, &why);
-    return status == APL_OK ? APL_OK : in_file(t, f->index, status, &why, err);
+    return status == APL_OK ? APL_OK : token_files_blame(&t->files, f->index, status, &why, err);
 }
 
 static apl_status read_indexed(struct tokens *t, const struct token_file *f, struct format_stream *data,
@@ -426,10 +268,10 @@ static apl_status read_token_file(struct tokens *t, const struct token_file *f, 
 static apl_status read_tokens(void *state, apl_error *err)
 {
     struct tokens *t = state;
-    TRY(describe_files(t, err));
-    pick_dtype(t);
-    for (size_t i = 0; i < t->count; i++)
-        TRY(read_token_file(t, &t->files[i], err));
+    TRY(token_files_find(&t->files, err));
+    t->dtype = token_files_dtype(&t->files);
+    for (size_t i = 0; i < t->files.count; i++)
+        TRY(read_token_file(t, &t->files.file[i], err));
     return t->records > 0 ? APL_OK : fail(err, APL_E_SOURCE, "%s: has no tokens", t->host->source);
 }
 
@@ -447,7 +289,7 @@ static void close_tokens(void *state)
     if (!t)
         return;
     buffer_free(&t->document);
-    free(t->files);
+    free(t->files.file);
     free(t);
 }
 
@@ -457,10 +299,10 @@ static apl_status open_tokens(const struct format_host *host, void **state, apl_
     if (!t)
         return fail_nomem(err);
     t->host = host;
-    t->files = calloc(host->file_count + 1, sizeof *t->files);
-    if (!t->files) {
+    apl_status status = token_files_open(&t->files, host, err);
+    if (status != APL_OK) {
         free(t);
-        return fail_nomem(err);
+        return status;
     }
     *state = t;
     return APL_OK;

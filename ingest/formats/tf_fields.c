@@ -1,0 +1,174 @@
+/* The fields that features become: see tf_fields.h. */
+#include "tf_fields.h"
+
+#include "arrays.h"
+#include "file_name.h"
+#include "image_kind.h"
+#include "utf8.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct tf_field *find_feature(const struct tf_fields *t, const struct tf_feature *f, unsigned guess)
+{
+    for (unsigned i = 0; i < t->count; i++) {
+        struct tf_field *field = t->field[(guess + i) % t->count];
+        if (strlen(field->name) == f->name_size && memcmp(field->name, f->name, f->name_size) == 0)
+            return field;
+    }
+    return NULL;
+}
+
+static apl_status add_feature(struct tf_fields *t, const struct tf_feature *f, const struct tf_place *at,
+                              struct tf_field **out, apl_error *err)
+{
+    if (t->count == TF_MAX_FEATURES)
+        return fail(err, APL_E_SOURCE, "%s: record %" PRIu64 ": with it there are more than %u features",
+                    at->path, at->record, TF_MAX_FEATURES);
+    struct tf_field *field = calloc(1, sizeof *field);
+    if (!field)
+        return fail_nomem(err);
+    memcpy(field->name, f->name, f->name_size);
+    field->kind = f->kind;
+    field->first = *at;
+    field->least = UINT64_MAX;
+    field->text = true;
+    t->field[t->count++] = field;
+    *out = field;
+    return APL_OK;
+}
+
+static void learn_bytes(struct tf_field *field, const struct tf_feature *f)
+{
+    const char *image = f->bytes_size ? image_kind(f->bytes, f->bytes_size) : NULL;
+    bool same = field->image && image && strcmp(field->image, image) == 0;
+    field->image = field->seen == 0 || same ? image : NULL;
+    field->text = field->text && utf8_valid(f->bytes, f->bytes_size) && !memchr(f->bytes, 0, f->bytes_size);
+}
+
+static void learn_feature(struct tf_field *field, const struct tf_feature *f)
+{
+    uint64_t n = f->kind == TF_BYTES ? f->bytes_size : f->count;
+    if (f->kind == TF_BYTES)
+        learn_bytes(field, f);
+    field->seen++;
+    field->least = n < field->least ? n : field->least;
+    field->most = n > field->most ? n : field->most;
+}
+
+/* Has it a value? A list without any is as good as none. */
+bool tf_has_value(const struct tf_feature *f)
+{
+    return f->kind != TF_NONE && f->count > 0;
+}
+
+apl_status tf_fields_learn(struct tf_fields *t, const struct tf_example *example, const struct tf_place *at,
+                           apl_error *err)
+{
+    for (unsigned i = 0; i < example->count; i++) {
+        const struct tf_feature *f = &example->features[i];
+        struct tf_field *field = find_feature(t, f, i);
+        if (!tf_has_value(f))
+            continue;
+        if (!field)
+            TRY(add_feature(t, f, at, &field, err));
+        if (field->kind == f->kind)
+            learn_feature(field, f);
+    }
+    t->records++;
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------- fields */
+
+static int by_feature_name(const void *a, const void *b)
+{
+    return strcmp((*(struct tf_field *const *)a)->name, (*(struct tf_field *const *)b)->name);
+}
+
+/* All records have it, and of one length. */
+bool tf_is_fixed(const struct tf_fields *t, const struct tf_field *f)
+{
+    return f->seen == t->records && f->least == f->most && f->least > 0;
+}
+
+/* Files of one kind in every record. */
+bool tf_is_image(const struct tf_fields *t, const struct tf_field *f)
+{
+    static const char *const kinds[] = {"JPEG", "PNG", "GIF", "WebP", "BMP", "TIFF", NULL};
+    return f->kind == TF_BYTES && f->image && f->seen == t->records && word_in(f->image, kinds);
+}
+
+bool tf_is_jpeg(const struct tf_fields *t, const struct tf_field *f)
+{
+    return tf_is_image(t, f) && strcmp(f->image, "JPEG") == 0;
+}
+
+bool tf_is_text(const struct tf_field *f)
+{
+    return f->kind == TF_BYTES && f->text;
+}
+
+/* A name such as image/class/label is that of a label. */
+static apl_role role_of(const struct tf_field *f)
+{
+    const char *slash = strrchr(f->name, '/');
+    return is_label_name(slash ? slash + 1 : f->name) ? APL_TARGET : APL_INPUT;
+}
+
+static apl_status add_kept_image(apl_writer *writer, const struct tf_field *f, apl_error *err)
+{
+    static const int64_t any[1] = {-1};
+    char media[32] = "image/";
+    for (size_t i = 0; i < strlen(f->image) && i < 16; i++)
+        media[6 + i] = (char)(f->image[i] | 0x20);
+    TRY(apl_writer_add_field(writer, f->name, APL_U8, APL_INPUT, 1, any, err));
+    return apl_writer_set_media(writer, f->name, media, err);
+}
+
+static apl_status add_tf_field(const struct tf_fields *t, apl_writer *writer, const struct tf_field *f,
+                               apl_error *err)
+{
+    const int64_t shape[1] = {tf_is_fixed(t, f) && !tf_is_text(f) ? (int64_t)f->least : -1};
+    if (tf_is_image(t, f))
+        return add_kept_image(writer, f, err);
+    if (tf_is_text(f))
+        return apl_writer_add_field(writer, f->name, APL_UTF8, role_of(f), 1, shape, err);
+    if (f->kind == TF_BYTES)
+        return apl_writer_add_field(writer, f->name, APL_U8, role_of(f), 1, shape, err);
+    return apl_writer_add_field(writer, f->name, f->kind == TF_INTS ? APL_I64 : APL_F32, role_of(f),
+                                shape[0] != 1, shape, err);
+}
+
+/* After all features, the shapes of JPEG images. */
+apl_status tf_fields_add(struct tf_fields *t, apl_writer *writer, apl_error *err)
+{
+    static const int64_t three[1] = {3};
+    unsigned columns = t->count;
+    for (unsigned i = 0; i < t->count; i++)
+        TRY(add_tf_field(t, writer, t->field[i], err));
+    for (unsigned i = 0; i < t->count; i++) {
+        char name[APL_MAX_NAME + 8];
+        if (!tf_is_jpeg(t, t->field[i]))
+            continue;
+        snprintf(name, sizeof name, "%s_shape", t->field[i]->name);
+        TRY(apl_writer_add_field(writer, name, APL_U32, APL_NAME, 1, three, err));
+        t->field[i]->shape_column = columns++;
+    }
+    return APL_OK;
+}
+
+void tf_fields_sort(struct tf_fields *t)
+{
+    qsort(t->field, t->count, sizeof *t->field, by_feature_name);
+}
+
+void tf_fields_free(struct tf_fields *t)
+{
+    for (unsigned i = 0; i < t->count; i++) {
+        buffer_free(&t->field[i]->values);
+        image_free(&t->field[i]->made);
+        free(t->field[i]);
+    }
+}

@@ -1,0 +1,159 @@
+/* The files of tokens that a source has: see token_files.h. */
+#include "token_files.h"
+
+#include "file_name.h"
+#include "npy_header.h"
+#include "token_index.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* The names without their endings are the same. */
+bool token_files_pair(const char *index, const char *data)
+{
+    size_t n = strlen(index);
+    return name_ends(index, ".idx") && name_ends(data, ".bin") && strlen(data) == n &&
+           memcmp(index, data, n - 3) == 0;
+}
+
+static bool is_index(const struct token_files *t, size_t file)
+{
+    return token_index_is(t->host->files[file].head, t->host->files[file].head_size);
+}
+
+/* A message of a parser gets the file's name. */
+apl_status token_files_blame(const struct token_files *t, size_t file, apl_status status,
+                             const apl_error *why, apl_error *err)
+{
+    return fail(err, status, "%s: %s", t->host->files[file].path, why->message);
+}
+
+static apl_status find_file_split(const struct token_files *t, struct token_file *f, apl_error *err)
+{
+    struct file_name name;
+    const struct format_file *file = &t->host->files[f->file];
+    if (!file_name_read(&name, file->name))
+        return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", file->path);
+    f->split = name.split ? name.split : "train";
+    f->split_rank = name.split_rank;
+    return APL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- NumPy's */
+
+static bool is_array(const struct format_file *file)
+{
+    return file->head_size >= 10 && memcmp(file->head, "\x93NUMPY", 6) == 0;
+}
+
+static apl_status describe_array(struct token_files *t, struct token_file *f, apl_error *err)
+{
+    const struct format_host *host = t->host;
+    struct format_stream *stream;
+    struct npy_header h;
+    apl_error why;
+    TRY(host->open_file(host->user, f->file, &stream, err));
+    apl_status status = npy_header_read(stream->cursor, &h, &why);
+    if (status == APL_E_INCOMPLETE)
+        return host->cut_off(host->user, stream, err);
+    host->drop_file(host->user, stream);
+    if (status != APL_OK)
+        return token_files_blame(t, f->file, status, &why, err);
+    if (h.structured || h.ndim != 1 || h.fields[0].dtype < APL_U8 || h.fields[0].dtype > APL_I64)
+        return fail(err, APL_E_SOURCE, "%s: is not one row of integers, as a stream of tokens is",
+                    host->files[f->file].path);
+    f->dtype = h.fields[0].dtype;
+    f->swap = h.fields[0].swap;
+    f->header = h.size;
+    f->count = (uint64_t)h.shape[0];
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ files */
+
+static apl_status describe_stream(struct token_files *t, struct token_file *f, apl_error *err)
+{
+    const struct format_file *file = &t->host->files[f->file];
+    f->dtype = t->host->options->tokens;
+    f->count = FORMAT_UNKNOWN;
+    if (f->dtype != APL_U16 && f->dtype != APL_U32)
+        return fail(err, APL_E_INVALID,
+                    "%s: is a stream of tokens: tell whether they are u16 or u32 (--tokens u16)", file->path);
+    if (file->size != FORMAT_UNKNOWN && file->size % apl_dtype_size(f->dtype) != 0)
+        return fail(err, APL_E_SOURCE, "%s: its %" PRIu64 " bytes are no whole number of %s tokens",
+                    file->path, file->size, apl_dtype_name(f->dtype));
+    return APL_OK;
+}
+
+static apl_status describe_indexed(struct token_files *t, struct token_file *f, apl_error *err)
+{
+    struct token_index index;
+    apl_error why;
+    const struct format_host *host = t->host;
+    struct format_stream *stream;
+    TRY(host->open_file(host->user, f->index, &stream, err));
+    apl_status status = token_index_read(stream->cursor, host->files[f->index].size, &index, &why);
+    host->drop_file(host->user, stream);
+    if (status != APL_OK)
+        return token_files_blame(t, f->index, status, &why, err);
+    f->dtype = index.dtype;
+    f->count = FORMAT_UNKNOWN;
+    return APL_OK;
+}
+
+/* The index of a file of tokens, if there is one: is it? */
+static bool find_index(const struct token_files *t, struct token_file *f)
+{
+    for (size_t i = 0; i < t->host->file_count; i++)
+        if (is_index(t, i) && token_files_pair(t->host->files[i].name, t->host->files[f->file].name)) {
+            f->index = i;
+            return true;
+        }
+    return false;
+}
+
+static apl_status check_index_used(const struct token_files *t, size_t index, apl_error *err)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->file[i].indexed && t->file[i].index == index)
+            return APL_OK;
+    return fail(err, APL_E_INCOMPLETE,
+                "%s: the file with its tokens, of the same name but .bin, is not there",
+                t->host->files[index].path);
+}
+
+apl_status token_files_find(struct token_files *t, apl_error *err)
+{
+    for (size_t i = 0; i < t->host->file_count; i++) {
+        struct token_file *f = &t->file[t->count];
+        if (is_index(t, i))
+            continue;
+        *f = (struct token_file){.file = i};
+        f->indexed = find_index(t, f);
+        TRY(find_file_split(t, f, err));
+        TRY(f->indexed                     ? describe_indexed(t, f, err)
+            : is_array(&t->host->files[i]) ? describe_array(t, f, err)
+                                           : describe_stream(t, f, err));
+        t->count++;
+    }
+    for (size_t i = 0; i < t->host->file_count; i++)
+        if (is_index(t, i))
+            TRY(check_index_used(t, i, err));
+    return APL_OK;
+}
+
+/* Two bytes a token where that is enough for every file: what is stored does not depend on what tokens there happen to be. */
+apl_dtype token_files_dtype(const struct token_files *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (apl_dtype_size(t->file[i].dtype) > 2)
+            return APL_U32;
+    return APL_U16;
+}
+
+apl_status token_files_open(struct token_files *t, const struct format_host *host, apl_error *err)
+{
+    t->host = host;
+    t->file = calloc(host->file_count + 1, sizeof *t->file);
+    return t->file ? APL_OK : fail_nomem(err);
+}
