@@ -92,11 +92,18 @@ typedef struct apl_ingest_options {
     const char *images;
     /* 1 ... 100: re-encode all images in folders as JPEG of this quality, those that are JPEG files too; 0: do not. */
     int jpeg_quality;
+    /* Sizes in pixels, 0 meaning that there is no rule: resize images so that their shorter side is this long, or to this width and
+     * height; then those whose longer side is above max_side, so that it is that. Antialiased, as by a reader's Resize. A JPEG file
+     * that is resized is re-encoded, at jpeg_quality or else 90; one that has the size already stays as it is. */
+    uint32_t resize_short, resize_width, resize_height, max_side;
+    /* 1: images whose EXIF says that they are to be turned or mirrored are; JPEG files are re-encoded for that, at jpeg_quality or
+     * else 95. */
+    int orient;
 } apl_ingest_options;
 #define APL_INGEST_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
-            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0                                          \
+            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0                           \
     }
 
 /* The result of an ingest. */

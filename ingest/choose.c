@@ -1,6 +1,7 @@
 /* Which format a source is of: see choose.h. */
 #include "choose.h"
 
+#include "image_options.h"
 #include "members.h"
 #include "source.h"
 
@@ -27,6 +28,9 @@ static apl_status begin_format(struct ingest *in, const struct format *format, a
         return fail(err, APL_E_INVALID, "the format %s has no streams of tokens to cut", format->name);
     if (in->options.class_count && format != &format_idx && format != &format_npy)
         return fail(err, APL_E_INVALID, "the format %s takes no names of classes", format->name);
+    if (image_options_given(&in->options) && format != &format_folder && format != &format_list)
+        return fail(err, APL_E_INVALID, "images of the format %s are not decoded, resized or turned",
+                    format->name);
     return format->open(&in->host, &in->state, err);
 }
 

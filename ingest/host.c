@@ -79,8 +79,6 @@ static apl_status give_writer(void *user, apl_writer **writer, apl_error *err)
 {
     struct ingest *in = user;
     apl_status status = APL_OK;
-    if (!in->writing.tool)
-        in->writing.tool = "aplingest " APL_VERSION_STRING;
     if (!in->writer)
         status = apl_writer_open(in->db, &in->writing, &in->writer, err);
     *writer = in->writer;

@@ -8,6 +8,7 @@
 struct ingest {
     apl_ingest_options options;
     apl_writer_options writing;
+    char tool[512]; /* what the store keeps as what made it */
     const char *db;
     const char **paths; /* of all sources */
     struct sources sources;

@@ -1,6 +1,7 @@
 /* apl_ingest: a source is read member by member, and what its format makes of them appended to a writer. */
 #include "choose.h"
 #include "hash.h"
+#include "image_options.h"
 #include "members.h"
 #include "sized.h"
 
@@ -46,25 +47,6 @@ static apl_status commit(struct ingest *in, apl_ingest_summary *sum, apl_error *
     return APL_OK;
 }
 
-static apl_status take_image_options(struct ingest *in, apl_error *err)
-{
-    const char *images = in->options.images;
-    int quality = in->options.jpeg_quality;
-    if (images && strcmp(images, "jpeg") != 0 && strcmp(images, "pixels") != 0)
-        return fail(err, APL_E_INVALID, "images become jpeg or pixels, not %.64s", images);
-    if (quality < 0 || quality > 100)
-        return fail(err, APL_E_INVALID, "a JPEG quality of %d: it is from 1 to 100", quality);
-    if (quality && images && strcmp(images, "pixels") == 0)
-        return fail(err, APL_E_INVALID, "images become pixels, or JPEG files of quality %d, not both",
-                    quality);
-    in->host.jpeg_quality = quality;
-    in->host.images = quality                         ? IMAGES_JPEG
-                      : !images                       ? IMAGES_AUTO
-                      : strcmp(images, "pixels") == 0 ? IMAGES_PIXELS
-                                                      : IMAGES_JPEG;
-    return APL_OK;
-}
-
 static apl_status take_ingest_options(struct ingest *in, const apl_ingest_options *options, apl_error *err)
 {
     in->options = (apl_ingest_options)APL_INGEST_OPTIONS_INIT;
@@ -72,7 +54,11 @@ static apl_status take_ingest_options(struct ingest *in, const apl_ingest_option
     TRY(options_take(&in->options, sizeof in->options, options, "apl_ingest_options", err));
     TRY(options_take(&in->writing, sizeof in->writing, in->options.writer, "apl_writer_options", err));
     host_begin(in);
-    return take_image_options(in, err);
+    TRY(image_options_take(&in->options, &in->host.images, err));
+    in->writing.tool = image_options_tool(
+        &in->options, in->writing.tool ? in->writing.tool : "aplingest " APL_VERSION_STRING, in->tool,
+        sizeof in->tool);
+    return APL_OK;
 }
 
 static apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)

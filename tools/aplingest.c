@@ -173,6 +173,37 @@ static int take_jpeg(void *user, const char *text)
     return 0;
 }
 
+/* short=N or WIDTHxHEIGHT. */
+static int take_resize(void *user, const char *text)
+{
+    struct job *job = user;
+    uint64_t width = 0, height = 0, shorter = 0;
+    char first[16] = "";
+    const char *x = strchr(text, 'x');
+    if (strncmp(text, "short=", 6) == 0 && parse_number(text + 6, 1, 65500, &shorter)) {
+        job->ingest.resize_short = (uint32_t)shorter;
+        return 0;
+    }
+    if (x && (size_t)(x - text) < sizeof first)
+        memcpy(first, text, (size_t)(x - text));
+    if (!x || !parse_number(first, 1, 65500, &width) || !parse_number(x + 1, 1, 65500, &height))
+        return misuse("images are resized to short=N or WIDTHxHEIGHT, such as short=256 or 224x224, not '%s'",
+                      shown(text));
+    job->ingest.resize_width = (uint32_t)width;
+    job->ingest.resize_height = (uint32_t)height;
+    return 0;
+}
+
+static int take_max_side(void *user, const char *text)
+{
+    struct job *job = user;
+    uint64_t side;
+    if (!parse_number(text, 1, 65500, &side))
+        return misuse("the longest side of images must be 1 to 65500, not '%s'", shown(text));
+    job->ingest.max_side = (uint32_t)side;
+    return 0;
+}
+
 static int take_version(void *user, const char *value)
 {
     (void)user;
@@ -186,10 +217,17 @@ static const struct option_row rows[] = {
      "cifar, folder, idx, npy, list, tfrecord, tokens or raw\n(default: told from the source)", OPTION_CALL,
      0, take_source_format},
     {0, "images", "KIND",
-     "jpeg: keep JPEG files, others become such; pixels: decode all (default: as most are)", OPTION_CALL, 0,
+     "jpeg: keep JPEG files, others become such; pixels: decode all\n(default: as most are)", OPTION_CALL, 0,
      take_images},
     {0, "jpeg", "QUALITY", "re-encode all images as JPEG, at a quality of 1 to 100", OPTION_CALL, 0,
      take_jpeg},
+    {0, "resize", "SIZE",
+     "resize images: short=N, the shorter side; or WIDTHxHEIGHT (JPEG files are\nre-encoded, at quality 90 "
+     "unless --jpeg says otherwise)",
+     OPTION_CALL, 0, take_resize},
+    {0, "max-side", "N", "make images smaller whose longer side is above N", OPTION_CALL, 0, take_max_side},
+    {0, "orient", NULL, "turn images as their EXIF says (JPEG files are re-encoded, at quality 95)",
+     OPTION_SWITCH, offsetof(struct job, ingest.orient), NULL},
     {0, "classes", "FILE", "the names of the classes, one a line, for labels without names (idx, npy)",
      OPTION_TEXT, offsetof(struct job, classes), NULL},
     {0, "tokens", "TYPE", "the source is streams of tokens of that type: u16 or u32", OPTION_CALL, 0,

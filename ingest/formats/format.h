@@ -8,6 +8,7 @@
 
 #include "apl_ingest.h"
 #include "bytes.h"
+#include "image_rules.h"
 #include "status.h"
 
 #define FORMAT_UNKNOWN UINT64_MAX
@@ -28,9 +29,6 @@ struct format_file {
 struct format_stream {
     struct cursor *cursor;
 };
-/* What becomes of images: what most of them are; JPEG files, as which the others are re-encoded; or samples. */
-enum format_images { IMAGES_AUTO, IMAGES_JPEG, IMAGES_PIXELS };
-
 /* A part of a file, as a member of a zip archive is. */
 struct format_part {
     const char *name;      /* for messages, safe to print; must live as long as its stream */
@@ -48,8 +46,7 @@ struct format_host {
     const apl_ingest_options *options; /* as the caller gave them: those that are one format's */
     bool partial;                      /* accept a source that lacks members or records */
     bool unchecked;                    /* do not decode images to see whether they can be */
-    enum format_images images;
-    int jpeg_quality; /* above 0: all images become JPEG files of that quality */
+    struct image_rules images;
     unsigned threads; /* for decoding; as everywhere in apl.h */
     /* The store's writer, opened when it is first asked for. */
     apl_status (*writer)(void *user, apl_writer **writer, apl_error *err);

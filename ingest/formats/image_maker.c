@@ -4,13 +4,19 @@
 #include "image_kind.h"
 #include "jpeg_check.h"
 #include "jpeg_write.h"
+#include "resize.h"
+#include "turn.h"
 
-#define RECODED_QUALITY 100
+#define RECODED_QUALITY 100 /* of what is no JPEG */
+#define TURNED_QUALITY  95
+#define RESIZED_QUALITY 90
 #define KEPT_SAMPLES    ((size_t)1 << 20) /* of an image, for the next one */
 
 struct image_maker {
     struct jpeg_decoder *jpeg;
     struct image_decoder *decoder;
+    struct resizer resizer;
+    struct scratch spare;
 };
 
 const char *image_remark_text(enum image_remark remark)
@@ -18,6 +24,10 @@ const char *image_remark_text(enum image_remark remark)
     static const char *const texts[REMARKS] = {
         [REMARK_RECODED] = "images that are no JPEGs, re-encoded as JPEG at quality 100 (lossy)",
         [REMARK_QUALITY] = "images re-encoded as JPEG at the quality asked for (lossy)",
+        [REMARK_RESIZED] = "images resized",
+        [REMARK_RESIZED_JPEG] = "images resized, and re-encoded as JPEG at quality 90 (lossy)",
+        [REMARK_TURNED] = "images made upright",
+        [REMARK_TURNED_JPEG] = "images made upright, and re-encoded as JPEG at quality 95 (lossy)",
         [REMARK_NARROWED] = "images of 16 bits, reduced to 8",
         [REMARK_NO_ALPHA] = "images whose alpha was left out",
         [REMARK_FIRST] = "images of several frames or pages, of which the first was taken",
@@ -44,6 +54,8 @@ void image_maker_free(struct image_maker *m)
         return;
     jpeg_decoder_free(m->jpeg);
     image_decoder_free(m->decoder);
+    resizer_free(&m->resizer);
+    scratch_free(&m->spare);
     free(m);
 }
 
@@ -64,10 +76,18 @@ static bool is_jpeg(const struct made_image *image)
     return kind && strcmp(kind, "JPEG") == 0;
 }
 
+/* Is there a rule that may change a JPEG file? */
+static bool changes_any(const struct image_rules *rules)
+{
+    const struct image_sizes *sizes = &rules->sizes;
+    return rules->quality || rules->orient || sizes->shorter || sizes->width || sizes->height ||
+           sizes->longest;
+}
+
 size_t image_maker_need(struct image_maker *m, const struct image_plan *plan, const struct made_image *image)
 {
     struct image_info info;
-    if (plan->keep && !plan->quality && is_jpeg(image))
+    if (plan->keep && !changes_any(&plan->rules) && is_jpeg(image))
         return 0;
     if (image_decoder_probe(m->decoder, image->bytes.data, image->bytes.size, &info, NULL) != APL_OK)
         return 0;
@@ -103,23 +123,54 @@ static void narrow(struct made_image *image)
     image->remarks[REMARK_NARROWED] = true;
 }
 
-static apl_status take_samples(struct image_maker *m, const struct image_plan *plan, struct made_image *image,
-                               apl_error *err)
+/* Turns and scales what was decoded. */
+static apl_status shape_samples(struct image_maker *m, const struct image_rules *rules, unsigned orientation,
+                                struct made_image *image, apl_error *err)
 {
-    struct image_info info;
+    struct raster *s = &image->samples;
+    if (rules->orient && orientation > 1) {
+        TRY(raster_turn(s, orientation, &m->spare, err));
+        image->remarks[REMARK_TURNED] = true;
+    }
+    uint32_t height = s->height, width = s->width;
+    if (resize_size(&rules->sizes, &height, &width)) {
+        TRY(raster_resize(s, &m->resizer, height, width, err));
+        image->remarks[REMARK_RESIZED] = true;
+    }
+    return APL_OK;
+}
+
+static apl_status take_samples(struct image_maker *m, const struct image_plan *plan, struct made_image *image,
+                               struct image_info *info, apl_error *err)
+{
     struct raster *s = &image->samples;
     if (s->planes.size > KEPT_SAMPLES)
         raster_free(s);
+    TRY(image_decoder_read(m->decoder, image->bytes.data, image->bytes.size, info, s, err));
+    if (s->bits == 16 && plan->bits == 8)
+        narrow(image);
+    TRY(shape_samples(m, &plan->rules, info->orientation, image, err));
+    image->remarks[REMARK_FIRST] = info->more;
+    image->remarks[REMARK_PROFILE] = info->profile;
+    memcpy(image->shape, (const uint32_t[]){s->channels, s->height, s->width}, sizeof image->shape);
+    return APL_OK;
+}
+
+/* Would its samples, decoded and changed by the rules, be too many for a value? Told before memory is taken. */
+static apl_status check_value_size(struct image_maker *m, const struct image_plan *plan,
+                                   const struct made_image *image, apl_error *err)
+{
+    struct image_info info;
     TRY(image_decoder_probe(m->decoder, image->bytes.data, image->bytes.size, &info, err));
+    if (plan->rules.orient && info.orientation >= 5) {
+        uint32_t height = info.height;
+        info.height = info.width;
+        info.width = height;
+    }
+    resize_size(&plan->rules.sizes, &info.height, &info.width);
     if (raster_bytes(&info) > APL_MAX_VALUE)
         return fail(err, APL_E_UNSUPPORTED, "%u x %u pixels are %zu bytes, more than the %u of a value",
                     info.width, info.height, raster_bytes(&info), APL_MAX_VALUE);
-    TRY(image_decoder_read(m->decoder, image->bytes.data, image->bytes.size, &info, s, err));
-    if (s->bits == 16 && plan->bits == 8)
-        narrow(image);
-    image->remarks[REMARK_FIRST] = info.more;
-    image->remarks[REMARK_PROFILE] = info.profile;
-    memcpy(image->shape, (const uint32_t[]){s->channels, s->height, s->width}, sizeof image->shape);
     return APL_OK;
 }
 
@@ -134,26 +185,64 @@ static apl_status check_form(const struct image_plan *plan, const struct made_im
     return APL_OK;
 }
 
-/* What is no JPEG among JPEGs becomes one; or all do, at the quality asked for. */
-static apl_status recode(struct image_maker *m, const struct image_plan *plan, struct made_image *image,
-                         apl_error *err)
+/* At which quality, and what is to be told of it. What is no JPEG loses as little as can be, unless it was scaled. */
+static int quality_of(const struct image_rules *rules, bool was_jpeg, bool *remarks)
 {
-    TRY(take_samples(m, plan, image, err));
-    image->bytes.size = 0;
-    image->remarks[plan->quality ? REMARK_QUALITY : REMARK_RECODED] = true;
+    int quality = rules->quality            ? rules->quality
+                  : remarks[REMARK_RESIZED] ? RESIZED_QUALITY
+                  : was_jpeg                ? TURNED_QUALITY
+                                            : RECODED_QUALITY;
+    if (rules->quality)
+        remarks[REMARK_QUALITY] = true;
+    else if (remarks[REMARK_RESIZED])
+        remarks[REMARK_RESIZED_JPEG] = true, remarks[REMARK_RESIZED] = false;
+    else if (was_jpeg)
+        remarks[REMARK_TURNED_JPEG] = true, remarks[REMARK_TURNED] = false;
+    else
+        remarks[REMARK_RECODED] = true;
+    return quality;
+}
+
+/* The image becomes a JPEG, or another one. */
+static apl_status recode(struct image_maker *m, const struct image_plan *plan, bool was_jpeg,
+                         struct made_image *image, apl_error *err)
+{
+    struct image_info info;
+    TRY(take_samples(m, plan, image, &info, err));
+    struct jpeg_beside beside = {.orientation = plan->rules.orient ? 1 : info.orientation,
+                                 .like = was_jpeg ? image->bytes.data : NULL,
+                                 .like_size = image->bytes.size};
     image->remarks[REMARK_NO_ALPHA] = image->shape[0] == 2 || image->shape[0] == 4;
     image->shape[0] = image->shape[0] < 3 ? 1 : 3;
-    return jpeg_write(&image->samples, plan->quality ? plan->quality : RECODED_QUALITY, &image->bytes, err);
+    int quality = quality_of(&plan->rules, was_jpeg, image->remarks);
+    return jpeg_write(&image->samples, quality, &beside, &image->bytes, err);
+}
+
+/* A JPEG file among such: as it is, unless a rule changes it. */
+static apl_status keep_jpeg(struct image_maker *m, const struct image_plan *plan, bool unchecked,
+                            struct made_image *image, apl_error *err)
+{
+    struct jpeg_info info;
+    bool changes = plan->rules.quality > 0;
+    if (changes_any(&plan->rules)) {
+        TRY(jpeg_decoder_probe(m->jpeg, image->bytes.data, image->bytes.size, &info, err));
+        bool turns = plan->rules.orient && info.orientation > 1, swaps = turns && info.orientation >= 5;
+        uint32_t height = swaps ? info.width : info.height, width = swaps ? info.height : info.width;
+        changes |= turns | resize_size(&plan->rules.sizes, &height, &width);
+    }
+    return changes ? recode(m, plan, true, image, err) : check_jpeg(m->jpeg, unchecked, image, err);
 }
 
 apl_status image_make(struct image_maker *m, const struct image_plan *plan, bool unchecked,
                       struct made_image *image, apl_error *err)
 {
+    struct image_info info;
     memset(image->remarks, 0, sizeof image->remarks);
     if (plan->keep)
-        return is_jpeg(image) && !plan->quality ? check_jpeg(m->jpeg, unchecked, image, err)
-                                                : recode(m, plan, image, err);
-    TRY(take_samples(m, plan, image, err));
+        return is_jpeg(image) ? keep_jpeg(m, plan, unchecked, image, err)
+                              : recode(m, plan, false, image, err);
+    TRY(check_value_size(m, plan, image, err));
+    TRY(take_samples(m, plan, image, &info, err));
     return check_form(plan, image, err);
 }
 

@@ -6,8 +6,12 @@
 
 /* What was done to an image beyond keeping or decoding it, which is counted; and what it has that is not used. */
 enum image_remark {
-    REMARK_RECODED,  /* no JPEG among JPEGs: has become one */
-    REMARK_QUALITY,  /* has become a JPEG of the quality that was asked for */
+    REMARK_RECODED, /* no JPEG among JPEGs: has become one */
+    REMARK_QUALITY, /* has become a JPEG of the quality that was asked for */
+    REMARK_RESIZED,
+    REMARK_RESIZED_JPEG, /* and has become a JPEG again */
+    REMARK_TURNED,       /* made upright */
+    REMARK_TURNED_JPEG,
     REMARK_NARROWED, /* 16 bits have become 8 */
     REMARK_NO_ALPHA, /* alpha was left out, as a JPEG has none */
     REMARK_FIRST,    /* the first of several frames or pages */

@@ -3,6 +3,7 @@
 
 #include "image_kind.h"
 #include "member.h"
+#include "resize.h"
 
 #include <strings.h>
 
@@ -17,16 +18,19 @@ static bool is_called_jpeg(const char *name)
 
 bool survey_wants(struct survey *s, const struct format_host *host, const char *name)
 {
-    bool known = s->other == 0 && s->jpeg >= JPEGS_LOOKED_AT && host->images != IMAGES_PIXELS;
+    bool known = s->other == 0 && s->jpeg >= JPEGS_LOOKED_AT && host->images.form != IMAGES_PIXELS;
     if (!known || !is_called_jpeg(name))
         return true;
     s->passed++;
     return false;
 }
 
-static void take_shape(struct survey *s, const struct image_info *info)
+static void take_shape(struct survey *s, const struct image_rules *rules, const struct image_info *info)
 {
-    const uint32_t shape[3] = {info->channels, info->height, info->width};
+    bool turns = rules->orient && info->orientation >= 5;
+    uint32_t shape[3] = {info->channels, turns ? info->width : info->height,
+                         turns ? info->height : info->width};
+    resize_size(&rules->sizes, &shape[1], &shape[2]);
     if (s->shaped++ == 0)
         memcpy(s->shape, shape, sizeof shape);
     s->varies |= memcmp(s->shape, shape, sizeof shape) != 0;
@@ -46,7 +50,7 @@ apl_status survey_take(struct survey *s, const struct format_host *host, struct 
     const char *kind = image_kind(magic, MAGIC);
     bool jpeg = kind && strcmp(kind, "JPEG") == 0;
     s->jpeg += jpeg;
-    if (!kind || (jpeg && host->images != IMAGES_PIXELS))
+    if (!kind || (jpeg && host->images.form != IMAGES_PIXELS))
         return APL_OK;
     bytes->size = 0;
     buffer_put(bytes, magic, MAGIC);
@@ -55,7 +59,7 @@ apl_status survey_take(struct survey *s, const struct format_host *host, struct 
     if (status != APL_OK)
         return status == APL_E_NOMEM ? fail_nomem(err) : APL_OK;
     s->other += !jpeg;
-    take_shape(s, &info);
+    take_shape(s, &host->images, &info);
     return APL_OK;
 }
 
@@ -63,9 +67,9 @@ struct image_plan survey_plan(const struct survey *s, const struct format_host *
 {
     uint64_t jpeg = s->jpeg + s->passed;
     struct image_plan plan = {.bits = s->shaped > 0 && s->wide == s->shaped ? 16 : 8};
-    plan.keep = host->images == IMAGES_JPEG || (host->images == IMAGES_AUTO && jpeg >= s->other);
-    plan.fixed = s->shaped > 0 && !s->varies && (jpeg == 0 || host->images == IMAGES_PIXELS);
-    plan.quality = host->jpeg_quality;
+    plan.keep = host->images.form == IMAGES_JPEG || (host->images.form == IMAGES_AUTO && jpeg >= s->other);
+    plan.fixed = s->shaped > 0 && !s->varies && (jpeg == 0 || host->images.form == IMAGES_PIXELS);
+    plan.rules = host->images;
     plan.bits = plan.keep ? 8 : plan.bits;
     memcpy(plan.shape, s->shape, sizeof plan.shape);
     return plan;

@@ -10,11 +10,11 @@
 
 /* How the images of a store lie in it. */
 struct image_plan {
-    bool keep;         /* JPEG files as they are */
+    bool keep;         /* as JPEG files; those that are such and that no rule changes as they are */
     bool fixed;        /* else: all have this shape: channels, height, width */
     uint32_t shape[3]; /* of those that are decoded */
     unsigned bits;     /* 8 or 16 */
-    int quality;       /* above 0: of what is kept, all is re-encoded */
+    struct image_rules rules;
 };
 
 struct survey {

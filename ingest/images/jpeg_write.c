@@ -6,7 +6,8 @@
 
 #include <jpeglib.h>
 
-#define FULL_COLOUR 100 /* the quality from which on nothing is to be lost that need not be */
+#define JPEG_SOS    0xda /* where the segments before the samples end */
+#define FULL_COLOUR 100  /* the quality from which on nothing is to be lost that need not be */
 
 struct jpeg_output {
     struct jpeg_compress_struct c;
@@ -49,12 +50,45 @@ static void put_row_together(const struct raster *s, uint32_t y, unsigned compon
             *row++ = from[c * plane + x];
 }
 
-static void write_file(struct jpeg_output *o, const struct raster *s, int quality)
+/* EXIF of one entry: the orientation. */
+static void write_orientation(struct jpeg_output *o, unsigned orientation)
+{
+    const uint8_t exif[] = {'E', 'x',  'i', 'f', 0,
+                            0,   'I',  'I', 42,  0,
+                            8,   0,    0,   0,   1,
+                            0,   0x12, 1,   3,   0,
+                            1,   0,    0,   0,   (uint8_t)orientation,
+                            0,   0,    0,   0,   0,
+                            0,   0};
+    if (orientation >= 2 && orientation <= 8)
+        jpeg_write_marker(&o->c, JPEG_APP0 + 1, exif, sizeof exif);
+}
+
+/* Copies the segments of a colour profile: those of APP2 that begin with ICC_PROFILE. */
+static void write_profile(struct jpeg_output *o, const uint8_t *like, size_t size)
+{
+    static const char mark[12] = "ICC_PROFILE";
+    size_t at = 2;
+    while (at + 4 <= size && like[at] == 0xff && like[at + 1] != JPEG_SOS) {
+        size_t length = (size_t)like[at + 2] << 8 | like[at + 3];
+        if (length < 2 || length > size - at - 2)
+            return;
+        if (like[at + 1] == JPEG_APP0 + 2 && length - 2 >= sizeof mark &&
+            memcmp(like + at + 4, mark, sizeof mark) == 0)
+            jpeg_write_marker(&o->c, JPEG_APP0 + 2, like + at + 4, (unsigned)(length - 2));
+        at += 2 + length;
+    }
+}
+
+static void write_file(struct jpeg_output *o, const struct raster *s, int quality,
+                       const struct jpeg_beside *beside)
 {
     jpeg_create_compress(&o->c);
     jpeg_mem_dest(&o->c, &o->data, &o->size);
     describe_output(o, s, quality);
     jpeg_start_compress(&o->c, TRUE);
+    write_orientation(o, beside->orientation);
+    write_profile(o, beside->like, beside->like ? beside->like_size : 0);
     for (uint32_t y = 0; y < s->height; y++) {
         put_row_together(s, y, (unsigned)o->c.input_components, o->row);
         (void)jpeg_write_scanlines(&o->c, &o->row, 1);
@@ -62,15 +96,17 @@ static void write_file(struct jpeg_output *o, const struct raster *s, int qualit
     jpeg_finish_compress(&o->c);
 }
 
-static apl_status write_guarded(struct jpeg_output *o, const struct raster *s, int quality, apl_error *err)
+static apl_status write_guarded(struct jpeg_output *o, const struct raster *s, int quality,
+                                const struct jpeg_beside *beside, apl_error *err)
 {
     if (setjmp(o->back))
         return fail(err, APL_E_UNSUPPORTED, "cannot become a JPEG: %s", o->text);
-    write_file(o, s, quality);
+    write_file(o, s, quality, beside);
     return APL_OK;
 }
 
-apl_status jpeg_write(const struct raster *samples, int quality, struct buffer *out, apl_error *err)
+apl_status jpeg_write(const struct raster *samples, int quality, const struct jpeg_beside *beside,
+                      struct buffer *out, apl_error *err)
 {
     struct jpeg_output *o = calloc(1, sizeof *o);
     if (o)
@@ -82,8 +118,9 @@ apl_status jpeg_write(const struct raster *samples, int quality, struct buffer *
     o->c.err = jpeg_std_error(&o->errors);
     o->c.client_data = o;
     o->errors.error_exit = leave_writing;
-    apl_status status = write_guarded(o, samples, quality, err);
+    apl_status status = write_guarded(o, samples, quality, beside, err);
     jpeg_destroy_compress(&o->c);
+    out->size = 0;
     if (status == APL_OK)
         buffer_put(out, o->data, o->size);
     free(o->data);

@@ -4,8 +4,17 @@
 
 #include "raster.h"
 
-/* Appends a baseline file of 8-bit grey or colours, as `raster` has them without alpha, to `out`. At a quality of 100 colours are
- * at full resolution, else at half of it along both sides. Likely errors: APL_E_UNSUPPORTED (a side above 65500), APL_E_NOMEM. */
-apl_status jpeg_write(const struct raster *samples, int quality, struct buffer *out, apl_error *err);
+/* What a file has besides its samples. */
+struct jpeg_beside {
+    unsigned orientation; /* 2 ... 8: said in EXIF; 0 and 1: not */
+    const uint8_t *like;  /* a JPEG file, or NULL, whose colour profile is taken over; it may be in `out` */
+    size_t like_size;
+};
+
+/* Replaces what is in `out` by a baseline file of 8-bit grey or colours, as `raster` has them without alpha. At a quality of 100
+ * colours are at full resolution, else at half of it along both sides. Likely errors: APL_E_UNSUPPORTED (a side above 65500),
+ * APL_E_NOMEM. */
+apl_status jpeg_write(const struct raster *samples, int quality, const struct jpeg_beside *beside,
+                      struct buffer *out, apl_error *err);
 
 #endif

@@ -29,6 +29,8 @@ def ingest(
     document_end: int,
     images: str | None,
     jpeg: int,
+    sizes: tuple[int, int, int, int],
+    orient: bool,
     progress: Callable[[int, int, int, int, int, int], object] | None,
     notice: Callable[[str], object] | None,
     /,

@@ -30,6 +30,7 @@ from apldata._store import Store
 from apldata._units import share, size
 
 _PHASES = ("reading", "checking", "done")
+_MAX_SIDE = 65500  # of a JPEG
 _RATIO = "a number above 0 and below 1"
 _INSTALL = {
     "apt-get": "apt-get install -y libarchive-dev libisal-dev",
@@ -147,6 +148,17 @@ def _column_types(types: object) -> list[bytes]:
     return [each.encode() for each in given]
 
 
+def _sizes(resize: object, max_side: int) -> tuple[int, int, int, int]:
+    """The shorter side, width, height, and longest side that images get; 0 where nothing is said."""
+    longest = whole("max_side", max_side, 0, _MAX_SIDE)
+    if resize is None:
+        return 0, 0, 0, longest
+    if isinstance(resize, tuple | list) and len(resize) == 2:
+        height, width = (whole("resize", side, 1, _MAX_SIDE) for side in resize)
+        return 0, width, height, longest
+    return whole("resize", resize, 1, _MAX_SIDE), 0, 0, longest
+
+
 @names_checked()
 def ingest(
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
@@ -176,6 +188,9 @@ def ingest(
     keep_files: bool = False,
     images: str | None = None,
     jpeg: int = 0,
+    resize: int | tuple[int, int] | None = None,
+    max_side: int = 0,
+    orient: bool = False,
     force: bool = False,
 ) -> IngestSummary:
     """Turns a dataset, an archive or a directory, into a store.
@@ -225,6 +240,12 @@ def ingest(
         images: what becomes of images in folders: ``"jpeg"``, JPEG files are kept and others become such;
             ``"pixels"``, all are decoded and stored without loss; None: what most of them are.
         jpeg: a quality, 1 ... 100: all images in folders are re-encoded as JPEG of it; 0: not.
+        resize: the shorter side that all images in folders get, or their (height, width), as for
+            :class:`~apldata.transforms.Resize`. JPEGs are re-encoded for that, at `jpeg` or else 90, but for
+            those that have the size already.
+        max_side: images whose longer side is above this are made smaller, so that it is this; 0: none is.
+        orient: images whose EXIF says that they are to be turned are; JPEGs are re-encoded for that, at
+            `jpeg` or else 95.
 
     Returns:
         What has been done.
@@ -263,7 +284,8 @@ def ingest(
         flag("outside", outside),
         dtype, whole("chunk", chunk, 0, 1 << 24),
         -1 if document_end is None else whole("document_end", document_end, 0, (1 << 32) - 1),
-        optional_text("images", images), whole("jpeg", jpeg, 0, 100),
+        optional_text("images", images), whole("jpeg", jpeg, 0, 100), _sizes(resize, max_side),
+        flag("orient", orient),
     )  # fmt: skip
     began = time.monotonic()
     with ExitStack() as stack, advising(ExistsError, "replace=True puts another in its place"):

@@ -1,0 +1,132 @@
+"""Images that are resized, turned and re-encoded at ingest, as Pillow does it."""
+
+import io
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import apldata
+
+Image = pytest.importorskip("PIL.Image")
+ImageOps = pytest.importorskip("PIL.ImageOps")
+ORIENTATION = 0x0112
+
+
+def picture(height: int, width: int, channels: int = 3) -> np.ndarray:
+    y, x, c = np.mgrid[:height, :width, :channels]
+    return (128 + 100 * np.sin(x * 0.08 * (c + 1)) * np.cos(y * 0.05 + c)).astype("u1")
+
+
+def put(path: Path, pixels: np.ndarray, **options) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(pixels).save(path, **options)
+    return path
+
+
+def ingest(source: Path, db: Path, **options) -> list[str]:
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        apldata.ingest(source, db, replace=True, **options)
+    return [str(note.message).split(": ", 1)[1] for note in notes]
+
+
+def planes(image) -> np.ndarray:
+    pixels = np.asarray(image).astype(int)
+    return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Images of several sizes and orientations: PNG and JPEG, with a profile."""
+    for i in range(9):
+        exif = Image.Exif()
+        exif[ORIENTATION] = i
+        put(tmp_path / "png" / "a" / f"{i}.png", picture(60 + i, 70 + 5 * i), exif=exif if i else None)
+        put(tmp_path / "jpeg" / "a" / f"{i}.jpg", picture(60 + i, 70 + 5 * i), quality=95, subsampling=0,
+            icc_profile=b"profile" * 9, **({"exif": exif} if i else {}))  # fmt: skip
+    return tmp_path
+
+
+@pytest.mark.parametrize("size", [{"resize": 32}, {"resize": 90}, {"resize": (20, 50)}, {"max_side": 48}])
+def test_pixels_are_resized_as_pillow_does(folder: Path, size: dict) -> None:
+    notes = ingest(folder / "png", folder / "db", **size)
+    assert any(note == "images resized: 9" for note in notes)
+    with apldata.Store(folder / "db") as store:
+        for record in store:
+            image = Image.open(folder / "png" / record["path"])
+            channels, height, width = record["image"].shape
+            want = planes(image.resize((width, height), Image.Resampling.BILINEAR))
+            assert channels == 3 and np.abs(record["image"].astype(int) - want).max() <= 1
+            assert record["image_shape"].tolist() == [3, height, width]
+            if "max_side" in size:
+                assert max(height, width) == 48 and min(height, width) == 48 * min(image.size) // max(
+                    image.size
+                )
+            elif isinstance(size["resize"], int):
+                assert min(height, width) == size["resize"]
+            else:
+                assert (height, width) == size["resize"] and store.schema["image"].type == "u8[3,20,50]"
+        assert store.info["tool"].endswith(
+            {32: "--resize short=32", 90: "--resize short=90", (20, 50): "--resize 50x20"}.get(
+                size.get("resize"), "--max-side 48"
+            )
+        )
+
+
+def test_jpegs_are_resized_unless_they_fit(folder: Path) -> None:
+    notes = ingest(folder / "jpeg", folder / "db", max_side=100, keep_files=True)
+    assert notes == ["images resized, and re-encoded as JPEG at quality 90 (lossy): 2"]
+    with apldata.Store(folder / "db") as store:
+        for record in store:
+            file = folder / "jpeg" / record["path"]
+            image, stored = Image.open(file), Image.open(io.BytesIO(bytes(record["image"])))
+            if max(image.size) <= 100:
+                assert bytes(record["image"]) == file.read_bytes()
+                continue
+            assert max(stored.size) == 100
+            want = planes(image.resize(stored.size, Image.Resampling.BILINEAR))
+            assert np.abs(planes(stored) - want).mean() < 4
+            assert stored.info["icc_profile"] == b"profile" * 9
+            assert stored.getexif().get(ORIENTATION) == image.getexif().get(ORIENTATION)
+    notes = ingest(folder / "jpeg", folder / "db", max_side=100, jpeg=50)
+    assert notes == [
+        "images re-encoded as JPEG at the quality asked for (lossy): 9",
+        "images resized: 2",
+    ]
+    with apldata.Store(folder / "db") as store:
+        assert store.info["tool"].endswith(" --max-side 100 --jpeg 50")
+
+
+def test_images_are_made_upright(folder: Path) -> None:
+    notes = ingest(folder / "png", folder / "db", orient=True)
+    assert notes == ["images made upright: 7"]
+    with apldata.Store(folder / "db") as store:
+        for record in store:
+            upright = ImageOps.exif_transpose(Image.open(folder / "png" / record["path"]))
+            assert np.array_equal(record["image"], planes(upright))
+    notes = ingest(folder / "jpeg", folder / "db", orient=True)
+    assert notes == ["images made upright, and re-encoded as JPEG at quality 95 (lossy): 7"]
+    with apldata.Store(folder / "db") as store:
+        for record in store:
+            upright = ImageOps.exif_transpose(Image.open(folder / "jpeg" / record["path"]))
+            stored = Image.open(io.BytesIO(bytes(record["image"])))
+            assert stored.getexif().get(ORIENTATION, 1) in (0, 1) and stored.size == upright.size
+            assert np.abs(planes(stored) - planes(upright)).mean() < 4
+    ingest(folder / "png", folder / "db", orient=True, resize=(30, 40))
+    with apldata.Store(folder / "db") as store:
+        assert store.schema["image"].type == "u8[3,30,40]" and len(store) == 9
+
+
+def test_what_is_wrong_is_said(folder: Path) -> None:
+    for options, what in (
+        ({"resize": 0}, "resize"),
+        ({"resize": "short=256"}, "resize"),
+        ({"max_side": 70000}, "max_side"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=what):
+            ingest(folder / "png", folder / "db", **options)
+    np.save(folder / "x.npy", np.zeros((4, 3)))
+    with pytest.raises(ValueError, match="images of the format npy are not decoded, resized or turned"):
+        ingest(folder / "x.npy", folder / "db", resize=20)
