@@ -268,9 +268,8 @@ static const struct option_row rows[] = {
      offsetof(struct audit_job, load), NULL},
     {'v', "verbose", NULL, "for each test its hypothesis, its statistic, and the effect it would find",
      OPTION_FLAG, offsetof(struct audit_job, verbose), NULL},
-    {0, "json", NULL, "print one JSON object", OPTION_FLAG, offsetof(struct audit_job, json), NULL},
-    {'q', "quiet", NULL, "print nothing; see the exit status", OPTION_FLAG, offsetof(struct audit_job, quiet),
-     NULL},
+    JSON_ROW(struct audit_job, json),
+    QUIET_ROW(struct audit_job, quiet),
     HELP_ROW,
 };
 

@@ -304,10 +304,10 @@ static const struct option_row rows[] = {
      OPTION_FLAG, offsetof(struct check_job, leaks), NULL},
     {0, "level", "P", "chance of a false alarm, of all tests together (default: 0.01)", OPTION_CHANCE,
      offsetof(struct check_job, options.level), NULL},
-    {0, "json", NULL, "print one JSON object", OPTION_FLAG, offsetof(struct check_job, json), NULL},
+    JSON_ROW(struct check_job, json),
     {'v', "verbose", NULL, "print every class and every near-duplicate", OPTION_FLAG,
      offsetof(struct check_job, verbose), NULL},
-    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct check_job, quiet), NULL},
+    QUIET_ROW(struct check_job, quiet),
     HELP_ROW,
 };
 

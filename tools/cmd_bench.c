@@ -235,7 +235,7 @@ static const struct option_row rows[] = {
     {.name = "seconds", .kind = OPTION_READER},
     {.name = "callers", .kind = OPTION_READER},
     {.name = "demand", .kind = OPTION_READER},
-    {0, "json", NULL, "one JSON object", OPTION_FLAG, offsetof(struct bench, json), NULL},
+    JSON_ROW(struct bench, json),
     HELP_ROW,
 };
 

@@ -175,11 +175,10 @@ static const struct option_row rows[] = {
      take_shard_size},
     {0, "shard-records", "N", "webdataset: records in an archive, at most", OPTION_CALL, 0,
      take_shard_records},
-    {'j', "threads", "N", "threads that decode (default: one per core)", OPTION_THREADS,
-     offsetof(struct job, x.threads), NULL},
-    {0, "force", NULL, "replace files that exist", OPTION_FLAG, offsetof(struct job, force), NULL},
-    {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},
-    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, x.quiet), NULL},
+    THREADS_ROW("decode", struct job, x.threads),
+    FORCE_ROW("files that exist", OPTION_FLAG, struct job, force),
+    NO_PROGRESS_ROW(struct job, no_progress),
+    QUIET_ROW(struct job, x.quiet),
     HELP_ROW,
 };
 

@@ -25,7 +25,6 @@ struct job {
     struct copy copy;
     const char *splits[MOST], *conditions[MOST], *fields[APL_MAX_FIELDS];
     unsigned split_count, condition_count, field_count;
-    bool quiet, no_progress;
     apl_store *store;
     struct part *parts;
     unsigned part_count;
@@ -126,7 +125,7 @@ static int write_store(struct job *job)
             copy_records(&job->copy, &source, job->parts[p].split, job->parts[p].ids, job->parts[p].count);
     if (!status)
         status = copy_commit(&job->copy, apl_store_info(job->store)->source_format);
-    if (!status && !job->quiet)
+    if (!status && !job->copy.quiet)
         printf("%s: %s of %s records\n", shown(job->copy.path), count_text(job->copy.total),
                count_text(apl_store_info(job->store)->records));
     return status;
@@ -139,7 +138,7 @@ static int extract(struct job *job)
         return failed("%s", err.message);
     job->copy.options.block_records = apl_store_info(job->store)->block_records;
     interrupt_catch();
-    progress_begin(&job->copy.progress, !job->quiet && !job->no_progress);
+    progress_begin(&job->copy.progress, !job->copy.quiet && !job->copy.no_progress);
     int status = write_store(job);
     copy_close(&job->copy);
     for (unsigned p = 0; p < job->part_count; p++)
@@ -185,12 +184,7 @@ static const struct option_row rows[] = {
      "where it is given several times, all must hold",
      OPTION_CALL, 0, take_where},
     {0, "field", "FIELD", "with this field only; may be given several times", OPTION_CALL, 0, take_field},
-    {'j', "threads", "N", "threads that decode and encode (default: one per core)", OPTION_THREADS,
-     offsetof(struct job, copy.options.threads), NULL},
-    {0, "force", NULL, "replace a store that exists", OPTION_SWITCH,
-     offsetof(struct job, copy.options.replace), NULL},
-    {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},
-    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, quiet), NULL},
+    COPY_ROWS(struct job, copy),
     HELP_ROW,
 };
 

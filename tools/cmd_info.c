@@ -15,7 +15,7 @@ struct job {
 };
 
 static const struct option_row rows[] = {
-    {0, "json", NULL, "as one JSON object, complete", OPTION_FLAG, offsetof(struct job, json), NULL},
+    JSON_ROW(struct job, json),
     {'v', "verbose", NULL, "every class and every field's digest too", OPTION_FLAG,
      offsetof(struct job, verbose), NULL},
     HELP_ROW,

@@ -15,7 +15,6 @@ struct job {
     struct copy_source *sources;
     const char *const *paths;
     unsigned count;
-    bool quiet, no_progress;
 };
 
 static int open_stores(struct job *job)
@@ -110,7 +109,7 @@ static int write_store(struct job *job)
         status = pass_skipped_on(job);
     if (!status)
         status = copy_commit(&job->copy, source_format(job));
-    if (!status && !job->quiet)
+    if (!status && !job->copy.quiet)
         printf("%s: %s records of %u stores\n", shown(job->copy.path), count_text(job->copy.total),
                job->count);
     return status;
@@ -122,7 +121,7 @@ static int merge(struct job *job)
     if (!job->sources)
         return failed("out of memory");
     interrupt_catch();
-    progress_begin(&job->copy.progress, !job->quiet && !job->no_progress);
+    progress_begin(&job->copy.progress, !job->copy.quiet && !job->copy.no_progress);
     int status = write_store(job);
     copy_close(&job->copy);
     merge_free(&job->copy, job->sources, job->count);
@@ -133,12 +132,7 @@ static int merge(struct job *job)
 }
 
 static const struct option_row rows[] = {
-    {'j', "threads", "N", "threads that decode and encode (default: one per core)", OPTION_THREADS,
-     offsetof(struct job, copy.options.threads), NULL},
-    {0, "force", NULL, "replace a store that exists", OPTION_SWITCH,
-     offsetof(struct job, copy.options.replace), NULL},
-    {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},
-    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, quiet), NULL},
+    COPY_ROWS(struct job, copy),
     HELP_ROW,
 };
 

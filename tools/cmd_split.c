@@ -152,12 +152,10 @@ static const struct option_row rows[] = {
     {0, "group", "FIELD", "keep records with the same value of FIELD on one side: patients, videos",
      OPTION_TEXT, offsetof(struct job, options.group), NULL},
     {0, "seed", "N", "another seed, another split (default: 0)", OPTION_CALL, 0, take_seed},
-    {0, "force", NULL, "replace a split that exists", OPTION_SWITCH, offsetof(struct job, options.replace),
-     NULL},
-    {'j', "threads", "N", "threads that divide (default: one per core)", OPTION_THREADS,
-     offsetof(struct job, options.threads), NULL},
-    {0, "json", NULL, "print one JSON object", OPTION_FLAG, offsetof(struct job, json), NULL},
-    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, quiet), NULL},
+    FORCE_ROW("a split that exists", OPTION_SWITCH, struct job, options.replace),
+    THREADS_ROW("divide", struct job, options.threads),
+    JSON_ROW(struct job, json),
+    QUIET_ROW(struct job, quiet),
     HELP_ROW,
 };
 

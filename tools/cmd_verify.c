@@ -260,11 +260,10 @@ static int verify(struct job *job)
 }
 
 static const struct option_row rows[] = {
-    {'j', "threads", "N", "threads that check (default: one per core)", OPTION_THREADS,
-     offsetof(struct job, threads), NULL},
-    {0, "json", NULL, "print one JSON object", OPTION_FLAG, offsetof(struct job, json), NULL},
-    {0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(struct job, no_progress), NULL},
-    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, quiet), NULL},
+    THREADS_ROW("check", struct job, threads),
+    JSON_ROW(struct job, json),
+    NO_PROGRESS_ROW(struct job, no_progress),
+    QUIET_ROW(struct job, quiet),
     HELP_ROW,
 };
 

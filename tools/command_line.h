@@ -38,6 +38,30 @@ struct option_row {
         'h', "help", NULL, "print this help", OPTION_HELP, 0, NULL \
     }
 
+/* Options that several commands share, in one wording. `type` is that of the job, `member` what is set in it; `work` is what the threads do,
+ * --force replaces `what`, by a row of that kind: OPTION_FLAG or OPTION_SWITCH. */
+#define THREADS_ROW(work, type, member)                                                       \
+    {                                                                                         \
+        'j', "threads", "N", "threads that " work " (default: one per core)", OPTION_THREADS, \
+            offsetof(type, member), NULL                                                      \
+    }
+#define FORCE_ROW(what, kind, type, member)                                   \
+    {                                                                         \
+        0, "force", NULL, "replace " what, kind, offsetof(type, member), NULL \
+    }
+#define JSON_ROW(type, member)                                                              \
+    {                                                                                       \
+        0, "json", NULL, "print one JSON object", OPTION_FLAG, offsetof(type, member), NULL \
+    }
+#define NO_PROGRESS_ROW(type, member)                                                        \
+    {                                                                                        \
+        0, "no-progress", NULL, "no progress bar", OPTION_FLAG, offsetof(type, member), NULL \
+    }
+#define QUIET_ROW(type, member)                                                                   \
+    {                                                                                             \
+        'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(type, member), NULL \
+    }
+
 struct command_line {
     const char *head, *tail; /* of --help: before and after the options */
     unsigned column;         /* where help begins */

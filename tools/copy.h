@@ -6,6 +6,7 @@
 #define COPY_H
 
 #include "apl.h"
+#include "command_line.h"
 #include "progress.h"
 
 #include <stdbool.h>
@@ -24,10 +25,17 @@ struct copy {
     apl_writer_options options;
     struct copy_field fields[APL_MAX_FIELDS];
     unsigned count;
+    bool quiet, no_progress;
     struct progress progress;
     uint64_t total, done;
     uint32_t member; /* the number of the next one */
 };
+
+/* The options of a command that makes a store so; `copy`: the struct copy in its job. */
+#define COPY_ROWS(type, copy)                                                        \
+    THREADS_ROW("decode and encode", type, copy.options.threads),                    \
+        FORCE_ROW("a store that exists", OPTION_SWITCH, type, copy.options.replace), \
+        NO_PROGRESS_ROW(type, copy.no_progress), QUIET_ROW(type, copy.quiet)
 
 /* Where the values come from. */
 struct copy_source {
