@@ -355,9 +355,9 @@ demo:
 bench: setup
 	+@BUILD='$(BUILD)' MAKE='$(MAKE)' CIFAR='$(CIFAR)' sh bench/run.sh
 
-## bench-peers: APL beside other loaders (CIFAR=archive; installs them below the build folder)
-bench-peers: setup all
-	@BUILD='$(BUILD)' sh bench/peers/run.sh $(CIFAR)
+## bench-peers: APL beside other loaders (CIFAR=archive, or PHOTOS=folder of JPEGs; installs them below the build folder)
+bench-peers: setup all $(OBJ)/bench/bench_boxes
+	@BUILD='$(BUILD)' PHOTOS='$(PHOTOS)' sh bench/peers/run.sh $(CIFAR)
 
 ## reliability: run the test of each promise, and renew the table in docs/RELIABILITY.md
 reliability: setup-test

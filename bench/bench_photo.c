@@ -11,20 +11,15 @@
  *                                  the pixels of each
  */
 #define _XOPEN_SOURCE 700
-#include "assemble.h"
+#include "crops.h"
 #include "indexed_decoder.h"
-#include "measure.h"
-#include "photo.h"
 #include "resample.h"
 #include "transcode.h"
 
 #include <ftw.h>
-#include <jpeglib.h>
 #include <string.h>
 
-#define MOST  1024
-#define SIDE  224u
-#define PLANE ((size_t)SIDE * SIDE)
+#define MOST 1024
 
 struct image {
     uint8_t *bytes;
@@ -39,32 +34,6 @@ static double pixels_of_all;
 static struct photo *photo;
 static uint8_t rgb[PHOTO_CHANNELS * PLANE];
 static float floats[PHOTO_CHANNELS * PLANE];
-
-static double cpu_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static uint8_t *read_all(const char *path, size_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f || fseek(f, 0, SEEK_END) != 0)
-        return NULL;
-    *size = (size_t)ftell(f);
-    rewind(f);
-    uint8_t *bytes = must_have(malloc(*size + 1));
-    bool whole = fread(bytes, 1, *size, f) == *size;
-    fclose(f);
-    return whole ? bytes : NULL;
-}
-
-static const struct crop_rules rules = {.sizing = CROP_RANDOM_RESIZED,
-                                        .height = SIDE,
-                                        .width = SIDE,
-                                        .scale = {0.08, 1},
-                                        .ratio = {3.0 / 4, 4.0 / 3}};
 
 static void make_indexed(struct image *im)
 {
@@ -91,7 +60,7 @@ static int take(const char *path, const struct stat *stat, int type, struct FTW 
         free(im->bytes);
         return 0;
     }
-    must(crop_plan(&rules, info.width, info.height, crop_draws(1, 0, count, 0), &im->plan, NULL), NULL);
+    must(crop_plan(&random_box, info.width, info.height, crop_draws(1, 0, count, 0), &im->plan, NULL), NULL);
     pixels_of_all += (double)info.width * info.height;
     make_indexed(im);
     count++;
@@ -100,39 +69,14 @@ static int take(const char *path, const struct stat *stat, int type, struct FTW 
 
 /* ----------------------------------------------------------------------------------------- libjpeg alone */
 
-static void bare(const struct image *im, bool whole)
-{
-    static struct jpeg_decompress_struct c;
-    static struct jpeg_error_mgr errors;
-    static uint8_t line[3 * 65536];
-    JSAMPROW row = line;
-    if (!c.err) {
-        c.err = jpeg_std_error(&errors);
-        jpeg_create_decompress(&c);
-    }
-    jpeg_mem_src(&c, im->bytes, im->size);
-    jpeg_read_header(&c, TRUE);
-    c.out_color_space = JCS_RGB;
-    jpeg_start_decompress(&c);
-    JDIMENSION left = im->plan.box.left, width = im->plan.box.width, end = c.output_height;
-    if (!whole) {
-        jpeg_crop_scanline(&c, &left, &width);
-        jpeg_skip_scanlines(&c, im->plan.box.top);
-        end = im->plan.box.top + im->plan.box.height;
-    }
-    while (c.output_scanline < end)
-        jpeg_read_scanlines(&c, &row, 1);
-    jpeg_abort_decompress(&c);
-}
-
 static void bare_crop(const struct image *im)
 {
-    bare(im, false);
+    bare_decode(im->bytes, im->size, &im->plan, false);
 }
 
 static void bare_whole(const struct image *im)
 {
-    bare(im, true);
+    bare_decode(im->bytes, im->size, &im->plan, true);
 }
 
 /* -------------------------------------------------------------------------------------------------- APL */
@@ -167,31 +111,16 @@ static void indexed_exact_pixels(const struct image *im)
     pixels_from(im, true, JPEG_CHROMA_EXACT);
 }
 
-static void finish(const struct crop_plan *plan)
-{
-    struct assembly a = {.channels = 3,
-                         .height = SIDE,
-                         .width = SIDE,
-                         .out_height = SIDE,
-                         .out_width = SIDE,
-                         .dtype = APL_F32};
-    struct placement p = {.flip = plan->box.left % 2, .cut_top = SIDE};
-    const uint8_t *source = rgb;
-    for (int c = 0; c < 3; c++)
-        a.scale[c] = 1 / 58.4f, a.bias[c] = -2.1f;
-    assemble(&a, &source, &p, 1, floats);
-}
-
 static void batch_floats(const struct image *im)
 {
     pixels(im);
-    finish(&im->plan);
+    finish_floats(rgb, im->plan.box.left % 2, floats);
 }
 
 static void indexed_floats(const struct image *im)
 {
     indexed_pixels(im);
-    finish(&im->plan);
+    finish_floats(rgb, im->plan.box.left % 2, floats);
 }
 
 /* Without resampling. */

@@ -43,7 +43,7 @@ for script in tools/demo.sh tools/setup.sh bench/run.sh bench/peers/run.sh tests
     check "targets: $script can be read" bash -n "$script"
 done
 check "targets: the programs beside other loaders can be compiled" sh -c '
-    for f in bench/peers/*.py; do python3 -c "import ast, sys; ast.parse(open(sys.argv[1]).read())" "$f" || exit; done'
+    for f in bench/peers/*.py bench/peers/photographs/*.py bench/peers/*/loaders/*.py; do python3 -c "import ast, sys; ast.parse(open(sys.argv[1]).read())" "$f" || exit; done'
 # A shell that does nothing: `make -n` would run the lines that call make again, which begin with a plus sign.
 for target in demo clean reliability check-long check-frameworks bench-peers; do
     check "targets: make $target has all its rules" $MAKE -s SHELL="$(command -v true)" $target

@@ -46,6 +46,29 @@ def ready(name: str, folder: Path) -> Path:
         _run([str(python), "-m", "pip", "install", "-q", "-r", str(wanted)], log)
         stamp.write_text(wanted.read_text())
     if name == OWN:
-        source = os.environ.get("APL_SOURCE") or str(ROOT)
-        _run([str(python), "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", source], log)
+        _install_own(python, log)
+    return python
+
+
+def _install_own(python: Path, log: Path) -> None:
+    source = os.environ.get("APL_SOURCE") or str(ROOT)
+    _run([str(python), "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", source], log)
+
+
+def ready_in_parts(name: str, folder: Path) -> Path:
+    """The same, where some packages may be missing: each is installed by itself, APL's too. Unavailable."""
+    home, wanted = folder / name, HERE / "requirements" / f"{name}.txt"
+    python, stamp, log = home / "bin" / "python", home / "installed.txt", folder / f"{name}.log"
+    folder.mkdir(parents=True, exist_ok=True)
+    if not stamp.exists() or stamp.read_text() != wanted.read_text():
+        log.unlink(missing_ok=True)
+        _run([sys.executable, "-m", "venv", "--clear", str(home)], log)
+        for line in wanted.read_text().split():
+            print(f"installing {line} ...", file=sys.stderr, flush=True)
+            try:
+                _run([str(python), "-m", "pip", "install", "-q", line], log)
+            except Unavailable as error:
+                print(f"{line}: not installed: {error}", file=sys.stderr, flush=True)
+        stamp.write_text(wanted.read_text())
+    _install_own(python, log)
     return python

@@ -12,7 +12,6 @@ import contextlib
 import functools
 import json
 import os
-import platform
 import shutil
 import signal
 import subprocess
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from environments import HERE, ROOT, Unavailable, ready, why
+from machine import machine
 from systems import SYSTEMS, Setting, System
 
 PROCESS_SECONDS = 240  # no measurement may take longer
@@ -43,7 +43,7 @@ class Bench:
         self.results = json.loads(self.file.read_text()) if self.file.exists() else empty
 
     def save(self) -> None:
-        self.results["machine"] = machine()
+        self.results["machine"] = machine(ROOT)
         part = self.file.with_suffix(".part")
         part.write_text(json.dumps(self.results, indent=1))
         part.replace(self.file)
@@ -211,25 +211,6 @@ def c_loop(build: Path, store: Path, setting: Setting, seconds: str, home: Path)
         "cpu": sum(epoch["cpu_seconds"] for epoch in epochs),
         "faults": [],
         "notes": [],
-    }
-
-
-def machine() -> dict[str, Any]:
-    """What the figures depend on."""
-    cpu = next(
-        (s for s in Path("/proc/cpuinfo").read_text().splitlines() if s.startswith("model name")), ": unknown"
-    )
-    commit = subprocess.run(
-        ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True
-    )
-    return {
-        "cpu": cpu.partition(":")[2].strip(),
-        "cores": os.cpu_count(),
-        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "system": f"{platform.system()} {platform.release()}",
-        "python": platform.python_version(),
-        "date": time.strftime("%Y-%m-%d"),
-        "commit": commit.stdout.strip(),
     }
 
 
