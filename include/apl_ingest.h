@@ -99,11 +99,17 @@ typedef struct apl_ingest_options {
     /* 1: images whose EXIF says that they are to be turned or mirrored are; JPEG files are re-encoded for that, at jpeg_quality or
      * else 95. */
     int orient;
+    /* Of folders: names for their classes, lines such as "n01440764 tench, Tinca tinca": a folder, a blank, a name; or with a tab
+     * between. Every folder has a line; classes are numbered by folder all the same. `map_name` is what errors call them, as the
+     * file that they are from; NULL: something general. */
+    const char *const *map;
+    size_t map_count;
+    const char *map_name;
 } apl_ingest_options;
 #define APL_INGEST_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
-            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0                           \
+            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL            \
     }
 
 /* The result of an ingest. */

@@ -28,6 +28,9 @@ static apl_status begin_format(struct ingest *in, const struct format *format, a
         return fail(err, APL_E_INVALID, "the format %s has no streams of tokens to cut", format->name);
     if (in->options.class_count && format != &format_idx && format != &format_npy)
         return fail(err, APL_E_INVALID, "the format %s takes no names of classes", format->name);
+    if (in->options.map_count && format != &format_folder)
+        return fail(err, APL_E_INVALID, "the format %s has no folders whose classes could be named",
+                    format->name);
     if (image_options_given(&in->options) && format != &format_folder && format != &format_list)
         return fail(err, APL_E_INVALID, "images of the format %s are not decoded, resized or turned",
                     format->name);

@@ -22,7 +22,7 @@ struct job {
     apl_ingest_options ingest;
     apl_writer_options writer; /* pointed to by `ingest` */
     const char *source, *db, *classes;
-    char **class_names;
+    char **class_names, **map;
     uint32_t document_end; /* pointed to by `ingest` */
     bool json, quiet, verbose, no_progress;
     json_t *skipped; /* of files that were left out: path and reason */
@@ -230,6 +230,8 @@ static const struct option_row rows[] = {
      OPTION_SWITCH, offsetof(struct job, ingest.orient), NULL},
     {0, "classes", "FILE", "the names of the classes, one a line, for labels without names (idx, npy)",
      OPTION_TEXT, offsetof(struct job, classes), NULL},
+    {0, "map", "FILE", "names for the classes of folders, a line for each: n01440764 tench", OPTION_TEXT,
+     offsetof(struct job, ingest.map_name), NULL},
     {0, "tokens", "TYPE", "the source is streams of tokens of that type: u16 or u32", OPTION_CALL, 0,
      take_tokens},
     {0, "document-end", "ID", "the token with which documents of a stream end: each is a record", OPTION_CALL,
@@ -476,34 +478,52 @@ static int ingest(struct job *job)
     return report_success(job, &sum, now_seconds() - began);
 }
 
-/* Names of classes from a file, one a text. */
-static int read_classes(struct job *job)
+/* The lines of a file, each a text of its own; *count of them are the caller's to free, whatever comes back. */
+static int read_lines(const char *path, char ***lines, size_t *count)
 {
-    FILE *file = fopen(job->classes, "r");
+    FILE *file = fopen(path, "r");
     char *text = NULL;
-    size_t room = 0, count = 0;
+    size_t room = 0;
     ssize_t length;
     if (!file)
-        return failed_errno(errno, "%s", shown(job->classes));
+        return failed_errno(errno, "%s", shown(path));
     while ((length = getline(&text, &room, file)) >= 0) {
-        char **names = realloc(job->class_names, (count + 1) * sizeof *names);
+        char **more = realloc(*lines, (*count + 1) * sizeof *more);
         length -= length > 0 && text[length - 1] == '\n';
         length -= length > 0 && text[length - 1] == '\r';
         text[length] = 0;
-        if (names)
-            job->class_names = names;
-        if (!names || !(names[count] = strdup(text)))
+        if (more)
+            *lines = more;
+        if (!more || !(more[*count] = strdup(text)))
             break;
-        count++;
+        (*count)++;
     }
     bool bad = ferror(file) || !feof(file);
     fclose(file);
     free(text);
+    return bad ? failed("%s: cannot be read", shown(path)) : 0;
+}
+
+static void free_lines(char **lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(lines[i]);
+    free(lines);
+}
+
+/* The names of classes, and of those of folders. */
+static int read_names(struct job *job)
+{
+    int status = job->classes ? read_lines(job->classes, &job->class_names, &job->ingest.class_count) : 0;
     job->ingest.classes = (const char *const *)job->class_names;
-    job->ingest.class_count = count;
-    if (bad)
-        return failed("%s: cannot be read", shown(job->classes));
-    return count ? 0 : failed("%s: has no names of classes", shown(job->classes));
+    if (!status && job->classes && job->ingest.class_count == 0)
+        return failed("%s: has no names of classes", shown(job->classes));
+    if (!status && job->ingest.map_name)
+        status = read_lines(job->ingest.map_name, &job->map, &job->ingest.map_count);
+    job->ingest.map = (const char *const *)job->map;
+    if (!status && job->ingest.map_name && job->ingest.map_count == 0)
+        return failed("%s: has no names of classes", shown(job->ingest.map_name));
+    return status;
 }
 
 /* Reads the command line and does what it says. */
@@ -524,7 +544,7 @@ static int run_job(struct job *job, int argc, char **argv)
     job->db = ends[1];
     job->ingest.more = (const char *const *)argv + optind + 1;
     job->ingest.more_count = (size_t)(argc - optind - 2);
-    status = job->classes ? read_classes(job) : 0;
+    status = read_names(job);
     return status ? status : ingest(job);
 }
 
@@ -536,9 +556,8 @@ static int run(int argc, char **argv)
     int status = run_job(&job, argc, argv);
     for (unsigned i = 0; i < job.split_count; i++)
         split_spec_free(&job.splits[i]);
-    for (size_t i = 0; i < job.ingest.class_count; i++)
-        free(job.class_names[i]);
-    free(job.class_names);
+    free_lines(job.class_names, job.ingest.class_count);
+    free_lines(job.map, job.ingest.map_count);
     json_decref(job.skipped);
     return options_status(status);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ROWS 32 /* besides the reader's */
+#define MOST_ROWS 64 /* besides the reader's */
 
 /* -------------------------------------------------------------------------------------------- the help */
 

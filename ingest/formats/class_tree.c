@@ -174,14 +174,21 @@ static int by_class_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+bool class_name_ok(const char *name)
+{
+    char shown[APL_MAX_NAME * 4 + 8];
+    size_t length = strlen(name);
+    printable(shown, sizeof shown, name, length);
+    return length <= APL_MAX_NAME && utf8_valid(name, length) && strcmp(shown, name) == 0;
+}
+
 static apl_status check_class(const struct class_tree *tree, const struct node *n, bool partial,
                               apl_error *err)
 {
     char shown[APL_MAX_NAME * 4 + 8];
-    size_t length = strlen(n->name);
-    printable(shown, sizeof shown, n->name, length);
+    printable(shown, sizeof shown, n->name, strlen(n->name));
     (void)tree;
-    if (length > APL_MAX_NAME || !utf8_valid(n->name, length) || strcmp(shown, n->name) != 0)
+    if (!class_name_ok(n->name))
         return fail(err, APL_E_SOURCE,
                     "the name of the class %.200s is not printable UTF-8 of at most %d bytes", shown,
                     APL_MAX_NAME);

@@ -15,6 +15,9 @@
 
 struct class_tree;
 
+/* Is it printable UTF-8, and not too long for a class? */
+bool class_name_ok(const char *name);
+
 struct class_tree *class_tree_new(void); /* NULL: out of memory */
 void class_tree_free(struct class_tree *tree);
 

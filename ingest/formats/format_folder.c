@@ -2,6 +2,7 @@
  * Images in folders by class as a format. Each becomes a record: the file as it is, or its samples, its label, its path, its
  * channels, height and width. Images are gathered, decoded on all cores, and appended in the order in which they came.
  */
+#include "class_map.h"
 #include "class_tree.h"
 #include "image_kind.h"
 #include "image_maker.h"
@@ -37,6 +38,7 @@ struct folder_images {
     struct survey survey;
     struct image_plan plan;
     uint64_t remarks[REMARKS];
+    const char **class_names;         /* by the map of the caller; NULL: the folders' */
     uint64_t listed, others, records; /* images, and other files, that were listed; records made */
     const char *split;                /* of the current member; NULL: none */
     uint32_t members;
@@ -83,6 +85,20 @@ static void tell_count(const struct folder_images *f, uint64_t count, const char
         f->host->notice(f->host->user, "", text);
 }
 
+/* Their own names for classes, if the caller has given any. */
+static apl_status map_classes(struct folder_images *f, apl_error *err)
+{
+    const apl_ingest_options *o = f->host->options;
+    const char *const *folders;
+    char file[256];
+    const char *name = o->map_name ? o->map_name : "the map of classes";
+    uint32_t count = class_tree_classes(f->tree, &folders);
+    if (o->map_count == 0)
+        return APL_OK;
+    const struct class_map map = {o->map, o->map_count, printable(file, sizeof file, name, strlen(name))};
+    return class_map_names(&map, folders, count, &f->class_names, err);
+}
+
 static apl_status end_list(void *state, apl_error *err)
 {
     struct folder_images *f = state;
@@ -101,7 +117,7 @@ static apl_status end_list(void *state, apl_error *err)
     tell_count(f, class_tree_strays(f->tree), "images left out, as they lie in no class");
     tell_count(f, f->others, "files left out, as their names are not those of images");
     f->plan = survey_plan(&f->survey, f->host);
-    return APL_OK;
+    return map_classes(f, err);
 }
 
 /* ------------------------------------------------------------------------------------------------- looking */
@@ -164,7 +180,7 @@ static apl_status add_image_fields(struct folder_images *f, apl_error *err)
     TRY(apl_writer_add_field(f->writer, "label", label_type(classes), APL_TARGET, 0, NULL, err));
     TRY(apl_writer_add_field(f->writer, "path", APL_UTF8, APL_NAME, 1, any, err));
     TRY(apl_writer_add_field(f->writer, "image_shape", APL_U32, APL_NAME, 1, three, err));
-    return apl_writer_set_classes(f->writer, "label", names, classes, err);
+    return apl_writer_set_classes(f->writer, "label", f->class_names ? f->class_names : names, classes, err);
 }
 
 /* Images of one split after another are a member. Where splits come mixed, as in an archive that is not sorted, each has several:
@@ -285,6 +301,7 @@ static void close_folder(void *state)
         image_maker_free(f->makers[i]);
     free(f->makers);
     class_tree_free(f->tree);
+    free(f->class_names);
     free(f);
 }
 

@@ -31,6 +31,8 @@ def ingest(
     jpeg: int,
     sizes: tuple[int, int, int, int],
     orient: bool,
+    map: list[bytes],
+    map_name: str | None,
     progress: Callable[[int, int, int, int, int, int], object] | None,
     notice: Callable[[str], object] | None,
     /,

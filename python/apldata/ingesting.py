@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 
 from apldata._arguments import (
@@ -148,6 +149,22 @@ def _column_types(types: object) -> list[bytes]:
     return [each.encode() for each in given]
 
 
+def _class_map(map: object) -> tuple[list[bytes], str | None]:
+    """Lines of a folder and the name of its class, and what errors call them."""
+    if map is None:
+        return [], None
+    if not isinstance(map, Mapping):
+        path = path_of("map", map)
+        lines = Path(path).read_bytes().splitlines()
+        if not lines or any(b"\0" in line for line in lines):
+            raise wrong_value("map", "a file of lines such as 'n01440764 tench'", path)
+        return lines, path.encode("utf-8", "replace").decode()
+    lines = [f"{k}\t{v}".encode() for k, v in map.items() if isinstance(k, str) and isinstance(v, str)]
+    if not lines or len(lines) < len(map) or any(set(line) & set(b"\0\n") for line in lines):
+        raise wrong_value("map", "names of classes by folder, such as {'n01440764': 'tench'}", map)
+    return lines, None
+
+
 def _sizes(resize: object, max_side: int) -> tuple[int, int, int, int]:
     """The shorter side, width, height, and longest side that images get; 0 where nothing is said."""
     longest = whole("max_side", max_side, 0, _MAX_SIDE)
@@ -191,6 +208,7 @@ def ingest(
     resize: int | tuple[int, int] | None = None,
     max_side: int = 0,
     orient: bool = False,
+    map: Mapping[str, str] | str | os.PathLike[str] | None = None,
     force: bool = False,
 ) -> IngestSummary:
     """Turns a dataset, an archive or a directory, into a store.
@@ -246,6 +264,8 @@ def ingest(
         max_side: images whose longer side is above this are made smaller, so that it is this; 0: none is.
         orient: images whose EXIF says that they are to be turned are; JPEGs are re-encoded for that, at
             `jpeg` or else 95.
+        map: names for the classes of folders: ``{"n01440764": "tench"}``, or a file of such lines,
+            ``n01440764 tench``. Classes are numbered by folder all the same.
 
     Returns:
         What has been done.
@@ -285,7 +305,7 @@ def ingest(
         dtype, whole("chunk", chunk, 0, 1 << 24),
         -1 if document_end is None else whole("document_end", document_end, 0, (1 << 32) - 1),
         optional_text("images", images), whole("jpeg", jpeg, 0, 100), _sizes(resize, max_side),
-        flag("orient", orient),
+        flag("orient", orient), *_class_map(map),
     )  # fmt: skip
     began = time.monotonic()
     with ExitStack() as stack, advising(ExistsError, "replace=True puts another in its place"):

@@ -8,6 +8,7 @@
 
 #include "apl_ingest.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
@@ -166,18 +167,22 @@ static const char **texts_of(PyObject *list, size_t *count)
     return texts;
 }
 
-static PyObject *run_with_lists(struct job *job, PyObject *more, PyObject *classes, PyObject *types)
+/* Further sources, classes, types of columns and the map of classes. */
+static PyObject *run_with_lists(struct job *job, PyObject *const lists[4])
 {
-    const char **paths = texts_of(more, &job->options.more_count);
-    const char **names = paths ? texts_of(classes, &job->options.class_count) : NULL;
-    const char **columns = names ? texts_of(types, &job->options.column_type_count) : NULL;
-    job->options.more = paths;
-    job->options.classes = names;
-    job->options.column_types = columns;
-    PyObject *result = columns ? run(job) : NULL;
-    PyMem_Free(paths);
-    PyMem_Free(names);
-    PyMem_Free(columns);
+    apl_ingest_options *o = &job->options;
+    size_t *const counts[4] = {&o->more_count, &o->class_count, &o->column_type_count, &o->map_count};
+    const char **texts[4] = {NULL};
+    bool all = true;
+    for (int i = 0; i < 4 && all; i++)
+        all = (texts[i] = texts_of(lists[i], counts[i])) != NULL;
+    o->more = texts[0];
+    o->classes = texts[1];
+    o->column_types = texts[2];
+    o->map = texts[3];
+    PyObject *result = all ? run(job) : NULL;
+    for (int i = 0; i < 4; i++)
+        PyMem_Free(texts[i]);
     return result;
 }
 
@@ -188,11 +193,11 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
     apl_writer_options writer = APL_WRITER_OPTIONS_INIT, *w = &writer;
     job.options.writer = w;
     uint32_t threads = 0;
-    PyObject *result = NULL, *more, *classes, *types;
+    PyObject *result = NULL, *more, *classes, *types, *map;
     int tokens;
     long long document_end;
     uint32_t end;
-    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&ppO!O!zzO!piO&Lzi(IIII)pOO:ingest",
+    if (PyArg_ParseTuple(arguments, "O&O&ziO&O&pO&ppzO&ppO!O!zzO!piO&Lzi(IIII)pO!zOO:ingest",
                          PyUnicode_FSConverter, &job.source, PyUnicode_FSConverter, &job.db, &w->codec,
                          &w->level, to_u32, &threads, to_u32, &w->block_records, &w->shuffle, to_u64,
                          &w->shuffle_seed, &w->replace, &job.options.partial, &job.options.format, to_u64,
@@ -201,12 +206,13 @@ static PyObject *ingest(PyObject *module, PyObject *arguments)
                          &PyList_Type, &types, &job.options.outside, &tokens, to_u32, &job.options.chunk,
                          &document_end, &job.options.images, &job.options.jpeg_quality,
                          &job.options.resize_short, &job.options.resize_width, &job.options.resize_height,
-                         &job.options.max_side, &job.options.orient, &job.progress, &job.notice)) {
+                         &job.options.max_side, &job.options.orient, &PyList_Type, &map,
+                         &job.options.map_name, &job.progress, &job.notice)) {
         w->threads = threads;
         job.options.tokens = (apl_dtype)tokens;
         end = (uint32_t)document_end;
         job.options.document_end = document_end < 0 ? NULL : &end;
-        result = run_with_lists(&job, more, classes, types);
+        result = run_with_lists(&job, (PyObject *const[]){more, classes, types, map});
     }
     Py_XDECREF(job.source);
     Py_XDECREF(job.db);
