@@ -4,8 +4,8 @@
  */
 #include "class_map.h"
 #include "class_tree.h"
+#include "image_fields.h"
 #include "image_kind.h"
-#include "image_maker.h"
 #include "member.h"
 #include "parallel.h"
 #include "utf8.h"
@@ -158,28 +158,13 @@ static apl_dtype label_type(uint32_t classes)
     return classes <= 256 ? APL_U8 : classes <= 65536 ? APL_U16 : APL_U32;
 }
 
-static apl_status add_pixels_field(struct folder_images *f, apl_error *err)
-{
-    static const int64_t any[3] = {-1, -1, -1};
-    const uint32_t *is = f->plan.shape;
-    const int64_t fixed[3] = {is[0], is[1], is[2]};
-    if (!f->plan.keep)
-        return apl_writer_add_field(f->writer, "image", f->plan.bits == 16 ? APL_U16 : APL_U8, APL_INPUT, 3,
-                                    f->plan.fixed ? fixed : any, err);
-    TRY(apl_writer_add_field(f->writer, "image", APL_U8, APL_INPUT, 1, any, err));
-    TRY(apl_writer_set_media(f->writer, "image", "image/jpeg", err));
-    return f->host->options->keep_files ? APL_OK : apl_writer_set_indexed(f->writer, "image", err);
-}
-
 static apl_status add_image_fields(struct folder_images *f, apl_error *err)
 {
-    static const int64_t any[1] = {-1}, three[1] = {3};
     const char *const *names;
     uint32_t classes = class_tree_classes(f->tree, &names);
-    TRY(add_pixels_field(f, err));
+    TRY(image_fields_add(f->writer, &f->plan, f->host->options->keep_files, err));
     TRY(apl_writer_add_field(f->writer, "label", label_type(classes), APL_TARGET, 0, NULL, err));
-    TRY(apl_writer_add_field(f->writer, "path", APL_UTF8, APL_NAME, 1, any, err));
-    TRY(apl_writer_add_field(f->writer, "image_shape", APL_U32, APL_NAME, 1, three, err));
+    TRY(image_fields_add_beside(f->writer, &f->plan, err));
     return apl_writer_set_classes(f->writer, "label", f->class_names ? f->class_names : names, classes, err);
 }
 
@@ -202,15 +187,10 @@ static apl_status begin_split(struct folder_images *f, const struct class_place 
 
 static apl_status append_image(struct folder_images *f, const struct image *image, apl_error *err)
 {
-    const int64_t bytes = (int64_t)image->made.bytes.size, path = (int64_t)image->path.size;
-    const uint32_t label = image->place.label, *is = image->made.shape;
-    const int64_t shape[3] = {is[0], is[1], is[2]};
-    const apl_value values[] = {{image_value(&f->plan, &image->made), f->plan.keep    ? &bytes
-                                                                      : f->plan.fixed ? NULL
-                                                                                      : shape},
-                                {&label, NULL},
-                                {image->path.data, &path},
-                                {is, NULL}};
+    struct image_values v;
+    image_values_of(&v, &f->plan, &image->made, &image->path);
+    apl_value values[2 + IMAGE_FIELDS_BESIDE] = {v.image, {&image->place.label, NULL}};
+    memcpy(values + 2, v.beside, sizeof v.beside);
     if (!f->writer)
         TRY(f->host->writer(f->host->user, &f->writer, err));
     TRY(f->host->not_the_source(f->host->user, begin_split(f, &image->place, err)));

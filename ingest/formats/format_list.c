@@ -2,6 +2,7 @@
  * Tables of records as a format: CSV, TSV and lines of JSON, with a column of paths of images, or without. The table is read once to learn
  * what its columns are, then once for each split; images are gathered, decoded on all cores, and appended in the order of rows.
  */
+#include "image_fields.h"
 #include "list_records.h"
 #include "list_splits.h"
 #include "utf8.h"
@@ -56,19 +57,6 @@ static apl_status survey_images(struct list *l, apl_error *err)
 
 /* -------------------------------------------------------------------------------------------------- schema */
 
-static apl_status add_image_field(struct list *l, apl_error *err)
-{
-    static const int64_t any[3] = {-1, -1, -1};
-    const uint32_t *is = l->plan.shape;
-    const int64_t fixed[3] = {is[0], is[1], is[2]};
-    if (!l->plan.keep)
-        return apl_writer_add_field(l->records.writer, "image", l->plan.bits == 16 ? APL_U16 : APL_U8,
-                                    APL_INPUT, 3, l->plan.fixed ? fixed : any, err);
-    TRY(apl_writer_add_field(l->records.writer, "image", APL_U8, APL_INPUT, 1, any, err));
-    TRY(apl_writer_set_media(l->records.writer, "image", "image/jpeg", err));
-    return l->host->options->keep_files ? APL_OK : apl_writer_set_indexed(l->records.writer, "image", err);
-}
-
 /* What is known of an image belongs to the target; without images, all but the label is input. */
 static apl_status add_value_field(struct list *l, unsigned i, apl_error *err)
 {
@@ -82,16 +70,14 @@ static apl_status add_value_field(struct list *l, unsigned i, apl_error *err)
 
 static apl_status add_fields(struct list *l, apl_error *err)
 {
-    static const int64_t any[1] = {-1}, three[1] = {3};
     if (list_has_images(&l->columns))
-        TRY(add_image_field(l, err));
+        TRY(image_fields_add(l->records.writer, &l->plan, l->host->options->keep_files, err));
     for (unsigned i = 0; i < l->columns.count; i++)
         if (list_is_value(&l->columns, i))
             TRY(add_value_field(l, i, err));
     if (!list_has_images(&l->columns))
         return APL_OK;
-    TRY(apl_writer_add_field(l->records.writer, "path", APL_UTF8, APL_NAME, 1, any, err));
-    return apl_writer_add_field(l->records.writer, "image_shape", APL_U32, APL_NAME, 1, three, err);
+    return image_fields_add_beside(l->records.writer, &l->plan, err);
 }
 
 /* ------------------------------------------------------------ reading */

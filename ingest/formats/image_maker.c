@@ -30,6 +30,7 @@ const char *image_remark_text(enum image_remark remark)
         [REMARK_TURNED_JPEG] = "images made upright, and re-encoded as JPEG at quality 95 (lossy)",
         [REMARK_NARROWED] = "images of 16 bits, reduced to 8",
         [REMARK_NO_ALPHA] = "images whose alpha was left out",
+        [REMARK_SIDEWAYS] = "images that their EXIF says to turn, which was not done (--orient does)",
         [REMARK_FIRST] = "images of several frames or pages, of which the first was taken",
         [REMARK_PROFILE] = "images with a colour profile, which was not applied"};
     return texts[remark];
@@ -96,6 +97,13 @@ size_t image_maker_need(struct image_maker *m, const struct image_plan *plan, co
 
 /* ------------------------------------------------------------------------------------------------- keeping */
 
+/* Of an image that is left as it lies. */
+static void tell_orientation(struct made_image *image, unsigned orientation)
+{
+    image->orientation = (uint8_t)orientation;
+    image->remarks[REMARK_SIDEWAYS] = orientation > 1;
+}
+
 /* Reads the header; decodes all of the image, if that is to be seen. */
 static apl_status check_jpeg(struct jpeg_decoder *d, bool unchecked, struct made_image *image, apl_error *err)
 {
@@ -104,6 +112,8 @@ static apl_status check_jpeg(struct jpeg_decoder *d, bool unchecked, struct made
     image->shape[0] = info.components;
     image->shape[1] = info.height;
     image->shape[2] = info.width;
+    TRY(jpeg_decoder_probe(d, image->bytes.data, image->bytes.size, &info, err));
+    tell_orientation(image, info.orientation);
     return APL_OK;
 }
 
@@ -150,6 +160,7 @@ static apl_status take_samples(struct image_maker *m, const struct image_plan *p
     if (s->bits == 16 && plan->bits == 8)
         narrow(image);
     TRY(shape_samples(m, &plan->rules, info->orientation, image, err));
+    tell_orientation(image, plan->rules.orient ? 1 : info->orientation);
     image->remarks[REMARK_FIRST] = info->more;
     image->remarks[REMARK_PROFILE] = info->profile;
     memcpy(image->shape, (const uint32_t[]){s->channels, s->height, s->width}, sizeof image->shape);
@@ -209,7 +220,7 @@ static apl_status recode(struct image_maker *m, const struct image_plan *plan, b
 {
     struct image_info info;
     TRY(take_samples(m, plan, image, &info, err));
-    struct jpeg_beside beside = {.orientation = plan->rules.orient ? 1 : info.orientation,
+    struct jpeg_beside beside = {.orientation = image->orientation,
                                  .like = was_jpeg ? image->bytes.data : NULL,
                                  .like_size = image->bytes.size};
     image->remarks[REMARK_NO_ALPHA] = image->shape[0] == 2 || image->shape[0] == 4;

@@ -16,6 +16,7 @@ enum image_remark {
     REMARK_NO_ALPHA, /* alpha was left out, as a JPEG has none */
     REMARK_FIRST,    /* the first of several frames or pages */
     REMARK_PROFILE,  /* has a colour profile, which is not applied */
+    REMARK_SIDEWAYS, /* EXIF says how to turn it, which was not done */
     REMARKS
 };
 
@@ -26,7 +27,8 @@ const char *image_remark_text(enum image_remark remark);
 struct made_image {
     struct buffer bytes; /* the file; of a plan that keeps, what is to be stored */
     struct raster samples;
-    uint32_t shape[3]; /* channels, height, width of what is stored */
+    uint32_t shape[3];   /* channels, height, width of what is stored */
+    uint8_t orientation; /* that is left, 1 ... 8 */
     bool remarks[REMARKS];
 };
 

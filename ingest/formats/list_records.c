@@ -1,6 +1,7 @@
 /* The records of a list: see list_records.h. */
 #include "list_records.h"
 
+#include "image_fields.h"
 #include "parallel.h"
 
 #include <inttypes.h>
@@ -26,22 +27,19 @@ static apl_status append_record_of(struct list_records *l, const struct list_rec
 {
     apl_value values[APL_MAX_FIELDS];
     unsigned n = 0;
-    const int64_t bytes = (int64_t)r->made.bytes.size, path = (int64_t)r->path.size;
-    const int64_t shape[3] = {r->made.shape[0], r->made.shape[1], r->made.shape[2]};
-    if (list_has_images(l->columns))
-        values[n++] = (apl_value){image_value(l->plan, &r->made), l->plan->keep    ? &bytes
-                                                                  : l->plan->fixed ? NULL
-                                                                                   : shape};
+    struct image_values v = {.count = 0};
+    if (list_has_images(l->columns)) {
+        image_values_of(&v, l->plan, &r->made, &r->path);
+        values[n++] = v.image;
+    }
     for (unsigned i = 0; i < l->columns->count; i++) {
         const struct column *c = &l->columns->columns[i];
         bool varies = c->ndim > 0 && (c->shape[0] < 0 || (c->ndim == 2 && c->shape[1] < 0));
         if (list_is_value(l->columns, i))
             values[n++] = (apl_value){r->values.data + r->begins[i], varies ? r->shapes[i] : NULL};
     }
-    if (list_has_images(l->columns)) {
-        values[n++] = (apl_value){r->path.data, &path};
-        values[n++] = (apl_value){r->made.shape, NULL};
-    }
+    for (unsigned i = 0; i < v.count; i++)
+        values[n++] = v.beside[i];
     for (unsigned i = 0; i < REMARKS; i++)
         l->remarks[i] += r->made.remarks[i];
     l->appended++;

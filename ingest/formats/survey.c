@@ -35,6 +35,7 @@ static void take_shape(struct survey *s, const struct image_rules *rules, const 
         memcpy(s->shape, shape, sizeof shape);
     s->varies |= memcmp(s->shape, shape, sizeof shape) != 0;
     s->wide += info->bits == 16;
+    s->turned += info->orientation > 1;
 }
 
 apl_status survey_take(struct survey *s, const struct format_host *host, struct image_decoder *decoder,
@@ -70,6 +71,7 @@ struct image_plan survey_plan(const struct survey *s, const struct format_host *
     plan.keep = host->images.form == IMAGES_JPEG || (host->images.form == IMAGES_AUTO && jpeg >= s->other);
     plan.fixed = s->shaped > 0 && !s->varies && (jpeg == 0 || host->images.form == IMAGES_PIXELS);
     plan.rules = host->images;
+    plan.orientations = !plan.keep && s->turned > 0 && !plan.rules.orient;
     plan.bits = plan.keep ? 8 : plan.bits;
     memcpy(plan.shape, s->shape, sizeof plan.shape);
     return plan;

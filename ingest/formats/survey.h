@@ -14,6 +14,8 @@ struct image_plan {
     bool fixed;        /* else: all have this shape: channels, height, width */
     uint32_t shape[3]; /* of those that are decoded */
     unsigned bits;     /* 8 or 16 */
+    bool
+        orientations; /* of those that are decoded some are to be turned, but are not: that is stored beside them */
     struct image_rules rules;
 };
 
@@ -21,8 +23,8 @@ struct survey {
     uint64_t jpeg, other,
         passed;  /* images of either; not looked at, as they are called JPEG and all so called were */
     bool varies; /* decoded, they would have more than one shape */
-    uint64_t wide, shaped; /* of 16 bits; whose shape is known */
-    uint32_t shape[3];     /* of the first */
+    uint64_t wide, turned, shaped; /* of 16 bits; that EXIF says to turn; whose shape is known */
+    uint32_t shape[3];             /* of the first */
 };
 
 /* Is a file of that name to be looked at? If not, it counts as a JPEG. */

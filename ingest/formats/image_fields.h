@@ -1,0 +1,24 @@
+/* The fields that images become in a store, and their values: "image", then, behind others of the format, "path", "image_shape" and,
+ * of images that were decoded though some should be turned, "image_orientation". */
+#ifndef IMAGE_FIELDS_H
+#define IMAGE_FIELDS_H
+
+#include "image_maker.h"
+
+#define IMAGE_FIELDS_BESIDE 3 /* at most */
+
+apl_status image_fields_add(apl_writer *writer, const struct image_plan *plan, bool keep_files,
+                            apl_error *err);
+apl_status image_fields_add_beside(apl_writer *writer, const struct image_plan *plan, apl_error *err);
+
+/* The values of one image, which point into it, the path and this. */
+struct image_values {
+    apl_value image, beside[IMAGE_FIELDS_BESIDE];
+    unsigned count; /* of those beside */
+    int64_t shape[3], path;
+};
+
+void image_values_of(struct image_values *v, const struct image_plan *plan, const struct made_image *image,
+                     const struct buffer *path);
+
+#endif
