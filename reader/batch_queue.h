@@ -20,6 +20,9 @@ struct job {
         skip;         /* where they are packed: how many; and those of the first delivery that come before */
     bool more;        /* the last delivery goes on in the next batch, or in that of another rank */
     uint32_t checked; /* so many rows are known to be here */
+    uint64_t corrupt; /* records of corrupt blocks that this batch and those before it have met */
+    uint32_t
+        undecodable; /* rows that are left out since their images cannot be decoded: the first after those that are there */
     struct batch_buffer *buffer;
     /* The block, from 1, of the value that the thread which collates this batch is reading from the file; 0: none. */
     atomic_uint reading;

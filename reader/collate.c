@@ -263,13 +263,9 @@ static void take_tally(const apl_reader *r, struct job *job)
     job->buffer->tally = t;
 }
 
-apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
+static apl_status collate_columns(struct worker *w, struct job *job, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    if (r->options.pack.row)
-        packed_list(r, job);
-    else
-        list_rows(r, job);
     for (unsigned f = 0; f < r->schema->count; f++) {
         if (!r->options.wanted[f])
             continue;
@@ -278,6 +274,23 @@ apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
         else
             TRY(collate_fixed(w, job, f, err));
     }
+    return APL_OK;
+}
+
+apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    if (r->options.pack.row)
+        packed_list(r, job);
+    else
+        list_rows(r, job);
+    apl_status status;
+    do {
+        w->undecoded = NOT_UNDECODED;
+        status = collate_columns(w, job, err);
+    } while (status != APL_OK && w->undecoded != NOT_UNDECODED &&
+             undecodable_drop(r, job, w->undecoded, status));
+    TRY(status);
     if (r->options.pack.row)
         TRY(packed_parts(r, job, err));
     TRY(graph_finish(r, job, err));

@@ -26,6 +26,7 @@ static void destroy_reader(apl_reader *r)
     pool_close(r->pool);
     cache_free(r);
     bad_blocks_free(&r->bad);
+    undecodable_free(&r->undecodable);
     planner_free(&r->planner);
     sampler_free(r->options.plan.sampler);
     packing_free(&r->options.pack);

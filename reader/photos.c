@@ -148,8 +148,10 @@ apl_status photos_make(struct worker *w, struct job *job, unsigned f, const stru
     if (!rgb || (!w->photo && !(w->photo = photo_new())))
         return fail_nomem(err);
     apl_status status = draw_value(w->photo, field, &r->options.transforms[f], value, draws, rgb, err);
-    if (status != APL_OK)
+    if (status != APL_OK) {
+        w->undecoded = (uint32_t)k;
         return name_record(batch->ids[k], field, status, err);
+    }
     return finish_image(w, job, f, assembly, k, rgb, &w->placements[k], err);
 }
 

@@ -173,6 +173,7 @@ static void plan_job(apl_reader *r, struct job *job, struct batch_buffer *buffer
     }
     job->end = r->planner.position;
     job->checked = 0;
+    job->undecodable = 0;
     job->status = APL_OK;
     job->buffer = buffer;
     cache_demand(r, job);

@@ -28,12 +28,13 @@ static void count_batch(apl_reader *r, const struct batch_buffer *buffer)
     stats_count_batch(&r->counters, buffer->tally.delivered, bytes);
 }
 
-static apl_status hand_out(apl_reader *r, const struct job *job, apl_batch **batch, apl_error *err)
+static apl_status hand_out(apl_reader *r, struct job *job, apl_batch **batch, apl_error *err)
 {
     if (job->status != APL_OK) { /* the batch stays where it is, and so does the error */
         *err = job->error;
         return job->status;
     }
+    TRY(undecodable_meet(r, job, err));
     tally_add(r, job);
     count_batch(r, job->buffer);
     pool_lend(job->buffer);
@@ -101,7 +102,7 @@ static apl_status next(apl_reader *r, apl_batch **batch, apl_error *err)
         TRY(calls_check(&r->calls, true, err));
         if (r->tally.ended)
             return APL_END;
-        const struct job *job = queue_finished(&r->queue, r->tally.epoch);
+        struct job *job = queue_finished(&r->queue, r->tally.epoch);
         if (job)
             return hand_out(r, job, batch, err);
         TRY(failure_tell(&r->failure, err));

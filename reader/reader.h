@@ -21,6 +21,7 @@
 #include "planner.h"
 #include "pool.h"
 #include "stats.h"
+#include "undecodable.h"
 #include "workers.h"
 
 /* How the values of a field of varying shape become an array. */
@@ -138,6 +139,7 @@ struct apl_reader {
     struct free_order free_order;
     struct block_cache cache;
     struct bad_blocks bad;
+    struct undecodable undecodable;
     struct batch_queue queue;
     struct pool *pool;
     struct epoch_tally tally;

@@ -72,6 +72,7 @@ static bool is_first_unchecked(const apl_reader *r, const struct job *job)
 /* Are all blocks of a batch there? Also if it cannot be collated for one that never will. */
 static bool is_ready(apl_reader *r, struct job *job)
 {
+    job->corrupt = r->bad.records;
     if (cache_is_whole(r))
         return true;
     for (; job->checked < job->rows; job->checked++) {
@@ -83,6 +84,7 @@ static bool is_ready(apl_reader *r, struct job *job)
             return false;
         if (b->stage == BLOCK_BAD && !tolerated(r, job, index))
             return true;
+        job->corrupt = r->bad.records;
     }
     return true;
 }

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 /* A thread's own things; where the reader has no threads, those of the caller that is at work. */
+#define NOT_UNDECODED UINT32_MAX
 struct worker {
     apl_reader *reader;
     pthread_t thread;
@@ -26,6 +27,8 @@ struct worker {
     struct scratch value; /* that was read late */
     struct buffer file;   /* that was restored from it */
     uint64_t bytes_read;  /* of files, by what it does now */
+    uint32_t
+        undecoded; /* the row whose image could not be decoded, which ended the collation; or NOT_UNDECODED */
 };
 
 struct workers {

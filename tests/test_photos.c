@@ -208,6 +208,108 @@ Test(photos, what_cannot_be_decoded_is_named)
     drop_store(s);
 }
 
+/* Three files of which the second half is nothing, in a store whose checksums are right. */
+static const uint64_t damaged[] = {3, 4, 17};
+#define DAMAGED (sizeof damaged / sizeof *damaged)
+
+static apl_store *make_damaged_store(void)
+{
+    apl_store *s = make_store();
+    apl_store_close(s);
+    for (size_t i = 0; i < DAMAGED; i++)
+        files[damaged[i]].size /= 2;
+    fx_shell("rm -r '%s%s'", fx_path("db"), "");
+    write_files();
+    return fx_open(fx_path("db"));
+}
+
+/* A reader that decodes all of each file, and may leave out `most` records. */
+static apl_reader *open_lenient(apl_store *s, uint64_t most, unsigned way)
+{
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_transform t = random_crop();
+    apl_reader *r;
+    t.sizing = APL_SIZING_RESIZE;
+    t.resize_height = t.resize_width = SIDE;
+    t.area[0] = t.area[1] = t.ratio[0] = t.ratio[1] = 0;
+    o.batch_size = 5;
+    o.seed = SEED;
+    o.order = way % 2 ? APL_FREE : APL_STRICT;
+    o.threads = way / 2 % 3 ? way / 2 % 3 * 2 : APL_NO_THREADS;
+    o.transforms = &t;
+    o.transform_count = 1;
+    o.faults.skip_corrupt = most;
+    OK(apl_reader_open(s, &o, &r, &fx_err));
+    return r;
+}
+
+/* Reads until the epoch ends or fails: which records came, and which were left out. */
+static apl_status read_lenient(apl_reader *r, unsigned seen[IMAGES], unsigned left[IMAGES], unsigned *batches)
+{
+    apl_batch *batch;
+    apl_status status;
+    size_t skipped;
+    for (*batches = 0; (status = apl_reader_next(r, &batch, &fx_err)) == APL_OK; ++*batches) {
+        const uint64_t *ids = apl_batch_skipped(batch, &skipped);
+        const uint8_t *labels = batch->columns[1].data;
+        cr_assert_eq(batch->columns[0].bytes, batch->rows * VALUES);
+        for (size_t k = 0; k < batch->rows; k++) {
+            cr_assert_eq(labels[k], batch->ids[k]);
+            seen[batch->ids[k]]++;
+        }
+        for (size_t k = 0; k < skipped; k++)
+            left[ids[k]]++;
+        apl_batch_release(batch);
+    }
+    return status;
+}
+
+Test(photos, what_cannot_be_decoded_may_be_left_out)
+{
+    apl_store *s = make_damaged_store();
+    for (unsigned way = 0; way < 6; way++) {
+        apl_reader *r = open_lenient(s, DAMAGED, way);
+        for (unsigned epoch = 0; epoch < 3; epoch++) {
+            unsigned seen[IMAGES] = {0}, left[IMAGES] = {0}, batches;
+            apl_receipt receipt;
+            cr_assert_eq(read_lenient(r, seen, left, &batches), APL_END, "%s", fx_err.message);
+            for (uint64_t id = 0; id < IMAGES; id++) {
+                bool bad = id == damaged[0] || id == damaged[1] || id == damaged[2];
+                cr_assert(seen[id] == !bad && left[id] == bad, "way %u, record %u", way, (unsigned)id);
+            }
+            OK(apl_reader_receipt(r, &receipt, sizeof receipt, &fx_err));
+            cr_assert(receipt.delivered == IMAGES - DAMAGED && receipt.skipped == DAMAGED &&
+                      !receipt.missing && !receipt.repeated && !receipt.dropped);
+            cr_assert_eq(batches, (IMAGES + 4) / 5);
+            OK(apl_reader_next_epoch(r, &fx_err));
+        }
+        apl_reader_close(r);
+    }
+    drop_store(s);
+}
+
+/* The first beyond the limit is an error, at the same place whoever decodes; and it stays. */
+Test(photos, no_more_may_be_left_out_than_was_said)
+{
+    apl_store *s = make_damaged_store();
+    for (uint64_t most = 0; most < DAMAGED; most++) {
+        unsigned first = 0;
+        for (unsigned way = 0; way < 6; way += 2) {
+            unsigned seen[IMAGES] = {0}, left[IMAGES] = {0}, batches;
+            apl_reader *r = open_lenient(s, most, way);
+            cr_assert_eq(read_lenient(r, seen, left, &batches), APL_E_CORRUPT);
+            cr_assert_not_null(strstr(fx_err.message, "field image: JPEG: Premature end of JPEG file"), "%s",
+                               fx_err.message);
+            cr_assert(way == 0 || batches == first, "%u, %u batches", first, batches);
+            first = batches;
+            cr_assert_eq(read_lenient(r, seen, left, &batches), APL_E_CORRUPT);
+            cr_assert_eq(batches, 0);
+            apl_reader_close(r);
+        }
+    }
+    drop_store(s);
+}
+
 static void refused(apl_store *s, apl_transform t, const char *says)
 {
     FAILS(APL_E_INVALID, apl_transform_complete(s, NULL, &t, &fx_err));

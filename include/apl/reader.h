@@ -109,8 +109,8 @@ typedef struct apl_mix {
 
 /* What to do when something goes wrong. */
 typedef struct apl_faults {
-    /* How many records of corrupt blocks may be left out before that is an error; 0: the first is an error. An image that
-     * is as it was written but does not decode is always an error: it is not damage of the store, and ingest finds it. */
+    /* How many records may be left out before that is an error; 0: the first is an error. Left out are all records of a corrupt
+     * block; and each record by itself whose image is as it was written but cannot be decoded, where a transform decodes it. */
     uint64_t skip_corrupt;
     unsigned timeout_ms; /* the longest that apl_reader_next() and apl_reader_next_epoch() wait; 0: forever */
     uint32_t reserved[5];

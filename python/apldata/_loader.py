@@ -116,8 +116,8 @@ class Loader:
             loader that is made anew for each epoch repeats epoch 0, unless it is given the number.
         timeout: seconds that a batch may take, in functions too; None: for ever. After a `TimedOutError` the
             next call goes on waiting.
-        skip_corrupt: so many records of corrupt blocks are left out (`batch.skipped` lists them) before that
-            is an error.
+        skip_corrupt: so many records are left out (`batch.skipped` lists them) before that is an error: those
+            of corrupt blocks, and those whose image cannot be decoded.
         pin: two functions of (address, bytes), called with memory for batches before it is used and before it
             is freed.
 

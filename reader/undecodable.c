@@ -1,0 +1,74 @@
+/* Images that cannot be decoded: see undecodable.h. */
+#include "undecodable.h"
+
+#include "delivery.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void undecodable_free(struct undecodable *u)
+{
+    free(u->known);
+}
+
+/* ---------------------------------------------------------------------------------------------- leaving out */
+
+/* Moves element `row` behind the others of `rows`. */
+static void move_behind(uint32_t *of, uint32_t row, uint32_t rows)
+{
+    uint32_t moved = of[row];
+    memmove(of + row, of + row + 1, (rows - row - 1) * sizeof *of);
+    of[rows - 1] = moved;
+}
+
+bool undecodable_drop(const apl_reader *r, struct job *job, uint32_t row, apl_status status)
+{
+    struct batch_buffer *buffer = job->buffer;
+    apl_batch *batch = &buffer->batch;
+    uint32_t rows = (uint32_t)batch->rows;
+    bool bad = status == APL_E_CORRUPT || status == APL_E_UNSUPPORTED;
+    if (!bad || !r->options.skip_corrupt || r->options.pack.row)
+        return false;
+    buffer->skipped[batch->skipped_count++] = batch->ids[row];
+    memmove(batch->ids + row, batch->ids + row + 1, (rows - row - 1) * sizeof *batch->ids);
+    move_behind((uint32_t *)batch->copies, row, rows);
+    move_behind(buffer->numbers, row, rows);
+    move_behind(buffer->delivered, row, rows);
+    move_behind(job->deliveries, row, rows);
+    batch->rows--;
+    job->undecodable++;
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------- counting */
+
+static bool count_record(apl_reader *r, uint32_t delivery)
+{
+    struct undecodable *u = &r->undecodable;
+    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
+    uint64_t record = r->subset.block[index].first + member;
+    const struct subset_block *last = &r->subset.block[r->subset.blocks - 1];
+    if (!u->known && !(u->known = calloc((size_t)((last->first + last->count) / 8 + 1), 1)))
+        return false;
+    uint8_t bit = (uint8_t)(1u << record % 8);
+    u->records += !(u->known[record / 8] & bit);
+    u->known[record / 8] |= bit;
+    return true;
+}
+
+apl_status undecodable_meet(apl_reader *r, struct job *job, apl_error *err)
+{
+    struct undecodable *u = &r->undecodable;
+    u->corrupt = job->corrupt > u->corrupt ? job->corrupt : u->corrupt;
+    for (uint32_t k = 0; k < job->undecodable; k++)
+        if (!count_record(r, job->deliveries[job->buffer->batch.rows + k]))
+            return fail_nomem(err);
+    if (u->records == 0 || u->records + u->corrupt <= r->options.skip_corrupt)
+        return APL_OK;
+    if (job->undecodable == 0)
+        fail(&job->error, APL_E_CORRUPT, "more than %llu records would be left out: corrupt, or not decoded",
+             (unsigned long long)r->options.skip_corrupt);
+    job->error.status = job->status = APL_E_CORRUPT;
+    *err = job->error;
+    return APL_E_CORRUPT;
+}
