@@ -3,6 +3,7 @@
 #ifndef BATCH_QUEUE_H
 #define BATCH_QUEUE_H
 
+#include "made.h"
 #include "pool.h"
 
 #include <stdatomic.h>
@@ -24,6 +25,7 @@ struct job {
     uint32_t
         undecodable; /* rows that are left out since their images cannot be decoded: the first after those that are there */
     struct batch_buffer *buffer;
+    const struct made_values *made; /* while the batch is collated: of each field; NULL: of none */
     /* The block, from 1, of the value that the thread which collates this batch is reading from the file; 0: none. */
     atomic_uint reading;
     apl_status status;

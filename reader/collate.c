@@ -3,6 +3,7 @@
 
 #include "delivery.h"
 #include "finish.h"
+#include "follow.h"
 #include "graph.h"
 #include "images.h"
 #include "packed.h"
@@ -61,6 +62,8 @@ static apl_status collate_images(struct worker *w, const struct job *job, unsign
     bool random = augment_is_random(&a);
     if (random)
         augment_draw(&a, batch->ids, batch->copies, batch->rows, w->placements);
+    for (size_t k = 0; k < batch->rows; k++)
+        follow_note_crop(w, assembly, random ? &w->placements[k] : NULL, k);
     if (!finish_needed(&r->options.transforms[f])) {
         assemble(assembly, w->sources, random ? w->placements : NULL, batch->rows,
                  (void *)batch->columns[f].data);
@@ -138,11 +141,8 @@ static void measure_ragged(const apl_reader *r, const struct job *job, unsigned 
     size_t element = apl_dtype_size(field->dtype);
     offsets[0] = 0;
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        uint32_t record;
-        uint64_t start;
-        const struct raw_column *column = values_column(r, job, f, k, &record);
-        offsets[k + 1] = offsets[k] + raw_column_extent(column, record, &start) / element;
-        raw_column_shape(column, field, record, shapes + k * field->ndim);
+        offsets[k + 1] = offsets[k] + values_bytes(r, job, f, k) / element;
+        values_shape(r, job, f, k, shapes + k * field->ndim);
     }
 }
 
@@ -189,11 +189,9 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
 static void take_photo_shape(const apl_reader *r, const struct job *job, unsigned f, size_t row,
                              struct photo_value *value)
 {
-    uint32_t record;
     int64_t shape[APL_MAX_DIMS];
     const apl_field *field = &r->schema->fields[f];
-    const struct raw_column *column = values_column(r, job, f, row, &record);
-    raw_column_shape(column, field, record, shape);
+    values_shape(r, job, f, row, shape);
     for (unsigned d = 0; is_varying_image(field) && d < 3; d++)
         value->shape[d] = (uint32_t)shape[d];
 }
@@ -227,6 +225,32 @@ static apl_status collate_varying(struct worker *w, struct job *job, unsigned f,
     if (how == APL_COLLATE_PACK)
         return packed_collate(w, job, f, err);
     return collate_ragged(w, job, f, err);
+}
+
+/* What follows the images of a field that has just been collated. */
+static apl_status collate_followers(struct worker *w, struct job *job, unsigned image, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    TRY(follow_boxes(w, job, image, err));
+    for (unsigned f = 0; f < r->schema->count; f++) {
+        if (r->options.follows[f].as == FOLLOW_NOTHING || r->options.follows[f].image != image)
+            continue;
+        if (r->options.follows[f].as == FOLLOW_MASK)
+            TRY(follow_mask(w, job, f, err));
+        else
+            TRY(collate_varying(w, job, f, err));
+    }
+    return APL_OK;
+}
+
+static apl_status collate_field(struct worker *w, struct job *job, unsigned f, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    if (field_varying(&r->schema->fields[f]) > 0)
+        TRY(collate_varying(w, job, f, err));
+    else
+        TRY(collate_fixed(w, job, f, err));
+    return r->options.followed ? collate_followers(w, job, f, err) : APL_OK;
 }
 
 /* --------------------------------------------------------------------------------------------- receipt */
@@ -266,14 +290,10 @@ static void take_tally(const apl_reader *r, struct job *job)
 static apl_status collate_columns(struct worker *w, struct job *job, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    for (unsigned f = 0; f < r->schema->count; f++) {
-        if (!r->options.wanted[f])
-            continue;
-        if (field_varying(&r->schema->fields[f]) > 0)
-            TRY(collate_varying(w, job, f, err));
-        else
-            TRY(collate_fixed(w, job, f, err));
-    }
+    job->made = w->made;
+    for (unsigned f = 0; f < r->schema->count; f++)
+        if (r->options.wanted[f] && r->options.follows[f].as == FOLLOW_NOTHING)
+            TRY(collate_field(w, job, f, err));
     return APL_OK;
 }
 

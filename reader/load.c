@@ -45,6 +45,9 @@ apl_status worker_init(struct worker *w, apl_error *err)
     w->placements = calloc(n, sizeof *w->placements);
     w->slots = calloc(most > records ? most : records, sizeof *w->slots);
     bool ok = w->rows && w->sources && w->placements && w->slots;
+    if (ok && r->options.followed)
+        ok = (w->geometry = calloc(n, sizeof *w->geometry)) &&
+             (w->made = calloc(APL_MAX_FIELDS, sizeof *w->made));
     for (unsigned f = 0; ok && has_partial_blocks(r) && f < r->schema->count; f++)
         if (r->cache.slab.value_bytes[f])
             ok = (w->scratch[f] = malloc(records * r->cache.slab.value_bytes[f])) != NULL;
@@ -66,6 +69,9 @@ void worker_free(struct worker *w)
     buffer_free(&w->file);
     for (unsigned f = 0; f < APL_MAX_FIELDS; f++)
         free(w->scratch[f]);
+    made_free(w->made, APL_MAX_FIELDS);
+    free(w->geometry);
+    scratch_free(&w->places);
 }
 
 /* Where each record of the block goes; those that are not in the split or the sample go to scratch memory, since

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "collation.h"
+#include "following.h"
 #include "mix.h"
 #include "sampling.h"
 #include "transform.h"
@@ -101,6 +102,9 @@ static apl_status resolve_transforms(apl_reader *r, const apl_reader_options *as
         TRY(transform_moments(&r->subset, &r->schema->fields[field], &t, err));
         if (o->transforms[field].size)
             return fail(err, APL_E_INVALID, "field %s: two transforms", r->schema->fields[field].name);
+        TRY(following_resolve(r, field, &t, err));
+        t.masks = t.box_fields = NULL; /* the caller's memory */
+        t.mask_count = t.box_field_count = 0;
         o->transforms[field] = t;
     }
     return APL_OK;
@@ -197,6 +201,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     TRY(resolve_fields(r, asked, err));
     TRY(resolve_transforms(r, asked, err));
     TRY(collation_resolve(r, asked, err));
+    TRY(following_check(r, err));
     TRY(resolve_sampling(r, asked, err));
     if (o->free_order && o->world > 1)
         return fail(err, APL_E_UNSUPPORTED,

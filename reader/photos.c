@@ -2,8 +2,10 @@
 #include "photos.h"
 
 #include "finish.h"
+#include "follow.h"
 #include "images.h"
 #include "ranges.h"
+#include "values.h"
 
 #include <math.h>
 
@@ -115,12 +117,6 @@ void photos_place(struct worker *w, const struct job *job, unsigned f)
     augment_draw(&a, batch->ids, batch->copies, batch->rows, w->placements);
 }
 
-static apl_status name_record(uint64_t id, const apl_field *f, apl_status status, apl_error *err)
-{
-    return fail_records(err, fail_in(err, status, "record %llu, field %s", (unsigned long long)id, f->name),
-                        id, 1);
-}
-
 /* Draws one image of a field: a file is decoded. */
 static apl_status draw_value(struct photo *photo, const apl_field *f, const apl_transform *t,
                              const struct photo_value *value, struct crop_draws draws, uint8_t *out,
@@ -150,8 +146,9 @@ apl_status photos_make(struct worker *w, struct job *job, unsigned f, const stru
     apl_status status = draw_value(w->photo, field, &r->options.transforms[f], value, draws, rgb, err);
     if (status != APL_OK) {
         w->undecoded = (uint32_t)k;
-        return name_record(batch->ids[k], field, status, err);
+        return values_name(r, job, f, k, status, err);
     }
+    follow_note_photo(w, k);
     return finish_image(w, job, f, assembly, k, rgb, &w->placements[k], err);
 }
 

@@ -50,6 +50,13 @@ struct packing {
         most_of_all; /* deliveries that are in one batch, at most, and in the batches of all ranks together */
 };
 
+/* What a field is to the images of another, and which other. */
+enum follow_as { FOLLOW_NOTHING, FOLLOW_MASK, FOLLOW_BOXES, FOLLOW_WITH_BOXES };
+struct follow {
+    enum follow_as as;
+    unsigned image;
+};
+
 /* What records' graphs are made of. */
 struct graph {
     bool noded, indexed;   /* are there fields of nodes, of edge indices? */
@@ -71,6 +78,8 @@ struct reader_options {
     unsigned threads, loaders, consumers, queue_depth, rank, world, timeout_ms;
     unsigned transform_count;
     apl_transform transforms[APL_MAX_FIELDS]; /* of each field; size 0: none */
+    struct follow follows[APL_MAX_FIELDS];
+    bool followed; /* any field follows another */
     struct collation collations[APL_MAX_FIELDS];
     struct packing pack;
     struct graph graph;

@@ -2,6 +2,7 @@
 #include "sizes.h"
 
 #include "collation.h"
+#include "following.h"
 #include "images.h"
 #include "photos.h"
 
@@ -46,5 +47,6 @@ void sizes_of_row(const apl_reader *r, size_t *bytes)
         if (sizes_assembly(r, f, &a))
             bytes[f] = assemble_bytes(&a);
     }
+    following_row_bytes(r, bytes);
     collation_row_bytes(r, bytes);
 }

@@ -4,8 +4,9 @@
 #include "delivery.h"
 #include "late.h"
 
-const struct raw_column *values_column(const apl_reader *r, const struct job *job, unsigned f, size_t k,
-                                       uint32_t *record)
+/* The column of a block that the value is in, or its list if it is read late; *record: its place there. */
+static const struct raw_column *values_column(const apl_reader *r, const struct job *job, unsigned f,
+                                              size_t k, uint32_t *record)
 {
     uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
     const struct subset_block *block = &r->subset.block[index];
@@ -13,16 +14,38 @@ const struct raw_column *values_column(const apl_reader *r, const struct job *jo
     return &cache_block(&r->cache, job->epoch, index)->ragged[f];
 }
 
+/* What was made of the field's values; NULL: nothing. */
+static const struct made_values *values_made(const struct job *job, unsigned f)
+{
+    return job->made && job->made[f].any ? &job->made[f] : NULL;
+}
+
 size_t values_bytes(const apl_reader *r, const struct job *job, unsigned f, size_t k)
 {
+    const struct made_values *made = values_made(job, f);
+    if (made)
+        return (size_t)(made->starts[k + 1] - made->starts[k]) * made->unit;
     uint32_t record;
     uint64_t start;
     const struct raw_column *column = values_column(r, job, f, k, &record);
     return raw_column_extent(column, record, &start);
 }
 
+void values_shape(const apl_reader *r, const struct job *job, unsigned f, size_t k, int64_t *shape)
+{
+    uint32_t record;
+    const struct made_values *made = values_made(job, f);
+    const struct raw_column *column = values_column(r, job, f, k, &record);
+    raw_column_shape(column, &r->schema->fields[f], record, shape);
+    if (made)
+        shape[0] = (int64_t)(made->starts[k + 1] - made->starts[k]);
+}
+
 int64_t values_length(const apl_reader *r, const struct job *job, unsigned f, size_t k)
 {
+    const struct made_values *made = values_made(job, f);
+    if (made)
+        return (int64_t)(made->starts[k + 1] - made->starts[k]);
     uint32_t record;
     const struct raw_column *column = values_column(r, job, f, k, &record);
     return (int64_t)load_le(column->dims.data + (size_t)record * 4, 4);
@@ -39,6 +62,11 @@ apl_status values_take(struct worker *w, struct job *job, unsigned f, size_t k, 
                        apl_error *err)
 {
     size_t bytes;
+    const struct made_values *made = values_made(job, f);
+    if (made) {
+        *value = made->values.data + made->starts[k] * made->unit;
+        return APL_OK;
+    }
     if (is_late(w->reader, job, f, k))
         return late_take(w, job, f, k, value, err);
     uint32_t record;
@@ -71,4 +99,12 @@ apl_status values_copy(struct worker *w, struct job *job, unsigned f, size_t k, 
     if (bytes)
         memcpy(out, value, bytes);
     return APL_OK;
+}
+
+apl_status values_name(const apl_reader *r, const struct job *job, unsigned f, size_t k, apl_status status,
+                       apl_error *err)
+{
+    uint64_t id = job->buffer->batch.ids[k];
+    fail_in(err, status, "record %llu, field %s", (unsigned long long)id, r->schema->fields[f].name);
+    return fail_records(err, status, id, 1);
 }

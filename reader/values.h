@@ -1,17 +1,16 @@
-/* Values of varying shape that a batch is made of: where each is, whether it was loaded with its block or is read late. Of a planned
- * batch whose blocks are in; without the reader's lock. `k` is the place of a delivery in its job. */
+/* Values of varying shape that a batch is made of: where each is, whether it was loaded with its block or is read late, or was made of
+ * it (see made.h). Of a planned batch whose blocks are in; without the reader's lock. `k` is the place of a delivery in its job. */
 #ifndef VALUES_H
 #define VALUES_H
 
 #include "photos.h"
 #include "reader.h"
 
-/* The column of a block that the value is in, or its list if it is read late; *record: its place there. */
-const struct raw_column *values_column(const apl_reader *r, const struct job *job, unsigned field, size_t k,
-                                       uint32_t *record);
-
 /* How many bytes the value has. */
 size_t values_bytes(const apl_reader *r, const struct job *job, unsigned field, size_t k);
+
+/* Its shape, of the field's ndim dimensions. */
+void values_shape(const apl_reader *r, const struct job *job, unsigned field, size_t k, int64_t *shape);
 
 /* Its length along the one dimension of its field that varies. */
 int64_t values_length(const apl_reader *r, const struct job *job, unsigned field, size_t k);
@@ -27,5 +26,9 @@ apl_status values_take_photo(struct worker *w, struct job *job, unsigned field, 
 /* Copies the value to `out`, which has room for it. */
 apl_status values_copy(struct worker *w, struct job *job, unsigned field, size_t k, uint8_t *out,
                        apl_error *err);
+
+/* Puts record and field in front of the message of an error that concerns the value. */
+apl_status values_name(const apl_reader *r, const struct job *job, unsigned field, size_t k,
+                       apl_status status, apl_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "effects.h"
+#include "made.h"
 #include "photo.h"
 #include "scratch.h"
 
@@ -23,6 +24,9 @@ struct worker {
     uint32_t *slots;
     struct photo *photo; /* NULL before the first */
     struct scratch pixels, crop;
+    struct geometry *geometry; /* of the images of a batch; NULL: nothing follows any */
+    struct made_values *made;  /* of each field; NULL likewise */
+    struct scratch places;     /* of what is taken of a mask, or of boxes */
     struct effects effects;
     struct scratch value; /* that was read late */
     struct buffer file;   /* that was restored from it */

@@ -45,6 +45,10 @@ typedef enum apl_policy {
 } apl_policy;
 typedef enum apl_interpolation { APL_NEAREST = 0, APL_BILINEAR = 1 } apl_interpolation;
 
+/* How the four numbers of a box are to be understood, in pixels: the corners {left, top, right, bottom}, a corner and the sides
+ * {left, top, width, height}, or the middle and the sides. */
+typedef enum apl_box_format { APL_BOX_XYXY = 0, APL_BOX_XYWH = 1, APL_BOX_CXCYWH = 2 } apl_box_format;
+
 #define APL_MAX_CHANNELS 16
 
 /*
@@ -116,15 +120,36 @@ typedef struct apl_transform {
     unsigned policy_ops, policy_magnitude, policy_bins;
     apl_interpolation policy_interpolation;
     float policy_fill[APL_MAX_CHANNELS];
+    /*
+     * Fields that follow the images: each record's are resized, padded, cropped and flipped with its image, as torchvision's v2 does
+     * it to tv_tensors. They are among the fields that are read, have no transform of their own, and change in nothing else. With a
+     * policy that moves pixels there are none. Readers alone heed these members.
+     *
+     * Masks have the sides of the image: {H, W}, {N, H, W}, such of varying sides, u8 of three dimensions that vary, with one
+     * channel, or kept as image/jpeg. They keep their dtype, and have in batches the shape {H, W}, or {N, H, W}, of the crop.
+     * Resizing takes the nearest element; what lies beyond the image is 0, or reflected as it is.
+     */
+    const char *const *masks; /* names */
+    size_t mask_count;
+    /*
+     * The name of a field of boxes, f32 {-1, 4}, in pixels of the image as it is stored; NULL: none. What of a box the crop has left
+     * out is clamped to its edges. Those whose sides or area are below box_min_size and box_min_area then, in pixels of the crop,
+     * or that lie outside of it, are removed; where both are 0, none is: SanitizeBoundingBoxes. With a box go the elements of the same
+     * number, along the first dimension, of the fields box_fields: {-1, ...}, as long as the boxes in each record. Such fields
+     * are collated as any of varying shape: not packed, nor as a graph.
+     */
+    const char *boxes;
+    apl_box_format box_format;
+    double box_min_size, box_min_area;
+    const char *const *box_fields; /* names */
+    size_t box_field_count;
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
     {                                                                                                      \
         sizeof(apl_transform), NULL, 0, APL_PAD_ZERO, 0, 0, 0, APL_FLIP_NONE, 0, APL_SCALE_UNIT, {0}, {0}, \
             (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0, {0}, {0}, {0}, {0}, 0, \
             0, 0, 0, {0}, {0}, APL_ERASE_RESULT, {0}, {0}, {0}, 0, APL_POLICY_NONE, 0, 0, 0, APL_NEAREST,  \
-        {                                                                                                  \
-            0                                                                                              \
-        }                                                                                                  \
+            {0}, NULL, 0, NULL, APL_BOX_XYXY, 0, 0, NULL, 0                                                \
     }
 
 /*

@@ -8,16 +8,18 @@ import copy
 import functools
 import types
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from . import _core
 from ._arguments import brief, shown
 from ._errors import CancelledError, InvalidError
-from ._roles import Roles, Trial, roles_named, roles_of
+from ._roles import NOTHING_SAID, Declared, Roles, Trial, is_follower, is_image_alone, roles_named, roles_of
 from ._translation import LIBRARIES, Translation, altered
 from .schema import Field, Schema
-from .transforms import MOVING, PerPicture, Transform, listed
+from .transforms import MOVING, Follow, PerPicture, SanitizeBoundingBoxes, Transform, listed
 
+_SIDES = ("crop_height", "crop_width", "resize_height", "resize_width")
 _LONGEST_REASON = 300  # characters of why a transform of another library cannot be applied
 
 
@@ -65,6 +67,7 @@ def _may_move(field: Field, image: Field) -> bool:
     return (
         field.is_picture
         or field.is_photo
+        or is_follower(field, image)
         or (len(field.shape) in (2, 3) and field.shape[-2:] == image.shape[-2:])
     )
 
@@ -72,8 +75,9 @@ def _may_move(field: Field, image: Field) -> bool:
 class _Plan:
     """The transforms of a loader, as they are gone through: those that run in C, then functions."""
 
-    def __init__(self, schema: Schema, wanted: Iterable[str] | None) -> None:
+    def __init__(self, schema: Schema, wanted: Iterable[str] | None, said: Declared) -> None:
         self._schema, self._wanted = schema, None if wanted is None else list(wanted)
+        self._said = said
         self.done: list[Any] = []
 
     def _settings(self) -> dict[str, dict[str, Any]]:
@@ -82,15 +86,23 @@ class _Plan:
         for transform in self.done:
             for name in transform.fields if isinstance(transform, Transform) else ():
                 settings.setdefault(name or "", {}).update(transform.settings())
+        for of in list(settings.values()):
+            for name in of.get("masks", ()):
+                sides = {key: of[key] for key in _SIDES if key in of}
+                settings.setdefault(name, {}).update(sides, follows=True)
         return settings
 
     def add_own(self, transform: Transform) -> None:
         """One of ours, with its field made known."""
+        if isinstance(transform, SanitizeBoundingBoxes):
+            transform = copy.copy(transform)  # its labels are made known later
         if transform.field is None:
             transform = copy.copy(transform)
-            image = self._schema.image(self._wanted)
+            names = [f.name for f in self._schema if self._wants(f) and f.name not in self._said.masks]
             if isinstance(transform, MOVING):
-                self._check_alone(image, transform)
+                alone = [f for f in map(self._schema.__getitem__, names) if is_image_alone(f)]
+                self._check_alone(alone[0] if len(alone) == 1 else self._schema.image(names), transform)
+            image = self._schema.image(names)
             object.__setattr__(transform, "field", image.name)
         self.done.append(transform)
 
@@ -100,18 +112,48 @@ class _Plan:
             f.name
             for f in self._schema
             if f != image and self._wants(f) and f.mark in ("input", "target") and _may_move(f, image)
+            if f.name not in self._said.masks and f.name != self._said.boxes
         ]
-        if others:
-            names = ", ".join((image.name, *others))
+        if not others:
+            return
+        boxes = [name for name in others if self._schema[name].shape[1:] == (4,)]
+        masks = [name for name in others if name not in boxes]
+        hints = [f"masks={masks!r}"] * bool(masks) + [f"boxes={name!r}" for name in boxes[:1]]
+        raise InvalidError(
+            f"{shown(transform, 200)}: it would move {image.name} alone, and leave {', '.join(others)} as it "
+            f"is: name what follows the images, as in Loader(..., {', '.join(hints)}), or list images that "
+            f"move alike, as in field={[image.name, *(masks or others)]!r}, or say field={image.name!r}"
+        )
+
+    def add_followers(self) -> None:
+        """What the loader is told of follows the images of the first transform that moves some in C."""
+        given = [one for one in self.done if isinstance(one, Transform)]
+        moving = next((one for one in given if isinstance(one, MOVING)), None)
+        if self._said and moving and not any(isinstance(one, Follow) for one in given):
+            said = self._said
+            name = moving.fields[0]
+            follow = Follow(said.masks, said.boxes, said.box_format, field=name)
+            self.done.insert(self.done.index(moving) + 1, follow)
+        for one in given:
+            if isinstance(one, SanitizeBoundingBoxes):
+                self._complete_sanitize(one, moving)
+
+    def _complete_sanitize(self, one: SanitizeBoundingBoxes, moving: Transform | None) -> None:
+        if self._said.boxes is None:
             raise InvalidError(
-                f"{shown(transform, 200)}: several fields are images ({names}), and it would move "
-                f"{image.name} alone: name one with field=..., or list those that move together, as in "
-                f"field={[image.name, *others]!r}"
+                f"{shown(one, 200)}: name the field of the boxes, as in Loader(..., boxes='boxes')"
             )
+        if moving is None:
+            raise InvalidError(f"{shown(one, 200)}: no transform moves the images, and so none their boxes")
+        if one.labels is None:
+            named = (
+                ("labels",) if "labels" in self._schema.names and self._wants(self._schema["labels"]) else ()
+            )
+            object.__setattr__(one, "labels", named)
 
     def add(self, transforms: list[Any], library: str, roles: Roles | None = None) -> None:
         """Some of another library, one after the other."""
-        roles = roles or roles_of(self._schema, self._wanted, transforms[0])
+        roles = roles or roles_of(self._schema, self._wanted, transforms[0], self._said)
         settings = self._settings()
         for field in roles.all:
             if settings.get(field.name, {}).get("layout") == _core.APL_NHWC:
@@ -120,15 +162,37 @@ class _Plan:
                     "channels in the order that they want; leave ChannelsLast() out"
                 )
         rest = transforms
+        roles = self._following(roles)
         translation = Translation(roles, settings.get(roles.images[0].name, {}))
         if translation.possible and all(isinstance(one, Transform) for one in self.done):
             rest = _translated(transforms, translation, library)
-            self.done += translation.transforms()
+            if translation.sized:
+                self.done += translation.transforms()
+            else:
+                self._check_decoded((rest or transforms)[0], roles, translation.why)
+                rest = transforms
         added = [field.name for field in roles.images if len(field.shape) == 2]
         if rest:
             self._wrap(rest, library, roles)
         elif library == "torchvision" and added:
             self.done.append(AddChannel(added))
+
+    def _following(self, roles: Roles) -> Roles:
+        """Masks of images of any size follow them, though the loader has not been told of them."""
+        if not roles.images[0].is_photo or roles.follow or not roles.masks:
+            return roles
+        self._said = Declared(tuple(field.name for field in roles.masks))
+        return replace(roles, follow=True)
+
+    def _check_decoded(self, step: Any, roles: Roles, why: str) -> None:
+        """Files are decoded in C, which must be told to what size: only then can Python do the rest."""
+        for field in roles.images:
+            if field.media:
+                raise InvalidError(
+                    f"{shown(step)}: field {field.name} keeps JPEG files, which C decodes and brings to one "
+                    "size before anything else: begin with RandomResizedCrop, or Resize and CenterCrop, "
+                    f"bilinear and antialiased{'; of this one, ' if why else ''}{why}"
+                )
 
     def _wrap(self, rest: list[Any], library: str, roles: Roles) -> None:
         number = sum(isinstance(one, Wrapped) for one in self.done)
@@ -225,17 +289,20 @@ class AddChannel:
             batch[name] = batch[name][:, None]
 
 
-def resolved(transforms: Any, schema: Schema, wanted: Iterable[str] | None = None) -> list[Any]:
+def resolved(
+    transforms: Any, schema: Schema, wanted: Iterable[str] | None = None, said: Declared = NOTHING_SAID
+) -> list[Any]:
     """The transforms that a loader is given, with those of other libraries made into ours, or into functions
     over batches.
 
     Args:
         wanted: names of the fields that are read; None: all.
+        said: which fields are masks and boxes.
 
     Raises:
         InvalidError, NotFoundError: one that cannot be applied; the message says why.
     """
-    plan = _Plan(schema, wanted)
+    plan = _Plan(schema, wanted, said)
     given = listed(transforms)
     while given:
         first = given.pop(0)
@@ -252,6 +319,7 @@ def resolved(transforms: Any, schema: Schema, wanted: Iterable[str] | None = Non
             while given and library_of(given[0]) == library:
                 group.append(given.pop(0))
             plan.add(group, library)
+    plan.add_followers()
     return plan.done
 
 

@@ -37,6 +37,7 @@ from ._ids import marked, mask_of
 from ._launch import warn_if_alone
 from ._mix import records_of, sources, weight_of
 from ._pass import Epoch, Pass
+from ._roles import declared
 from ._source import Source
 from ._store import Store
 from .collation import Collation, Collations
@@ -83,6 +84,11 @@ class Loader:
             arrays or replace them (``batch["image"] = ...``), and may return something else to be handed out
             instead.
         fields: names of the fields wanted; None: all. Others are not decoded. []: ids alone (`batch.ids`).
+        masks: the name of a field that is a mask of the images, or a list of several: it is resized (by
+            nearest neighbour), padded, cropped and flipped in C as they are.
+        boxes, box_format: the same of a field of boxes, f32[-1, 4], and what their numbers are, in pixels of
+            the image as it is stored: "XYXY", "XYWH" or "CXCYWH". They are clamped to the crop; see
+            `apldata.transforms.SanitizeBoundingBoxes`.
         collate: how fields of varying shape become arrays, of `apldata.collation`: a dict such as
             ``{"tokens": Pad()}``. Without, ``batch[name]`` is a list with an array for each row.
         shuffle: False: in the order of ids, for evaluation. (`apldata.torch.DataLoader`, as torch's own, does
@@ -143,6 +149,9 @@ class Loader:
         seed: int = 0,
         transforms: Iterable[Any] = (),
         fields: Iterable[str] | None = None,
+        masks: str | Iterable[str] = (),
+        boxes: str | None = None,
+        box_format: str = "XYXY",
         collate: Mapping[str, Collation] | None = None,
         shuffle: bool = True,
         drop_last: bool = False,
@@ -172,7 +181,8 @@ class Loader:
             raise InvalidError(f"rank and world go together; got rank={shown(rank)}, world={shown(world)}")
         self.store = db if isinstance(db, Store) else Store(db)
         fields = names("fields", fields)
-        in_c, self._functions = split_transforms(resolved(transforms, self.store.schema, fields))
+        said = declared(self.store.schema, masks, boxes, box_format)
+        in_c, self._functions = split_transforms(resolved(transforms, self.store.schema, fields, said))
         self._options: dict[str, Any] = {
             "transforms": in_c, "fields": fields, "order": choice("order", order, _ORDERS),
             "sequential": 1 - flag("shuffle", shuffle), "drop_last": flag("drop_last", drop_last),

@@ -13,6 +13,9 @@ class RecordOptions(TypedDict, total=False):
     """Which records come, how often, in what form, and through how much memory."""
 
     collate: Mapping[str, Collation] | None
+    masks: str | Iterable[str]
+    boxes: str | None
+    box_format: str
     window: int
     bins: int
     reuse: int

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import shown
+from ._arguments import choice, names, optional_text, shown
 from ._arrays import numpy_dtype
 from ._errors import InvalidError, NotFoundError
 from .schema import AN_IMAGE, Field, Schema, listed, plain
+from .transforms import BOX_FORMATS
 
 _WHOLE = {"u8", "i8", "u16", "i16", "i32", "i64", "bool"}
 _PIXELS = {"u8", "u16", "f16", "f32"}
@@ -37,6 +38,8 @@ def _named(field: Field, *words: str) -> bool:
 
 def _is_mask(field: Field) -> bool:
     named = _named(field, "mask", "segm")
+    if field.is_photo:
+        return named or field.mark == "target"
     return field.dtype in _WHOLE and _planes(field) is not None and (named or field.mark == "target")
 
 
@@ -45,6 +48,8 @@ def _is_boxes(field: Field) -> bool:
 
 
 def _is_image(field: Field) -> bool:
+    if field.is_photo:
+        return field.mark == "input"
     if field.dtype not in _PIXELS or field.mark != "input" or _planes(field) is None:
         return False
     return len(field.shape) == 3 or field.dtype in ("u8", "u16")
@@ -59,29 +64,77 @@ class Roles:
     masks: tuple[Field, ...] = ()
     boxes: Field | None = None
     box_format: str | None = None
+    follow: bool = False  # do masks and boxes follow the images in C?
 
     @property
     def all(self) -> tuple[Field, ...]:
         return (*self.images, *self.masks, *([self.boxes] if self.boxes else []))
 
 
-def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any) -> Roles:
-    """As the fields' names, types and shapes have it: see docs/PYTHON.md.
+@dataclass(frozen=True)
+class Declared:
+    """What a loader is told of masks and boxes."""
+
+    masks: tuple[str, ...] = ()
+    boxes: str | None = None
+    box_format: str = "XYXY"
+
+    def __bool__(self) -> bool:
+        return bool(self.masks) or self.boxes is not None
+
+
+NOTHING_SAID = Declared()
+
+
+def declared(schema: Schema, masks: str | Iterable[str], boxes: str | None, box_format: str) -> Declared:
+    """What the arguments of a loader say, checked."""
+    found = names("masks", (masks,) if isinstance(masks, str) else masks) or []
+    optional_text("boxes", boxes)
+    choice("box_format", box_format, BOX_FORMATS)
+    for name in (*found, *([boxes] if boxes is not None else [])):
+        if name not in schema.names:
+            what = "boxes" if name == boxes else "masks"
+            raise NotFoundError(f"{what}: there is no field {name!r}: there are {listed(schema.names)}")
+    return Declared(tuple(found), boxes, box_format)
+
+
+def is_image_alone(field: Field) -> bool:
+    """Is it an image that C takes, and does not look like a mask?"""
+    return (field.is_picture or field.is_photo) and not _is_mask(field)
+
+
+def is_follower(field: Field, image: Field) -> bool:
+    """Does it look like a mask or the boxes of an image, which a crop of that must not leave as they are?"""
+    if _is_boxes(field):
+        return field.dtype == "f32" and field.shape[0] == -1
+    return image.is_photo and _is_mask(field)
+
+
+def roles_of(schema: Schema, wanted: Iterable[str] | None, transform: Any, said: Declared) -> Roles:
+    """As the loader is told, or else as the fields' names, types and shapes have it: see docs/PYTHON.md.
 
     Raises:
         NotFoundError: none of the fields is an image.
     """
     fields = [field for field in schema if wanted is None or field.name in set(wanted)]
-    boxes = [field for field in fields if _is_boxes(field)]
-    masks = [field for field in fields if field not in boxes and _is_mask(field)]
+    if said:
+        boxes = [field for field in fields if field.name == said.boxes]
+        masks = [field for field in fields if field.name in said.masks]
+    else:
+        boxes = [field for field in fields if _is_boxes(field)]
+        masks = [field for field in fields if field not in boxes and _is_mask(field)]
     images = [field for field in fields if field not in boxes + masks and _is_image(field)]
     if not images:
         seen = listed(f"{plain(f.name)}: {f.type}" for f in fields)
         raise NotFoundError(
             f"{shown(transform)}: no field is an image, which is {AN_IMAGE}; the fields are {seen}"
         )
+    if said:
+        return Roles(
+            tuple(images), tuple(masks), boxes[0] if boxes else None, said.box_format if boxes else None, True
+        )
     planes = {_planes(image) for image in images}
-    masks = [mask for mask in masks if _planes(mask) in planes]
+    masks = [mask for mask in masks if _planes(mask) in planes or images[0].is_photo]
     return Roles(tuple(images), tuple(masks), boxes[0] if boxes else None)
 
 
@@ -101,7 +154,7 @@ def roles_named(
 
 def has_channels_last(field: Field) -> bool:
     """Is it stored as (height, width, channels)?"""
-    return len(field.shape) == 3 and not 1 <= field.shape[0] <= 16
+    return len(field.shape) == 3 and not 1 <= field.shape[0] <= 16 and not field.is_photo
 
 
 class Trial(dict[str, Any]):
@@ -135,8 +188,11 @@ def _float_of(settings: dict[str, Any]) -> str | None:
 
 def _made_up(field: Field, settings: dict[str, Any]) -> Any:
     shape = list(field.shape)
-    if settings.get("crop_height"):
-        shape[-2:] = settings["crop_height"], settings["crop_width"]
+    sides = [settings.get(f"crop_{side}") or settings.get(f"resize_{side}") for side in ("height", "width")]
+    if all(sides):
+        shape[-2:] = sides
+        if field.is_photo:
+            shape = ([] if settings.get("follows") else [3]) + shape[-2:]
     varies = -1 in shape
     shape = [(2 if _is_boxes(field) else _TRIED) if side == -1 else side for side in shape]
     if _is_boxes(field):

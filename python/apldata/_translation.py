@@ -19,7 +19,10 @@ from .transforms import (
     RandomErasing,
     RandomFlip,
     RandomGrayscale,
+    RandomResizedCrop,
     RandomVerticalFlip,
+    Resize,
+    SanitizeBoundingBoxes,
     ToBFloat16,
     ToFloat16,
     ToFloat32,
@@ -66,17 +69,30 @@ class Translation:
         self._normalize: Any = None
         self._erasing: Any = None  # made of the scale of its value
         self._erased_pixels = self._erased_normalised = False  # what was done when it was erased
+        self._any_size = any(field.is_photo for field in roles.images)
+        self.why = ""  # the last step cannot be done in C; "": no more is known than that
 
     @property
     def possible(self) -> bool:
         """Are the fields such as C takes?"""
-        fields = (*self._roles.images, *self._roles.masks)
-        return self._roles.boxes is None and all(field.is_picture for field in fields)
+        roles = self._roles
+        if not all(field.is_picture or field.is_photo for field in roles.images):
+            return False
+        if roles.follow:
+            return roles.boxes is None or (roles.boxes.dtype == "f32" and roles.boxes.shape == (-1, 4))
+        return roles.boxes is None and all(field.is_picture for field in roles.masks)
+
+    @property
+    def sized(self) -> bool:
+        """Do the images come to one size in C, which those of any size must?"""
+        return not self._any_size or bool({"crop_height", "resize_height"} & self._settings.keys())
 
     def transforms(self) -> list[Transform]:
         """Those that run in C."""
         names = tuple(field.name for field in self._roles.images)
-        moved = names + tuple(field.name for field in self._roles.masks)
+        moved = names
+        if not self._roles.follow:
+            moved += tuple(field.name for field in self._roles.masks)
         done = [move(moved) for move in self._moves] + self._colours
         converted: list[Transform] = []
         if self._normalize is not None:
@@ -99,6 +115,7 @@ class Translation:
         if name in _NOTHING:
             return True
         known = getattr(self, f"_take_{name}", None)
+        self.why = ""
         return known is not None and bool(known(step))
 
     def _set(self, key: str, value: Any, move: Callable[[tuple[str, ...]], Transform]) -> bool:
@@ -127,6 +144,9 @@ class Translation:
         """Does the crop fit, and is nothing done before that would have to come after it?"""
         if "crop_height" in self._settings or "pad" in self._settings or self._settings.get("cutout"):
             return False
+        if self._any_size or "sizing" in self._settings:
+            fits = mode == "constant" and not (pad and (self._touched or self._floats is not None))
+            return fits and height > 0 and width > 0 and not any(key in self._settings for key in _PIXELS)
         if any(key in self._settings for key in _PIXELS):
             return False
         if pad and (self._touched or self._floats is not None):  # what is padded would not be 0
@@ -136,10 +156,79 @@ class Translation:
             return False
         return 0 < height <= sides[0][0] + 2 * pad and 0 < width <= sides[0][1] + 2 * pad
 
-    def _random_crop(self, size: tuple[int, int], pad: int, mode: str) -> bool:
+    def _random_crop(self, size: tuple[int, int], pad: int, mode: str, more: bool = False) -> bool:
         if not self._can_crop(pad, mode, *size):
             return False
-        return self._set("crop_height", size[0], lambda names: RandomCrop(size, pad, mode, field=names))
+        return self._crop(size, lambda names: RandomCrop(size, pad, mode, pad_if_needed=more, field=names))
+
+    def _crop(self, size: tuple[int, int], make: Callable[[tuple[str, ...]], Transform]) -> bool:
+        self._settings["crop_width"] = size[1]
+        return self._set("crop_height", size[0], make)
+
+    # -------------------------------------------------------------------------------------------- sizes
+
+    def _can_resize(self, step: Any) -> bool:
+        """May it be scaled by C, which does it first?"""
+        interpolation = getattr(step.interpolation, "value", step.interpolation)
+        if type(step).__module__.split(".")[0] != "torchvision":
+            return False
+        if interpolation not in ("bilinear", 2):
+            self.why = f"its interpolation is {interpolation}, and C has bilinear alone"
+            return False
+        if getattr(step, "antialias", True) in (False, None):
+            self.why = "it has no antialiasing, and C always has"
+            return False
+        if any(field.channels not in (1, 3) for field in self._roles.images):
+            return False
+        done = ("crop_height", "pad", "sizing", "cutout", *_PIXELS)
+        return not (any(key in self._settings for key in done) or self._touched or self._floats is not None)
+
+    def _take_RandomResizedCrop(self, step: Any) -> bool:
+        if not hasattr(step, "interpolation") or not self._can_resize(step):
+            return False
+        height, width = (int(side) for side in step.size)
+        scale, ratio = tuple(map(float, step.scale)), tuple(map(float, step.ratio))
+
+        def make(names: tuple[str, ...]) -> Transform:
+            return RandomResizedCrop((height, width), scale, ratio, exact_chroma=True, field=names)
+
+        try:
+            make(self._names)
+        except (ValueError, TypeError) as error:  # such as ours does not take
+            self.why = str(error)
+            return False
+        self._settings["sizing"] = _core.APL_SIZING_RANDOM
+        return self._crop((height, width), make)
+
+    def _take_Resize(self, step: Any) -> bool:
+        if not hasattr(step, "antialias") or not self._any_size or not self._can_resize(step):
+            return False  # torchvision resizes images of one size all at once
+        size = [step.size] if isinstance(step.size, int) else list(step.size or [])
+        if getattr(step, "max_size", None) is not None or len(size) not in (1, 2):
+            self.why = "it has a max_size, which C has not"
+            return False
+        wanted: Any = int(size[0]) if len(size) == 1 else (int(size[0]), int(size[1]))
+        self._settings |= Resize(wanted).settings()
+        return self._set(
+            "sizing",
+            _core.APL_SIZING_RESIZE,
+            lambda names: Resize(wanted, exact_chroma=True, field=names),
+        )
+
+    def _take_SanitizeBoundingBoxes(self, step: Any) -> bool:
+        getter = step.labels_getter
+        if not self._roles.follow or self._roles.boxes is None or not (getter is None or getter == "default"):
+            return False
+        labels = () if getter is None else None
+        of = self._roles.images[0].name
+
+        def make(names: tuple[str, ...]) -> Transform:
+            return SanitizeBoundingBoxes(float(step.min_size), float(step.min_area), labels, field=of)
+
+        return self._set("box_min_size", float(step.min_size), make)
+
+    def _take_ClampBoundingBoxes(self, step: Any) -> bool:
+        return self._roles.follow and self._roles.boxes is not None
 
     def _take_RandomCrop(self, step: Any) -> bool:
         if hasattr(step, "height"):  # Albumentations
@@ -152,17 +241,21 @@ class Translation:
             or (mode == "constant" and step.fill != 0)
         ):
             return False
-        return self._random_crop((int(step.size[0]), int(step.size[1])), int(pads[0]), mode)
+        more = bool(getattr(step, "pad_if_needed", False))
+        return self._random_crop((int(step.size[0]), int(step.size[1])), int(pads[0]), mode, more)
 
     def _take_CenterCrop(self, step: Any) -> bool:
         if getattr(step, "p", 1) != 1 or getattr(step, "pad_if_needed", False):
             return False
         height, width = (step.height, step.width) if hasattr(step, "height") else step.size
-        rest = [side - crop for side, crop in zip(self._image.shape[-2:], (height, width), strict=True)]
-        if any(side % 2 for side in rest) or not self._can_crop(0, "constant", height, width):
-            return False  # the libraries round the middle in different ways
         size = int(height), int(width)
-        return self._set("crop_height", size[0], lambda names: CenterCrop(size, field=names))
+        if not self._can_crop(0, "constant", *size):
+            return False
+        if not (self._any_size or "sizing" in self._settings):
+            rest = [side - crop for side, crop in zip(self._image.shape[-2:], size, strict=True)]
+            if any(side % 2 for side in rest):
+                return False  # the libraries round the middle in different ways
+        return self._crop(size, lambda names: CenterCrop(size, field=names))
 
     # ------------------------------------------------------------------------------------------- colours
 
@@ -198,7 +291,10 @@ class Translation:
 
     def _side(self, key: str, axis: int) -> int:
         """A side of the images as they are by now."""
-        return int(self._settings.get(key, self._image.shape[axis]))
+        resized = self._settings.get(key.replace("crop", "resize"))
+        if key in self._settings or resized:
+            return int(self._settings.get(key, resized))
+        return 1 if self._any_size else int(self._image.shape[axis])
 
     def _take_policy(self, step: Any, kind: Any, **settings: Any) -> bool:
         interpolation = getattr(step.interpolation, "value", step.interpolation)

@@ -55,6 +55,7 @@ static const struct number_item transform_items[] = {
     ITEM(policy_magnitude, NUMBER_UNSIGNED, 1u << 20),
     ITEM(policy_bins, NUMBER_UNSIGNED, 1u << 20),
     ITEM(policy_interpolation, NUMBER_ENUM, APL_BILINEAR),
+    ITEM(box_format, NUMBER_ENUM, APL_BOX_CXCYWH),
 };
 #undef ITEM
 
@@ -63,11 +64,18 @@ static int take_reals(PyObject *dict, apl_transform *t)
     const struct {
         const char *name;
         double *to;
-    } reals[] = {{"flip_p", &t->flip_p},        {"vertical_flip_p", &t->vertical_flip_p},
-                 {"area_least", &t->area[0]},   {"area_most", &t->area[1]},
-                 {"ratio_least", &t->ratio[0]}, {"ratio_most", &t->ratio[1]},
-                 {"jitter_p", &t->jitter_p},    {"grey_p", &t->grey_p},
-                 {"erase_p", &t->erase_p},      {"blur_p", &t->blur_p}};
+    } reals[] = {{"flip_p", &t->flip_p},
+                 {"vertical_flip_p", &t->vertical_flip_p},
+                 {"area_least", &t->area[0]},
+                 {"area_most", &t->area[1]},
+                 {"ratio_least", &t->ratio[0]},
+                 {"ratio_most", &t->ratio[1]},
+                 {"jitter_p", &t->jitter_p},
+                 {"grey_p", &t->grey_p},
+                 {"erase_p", &t->erase_p},
+                 {"blur_p", &t->blur_p},
+                 {"box_min_size", &t->box_min_size},
+                 {"box_min_area", &t->box_min_area}};
     int done = 0;
     for (size_t i = 0; done == 0 && i < sizeof reals / sizeof *reals; i++)
         done = take_real(dict, reals[i].name, reals[i].to);
@@ -104,6 +112,39 @@ static int take_ranges(PyObject *dict, apl_transform *t)
     return done;
 }
 
+/* A tuple of names; what points to them lies in the owners too. */
+static int take_names(PyObject *owners, PyObject *dict, const char *name, const char *const **names,
+                      size_t *count)
+{
+    PyObject *value = PyDict_GetItemString(dict, name);
+    Py_ssize_t n = value ? PyTuple_Size(value) : 0;
+    if (n <= 0)
+        return n < 0 ? -1 : value ? PyDict_DelItemString(dict, name) : 0;
+    PyObject *memory = PyBytes_FromStringAndSize(NULL, n * (Py_ssize_t)sizeof **names);
+    const char **to = memory ? (const char **)(void *)PyBytes_AsString(memory) : NULL;
+    int done = memory ? PyList_Append(owners, memory) : -1;
+    Py_XDECREF(memory);
+    for (Py_ssize_t i = 0; done == 0 && i < n; i++) {
+        PyObject *owner;
+        done = text_from(PyTuple_GetItem(value, i), &to[i], &owner);
+        if (done == 0 && owner)
+            done = PyList_Append(owners, owner);
+        Py_XDECREF(owner);
+    }
+    *names = (const char *const *)to;
+    *count = (size_t)n;
+    return done == 0 ? PyDict_DelItemString(dict, name) : -1;
+}
+
+/* Fields that follow the images. */
+static int take_followers(PyObject *owners, PyObject *dict, apl_transform *t)
+{
+    if (take_names(owners, dict, "masks", &t->masks, &t->mask_count) < 0 ||
+        take_text(owners, dict, "boxes", &t->boxes) < 0)
+        return -1;
+    return take_names(owners, dict, "box_fields", &t->box_fields, &t->box_field_count);
+}
+
 int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
 {
     PyObject *dict = PyDict_Copy(given);
@@ -125,6 +166,8 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
         done = take_floats(dict, "mean", t->mean);
     if (done == 0)
         done = take_floats(dict, "deviation", t->deviation);
+    if (done == 0)
+        done = take_followers(call->owners, dict, t);
     if (done == 0)
         done = check_empty(dict, "a transform");
     Py_DECREF(dict);

@@ -1,13 +1,12 @@
 /* Bands are resampled across as they come, and wait in rings until a row of the result has all that it needs: see photo.h. */
 #include "photo.h"
 
+#include "covered.h"
 #include "photo_source.h"
 #include "resample.h"
 #include "status.h"
 
 #include <math.h>
-
-#define DCT_MARGIN 2
 
 /* Rows of one plane that have been resampled across. Row k of the plane is at k % capacity. */
 struct ring {
@@ -23,6 +22,7 @@ struct photo {
     unsigned outputs;                  /* channels of the result */
     const struct resample *kernels;
     struct jpeg_info info;
+    struct crop_plan plan; /* of the image that was made last */
     struct jpeg_planes planes;
     unsigned axis[JPEG_PLANES]; /* the plane whose axes this one has too, or its own number */
     struct resample_axis across[JPEG_PLANES], down[JPEG_PLANES];
@@ -30,12 +30,6 @@ struct photo {
     size_t stride; /* values of a row of a ring, and of `row` */
     int16_t *row[JPEG_PLANES];
     struct scratch values, taps;
-};
-
-/* The part of the window that the image covers, from its first row and column on. */
-struct covered {
-    uint32_t left, top, width, height; /* in the scaled image */
-    uint32_t right_of, below;          /* columns and rows of the window that come before */
 };
 
 struct photo *photo_new(void)
@@ -67,6 +61,11 @@ void photo_free(struct photo *p)
     free(p);
 }
 
+struct geometry photo_geometry(const struct photo *p)
+{
+    return (struct geometry){.width = p->info.width, .height = p->info.height, .plan = p->plan};
+}
+
 /* ------------------------------------------------------------------------------------------------ plans */
 
 static apl_status check_plan(const struct photo *p, const struct crop_plan *plan, apl_error *err)
@@ -82,47 +81,6 @@ static apl_status check_plan(const struct photo *p, const struct crop_plan *plan
         plan->window.height > CROP_LONGEST)
         return fail(err, APL_E_INVALID, "more than %d pixels on a side", CROP_LONGEST);
     return APL_OK;
-}
-
-/* Of `wanted` pixels from `at` on, those within 0 ... size - 1. */
-static void cover(int32_t at, uint32_t wanted, uint32_t size, uint32_t *from, uint32_t *count,
-                  uint32_t *before)
-{
-    int64_t begin = at < 0 ? 0 : at, end = (int64_t)at + wanted;
-    end = end > size ? size : end;
-    *from = (uint32_t)begin;
-    *count = end > begin ? (uint32_t)(end - begin) : 0;
-    *before = (uint32_t)(begin - at);
-}
-
-static struct covered covered_by(const struct crop_plan *plan)
-{
-    struct covered c;
-    cover(plan->window.left, plan->window.width, plan->width, &c.left, &c.width, &c.right_of);
-    cover(plan->window.top, plan->window.height, plan->height, &c.top, &c.height, &c.below);
-    return c;
-}
-
-/* The smallest scale that leaves DCT_MARGIN times the pixels wanted along each side: libjpeg's scaling is no triangle, which
- * shows where it does most of the work. */
-static unsigned eighths_of(const struct crop_plan *plan)
-{
-    unsigned eighths = 8;
-    while (eighths > 1 && (uint64_t)plan->box.width * eighths / 2 >= (uint64_t)plan->width * 8 * DCT_MARGIN &&
-           (uint64_t)plan->box.height * eighths / 2 >= (uint64_t)plan->height * 8 * DCT_MARGIN)
-        eighths /= 2;
-    return eighths;
-}
-
-/* One side of the pixels that results from `from` on are made of: of an image that is scaled but in part, only that part. */
-static void touched(uint32_t box, uint32_t length, uint32_t size, uint32_t from, uint32_t count,
-                    uint32_t *begin, uint32_t *extent)
-{
-    double scale = (double)length / size, reach = 8 * (scale < 1 ? 1 : scale) + 16;
-    double first = floor(from * scale - reach), end = ceil((from + count) * scale + reach);
-    uint32_t low = first < 0 ? 0 : (uint32_t)first, high = end < length ? (uint32_t)end : length;
-    *begin = box + low;
-    *extent = high - low;
 }
 
 /* ----------------------------------------------------------------------------------------------- planes */
@@ -313,14 +271,15 @@ static apl_status make_open(struct photo *p, const struct crop_plan *plan, enum 
                             uint8_t *rgb, apl_error *err)
 {
     TRY(check_plan(p, plan, err));
+    p->plan = *plan;
     struct covered c = covered_by(plan);
     if (c.width < plan->window.width || c.height < plan->window.height)
         memset(rgb, 0, (size_t)p->outputs * plan->window.height * plan->window.width);
     if (c.width == 0 || c.height == 0)
         return APL_OK;
     struct jpeg_region region;
-    touched(plan->box.left, plan->box.width, plan->width, c.left, c.width, &region.left, &region.width);
-    touched(plan->box.top, plan->box.height, plan->height, c.top, c.height, &region.top, &region.height);
+    covered_from(plan->box.left, plan->box.width, plan->width, c.left, c.width, &region.left, &region.width);
+    covered_from(plan->box.top, plan->box.height, plan->height, c.top, c.height, &region.top, &region.height);
     if (p->pixels && !planes_start(&p->bands, p->pixels, region, &p->planes))
         return fail_nomem(err);
     if (!p->pixels)

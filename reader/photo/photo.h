@@ -5,7 +5,7 @@
 #ifndef PHOTO_H
 #define PHOTO_H
 
-#include "crop.h"
+#include "geometry.h"
 #include "planes.h"
 
 #define PHOTO_CHANNELS 3
@@ -14,6 +14,9 @@
 struct photo;
 struct photo *photo_new(void); /* NULL: out of memory */
 void photo_free(struct photo *photo);
+
+/* How the image that was made last came to be; not flipped. */
+struct geometry photo_geometry(const struct photo *photo);
 
 /* Writes the window of the plan to `rgb`, u8[3, window.height, window.width]; grey images give three planes alike. The plan must
  * lie within the image: that is checked. Likely errors: APL_E_CORRUPT (the image is damaged), APL_E_UNSUPPORTED (too large, or

@@ -18,6 +18,7 @@ from .._errors import InvalidError, InvalidTypeError
 from .._foreign import resolved
 from .._loader import Loader
 from .._options import RecordOptions
+from .._roles import declared
 from .._store import Store
 from ..collation import Collations
 from ..transforms import Transform, listed
@@ -163,8 +164,9 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
             once, and states are exact, but the order is not repeatable.
         snapshot_every_n_steps: of StatefulDataLoader; any number will do, since a state costs a microsecond
             and is always that of the batch that the loop has.
-        split, transforms, fields, window, bins, reuse, lanes, fill, sampling, ids, mix, weight,
-            memory_budget, first_epoch, skip_corrupt, loaders, consumers: as those of `apldata.Loader`.
+        split, transforms, masks, boxes, box_format, collate, fields, window, bins, reuse, lanes, fill,
+            sampling, ids, mix, weight, memory_budget, first_epoch, skip_corrupt, loaders, consumers: as those
+            of `apldata.Loader`.
         rank, world: this process among how many; None: as torch.distributed says, also if it is initialised
             after the loader was made but before it has begun; else the launcher.
         shard: False: all records in this process, whatever the ranks.
@@ -240,7 +242,10 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         self.multiprocessing_context, self.pin_memory_device = multiprocessing_context, pin_memory_device
         self.drop_last, self.timeout, self.in_order = drop_last, timeout, bool(flag("in_order", in_order))
         self.pin_memory = bool(flag("pin_memory", pin_memory)) and _pinned.available()
-        done = resolved(transforms, store.schema, names_given(store.schema, asked))
+        said = declared(
+            store.schema, options.get("masks", ()), options.get("boxes"), options.get("box_format", "XYXY")
+        )
+        done = resolved(transforms, store.schema, names_given(store.schema, asked), said)
         parts = Collations(options.get("collate"), store.schema, names_given(store.schema, asked)).part_names
         functions = self._prepare(store, asked, done, as_dict, parts)
         by_default = rank is None and world is None and shard is True

@@ -18,6 +18,7 @@ images.
 
 from ._base import Transform
 from ._colours import ColorJitter, GaussianBlur, Grayscale, RandomGrayscale
+from ._follow import BOX_FORMATS, Follow, SanitizeBoundingBoxes
 from ._function import PerPicture
 from ._geometry import (
     AlternatingFlip,
@@ -34,9 +35,9 @@ from ._policy import MOVING, RandAugment, TrivialAugmentWide
 from ._result import ChannelsLast, Cutout, Normalize, RandomErasing, ToBFloat16, ToFloat16, ToFloat32
 
 __all__ = [
-    "MOVING", "AlternatingFlip", "CenterCrop", "ChannelsLast", "ColorJitter", "Cutout", "GaussianBlur",
-    "Grayscale", "Normalize", "PerPicture", "RandAugment", "RandomCrop", "RandomErasing", "RandomFlip",
-    "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop", "RandomVerticalFlip", "Resize",
-    "ToBFloat16", "ToFloat16", "ToFloat32", "Transform", "TrivialAugmentWide", "check_channels", "listed",
-    "split_transforms",
+    "BOX_FORMATS", "MOVING", "AlternatingFlip", "CenterCrop", "ChannelsLast", "ColorJitter", "Cutout",
+    "Follow", "GaussianBlur", "Grayscale", "Normalize", "PerPicture", "RandAugment", "RandomCrop",
+    "RandomErasing", "RandomFlip", "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop",
+    "RandomVerticalFlip", "Resize", "SanitizeBoundingBoxes", "ToBFloat16", "ToFloat16", "ToFloat32",
+    "Transform", "TrivialAugmentWide", "check_channels", "listed", "split_transforms",
 ]  # fmt: skip

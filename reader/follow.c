@@ -1,0 +1,240 @@
+/* What follows an image, row by row: see follow.h. */
+#include "follow.h"
+
+#include "boxes.h"
+#include "delivery.h"
+#include "following.h"
+#include "images.h"
+#include "nearest.h"
+#include "values.h"
+
+void follow_note_photo(struct worker *w, size_t k)
+{
+    if (!w->geometry)
+        return;
+    w->geometry[k] = photo_geometry(w->photo);
+    w->geometry[k].flip = w->placements[k].flip;
+    w->geometry[k].vertical_flip = w->placements[k].vertical_flip;
+}
+
+/* Without a placement, the crop is in the middle. */
+void follow_note_crop(struct worker *w, const struct assembly *a, const struct placement *p, size_t k)
+{
+    if (!w->geometry)
+        return;
+    int32_t pad = (int32_t)a->pad, top = (int32_t)((a->height + 2 * a->pad - a->out_height) / 2),
+            left = (int32_t)((a->width + 2 * a->pad - a->out_width) / 2);
+    struct geometry *g = &w->geometry[k];
+    *g = geometry_window(a->width, a->height, (p ? p->left : left) - pad, (p ? p->top : top) - pad,
+                         a->out_width, a->out_height);
+    g->reflect = a->pad_mode == APL_PAD_REFLECT;
+    g->flip = p && p->flip;
+    g->vertical_flip = p && p->vertical_flip;
+}
+
+/* ----------------------------------------------------------------------------------------------- masks */
+
+static void describe_mask(const apl_reader *r, struct job *job, unsigned f)
+{
+    const apl_field *field = &r->schema->fields[f];
+    const apl_transform *t = &r->options.transforms[r->options.follows[f].image];
+    apl_column *column = &job->buffer->batch.columns[f];
+    unsigned planes = following_planes(field), d = 0;
+    column->dtype = field->dtype;
+    if (field->ndim == 3 && field->shape[0] > 0)
+        column->shape[d++] = planes;
+    column->shape[d++] = t->crop_height;
+    column->shape[d++] = t->crop_width;
+    column->ndim = d;
+    column->bytes =
+        job->buffer->batch.rows * planes * t->crop_height * t->crop_width * apl_dtype_size(field->dtype);
+    batch_set_dims(column, job->buffer->batch.rows);
+}
+
+static apl_status check_mask_size(const struct geometry *g, uint32_t width, uint32_t height, apl_error *err)
+{
+    if (width == g->width && height == g->height)
+        return APL_OK;
+    return fail(err, APL_E_INVALID, "a mask of %u x %u pixels, of an image of %u x %u", width, height,
+                g->width, g->height);
+}
+
+/* A file, as large as its image, of which one plane is taken: grey has three that are alike. */
+static apl_status decode_mask(struct worker *w, const struct geometry *g, const struct photo_value *value,
+                              const uint8_t **mask, apl_error *err)
+{
+    size_t plane = (size_t)g->width * g->height;
+    const struct crop_plan whole = geometry_window(g->width, g->height, 0, 0, g->width, g->height).plan;
+    uint8_t *rgb = scratch_reserve(&w->pixels, PHOTO_CHANNELS * plane);
+    if (!rgb || (!w->photo && !(w->photo = photo_new())))
+        return fail_nomem(err);
+    apl_status status =
+        value->is_indexed
+            ? photo_make_indexed(w->photo, value->data, value->bytes, &whole, JPEG_CHROMA_PLANES, rgb, err)
+            : photo_make(w->photo, value->data, value->bytes, &whole, JPEG_CHROMA_PLANES, rgb, err);
+    struct geometry own = photo_geometry(w->photo);
+    if (status == APL_OK || status == APL_E_MISMATCH)
+        TRY(check_mask_size(g, own.width, own.height, err));
+    TRY(status);
+    if (memcmp(rgb, rgb + plane, plane) != 0 || memcmp(rgb, rgb + 2 * plane, plane) != 0)
+        return fail(err, APL_E_INVALID, "a mask of colours; wanted: a grey image");
+    *mask = rgb;
+    return APL_OK;
+}
+
+/* Where the mask of row k lies, with as many pixels as its image. */
+static apl_status take_mask(struct worker *w, struct job *job, unsigned f, size_t k, const uint8_t **mask,
+                            apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    const apl_field *field = &r->schema->fields[f];
+    const struct geometry *g = &w->geometry[k];
+    struct photo_value photo;
+    int64_t shape[APL_MAX_DIMS];
+    if (field_varying(field) == 0) {
+        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
+        *mask = slab_value(&r->cache.slab, f, cached_slot(b, &r->subset.block[index], member));
+        return check_mask_size(g, (uint32_t)field->shape[field->ndim - 1],
+                               (uint32_t)field->shape[field->ndim - 2], err);
+    }
+    if (is_photo(field)) {
+        TRY(values_take_photo(w, job, f, k, &photo, err));
+        apl_status status = decode_mask(w, g, &photo, mask, err);
+        w->undecoded = status == APL_OK || status == APL_E_NOMEM ? w->undecoded : (uint32_t)k;
+        return status;
+    }
+    values_shape(r, job, f, k, shape);
+    TRY(check_mask_size(g, (uint32_t)shape[field->ndim - 1], (uint32_t)shape[field->ndim - 2], err));
+    if (field->ndim == 3 && field->shape[0] < 0 && shape[0] != 1)
+        return fail(err, APL_E_INVALID, "a mask of %lld channels; wanted: 1", (long long)shape[0]);
+    return values_take(w, job, f, k, mask, err);
+}
+
+apl_status follow_mask(struct worker *w, struct job *job, unsigned f, apl_error *err)
+{
+    const apl_field *field = &w->reader->schema->fields[f];
+    const apl_batch *batch = &job->buffer->batch;
+    size_t element = apl_dtype_size(field->dtype), row;
+    describe_mask(w->reader, job, f);
+    row = batch->rows ? batch->columns[f].bytes / batch->rows : 0;
+    for (size_t k = 0; k < batch->rows; k++) {
+        const uint8_t *mask;
+        apl_status status = take_mask(w, job, f, k, &mask, err);
+        if (status != APL_OK)
+            return values_name(w->reader, job, f, k, status, err);
+        if (!nearest_take(&w->places, &w->geometry[k], mask, following_planes(field), element,
+                          (uint8_t *)batch->columns[f].data + k * row))
+            return fail_nomem(err);
+    }
+    return APL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- boxes */
+
+/* Makes room for the values of a batch, of which there are as many as records have at most. */
+static apl_status made_begin(struct worker *w, struct job *job, unsigned f, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    const apl_field *field = &r->schema->fields[f];
+    struct made_values *made = &w->made[f];
+    size_t bytes = 0;
+    made->any = false; /* the records' own are measured */
+    for (size_t k = 0; k < job->buffer->batch.rows; k++)
+        bytes += values_bytes(r, job, f, k);
+    made->unit = apl_dtype_size(field->dtype);
+    for (unsigned d = 1; d < field->ndim; d++)
+        made->unit *= (size_t)field->shape[d];
+    if (!made->starts)
+        made->starts = calloc(r->options.batch_size + 1, sizeof *made->starts);
+    return made->starts && scratch_reserve(&made->values, bytes) ? APL_OK : fail_nomem(err);
+}
+
+/* The boxes of row k after those before; *kept: which of the record's they are. */
+static apl_status follow_row(struct worker *w, struct job *job, unsigned f, const apl_transform *t, size_t k,
+                             apl_error *err)
+{
+    struct made_values *made = &w->made[f];
+    const struct geometry *g = &w->geometry[k];
+    size_t n = (size_t)values_length(w->reader, job, f, k), kept = 0;
+    const uint8_t *value;
+    uint32_t *which = (uint32_t *)scratch_reserve(&w->places, (n + 1) * sizeof *which);
+    if (!which)
+        return fail_nomem(err);
+    TRY(values_take(w, job, f, k, &value, err));
+    float *boxes = (float *)made->values.data + made->starts[k] * BOX_NUMBERS;
+    if (n)
+        memcpy(boxes, value, n * made->unit);
+    boxes_follow(g, t->box_format, boxes, n, boxes);
+    bool removes = t->box_min_size > 0 || t->box_min_area > 0;
+    for (size_t i = 0; i < n; i++) {
+        const float *box = boxes + i * BOX_NUMBERS;
+        if (removes && !boxes_keep(g, t->box_format, t->box_min_size, t->box_min_area, box))
+            continue;
+        memmove(boxes + kept * BOX_NUMBERS, box, made->unit);
+        which[kept++] = (uint32_t)i;
+    }
+    made->starts[k + 1] = made->starts[k] + kept;
+    return APL_OK;
+}
+
+/* What goes with the boxes of row k that were kept. */
+static apl_status follow_with(struct worker *w, struct job *job, unsigned f, size_t k, size_t boxes,
+                              size_t kept, apl_error *err)
+{
+    struct made_values *made = &w->made[f];
+    const uint8_t *value;
+    const uint32_t *which = (const uint32_t *)w->places.data;
+    size_t n = (size_t)values_length(w->reader, job, f, k);
+    if (n != boxes)
+        return fail(err, APL_E_INVALID, "%zu values go with %zu boxes: as many are wanted", n, boxes);
+    TRY(values_take(w, job, f, k, &value, err));
+    uint8_t *out = made->values.data + made->starts[k] * made->unit;
+    for (size_t i = 0; i < kept; i++)
+        memcpy(out + i * made->unit, value + which[i] * made->unit, made->unit);
+    made->starts[k + 1] = made->starts[k] + kept;
+    return APL_OK;
+}
+
+/* Boxes, and after each row's what goes with them. */
+static apl_status follow_all(struct worker *w, struct job *job, unsigned boxes, unsigned image,
+                             apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    const struct follow *follows = r->options.follows;
+    const struct made_values *made = &w->made[boxes];
+    for (size_t k = 0; k < job->buffer->batch.rows; k++) {
+        size_t n = (size_t)values_length(r, job, boxes, k);
+        apl_status status = follow_row(w, job, boxes, &r->options.transforms[image], k, err);
+        if (status != APL_OK)
+            return values_name(r, job, boxes, k, status, err);
+        for (unsigned f = 0; f < r->schema->count; f++) {
+            if (follows[f].as != FOLLOW_WITH_BOXES || follows[f].image != image)
+                continue;
+            status = follow_with(w, job, f, k, n, made->starts[k + 1] - made->starts[k], err);
+            if (status != APL_OK)
+                return values_name(r, job, f, k, status, err);
+        }
+    }
+    return APL_OK;
+}
+
+apl_status follow_boxes(struct worker *w, struct job *job, unsigned image, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    const struct follow *follows = r->options.follows;
+    unsigned boxes = r->schema->count;
+    for (unsigned f = 0; f < r->schema->count; f++) {
+        if (follows[f].as < FOLLOW_BOXES || follows[f].image != image)
+            continue;
+        TRY(made_begin(w, job, f, err));
+        boxes = follows[f].as == FOLLOW_BOXES ? f : boxes;
+    }
+    if (boxes == r->schema->count)
+        return APL_OK;
+    TRY(follow_all(w, job, boxes, image, err));
+    for (unsigned f = 0; f < r->schema->count; f++)
+        if (follows[f].as >= FOLLOW_BOXES && follows[f].image == image)
+            w->made[f].any = true;
+    return APL_OK;
+}

@@ -1,0 +1,92 @@
+/* Boxes as corners, and back: see boxes.h. */
+#include "boxes.h"
+
+/* Left, top, right, bottom. */
+struct corners {
+    float x[2], y[2];
+};
+
+static struct corners corners_of(apl_box_format format, const float b[BOX_NUMBERS])
+{
+    if (format == APL_BOX_XYWH)
+        return (struct corners){{b[0], b[0] + b[2]}, {b[1], b[1] + b[3]}};
+    if (format == APL_BOX_CXCYWH) {
+        float half_width = b[2] * 0.5f, half_height = b[3] * 0.5f;
+        return (struct corners){{b[0] - half_width, b[0] + half_width},
+                                {b[1] - half_height, b[1] + half_height}};
+    }
+    return (struct corners){{b[0], b[2]}, {b[1], b[3]}};
+}
+
+static void write_corners(apl_box_format format, const struct corners *c, float b[BOX_NUMBERS])
+{
+    float width = c->x[1] - c->x[0], height = c->y[1] - c->y[0];
+    bool corners = format == APL_BOX_XYXY, middle = format == APL_BOX_CXCYWH;
+    b[0] = middle ? (c->x[0] + c->x[1]) * 0.5f : c->x[0];
+    b[1] = middle ? (c->y[0] + c->y[1]) * 0.5f : c->y[0];
+    b[2] = corners ? c->x[1] : width;
+    b[3] = corners ? c->y[1] : height;
+}
+
+/* One side of the image: what is taken of it, in pixels as it is stored, is scaled, and the window is taken of that. */
+struct side {
+    uint32_t image, from, length, size, window;
+    int32_t at;
+    bool flip;
+};
+
+/* NaN stays what it is. */
+static float clamped(float v, uint32_t most)
+{
+    return v < 0 ? 0 : v > (float)most ? (float)most : v;
+}
+
+/* Flipping makes the right edge the left one. */
+static void follow_side(const struct side *s, float edge[2])
+{
+    bool cropped = s->at != 0 || s->window != s->size;
+    for (int i = 0; i < 2; i++) {
+        float v = edge[i] - (float)s->from;
+        if (s->length != s->image)
+            v = clamped(v, s->length);
+        if (s->size != s->length)
+            v = v * (float)((double)s->size / s->length);
+        v = v - (float)s->at;
+        edge[i] = cropped ? clamped(v, s->window) : v;
+    }
+    if (!s->flip)
+        return;
+    float right = (float)s->window - edge[0];
+    edge[0] = (float)s->window - edge[1];
+    edge[1] = right;
+}
+
+void boxes_follow(const struct geometry *g, apl_box_format format, const float *boxes, size_t n, float *out)
+{
+    const struct crop_plan *p = &g->plan;
+    const struct side across = {g->width,        p->box.left,    p->box.width, p->width,
+                                p->window.width, p->window.left, g->flip};
+    const struct side down = {g->height,        p->box.top,    p->box.height,   p->height,
+                              p->window.height, p->window.top, g->vertical_flip};
+    for (size_t i = 0; i < n; i++) {
+        struct corners c = corners_of(format, boxes + i * BOX_NUMBERS);
+        follow_side(&across, c.x);
+        follow_side(&down, c.y);
+        write_corners(format, &c, out + i * BOX_NUMBERS);
+    }
+}
+
+/* What a box that was clamped may lie beyond an edge, as the middle and the sides are rounded. */
+#define BOX_SLACK 1e-6f
+
+/* Comparisons with NaN are false. */
+bool boxes_keep(const struct geometry *g, apl_box_format format, double size, double area,
+                const float box[BOX_NUMBERS])
+{
+    struct corners c = corners_of(format, box);
+    float width = c.x[1] - c.x[0], height = c.y[1] - c.y[0];
+    bool large = (double)width >= size && (double)height >= size && (double)(width * height) >= area;
+    float right = (float)g->plan.window.width, bottom = (float)g->plan.window.height;
+    return large && c.x[0] >= -right * BOX_SLACK && c.y[0] >= -bottom * BOX_SLACK &&
+           c.x[1] <= right * (1 + BOX_SLACK) && c.y[1] <= bottom * (1 + BOX_SLACK);
+}

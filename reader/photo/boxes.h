@@ -1,0 +1,20 @@
+/* Boxes around things in an image, which follow it: as torchvision's v2 has them, in single precision. Pure functions. */
+#ifndef BOXES_H
+#define BOXES_H
+
+#include "geometry.h"
+
+#include <stddef.h>
+
+#define BOX_NUMBERS 4
+
+/* n boxes of BOX_NUMBERS numbers each, moved and scaled as the image, clamped to what was taken of it, and flipped as it. `out` may
+ * be `boxes`. */
+void boxes_follow(const struct geometry *geometry, apl_box_format format, const float *boxes, size_t n,
+                  float *out);
+
+/* Does a box, once it has followed, lie within the window and have sides of at least `size`, and at least `area`? */
+bool boxes_keep(const struct geometry *geometry, apl_box_format format, double size, double area,
+                const float box[BOX_NUMBERS]);
+
+#endif

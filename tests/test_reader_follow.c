@@ -1,0 +1,318 @@
+/* Masks and boxes of a batch follow its images: where a pixel comes to lie, its mask does, and the box around it. */
+#include "boxes.h"
+#include "nearest.h"
+#include "store_fixture.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#define RECORDS 40u
+#define PLANE   24u /* the longest side */
+#define SEED    5u
+#define OUT     12u
+
+enum { IMAGE, MASK, BOXES, LABELS };
+
+TestSuite(reader_follow, .init = fx_set_up, .fini = fx_tear_down, .timeout = 60);
+
+static uint32_t width_of(uint64_t id)
+{
+    return 14 + (uint32_t)(id % 9);
+}
+
+static uint32_t height_of(uint64_t id)
+{
+    return 13 + (uint32_t)(id % 11);
+}
+
+/* Never 0, and of each pixel of a row and a column another. */
+static uint8_t pixel_of(uint64_t id, uint32_t x, uint32_t y)
+{
+    return (uint8_t)(1 + (x + 31 * y + 7 * id) % 251);
+}
+
+static void append(apl_writer *w, uint64_t id, bool any, size_t labels)
+{
+    uint32_t width = any ? width_of(id) : PLANE, height = any ? height_of(id) : PLANE,
+             boxes = (uint32_t)(id % 4);
+    uint8_t image[3 * PLANE * PLANE], mask[PLANE * PLANE];
+    float box[4 * BOX_NUMBERS];
+    int64_t label[4];
+    for (uint32_t i = 0; i < width * height; i++) {
+        mask[i] = pixel_of(id, i % width, i / width);
+        for (uint32_t c = 0; c < 3; c++)
+            image[c * width * height + i] = mask[i];
+    }
+    for (uint32_t i = 0; i < boxes; i++) { /* each around a pixel */
+        uint32_t x = (5 * i + (uint32_t)id) % width, y = (7 * i + 3) % height;
+        const float one[BOX_NUMBERS] = {(float)x, (float)y, (float)x + 1, (float)y + 1};
+        memcpy(box + i * BOX_NUMBERS, one, sizeof one);
+        label[i] = pixel_of(id, x, y);
+    }
+    const int64_t shape[3] = {3, height, width}, mask_shape[2] = {height, width},
+                  box_shape[2] = {boxes, BOX_NUMBERS},
+                  label_shape[1] = {labels ? (int64_t)labels : (int64_t)boxes};
+    OK(apl_writer_append(
+        w, (apl_value[]){{image, shape}, {mask, mask_shape}, {box, box_shape}, {label, label_shape}},
+        &fx_err));
+}
+
+/* Of images of any size, or of PLANE x PLANE. `labels` of each record: 0: as many as boxes. */
+static apl_store *make_store(bool any, size_t labels)
+{
+    const int64_t side = any ? -1 : (int64_t)PLANE, image[3] = {3, side, side}, mask[2] = {side, side},
+                  boxes[2] = {-1, BOX_NUMBERS}, one[1] = {-1};
+    apl_writer *w = NULL;
+    OK(apl_writer_open(fx_path("db"), NULL, &w, &fx_err));
+    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, image, &fx_err));
+    OK(apl_writer_add_field(w, "mask", APL_U8, APL_TARGET, 2, mask, &fx_err));
+    OK(apl_writer_add_field(w, "boxes", APL_F32, APL_TARGET, 2, boxes, &fx_err));
+    OK(apl_writer_add_field(w, "labels", APL_I64, APL_TARGET, 1, one, &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    for (uint64_t id = 0; id < RECORDS; id++)
+        append(w, id, any, labels);
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+    return fx_open(fx_path("db"));
+}
+
+static const char *const mask_name = "mask", *const labels_name = "labels";
+
+static apl_transform following(void)
+{
+    apl_transform t = APL_TRANSFORM_INIT;
+    t.field = "image";
+    t.masks = &mask_name;
+    t.mask_count = 1;
+    t.boxes = "boxes";
+    t.box_fields = &labels_name;
+    t.box_field_count = 1;
+    t.crop_height = t.crop_width = OUT;
+    t.flip = APL_FLIP_RANDOM;
+    t.vertical_flip_p = 0.5;
+    return t;
+}
+
+static apl_reader *open_reader(apl_store *s, const apl_transform *t, const apl_collation *c, unsigned threads)
+{
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader *r;
+    o.batch_size = 7;
+    o.seed = SEED;
+    o.threads = threads;
+    o.transforms = t;
+    o.transform_count = 1;
+    o.collations = c;
+    o.collation_count = c != NULL;
+    OK(apl_reader_open(s, &o, &r, &fx_err));
+    return r;
+}
+
+/* Boxes of row k lie around pixels of their labels; those that are left out lie outside. */
+static unsigned check_boxes(const apl_batch *b, size_t k)
+{
+    const apl_column *boxes = apl_batch_column(b, BOXES), *labels = apl_batch_column(b, LABELS);
+    const uint8_t *image = (const uint8_t *)apl_batch_column(b, IMAGE)->data + k * 3 * OUT * OUT;
+    const float *box = (const float *)boxes->data + boxes->offsets[k];
+    const int64_t *label = (const int64_t *)labels->data + labels->offsets[k];
+    int64_t n = boxes->shapes[2 * k];
+    unsigned inside = 0;
+    cr_assert(boxes->shapes[2 * k + 1] == BOX_NUMBERS && labels->shapes[k] == n);
+    cr_assert_eq(boxes->offsets[k + 1] - boxes->offsets[k], (uint64_t)n * BOX_NUMBERS);
+    for (int64_t i = 0; i < n; i++, box += BOX_NUMBERS) {
+        cr_assert(box[0] >= 0 && box[1] >= 0 && box[2] <= OUT && box[3] <= OUT);
+        if (box[2] - box[0] < 1 || box[3] - box[1] < 1)
+            continue;
+        cr_assert(box[2] - box[0] == 1 && box[3] - box[1] == 1);
+        cr_assert_eq(image[(size_t)box[1] * OUT + (size_t)box[0]], label[i]);
+        inside++;
+    }
+    return inside;
+}
+
+static void check_all(apl_store *s, const apl_transform *t, unsigned threads, unsigned *kept,
+                      unsigned *inside)
+{
+    apl_reader *r = open_reader(s, t, NULL, threads);
+    apl_batch *b;
+    *kept = *inside = 0;
+    while (apl_reader_next(r, &b, &fx_err) == APL_OK) {
+        const apl_column *mask = apl_batch_column(b, MASK);
+        cr_assert(mask->ndim == 2 && mask->shape[0] == OUT && mask->shape[1] == OUT && !mask->offsets);
+        for (size_t k = 0; k < apl_batch_rows(b); k++) {
+            cr_assert(memcmp((const uint8_t *)mask->data + k * OUT * OUT,
+                             (const uint8_t *)apl_batch_column(b, IMAGE)->data + k * 3 * OUT * OUT,
+                             (size_t)OUT * OUT) == 0);
+            *inside += check_boxes(b, k);
+        }
+        *kept += (unsigned)apl_batch_column(b, BOXES)->offsets[apl_batch_rows(b)] / BOX_NUMBERS;
+        apl_batch_release(b);
+    }
+    apl_reader_close(r);
+}
+
+Test(reader_follow, masks_and_boxes_lie_where_their_pixels_do)
+{
+    for (unsigned way = 0; way < 8; way++) {
+        apl_store *s = make_store(way & 1, 0);
+        apl_transform t = following();
+        unsigned all, kept, inside, again;
+        t.pad = way & 2 ? 3 : 0;
+        t.crop_centre = way & 4 && t.pad == 0;
+        check_all(s, &t, 2, &all, &inside);
+        cr_assert(all == RECORDS * 3 / 2 && inside > 10 && inside < all);
+        t.box_min_size = 1;
+        check_all(s, &t, APL_NO_THREADS, &kept, &again);
+        cr_assert(kept == inside && again == inside);
+        apl_store_close(s);
+        fx_tear_down();
+        fx_set_up();
+    }
+}
+
+/* What is padded by reflection has masks that are; also where nothing is random. */
+Test(reader_follow, masks_are_reflected_as_their_images)
+{
+    apl_store *s = make_store(false, 0);
+    apl_transform t = following();
+    t.pad = 5;
+    t.pad_mode = APL_PAD_REFLECT;
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader *r;
+    o.transforms = &t;
+    o.transform_count = 1;
+    FAILS(APL_E_INVALID, apl_reader_open(s, &o, &r, &fx_err));
+    SAYS("pad with 0");
+    t.boxes = NULL;
+    t.box_field_count = 0;
+    t.crop_height = t.crop_width = PLANE + 10;
+    t.flip = APL_FLIP_NONE;
+    t.vertical_flip_p = 0;
+    OK(apl_reader_open(s, &o, &r, &fx_err));
+    apl_batch *b;
+    OK(apl_reader_next(r, &b, &fx_err));
+    size_t plane = (size_t)(PLANE + 10) * (PLANE + 10);
+    for (size_t k = 0; k < apl_batch_rows(b); k++)
+        cr_assert(memcmp((const uint8_t *)apl_batch_column(b, MASK)->data + k * plane,
+                         (const uint8_t *)apl_batch_column(b, IMAGE)->data + k * 3 * plane, plane) == 0);
+    apl_batch_release(b);
+    apl_reader_close(r);
+    apl_store_close(s);
+}
+
+Test(reader_follow, boxes_are_padded_too)
+{
+    apl_store *s = make_store(true, 0);
+    apl_transform t = following();
+    apl_collation c = APL_COLLATION_INIT;
+    apl_batch *b;
+    t.box_min_size = 1;
+    c.field = "boxes";
+    c.how = APL_COLLATE_PAD;
+    c.fill = -1;
+    apl_reader *r = open_reader(s, &t, &c, 1);
+    while (apl_reader_next(r, &b, &fx_err) == APL_OK) {
+        const apl_column *boxes = apl_batch_column(b, BOXES), *labels = apl_batch_column(b, LABELS);
+        const int64_t *lengths = apl_batch_part(b, BOXES, APL_PART_LENGTHS)->data;
+        for (size_t k = 0; k < apl_batch_rows(b); k++) {
+            const float *box = (const float *)boxes->data + k * (size_t)boxes->shape[0] * BOX_NUMBERS;
+            cr_assert_eq(labels->shapes[k], lengths[k]);
+            for (int64_t i = 0; i < boxes->shape[0] * BOX_NUMBERS; i++)
+                cr_assert(i < lengths[k] * BOX_NUMBERS ? box[i] >= 0 : box[i] == -1);
+        }
+        apl_batch_release(b);
+    }
+    apl_reader_close(r);
+    apl_store_close(s);
+}
+
+static void check_refused(apl_store *s, const apl_transform *t, const char *why)
+{
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader *r;
+    o.transforms = t;
+    o.transform_count = 1;
+    FAILS(APL_E_INVALID, apl_reader_open(s, &o, &r, &fx_err));
+    SAYS(why);
+}
+
+Test(reader_follow, what_cannot_follow_is_refused)
+{
+    static const char *const wrong = "labels", *const twice[] = {"mask", "mask"}, *const same = "image";
+    apl_store *s = make_store(false, 0);
+    apl_transform t = following();
+    t.masks = &wrong;
+    t.box_field_count = 0;
+    check_refused(s, &t, "not a mask");
+    t.masks = twice;
+    t.mask_count = 2;
+    check_refused(s, &t, "in two ways");
+    t.masks = &same;
+    t.mask_count = 1;
+    check_refused(s, &t, "it is the same");
+    t = following();
+    t.boxes = "mask";
+    check_refused(s, &t, "in two ways");
+    t.mask_count = 0;
+    check_refused(s, &t, "boxes are f32[*,4]");
+    t = following();
+    t.policy = APL_POLICY_TRIVIAL_WIDE;
+    check_refused(s, &t, "do not follow");
+    t = following();
+    t.boxes = NULL;
+    check_refused(s, &t, "no boxes are");
+    t = following();
+    t.box_min_area = -1;
+    check_refused(s, &t, "at least 0");
+    apl_store_close(s);
+}
+
+Test(reader_follow, labels_are_as_many_as_boxes)
+{
+    apl_store *s = make_store(false, 3);
+    apl_transform t = following();
+    apl_reader *r = open_reader(s, &t, NULL, APL_NO_THREADS);
+    apl_batch *b;
+    FAILS(APL_E_INVALID, apl_reader_next(r, &b, &fx_err));
+    SAYS("field labels: 3 values go with");
+    cr_assert_eq(fx_err.records, 1);
+    apl_reader_close(r);
+    apl_store_close(s);
+}
+
+/* ------------------------------------------------------------------------------------- one thing at a time */
+
+Test(reader_follow, elements_are_the_nearest)
+{
+    static const uint16_t source[2][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+    static const uint16_t want[3][4] = {{8, 7, 7, 0}, {4, 3, 3, 0}, {4, 3, 3, 0}};
+    struct geometry g = geometry_window(4, 2, -1, 0, 4, 3);
+    struct scratch scratch = {NULL, 0};
+    uint16_t out[3][4];
+    g.plan.box.left = 2; /* two columns and two rows become three of each; one beyond is 0 */
+    g.plan.box.width = 2;
+    g.plan.width = g.plan.height = 3;
+    g.flip = g.vertical_flip = true;
+    cr_assert(nearest_take(&scratch, &g, (const uint8_t *)source, 1, sizeof(uint16_t), (uint8_t *)out));
+    cr_assert(memcmp(out, want, sizeof want) == 0);
+    scratch_free(&scratch);
+}
+
+Test(reader_follow, formats_of_boxes_say_the_same)
+{
+    struct geometry g = geometry_window(100, 50, 20, 5, 60, 30);
+    const float corners[BOX_NUMBERS] = {10, 10, 50, 20}, sides[BOX_NUMBERS] = {10, 10, 40, 10},
+                middle[BOX_NUMBERS] = {30, 15, 40, 10};
+    float out[BOX_NUMBERS];
+    g.flip = true; /* 0 ... 30 of 60 becomes 30 ... 60 */
+    boxes_follow(&g, APL_BOX_XYXY, corners, 1, out);
+    cr_assert(out[0] == 30 && out[1] == 5 && out[2] == 60 && out[3] == 15);
+    boxes_follow(&g, APL_BOX_XYWH, sides, 1, out);
+    cr_assert(out[0] == 30 && out[1] == 5 && out[2] == 30 && out[3] == 10);
+    boxes_follow(&g, APL_BOX_CXCYWH, middle, 1, out);
+    cr_assert(out[0] == 45 && out[1] == 10 && out[2] == 30 && out[3] == 10);
+    cr_assert(boxes_keep(&g, APL_BOX_CXCYWH, 10, 300, out) && !boxes_keep(&g, APL_BOX_CXCYWH, 10, 301, out) &&
+              !boxes_keep(&g, APL_BOX_CXCYWH, 11, 0, out));
+    out[0] = NAN;
+    cr_assert(!boxes_keep(&g, APL_BOX_CXCYWH, 0, 0, out));
+}
