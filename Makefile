@@ -67,8 +67,8 @@ PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(found) 2>/dev/null)
 
 # ------------------------------------------------------------------------------------------------- flags
 
-FLAVOUR_asan     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-FLAVOUR_tsan     := -O1 -g -fsanitize=thread
+FLAVOUR_asan     := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAVOUR_tsan     := -O1 -g1 -fsanitize=thread
 FLAVOUR_coverage := -O0 -g --coverage
 FLAVOUR_FLAGS    := $(if $(filter release,$(FLAVOUR)),$(CFLAGS),$(FLAVOUR_$(FLAVOUR)))
 ifeq ($(filter release asan tsan coverage,$(FLAVOUR)),)
@@ -231,8 +231,8 @@ $(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) $(INCLUDES) -MMD -MP -c $< -o $@
 
-# Unit tests run for less time than it takes to optimise them.
-$(OBJ)/tests/test_%.o: ISA := -O0 -g1 -U_FORTIFY_SOURCE
+# Unit tests run for less time than it takes to optimise them, or to have their assertions checked for undefined behaviour.
+$(OBJ)/tests/test_%.o: ISA := -O0 -g1 -U_FORTIFY_SOURCE -fno-sanitize=undefined
 
 # The audit's page, with style and script put in, as lines of C.
 PAGE := audit/page/page.html audit/page/style.css audit/page/draw.js

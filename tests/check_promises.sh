@@ -8,7 +8,7 @@
 BUILD=${BUILD:-build}
 PATIENCE=${PATIENCE:-240} # seconds for the test of a broken promise; it may well hang
 only=$*
-[ -n "$only$APL_LONG" ] || only='7 14 15 18 21'
+[ -n "$only$APL_LONG" ] || only='7 15 21'
 
 if [ ! -e "$BUILD/release/insides.a" ]; then
     skip promises "needs the tests' build"

@@ -3,6 +3,7 @@
 #define COUNTS_H
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +11,13 @@
 static inline unsigned times(unsigned sample, unsigned all)
 {
     return getenv("APL_LONG") ? all : sample;
+}
+
+/* The step of a sweep over every byte, length or call: 1, or with APL_SPARSE in the environment `sparse`, which is a prime, so that
+ * each kind of place has its turn. Suites that repeat what another has swept in full, such as under a sanitizer, set it. */
+static inline size_t sweep_step(size_t sparse)
+{
+    return getenv("APL_SPARSE") && !getenv("APL_LONG") ? sparse : 1;
 }
 
 /* Prints how much was done, as a line of its own. */

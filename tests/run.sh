@@ -12,7 +12,7 @@ export BUILD=${BUILD:-build} MAKE=${MAKE:-make} CC=${CC:-cc} CXX=${CXX:-c++}
 export LC_ALL=C
 logs=$BUILD/logs
 mkdir -p "$logs"
-rm -f "$logs"/*.log "$logs"/.result.* "$logs/.skipped" "$logs/.failed"
+rm -f "$logs"/*.log "$logs"/.prepared-* "$logs"/.result.* "$logs/.skipped" "$logs/.failed"
 passed=0 failed=0 skipped=0 begun=0
 patience=300 # seconds
 [ -z "${APL_LONG:-}" ] || patience=14400
@@ -204,7 +204,7 @@ criterion()
     count "$name" $((good - skips)) "$bad" "$skips" "$log"
 }
 
-# unit FLAVOUR NAME [" TEST... "]: every unit test of a flavour, but for some
+# unit FLAVOUR NAME [" TEST... "]: the unit tests of a flavour, all or some
 unit()
 {
     if ! ls tests/test_*.c >/dev/null 2>&1; then return; fi
@@ -215,7 +215,7 @@ unit()
     for source in tests/test_*.c; do
         local test
         test=$(basename "$source" .c)
-        case ${3-} in *" ${test#test_} "*) continue ;; esac
+        case ${3:- ${test#test_} } in *" ${test#test_} "*) ;; *) continue ;; esac
         if [ -x "$BUILD/$1/tests/$test" ]; then
             beside criterion "$2 ${test#test_}" "$BUILD/$1/tests/$test"
         else
@@ -257,7 +257,7 @@ suite_asan()
 {
     # The fake stacks of use-after-return checks do not align AVX-512 variables.
     export ASAN_OPTIONS=detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1
-    export LSAN_OPTIONS=exitcode=23
+    export LSAN_OPTIONS=exitcode=23 APL_SPARSE=1
     built "build with asan" FLAVOUR=asan all tests
     unit asan "asan unit"
     cli "$BUILD/asan" "asan cli"
@@ -265,7 +265,7 @@ suite_asan()
     fuzz asan
     built "build faults with asan" FLAVOUR=asan faults
     PROGRAMS=$BUILD/asan script "asan faults" bash tests/faults/run.sh asan
-    unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
+    unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS APL_SPARSE
 }
 
 # Those first that take longest, as they mostly wait: others run meanwhile.
@@ -328,8 +328,10 @@ suite_tsan()
     unset TSAN_OPTIONS
 }
 
-# These reach no kernel that has variants, and take long; and of the command line, what does reach some.
-no_kernels=' audit audit_sampling audit_splits failing gunzip input lmdb_damage pickle_damage source tar verify '
+# What reaches kernels that have variants: of the unit tests, and of the command line.
+kernels=' assemble augment block codec crop effects elements entropy filter golden hash image_codec images indexed
+    indexed_decoder photo photo_indexed photos planes reader reader_late reader_packed reader_padded reader_transforms
+    resample resize transcode transform turn varying_codec writer '
 kernel_cases='export-npy get-kept get-png ingest-digests ingest-every-form stream-npy verify'
 
 # The best variant has run already; these are the others that this machine can run.
@@ -339,18 +341,18 @@ suite_variants()
     grep -qw avx512vl /proc/cpuinfo && variants="scalar avx2"
     for variant in $variants; do
         export APL_CPU=$variant
-        unit release "$variant unit" "$no_kernels"
+        unit release "$variant unit" "${kernels//$'\n'/ }"
         # shellcheck disable=SC2086
         cli "$BUILD" "$variant cli" $kernel_cases
         unset APL_CPU
     done
     # What reads stores, by reading instead of mapping them.
-    export APL_IO=read
+    export APL_IO=read APL_SPARSE=1
     for test in get verify golden split reader reader_corrupt reader_state; do
         beside program "read $test" "$BUILD/release/tests/test_$test" -j1
     done
     gather
-    unset APL_IO
+    unset APL_IO APL_SPARSE
 }
 
 # arm64 NAME SOURCE...: tests/arm64/NAME.c with what it tests, built and run for arm64
@@ -401,10 +403,24 @@ suite_scripts()
     done
 }
 
-python_tests() # NAME KIND (of tests/python.sh)
+# python_prepare KIND (of tests/python.sh): what takes long is to fetch packages, so it begins while other suites run
+python_prepare()
 {
-    if timeout 3600 sh tests/python.sh prepare "$2" >"$logs/$1-setup.log" 2>&1; then
-        patience=$((2 * patience)) script "$1" sh tests/python.sh run "$2"
+    (
+        timeout 3600 sh tests/python.sh prepare "$1" >"$logs/$1-setup.log" 2>&1
+        echo $? >"$logs/.prepared-$1"
+    ) &
+    preparing=$!
+    disown # or gather would wait for it
+}
+
+python_tests() # KIND (of tests/python.sh)
+{
+    [ -n "$preparing" ] || python_prepare "$1"
+    tail --pid="$preparing" -f /dev/null
+    preparing=''
+    if [ "$(cat "$logs/.prepared-$1")" = 0 ]; then
+        patience=$((2 * patience)) script "$1" sh tests/python.sh run "$1"
     else
         leave_out "$1" "$(tail -n 1 "$logs/$1-setup.log")"
     fi
@@ -412,18 +428,18 @@ python_tests() # NAME KIND (of tests/python.sh)
 
 suite_python()
 {
-    python_tests python python
+    python_tests python
     built "build faults" faults && script "python faults" bash tests/faults/run.sh python
 }
 
 suite_frameworks()
 {
-    python_tests frameworks frameworks
+    python_tests frameworks
 }
 
 suite_ecosystem()
 {
-    python_tests ecosystem ecosystem
+    python_tests ecosystem
 }
 
 # What is worth running after each change: see make test. These unit tests take half of the CPU time of all, and wait for
@@ -484,6 +500,8 @@ quick)
     ;;
 *) built build all tests ;;
 esac
+preparing=''
+case " $suites " in *' python '*) python_prepare python ;; esac
 for suite in $suites; do
     suite_"$suite"
 done

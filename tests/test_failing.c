@@ -8,6 +8,7 @@
 #include "apl_ingest.h"
 #include "archives.h"
 #include "cifar_case.h"
+#include "counts.h"
 #include "jpegs.h"
 #include "photo.h"
 #include "status.h"
@@ -90,7 +91,7 @@ static void sweep(const struct subject *s)
         run_with(s, mode, ULONG_MAX, names);
         unsigned long calls = atomic_load(&failing.calls);
         cr_assert(calls > 0 || mode > FAIL_EVER);
-        for (unsigned long at = 1; at <= calls; at += 1 + at / 400)
+        for (unsigned long at = 1; at <= calls; at += sweep_step(7) + at / 400)
             run_with(s, mode, at, names);
     }
 }

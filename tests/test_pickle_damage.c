@@ -165,7 +165,7 @@ Test(pickle_damage, truncation_at_every_byte)
         struct maker m;
         forms[f](&m);
         struct got g = got_new();
-        for (size_t size = 0; size < m.out.size; size++)
+        for (size_t size = 0; size < m.out.size; size += sweep_step(7))
             for (int i = 0; i < 4 && !alike(&m, size); i++) {
                 read_cut(&g, m.out.data, size, size, chunks[i]);
                 cr_assert_eq(g.status, APL_E_SOURCE, "accepted %zu bytes", size);
@@ -205,13 +205,14 @@ Test(pickle_damage, names_of_classes_cut)
 Test(pickle_damage, any_byte_changed)
 {
     unsigned changes = 0;
+    size_t step = sweep_step(7);
     for (size_t f = 0; f < FORMS; f++) {
         struct maker m;
         forms[f](&m);
         struct got g = got_new();
         for (size_t at = 0; at < m.out.size; at++) {
             uint8_t was = m.out.data[at];
-            for (unsigned value = 0; value < 256 && !alike(&m, at); value++) {
+            for (size_t value = at % step; value < 256 && !alike(&m, at); value += step) {
                 m.out.data[at] = (uint8_t)value;
                 read_into(&g, m.out.data, m.out.size, 0, &batch_rules);
                 cr_assert(g.status == APL_OK || g.status == APL_E_SOURCE);
