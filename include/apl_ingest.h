@@ -15,6 +15,8 @@
  *     are the sorted names of the folders, as torchvision's ImageFolder has them. The source is read twice, so it cannot
  *     be standard input.
  *
+ *   - webdataset: tar archives whose files share keys, such as 17.jpg and 17.cls: each key is a record, each ending a field. Where
+ *     no file is called like a source, its braces and wildcards are expanded, and a directory of shards stands for its archives.
  *   - idx: files as those of MNIST, plain or packed, or a directory of them: images and labels, for each split a pair.
  *   - npy: NumPy's .npy and .npz: arrays of equal length, each a field.
  *   - tfrecord: TFRecord files of tf.train.Example: each feature is a field.
@@ -71,7 +73,7 @@ typedef struct apl_ingest_options {
     /* Further sources, after `source`, of formats that take several, such as the images and the labels of idx. */
     const char *const *more;
     size_t more_count;
-    /* Names of the classes of the labels, where the source has labels and no names for them (idx, npy). */
+    /* Names of the classes of the labels, where the source has labels and no names for them (idx, npy, webdataset). */
     const char *const *classes;
     size_t class_count;
     /* Of lists: the column of paths of images, and that of labels (NULL: told from the table), the types of columns, such

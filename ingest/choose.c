@@ -26,7 +26,8 @@ static apl_status begin_format(struct ingest *in, const struct format *format, a
     if (format != &format_tokens &&
         (in->options.chunk || in->options.document_end || (int)in->options.tokens))
         return fail(err, APL_E_INVALID, "the format %s has no streams of tokens to cut", format->name);
-    if (in->options.class_count && format != &format_idx && format != &format_npy)
+    if (in->options.class_count && format != &format_idx && format != &format_npy &&
+        format != &format_webdataset)
         return fail(err, APL_E_INVALID, "the format %s takes no names of classes", format->name);
     if (in->options.map_count && format != &format_folder)
         return fail(err, APL_E_INVALID, "the format %s has no folders whose classes could be named",
@@ -56,14 +57,14 @@ static apl_status open_known(struct ingest *in, const struct format *format, str
         in->host.files = files_list(in->files = *files, &in->host.file_count);
     *files = NULL;
     TRY(begin_format(in, format, err));
-    return in->files ? APL_OK : members_open(in, path, &other, err);
+    return in->files ? APL_OK : members_open(in, &other, err);
 }
 
 /* Is it of images in folders by class, and of nothing of CIFAR's? *done: it is, and it is open. */
-static apl_status try_folders(struct ingest *in, const char *path, bool *done, bool *other, apl_error *err)
+static apl_status try_folders(struct ingest *in, bool *done, bool *other, apl_error *err)
 {
     TRY(begin_format(in, &format_folder, err));
-    apl_status status = members_open(in, path, other, err);
+    apl_status status = members_open(in, other, err);
     *done = status == APL_OK && !*other;
     if (!*done)
         end_format(in);
@@ -78,7 +79,7 @@ static apl_status open_unknown(struct ingest *in, const char *path, const struct
     bool done = false, other = false;
     if (source_is_lasting(path)) {
         apl_error why;
-        apl_status status = try_folders(in, path, &done, &other, &why);
+        apl_status status = try_folders(in, &done, &other, &why);
         if (status == APL_E_CANCELLED || status == APL_E_NOMEM ||
             (status != APL_OK && in->found && !format)) {
             *err = why;
@@ -90,7 +91,7 @@ static apl_status open_unknown(struct ingest *in, const char *path, const struct
     if (format && !other)
         return open_known(in, format, files, err);
     TRY(begin_format(in, &format_cifar, err));
-    return members_open(in, path, &other, err);
+    return members_open(in, &other, err);
 }
 
 /* No format that takes several sources has claimed them. */

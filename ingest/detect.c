@@ -168,7 +168,9 @@ static apl_status tell_format(const struct sources *sources, struct files *files
         found.other = NULL;
     for (size_t i = 0; i < sources->count; i++)
         directory |= source_is_directory(sources->paths[i]);
-    if (found.format && found.other && !directory)
+    bool shards = found.format && found.format->member && found.format->several && found.other &&
+                  found.other->archive; /* reading them tells */
+    if (found.format && found.other && !directory && !shards)
         return refuse_asked(found.format, "as others are", found.other, err);
     if (found.other && !found.other->archive && !directory && !is_refused_anyway(found.other))
         return refuse_unknown(found.other, err);

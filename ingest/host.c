@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include "source.h"
+#include "spool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,6 +120,10 @@ static apl_status leave_out(void *user, const char *path, const apl_error *why, 
     }
     apl_writer *writer;
     TRY(give_writer(in, &writer, err));
+    char of_several[1200];
+    snprintf(of_several, sizeof of_several, "%s: %s", in->host.source, path);
+    if (!in->files && in->sources.count > 1)
+        path = of_several;
     TRY(not_the_source(in, apl_writer_skipped(writer, path, why->message, err)));
     in->skipped++;
     if (in->options.skipped)
@@ -160,6 +165,12 @@ static apl_status read_host_beside(void *user, size_t file, const char *path, st
     return files_read_beside(in->files, file, path, in->options.outside != 0, bytes, err);
 }
 
+static apl_status open_scratch(void *user, int *fd, apl_error *err)
+{
+    struct ingest *in = user;
+    return not_the_source(in, spool_open(in->db, fd, err));
+}
+
 static apl_status host_cut_off(void *user, struct format_stream *stream, apl_error *err)
 {
     return files_cut_off(((struct ingest *)user)->files, stream, err);
@@ -183,5 +194,6 @@ void host_begin(struct ingest *in)
                                     .close_file = close_host_file,
                                     .drop_file = drop_host_file,
                                     .read_beside = read_host_beside,
-                                    .cut_off = host_cut_off};
+                                    .cut_off = host_cut_off,
+                                    .scratch = open_scratch};
 }

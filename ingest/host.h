@@ -4,13 +4,14 @@
 
 #include "apl_ingest.h"
 #include "detect.h"
+#include "expand.h"
 
 struct ingest {
     apl_ingest_options options;
     apl_writer_options writing;
     char tool[512]; /* what the store keeps as what made it */
     const char *db;
-    const char **paths; /* of all sources */
+    struct expanded given; /* owns the paths of */
     struct sources sources;
     char shown[256];       /* the first, safe to print */
     struct source *source; /* of formats that read members: the one being read */

@@ -1,5 +1,6 @@
 /* apl_ingest: a source is read member by member, and what its format makes of them appended to a writer. */
 #include "choose.h"
+#include "gather.h"
 #include "hash.h"
 #include "image_options.h"
 #include "members.h"
@@ -61,25 +62,6 @@ static apl_status take_ingest_options(struct ingest *in, const apl_ingest_option
     return APL_OK;
 }
 
-static apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
-{
-    size_t count = in->options.more_count + 1;
-    in->paths = calloc(count, sizeof *in->paths);
-    if (!in->paths)
-        return fail_nomem(err);
-    for (size_t i = 0; i < count; i++) {
-        struct stat st;
-        in->paths[i] = i == 0 ? source : in->options.more[i - 1];
-        if (stat(in->paths[i], &st) == 0 && S_ISREG(st.st_mode))
-            in->source_size += (uint64_t)st.st_size;
-    }
-    in->progress.source_size = in->source_size;
-    const char *shown = strcmp(source, "-") == 0 ? "standard input" : source;
-    in->host.source = printable(in->shown, sizeof in->shown, shown, strlen(shown));
-    in->sources = (struct sources){.paths = in->paths, .count = count, .poll = report_reading, .user = in};
-    return APL_OK;
-}
-
 apl_status apl_ingest(const char *source, const char *db, const apl_ingest_options *options,
                       apl_ingest_summary *summary, apl_error *err)
 {
@@ -104,7 +86,7 @@ out:
     end_format(&in);
     files_free(files);
     sha256_free(in.sha);
-    free(in.paths);
+    gather_free(&in);
     apl_writer_close(in.writer);
     return status;
 }

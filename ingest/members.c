@@ -45,7 +45,8 @@ static apl_status read_source(struct ingest *in, apl_error *err)
 static bool is_anothers(const struct ingest *in, const char *name)
 {
     const char *slash = strrchr(name, '/');
-    return !in->options.format && format_cifar.wants(NULL, slash ? slash + 1 : name);
+    return !in->options.format && in->format == &format_folder &&
+           format_cifar.wants(NULL, slash ? slash + 1 : name);
 }
 
 /* Shows a file that was listed to a format that wants to look at it. */
@@ -59,41 +60,72 @@ static apl_status show_file(struct ingest *in, const struct source_member *m, ap
     return status == APL_OK ? APL_OK : blame(in, m->path, status, err);
 }
 
-/* The first reading of a source whose format has folders: names, and a look at some files. *other: it is another format's. */
-static apl_status list_names(struct ingest *in, const char *path, bool *other, apl_error *err)
+/* Tells the format which source comes next. */
+static apl_status begin_source(struct ingest *in, size_t source, apl_error *err)
+{
+    const char *path = in->sources.paths[source];
+    char shown[256];
+    if (!in->format->begin_source)
+        return APL_OK;
+    printable(shown, sizeof shown, path, strlen(path));
+    return in->format->begin_source(in->state, path, shown, err);
+}
+
+/* Reads a source for the names of its members, with a look at some. *other: it is another format's. It is left open. */
+static apl_status list_names(struct ingest *in, size_t source, bool *other, apl_error *err)
 {
     struct source_member m;
     apl_status status;
-    TRY(source_open_tree(path, is_wanted, SOURCE_LIST, report_reading, in, &in->source, err));
+    TRY(begin_source(in, source, err));
+    source_close(in->source);
+    in->source = NULL;
+    TRY(source_open_tree(in->sources.paths[source], is_wanted, SOURCE_LIST, report_reading, in, &in->source,
+                         err));
     in->host.source = source_name(in->source);
-    while ((status = source_next(in->source, &m, err)) == APL_OK && !*other) {
+    while ((status = source_next(in->source, &m, err)) == APL_OK) {
         *other = !m.directory && !in->found && is_anothers(in, m.name);
         in->found |= !m.directory && in->format->wants(in->state, m.name);
         if (*other)
-            break;
+            return APL_OK;
         TRY(in->format->list(in->state, m.name, m.directory, err));
         TRY(show_file(in, &m, err));
     }
-    if (status == APL_END)
+    return status == APL_END ? APL_OK : status;
+}
+
+/* The first reading of all sources. */
+static apl_status list_sources(struct ingest *in, bool *other, apl_error *err)
+{
+    apl_status status = APL_OK;
+    for (size_t i = 0; status == APL_OK && i < in->sources.count && !*other; i++)
+        status = list_names(in, i, other, err);
+    if (status == APL_OK && !*other)
         status = in->format->listed(in->state, err);
     source_close(in->source);
     in->source = NULL;
     return status;
 }
 
-/* Opens a source of a format that reads members: of those that list them, a second time. */
-apl_status members_open(struct ingest *in, const char *path, bool *other, apl_error *err)
+static apl_status open_for_members(struct ingest *in, size_t source, apl_error *err)
 {
-    *other = false;
-    if (in->format->list)
-        TRY(list_names(in, path, other, err));
-    if (*other)
-        return APL_OK;
-    TRY(in->format->folders ? source_open_tree(path, is_wanted, in->format->list ? SOURCE_TREE : SOURCE_ANY,
+    const char *path = in->sources.paths[source];
+    bool any = !in->format->list || in->format->passes_folders;
+    TRY(in->format->folders ? source_open_tree(path, is_wanted, any ? SOURCE_ANY : SOURCE_TREE,
                                                report_reading, in, &in->source, err)
                             : source_open(path, is_wanted, report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     return APL_OK;
+}
+
+apl_status members_open(struct ingest *in, bool *other, apl_error *err)
+{
+    *other = false;
+    if (in->format->list)
+        TRY(list_sources(in, other, err));
+    if (*other)
+        return APL_OK;
+    TRY(begin_source(in, 0, err));
+    return open_for_members(in, 0, err);
 }
 
 /* -------------------------------------------------------------------------------- several */
@@ -118,13 +150,13 @@ static apl_status close_source(struct ingest *in, const char *path, apl_error *e
 
 apl_status members_read(struct ingest *in, apl_error *err)
 {
-    bool other = false;
     if (in->files)
         return in->format->read(in->state, err);
     TRY(read_source(in, err));
     for (size_t i = 1; i < in->sources.count; i++) {
+        TRY(begin_source(in, i, err)); /* while the one before still has its name */
         TRY(close_source(in, in->sources.paths[i - 1], err));
-        TRY(members_open(in, in->sources.paths[i], &other, err));
+        TRY(open_for_members(in, i, err));
         TRY(read_source(in, err));
     }
     return APL_OK;

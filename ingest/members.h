@@ -4,9 +4,9 @@
 
 #include "host.h"
 
-/* Opens a source of the ingest's format; of those that list their members, it is read for that first. *other: what is listed is of
- * another format, and nothing is open. */
-apl_status members_open(struct ingest *in, const char *path, bool *other, apl_error *err);
+/* Opens the first source of the ingest's format; of those that list their members, all are read for that first. *other: what is
+ * listed is of another format, and nothing is open. */
+apl_status members_open(struct ingest *in, bool *other, apl_error *err);
 
 /* Reads what is open, and the sources after it, to their ends; or lets the format read its files. */
 apl_status members_read(struct ingest *in, apl_error *err);

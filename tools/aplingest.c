@@ -109,16 +109,17 @@ static int take_column_type(void *user, const char *text)
 static int take_source_format(void *user, const char *name)
 {
     struct job *job = user;
-    static const char *const formats[] = {"cifar", "folder",   "idx",    "npy",
-                                          "list",  "tfrecord", "tokens", "raw"};
+    static const char *const formats[] = {"cifar", "folder",   "webdataset", "idx", "npy",
+                                          "list",  "tfrecord", "tokens",     "raw"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (strcmp(name, formats[i]) == 0) {
             job->ingest.format = name;
             return 0;
         }
     }
-    return misuse("no such format: '%s'; known are cifar, folder, idx, npy, list, tfrecord, tokens and raw",
-                  shown(name));
+    return misuse(
+        "no such format: '%s'; known are cifar, folder, webdataset, idx, npy, list, tfrecord, tokens and raw",
+        shown(name));
 }
 
 static int take_tokens(void *user, const char *name)
@@ -214,8 +215,8 @@ static int take_version(void *user, const char *value)
 
 static const struct option_row rows[] = {
     {0, "format", "NAME",
-     "cifar, folder, idx, npy, list, tfrecord, tokens or raw\n(default: told from the source)", OPTION_CALL,
-     0, take_source_format},
+     "cifar, folder, webdataset, idx, npy, list, tfrecord, tokens or raw\n(default: told from the source)",
+     OPTION_CALL, 0, take_source_format},
     {0, "images", "KIND",
      "jpeg: keep JPEG files, others become such; pixels: decode all\n(default: as most are)", OPTION_CALL, 0,
      take_images},
@@ -228,8 +229,9 @@ static const struct option_row rows[] = {
     {0, "max-side", "N", "make images smaller whose longer side is above N", OPTION_CALL, 0, take_max_side},
     {0, "orient", NULL, "turn images as their EXIF says (JPEG files are re-encoded, at quality 95)",
      OPTION_SWITCH, offsetof(struct job, ingest.orient), NULL},
-    {0, "classes", "FILE", "the names of the classes, one a line, for labels without names (idx, npy)",
-     OPTION_TEXT, offsetof(struct job, classes), NULL},
+    {0, "classes", "FILE",
+     "the names of the classes, one a line, for labels without names\n(idx, npy, webdataset)", OPTION_TEXT,
+     offsetof(struct job, classes), NULL},
     {0, "map", "FILE", "names for the classes of folders, a line for each: n01440764 tench", OPTION_TEXT,
      offsetof(struct job, ingest.map_name), NULL},
     {0, "tokens", "TYPE", "the source is streams of tokens of that type: u16 or u32", OPTION_CALL, 0,
@@ -284,15 +286,16 @@ static const struct command_line line = {
             "Turn the dataset SOURCE into a store: the directory DB.\n"
             "\n"
             "SOURCE is a directory or an archive (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2) of\n"
-            "  cifar     CIFAR-10 or CIFAR-100 in the binary or the python layout; '-' is standard input\n"
-            "  folder    images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.png\n"
+            "  cifar       CIFAR-10 or CIFAR-100 in the binary or the python layout; '-' is standard input\n"
+            "  folder      images in folders by class: CLASS/*.jpg or SPLIT/CLASS/*.png\n"
+            "  webdataset  files that share keys, such as 17.jpg and 17.cls; set-{000..099}.tar are shards\n"
             "or files, plain or compressed, or a directory of them:\n"
-            "  idx       images and labels as MNIST has them: train-images-idx3-ubyte.gz, ...\n"
-            "  npy       NumPy arrays of equal length, .npy or .npz: each is a field\n"
-            "  list      tables (.csv, .tsv, .jsonl) with a column of paths of images, or without\n"
-            "  tfrecord  TFRecord files of tf.train.Example: each feature is a field\n"
-            "  tokens    streams of u16 or u32 (--tokens), or pairs of .idx and .bin\n"
-            "  raw       any files, as bytes, also of archives; only by --format raw\n"
+            "  idx         images and labels as MNIST has them: train-images-idx3-ubyte.gz, ...\n"
+            "  npy         NumPy arrays of equal length, .npy or .npz: each is a field\n"
+            "  list        tables (.csv, .tsv, .jsonl) with a column of paths of images, or without\n"
+            "  tfrecord    TFRecord files of tf.train.Example: each feature is a field\n"
+            "  tokens      streams of u16 or u32 (--tokens), or pairs of .idx and .bin\n"
+            "  raw         any files, as bytes, also of archives; only by --format raw\n"
             "\n",
     .column = 27,
     .rows = rows,

@@ -1,6 +1,6 @@
 /*
- * Tar archives as the WebDataset library reads them: a record is files in a row that share a key, the id; a file's ending says its
- * field. The first member of each archive, which that library passes over, says what the fields are, so that nothing is lost on the
+ * Tar archives as the WebDataset library reads them: a record is files in a row that share a key, the field __key__ or else the id; a
+ * file's ending says its field. The first member of each archive, which that library passes over, says what the fields are, so that nothing is lost on the
  * way back.
  */
 #include "cmd_export.h"
@@ -21,9 +21,10 @@
 #define SCHEMA_NAME "__apl__/schema.json"
 #define BLOCK       512u
 #define NAME_LONG   100u /* of a member's name in the header */
-#define KEY_DIGITS  9
+#define KEY_NAME    "__key__"
+#define KEY_LONG    2048u
 
-enum form { KEPT, NUMBER, TEXT, ARRAY, PNG };
+enum form { KEPT, NUMBER, TEXT, ARRAY, PNG, KEY };
 
 /* A field of the records. */
 struct part {
@@ -40,7 +41,9 @@ struct tars {
     struct part parts[APL_MAX_FIELDS];
     unsigned fields[APL_MAX_FIELDS], count;
     struct shards shards;
-    char *schema; /* of the current split */
+    uint32_t place;                     /* of the current split */
+    char *schema;                       /* its */
+    char key[KEY_LONG], last[KEY_LONG]; /* of the current record, and of the one before in the split */
 };
 
 /* ------------------------------------------------------------------------------------------------ fields */
@@ -50,7 +53,7 @@ static bool is_usual(const char *field, enum form form, const char *ending)
 {
     switch (form) {
     case KEPT:
-        return strcmp(field, strcmp(ending, "json") == 0 ? "json" : "image") == 0;
+        return strcmp(field, ending) == 0 || (strcmp(field, "image") == 0 && strcmp(ending, "json") != 0);
     case PNG:
         return strcmp(field, "image") == 0;
     case NUMBER:
@@ -67,7 +70,7 @@ static enum form form_of(const apl_field *f)
     if (f->media)
         return KEPT;
     if (f->dtype == APL_UTF8)
-        return TEXT;
+        return strcmp(f->name, KEY_NAME) == 0 ? KEY : TEXT;
     if (f->ndim == 0 && f->dtype >= APL_U8 && f->dtype <= APL_I64)
         return NUMBER;
     return field_is_image(f) && strcmp(f->name, "image") == 0 ? PNG : ARRAY;
@@ -79,12 +82,13 @@ static int describe_part(struct tars *t, unsigned i)
     p->number = t->fields[i];
     p->field = apl_store_field(t->x->store, p->number);
     p->form = form_of(p->field);
-    static const char *const endings[] = {[NUMBER] = "cls", [TEXT] = "txt", [ARRAY] = "npy", [PNG] = "png"};
+    static const char *const endings[] = {
+        [NUMBER] = "cls", [TEXT] = "txt", [ARRAY] = "npy", [PNG] = "png", [KEY] = KEY_NAME};
     const char *ending = p->form == KEPT ? file_ending(p->field->media) : endings[p->form];
     if (strchr(p->field->name, '/') || strlen(p->field->name) > NAME_LONG - 32)
         return failed("%s: field '%s' cannot be part of a file's name", shown(t->x->path),
                       shown(p->field->name));
-    bool usual = is_usual(p->field->name, p->form, ending);
+    bool usual = p->form == KEY || is_usual(p->field->name, p->form, ending);
     snprintf(p->ending, sizeof p->ending, "%s%s%s", usual ? "" : p->field->name, usual ? "" : ".", ending);
     return 0;
 }
@@ -112,8 +116,8 @@ static int make_schema(struct tars *t)
     json_t *fields = json_array();
     for (unsigned i = 0; i < t->count; i++)
         json_array_append_new(fields, part_json(&t->parts[i]));
-    json_t *schema =
-        json_pack("{s:i, s:o, s:o}", "version", 1, "split", json_text(t->shards.split), "fields", fields);
+    json_t *schema = json_pack("{s:i, s:o, s:i, s:o}", "version", 1, "split", json_text(t->shards.split),
+                               "place", (int)t->place, "fields", fields);
     free(t->schema);
     t->schema = schema ? json_dumps(schema, JSON_INDENT(1)) : NULL;
     json_decref(schema);
@@ -158,7 +162,7 @@ static int make_part(struct tars *t, struct part *p, const apl_batch *batch, siz
 {
     struct value v = value_of(apl_batch_column(batch, p->number), row, apl_batch_rows(batch));
     int status = 0;
-    p->owned = p->form != KEPT && p->form != TEXT;
+    p->owned = p->form != KEPT && p->form != TEXT && p->form != KEY;
     if (!p->owned)
         p->bytes = (struct bytes){(uint8_t *)v.data, v.bytes};
     else if (p->form == PNG)
@@ -185,7 +189,7 @@ static uint64_t member_size(uint64_t bytes)
 }
 
 /* The header of a member: POSIX ustar, with no owner and no time, so that the same records give the same bytes. */
-static void fill_header(uint8_t header[BLOCK], const char *name, uint64_t size)
+static void fill_header(uint8_t header[BLOCK], const char *name, char type, uint64_t size)
 {
     memset(header, 0, BLOCK);
     memcpy(header, name, strlen(name));
@@ -195,7 +199,7 @@ static void fill_header(uint8_t header[BLOCK], const char *name, uint64_t size)
     snprintf((char *)header + 124, 12, "%011llo", (unsigned long long)size);
     memcpy(header + 136, "00000000000", 11);
     memset(header + 148, ' ', 8);
-    header[156] = '0';
+    header[156] = (uint8_t)type;
     memcpy(header + 257, "ustar\00000", 8);
     unsigned sum = 0;
     for (unsigned i = 0; i < BLOCK; i++)
@@ -203,15 +207,44 @@ static void fill_header(uint8_t header[BLOCK], const char *name, uint64_t size)
     snprintf((char *)header + 148, 8, "%06o", sum);
 }
 
-static int write_member(struct tars *t, const char *name, const void *data, size_t size)
+static int write_block(struct tars *t, const char *name, char type, const void *data, size_t size)
 {
     static const uint8_t zeros[BLOCK];
     uint8_t header[BLOCK];
-    fill_header(header, name, size);
+    fill_header(header, name, type, size);
     int status = shards_write(&t->shards, header, BLOCK);
     if (!status)
         status = shards_write(&t->shards, data, size);
     return status ? status : shards_write(&t->shards, zeros, (BLOCK - size % BLOCK) % BLOCK);
+}
+
+static bool is_plain_name(const char *name)
+{
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c >= 128)
+            return false;
+    return strlen(name) < NAME_LONG;
+}
+
+/* A line of a pax header: its own length, in as many digits as that needs, and the path. */
+static size_t path_line(char *out, size_t size, const char *name)
+{
+    size_t rest = strlen(name) + strlen(" path=\n"), length = rest + 1;
+    while ((size_t)snprintf(NULL, 0, "%zu", length) + rest != length)
+        length++;
+    return (size_t)snprintf(out, size, "%zu path=%s\n", length, name);
+}
+
+/* A name that the header has no room for, or that is not ASCII, lies in a pax header before it. */
+static int write_member(struct tars *t, const char *name, const void *data, size_t size)
+{
+    char line[KEY_LONG + 2 * NAME_LONG], cut[NAME_LONG];
+    int status = 0;
+    if (is_plain_name(name))
+        return write_block(t, name, '0', data, size);
+    status = write_block(t, "path", 'x', line, path_line(line, sizeof line, name));
+    snprintf(cut, sizeof cut, "long-name%s", strrchr(name, '.'));
+    return status ? status : write_block(t, cut, '0', data, size);
 }
 
 static int end_tar(struct tars *t)
@@ -229,16 +262,49 @@ static int begin_tar(struct tars *t)
     return status ? status : write_member(t, SCHEMA_NAME, t->schema, strlen(t->schema));
 }
 
+/* ------------------------------------------------------------------------------------------------------ records */
+
+/* Can the whole of it be a key: a relative path whose last part has no dot? */
+static bool is_key(const char *key, size_t length)
+{
+    const char *slash = strrchr(key, '/');
+    return length > 0 && length < KEY_LONG && strlen(key) == length && strncmp(key, "__", 2) != 0 &&
+           !strchr(slash ? slash : key, '.') && outtree_path_is_safe(key);
+}
+
+static int take_key(struct tars *t, const struct part *p, uint64_t id)
+{
+    snprintf(t->last, sizeof t->last, "%s", t->key);
+    if (!p) {
+        snprintf(t->key, sizeof t->key, "%09llu", (unsigned long long)id);
+        return 0;
+    }
+    size_t length = p->bytes.size < KEY_LONG ? p->bytes.size : KEY_LONG - 1;
+    memcpy(t->key, p->bytes.data, length);
+    t->key[length] = 0;
+    if (!is_key(t->key, p->bytes.size) || strcmp(t->key, t->last) == 0)
+        return failed("%s: record %llu: '%s' cannot be its key%s", shown(t->x->path), (unsigned long long)id,
+                      shown(t->key), strcmp(t->key, t->last) == 0 ? ": the record before has it too" : "");
+    return 0;
+}
+
 static int write_parts(struct tars *t, uint64_t id)
 {
     uint64_t size = 0;
+    const struct part *key = NULL;
     for (unsigned i = 0; i < t->count; i++)
-        size += member_size(t->parts[i].bytes.size);
-    int status = shards_have_room(&t->shards, size + 2ull * BLOCK) ? 0 : begin_tar(t);
+        if (t->parts[i].form == KEY)
+            key = &t->parts[i];
+        else
+            size += member_size(t->parts[i].bytes.size);
+    int status = take_key(t, key, id);
+    if (!status && !shards_have_room(&t->shards, size + 2ull * BLOCK))
+        status = begin_tar(t);
     for (unsigned i = 0; i < t->count && !status; i++) {
-        char name[NAME_LONG + 32];
-        snprintf(name, sizeof name, "%0*llu.%s", KEY_DIGITS, (unsigned long long)id, t->parts[i].ending);
-        status = write_member(t, name, t->parts[i].bytes.data, t->parts[i].bytes.size);
+        char name[KEY_LONG + NAME_LONG + 2];
+        snprintf(name, sizeof name, "%s.%s", t->key, t->parts[i].ending);
+        if (t->parts[i].form != KEY)
+            status = write_member(t, name, t->parts[i].bytes.data, t->parts[i].bytes.size);
     }
     t->shards.records++;
     return status;
@@ -262,6 +328,7 @@ static int write_split(struct tars *t, const apl_split *split)
 {
     t->shards.split = split->name;
     t->shards.number = 0;
+    *t->key = 0;
     int status = make_schema(t);
     if (!status)
         status = export_each(t->x, split->first, split->count, t->fields, t->count, write_records, t);
@@ -282,8 +349,8 @@ int export_webdataset(struct export *x)
     int status = export_fields(x, false, t->fields, &t->count);
     for (unsigned i = 0; i < t->count && !status; i++)
         status = describe_part(t, i);
-    for (unsigned s = 0; s < x->info->splits && !status; s++)
-        status = write_split(t, apl_store_split(x->store, s));
+    for (; t->place < x->info->splits && !status; t->place++)
+        status = write_split(t, apl_store_split(x->store, t->place));
     free(t->schema);
     free(t);
     return status;

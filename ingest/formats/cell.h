@@ -2,9 +2,8 @@
 #ifndef CELL_H
 #define CELL_H
 
+#include "jsontext.h"
 #include "rows.h"
-
-#include <jansson.h>
 
 /* Where the numbers of lists are put. */
 struct cell_room {

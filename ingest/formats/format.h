@@ -78,6 +78,8 @@ struct format_host {
                               apl_error *err);
     /* Why a stream's cursor has failed, in whole: what is wrong with the file's packing or disk, or that it ends early. */
     apl_status (*cut_off)(void *user, struct format_stream *stream, apl_error *err);
+    /* An empty file without a name, beside the store: the caller's. */
+    apl_status (*scratch)(void *user, int *fd, apl_error *err);
 };
 
 /* A member of the source: a file. */
@@ -98,8 +100,10 @@ struct format {
     bool folders;
     /* In a directory its files are not looked for unless the format was asked for: they may only describe what else is there. */
     bool asked_in_folders;
-    /* Several sources may be given: they are read one after another, as if they were one. */
+    /* Several sources may be given: they are read one after another, as if they were one. Those that are listed are all listed
+     * before the first is read. */
     bool several;
+    bool passes_folders; /* directories in an archive are passed over, whatever they are called */
     /* Files are unpacked only if their names end in .gz or the like, as any bytes may begin them. */
     bool any_bytes;
     apl_status (*open)(const struct format_host *host, void **state, apl_error *err);
@@ -112,6 +116,8 @@ struct format {
     /* Reads the files that its host has: then there are no members. A format that has member() too reads files that are no archives
      * by this, and archives and directories by that. */
     apl_status (*read)(void *state, apl_error *err);
+    /* Before each source, whenever it is opened; may be NULL. path: as it was given; shown: safe to print. */
+    apl_status (*begin_source)(void *state, const char *path, const char *shown, apl_error *err);
     /* Where not NULL, the source is read twice: first list() is told of all files, and where `directory`, directories; then of the
      * end of the list. */
     apl_status (*list)(void *state, const char *name, bool directory, apl_error *err);
@@ -124,8 +130,8 @@ struct format {
     apl_status (*finish)(void *state, char format[32], apl_error *err);
 };
 
-extern const struct format format_cifar, format_folder, format_idx, format_npy, format_list, format_raw,
-    format_tfrecord, format_tokens;
+extern const struct format format_cifar, format_folder, format_webdataset, format_idx, format_npy,
+    format_list, format_raw, format_tfrecord, format_tokens;
 
 /* All of them, in the order in which they are tried; NULL at the end. */
 extern const struct format *const formats[];

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-const struct format *const formats[] = {&format_cifar,  &format_folder, &format_idx,
-                                        &format_npy,    &format_list,   &format_tfrecord,
-                                        &format_tokens, &format_raw,    NULL};
+const struct format *const formats[] = {
+    &format_cifar, &format_folder,   &format_webdataset, &format_idx, &format_npy,
+    &format_list,  &format_tfrecord, &format_tokens,     &format_raw, NULL};
 
 const struct format *format_by_name(const char *name)
 {

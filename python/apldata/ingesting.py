@@ -240,8 +240,8 @@ def ingest(
             ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. They are made in this order.
         stratify: a field: these splits have so much of each of its classes, exactly.
         format: such as ``"folder"``, where it should not be told from the source: one of ``"cifar"``,
-            ``"folder"``, ``"idx"``, ``"npy"``, ``"list"``, ``"tfrecord"``, ``"tokens"`` and ``"raw"``.
-        classes: names of the classes of labels that come without names (idx, npy).
+            ``"folder"``, ``"webdataset"``, ``"idx"``, ``"npy"``, ``"list"``, ``"tfrecord"``, ``"tokens"`` and ``"raw"``.
+        classes: names of the classes of labels that come without names (idx, npy, webdataset).
         image: of a list, the column of the paths of images; None: told from the table.
         label: of a list, the column of labels; None: ``label``, if there is one.
         types: of a list, the types of columns: ``{"age": "f32", "boxes": "f32[-1,4]"}``; the others are

@@ -1,0 +1,36 @@
+/* The fields of an export, as its schema.json says them, so that it is read back as it was. */
+#ifndef DECLARED_H
+#define DECLARED_H
+
+#include "status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct declared_field {
+    const char *name, *ending, *media; /* media: NULL if it is not kept */
+    apl_dtype dtype;
+    apl_role role;
+    unsigned ndim;
+    int64_t shape[APL_MAX_DIMS];
+    const char **classes;
+    size_t class_count;
+};
+
+struct declared {
+    const char *split; /* of the file that it lies in; NULL: it names none */
+    uint32_t place;    /* of the split, among all */
+    struct declared_field fields[APL_MAX_FIELDS];
+    unsigned count;
+    void *json; /* owns the strings */
+};
+
+/* Reads it; to be freed in any case. Errors do not name the file: APL_E_SOURCE, APL_E_UNSUPPORTED of another version. */
+apl_status declared_read(const void *text, size_t size, struct declared *d, apl_error *err);
+void declared_free(struct declared *d);
+
+/* Are their fields the same? */
+bool declared_same(const struct declared *a, const struct declared *b);
+
+#endif
