@@ -14,8 +14,7 @@ void end_format(struct ingest *in)
         in->format->close(in->state);
     in->format = NULL;
     in->state = NULL;
-    source_close(in->source);
-    in->source = NULL;
+    drop_source(in);
     files_free(in->files);
     in->files = NULL;
 }

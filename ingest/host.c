@@ -67,6 +67,13 @@ static void notice(void *user, const char *name, const char *text)
     in->options.notice(in->options.user, line);
 }
 
+void drop_source(struct ingest *in)
+{
+    source_close(in->source);
+    in->source = NULL;
+    in->host.source = in->shown;
+}
+
 /* ----------------------------------------------------------------------------------- what the format is given */
 
 static apl_status not_the_source(void *user, apl_status status)
@@ -74,6 +81,14 @@ static apl_status not_the_source(void *user, apl_status status)
     struct ingest *in = user;
     in->not_the_source = status != APL_OK;
     return status;
+}
+
+static apl_status made_fields(void *user, apl_status status, apl_error *err)
+{
+    struct ingest *in = user;
+    if (status == APL_E_INVALID)
+        fail_in(err, status, "%s", in->host.source);
+    return not_the_source(in, status);
 }
 
 static apl_status give_writer(void *user, apl_writer **writer, apl_error *err)
@@ -185,6 +200,7 @@ void host_begin(struct ingest *in)
                                     .writer = give_writer,
                                     .append = append_record,
                                     .not_the_source = not_the_source,
+                                    .made_fields = made_fields,
                                     .bad = leave_out,
                                     .notice = notice,
                                     .options = &in->options,

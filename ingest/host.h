@@ -34,6 +34,9 @@ struct ingest {
 /* Fills in->host, from the options. */
 void host_begin(struct ingest *in);
 
+/* Closes the source being read; the name that the format's host has is no longer that of its own. */
+void drop_source(struct ingest *in);
+
 /* How far reading has come goes into in->progress. */
 void count_source(struct ingest *in);
 

@@ -101,8 +101,7 @@ static apl_status list_sources(struct ingest *in, bool *other, apl_error *err)
         status = list_names(in, i, other, err);
     if (status == APL_OK && !*other)
         status = in->format->listed(in->state, err);
-    source_close(in->source);
-    in->source = NULL;
+    drop_source(in);
     return status;
 }
 
@@ -143,8 +142,7 @@ static apl_status close_source(struct ingest *in, const char *path, apl_error *e
     sha256_add(in->sha, size, sizeof size);
     sha256_add(in->sha, digest, sizeof digest);
     in->source_bytes += source_bytes(in->source);
-    source_close(in->source);
-    in->source = NULL;
+    drop_source(in);
     return APL_OK;
 }
 

@@ -171,10 +171,12 @@ static void expect(const void *bytes, size_t size, apl_status status, const char
 Test(decode, claims)
 {
     static const char ppm[] = "P6 60000 60000 255\n....", few[] = "P6 8000 8000 255\n....",
-                      none[] = "P5 0 4 255\n....", most[] = "P5 1 1 70000\n....";
+                      none[] = "P5 0 4 255\n....", wide[] = "P6 65537 1 255\n....",
+                      most[] = "P5 1 1 70000\n....";
     uint8_t bmp[64] = {'B', 'M', [10] = 54, [14] = 40, [18] = 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 24};
     cr_assert((decoder = image_decoder_new()));
     expect(ppm, sizeof ppm, APL_E_UNSUPPORTED, "PPM: 60000 x 60000 pixels are more than the 67108864");
+    expect(wide, sizeof wide, APL_E_UNSUPPORTED, "PPM: 65537 x 1 pixels: a side may have 65536");
     expect(few, sizeof few, APL_E_CORRUPT, "PPM: claims 8000 x 8000 pixels, which 22 bytes cannot hold");
     expect(none, sizeof none, APL_E_CORRUPT, "PGM: an image of 0 x 4 pixels");
     expect(most, sizeof most, APL_E_CORRUPT, "PGM: a damaged header");

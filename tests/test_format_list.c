@@ -225,6 +225,11 @@ Test(format_list, bad_tables_are_told_with_their_row)
     refused(APL_E_SOURCE, "names a column ''", "a,,b\n1,2,3\n");
     refused(APL_E_SOURCE, "has no rows", "a,b\n");
     refused(APL_E_SOURCE, "the label in row 3 is empty", "label\nx\n\"\"\n");
+    refused(APL_E_SOURCE, "the label in row 3 is no name of a class", "label\nx\n\"y\nz\"\n");
+    refused(APL_E_SOURCE, "t.csv: row 1 names a column '\\x1b[31m'", "a,\x1b[31m\n1,2\n");
+    refused(APL_E_SOURCE, "t.csv: row 1 names a column '\\xef\\xbb\\xbfa'",
+            "\xef\xbb\xbf\xef\xbb\xbf"
+            "a\n1\n");
     refused(APL_E_UNSUPPORTED, "is UTF-16",
             "\xff\xfe"
             "a,b\n");
@@ -246,11 +251,59 @@ Test(format_list, bad_json_is_told_with_its_row)
         {"{\"a\": \"\xff\"}\n", "row 1 is no JSON"},
         {"{\"\": 1}\n", "names a column ''"},
         {"\n\n", "has no rows"},
+        {"{}\n{}\n", "t.jsonl: has no columns"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         put_text("in/t.jsonl", cases[i].text);
         IX_REFUSED(APL_E_SOURCE, cases[i].words, "in/t.jsonl");
     }
+}
+
+/* A table whose middle comes over and over. */
+static void repeated(const char *name, const char *first, const char *middle, size_t times, const char *last)
+{
+    size_t step = strlen(middle), size = strlen(first) + step * times + strlen(last);
+    char *text = malloc(size + 1), *at = text + strlen(strcpy(text, first));
+    for (size_t i = 0; i < times; i++, at += step)
+        memcpy(at, middle, step);
+    strcpy(at, last);
+    ix_put(name, text, size);
+    free(text);
+}
+
+/* What a row may take is bounded, however little of the file each of its parts needs. */
+Test(format_list, rows_without_measure)
+{
+    repeated("in/t.csv", "a,b\n1,2\n", ",", 4096, "\n");
+    IX_REFUSED(APL_E_SOURCE, "t.csv: row 3 has more than 4096 cells", "in/t.csv");
+    repeated("in/t.csv", "a,b\n1,2\n", ",", 4095, "\n");
+    IX_REFUSED(APL_E_SOURCE, "t.csv: row 3 has 4096 cells, and the header 2", "in/t.csv");
+    repeated("in/t.csv", "a", ",", 5000, "\n1\n");
+    IX_REFUSED(APL_E_SOURCE, "t.csv: row 1 has more than 4096 cells", "in/t.csv");
+    repeated("in/t.csv", "a\n1\n\"[", "1,", 1 << 20, "1]\"\n");
+    IX_REFUSED(APL_E_SOURCE, "t.csv: row 3, column a: has more than a million values", "in/t.csv");
+    repeated("in/t.jsonl", "{\"a\": [1, \"\\\"\"]}\n{\"a\": [", "[],", 1 << 19, "[]]}\n");
+    IX_REFUSED(APL_E_SOURCE, "t.jsonl: row 2 has more than a million values", "in/t.jsonl");
+    repeated("in/t.jsonl", "{\"a\": \"\\\"", ",", (1 << 20) + 9, "\"}\n");
+    apl_store_close(IX_STORE("in/t.jsonl")); /* a string is one value, whatever it holds */
+}
+
+/* Directories are looked at as folders of images first, and that is over when their tables are read. */
+Test(format_list, directories_are_named)
+{
+    cr_assert_eq(mkdir(fx_path("tables"), 0777), 0);
+    put_text("tables/t.csv", "n\n1\n2\noops\n");
+    ix_options.format = "list";
+    apl_store_close(IX_STORE("tables"));
+    cr_assert(strstr(ix_said, "/tables: row 4, column n: 'oops' is no number"), "%s", ix_said);
+}
+
+Test(format_list, a_mark_may_stand_before_a_blank_line)
+{
+    put_text("in/t.jsonl", "\xef\xbb\xbf\n{\"a\": 1}\n");
+    apl_store *s = IX_STORE("in/t.jsonl");
+    cr_assert_eq(apl_store_info(s)->records, 1);
+    apl_store_close(s);
 }
 
 static void refused_as(const char *type, const char *words, const char *text)

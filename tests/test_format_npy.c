@@ -1,9 +1,11 @@
 /* NumPy's arrays into stores: the header's grammar, both orders of bytes and of dimensions, structured types, archives of arrays, and
  * everything that can be wrong with them. */
 #include "ingest_fixture.h"
+
 #include "npy_header.h"
 
 #include <math.h>
+#include <sys/stat.h>
 
 TestSuite(format_npy, .init = ix_set_up, .fini = fx_tear_down, .timeout = 60);
 
@@ -202,6 +204,9 @@ Test(format_npy, what_is_wrong_is_named)
     IX_REFUSED(APL_E_SOURCE, "single number", "a.npy");
     put_npy("a.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (0,), }", data, 0);
     IX_REFUSED(APL_E_SOURCE, "no records", "a.npy");
+    cr_assert_eq(mkdir(fx_path("set"), 0777), 0);
+    put_npy("set/a.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (0,), }", data, 0);
+    IX_REFUSED(APL_E_SOURCE, "/set: has no records", "set");
     put_npy("a.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (4000000000, 4000000000), }", data,
             12);
     IX_REFUSED(APL_E_SOURCE, "more bytes than any file", "a.npy");

@@ -208,6 +208,20 @@ Test(format_tfrecord, bad_records_are_named_and_can_be_left_out)
     buffer_free(&file);
 }
 
+/* Where there is not one good record, the first bad one is told of. */
+Test(format_tfrecord, nothing_but_bad_records)
+{
+    struct buffer file = {0}, f = {0};
+    put_floats(&f, "a\nb", (const float[]){1}, 1);
+    put_record(&file, &f);
+    ix_put("x.tfrecord", file.data, file.size);
+    IX_REFUSED(APL_E_INVALID, "x.tfrecord: field name \"a\\x0ab\" is not 1 to 255 bytes", "x.tfrecord");
+    file.data[20] ^= 1;
+    ix_put("x.tfrecord", file.data, file.size);
+    IX_REFUSED(APL_E_CORRUPT, "x.tfrecord: record 0: its CRC is wrong", "x.tfrecord");
+    buffer_free(&file);
+}
+
 Test(format_tfrecord, lists_of_strings_are_refused)
 {
     struct buffer file = {0}, f = {0}, list = {0};

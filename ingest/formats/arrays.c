@@ -259,7 +259,7 @@ static apl_status read_split(struct arrays *a, const struct array *first, apl_er
     TRY(open_columns(a, first, err));
     TRY(a->host->writer(a->host->user, &a->writer, err));
     if (!begun)
-        TRY(a->host->not_the_source(a->host->user, add_array_fields(a, err)));
+        TRY(a->host->made_fields(a->host->user, add_array_fields(a, err), err));
     TRY(a->host->not_the_source(a->host->user, apl_writer_begin_member(a->writer, first->split, first->split,
                                                                        first->split_rank, err)));
     for (uint64_t row = 0; row < first->rows; row++)

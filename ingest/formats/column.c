@@ -2,6 +2,7 @@
 #include "column.h"
 
 #include "image_kind.h"
+#include "utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -33,10 +34,12 @@ static void take_text_cell(struct column *c, const struct cell *cell, const char
     printable(c->first_text, sizeof c->first_text, cell->text, cell->length);
 }
 
-static apl_status count_name(struct column *c, const struct cell *cell, apl_error *err)
+static apl_status count_name(struct column *c, const struct cell *cell, uint64_t row, apl_error *err)
 {
-    apl_status status = name_set_add(c->names, cell->text, cell->length, err);
-    if (status != APL_E_UNSUPPORTED)
+    if (cell->kind != CELL_NONE && !is_name(cell->text, cell->length))
+        c->unnamed_row = row;
+    apl_status status = c->unnamed_row ? APL_OK : name_set_add(c->names, cell->text, cell->length, err);
+    if (status != APL_E_UNSUPPORTED && !c->unnamed_row)
         return status;
     name_set_free(c->names);
     c->names = NULL;
@@ -57,7 +60,7 @@ apl_status column_take(struct column *c, const struct cell *cell, const char *fi
         c->most = c->kinds[CELL_WHOLE] == 1 || cell->whole > c->most ? cell->whole : c->most;
     }
     c->images += cell->kind == CELL_TEXT && image_name(cell->text);
-    return c->names ? count_name(c, cell, err) : APL_OK;
+    return c->names ? count_name(c, cell, row, err) : APL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ deciding */
@@ -142,6 +145,11 @@ apl_status column_decide_label(struct column *c, apl_error *err)
         return APL_OK;
     if (c->kinds[CELL_NONE])
         return fail(err, APL_E_SOURCE, "the label in row %" PRIu64 " is empty", c->first_row[CELL_NONE]);
+    if (c->unnamed_row)
+        return fail(err, APL_E_SOURCE,
+                    "the label in row %" PRIu64
+                    " is no name of a class, which has 1 to %d bytes of printable UTF-8",
+                    c->unnamed_row, APL_MAX_NAME);
     if (!c->names)
         return fail(err, APL_E_UNSUPPORTED, "the labels have more than a million names");
     size_t count;

@@ -16,7 +16,8 @@ struct column {
     uint64_t length;     /* of all lists */
     uint32_t inner;      /* of these */
     bool lengths_vary, inner_varies, all_whole, any_list, any_filled;
-    struct name_set *names; /* of the texts, where they are counted; NULL: not, or there are too many */
+    struct name_set *names; /* of the texts, where they are counted; NULL: not, or no more */
+    uint64_t unnamed_row;   /* the first whose text is no name; 0: none */
 
     /* What becomes of it. */
     apl_dtype dtype;

@@ -11,9 +11,12 @@ struct csv_rows {
     struct buffer begins; /* of each cell: size_t, where in `text` */
     struct buffer ends;   /* of each whole row: size_t, the cells up to its end */
     size_t row;           /* the next in `ends` */
+    const char *beyond;   /* which limit the row after the whole ones exceeds: no more is taken */
 };
 
-#define CELL_BYTES ((size_t)64 << 20) /* in a cell */
+#define CELL_BYTES ((size_t)64 << 20)  /* in a cell */
+#define ROW_BYTES  ((size_t)256 << 20) /* in a row, and in what is queued */
+#define ROW_CELLS  4096u
 
 static size_t number_at(const struct buffer *b, size_t i)
 {
@@ -71,10 +74,23 @@ void csv_rows_free(struct csv_rows *r)
     free(r);
 }
 
+/* Cells of the row that has not ended. */
+static size_t open_cells(const struct csv_rows *r)
+{
+    size_t rows = numbers_in(&r->ends);
+    return numbers_in(&r->begins) - (rows ? number_at(&r->ends, rows - 1) : 0);
+}
+
 static void take_cell(void *data, size_t size, void *user)
 {
     struct csv_rows *r = user;
     size_t at = r->text.size;
+    if (!r->beyond && open_cells(r) == ROW_CELLS)
+        r->beyond = "has more than 4096 cells";
+    else if (!r->beyond && size > ROW_BYTES - at)
+        r->beyond = "has more than 256 MiB";
+    if (r->beyond)
+        return;
     buffer_put(&r->begins, &at, sizeof at);
     if (size > 0)
         buffer_put(&r->text, data, size);
@@ -86,6 +102,8 @@ static void take_csv_row(int end, void *user)
     struct csv_rows *r = user;
     size_t cells = numbers_in(&r->begins);
     (void)end;
+    if (r->beyond)
+        return;
     buffer_put(&r->ends, &cells, sizeof cells);
 }
 
@@ -118,7 +136,9 @@ apl_status csv_rows_feed(struct csv_rows *r, const uint8_t *data, size_t size, c
                      : csv_fini(&r->parser, take_cell, take_csv_row, r) == 0;
     if (r->text.failed || r->begins.failed || r->ends.failed)
         return fail_nomem(err);
-    if (!done)
+    if (r->beyond)
+        *bad = r->beyond;
+    else if (!done)
         *bad = csv_error(&r->parser) == CSV_EPARSE
                    ? "has a quote that is not closed, or text beside quotes (RFC 4180)"
                    : "has a cell that is too large";

@@ -10,7 +10,8 @@ struct csv_rows;
 /* Does this build know CSV? Without libcsv there are no rows. */
 bool csv_rows_known(void);
 
-/* tabs: TSV, in which quotes are characters like others; else CSV as RFC 4180 has it. A cell has at most 64 MiB. NULL: out of memory. */
+/* tabs: TSV, in which quotes are characters like others; else CSV as RFC 4180 has it. A cell has at most 64 MiB, a row 256 MiB
+ * and 4,096 cells. NULL: out of memory. */
 struct csv_rows *csv_rows_new(bool tabs);
 void csv_rows_free(struct csv_rows *rows);
 

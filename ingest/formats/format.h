@@ -54,6 +54,8 @@ struct format_host {
     apl_status (*append)(void *user, const apl_value *values, apl_error *err);
     /* Marks a failure of the writer as its own, so that no member of the source is blamed; passes the status on. */
     apl_status (*not_the_source)(void *user, apl_status status);
+    /* The same of making fields, whose names and classes the source gives: what no store has is told with the source's name. */
+    apl_status (*made_fields)(void *user, apl_status status, apl_error *err);
     /* A member, whose path is safe to print, is bad in itself: leaves it out, or fails with it. */
     apl_status (*bad)(void *user, const char *path, const apl_error *why, apl_error *err);
     /* One line worth knowing; `name` may be "". */

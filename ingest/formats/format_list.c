@@ -125,7 +125,7 @@ static apl_status read_list(void *state, apl_error *err)
     if (list_has_images(&l->columns))
         TRY(survey_images(l, err));
     TRY(l->host->writer(l->host->user, &l->records.writer, err));
-    TRY(l->host->not_the_source(l->host->user, add_fields(l, err)));
+    TRY(l->host->made_fields(l->host->user, add_fields(l, err), err));
     for (unsigned s = 0; s < l->splits.count; s++)
         for (size_t i = 0; i < l->host->file_count; i++) {
             uint32_t rank;

@@ -104,6 +104,20 @@ static apl_status learn_record(struct tfrecord *t, size_t file, bool *bad, apl_e
     return tf_fields_learn(&t->fields, &t->example, &at, err);
 }
 
+static apl_status pass_record(struct tfrecord *t, size_t file, bool *bad, apl_error *why, apl_error *err)
+{
+    (void)t, (void)file, (void)bad, (void)why, (void)err;
+    return APL_OK;
+}
+
+/* Records are bad, or say nothing. */
+static apl_status no_features(struct tfrecord *t, apl_error *err)
+{
+    for (size_t i = 0; i < t->host->file_count; i++)
+        TRY(each_record(t, i, pass_record, true, err));
+    return fail(err, APL_E_SOURCE, "%s: has no tf.train.Example with a feature", t->host->source);
+}
+
 /* ------------------------------------------------------------------------------------------------------ records */
 
 static apl_status check_feature(const struct tf_field *field, const struct tf_feature *f, apl_error *why)
@@ -224,7 +238,7 @@ static apl_status begin_tf_file(struct tfrecord *t, size_t file, apl_error *err)
     snprintf(name, sizeof name, "%s-%u", split, number);
     if (!t->writer) {
         TRY(t->host->writer(t->host->user, &t->writer, err));
-        TRY(t->host->not_the_source(t->host->user, tf_fields_add(&t->fields, t->writer, err)));
+        TRY(t->host->made_fields(t->host->user, tf_fields_add(&t->fields, t->writer, err), err));
     }
     return t->host->not_the_source(
         t->host->user, apl_writer_begin_member(t->writer, name, split, n.split_rank << 16 | number, err));
@@ -236,7 +250,7 @@ static apl_status read_tfrecord(void *state, apl_error *err)
     for (size_t i = 0; i < t->host->file_count; i++)
         TRY(each_record(t, i, learn_record, false, err));
     if (t->fields.count == 0)
-        return fail(err, APL_E_SOURCE, "%s: has no tf.train.Example with a feature", t->host->source);
+        return no_features(t, err);
     tf_fields_sort(&t->fields);
     for (size_t i = 0; i < t->host->file_count; i++) {
         TRY(begin_tf_file(t, i, err));

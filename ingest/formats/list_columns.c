@@ -275,6 +275,8 @@ apl_status list_columns_read(struct list_columns *l, apl_error *err)
         TRY(read_list_file(l, i, err));
     if (l->rows == 0)
         return fail(err, APL_E_SOURCE, "%s: has no rows", l->host->source);
+    if (l->count == 0)
+        return fail(err, APL_E_SOURCE, "%s: has no columns: all of its rows are empty", l->host->source);
     for (unsigned i = 0; i < l->count; i++)
         count_missing(l, &l->columns[i]);
     TRY(check_given(l, err));

@@ -43,6 +43,22 @@ void rows_close(struct rows *r)
     free(r);
 }
 
+/* At least as many as the text of JSON has values, names included: what stands outside of strings and parts them. */
+static size_t count_json_values(const uint8_t *data, size_t size)
+{
+    size_t n = 1;
+    bool quoted = false;
+    for (size_t i = 0; i < size; i++) {
+        if (data[i] == '"')
+            quoted = !quoted;
+        else if (quoted && data[i] == '\\')
+            i++;
+        else if (!quoted)
+            n += data[i] == ',' || data[i] == ':' || data[i] == '[' || data[i] == '{';
+    }
+    return n;
+}
+
 /* ------------------------------------------------------------------------------------------------- bytes */
 
 /* What spreadsheets write at the beginning. */
@@ -95,10 +111,10 @@ static apl_status add_column(struct rows *r, const char *name, size_t length, ap
 {
     char shown[128];
     printable(shown, sizeof shown, name, length);
-    if (length == 0 || length > APL_MAX_NAME || !utf8_valid(name, length))
+    if (!is_name(name, length))
         return fail(err, APL_E_SOURCE,
-                    "%s: row %" PRIu64 " names a column '%s': 1 to %d bytes of UTF-8 are needed", r->path,
-                    r->number, shown, APL_MAX_NAME);
+                    "%s: row %" PRIu64 " names a column '%s': 1 to %d bytes of printable UTF-8 are needed",
+                    r->path, r->number, shown, APL_MAX_NAME);
     if (r->columns == ROWS_COLUMNS)
         return fail(err, APL_E_UNSUPPORTED, "%s: has more than %u columns", r->path, ROWS_COLUMNS);
     if (rows_find(r, name) >= 0)
@@ -192,22 +208,24 @@ static apl_status next_line(struct rows *r, apl_error *err)
     return r->line.failed ? fail_nomem(err) : r->ended && r->line.size == 0 ? APL_END : APL_OK;
 }
 
-static bool is_blank_line(const struct buffer *line)
+static bool is_blank_line(const uint8_t *data, size_t size)
 {
-    for (size_t i = 0; i < line->size; i++)
-        if (!strchr(" \t\r", line->data[i]) || line->data[i] == 0)
+    for (size_t i = 0; i < size; i++)
+        if (!strchr(" \t\r", data[i]) || data[i] == 0)
             return false;
     return true;
 }
 
-static apl_status parse_line(struct rows *r, apl_error *err)
+static apl_status parse_line(struct rows *r, const uint8_t *data, size_t size, apl_error *err)
 {
-    const uint8_t *data = r->line.data;
-    size_t size = r->line.size;
     json_error_t why;
-    TRY(pass_mark(r, &data, &size, err));
     json_decref(r->object);
+    r->object = NULL;
+    if (count_json_values(data, size) > ROWS_VALUES)
+        return in_row(r, "has more than a million values", err);
     r->object = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &why);
+    if (!r->object && json_error_code(&why) == json_error_out_of_memory)
+        return fail_nomem(err);
     if (!r->object)
         return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " is no JSON: column %d: %s", r->path, r->number,
                     why.column, why.text);
@@ -219,11 +237,16 @@ static apl_status next_json(struct rows *r, apl_error *err)
 {
     const char *key;
     json_t *value;
-    do
+    const uint8_t *data;
+    size_t size;
+    do {
         TRY(next_line(r, err));
-    while (is_blank_line(&r->line));
+        data = r->line.data;
+        size = r->line.size;
+        TRY(pass_mark(r, &data, &size, err));
+    } while (is_blank_line(data, size));
     r->number++;
-    TRY(parse_line(r, err));
+    TRY(parse_line(r, data, size, err));
     json_object_foreach(r->object, key, value) if (rows_find(r, key) < 0)
         TRY(add_column(r, key, strlen(key), err));
     return APL_OK;
@@ -296,5 +319,8 @@ apl_status rows_cell(struct rows *r, unsigned column, struct cell *cell, apl_err
     if (!utf8_valid(cell->text, cell->length))
         return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 ", column %s: is not UTF-8", r->path, r->number,
                     r->names[column]);
+    if (*cell->text == '[' && count_json_values((const uint8_t *)cell->text, cell->length) > ROWS_VALUES)
+        return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 ", column %s: has more than a million values",
+                    r->path, r->number, r->names[column]);
     return cell_from_text(cell, &r->room) ? APL_OK : fail_nomem(err);
 }

@@ -1,6 +1,9 @@
 #include "utf8.h"
 
+#include "status.h"
+
 #include <stdint.h>
+#include <string.h>
 
 /* The lowest character that needs 2, 3 or 4 bytes. */
 static const uint32_t lowest[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -36,4 +39,13 @@ bool utf8_valid(const void *text, size_t size)
         size -= n;
     }
     return true;
+}
+
+bool is_name(const char *text, size_t size)
+{
+    char shown[APL_MAX_NAME * 4 + 8];
+    if (size == 0 || size > APL_MAX_NAME || memchr(text, 0, size))
+        return false;
+    printable(shown, sizeof shown, text, size);
+    return strlen(shown) == size && memcmp(shown, text, size) == 0;
 }

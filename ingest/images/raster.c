@@ -18,7 +18,10 @@ apl_status raster_check(const struct image_info *info, const char *kind, size_t 
     uint64_t pixels = (uint64_t)info->width * info->height;
     if (info->width == 0 || info->height == 0)
         return fail(err, APL_E_CORRUPT, "%s: an image of %u x %u pixels", kind, info->width, info->height);
-    if (info->width > IMAGE_MAX_SIDE || info->height > IMAGE_MAX_SIDE || pixels > IMAGE_MAX_PIXELS)
+    if (info->width > IMAGE_MAX_SIDE || info->height > IMAGE_MAX_SIDE)
+        return fail(err, APL_E_UNSUPPORTED, "%s: %u x %u pixels: a side may have %u", kind, info->width,
+                    info->height, IMAGE_MAX_SIDE);
+    if (pixels > IMAGE_MAX_PIXELS)
         return fail(err, APL_E_UNSUPPORTED, "%s: %u x %u pixels are more than the %llu that are allowed",
                     kind, info->width, info->height, (unsigned long long)IMAGE_MAX_PIXELS);
     if (pixels / 8 / most > size)
