@@ -112,10 +112,7 @@ static inline bool coefs_read(struct jpeg_bytes bytes, unsigned per_segment, str
 {
     struct jpeg_decompress_struct c;
     struct jpeg_error_mgr errors;
-    c.err = jpeg_std_error(&errors);
-    jpeg_create_decompress(&c);
-    jpeg_mem_src(&c, bytes.data, bytes.size);
-    jpeg_read_header(&c, TRUE);
+    jpeg_begin(&c, &errors, bytes);
     jvirt_barray_ptr *arrays = jpeg_read_coefficients(&c);
     const jpeg_component_info *p = c.comp_info;
     bool grey = c.num_components == 1;

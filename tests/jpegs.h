@@ -90,16 +90,22 @@ static inline struct jpeg_bytes jpeg_draw(const struct jpeg_case *k)
     return (struct jpeg_bytes){data, size};
 }
 
+static inline void jpeg_begin(struct jpeg_decompress_struct *c, struct jpeg_error_mgr *errors,
+                              struct jpeg_bytes bytes)
+{
+    c->err = jpeg_std_error(errors);
+    jpeg_create_decompress(c);
+    jpeg_mem_src(c, bytes.data, bytes.size);
+    jpeg_read_header(c, TRUE);
+}
+
 /* The whole image as libjpeg decodes it: RGB, or CMYK as it is stored; side by side. */
 static inline uint8_t *jpeg_whole(struct jpeg_bytes bytes, unsigned eighths, unsigned *width,
                                   unsigned *height)
 {
     struct jpeg_decompress_struct c;
     struct jpeg_error_mgr errors;
-    c.err = jpeg_std_error(&errors);
-    jpeg_create_decompress(&c);
-    jpeg_mem_src(&c, bytes.data, bytes.size);
-    jpeg_read_header(&c, TRUE);
+    jpeg_begin(&c, &errors, bytes);
     bool ink = c.jpeg_color_space == JCS_CMYK || c.jpeg_color_space == JCS_YCCK;
     c.out_color_space = ink ? JCS_CMYK : JCS_RGB;
     c.scale_num = eighths;

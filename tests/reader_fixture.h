@@ -157,6 +157,19 @@ static inline apl_reader_options fixture_options(void)
     return o;
 }
 
+/* The options in one of many mixes, which take turns in threads, sizes of batches and windows, copies and orders. */
+static inline apl_reader_options fixture_mix(apl_reader_options o, unsigned mix, uint64_t small_window)
+{
+    static const unsigned threads[] = {APL_NO_THREADS, 1, 2, 4};
+    o.threads = threads[mix % 4];
+    o.seed = mix;
+    o.batch_size = (size_t[]){1, 7, 64, 1001}[mix / 4 % 4];
+    o.window = (uint64_t[]){0, 100, small_window}[mix % 3];
+    o.reuse = mix % 5 == 4 ? 3 : 1;
+    o.order = mix % 2 ? APL_FREE : APL_STRICT;
+    return o;
+}
+
 static inline apl_reader *fixture_reader(const apl_reader_options *o)
 {
     apl_error err = {0};

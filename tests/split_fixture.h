@@ -3,10 +3,10 @@
 #ifndef SPLIT_FIXTURE_H
 #define SPLIT_FIXTURE_H
 
+#include "shell.h"
 #include "split.h"
 
 #include <criterion/criterion.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -21,16 +21,6 @@ static void set_up(void)
     strcpy(place, "/tmp/apl-split-XXXXXX");
     cr_assert_not_null(mkdtemp(place));
     snprintf(db, sizeof db, "%s/db", place);
-}
-
-static void shell(const char *format, ...)
-{
-    char command[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(command, sizeof command, format, args);
-    va_end(args);
-    cr_assert_eq(system(command), 0, "%s", command);
 }
 
 static void tear_down(void)

@@ -1,9 +1,9 @@
 /* Images in folders by class: from directories and archives into stores, and everything that can be wrong with them. */
 #include "apl_ingest.h"
 #include "jpegs.h"
+#include "shell.h"
 #include "store_fixture.h"
 
-#include <stdarg.h>
 
 static char source[96], db[96];
 
@@ -16,16 +16,6 @@ static void set_up(void)
 }
 
 TestSuite(format_folder, .init = set_up, .fini = fx_tear_down, .timeout = 120);
-
-static void shell(const char *format, ...)
-{
-    char command[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(command, sizeof command, format, args);
-    va_end(args);
-    cr_assert_eq(system(command), 0, "%s", command);
-}
 
 /* --------------------------------------------------------------------------------------------- files to ingest */
 

@@ -2,6 +2,7 @@
  * and genuine archives where there are some. */
 #include "apl_ingest.h"
 #include "cifar_case.h"
+#include "shell.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,16 +19,6 @@ static void set_up(void)
     snprintf(source, sizeof source, "%s/source", place);
     snprintf(db, sizeof db, "%s/db", place);
     cr_assert_eq(mkdir(source, 0755), 0);
-}
-
-static void shell(const char *format, ...)
-{
-    char command[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(command, sizeof command, format, args);
-    va_end(args);
-    cr_assert_eq(system(command), 0, "%s", command);
 }
 
 static void tear_down(void)

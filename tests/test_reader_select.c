@@ -54,23 +54,10 @@ static void check_chosen(const struct sequence *s, unsigned times)
         cr_assert_eq(seen[chosen[i]], times);
 }
 
-static apl_reader_options mixed_options(unsigned mix)
-{
-    static const unsigned threads[] = {APL_NO_THREADS, 1, 2, 4};
-    apl_reader_options o = select_options();
-    o.threads = threads[mix % 4];
-    o.seed = mix;
-    o.batch_size = (size_t[]){1, 7, 64, 1001}[mix / 4 % 4];
-    o.window = (uint64_t[]){0, 100, 60}[mix % 3];
-    o.reuse = mix % 5 == 4 ? 3 : 1;
-    o.order = mix % 2 ? APL_FREE : APL_STRICT;
-    return o;
-}
-
 Test(reader_select, each_chosen_record_once)
 {
     for (unsigned mix = 0; mix < 32; mix++) {
-        apl_reader_options o = mixed_options(mix);
+        apl_reader_options o = fixture_mix(select_options(), mix, 60);
         apl_reader *r = fixture_reader(&o);
         uint64_t deliveries = chosen_count * o.reuse, whole = o.batch_size;
         cr_assert_eq(apl_reader_batches(r), (deliveries + whole - 1) / whole);

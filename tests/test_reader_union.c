@@ -12,14 +12,7 @@ TestSuite(reader_union, .init = union_set_up, .fini = union_tear_down, .timeout 
 
 static void check_mix(unsigned mix)
 {
-    static const unsigned threads[] = {APL_NO_THREADS, 1, 2, 4};
-    apl_reader_options o = union_options();
-    o.threads = threads[mix % 4];
-    o.seed = mix;
-    o.batch_size = (size_t[]){1, 7, 64, 1001}[mix / 4 % 4];
-    o.window = (uint64_t[]){0, 100, 250}[mix % 3];
-    o.reuse = mix % 5 == 4 ? 3 : 1;
-    o.order = mix % 2 ? APL_FREE : APL_STRICT;
+    apl_reader_options o = fixture_mix(union_options(), mix, 250);
     apl_reader *r = fixture_reader(&o);
     for (unsigned epoch = 0; epoch < 3; epoch++) {
         struct sequence s = {0};

@@ -10,8 +10,10 @@ PyObject *core_jpeg_check(PyObject *module, PyObject *args)
     apl_status status;
     if (!PyArg_ParseTuple(args, "y*|p:jpeg_check", &file, &decode))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = apl_check_jpeg(file.buf, (size_t)file.len, decode, shape, &err);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&file);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_check_jpeg(file.buf, (size_t)file.len, decode, shape, &err);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&file);
     if (status != APL_OK)
         return core_raise(PyModule_GetState(module), &err);
     return Py_BuildValue("(III)", (unsigned)shape[0], (unsigned)shape[1], (unsigned)shape[2]);

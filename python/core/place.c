@@ -47,7 +47,7 @@ static PyObject *transform_dict(const apl_transform *t, unsigned channels)
         "ratio_most", t->ratio[1]);
     if (dict && (dict_take(dict, "field", text_or_none(t->field)) < 0 ||
                  dict_take(dict, "mean", float_list(t->mean, channels)) < 0 ||
-                 dict_take(dict, "deviation", float_list(t->deviation, channels)) < 0))
+                 dict_take(dict, "std", float_list(t->std, channels)) < 0))
         Py_CLEAR(dict);
     return dict;
 }
@@ -59,8 +59,10 @@ static PyObject *complete(struct py_store *s, const char *split, apl_transform *
     apl_store *store = store_use(s);
     if (!store)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = apl_transform_complete(store, split, t, &err);
-    Py_END_ALLOW_THREADS int field = status == APL_OK ? apl_store_find_field(store, t->field) : -1;
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_transform_complete(store, split, t, &err);
+    Py_END_ALLOW_THREADS
+    int field = status == APL_OK ? apl_store_find_field(store, t->field) : -1;
     PyObject *dict = NULL;
     if (status != APL_OK)
         core_raise(core_state_of(s), &err);
@@ -99,8 +101,10 @@ static PyObject *placements(struct py_store *s, const apl_transform *t, uint64_t
         return NULL;
     }
     apl_placement *to = (apl_placement *)(void *)PyByteArray_AsString(bytes);
-    Py_BEGIN_ALLOW_THREADS status = apl_batch_placements(store, t, seed, batch, to, &err);
-    Py_END_ALLOW_THREADS store_done(s);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_batch_placements(store, t, seed, batch, to, &err);
+    Py_END_ALLOW_THREADS
+    store_done(s);
     if (status == APL_OK)
         return bytes;
     Py_DECREF(bytes);

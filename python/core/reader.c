@@ -31,8 +31,10 @@ static int open_reader(struct py_reader *self, struct py_store *store, struct re
     apl_status status;
     if (!opened)
         return -1;
-    Py_BEGIN_ALLOW_THREADS status = apl_reader_open(opened, &call->options, &reader, &err);
-    Py_END_ALLOW_THREADS store_done(store);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_reader_open(opened, &call->options, &reader, &err);
+    Py_END_ALLOW_THREADS
+    store_done(store);
     if (status != APL_OK) {
         core_raise(core_state_of(self), &err);
         return -1;
@@ -75,7 +77,8 @@ static apl_reader *reader_use(struct py_reader *r)
 
 static void reader_done(struct py_reader *r)
 {
-    Py_BEGIN_ALLOW_THREADS handle_done(&r->handle);
+    Py_BEGIN_ALLOW_THREADS
+    handle_done(&r->handle);
     Py_END_ALLOW_THREADS
 }
 
@@ -85,7 +88,8 @@ static void close_it(struct py_reader *r)
     apl_reader *reader = handle_use(&r->handle);
     if (!reader)
         return;
-    Py_BEGIN_ALLOW_THREADS apl_reader_cancel(reader);
+    Py_BEGIN_ALLOW_THREADS
+    apl_reader_cancel(reader);
     handle_close(&r->handle);
     handle_done(&r->handle);
     Py_END_ALLOW_THREADS
@@ -135,8 +139,11 @@ static int wait_next(apl_reader *reader, double timeout, apl_batch **batch, apl_
 {
     double until = timeout > 0 ? seconds() + timeout : INFINITY;
     for (;;) {
-        Py_BEGIN_ALLOW_THREADS *status = apl_reader_next(reader, batch, err);
-        Py_END_ALLOW_THREADS if (*status != APL_E_TIMEOUT) return 0;
+        Py_BEGIN_ALLOW_THREADS
+        *status = apl_reader_next(reader, batch, err);
+        Py_END_ALLOW_THREADS
+        if (*status != APL_E_TIMEOUT)
+            return 0;
         if (PyErr_CheckSignals() < 0)
             return -1;
         if (seconds() >= until)
@@ -187,7 +194,8 @@ static PyObject *next_epoch(PyObject *self, PyObject *unused)
         return NULL;
     int interrupted = 0;
     do {
-        Py_BEGIN_ALLOW_THREADS status = apl_reader_next_epoch(reader, &err);
+        Py_BEGIN_ALLOW_THREADS
+        status = apl_reader_next_epoch(reader, &err);
         Py_END_ALLOW_THREADS
     } while (status == APL_E_TIMEOUT && (interrupted = PyErr_CheckSignals()) == 0);
     reader_done(r);
@@ -205,8 +213,10 @@ static PyObject *cancel(PyObject *self, PyObject *unused)
     apl_reader *reader = handle_use(&r->handle);
     if (!reader)
         Py_RETURN_NONE;
-    Py_BEGIN_ALLOW_THREADS apl_reader_cancel(reader);
-    Py_END_ALLOW_THREADS reader_done(r);
+    Py_BEGIN_ALLOW_THREADS
+    apl_reader_cancel(reader);
+    Py_END_ALLOW_THREADS
+    reader_done(r);
     Py_RETURN_NONE;
 }
 
@@ -217,14 +227,19 @@ static PyObject *state_bytes(apl_reader *reader, struct core_state *state)
     apl_error err;
     size_t size = 0;
     apl_status status;
-    Py_BEGIN_ALLOW_THREADS status = apl_reader_state(reader, NULL, &size, &err);
-    Py_END_ALLOW_THREADS PyObject *bytes =
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_reader_state(reader, NULL, &size, &err);
+    Py_END_ALLOW_THREADS
+    PyObject *bytes =
         status == APL_OK ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size) : core_raise(state, &err);
     if (!bytes)
         return NULL;
     char *to = PyBytes_AsString(bytes);
-    Py_BEGIN_ALLOW_THREADS status = apl_reader_state(reader, to, &size, &err);
-    Py_END_ALLOW_THREADS if (status == APL_OK) return bytes;
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_reader_state(reader, to, &size, &err);
+    Py_END_ALLOW_THREADS
+    if (status == APL_OK)
+        return bytes;
     Py_DECREF(bytes);
     return core_raise(state, &err);
 }
@@ -251,8 +266,10 @@ static PyObject *receipt(PyObject *self, PyObject *unused)
     if (!reader)
         return NULL;
     apl_status status;
-    Py_BEGIN_ALLOW_THREADS status = apl_reader_receipt(reader, &t, sizeof t, &err);
-    Py_END_ALLOW_THREADS reader_done(r);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_reader_receipt(reader, &t, sizeof t, &err);
+    Py_END_ALLOW_THREADS
+    reader_done(r);
     if (status != APL_OK)
         return core_raise(core_state_of(self), &err);
     return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:(KK)}", "epoch", t.epoch, "first", t.first,
@@ -271,8 +288,10 @@ static PyObject *stats(PyObject *self, PyObject *unused)
     if (!reader)
         return NULL;
     apl_status status;
-    Py_BEGIN_ALLOW_THREADS status = apl_reader_stats(reader, &s, sizeof s);
-    Py_END_ALLOW_THREADS reader_done(r);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_reader_stats(reader, &s, sizeof s);
+    Py_END_ALLOW_THREADS
+    reader_done(r);
     size_t length = status == APL_OK ? apl_stats_json(&s, text, sizeof text) : 0;
     if (status != APL_OK || length >= sizeof text) {
         PyErr_SetString(PyExc_RuntimeError, "no statistics of this reader can be had here");
@@ -292,8 +311,10 @@ static PyObject *number(PyObject *self, number_fn *of)
     if (!reader)
         return NULL;
     uint64_t n;
-    Py_BEGIN_ALLOW_THREADS n = of(reader);
-    Py_END_ALLOW_THREADS reader_done(r);
+    Py_BEGIN_ALLOW_THREADS
+    n = of(reader);
+    Py_END_ALLOW_THREADS
+    reader_done(r);
     return PyLong_FromUnsignedLongLong(n);
 }
 

@@ -16,12 +16,15 @@ PyObject *store_split_ids(PyObject *self, PyObject *name)
         goto out;
     uint64_t count = 0;
     apl_status status;
-    Py_BEGIN_ALLOW_THREADS status = apl_split_ids(store, text, NULL, &count, &err);
-    Py_END_ALLOW_THREADS if (status == APL_OK) ids =
-        PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(count * 8));
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_split_ids(store, text, NULL, &count, &err);
+    Py_END_ALLOW_THREADS
+    if (status == APL_OK)
+        ids = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(count * 8));
     uint64_t *to = ids ? (uint64_t *)(void *)PyByteArray_AsString(ids) : NULL;
     if (to) {
-        Py_BEGIN_ALLOW_THREADS status = apl_split_ids(store, text, to, &count, &err);
+        Py_BEGIN_ALLOW_THREADS
+        status = apl_split_ids(store, text, to, &count, &err);
         Py_END_ALLOW_THREADS
     }
     if (status != APL_OK) {
@@ -59,9 +62,10 @@ static PyObject *class_counts(apl_store *store, struct core_state *state, const 
     if (!counts)
         return PyErr_NoMemory();
     apl_status status;
-    Py_BEGIN_ALLOW_THREADS status = apl_split_class_counts(store, split, (unsigned)number, counts, &err);
-    Py_END_ALLOW_THREADS PyObject *list =
-        status == APL_OK ? count_list(counts, field->class_count) : core_raise(state, &err);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_split_class_counts(store, split, (unsigned)number, counts, &err);
+    Py_END_ALLOW_THREADS
+    PyObject *list = status == APL_OK ? count_list(counts, field->class_count) : core_raise(state, &err);
     free(counts);
     return list;
 }
@@ -117,9 +121,10 @@ PyObject *store_split_files(PyObject *self, PyObject *unused)
     if (!store)
         return NULL;
     apl_status status;
-    Py_BEGIN_ALLOW_THREADS status = apl_split_list_open(store, &files, &err);
-    Py_END_ALLOW_THREADS PyObject *list =
-        status == APL_OK ? PyList_New(0) : core_raise(core_state_of(self), &err);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_split_list_open(store, &files, &err);
+    Py_END_ALLOW_THREADS
+    PyObject *list = status == APL_OK ? PyList_New(0) : core_raise(core_state_of(self), &err);
     const apl_split_file *file;
     for (size_t i = 0; list && (file = apl_split_list_file(files, i)) != NULL; i++) {
         PyObject *one = file_dict(file);
@@ -130,6 +135,25 @@ PyObject *store_split_files(PyObject *self, PyObject *unused)
     apl_split_list_close(files);
     store_done(s);
     return list;
+}
+
+/* Divides a split in two; or, where `parts` is not NULL, into so many parts. */
+static PyObject *divide(struct py_store *s, const apl_split_options *options, const unsigned *parts,
+                        double concentration)
+{
+    apl_store *store = store_use(s);
+    apl_error err;
+    if (!store)
+        return NULL;
+    apl_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = parts ? apl_split_parts(store, options, *parts, concentration, &err)
+                   : apl_split_make(store, options, &err);
+    Py_END_ALLOW_THREADS
+    store_done(s);
+    if (status != APL_OK)
+        return core_raise(core_state_of(s), &err);
+    Py_RETURN_NONE;
 }
 
 PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords)
@@ -145,16 +169,7 @@ PyObject *store_split_make(PyObject *self, PyObject *args, PyObject *keywords)
                                      &options.group, &by))
         return NULL;
     options.by = (apl_split_by)by;
-    apl_store *store = store_use(s);
-    apl_error err;
-    if (!store)
-        return NULL;
-    apl_status status;
-    Py_BEGIN_ALLOW_THREADS status = apl_split_make(store, &options, &err);
-    Py_END_ALLOW_THREADS store_done(s);
-    if (status != APL_OK)
-        return core_raise(core_state_of(self), &err);
-    Py_RETURN_NONE;
+    return divide(s, &options, NULL, 0);
 }
 
 PyObject *store_split_parts(PyObject *self, PyObject *args, PyObject *keywords)
@@ -172,16 +187,7 @@ PyObject *store_split_parts(PyObject *self, PyObject *args, PyObject *keywords)
                                      &options.threads, &options.replace, &options.group, &by))
         return NULL;
     options.by = (apl_split_by)by;
-    apl_store *store = store_use(s);
-    apl_error err;
-    if (!store)
-        return NULL;
-    apl_status status;
-    Py_BEGIN_ALLOW_THREADS status = apl_split_parts(store, &options, parts, concentration, &err);
-    Py_END_ALLOW_THREADS store_done(s);
-    if (status != APL_OK)
-        return core_raise(core_state_of(self), &err);
-    Py_RETURN_NONE;
+    return divide(s, &options, &parts, concentration);
 }
 
 PyObject *store_split_verify(PyObject *self, PyObject *args)
@@ -196,8 +202,10 @@ PyObject *store_split_verify(PyObject *self, PyObject *args)
     if (!store)
         return NULL;
     apl_status status;
-    Py_BEGIN_ALLOW_THREADS status = apl_split_verify(store, name, threads, &err);
-    Py_END_ALLOW_THREADS store_done(s);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_split_verify(store, name, threads, &err);
+    Py_END_ALLOW_THREADS
+    store_done(s);
     if (status != APL_OK)
         return core_raise(core_state_of(self), &err);
     Py_RETURN_NONE;

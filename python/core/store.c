@@ -21,8 +21,10 @@ static apl_store *open_store(struct py_store *s, const uint8_t *content, apl_err
     options.split_directory = s->split_directory;
     options.io = s->io;
     apl_status status;
-    Py_BEGIN_ALLOW_THREADS status = apl_store_open(s->path, &options, &store, err);
-    Py_END_ALLOW_THREADS return status == APL_OK ? store : NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_store_open(s->path, &options, &store, err);
+    Py_END_ALLOW_THREADS
+    return status == APL_OK ? store : NULL;
 }
 
 /* A child process opens the store anew, if it is still the same: what the parent opened is not to be used after a fork. */
@@ -58,7 +60,8 @@ apl_store *store_use(struct py_store *s)
 
 void store_done(struct py_store *s)
 {
-    Py_BEGIN_ALLOW_THREADS handle_done(&s->handle);
+    Py_BEGIN_ALLOW_THREADS
+    handle_done(&s->handle);
     Py_END_ALLOW_THREADS
 }
 
@@ -119,7 +122,8 @@ static PyObject *close_method(PyObject *self, PyObject *unused)
     (void)unused;
     struct py_store *s = (struct py_store *)self;
     if (s->pid == (int)getpid()) {
-        Py_BEGIN_ALLOW_THREADS handle_close(&s->handle);
+        Py_BEGIN_ALLOW_THREADS
+        handle_close(&s->handle);
         Py_END_ALLOW_THREADS
     }
     Py_RETURN_NONE;
@@ -132,7 +136,8 @@ static void dealloc(PyObject *self)
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     PyObject_GC_UnTrack(self);
     if (s->handle.it && s->pid == (int)getpid()) {
-        Py_BEGIN_ALLOW_THREADS handle_close(&s->handle);
+        Py_BEGIN_ALLOW_THREADS
+        handle_close(&s->handle);
         Py_END_ALLOW_THREADS
     }
     Py_CLEAR(s->names);
@@ -199,9 +204,10 @@ static PyObject *get_ids(struct py_store *s, const Py_buffer *ids, const apl_get
     apl_status status;
     if (!store)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        apl_store_get_batch(store, ids->buf, (size_t)ids->len / 8, options, &batch, &err);
-    Py_END_ALLOW_THREADS store_done(s);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_store_get_batch(store, ids->buf, (size_t)ids->len / 8, options, &batch, &err);
+    Py_END_ALLOW_THREADS
+    store_done(s);
     return status == APL_OK ? batch_object(state, batch, (PyObject *)s, NULL) : core_raise(state, &err);
 }
 
@@ -269,7 +275,7 @@ static PyMethodDef methods[] = {
     {"_splits", store_splits, METH_NOARGS, "The splits that its source brought: (name, first, count)."},
     {"_members", store_members, METH_NOARGS, "Its members: (name, split, first, count, number)."},
     {"_skipped", store_skipped, METH_NOARGS, "Files of its source that were left out: (path, why)."},
-    {"_moments", store_moments, METH_VARARGS, "Mean and deviation of each channel."},
+    {"_moments", store_moments, METH_VARARGS, "Mean and standard deviation of each channel."},
     {"_class_counts", store_class_counts, METH_VARARGS, "Records of each class in a split."},
     {"_split_ids", store_split_ids, METH_O, "The ids of a split: bytes of uint64."},
     {"_split_files", store_split_files, METH_NOARGS, "The split files beside the store."},

@@ -82,8 +82,10 @@ PyObject *store_verify(PyObject *self, PyObject *args)
     options.progress = on_progress;
     options.bad_block = on_bad_block;
     apl_status status;
-    Py_BEGIN_ALLOW_THREADS status = apl_store_verify(store, &options, &err);
-    Py_END_ALLOW_THREADS store_done(s);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_store_verify(store, &options, &err);
+    Py_END_ALLOW_THREADS
+    store_done(s);
     if (v.raised) {
         PyErr_SetObject((PyObject *)Py_TYPE(v.raised), v.raised);
         Py_DECREF(v.raised);

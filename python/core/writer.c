@@ -41,8 +41,11 @@ static int init(PyObject *self, PyObject *args, PyObject *keywords)
     apl_status status = APL_E_INVALID;
     if (!PyErr_Occurred()) {
         const char *directory = PyBytes_AsString(path);
-        Py_BEGIN_ALLOW_THREADS status = apl_writer_open(directory, &options, &writer, &err);
-        Py_END_ALLOW_THREADS if (status != APL_OK) core_raise(core_state_of(self), &err);
+        Py_BEGIN_ALLOW_THREADS
+        status = apl_writer_open(directory, &options, &writer, &err);
+        Py_END_ALLOW_THREADS
+        if (status != APL_OK)
+            core_raise(core_state_of(self), &err);
     }
     Py_DECREF(path);
     if (status == APL_OK)
@@ -66,25 +69,31 @@ static apl_writer *writer_use(struct py_writer *w)
 
 static PyObject *finish(struct py_writer *w, apl_status status, const apl_error *err)
 {
-    Py_BEGIN_ALLOW_THREADS handle_done(&w->handle);
-    Py_END_ALLOW_THREADS if (status != APL_OK) return PyErr_Occurred() ? NULL
-                                                                       : core_raise(core_state_of(w), err);
+    Py_BEGIN_ALLOW_THREADS
+    handle_done(&w->handle);
+    Py_END_ALLOW_THREADS
+    if (status != APL_OK)
+        return PyErr_Occurred() ? NULL : core_raise(core_state_of(w), err);
     Py_RETURN_NONE;
 }
 
 static PyObject *close_method(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    Py_BEGIN_ALLOW_THREADS handle_close(&((struct py_writer *)self)->handle);
-    Py_END_ALLOW_THREADS Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS
+    handle_close(&((struct py_writer *)self)->handle);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
 }
 
 static void dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
-    Py_BEGIN_ALLOW_THREADS handle_close(&((struct py_writer *)self)->handle);
-    Py_END_ALLOW_THREADS release(self);
+    Py_BEGIN_ALLOW_THREADS
+    handle_close(&((struct py_writer *)self)->handle);
+    Py_END_ALLOW_THREADS
+    release(self);
     Py_DECREF(type);
 }
 
@@ -225,8 +234,10 @@ static PyObject *begin_member(PyObject *self, PyObject *args)
     apl_writer *writer = writer_use(w);
     if (!writer)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = apl_writer_begin_member(writer, name, split, number, &err);
-    Py_END_ALLOW_THREADS return finish(w, status, &err);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_writer_begin_member(writer, name, split, number, &err);
+    Py_END_ALLOW_THREADS
+    return finish(w, status, &err);
 }
 
 /* ------------------------------------------------------------------------------------------- appending */
@@ -336,8 +347,10 @@ static PyObject *append(PyObject *self, PyObject *args)
         }
     apl_writer *writer = values_from(w, list, rows, &v) == 0 ? writer_use(w) : NULL;
     if (writer) {
-        Py_BEGIN_ALLOW_THREADS status = append_rows(writer, w, &v, rows, &err);
-        Py_END_ALLOW_THREADS result = finish(w, status, &err);
+        Py_BEGIN_ALLOW_THREADS
+        status = append_rows(writer, w, &v, rows, &err);
+        Py_END_ALLOW_THREADS
+        result = finish(w, status, &err);
     }
     values_free(&v);
     return result;
@@ -373,8 +386,10 @@ static PyObject *commit(PyObject *self, PyObject *args)
     if (!writer)
         return NULL;
     apl_writer_on_commit(writer, on_commit, progress);
-    Py_BEGIN_ALLOW_THREADS status = apl_writer_commit(writer, &err);
-    Py_END_ALLOW_THREADS return finish(w, status, &err);
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_writer_commit(writer, &err);
+    Py_END_ALLOW_THREADS
+    return finish(w, status, &err);
 }
 
 static PyObject *progress(PyObject *self, PyObject *unused)

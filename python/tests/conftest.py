@@ -45,6 +45,12 @@ def drawn() -> dict[str, dict[str, np.ndarray]]:
 
 
 @pytest.fixture(scope="session")
+def images(drawn: dict[str, dict[str, np.ndarray]]) -> np.ndarray:
+    """Those of the split "test"."""
+    return drawn["test"]["image"]
+
+
+@pytest.fixture(scope="session")
 def store_path(drawn: dict[str, dict[str, np.ndarray]], tmp_path_factory: pytest.TempPathFactory) -> str:
     """A store of 1,000 records in "train" and 300 in "test", with class names, in blocks of 64."""
     path = str(tmp_path_factory.mktemp("stores") / "drawn")

@@ -76,3 +76,15 @@ def run_script(body: str, folder: Path, *args: str, ranks: int = 0, **env: str) 
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout
+
+
+def check_killed(
+    train: Callable[..., Any], train_and_die: Callable[..., None], store: str, folder: Path
+) -> None:
+    """A training that dies in the middle of an epoch and is resumed ends as one that was not: with the same
+    batches and weights."""
+    whole, seen = train(store, str(folder / "whole.pt"))
+    assert len(seen) == STEPS * EPOCHS
+    killed(train_and_die, store, str(folder / "killed.pt"))
+    rest, left = train(store, str(folder / "killed.pt"), resume=True)
+    assert left == seen[DIE_AT:] and torch.equal(rest, whole)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from foreign_tools import MEAN, STD, epoch
 
 A = pytest.importorskip("albumentations")
 
@@ -14,23 +15,7 @@ import apldata  # noqa: E402
 from apldata import Loader, Normalize, PerPicture, RandomCrop, RandomFlip, RandomVerticalFlip, ToFloat32  # noqa: E402
 from apldata._foreign import Wrapped, resolved  # noqa: E402
 
-MEAN, STD = (0.49, 0.48, 0.44), (0.25, 0.24, 0.26)
 BRIGHT = A.RandomBrightnessContrast(p=1.0)
-
-
-def epoch(db: Any, transforms: Any, **options: Any) -> np.ndarray:
-    """The images of the split "test", in the order of ids."""
-    settings = {"split": "test", "batch_size": 70, "shuffle": False, **options}
-    with Loader(db, transforms=transforms, **settings) as loader:
-        order = [
-            (int(i), np.array(x)) for batch in loader for i, x in zip(batch.ids, batch["image"], strict=True)
-        ]
-    return np.stack([image for _, image in sorted(order, key=lambda pair: pair[0])])
-
-
-@pytest.fixture(scope="module")
-def images(drawn: dict[str, dict[str, np.ndarray]]) -> np.ndarray:
-    return drawn["test"]["image"]
 
 
 def test_those_with_an_equal_run_in_c(store: apldata.Store, images: np.ndarray) -> None:

@@ -8,7 +8,6 @@ import os
 import signal
 import threading
 import time
-import warnings
 from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,20 +16,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from convert_tools import made, types_of
 
 import apldata
-
-
-def made(source: Any, db: Path, **options: Any) -> apldata.Store:
-    """The store that convert() makes, without its warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", apldata.IngestWarning)
-        apldata.convert(source, db, threads=1, **options)
-    return apldata.Store(db)
-
-
-def types_of(store: apldata.Store) -> dict[str, str]:
-    return {field.name: field.type for field in store.schema}
 
 
 class Squares:

@@ -8,27 +8,16 @@ import io
 import json
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from convert_tools import made, types_of
 
 import apldata
 
 Image = pytest.importorskip("PIL.Image")
-
-
-def made(source: Any, db: Path, **options: Any) -> apldata.Store:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", apldata.IngestWarning)
-        apldata.convert(source, db, threads=1, **options)
-    return apldata.Store(db)
-
-
-def types_of(store: apldata.Store) -> dict[str, str]:
-    return {field.name: field.type for field in store.schema}
 
 
 def pixels(number: int, width: int = 20, channels: int = 3) -> np.ndarray:

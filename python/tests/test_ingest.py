@@ -33,35 +33,30 @@ def rows(records: int, seed: int) -> bytes:
     return np.concatenate([labels[:, None], pictures.reshape(records, -1)], axis=1).tobytes()
 
 
-@pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An archive in CIFAR-10's binary layout, of all members, with 10,000 rows each, 60 different ones."""
-    folder = tmp_path_factory.mktemp("archive")
+def packed(folder: Path, name: str, mode: str, members: list[bytes]) -> Path:
+    """An archive in CIFAR-10's binary layout, with these bytes in its members."""
     inside = folder / "cifar-10-batches-bin"
     inside.mkdir()
     (inside / "batches.meta.txt").write_bytes(META)
-    for number, name in enumerate(BATCHES):
-        block = rows(60, number)
-        (inside / f"{name}.bin").write_bytes((block * 167)[: 10000 * 3073])
-    path = folder / "drawn.tar"
-    with tarfile.open(path, "w") as tar:
+    for member, data in zip(BATCHES, members, strict=True):
+        (inside / f"{member}.bin").write_bytes(data)
+    with tarfile.open(folder / name, mode) as tar:
         tar.add(inside, inside.name)
-    return path
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All members, with 10,000 rows each, 60 different ones."""
+    members = [(rows(60, number) * 167)[: 10000 * 3073] for number in range(len(BATCHES))]
+    return packed(tmp_path_factory.mktemp("archive"), "drawn.tar", "w", members)
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An archive with too few rows: it needs `partial`."""
-    folder = tmp_path_factory.mktemp("small")
-    inside = folder / "cifar-10-batches-bin"
-    inside.mkdir()
-    (inside / "batches.meta.txt").write_bytes(META)
-    for number, name in enumerate(BATCHES):
-        (inside / f"{name}.bin").write_bytes(rows(40, number))
-    path = folder / "small.tar.gz"
-    with tarfile.open(path, "w:gz") as tar:
-        tar.add(inside, inside.name)
-    return path
+    members = [rows(40, number) for number in range(len(BATCHES))]
+    return packed(tmp_path_factory.mktemp("small"), "small.tar.gz", "w:gz", members)
 
 
 def quietly(source: object, db: object, **options: object) -> apldata.IngestSummary:

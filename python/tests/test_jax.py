@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from memory_tools import check_memory
 
 FLAGS = os.environ.get("XLA_FLAGS", "")
 if (
@@ -37,11 +36,6 @@ TIGHT = 7_400_000  # bytes: all of the shared store, and some small batches
 
 def address(array) -> int:
     return np.asarray(array).__array_interface__["data"][0]
-
-
-def resident() -> int:
-    """Bytes of memory in use."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def same(batch, expected) -> bool:
@@ -422,13 +416,7 @@ def test_memory_does_not_grow(store_path, elsewhere):
                 for batch in loader:
                     batch["image"].block_until_ready()
 
-        run(6)
-        gc.collect()
-        before, others = resident(), (threading.active_count(), len(os.listdir("/proc/self/fd")))
-        run(40)  # 2,000 batches of 240 kB
-        gc.collect()
-        assert resident() - before < 24 << 20
-        assert (threading.active_count(), len(os.listdir("/proc/self/fd"))) <= others
+        check_memory(run)
 
 
 def test_values_of_varying_shape_are_collated(tmp_path: Path) -> None:

@@ -139,36 +139,25 @@ child(work)
     )
 
 
+DRAWN = """
+def draw():
+    try:
+        while True:
+            for batch in loader:
+                pass
+    except (apldata.CancelledError, ValueError):
+        pass
+threading.Thread(target=draw, daemon=True).start()
+time.sleep(0.1)
+"""
 ENDS = {
     "open loaders": """
 a, b = Loader(path, 'train', 8), Loader(path, 'test', 8)
 held = next(iter(a)), next(iter(b))
 """,
     "functions ahead": "a = Loader(path, 'train', 8, transforms=[slow]); held = next(iter(a))",
-    "a thread inside": """
-loader = Loader(path, 'train', 8, threads=1)
-def draw():
-    try:
-        while True:
-            for batch in loader:
-                pass
-    except (apldata.CancelledError, ValueError):
-        pass
-threading.Thread(target=draw, daemon=True).start()
-time.sleep(0.1)
-""",
-    "functions ahead of a thread": """
-loader = Loader(path, 'train', 8, transforms=[slow])
-def draw():
-    try:
-        while True:
-            for batch in loader:
-                pass
-    except (apldata.CancelledError, ValueError):
-        pass
-threading.Thread(target=draw, daemon=True).start()
-time.sleep(0.1)
-""",
+    "a thread inside": f"loader = Loader(path, 'train', 8, threads=1)\n{DRAWN}",
+    "functions ahead of a thread": f"loader = Loader(path, 'train', 8, transforms=[slow])\n{DRAWN}",
     "pinned memory": """
 loader = Loader(path, 'train', 8, pin=(lambda address, size: None, lambda address, size: None))
 held = [batch for batch, _ in zip(loader, range(3))]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
-import threading
 import weakref
 from pathlib import Path
 
 import numpy as np
 import pytest
+from memory_tools import check_memory
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 tf = pytest.importorskip("tensorflow")
@@ -37,11 +36,6 @@ def memory_of(tensor) -> int:
     """The address of an eager tensor (whose numpy() is a copy)."""
     bits = tensor if tensor.dtype != tf.bfloat16 else tf.bitcast(tensor, tf.uint16)
     return address(np.asarray(memoryview(bits)))
-
-
-def resident() -> int:
-    """Bytes of memory in use."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def same(tensors, expected) -> bool:
@@ -354,13 +348,7 @@ def test_memory_does_not_grow(store_path, kind):
                 tf.reduce_sum(batch["label"])
 
     with loader:
-        run(6)
-        gc.collect()
-        before, others = resident(), (threading.active_count(), len(os.listdir("/proc/self/fd")))
-        run(40)  # 2,000 batches of 240 kB
-        gc.collect()
-        assert resident() - before < 24 << 20
-        assert (threading.active_count(), len(os.listdir("/proc/self/fd"))) <= others
+        check_memory(run)
 
 
 def test_a_forgotten_dataset_ends_its_loader(store_path):

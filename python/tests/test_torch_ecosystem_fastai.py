@@ -11,9 +11,8 @@ import pytest
 from ecosystem_tools import (
     DIE_AT,
     EPOCHS,
-    STEPS,
+    check_killed,
     die,
-    killed,
     model,
     test_loader,
     torch,
@@ -74,8 +73,4 @@ def train_and_die(path: str, file: str) -> None:
 
 
 def test_killed_in_mid_epoch(store_path: str, tmp_path: Path) -> None:
-    whole, seen = train(store_path, str(tmp_path / "whole.pt"))
-    assert len(seen) == STEPS * EPOCHS
-    killed(train_and_die, store_path, str(tmp_path / "killed.pt"))
-    rest, left = train(store_path, str(tmp_path / "killed.pt"), resume=True)
-    assert left == seen[DIE_AT:] and torch.equal(rest, whole)
+    check_killed(train, train_and_die, store_path, tmp_path)

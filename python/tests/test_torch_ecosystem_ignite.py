@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ecosystem_tools import DIE_AT, EPOCHS, STEPS, die, killed, model, torch, train_loader, weights
+from ecosystem_tools import DIE_AT, EPOCHS, STEPS, check_killed, die, model, torch, train_loader, weights
 
 engines = pytest.importorskip("ignite.engine")
 
@@ -40,8 +40,4 @@ def train_and_die(path: str, file: str) -> None:
 
 
 def test_killed_in_mid_epoch(store_path: str, tmp_path: Path) -> None:
-    whole, seen = train(store_path, str(tmp_path / "whole.pt"))
-    assert len(seen) == STEPS * EPOCHS
-    killed(train_and_die, store_path, str(tmp_path / "killed.pt"))
-    rest, left = train(store_path, str(tmp_path / "killed.pt"), resume=True)
-    assert left == seen[DIE_AT:] and torch.equal(rest, whole)
+    check_killed(train, train_and_die, store_path, tmp_path)

@@ -11,16 +11,12 @@ import time
 from typing import Any
 
 import pytest
+from memory_tools import resident
 
 from apldata import Normalize
 
 pytest.importorskip("torch")
 DataLoader = pytest.importorskip("apldata.torch").DataLoader
-
-
-def resident() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 @pytest.mark.parametrize("functions", [[], [lambda batch: None]], ids=["plain", "ahead"])

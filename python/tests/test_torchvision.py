@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from foreign_tools import MEAN, STD, epoch
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchvision")
@@ -22,26 +23,9 @@ from apldata import Loader, Normalize, PerPicture, RandomCrop, RandomFlip, Rando
 from apldata._foreign import AddChannel, Wrapped, resolved  # noqa: E402
 from apldata.torch import DataLoader, DeviceLoader  # noqa: E402
 
-MEAN, STD = (0.49, 0.48, 0.44), (0.25, 0.24, 0.26)
-
 
 def to_float() -> Any:
     return v2.ToDtype(torch.float32, scale=True)
-
-
-def epoch(db: Any, transforms: Any, **options: Any) -> np.ndarray:
-    """The images of the split "test", in the order of ids."""
-    settings = {"split": "test", "batch_size": 70, "shuffle": False, **options}
-    with Loader(db, transforms=transforms, **settings) as loader:
-        order = [
-            (int(i), np.array(x)) for batch in loader for i, x in zip(batch.ids, batch["image"], strict=True)
-        ]
-    return np.stack([image for _, image in sorted(order, key=lambda pair: pair[0])])
-
-
-@pytest.fixture(scope="module")
-def images(drawn: dict[str, dict[str, np.ndarray]]) -> np.ndarray:
-    return drawn["test"]["image"]
 
 
 # --------------------------------------------------------------------------------- what runs in C instead

@@ -160,3 +160,31 @@ end_hanging()
     tail -c +1000001 "$SHARED/b.tar" >&9
     exec 9>&-
 }
+
+# dies_cleanly SIGNAL: an ingest that gets it leaves nothing behind; nor does one over a store that exists, which stays.
+dies_cleanly()
+{
+    begin_hanging db
+    kill "-$1" "$hanging"
+    reap
+    echo "the first died of $(kill -l $code)"
+    cat out err
+    [ ! -e db ] || echo "LITTER: $(ls -lA db)"
+    rm fifo
+    cp -r "$SHARED/store" db
+    begin_hanging db --force
+    kill "-$1" "$hanging"
+    reap
+    echo "the second died of $(kill -l $code)"
+    cat out err
+    kept db
+}
+
+# refuses_batch BYTES: the archive that was unpacked as x/, with these bytes, as printf has them, for its first batch
+refuses_batch()
+{
+    # shellcheck disable=SC2059
+    printf "$1" >"x/$P/data_batch_1"
+    pack x.tar x
+    run refused x.tar
+}

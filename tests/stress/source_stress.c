@@ -1,6 +1,7 @@
 /* Sources under many hands: several read at once, each left, cancelled or finished at another place. A plain
  * main, to be run under the thread sanitizer. */
 #include "source.h"
+#include "check.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,14 +18,6 @@
 
 static char folder[] = "/tmp/apl-stress-XXXXXX";
 static char paths[4][64]; /* a tar, a gzipped tar, a directory, a pipe that nobody writes to */
-
-#define CHECK(what)                                                                  \
-    do {                                                                             \
-        if (!(what)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #what); \
-            exit(1);                                                                 \
-        }                                                                            \
-    } while (0)
 
 static uint8_t byte_at(unsigned member, size_t at)
 {

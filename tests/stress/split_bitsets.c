@@ -1,6 +1,7 @@
 /* Many threads mark records in two tables at once: each record ends up in exactly one, whoever was first. A
  * plain main, to be run under the thread sanitizer. */
 #include "bitset.h"
+#include "check.h"
 #include "parallel.h"
 
 #include <stdio.h>
@@ -8,14 +9,6 @@
 #define RECORDS 20000u
 #define THREADS 16u
 #define ROUNDS  20u
-
-#define CHECK(what)                                                                  \
-    do {                                                                             \
-        if (!(what)) {                                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #what); \
-            exit(1);                                                                 \
-        }                                                                            \
-    } while (0)
 
 struct division {
     struct bitset tables[2];

@@ -1,17 +1,7 @@
 exec 2>&1
 unpacked p
-printf '(dp0\nVdata\np1\nI1\ns.' >x/$P/data_batch_1
-pack x.tar x
-run refused x.tar
-printf '\200\001}q\000.' >x/$P/data_batch_1
-pack x.tar x
-run refused x.tar
-printf '\200\006}q\000.' >x/$P/data_batch_1
-pack x.tar x
-run refused x.tar
-printf 'no pickle at all' >x/$P/data_batch_1
-pack x.tar x
-run refused x.tar
-: >x/$P/data_batch_1
-pack x.tar x
-run refused x.tar
+refuses_batch '(dp0\nVdata\np1\nI1\ns.'
+refuses_batch '\200\001}q\000.'
+refuses_batch '\200\006}q\000.'
+refuses_batch 'no pickle at all'
+refuses_batch ''
