@@ -152,7 +152,7 @@ apl_status photos_make(struct worker *w, struct job *job, unsigned f, const stru
     return finish_image(w, job, f, assembly, k, rgb, &w->placements[k], err);
 }
 
-/* ------------------------------------------------------------------------------------ mean and deviation */
+/* ------------------------------------------------------------------------- mean and standard deviation */
 
 struct sums {
     uint64_t values, sum[PHOTO_CHANNELS], squares[PHOTO_CHANNELS];
@@ -204,16 +204,16 @@ static void take_figures(const struct sums *s, apl_transform *t)
     double n = s->values ? (double)s->values : 1;
     for (unsigned c = 0; c < PHOTO_CHANNELS; c++) {
         double mean = (double)s->sum[c] / n, square = (double)s->squares[c] / n - mean * mean;
-        if (t->deviation[c] != 0)
+        if (t->std[c] != 0)
             continue;
         t->mean[c] = (float)mean;
-        t->deviation[c] = square > 0 ? (float)sqrt(square) : 1.0f;
+        t->std[c] = square > 0 ? (float)sqrt(square) : 1.0f;
     }
 }
 
 apl_status photos_moments(const struct subset *subset, const apl_field *f, apl_transform *t, apl_error *err)
 {
-    if (t->deviation[0] != 0 && t->deviation[1] != 0 && t->deviation[2] != 0)
+    if (t->std[0] != 0 && t->std[1] != 0 && t->std[2] != 0)
         return APL_OK;
     struct photo *photo = photo_new();
     uint8_t *rgb = malloc((size_t)PHOTO_CHANNELS * t->crop_height * t->crop_width);

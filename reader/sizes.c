@@ -26,9 +26,9 @@ bool sizes_assembly(const apl_reader *r, unsigned field, struct assembly *a)
                            .layout = t->layout};
     for (unsigned c = 0; c < a->channels; c++) {
         a->scale[c] = t->scale == APL_SCALE_UNIT        ? 1.0f / 255.0f
-                      : t->scale == APL_SCALE_NORMALISE ? 1.0f / t->deviation[c]
+                      : t->scale == APL_SCALE_NORMALISE ? 1.0f / t->std[c]
                                                         : 1.0f;
-        a->bias[c] = t->scale == APL_SCALE_NORMALISE ? -t->mean[c] / t->deviation[c] : 0.0f;
+        a->bias[c] = t->scale == APL_SCALE_NORMALISE ? -t->mean[c] / t->std[c] : 0.0f;
     }
     return true;
 }

@@ -98,29 +98,30 @@ static bool take_moments(const struct subset *subset, const char *field, unsigne
 apl_status transform_moments(const struct subset *subset, const apl_field *f, apl_transform *t,
                              apl_error *err)
 {
-    if (t->grey_plane && image_shape(f).channels != 1 && t->scale == APL_SCALE_NORMALISE &&
-        t->deviation[0] == 0)
-        return fail(
-            err, APL_E_INVALID,
-            "field %s: grey images are normalised by a mean and deviation that are given, as those of "
-            "the store are of its colours",
-            f->name);
+    if (t->grey_plane && image_shape(f).channels != 1 && t->scale == APL_SCALE_NORMALISE && t->std[0] == 0)
+        return fail(err, APL_E_INVALID,
+                    "field %s: grey images are normalised by a mean and standard deviation that are given, "
+                    "as those of "
+                    "the store are of its colours",
+                    f->name);
     if (is_any_size(f) && t->scale == APL_SCALE_NORMALISE)
         TRY(photos_moments(subset, f, t, err));
     for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < image_shape(f).channels; c++) {
         struct moments moments;
-        double mean, deviation;
-        if (t->deviation[c] == 0) {
+        double mean, std;
+        if (t->std[c] == 0) {
             if (!take_moments(subset, f->name, c, &moments))
                 return fail(err, APL_E_NOTFOUND,
-                            "field %s: the store has no mean and deviation to normalise by", f->name);
-            moments_figures(&moments, &mean, &deviation);
+                            "field %s: the store has no mean and standard deviation to normalise by",
+                            f->name);
+            moments_figures(&moments, &mean, &std);
             t->mean[c] = (float)mean;
-            t->deviation[c] = deviation > 0 ? (float)deviation : 1.0f;
+            t->std[c] = std > 0 ? (float)std : 1.0f;
         }
-        if (!isfinite(t->mean[c]) || !isfinite(t->deviation[c]) || t->deviation[c] <= 0)
-            return fail(err, APL_E_INVALID, "field %s: mean and deviation of channel %u are no such", f->name,
-                        c);
+        if (!isfinite(t->mean[c]) || !isfinite(t->std[c]) || t->std[c] <= 0)
+            return fail(err, APL_E_INVALID,
+                        "field %s: the mean of channel %u must be finite, its standard deviation above 0",
+                        f->name, c);
     }
     return APL_OK;
 }

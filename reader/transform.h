@@ -15,7 +15,7 @@ void transform_give(apl_transform *theirs, const apl_transform *t);
 apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_transform *t, unsigned *field,
                               apl_error *err);
 
-/* Fills in mean and deviation where they are needed and none were given: those of all records that are in the split "train"
+/* Fills in mean and standard deviation where they are needed and none were given: those of all records that are in the split "train"
  * of the subset's stores (or, where a store has no such, in the split of the source that its part is of). After
  * transform_geometry(). */
 apl_status transform_moments(const struct subset *subset, const apl_field *field, apl_transform *t,

@@ -50,7 +50,7 @@ bool name_ok(const char *name, size_t length);
 /* Dimensions that vary from record to record. */
 unsigned field_varying(const apl_field *field);
 
-/* Channels of which mean and deviation are kept: the first of three dimensions of a u8 field, 1 for other
+/* Channels of which mean and standard deviation are kept: the first of three dimensions of a u8 field, 1 for other
  * shapes of u8, 0 for other types, for kept fields and for fields that are no inputs. */
 unsigned field_channels(const apl_field *field);
 

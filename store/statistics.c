@@ -37,13 +37,13 @@ bool moments_combine(struct moments *into, const struct moments *from)
     return true;
 }
 
-void moments_figures(const struct moments *moments, double *mean, double *deviation)
+void moments_figures(const struct moments *moments, double *mean, double *std)
 {
     /* long double: the square of the mean and the mean of the squares are close to each other */
     long double n = (long double)moments->count, average = (long double)moments->sum / n;
     long double variance = (long double)moments->squares / n - average * average;
     *mean = (double)average;
-    *deviation = sqrt(variance > 0 ? (double)variance : 0);
+    *std = sqrt(variance > 0 ? (double)variance : 0);
 }
 
 static void add_moments(struct moments *moments, const apl_field *field, const struct raw_column *column,

@@ -1,4 +1,4 @@
-/* Sums over values, for means and deviations. */
+/* Sums over values, for means and standard deviation. */
 #ifndef STATISTICS_H
 #define STATISTICS_H
 
@@ -11,8 +11,8 @@ void moments_add(struct moments *moments, const uint8_t *data, size_t n);
 /* Adds sums over other values; false, with nothing added, if they are too large. */
 bool moments_combine(struct moments *into, const struct moments *from);
 
-/* Mean and deviation (of the population) of values that are at least one. */
-void moments_figures(const struct moments *moments, double *mean, double *deviation);
+/* Mean and standard deviation (of the population) of values that are at least one. */
+void moments_figures(const struct moments *moments, double *mean, double *std);
 
 /* Adds the records from ... to-1 of a column to a split's statistics of that field; APL_E_INVALID for a value
  * that is no class. */

@@ -300,14 +300,14 @@ const struct moments *store_moments(const apl_store *store, unsigned split, unsi
 }
 
 apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel,
-                             double *mean, double *deviation)
+                             double *mean, double *std)
 {
-    if (!store || !mean || !deviation)
+    if (!store || !mean || !std)
         return APL_E_INVALID;
     const struct moments *moments = store_moments(store, split, field, channel);
     if (!moments)
         return APL_E_NOTFOUND;
-    moments_figures(moments, mean, deviation);
+    moments_figures(moments, mean, std);
     return APL_OK;
 }
 

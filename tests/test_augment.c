@@ -34,8 +34,8 @@ static float scaled(const apl_transform *t, unsigned channel, uint8_t v)
     if (t->scale == APL_SCALE_UNIT)
         a = 1.0f / 255.0f;
     if (t->scale == APL_SCALE_NORMALISE) {
-        a = 1.0f / t->deviation[channel];
-        b = -t->mean[channel] / t->deviation[channel];
+        a = 1.0f / t->std[channel];
+        b = -t->mean[channel] / t->std[channel];
     }
     float product = (float)v * a; /* in a statement of its own: rounded by itself */
     return product + b;

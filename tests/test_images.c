@@ -213,7 +213,7 @@ Test(images, without_channels_keep_two_dimensions)
 {
     static const char *const only[] = {"grey", NULL};
     apl_transform t = transform_of(NULL);
-    double mean, deviation;
+    double mean, std;
     t.crop_height = 4;
     t.crop_centre = 1;
     t.dtype = APL_F32;
@@ -224,9 +224,9 @@ Test(images, without_channels_keep_two_dimensions)
         const apl_column *column = apl_batch_column(batch, GREY);
         cr_assert(column->ndim == 2 && column->shape[0] == 4 && column->shape[1] == WIDTH);
         cr_assert_eq(column->bytes, RECORDS * 4 * WIDTH * sizeof(float));
-        cr_assert_eq(apl_store_moments(store, 0, GREY, 0, &mean, &deviation), APL_OK);
+        cr_assert_eq(apl_store_moments(store, 0, GREY, 0, &mean, &std), APL_OK);
         const float *first = (const float *)column->data;
-        double expected = (value(plain, GREY, 0)[2 * WIDTH] - mean) / deviation;
+        double expected = (value(plain, GREY, 0)[2 * WIDTH] - mean) / std;
         cr_assert_float_eq(first[0], expected, 1e-4);
         apl_batch_release(batch);
         apl_batch_release(plain);

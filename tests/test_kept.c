@@ -82,8 +82,8 @@ Test(kept, only_such_stores_have_the_new_version)
     for (unsigned i = 1; i < COUNT(fx_kept_fields); i++)
         cr_assert_null(apl_store_field(kept, i)->media);
     cr_assert_null(apl_store_field(small, 0)->media);
-    double mean, deviation;
-    cr_assert_eq(apl_store_moments(kept, 0, 0, 0, &mean, &deviation), APL_E_NOTFOUND,
+    double mean, std;
+    cr_assert_eq(apl_store_moments(kept, 0, 0, 0, &mean, &std), APL_E_NOTFOUND,
                  "means of files are nothing");
     apl_store_close(kept);
     apl_store_close(small);

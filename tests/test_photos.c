@@ -175,12 +175,12 @@ Test(photos, mean_and_deviation_are_those_of_the_crops)
     apl_transform t = random_crop();
     t.scale = APL_SCALE_NORMALISE;
     t.mean[1] = 7;
-    t.deviation[1] = 3;
+    t.std[1] = 3;
     OK(apl_transform_complete(s, NULL, &t, &fx_err));
-    cr_assert(t.mean[1] == 7 && t.deviation[1] == 3);
+    cr_assert(t.mean[1] == 7 && t.std[1] == 3);
     for (int c = 0; c < 3; c += 2)
-        cr_assert(t.mean[c] > 80 && t.mean[c] < 170 && t.deviation[c] > 30 && t.deviation[c] < 110, "%f, %f",
-                  (double)t.mean[c], (double)t.deviation[c]);
+        cr_assert(t.mean[c] > 80 && t.mean[c] < 170 && t.std[c] > 30 && t.std[c] < 110, "%f, %f",
+                  (double)t.mean[c], (double)t.std[c]);
     drop_store(s);
 }
 

@@ -117,7 +117,7 @@ static void compare_transforms(apl_store *a, apl_store *b)
         t.dtype = i % 2 ? APL_U8 : APL_F32;
         t.scale = i == 0 ? APL_SCALE_NORMALISE : APL_SCALE_UNIT;
         for (unsigned c = 0; c < 3; c++)
-            t.mean[c] = 100, t.deviation[c] = 50 + (float)c;
+            t.mean[c] = 100, t.std[c] = 50 + (float)c;
         compare_readers(a, b, &t);
     }
 }
@@ -153,7 +153,7 @@ Test(planes, of_one_size_as_from_files)
     t.dtype = APL_F32;
     t.scale = APL_SCALE_NORMALISE;
     OK(apl_transform_complete(b, NULL, &t, &fx_err));
-    cr_assert(t.mean[0] > 0 && t.deviation[2] > 1);
+    cr_assert(t.mean[0] > 0 && t.std[2] > 1);
     compare_readers(a, b, &t);
     apl_store_close(a);
     apl_store_close(b);

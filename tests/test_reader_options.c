@@ -95,9 +95,9 @@ Test(reader_options, refuses_transforms_that_cannot_be)
     TRANSFORM(APL_E_INVALID, "set dtype to f32, f16 or bf16", t.scale = APL_SCALE_NORMALISE);
     TRANSFORM(APL_E_INVALID, "u8 cannot be normalised", (t.dtype = APL_U8, t.scale = APL_SCALE_NORMALISE));
     TRANSFORM(APL_E_INVALID, "deviation",
-              (t.dtype = APL_F32, t.scale = APL_SCALE_NORMALISE, t.deviation[0] = -1));
+              (t.dtype = APL_F32, t.scale = APL_SCALE_NORMALISE, t.std[0] = -1));
     TRANSFORM(APL_E_INVALID, "deviation",
-              (t.dtype = APL_F32, t.scale = APL_SCALE_NORMALISE, t.deviation[0] = 1, t.mean[0] = NAN));
+              (t.dtype = APL_F32, t.scale = APL_SCALE_NORMALISE, t.std[0] = 1, t.mean[0] = NAN));
     apl_transform two[2] = {APL_TRANSFORM_INIT, APL_TRANSFORM_INIT};
     REFUSED(APL_E_INVALID, "two transforms", (o.transforms = two, o.transform_count = 2));
     REFUSED(APL_E_INVALID, "NULL", (o.transforms = NULL, o.transform_count = 1));
@@ -128,11 +128,11 @@ Test(reader_options, normalises_by_the_moments_of_train)
         uint8_t image[IMAGE_BYTES];
         fixture_image(apl_batch_ids(b)[i], image);
         for (unsigned k = 0; k < IMAGE_BYTES; k++) {
-            double mean, deviation;
+            double mean, std;
             cr_assert_eq(apl_store_moments(fx.store, (unsigned)split, FIELD_IMAGE, k / (SIDE * SIDE), &mean,
-                                           &deviation),
+                                           &std),
                          APL_OK);
-            cr_assert_float_eq(out[i * IMAGE_BYTES + k], (image[k] - mean) / deviation, 1e-5);
+            cr_assert_float_eq(out[i * IMAGE_BYTES + k], (image[k] - mean) / std, 1e-5);
         }
     }
     apl_batch_release(b);

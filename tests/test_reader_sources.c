@@ -250,7 +250,7 @@ Test(reader_sources, what_cannot_be_mixed)
 /* ----------------------------------------------------------------------------------------------- statistics */
 
 /* Exactly, over the pictures of all training splits. */
-static void known_moments(unsigned channel, float *mean, float *deviation)
+static void known_moments(unsigned channel, float *mean, float *std)
 {
     uint64_t n = 0, sum = 0, squares = 0;
     uint8_t image[IMAGE_BYTES];
@@ -265,7 +265,7 @@ static void known_moments(unsigned channel, float *mean, float *deviation)
     }
     long double average = (long double)sum / (long double)n;
     *mean = (float)(double)average;
-    *deviation = (float)sqrt((double)((long double)squares / (long double)n - average * average));
+    *std = (float)sqrt((double)((long double)squares / (long double)n - average * average));
 }
 
 Test(reader_sources, normalises_by_the_training_splits_of_all_stores)
@@ -281,7 +281,7 @@ Test(reader_sources, normalises_by_the_training_splits_of_all_stores)
     o.transform_count = 1;
     apl_reader *found = fixture_reader(&o);
     for (unsigned c = 0; c < 3; c++)
-        known_moments(c, &t.mean[c], &t.deviation[c]);
+        known_moments(c, &t.mean[c], &t.std[c]);
     apl_reader *told = fixture_reader(&o);
     for (apl_batch *a, *b; (a = fixture_next(found));) {
         b = fixture_next(told);
@@ -296,7 +296,7 @@ Test(reader_sources, normalises_by_the_training_splits_of_all_stores)
     cr_assert_str_eq(completed.field, "image");
     cr_assert(completed.crop_height == SIDE && completed.dtype == APL_U8);
     for (unsigned c = 0; c < 3; c++)
-        cr_assert(completed.mean[c] == t.mean[c] && completed.deviation[c] == t.deviation[c]);
+        cr_assert(completed.mean[c] == t.mean[c] && completed.std[c] == t.std[c]);
     completed.crop_height = 1000;
     cr_assert_eq(apl_reader_transform_complete(told, &completed, NULL), APL_E_INVALID);
     cr_assert_eq(completed.crop_height, 1000, "it is left as it was");

@@ -106,7 +106,7 @@ Test(store, numbers_out_of_range)
 {
     apl_store *s = fx_open(fx_path("db"));
     const apl_info *info = apl_store_info(s);
-    double mean, deviation;
+    double mean, std;
     cr_assert_null(apl_store_field(s, info->fields));
     cr_assert_null(apl_store_split(s, info->splits));
     cr_assert_null(apl_store_member(s, info->members));
@@ -117,11 +117,11 @@ Test(store, numbers_out_of_range)
     cr_assert_eq(apl_store_class_count(s, 0, 0, 0), 0, "a picture has no classes");
     cr_assert_eq(apl_store_class_count(s, 0, 1, 3), 0);
     cr_assert_gt(apl_store_class_count(s, 0, 1, 2), 0);
-    cr_assert_eq(apl_store_moments(s, info->splits, 0, 0, &mean, &deviation), APL_E_NOTFOUND);
-    cr_assert_eq(apl_store_moments(s, 0, info->fields, 0, &mean, &deviation), APL_E_NOTFOUND);
-    cr_assert_eq(apl_store_moments(s, 0, 2, 0, &mean, &deviation), APL_E_NOTFOUND);
-    cr_assert_eq(apl_store_moments(s, 0, 0, 3, &mean, &deviation), APL_E_NOTFOUND);
-    cr_assert_eq(apl_store_moments(s, 0, 0, 2, &mean, &deviation), APL_OK);
+    cr_assert_eq(apl_store_moments(s, info->splits, 0, 0, &mean, &std), APL_E_NOTFOUND);
+    cr_assert_eq(apl_store_moments(s, 0, info->fields, 0, &mean, &std), APL_E_NOTFOUND);
+    cr_assert_eq(apl_store_moments(s, 0, 2, 0, &mean, &std), APL_E_NOTFOUND);
+    cr_assert_eq(apl_store_moments(s, 0, 0, 3, &mean, &std), APL_E_NOTFOUND);
+    cr_assert_eq(apl_store_moments(s, 0, 0, 2, &mean, &std), APL_OK);
     apl_store_close(s);
 }
 
@@ -132,7 +132,7 @@ Test(store, moments_of_one_value_and_of_none)
     static const int64_t shape[] = {1, 2, 2};
     apl_value values[] = {{value, NULL}};
     apl_writer *w = NULL;
-    double mean, deviation;
+    double mean, std;
     OK(apl_writer_open(fx_path("flat"), NULL, &w, &fx_err));
     OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, shape, &fx_err));
     OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
@@ -143,8 +143,8 @@ Test(store, moments_of_one_value_and_of_none)
     apl_writer_close(w);
     apl_store *s = fx_open(fx_path("flat"));
     int train = apl_store_find_split(s, "train"), none = apl_store_find_split(s, "none");
-    cr_assert_eq(apl_store_moments(s, (unsigned)train, 0, 0, &mean, &deviation), APL_OK);
-    cr_assert(mean == 9 && deviation == 0);
-    cr_assert_eq(apl_store_moments(s, (unsigned)none, 0, 0, &mean, &deviation), APL_E_NOTFOUND);
+    cr_assert_eq(apl_store_moments(s, (unsigned)train, 0, 0, &mean, &std), APL_OK);
+    cr_assert(mean == 9 && std == 0);
+    cr_assert_eq(apl_store_moments(s, (unsigned)none, 0, 0, &mean, &std), APL_E_NOTFOUND);
     apl_store_close(s);
 }

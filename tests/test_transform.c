@@ -18,7 +18,7 @@ Test(transform, takes_the_defaults_of_the_store)
     cr_assert_eq(apl_transform_complete(fx.store, NULL, &t, NULL), APL_OK);
     cr_assert_eq(t.field, apl_store_field(fx.store, FIELD_IMAGE)->name);
     cr_assert(t.crop_height == SIDE && t.crop_width == SIDE && t.dtype == APL_U8);
-    cr_assert(t.deviation[0] == 0, "nothing is normalised");
+    cr_assert(t.std[0] == 0, "nothing is normalised");
     apl_transform again = t;
     cr_assert_eq(apl_transform_complete(fx.store, NULL, &again, NULL), APL_OK);
     cr_assert(memcmp(&again, &t, sizeof t) == 0);
@@ -31,13 +31,13 @@ Test(transform, takes_the_moments_of_train_where_none_are_given)
     t.scale = APL_SCALE_NORMALISE;
     t.dtype = APL_F32;
     t.mean[1] = 100;
-    t.deviation[1] = 50;
+    t.std[1] = 50;
     cr_assert_eq(apl_transform_complete(fx.store, "test", &t, NULL), APL_OK);
     for (unsigned c = 0; c < 3; c++) {
-        double mean, deviation;
-        cr_assert_eq(apl_store_moments(fx.store, (unsigned)split, FIELD_IMAGE, c, &mean, &deviation), APL_OK);
+        double mean, std;
+        cr_assert_eq(apl_store_moments(fx.store, (unsigned)split, FIELD_IMAGE, c, &mean, &std), APL_OK);
         cr_assert_eq(t.mean[c], c == 1 ? 100.0f : (float)mean);
-        cr_assert_eq(t.deviation[c], c == 1 ? 50.0f : (float)deviation);
+        cr_assert_eq(t.std[c], c == 1 ? 50.0f : (float)std);
     }
 }
 
@@ -89,7 +89,7 @@ Test(transform, leaves_what_cannot_be_as_it_was)
     REFUSED(APL_E_NOTFOUND, "colour", NULL, t.field = "colour");
     REFUSED(APL_E_INVALID, "label", NULL, t.field = "label");
     REFUSED(APL_E_INVALID, "crop", NULL, t.crop_width = SIDE + 1);
-    REFUSED(APL_E_INVALID, "deviation", NULL, t.deviation[2] = -1);
+    REFUSED(APL_E_INVALID, "deviation", NULL, t.std[2] = -1);
     REFUSED(APL_E_INVALID, "from 0 to 1, not 1.5", NULL, t.flip_p = 1.5);
     REFUSED(APL_E_INVALID, "from 0 to 1, not -0.1", NULL, t.vertical_flip_p = -0.1);
     REFUSED(APL_E_INVALID, "from 0 to 1", NULL, t.vertical_flip_p = NAN);
@@ -178,20 +178,20 @@ Test(transform, takes_the_moments_of_what_is_read_where_there_is_no_train)
     int split = apl_store_find_split(fx.store, "part");
     for (unsigned f = DRAWN; f <= PLAIN; f++) {
         apl_transform t = APL_TRANSFORM_INIT;
-        double mean, deviation;
+        double mean, std;
         t.field = sorts[f].name, t.scale = APL_SCALE_NORMALISE, t.dtype = APL_F32;
         cr_assert_eq(apl_transform_complete(fx.store, "part", &t, NULL), APL_OK);
-        cr_assert_eq(apl_store_moments(fx.store, (unsigned)split, f, 1, &mean, &deviation), APL_OK);
+        cr_assert_eq(apl_store_moments(fx.store, (unsigned)split, f, 1, &mean, &std), APL_OK);
         cr_assert_eq(t.mean[1], (float)mean);
-        cr_assert_eq(t.deviation[1], f == PLAIN ? 1.0f : (float)deviation, "nothing is divided by 0");
+        cr_assert_eq(t.std[1], f == PLAIN ? 1.0f : (float)std, "nothing is divided by 0");
     }
 }
 
 Test(transform, finds_no_moments_in_a_train_of_nothing)
 {
     take_sorts(true);
-    REFUSED(APL_E_NOTFOUND, "no mean and deviation", "part", t.field = "drawn");
+    REFUSED(APL_E_NOTFOUND, "no mean and standard deviation", "part", t.field = "drawn");
     REFUSED(APL_E_INVALID, "channel 0", "part",
-            (t.field = "drawn", t.mean[0] = INFINITY, t.deviation[0] = 1));
-    REFUSED(APL_E_INVALID, "channel 0", "part", (t.field = "drawn", t.deviation[0] = INFINITY));
+            (t.field = "drawn", t.mean[0] = INFINITY, t.std[0] = 1));
+    REFUSED(APL_E_INVALID, "channel 0", "part", (t.field = "drawn", t.std[0] = INFINITY));
 }

@@ -90,10 +90,10 @@ static json_t *moments_json(const apl_store *store, unsigned split)
     json_t *fields = json_object();
     for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
         json_t *means = json_array(), *deviations = json_array();
-        double mean, deviation;
-        for (unsigned c = 0; apl_store_moments(store, split, i, c, &mean, &deviation) == APL_OK; c++) {
+        double mean, std;
+        for (unsigned c = 0; apl_store_moments(store, split, i, c, &mean, &std) == APL_OK; c++) {
             json_array_append_new(means, json_real(mean));
-            json_array_append_new(deviations, json_real(deviation));
+            json_array_append_new(deviations, json_real(std));
         }
         if (apl_store_field(store, i)->role == APL_INPUT && json_array_size(means))
             json_object_set_new(fields, shown(apl_store_field(store, i)->name),

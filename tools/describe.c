@@ -206,14 +206,14 @@ static int describe_classes(apl_store *store, const struct split_names *splits, 
 static void add_moments(struct table *table, const apl_store *store, unsigned field, unsigned split)
 {
     const apl_field *f = apl_store_field(store, field);
-    double mean, deviation;
-    for (unsigned c = 0; apl_store_moments(store, split, field, c, &mean, &deviation) == APL_OK; c++) {
+    double mean, std;
+    for (unsigned c = 0; apl_store_moments(store, split, field, c, &mean, &std) == APL_OK; c++) {
         if (!table->count)
             ADD_ROW(table, "field", "split", "channel", "mean", "deviation");
         char channel[16];
         snprintf(channel, sizeof channel, "%u", c);
         ADD_ROW(table, shown(f->name), shown(apl_store_split(store, split)->name), channel,
-                number_text("%.3f", mean), number_text("%.3f", deviation));
+                number_text("%.3f", mean), number_text("%.3f", std));
     }
 }
 

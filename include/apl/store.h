@@ -175,7 +175,7 @@ APL_API uint64_t apl_store_class_count(const apl_store *store, unsigned split, u
  * APL_E_NOTFOUND if the split, field or channel does not exist or the store holds no moments for it.
  */
 APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field,
-                                                  unsigned channel, double *mean, double *deviation);
+                                                  unsigned channel, double *mean, double *std);
 
 /* --------------------------------------------------------------------------------------------- batches */
 

@@ -169,10 +169,10 @@ class Store(_core.Store):
         found = self._moments(text("split", split), name)
         if not found:
             raise NotFoundError(
-                f"{self.path}: there are no mean and deviation of field {name} over split {split}"
+                f"{self.path}: there are no mean and standard deviation of field {name} over split {split}"
             )
-        mean, deviation = np.array(found).T
-        return mean.copy(), deviation.copy()
+        mean, std = np.array(found).T
+        return mean.copy(), std.copy()
 
     def class_counts(self, split: str, field: str | None = None) -> dict[str, int]:
         """How many records of a split have each class of a target (None: the first that has classes)."""

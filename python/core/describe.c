@@ -163,10 +163,10 @@ PyObject *store_skipped(PyObject *self, PyObject *unused)
 static PyObject *moment_list(const apl_store *store, unsigned split, unsigned field)
 {
     PyObject *list = PyList_New(0);
-    double mean, deviation;
-    for (unsigned c = 0; list && apl_store_moments(store, split, field, c, &mean, &deviation) == APL_OK;
+    double mean, std;
+    for (unsigned c = 0; list && apl_store_moments(store, split, field, c, &mean, &std) == APL_OK;
          c++) {
-        PyObject *pair = Py_BuildValue("dd", mean, deviation);
+        PyObject *pair = Py_BuildValue("dd", mean, std);
         if (!pair || PyList_Append(list, pair) < 0)
             Py_CLEAR(list);
         Py_XDECREF(pair);

@@ -165,7 +165,7 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
     if (done == 0)
         done = take_floats(dict, "mean", t->mean);
     if (done == 0)
-        done = take_floats(dict, "deviation", t->deviation);
+        done = take_floats(dict, "std", t->std);
     if (done == 0)
         done = take_followers(call->owners, dict, t);
     if (done == 0)

@@ -9,7 +9,7 @@
 static void describe(const apl_store *store)
 {
     const apl_info *info = apl_store_info(store);
-    double mean, deviation;
+    double mean, std;
     uint64_t records = 0;
     for (unsigned s = 0; s < info->splits; s++) {
         const apl_split *split = apl_store_split(store, s);
@@ -17,8 +17,8 @@ static void describe(const apl_store *store)
         MUST(apl_store_find_split(store, split->name) == (int)s);
         for (unsigned f = 0; f < info->fields; f++) {
             apl_store_class_count(store, s, f, 1);
-            if (apl_store_moments(store, s, f, 0, &mean, &deviation) == APL_OK)
-                MUST(deviation >= 0);
+            if (apl_store_moments(store, s, f, 0, &mean, &std) == APL_OK)
+                MUST(std >= 0);
         }
     }
     MUST(records == info->records);

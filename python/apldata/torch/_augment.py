@@ -96,10 +96,10 @@ class Augment:
         """The numbers that values are multiplied by and to which they are added, and what comes of all 256
         values; in float32, as the library has them."""
         channels = self.channels
-        mean, deviation = (np.array(self.settings[key], np.float32) for key in ("mean", "deviation"))
+        mean, std = (np.array(self.settings[key], np.float32) for key in ("mean", "std"))
         scaled = self.settings["scale"]
         if scaled == _core.APL_SCALE_NORMALISE:
-            scale, bias = np.float32(1) / deviation, -mean / deviation
+            scale, bias = np.float32(1) / std, -mean / std
         else:
             scale = np.full(
                 channels, 1 / np.float32(255) if scaled == _core.APL_SCALE_UNIT else 1, np.float32

@@ -59,7 +59,7 @@ class Normalize(Transform):
                 f"Normalize: mean and std go together; got mean={shown(self.mean)}, std={shown(self.std)}"
             )
         if self.mean is None or self.std is None:
-            return {"scale": _core.APL_SCALE_NORMALISE, "mean": [], "deviation": []}
+            return {"scale": _core.APL_SCALE_NORMALISE, "mean": [], "std": []}
         mean, std = per_channel("Normalize: mean", self.mean), per_channel("Normalize: std", self.std)
         if any(s <= 0 for s in std) or len(mean) != len(std):
             wanted = (
@@ -76,7 +76,7 @@ class Normalize(Transform):
         return {
             "scale": _core.APL_SCALE_NORMALISE,
             "mean": [255 * m for m in mean],
-            "deviation": [255 * s for s in std],
+            "std": [255 * s for s in std],
         }
 
 

@@ -17,7 +17,7 @@ typedef enum apl_flip {
 } apl_flip;
 typedef enum apl_scale {
     APL_SCALE_UNIT = 0,      /* v / 255, in floating point */
-    APL_SCALE_NORMALISE = 1, /* (v - mean) / deviation, for each channel */
+    APL_SCALE_NORMALISE = 1, /* (v - mean) / std, for each channel */
     APL_SCALE_NONE = 2       /* v unchanged */
 } apl_scale;
 
@@ -52,7 +52,7 @@ typedef struct apl_transform {
      * the standard deviation is 0, both are taken from the split "train", or, if there is none, from the split that is
      * read. For JPEG images they are estimated from 256 images, evenly spaced over that split and cropped as by this
      * transform. */
-    float mean[APL_MAX_CHANNELS], deviation[APL_MAX_CHANNELS];
+    float mean[APL_MAX_CHANNELS], std[APL_MAX_CHANNELS];
     apl_dtype
         dtype; /* APL_F32, APL_F16, APL_BF16, or APL_U8 (or 0), which is neither scaled nor normalised */
     apl_layout layout;      /* has no effect on images of shape {H, W} */
@@ -101,7 +101,7 @@ typedef struct apl_placement {
  *
  *   - pad all sides with 0, or with reflections that do not repeat the edge; take the crop; flip it;
  *   - u8: the values are the result. f32: v * a + b, in float, rounded after each operation; a is 1/255 and b is 0
- *     (APL_SCALE_UNIT), or a is 1/deviation and b is -mean/deviation (APL_SCALE_NORMALISE), or a is 1 and b is 0. f16
+ *     (APL_SCALE_UNIT), or a is 1/std and b is -mean/std (APL_SCALE_NORMALISE), or a is 1 and b is 0. f16
  *     and bf16: the same, rounded to nearest even;
  *   - set to 0 the part of the result that the square of side `cutout` covers.
  *
