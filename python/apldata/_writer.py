@@ -97,6 +97,9 @@ class Writer:
         shuffle: a seed: store the records of each split in a keyed random order.
         codec, level, block_records: see ``apl_writer_options`` in ``apl.h``; None and 0: chosen by size.
         progress: called with (records, raw_bytes, stored_bytes) while the store is read back.
+        keep_files: store JPEGs as they came. By default those of fields of the media type "image/jpeg" are
+            stored without loss in a form of which readers decode only the parts under a crop, and restored to
+            the byte when asked for.
 
     Raises:
         ExistsError: there is a store already, and `replace` is False.
@@ -119,6 +122,7 @@ class Writer:
         block_records: int = 0,
         source: str = "",
         progress: Callable[[int, int, int], object] | None = None,
+        keep_files: bool = False,
     ) -> None:
         self.fields = declared(schema)
         self._first_split, self._members = text("split", split), 0
@@ -143,16 +147,18 @@ class Writer:
         self._unsaved = Unsaved(os.fsdecode(path))
         weakref.finalize(self, self._unsaved.tell)
         try:
-            self._describe(source)
+            self._describe(source, bool(flag("keep_files", keep_files)))
         except BaseException:
             self._core.close()
             raise
 
-    def _describe(self, source: str) -> None:
+    def _describe(self, source: str, keep_files: bool) -> None:
         for f in self.fields:
             self._core.add_field(f.name, f.dtype, MARKS[f.mark], f.shape)
             if f.media is not None:
                 self._core.set_media(f.name, f.media)
+            if f.media == "image/jpeg" and not keep_files:
+                self._core.set_indexed(f.name)
             if f.classes:
                 self._core.set_classes(f.name, f.classes)
         if source:

@@ -37,6 +37,7 @@ class Field:
         codec: how it is stored, with `level`; chosen when the store was made.
         media: the media type of a kept field, such as "image/jpeg": its values are files, stored byte for
             byte as they came; or None. The dtype of such a field is "u8", its shape (-1,).
+        indexed: how many of these are JPEGs with an index, of which crops are decoded without the rest.
         raw_bytes, stored_bytes: of all values, decoded and as stored.
         digest: SHA-256 over all values in the order of ids, in hexadecimal.
     """
@@ -52,6 +53,7 @@ class Field:
     stored_bytes: int = 0
     digest: str = ""
     media: str | None = None
+    indexed: int = 0
 
     @property
     def is_picture(self) -> bool:

@@ -165,6 +165,17 @@ static PyObject *set_media(PyObject *self, PyObject *args)
     return writer ? finish(w, apl_writer_set_media(writer, field, media, &err), &err) : NULL;
 }
 
+static PyObject *set_indexed(PyObject *self, PyObject *args)
+{
+    struct py_writer *w = (struct py_writer *)self;
+    const char *field;
+    apl_error err;
+    if (!PyArg_ParseTuple(args, "s:set_indexed", &field))
+        return NULL;
+    apl_writer *writer = writer_use(w);
+    return writer ? finish(w, apl_writer_set_indexed(writer, field, &err), &err) : NULL;
+}
+
 static PyObject *set_classes(PyObject *self, PyObject *args)
 {
     struct py_writer *w = (struct py_writer *)self;
@@ -409,6 +420,7 @@ static PyObject *progress(PyObject *self, PyObject *unused)
 static PyMethodDef methods[] = {
     {"add_field", add_field, METH_VARARGS, "add_field(name, dtype, role, shape)"},
     {"set_media", set_media, METH_VARARGS, "set_media(field, media): its values are files"},
+    {"set_indexed", set_indexed, METH_VARARGS, "set_indexed(field): its JPEGs are indexed"},
     {"set_classes", set_classes, METH_VARARGS, "set_classes(field, names)"},
     {"set_source", set_source, METH_VARARGS, "set_source(format, sha256=None)"},
     {"skipped", skipped, METH_VARARGS, "skipped(path, why): a file of the source was left out"},

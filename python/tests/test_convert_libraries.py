@@ -73,15 +73,44 @@ def test_media_types(tmp_path: Path) -> None:
 def test_bad_images_are_refused_or_listed(tmp_path: Path) -> None:
     rows = [{"image": file(n), "label": n} for n in range(6)]
     rows[2]["image"] = rows[2]["image"][:-40]
-    rows[4]["image"] = file(4, "PNG")
+    rows[4]["image"] = b"%PDF-1.7"
     with pytest.raises(apldata.SourceError, match=r"list: train, row 2, column image: JPEG: Premature end"):
         made(rows, tmp_path / "a")
-    with pytest.raises(apldata.SourceError, match=r"row 4, column image: holds image/png.*more than the 1"):
+    with pytest.raises(
+        apldata.SourceError, match=r"row 4, column image: holds application/pdf.*more than the 1"
+    ):
         made(rows, tmp_path / "b", skip_bad=1)
     store = made(rows, tmp_path / "c", skip_bad=2)
     assert store.to_numpy()["label"].tolist() == [0, 1, 3, 5]
     assert [one.path for one in store.skipped] == ["train, row 2", "train, row 4"]
     assert len(made([rows[0], rows[2]], tmp_path / "d", check=False)) == 2
+
+
+def test_other_images_among_jpegs_follow_the_rules_of_folders(tmp_path: Path) -> None:
+    jpegs, others = [{"f": file(n)} for n in range(3)], [{"f": file(n, "PNG")} for n in range(3)]
+    with pytest.warns(apldata.IngestWarning, match=r"re-encoded as JPEG at quality 100 \(lossy\): 3$"):
+        apldata.convert(jpegs + others, tmp_path / "a")
+    with apldata.Store(tmp_path / "a") as store:
+        assert store.schema["f"].media == "image/jpeg" and bytes(store[0]["f"]) == jpegs[0]["f"]
+        stored = np.asarray(Image.open(io.BytesIO(bytes(store[4]["f"])))).astype(int)
+        assert np.abs(stored - pixels(1)).max() <= 4 and store[4]["f_shape"].tolist() == [3, 16, 20]
+    decoded = made(jpegs[:2] + others, tmp_path / "b")
+    assert types_of(decoded)["f"] == "u8[-1,-1,-1]"
+    kept = made(jpegs + others, tmp_path / "c", keep_bytes=True)
+    assert bytes(kept[4]["f"]) == others[1]["f"] and kept.schema["f"].media == "application/octet-stream"
+
+
+def test_jpegs_are_indexed_unless_that_is_refused(tmp_path: Path) -> None:
+    rows = [{"image": file(n, width=300)} for n in range(4)]
+    indexed, plain = made(rows, tmp_path / "a"), made(rows, tmp_path / "b", keep_files=True)
+    assert [indexed.schema["image"].indexed, plain.schema["image"].indexed] == [4, 0]
+    assert indexed.content_digest == plain.content_digest
+    assert [bytes(one["image"]) for one in indexed] == [row["image"] for row in rows]
+    schema = [apldata.Field("image", "u8", media="image/jpeg")]
+    for keep in (False, True):
+        with apldata.Writer(tmp_path / "w", schema, keep_files=keep, replace=True) as writer:
+            writer.extend(image=[row["image"] for row in rows])
+        assert apldata.Store(tmp_path / "w").schema["image"].indexed == (0 if keep else 4)
 
 
 def test_images_of_pillow(tmp_path: Path) -> None:

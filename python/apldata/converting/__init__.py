@@ -136,14 +136,18 @@ class _Conversion:
                 appender.take(part, _chained(first if number == at else [], given))
             if appender.records == 0:
                 raise InvalidError("no row is left: all have been left out")
+        self._tell_notes([note for maker in makers for note in maker.notes()])
         return appender.records, appender.raw_bytes
 
     def _makers(self, part: Part, first: list[Chunk], pool: ThreadPoolExecutor) -> list[Maker]:
         columns = check_names(self._wanted, first[0])
         makers, notes = choose(self._wanted, part.told, _joined(first), columns, pool, part.outside)
+        self._tell_notes(notes)
+        return makers
+
+    def _tell_notes(self, notes: list[str]) -> None:
         for note in notes:
             warnings.warn(f"{self._source.name}: {note}", IngestWarning, stacklevel=5)
-        return makers
 
     def _reading(self, records: int, raw_bytes: int, stored: int) -> None:
         self._report("reading", records, raw_bytes, stored)
@@ -190,6 +194,7 @@ def convert(
     keep_bytes: bool | None = None,
     skip_bad: int = 0,
     check: bool = True,
+    keep_files: bool = False,
     workers: int = 0,
     progress: bool | Callable[[Progress], object] = False,
     replace: bool = False,
@@ -222,11 +227,13 @@ def convert(
             text whose values are names of classes: ``["label"]``, for which the source is read twice.
         missing: what to do where a value is missing (None): None refuses the row, "skip" leaves it out, and a
             dict has values to put there, by fields.
-        keep_bytes: None keeps JPEG files as they are, and decodes other images, whose pixels are stored
-            without loss; True keeps all files; False decodes all images. Images other than JPEG need Pillow.
+        keep_bytes: None keeps JPEG files, and makes JPEGs at quality 100 of other images among them; where
+            most are no JPEGs, all are decoded, and their pixels stored without loss. True keeps all files as
+            they are; False decodes all images. Images other than JPEG need Pillow.
         skip_bad: this many rows whose file is bad, such as an image that does not decode, are left out, and
             listed in the store; the first beyond that is an error.
         check: decode each JPEG image once to see that it can be.
+        keep_files: store JPEGs as they came, without an index for crops: see `Writer`.
         workers: processes that make the rows of a dataset with ``__getitem__``, where that is slow. Rows keep
             their order.
         progress: True shows a bar on stderr; a function is called with a `Progress`.
@@ -252,7 +259,8 @@ def convert(
     rules = Rules(missing, whole("skip_bad", skip_bad))
     replace = bool(flag("replace", replace)) or bool(flag("force", force))
     options = {"replace": replace, "shuffle": shuffle, "threads": threads,
-               "codec": codec, "level": level, "block_records": block_records}  # fmt: skip
+               "codec": codec, "level": level, "block_records": block_records,
+               "keep_files": bool(flag("keep_files", keep_files))}  # fmt: skip
     path, workers = path_of("db", db), whole("workers", workers, 0, 1024)
     threads_of(threads)
     began = time.monotonic()

@@ -190,7 +190,8 @@ class _Chooser:
         pictures = any(isinstance(value, Picture) for value in values)
         medias, keep = self._medias(values, outside), self._wanted.keep_bytes
         are_images = 2 * sum(count for media, count in medias.items() if is_image(media)) > medias.total()
-        decode = keep is False or (keep is None and "image/jpeg" not in medias)
+        few = 2 * medias["image/jpeg"] < sum(count for media, count in medias.items() if is_image(media))
+        decode = keep is False or (keep is None and (few or "image/jpeg" not in medias))
         if told.media is None and (pictures or (are_images and decode)):
             return self._pixels(column, name, told, values, outside)
         media = next(iter(medias)) if len(medias) == 1 else BYTES
@@ -202,6 +203,7 @@ class _Chooser:
         shapes = self._shapes(name) if media == "image/jpeg" else None
         maker = Files(column, field, paths, shapes, outside, self._pool)
         maker.check = self._wanted.check
+        maker.recode = keep is None and are_images and told.media is None
         return maker
 
     def _beside(self, field: Field) -> Field | None:
@@ -233,7 +235,8 @@ class _Chooser:
                 (picture for picture in made if isinstance(picture, str)), "nothing but missing values"
             )
             raise InvalidTypeError(f"column {column}: {bad}")
-        of_rows = found(good) if of_pillow else _as_folders(found(good))
+        jpegs = self._wanted.keep_bytes is None and "image/jpeg" in self._medias(values, outside)
+        of_rows = found(good) if of_pillow else _as_folders(found(good), jpegs)
         if of_rows.refused:
             raise _refuse(column, name, of_rows.refused, len(values))
         told = dataclasses.replace(told, is_file=False, media=None)
@@ -242,11 +245,12 @@ class _Chooser:
         return Pixels(column, field, *beside, outside, self._pool)
 
 
-def _as_folders(told: Told) -> Told:
-    """The shapes that aplingest gives images in folders: channels first, and all of one shape or none."""
+def _as_folders(told: Told, jpegs: bool) -> Told:
+    """The shapes that aplingest gives images in folders: channels first, and all of one shape or none; none
+    where there are JPEGs among them."""
     shape = told.shape or ()
     shape = (1, *shape) if len(shape) == 2 else shape
-    return dataclasses.replace(told, shape=(-1,) * len(shape) if -1 in shape else shape)
+    return dataclasses.replace(told, shape=(-1,) * len(shape) if -1 in shape or jpegs else shape)
 
 
 def choose(

@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--fill", metavar="NAME=JSON", type=_pair, action="append", default=[],
         help="a value for rows that lack one in this field")  # fmt: skip
     add("--keep-bytes", action="store_true", help="keep all files, also images other than JPEG")
+    add("--keep-files", action="store_true", help="store JPEGs as they came, without an index for crops")
     add("--decode", action="store_true", help="store the pixels of all images")
     add("--skip-bad", metavar="N", type=int, default=0, help="leave out up to N bad images")
     add("--no-check", action="store_true", help="keep images without decoding each once")
@@ -110,9 +111,9 @@ def _options(parser: argparse.ArgumentParser, given: argparse.Namespace) -> dict
         "split": given.split, "fields": _fields(given.fields), "types": dict(given.type) or None,
         "classes": named or list(classes) or None, "missing": given.missing or fill or None,
         "keep_bytes": True if given.keep_bytes else False if given.decode else None,
-        "skip_bad": given.skip_bad, "check": not given.no_check, "threads": given.threads,
-        "block_records": given.block_records, "level": given.level, "codec": given.codec,
-        "shuffle": given.shuffle, "replace": given.force,
+        "skip_bad": given.skip_bad, "check": not given.no_check, "keep_files": given.keep_files,
+        "threads": given.threads, "block_records": given.block_records, "level": given.level,
+        "codec": given.codec, "shuffle": given.shuffle, "replace": given.force,
     }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from .._arguments import shown
 from .._errors import Error, InvalidTypeError, SourceError
 from ..schema import Field
 from ._found import number_of
-from ._pictures import BYTES, File, Picture, decoded, media_of
+from ._pictures import BYTES, File, Picture, as_jpeg, decoded, is_image, media_of
 from ._told import Column
 
 Values = dict[str, Column]  # of each field
@@ -43,6 +43,10 @@ class Maker:
     @property
     def beside(self) -> list[Field]:
         """The fields that belong to its own."""
+        return []
+
+    def notes(self) -> list[str]:
+        """What the caller ought to know, at the end."""
         return []
 
     def make(self, values: Column, wrong: Wrongs) -> Values:
@@ -138,9 +142,25 @@ class OfFiles(Numbers):
 
 
 class Files(OfFiles):
-    """Files that are kept, byte for byte. `check`: each JPEG is decoded, to see that it can be."""
+    """Files that are kept, byte for byte.
+
+    Attributes:
+        check: each JPEG is decoded, to see that it can be.
+        recode: other images than JPEGs become such.
+    """
 
     check = True
+    recode = False
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._recoded: list[None] = []  # one for each; threads append
+
+    def notes(self) -> list[str]:
+        count = len(self._recoded)
+        return (
+            [f"images that are no JPEGs, re-encoded as JPEG at quality 100 (lossy): {count}"] if count else []
+        )
 
     def _read(self, value: Any) -> tuple[Any, tuple[int, ...], str | None]:
         none = (0, 0, 0)
@@ -153,6 +173,8 @@ class Files(OfFiles):
             return data, none, "is empty"
         if self.field.media in (BYTES, media) and media != "image/jpeg":
             return data, none, None
+        if self.recode and is_image(media) and media != "image/jpeg":
+            return self._as_jpeg(data)
         if self.field.media not in (BYTES, media):
             what = "holds no file that is known" if media == BYTES else f"holds {media}"
             return data, none, f"{what}, and the field keeps {self.field.media}"
@@ -160,6 +182,15 @@ class Files(OfFiles):
             return data, _core.jpeg_check(data, self.check), None
         except Error as error:
             return data, none, str(error)
+
+    def _as_jpeg(self, data: bytes) -> tuple[Any, tuple[int, ...], str | None]:
+        try:
+            file = as_jpeg(decoded(data).pixels)
+            shape = _core.jpeg_check(file, False)
+        except Error as error:
+            return data, (0, 0, 0), str(error)
+        self._recoded.append(None)
+        return file, shape, None
 
 
 class Pixels(OfFiles):

@@ -133,6 +133,28 @@ def _deep_colour(data: bytes) -> bool:
     return depth == 16 and kind != 0
 
 
+def as_jpeg(pixels: np.ndarray) -> bytes:
+    """A JPEG file of pixels, at quality 100 with full chroma; 16 bits become 8, and alpha goes."""
+    from PIL import Image
+
+    planes = pixels[None] if pixels.ndim == 2 else pixels
+    if planes.dtype not in (np.uint8, np.uint16):
+        raise UnsupportedError(
+            f"pixels of type {planes.dtype} cannot become a JPEG: keep_bytes=True keeps the file"
+        )
+    if planes.dtype == np.uint16:
+        planes = ((planes.astype(np.uint32) + 128) // 257).astype(np.uint8)
+    colour = planes[:3].transpose(1, 2, 0) if planes.shape[0] >= 3 else planes[0]
+    file = io.BytesIO()
+    try:
+        Image.fromarray(np.ascontiguousarray(colour)).save(
+            file, "JPEG", quality=100, subsampling=0, optimize=True
+        )
+    except (OSError, ValueError) as error:
+        raise UnsupportedError(f"cannot become a JPEG: {error}") from None
+    return file.getvalue()
+
+
 def decoded(data: bytes) -> Picture:
     """The pixels of a file.
 
