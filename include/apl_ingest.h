@@ -16,14 +16,14 @@
  *     be standard input.
  *
  *   - webdataset: tar archives whose files share keys, such as 17.jpg and 17.cls: each key is a record, each ending a field. Where
- *     no file is called like a source, its braces and wildcards are expanded, and a directory of shards stands for its archives.
- *   - idx: files as those of MNIST, plain or packed, or a directory of them: images and labels, for each split a pair.
+ *     no file has the name of a source, its braces and wildcards are expanded, and a directory of shards stands for its archives.
+ *   - idx: files such as MNIST's, plain or packed, or a directory of them: images and labels, a pair for each split.
  *   - npy: NumPy's .npy and .npz: arrays of equal length, each a field.
  *   - tfrecord: TFRecord files of tf.train.Example: each feature is a field.
  *   - tokens: streams of u16 or u32, or pairs of an index and data (.idx and .bin): each document is a record.
- *   - raw: any files, as bytes; only where it is asked for.
+ *   - raw: any files, as bytes; only if asked for.
  *   - list: tables in CSV, TSV or lines of JSON, with a column of paths of images, or without; each other column is a field
- *     whose type is told from all rows, or given.
+ *     whose type is inferred from all rows, or given.
  *
  * The format is detected from the contents; names only tell which files belong together. Nothing is extracted to disk, and nothing in a source
  * is ever executed.
@@ -65,8 +65,8 @@ typedef struct apl_ingest_options {
     /* Called for things worth knowing that are not errors, one line each. */
     void (*notice)(void *user, const char *message);
     const char *format; /* such as "folder"; NULL: told from the source */
-    uint64_t
-        skip_bad; /* this many files that are bad in themselves, such as images that do not decode, are left out */
+    /* At most this many files that are bad in themselves, such as images that do not decode, are left out. */
+    uint64_t skip_bad;
     /* Called for each of them, with its path and what is wrong with it. */
     void (*skipped)(void *user, const char *path, const char *why);
     int unchecked; /* 1: images are taken without decoding them once to see that they can be */
@@ -94,16 +94,16 @@ typedef struct apl_ingest_options {
     const char *images;
     /* 1 ... 100: re-encode all images in folders as JPEG of this quality, those that are JPEG files too; 0: do not. */
     int jpeg_quality;
-    /* Sizes in pixels, 0 meaning that there is no rule: resize images so that their shorter side is this long, or to this width and
+    /* Sizes in pixels; 0: no rule. Resize images so that their shorter side is this long, or to this width and
      * height; then those whose longer side is above max_side, so that it is that. Antialiased, as by a reader's Resize. A JPEG file
      * that is resized is re-encoded, at jpeg_quality or else 90; one that has the size already stays as it is. */
     uint32_t resize_short, resize_width, resize_height, max_side;
-    /* 1: images whose EXIF says that they are to be turned or mirrored are; JPEG files are re-encoded for that, at jpeg_quality or
+    /* 1: images are turned or mirrored as their EXIF says; JPEG files are re-encoded for that, at jpeg_quality or
      * else 95. */
     int orient;
     /* Of folders: names for their classes, lines such as "n01440764 tench, Tinca tinca": a folder, a blank, a name; or with a tab
-     * between. Every folder has a line; classes are numbered by folder all the same. `map_name` is what errors call them, as the
-     * file that they are from; NULL: something general. */
+     * between. Every folder has a line; classes are numbered by folder all the same. `map_name` is what errors call them,
+     * such as the file that they are from; NULL: a general term. */
     const char *const *map;
     size_t map_count;
     const char *map_name;

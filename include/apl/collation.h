@@ -21,10 +21,9 @@ extern "C" {
  * the reader is open, its tokens are padding.
  *
  * Opening a reader that packs reads the lengths of all records, which takes 4 bytes each, and for fields that are not
- * kept as long as decoding them. PACK is for strict order, without lanes or sampling.
+ * kept files as long as decoding them. PACK is for strict order, without lanes or sampling.
  *
- * The members that a way of collating does not name must be 0. Start from
- * APL_COLLATION_INIT.
+ * Members that a way of collating does not use must be 0. Start from APL_COLLATION_INIT.
  */
 typedef struct apl_collation {
     size_t size;
