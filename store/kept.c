@@ -15,8 +15,13 @@ static apl_status use_transcoder(struct block_coder *bc, apl_error *err)
 {
     if (bc->jpeg)
         return APL_OK;
-    bc->jpeg = calloc(1, sizeof *bc->jpeg);
-    return bc->jpeg ? transcoder_init(bc->jpeg, err) : fail_nomem(err);
+    struct transcoder *t = calloc(1, sizeof *t);
+    apl_status status = t ? transcoder_init(t, err) : fail_nomem(err);
+    if (status == APL_OK)
+        bc->jpeg = t;
+    else
+        free(t); /* half made, it would be taken for a whole one the next time */
+    return status;
 }
 
 void kept_free_coder(struct block_coder *bc)

@@ -30,7 +30,7 @@ $(TIDY_STAMPS): $(LINT_OUT)/%.tidy: %.c .clang-tidy tests/analysis.h
 	@touch $@
 
 # gcc 12 loses sight of memory that a structure owns, and takes it for lost. Leaks are looked for by clang's analyser,
-# by the address sanitizer, and by test_failing, which counts blocks.
+# by the address sanitizer, and by test_failing_*, which counts blocks.
 ANALYSER_EXCEPT := -Wno-analyzer-malloc-leak
 
 $(ANALYSER_STAMPS): $(LINT_OUT)/%.analysed: %.c tests/analysis.h

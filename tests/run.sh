@@ -444,7 +444,7 @@ suite_ecosystem()
 
 # What is worth running after each change: see make test. These unit tests take half of the CPU time of all, and wait for
 # make check, as do most cases of the command line.
-slow=' failing input pickle_damage '
+slow=' failing_collate failing_ingest failing_reader failing_store failing_writer input pickle_damage '
 quick_cases='help-apldata help-aplingest misuse-apldata misuse-aplingest misuse-bench get-errors get-listing get-raw get-text
              info info-json verify export-raw no-store'
 
