@@ -68,11 +68,11 @@ struct bit_writer {
     unsigned have;   /* of them, at most 7 */
 };
 
-/* Puts the n lowest bits of `bits`, at most 32, above which there are none. Without a branch: how many bits there are is hard to
+/* Puts the n lowest bits of `bits`, at most 56, above which there are none. Without a branch: how many bits there are is hard to
  * foresee. */
-static inline void bits_put(struct bit_writer *b, uint32_t bits, unsigned n)
+static inline void bits_put(struct bit_writer *b, uint64_t bits, unsigned n)
 {
-    uint64_t window = b->window | (uint64_t)bits << 1 << (63 - b->have - n), bytes;
+    uint64_t window = b->window | bits << 1 << (63 - b->have - n), bytes;
     b->have += n;
     bytes = __builtin_bswap64(window);
     memcpy(b->at, &bytes, sizeof bytes);

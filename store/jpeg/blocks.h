@@ -6,6 +6,7 @@
 #ifndef BLOCKS_H
 #define BLOCKS_H
 
+#include "cpu.h"
 #include "huffman.h"
 #include "scratch.h"
 
@@ -47,6 +48,7 @@ void blocks_free(struct blocks *b);
 
 /* The order in which a scan goes through blocks: all components together, by MCUs, or one alone, by blocks. */
 struct walk {
+    const struct blocks_kernels *kernels; /* of this machine */
     unsigned count;
     uint8_t component[BLOCKS_COMPONENTS], across[BLOCKS_COMPONENTS], down[BLOCKS_COMPONENTS];
     uint32_t columns, rows;
@@ -66,21 +68,28 @@ struct predictions {
     int of[BLOCKS_COMPONENTS];
 };
 
-/* Decodes MCU `column` of row `row` into its blocks; beyond the last column, into nothing. false: the bits are damaged, or are not
- * what would be written. */
-bool blocks_decode(struct blocks *b, const struct walk *w, const struct blocks_decoders *d, uint32_t row,
-                   uint32_t column, struct predictions *p, struct bit_reader *bits);
-
-/* Encodes it: beyond the last column, blocks of nothing. The writer has room for BLOCK_MOST_BYTES for each block. false: a value has
- * no code. */
-bool blocks_encode(const struct blocks *b, const struct walk *w, const struct blocks_encoders *e,
-                   uint32_t row, uint32_t column, struct predictions *p, struct bit_writer *bits);
-
 /* How often each symbol occurs, of the components of a walk; of those that count together the pointers are the same. */
 struct blocks_counts {
     uint32_t *dc[BLOCKS_COMPONENTS], *ac[BLOCKS_COMPONENTS];
 };
-void blocks_count(const struct blocks *b, const struct walk *w, const struct blocks_counts *c, uint32_t row,
+
+/* Each of MCU `column` of row `row`. */
+struct blocks_kernels {
+    /* Decodes it into its blocks; beyond the last column, or if `b` is NULL, into nothing. false: the bits are damaged, or are not
+     * what would be written. */
+    bool (*decode)(struct blocks *b, const struct walk *w, const struct blocks_decoders *d, uint32_t row,
+                   uint32_t column, struct predictions *p, struct bit_reader *bits);
+    /* Encodes it: beyond the last column, blocks of nothing. The writer has room for BLOCK_MOST_BYTES for each block. false: a value
+     * has no code. */
+    bool (*encode)(const struct blocks *b, const struct walk *w, const struct blocks_encoders *e,
+                   uint32_t row, uint32_t column, struct predictions *p, struct bit_writer *bits);
+    /* Adds to counts. */
+    void (*count)(const struct blocks *b, const struct walk *w, const struct blocks_counts *c, uint32_t row,
                   uint32_t column, struct predictions *p);
+};
+
+/* Those of a variant; the scalar ones for what was not built in. All give the same. */
+const struct blocks_kernels *blocks_kernels_for(enum cpu_variant variant);
+extern const struct blocks_kernels blocks_scalar, blocks_avx2;
 
 #endif

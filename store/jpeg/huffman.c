@@ -44,29 +44,16 @@ bool huffman_take(struct cursor *c, bool dc, struct huffman *code)
 
 /* -------------------------------------------------------------------------------------------- tables */
 
-/* The entry of all look-ups that begin with a code of n bits, of which `below` bits are left. */
-static void fill_fast(uint32_t *fast, unsigned n, uint8_t symbol, unsigned below)
-{
-    unsigned size = symbol & 15;
-    for (uint32_t k = 0; k < 1u << below; k++) {
-        fast[k] = n | (uint32_t)symbol << 8;
-        if (size > 0 && size <= below)
-            fast[k] =
-                (n + size) | (uint32_t)symbol << 8 | (uint32_t)huffman_value(k >> (below - size), size) << 16;
-    }
-}
-
 void huffman_decoder_make(const struct huffman *code, struct huffman_decoder *d)
 {
-    uint32_t next = 0, place = 0;
+    uint32_t next = 0, place = 0, *fast = d->fast;
     memset(d->fast, 0, sizeof d->fast);
     memcpy(d->symbols, code->symbols, sizeof d->symbols);
     for (unsigned n = 1; n <= HUFFMAN_LONGEST; n++) {
         d->first[n] = (int32_t)place - (int32_t)next;
         for (unsigned i = 0; i < code->counts[n - 1]; i++, next++, place++)
-            if (n <= HUFFMAN_FAST)
-                fill_fast(d->fast + ((size_t)next << (HUFFMAN_FAST - n)), n, code->symbols[place],
-                          HUFFMAN_FAST - n);
+            for (unsigned k = 0; n <= HUFFMAN_FAST && k < 1u << (HUFFMAN_FAST - n); k++)
+                *fast++ = huffman_entry(n, code->symbols[place]);
         d->end[n] = next << (HUFFMAN_LONGEST - n);
         next <<= 1;
     }
@@ -77,8 +64,10 @@ void huffman_encoder_make(const struct huffman *code, struct huffman_encoder *e)
     uint32_t next = 0, place = 0;
     memset(e->code, 0, sizeof e->code);
     for (unsigned n = 1; n <= HUFFMAN_LONGEST; n++, next <<= 1)
-        for (unsigned i = 0; i < code->counts[n - 1]; i++, next++, place++)
-            e->code[code->symbols[place]] = n << 16 | next;
+        for (unsigned i = 0; i < code->counts[n - 1]; i++, next++, place++) {
+            unsigned symbol = code->symbols[place], size = symbol & 15;
+            e->code[symbol] = (n + size) << HUFFMAN_CODED | next << size;
+        }
 }
 
 /* ------------------------------------------------------------------------------------------ best code */

@@ -24,41 +24,51 @@ bool huffman_take(struct cursor *c, bool dc, struct huffman *code);
 /* The code that makes the fewest bits of symbols that occur that often. Of two that occur as often the lower comes first. */
 void huffman_best(const uint32_t frequencies[256], struct huffman *code);
 
-/* What one look-up finds, of the next HUFFMAN_FAST bits: the bits of a code (the lowest byte), its symbol, and in the upper half
- * the value that follows it, if all of its bits are among them: then they count too. Of a value of no bits, or of more, there is
- * 0; of a longer code there is nothing. */
+/* What a look-up finds: the bits of a code, those of the code and the value that follows it, and the symbol; 0: there is no such
+ * code. The symbol's lower half is how many bits the value has. */
+static inline uint32_t huffman_entry(unsigned bits, uint8_t symbol)
+{
+    return bits | (bits + (symbol & 15)) << 8 | (uint32_t)symbol << 16;
+}
+static inline unsigned entry_code_bits(uint32_t entry)
+{
+    return entry & 0xff;
+}
+static inline unsigned entry_bits(uint32_t entry)
+{
+    return entry >> 8 & 0xff;
+}
+static inline unsigned entry_symbol(uint32_t entry)
+{
+    return entry >> 16;
+}
+
 struct huffman_decoder {
-    uint32_t fast[1 << HUFFMAN_FAST];
+    uint32_t fast[1 << HUFFMAN_FAST];  /* of the next bits: an entry, or 0 if the code is longer */
     uint32_t end[HUFFMAN_LONGEST + 1]; /* the first code of so many bits that is none, filled up to 16 bits */
     int32_t first[HUFFMAN_LONGEST + 1]; /* added to a code of so many bits, it gives its symbol's place */
     uint8_t symbols[256];
 };
 
+/* Of each symbol the code, with zeros for the bits of the value that follows it, and above HUFFMAN_CODED bits how many bits that is
+ * in all; 0: there is no such symbol. */
+#define HUFFMAN_CODED 27u
 struct huffman_encoder {
-    uint32_t code[256]; /* its bits << 16 | the code; 0: there is no such symbol */
+    uint32_t code[256];
 };
 
 /* Of codes that are right. */
 void huffman_decoder_make(const struct huffman *code, struct huffman_decoder *d);
 void huffman_encoder_make(const struct huffman *code, struct huffman_encoder *e);
 
-/* The symbol of a code that one look-up does not find; -1: there is no such code. The window must have 16 bits. */
-static inline int huffman_symbol(const struct huffman_decoder *d, struct bit_reader *b)
+/* The entry of a code that one look-up does not find. The window must have 16 bits. */
+static inline uint32_t huffman_long(const struct huffman_decoder *d, const struct bit_reader *b)
 {
     uint32_t code = bits_peek(b, HUFFMAN_LONGEST);
     for (unsigned n = HUFFMAN_FAST + 1; n <= HUFFMAN_LONGEST; n++)
-        if (code < d->end[n]) {
-            bits_skip(b, n);
-            return d->symbols[(int32_t)(code >> (HUFFMAN_LONGEST - n)) + d->first[n]];
-        }
-    return -1;
-}
-
-/* What `size` bits stand for, 1 ... 11: the upper half of them are positive. */
-static inline int huffman_value(uint32_t bits, unsigned size)
-{
-    int negative = (int)(bits >> (size - 1)) - 1; /* all ones, or 0 */
-    return (int)bits - (negative & ((1 << size) - 1));
+        if (code < d->end[n])
+            return huffman_entry(n, d->symbols[(int32_t)(code >> (HUFFMAN_LONGEST - n)) + d->first[n]]);
+    return 0;
 }
 
 #endif

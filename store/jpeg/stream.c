@@ -6,6 +6,7 @@ enum marker {
     MARKER_SOF1 = 0xc1, /* sequential */
     MARKER_DHT = 0xc4,
     MARKER_SOI = 0xd8,
+    MARKER_EOI = 0xd9,
     MARKER_SOS = 0xda,
     MARKER_DQT = 0xdb,
     MARKER_DRI = 0xdd,
@@ -210,4 +211,9 @@ bool stream_next_scan(struct stream *s, struct cursor *c)
 bool stream_is_covered(const struct stream *s)
 {
     return s->covered == (1u << s->frame.components) - 1;
+}
+
+bool stream_ends(const struct cursor *c)
+{
+    return cursor_left(c) >= 2 && c->at[0] == 0xff && c->at[1] == MARKER_EOI;
 }

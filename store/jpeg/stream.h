@@ -44,9 +44,17 @@ bool stream_next_scan(struct stream *s, struct cursor *c);
 bool stream_is_covered(const struct stream *s);
 
 /* Decodes the scan from the front of `c`, which then stands behind it. The bits that fill up the last byte of each restart interval
- * are appended to `pads`, a byte each. `plain` is memory to work in. false: it is not taken; or a buffer failed. */
+ * are appended to `pads`, a byte each. `plain` is memory to work in. Without `blocks` coefficients are only checked. false: it is not
+ * taken; or a buffer failed. */
 bool stream_decode(struct stream *s, struct cursor *c, struct blocks *blocks, struct buffer *plain,
                    struct buffer *pads);
+
+/* Is the file whole, and of the kind that is taken? Then a decoder that takes its header decodes it without a
+ * warning; otherwise it may give one. False too if memory is short. */
+bool stream_is_sound(const uint8_t *file, size_t size);
+
+/* Does the file end here? */
+bool stream_ends(const struct cursor *c);
 
 /* What fills up last bytes: bits of one kind, or the lowest of the bytes of a list. */
 struct pads {

@@ -81,7 +81,7 @@ bool stream_decode(struct stream *s, struct cursor *c, struct blocks *blocks, st
         struct bit_reader bits = bits_over(plain->data, plain->size);
         uint32_t row = (uint32_t)(first / w.columns), column = (uint32_t)(first % w.columns);
         for (uint64_t k = first; k < end; k++) {
-            if (!blocks_decode(blocks, &w, &d.of, row, column, &p, &bits) || bits_left(&bits) < 0)
+            if (!w.kernels->decode(blocks, &w, &d.of, row, column, &p, &bits) || bits_left(&bits) < 0)
                 return false;
             if (++column == w.columns)
                 column = 0, row++;
@@ -92,6 +92,19 @@ bool stream_decode(struct stream *s, struct cursor *c, struct blocks *blocks, st
         take_padding(s, plain->data[plain->size - 1], (unsigned)left, pads);
     }
     return !pads->failed;
+}
+
+bool stream_is_sound(const uint8_t *file, size_t size)
+{
+    struct stream s = {.scans = 0};
+    struct cursor c = cursor_over(file, size);
+    struct buffer plain = {.data = NULL}, pads = {.data = NULL};
+    bool ok = true;
+    while (ok && (s.scans == 0 || !stream_is_covered(&s)))
+        ok = stream_next_scan(&s, &c) && stream_decode(&s, &c, NULL, &plain, &pads);
+    buffer_free(&plain);
+    buffer_free(&pads);
+    return ok && stream_ends(&c);
 }
 
 /* ---------------------------------------------------------------------------------------------- encoding */
@@ -137,7 +150,7 @@ static bool encode_interval(const struct walk *w, const struct blocks *blocks, c
         if (plain->size > most || !buffer_reserve(plain, (size_t)BLOCKS_MOST * BLOCK_MOST_BYTES))
             return false;
         bits.at = plain->data + plain->size;
-        if (!blocks_encode(blocks, w, &e->of, row, column, &p, &bits))
+        if (!w->kernels->encode(blocks, w, &e->of, row, column, &p, &bits))
             return false;
         plain->size = (size_t)(bits.at - plain->data);
         if (++column == w->columns)

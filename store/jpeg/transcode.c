@@ -52,7 +52,7 @@ static bool read_scans(struct transcoder *t, struct cursor *c, struct file_parts
             return false;
     }
     parts->tail = *c;
-    return s->scans == 1 || (cursor_left(c) >= 2 && c->at[0] == 0xff && c->at[1] == 0xd9);
+    return s->scans == 1 || stream_ends(c);
 }
 
 /* ---------------------------------------------------------------------------------------------- tables */
@@ -108,7 +108,7 @@ static void count_symbols(const struct blocks *blocks, const struct walk *w, uns
         for (uint32_t first = 0; first < w->columns; first += mcus) {
             struct predictions p = {{0}};
             for (uint32_t i = 0; i < mcus; i++)
-                blocks_count(blocks, w, &counts, row, first + i, &p);
+                w->kernels->count(blocks, w, &counts, row, first + i, &p);
         }
 }
 
@@ -147,7 +147,7 @@ static bool put_mcus(const struct blocks *blocks, const struct walk *w, const st
     }
     bits.at = out->data + out->size;
     for (uint32_t i = 0; i < mcus; i++)
-        ok &= blocks_encode(blocks, w, &e, row, first + i, &p, &bits);
+        ok &= w->kernels->encode(blocks, w, &e, row, first + i, &p, &bits);
     bits_flush(&bits, 0xff);
     out->size = (size_t)(bits.at - out->data);
     return ok;

@@ -37,7 +37,7 @@ static bool read_segments(struct blocks *blocks, const struct indexed *x, const 
             struct bit_reader bits = bits_over(at, length);
             struct predictions p = {{0}};
             for (uint32_t i = 0; i < x->mcus; i++)
-                if (!blocks_decode(blocks, w, &d->of, row, s * x->mcus + i, &p, &bits))
+                if (!w->kernels->decode(blocks, w, &d->of, row, s * x->mcus + i, &p, &bits))
                     return false;
             if (bits_left(&bits) < 0 || bits_left(&bits) > 7)
                 return false;
