@@ -1,5 +1,5 @@
 /* Blocks that could not be read: see bad_blocks.h. */
-#include "reader.h"
+#include "token_windows.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ bool bad_blocks_meet(apl_reader *r, uint32_t index)
 {
     struct bad_blocks *bad = &r->bad;
     if (!bad->known[index])
-        bad->records += r->subset.block[index].count;
+        bad->records += windows_block_records(r, index);
     bad->known[index] = 1;
     return r->options.skip_corrupt && bad->records <= r->options.skip_corrupt;
 }

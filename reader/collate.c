@@ -11,6 +11,7 @@
 #include "photos.h"
 #include "sizes.h"
 #include "values.h"
+#include "windowed.h"
 
 #include <stdlib.h>
 
@@ -224,6 +225,8 @@ static apl_status collate_varying(struct worker *w, struct job *job, unsigned f,
         return graph_edges(w, job, f, err);
     if (how == APL_COLLATE_PACK)
         return packed_collate(w, job, f, err);
+    if (how == APL_COLLATE_WINDOWS)
+        return windowed_collate(w, job, f, err);
     return collate_ragged(w, job, f, err);
 }
 
@@ -304,6 +307,8 @@ apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
         packed_list(r, job);
     else
         list_rows(r, job);
+    if (r->options.windows.length)
+        windowed_list(r, job);
     apl_status status;
     do {
         w->undecoded = NOT_UNDECODED;

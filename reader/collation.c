@@ -4,6 +4,7 @@
 #include "exactly.h"
 #include "packing.h"
 #include "sized.h"
+#include "token_windows.h"
 
 /* ---------------------------------------------------------------------------------------------- asking */
 
@@ -13,13 +14,31 @@ static const char *const names[] = {[APL_COLLATE_NONE] = "none",
                                     [APL_COLLATE_PACK] = "pack",
                                     [APL_COLLATE_NODES] = "nodes",
                                     [APL_COLLATE_EDGES] = "edges",
-                                    [APL_COLLATE_EDGE_INDEX] = "edge_index"};
-#define LAST_WAY APL_COLLATE_EDGE_INDEX
+                                    [APL_COLLATE_EDGE_INDEX] = "edge_index",
+                                    [APL_COLLATE_WINDOWS] = "windows"};
+#define LAST_WAY APL_COLLATE_WINDOWS
+
+static apl_status check_windows(const char *field, const apl_collation *asked, apl_error *err)
+{
+    bool sizes = asked->length && asked->length <= INT32_MAX && asked->stride <= INT32_MAX;
+    if (!sizes || asked->fill != 0 || asked->truncate)
+        return fail(
+            err, APL_E_INVALID,
+            "field %s: windows want a length, 1 to 2^31 - 1, a stride of as much at most, and neither fill "
+            "nor truncate",
+            field);
+    return APL_OK;
+}
 
 /* Members that another way of collating has. */
 static apl_status check_meaning(const char *field, const apl_collation *asked, apl_error *err)
 {
     bool pads = asked->how == APL_COLLATE_PAD, packs = asked->how == APL_COLLATE_PACK;
+    if (asked->how == APL_COLLATE_WINDOWS)
+        return check_windows(field, asked, err);
+    if (asked->stride || asked->join)
+        return fail(err, APL_E_INVALID, "field %s: stride and join have no meaning for %s", field,
+                    names[asked->how]);
     if (packs && (asked->length == 0 || asked->length > INT32_MAX || asked->truncate))
         return fail(err, APL_E_INVALID,
                     "field %s: pack wants the length of a row, 1 to 2^31 - 1, and no truncate", field);
@@ -91,6 +110,23 @@ static apl_status take_pack(struct reader_options *o, unsigned field, const apl_
     return collation_add_part(o, field, APL_PART_POSITIONS, (size_t)c->length * sizeof(int32_t), err);
 }
 
+static apl_status take_windows(struct reader_options *o, unsigned field, const apl_field *f,
+                               const apl_collation *asked, apl_error *err)
+{
+    struct windows *w = &o->windows;
+    uint64_t stride = asked->stride ? asked->stride : asked->length;
+    if (row_value_bytes(f, asked->length) == 0)
+        return fail(err, APL_E_INVALID, "field %s: windows of length %llu are larger than %u bytes", f->name,
+                    (unsigned long long)asked->length, APL_MAX_VALUE);
+    if (w->length && (w->length != asked->length || w->stride != stride || w->join != (asked->join != 0)))
+        return fail(err, APL_E_INVALID, "field %s: has other windows than another field", f->name);
+    w->field = w->length ? w->field : field;
+    w->length = asked->length;
+    w->stride = stride;
+    w->join = asked->join != 0;
+    return APL_OK;
+}
+
 static bool is_edge_index(const apl_field *f)
 {
     bool either = f->ndim == 2 && (f->shape[0] == 2 || f->shape[1] == 2);
@@ -144,6 +180,8 @@ static apl_status take_collation(apl_reader *r, const apl_collation *asked, apl_
                     apl_dtype_name(f->dtype), asked->fill);
     if (c->how == APL_COLLATE_PACK)
         return take_pack(o, field, f, c, err);
+    if (c->how == APL_COLLATE_WINDOWS)
+        return take_windows(o, field, f, asked, err);
     if (c->how >= APL_COLLATE_NODES)
         return graph_take(o, field, f, c, err);
     return c->how == APL_COLLATE_PAD ? take_pad(o, field, f, c, err) : APL_OK;
@@ -162,21 +200,40 @@ apl_status collation_resolve(apl_reader *r, const apl_reader_options *asked, apl
     return APL_OK;
 }
 
-/* Only packed fields are read. */
-static apl_status check_packed(apl_reader *r, const apl_reader_options *asked, bool *packed, apl_error *err)
+/* Where rows are not records, only fields that are collated in this way are read. */
+static apl_status read_alone(apl_reader *r, const apl_reader_options *asked, unsigned first, bool *alike,
+                             apl_error *err)
 {
     struct reader_options *o = &r->options;
+    apl_collate how = o->collations[first].how;
+    const char *made = how == APL_COLLATE_PACK ? "packed" : "windowed";
     for (unsigned f = 0; f < r->schema->count; f++) {
-        packed[f] = o->collations[f].how == APL_COLLATE_PACK;
-        if (o->wanted[f] && !packed[f] && (asked->fields || o->collations[f].how || o->transforms[f].size))
-            return fail(err, APL_E_INVALID,
-                        "field %s: is not packed, as field %s is: rows are of all or of none",
-                        r->schema->fields[f].name, r->schema->fields[o->pack.field].name);
-        o->wanted[f] = packed[f];
+        alike[f] = o->collations[f].how == how;
+        if (o->wanted[f] && !alike[f] && (asked->fields || o->collations[f].how || o->transforms[f].size))
+            return fail(err, APL_E_INVALID, "field %s: is not %s, as field %s is: rows are of all or of none",
+                        r->schema->fields[f].name, made, r->schema->fields[first].name);
+        o->wanted[f] = alike[f];
     }
+    return APL_OK;
+}
+
+static apl_status finish_packed(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    const struct reader_options *o = &r->options;
+    bool packed[APL_MAX_FIELDS];
+    TRY(read_alone(r, asked, o->pack.field, packed, err));
     if (o->free_order || o->plan.lanes > 1 || o->plan.sampler)
         return fail(err, APL_E_INVALID, "pack is for strict order, without lanes or sampling");
-    return APL_OK;
+    return packing_open(r, packed, err);
+}
+
+static apl_status finish_windows(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+{
+    bool windowed[APL_MAX_FIELDS];
+    TRY(read_alone(r, asked, r->options.windows.field, windowed, err));
+    if (r->options.plan.sampler)
+        return fail(err, APL_E_INVALID, "windows are not for sampling");
+    return windows_open(r, windowed, err);
 }
 
 static apl_status graph_check(const apl_reader *r, apl_error *err)
@@ -190,12 +247,10 @@ static apl_status graph_check(const apl_reader *r, apl_error *err)
 
 apl_status collation_finish(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
-    bool packed[APL_MAX_FIELDS];
     TRY(graph_check(r, err));
-    if (!r->options.pack.row)
-        return APL_OK;
-    TRY(check_packed(r, asked, packed, err));
-    return packing_open(r, packed, err);
+    if (r->options.pack.row)
+        return finish_packed(r, asked, err);
+    return r->options.windows.length ? finish_windows(r, asked, err) : APL_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------- memory */

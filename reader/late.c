@@ -16,12 +16,12 @@ void late_set_hook(const struct load_hook *hook)
 
 bool late_is(const apl_reader *r, uint32_t index, unsigned field)
 {
-    return mix_keeps(mix_source_of(r, index), field);
+    return r->options.windows.length == 0 && mix_keeps(mix_source_of(r, index), field);
 }
 
 bool late_is_any(const apl_reader *r, unsigned field)
 {
-    for (uint32_t i = 0; i < r->sources.count; i++)
+    for (uint32_t i = 0; i < r->sources.count && r->options.windows.length == 0; i++)
         if (mix_keeps(&r->sources.source[i], field))
             return true;
     return false;

@@ -8,6 +8,7 @@
 #include "sizes.h"
 #include "state.h"
 #include "window.h"
+#include "token_windows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static void destroy_reader(apl_reader *r)
     planner_free(&r->planner);
     sampler_free(r->options.plan.sampler);
     packing_free(&r->options.pack);
+    windows_free(&r->options.windows);
     free_order_free(&r->free_order);
     tally_free(&r->tally);
     subset_close(&r->subset);
@@ -52,11 +54,12 @@ static apl_status open_memory(apl_reader *r, const apl_allocator *allocator, apl
     sizes_of_slot(r, slot);
     sizes_of_row(r, row);
     TRY(cache_open(r, slot, slots, err));
-    uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&o->plan, &r->subset) + packing_bytes(r);
+    uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&o->plan, &r->subset) + packing_bytes(r) +
+                     windows_bytes(r);
     stats_keep_memory(&r->counters, fixed);
     r->pool = pool_new(o->batch_size, fields, row, allocator, o->budget > fixed ? o->budget - fixed : 0);
-    if (r->pool && o->pack.row)
-        pool_add_pieces(r->pool, options_most(o));
+    if (r->pool)
+        pool_add_pieces(r->pool, options_pieces(o), o->pack.row ? options_most(o) : 0);
     for (unsigned i = 0; r->pool && i < o->part_count; i++)
         pool_add_part(r->pool, o->parts[i].field, o->parts[i].part, o->parts[i].row_bytes);
     return r->pool ? APL_OK : fail_nomem(err);

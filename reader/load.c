@@ -155,6 +155,9 @@ static apl_status decode_block(struct worker *w, uint32_t index, const struct ca
         TRY(hook->before(hook->user, r->subset.block[index].number, err));
     bool parts = schema_keeps(&mix_source_of(r, index)->store->manifest.schema);
     apl_status status = parts ? load_parts(w, index, b, ragged, err) : load_whole(w, index, b, ragged, err);
+    if (status == APL_OK && r->options.windows.length && r->options.windows.block[index].bad)
+        status = mix_name_block(r, index,
+                                fail(err, APL_E_CORRUPT, "it was corrupt when the reader was opened"), err);
     return status == APL_OK ? APL_OK : mix_block_error(r, index, status, err);
 }
 

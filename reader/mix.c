@@ -2,6 +2,7 @@
 #include "mix.h"
 
 #include "inside.h"
+#include "token_windows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -227,6 +228,7 @@ apl_status mix_digest_decoded(const apl_reader *r, struct hash128 *digest, apl_e
             buffer_le(&b, late && r->options.skip_corrupt, 1);
         }
     }
+    buffer_le(&b, r->options.windows.length > 0, 1); /* then kept values are decoded too */
     for (uint32_t i = 0; i < r->subset.blocks; i++) {
         const struct subset_block *block = &r->subset.block[i];
         buffer_le(&b, block->part, 4);
@@ -244,7 +246,9 @@ apl_status mix_digest_decoded(const apl_reader *r, struct hash128 *digest, apl_e
 
 apl_status mix_block_error(const apl_reader *r, uint32_t index, apl_status status, apl_error *err)
 {
-    const struct subset_block *block = &r->subset.block[index];
+    const struct windows *w = &r->options.windows;
+    const struct subset_block *block =
+        w->records.blocks ? windows_records(w, index) : &r->subset.block[index];
     return fail_records(err, status, block->first_id, block->records);
 }
 

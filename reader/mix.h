@@ -39,7 +39,8 @@ static inline const struct mix_source *mix_source_of(const apl_reader *r, uint32
     return &r->sources.source[r->subset.block[index].part];
 }
 
-/* Says that an error concerns the records of block `index`, by the ids that this reader hands out; mix_name_block() puts
+/* Says that an error concerns the records of block `index`, by the ids that this reader hands out (or where it hands out windows, by those
+ * of their pieces); mix_name_block() puts
  * store, member and block in front of its message too. They return `status`. */
 apl_status mix_block_error(const apl_reader *r, uint32_t index, apl_status status, apl_error *err);
 apl_status mix_name_block(const apl_reader *r, uint32_t index, apl_status status, apl_error *err);

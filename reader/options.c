@@ -206,7 +206,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     if (o->free_order && o->world > 1)
         return fail(err, APL_E_UNSUPPORTED,
                     "free order is for one rank: ranks share an order only if it is strict");
-    TRY(window_check_lanes(r, asked, err));
     TRY(collation_finish(r, asked, err));
+    TRY(window_check_lanes(r, asked, err));
     return window_resolve(r, asked, err);
 }

@@ -3,6 +3,7 @@
 
 #include "collation.h"
 #include "delivery.h"
+#include "lengths.h"
 #include "packing.h"
 #include "values.h"
 
@@ -95,9 +96,7 @@ apl_status packed_collate(struct worker *w, struct job *job, unsigned f, apl_err
     uint64_t row = r->options.pack.row, rows = job->buffer->batch.rows, at = 0;
     column->shape[0] = (int64_t)row;
     batch_set_dims(column, rows);
-    size_t unit = apl_dtype_size(column->dtype);
-    for (unsigned d = 1; d < column->ndim; d++)
-        unit *= (size_t)column->shape[d];
+    size_t unit = lengths_unit(&r->schema->fields[f]);
     column->bytes = rows * row * unit;
     if (!pool_grow(job->buffer, f, column->bytes + 64))
         return fail_nomem(err);

@@ -10,36 +10,6 @@
 
 /* --------------------------------------------------------------------------------------------- opening */
 
-static uint64_t id_at(const struct subset *subset, uint64_t i)
-{
-    uint32_t b = 0;
-    while (i >= subset->block[b].first + subset->block[b].count)
-        b++;
-    return subset_id(subset, b * subset->stride + (uint32_t)(i - subset->block[b].first));
-}
-
-/* Is another field's value as long as the first's, in all records? */
-static apl_status check_alike(const apl_reader *r, unsigned field, apl_error *err)
-{
-    const struct packing *pack = &r->options.pack;
-    uint64_t n = r->subset.records, at = 0;
-    uint32_t *other = malloc(n * sizeof *other);
-    if (!other)
-        return fail_nomem(err);
-    apl_status status = lengths_read(r, field, other, err);
-    while (status == APL_OK && at < n && other[at] == pack->lengths[at])
-        at++;
-    if (status == APL_OK && at < n) {
-        uint64_t id = id_at(&r->subset, at);
-        fail(err, APL_E_INVALID, "record %llu: field %s is %u long, and field %s, packed with it, %u",
-             (unsigned long long)id, r->schema->fields[pack->field].name, pack->lengths[at],
-             r->schema->fields[field].name, other[at]);
-        status = fail_records(err, APL_E_INVALID, id, 1);
-    }
-    free(other);
-    return status;
-}
-
 /* At most so many deliveries have a token among any n in a row, or are empty: the shortest are counted first. */
 static uint64_t most_deliveries(const struct packing *pack, uint64_t records, unsigned reuse, uint64_t n,
                                 uint32_t *bins)
@@ -85,7 +55,8 @@ apl_status packing_open(apl_reader *r, const bool *packed, apl_error *err)
     TRY(lengths_read(r, pack->field, pack->lengths, err));
     for (unsigned f = 0; f < r->schema->count; f++)
         if (packed[f] && f != pack->field)
-            TRY(check_alike(r, f, err));
+            TRY(lengths_check_alike(r, pack->field, pack->lengths, f, err));
+    lengths_forget_unknown(pack->lengths, r->subset.records);
     return count_tokens(r, err);
 }
 

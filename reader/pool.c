@@ -12,6 +12,7 @@
 
 struct pool {
     size_t rows, deliveries; /* of a batch; these are as many, unless it is packed */
+    size_t pieces;           /* 0: it has none */
     bool packed;
     unsigned fields, parts;
     size_t row_bytes[POOL_MAX_COLUMNS];
@@ -68,16 +69,16 @@ void pool_add_part(struct pool *p, unsigned field, apl_part part, size_t row_byt
     p->part[p->parts++] = (struct batch_part){.field = field, .part = part};
 }
 
-void pool_add_pieces(struct pool *p, size_t deliveries)
+void pool_add_pieces(struct pool *p, size_t pieces, size_t deliveries)
 {
-    p->packed = true;
+    p->pieces = pieces;
+    p->packed = deliveries > 0;
     p->deliveries = deliveries > p->rows ? deliveries : p->rows;
 }
 
-uint64_t pool_piece_bytes(size_t rows, size_t deliveries)
+uint64_t pool_piece_bytes(size_t pieces, size_t deliveries)
 {
-    return (rows + deliveries) * sizeof(apl_piece) +
-           deliveries * (2 * sizeof(uint64_t) + 3 * sizeof(uint32_t));
+    return pieces * sizeof(apl_piece) + deliveries * (2 * sizeof(uint64_t) + 3 * sizeof(uint32_t));
 }
 
 uint64_t pool_buffer_bytes(size_t rows, unsigned fields, const size_t *row_bytes)
@@ -92,7 +93,7 @@ uint64_t pool_buffer_bytes(size_t rows, unsigned fields, const size_t *row_bytes
 static uint64_t own_bytes(const struct pool *p)
 {
     return pool_buffer_bytes(p->rows, p->fields + p->parts, p->row_bytes) +
-           (p->packed ? pool_piece_bytes(p->rows, p->deliveries) : 0);
+           pool_piece_bytes(p->pieces, p->packed ? p->deliveries : 0);
 }
 
 /* --------------------------------------------------------------------------------------------- buffers */
@@ -158,9 +159,11 @@ static bool add_parts(const struct pool *p, struct batch_buffer *b)
 
 static bool add_pieces(const struct pool *p, struct batch_buffer *b)
 {
-    if (!p->packed)
+    if (p->pieces == 0)
         return true;
-    b->batch.pieces = b->pieces = malloc((p->rows + p->deliveries) * sizeof *b->pieces);
+    b->batch.pieces = b->pieces = malloc(p->pieces * sizeof *b->pieces);
+    if (!p->packed)
+        return b->pieces != NULL;
     b->ended = malloc(p->deliveries * sizeof *b->ended);
     b->ended_copies = malloc(p->deliveries * sizeof *b->ended_copies);
     return b->pieces && b->ended && b->ended_copies;

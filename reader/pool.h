@@ -45,8 +45,9 @@ struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, con
 /* Gives batches a part more, of which a row takes `row_bytes` (0: grown as needed); before the first buffer is taken. */
 void pool_add_part(struct pool *pool, unsigned field, apl_part part, size_t row_bytes);
 
-/* Batches are packed of pieces of so many deliveries at most; before the first buffer is taken. */
-void pool_add_pieces(struct pool *pool, size_t deliveries);
+/* Batches have so many pieces at most, and where they are packed, of so many deliveries (0: they are not); before the first buffer is
+ * taken. */
+void pool_add_pieces(struct pool *pool, size_t pieces, size_t deliveries);
 
 /* A buffer that nobody uses, or a new one while most_bytes last; NULL: neither. */
 struct batch_buffer *pool_take(struct pool *pool);
@@ -70,7 +71,7 @@ void pool_close(struct pool *pool);
 
 /* Bytes of one buffer; bytes of all now; buffers that are lent. */
 uint64_t pool_buffer_bytes(size_t rows, unsigned fields, const size_t *row_bytes);
-uint64_t pool_piece_bytes(size_t rows, size_t deliveries);
+uint64_t pool_piece_bytes(size_t pieces, size_t deliveries);
 uint64_t pool_bytes(struct pool *pool);
 unsigned pool_lent(struct pool *pool);
 

@@ -57,6 +57,27 @@ struct follow {
     unsigned image;
 };
 
+/* A block of windows, and the records that they begin in. */
+struct window_block {
+    uint32_t records; /* its number among the blocks of windows.records */
+    uint32_t skip;    /* joined: tokens before its first window */
+    bool bad; /* it was corrupt when the reader was opened, and has one window a record, to be left out */
+};
+
+/* The windows over values that are delivered in the place of records. */
+struct windows {
+    uint64_t length; /* tokens of a window; 0: records are delivered */
+    uint64_t stride;
+    bool join;
+    unsigned field;        /* whose lengths count; others have the same */
+    struct subset records; /* what is read; the reader's subset is of windows */
+    uint32_t *ends; /* of each record of a block, and those before it, its windows; joined: its tokens */
+    struct window_block *block;      /* of each block of the reader's subset */
+    uint8_t **heads[APL_MAX_FIELDS]; /* joined: of each block of records, its first length - 1 tokens */
+    uint64_t tokens;                 /* of all records */
+    uint64_t parts;                  /* values that a window is of, at most */
+};
+
 /* What records' graphs are made of. */
 struct graph {
     bool noded, indexed;   /* are there fields of nodes, of edge indices? */
@@ -82,6 +103,7 @@ struct reader_options {
     bool followed; /* any field follows another */
     struct collation collations[APL_MAX_FIELDS];
     struct packing pack;
+    struct windows windows;
     struct graph graph;
     unsigned part_count;
     struct collation_part parts[POOL_MAX_PARTS];
@@ -99,6 +121,12 @@ static inline uint64_t options_global_batch(const struct reader_options *o)
 static inline size_t options_most(const struct reader_options *o)
 {
     return o->pack.row ? (size_t)o->pack.most : o->batch_size;
+}
+
+/* The most pieces that one batch has; 0: pieces are not told. */
+static inline size_t options_pieces(const struct reader_options *o)
+{
+    return o->pack.row ? o->batch_size + options_most(o) : o->batch_size * (size_t)o->windows.parts;
 }
 
 /* Is an epoch at its end, of which so many deliveries are left? */

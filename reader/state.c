@@ -52,6 +52,14 @@ apl_status state_identify(apl_reader *r, apl_error *err)
         buffer_put(&b, "packed", 7);
         buffer_put(&b, field, strlen(field) + 1);
     }
+    if (o->windows.length) {
+        const char *field = r->schema->fields[o->windows.field].name;
+        buffer_put(&b, "windows", 8);
+        buffer_put(&b, field, strlen(field) + 1);
+        buffer_le(&b, o->windows.length, 8);
+        buffer_le(&b, o->windows.stride, 8);
+        buffer_le(&b, o->windows.join, 1);
+    }
     for (uint32_t i = 0; i < r->subset.blocks; i++) {
         const struct subset_block *block = &r->subset.block[i];
         buffer_le(&b, block->first_id, 8);

@@ -6,6 +6,7 @@
 #include "mix.h"
 #include "packing.h"
 #include "sizes.h"
+#include "token_windows.h"
 
 #define DEFAULT_WINDOW ((uint64_t)4 << 30) /* bytes */
 /* Batches that may be lent at once under the default budget, beyond those at work: as many as fit into so many bytes. */
@@ -24,6 +25,8 @@ static uint32_t largest_block(const apl_reader *r)
 /* Bytes that a value of a field of varying shape takes up in the window, on average. */
 static uint64_t standing_bytes(const apl_reader *r, unsigned f)
 {
+    if (r->options.windows.length)
+        return windows_standing_bytes(r, f);
     uint64_t loaded = mix_average_bytes(r, f, false), listed = late_is_any(r, f) ? LATE_BYTES : 0;
     return loaded > listed ? loaded : listed;
 }
@@ -33,7 +36,7 @@ static uint64_t late_row_bytes(const apl_reader *r)
 {
     uint64_t bytes = 0;
     for (unsigned f = 0; f < r->schema->count; f++)
-        if (r->options.wanted[f] && r->options.transforms[f].size == 0)
+        if (r->options.wanted[f] && r->options.transforms[f].size == 0 && late_is_any(r, f))
             bytes += mix_average_bytes(r, f, true);
     return bytes;
 }
@@ -43,7 +46,8 @@ static uint64_t buffer_bytes(const apl_reader *r)
     size_t row[POOL_MAX_COLUMNS];
     sizes_of_row(r, row);
     return pool_buffer_bytes(r->options.batch_size, collation_columns(r), row) +
-           (r->options.pack.row ? pool_piece_bytes(r->options.batch_size, options_most(&r->options)) : 0) +
+           pool_piece_bytes(options_pieces(&r->options),
+                            r->options.pack.row ? options_most(&r->options) : 0) +
            r->options.batch_size * late_row_bytes(r);
 }
 
@@ -92,7 +96,7 @@ static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buff
         if (r->options.wanted[f] && slot[f] == 0)
             varying += slots * (standing_bytes(r, f) + 8);
     return slab_bytes((uint32_t)slots, r->schema->count, slot) + varying + packing_bytes(r) +
-           plan_bytes(&plan, &r->subset) + buffers * buffer_bytes(r) +
+           windows_bytes(r) + plan_bytes(&plan, &r->subset) + buffers * buffer_bytes(r) +
            (uint64_t)r->subset.blocks * 2 * (sizeof(struct cached_block) + sizeof(uint32_t)) + deliveries / 8;
 }
 

@@ -286,6 +286,24 @@ Test(reader_packed, an_epoch_may_be_left_in_the_middle)
     }
 }
 
+/* ---------------------------------------------------------------------------------------------- damage */
+
+/* Of two fields that are packed alike one is corrupt in a block: that block is left out, and all else is there. */
+Test(reader_packed, a_corrupt_block_is_an_error_or_is_left_out)
+{
+    apl_reader_options o = packed(2);
+    struct told t = {0};
+    tokens_damage(49);
+    fixture_refused(&o, APL_E_CORRUPT);
+    o.faults.skip_corrupt = BLOCK;
+    apl_reader *r = fixture_reader(&o);
+    read_all(r, &t, false);
+    for (uint64_t id = 0; id < TRAIN; id++)
+        cr_assert_eq(t.tokens[id], id / BLOCK == 49 / BLOCK ? 0 : tokens_length(id), "document %d", (int)id);
+    cr_assert_eq(receipt_of(r).skipped, BLOCK);
+    apl_reader_close(r);
+}
+
 /* --------------------------------------------------------------------------------------------- refusals */
 
 Test(reader_packed, states_of_readers_that_do_not_pack_are_others)

@@ -90,6 +90,32 @@ static inline void tokens_make(unsigned records, uint32_t block_records)
     cr_assert_eq(apl_store_open(db, NULL, &fx.store, &err), APL_OK, "%s", err.message);
 }
 
+/* Another byte of a document, wherever the file has it (pages that are free may too): before a reader is opened, or behind its back. */
+static inline void tokens_damage(uint64_t id)
+{
+    static uint8_t bytes[1 << 20];
+    uint16_t tokens[TOKENS_LONGEST];
+    long n = (long)(tokens_length(id) * sizeof *tokens), found = 0;
+    char path[160];
+    for (size_t i = 0; i < tokens_length(id); i++)
+        tokens[i] = tokens_at(id, i);
+    fixture_shell("chmod -R u+w '%s%s'", fx.place, "");
+    snprintf(path, sizeof path, "%s-tokens/data.mdb", fx.db);
+    FILE *f = fopen(path, "r+b");
+    cr_assert_not_null(f);
+    long size = (long)fread(bytes, 1, sizeof bytes, f);
+    cr_assert(size > 0 && size < (long)sizeof bytes);
+    for (long at = 0; at + n <= size; at++) {
+        if (memcmp(bytes + at, tokens, (size_t)n) != 0)
+            continue;
+        found++;
+        cr_assert_eq(fseek(f, at + 3, SEEK_SET), 0);
+        fputc(bytes[at + 3] ^ 8, f);
+    }
+    cr_assert_gt(found, 0);
+    cr_assert_eq(fclose(f), 0);
+}
+
 static inline apl_collation tokens_collation(const char *field, apl_collate how)
 {
     apl_collation c = APL_COLLATION_INIT;

@@ -23,6 +23,19 @@ extern "C" {
  * Opening a reader that packs reads the lengths of all records, which takes 4 bytes each, and for fields that are not
  * kept files as long as decoding them. PACK is for strict order, without lanes or sampling.
  *
+ * WINDOWS makes the windows of the values what the reader delivers: window k of a value has its tokens k * stride ...
+ * k * stride + length - 1. What is left at the end of a value and fills no window is not read. With `join`, the values of
+ * all records that are read, in the order of their ids, are one stream of tokens for each store, and windows go on from
+ * record to record; a corrupt block that is left out ends the stream. Windows are numbered in this order from 0: these
+ * numbers are the batch's ids, and what positions, states, receipts, the window of the order and `reuse` count. A reader
+ * shuffles them as any other shuffles records, in either order, with lanes, and with ranks; not with sampling. Fields
+ * that are not made into windows are not read; of those that are, each record's values are of the same length.
+ * apl_batch_pieces() says of which record each row is; these ids are those that apl_reader_source() takes, and that errors
+ * name. A block of records is decoded once for all of its windows.
+ *
+ * Opening a reader that packs or makes windows reads the lengths of all records. With `join` it holds the first length - 1
+ * tokens of each block. A record of a block that is corrupt by then counts as one window, which is left out.
+ *
  * Members that a way of collating does not use must be 0. Start from APL_COLLATION_INIT.
  */
 typedef struct apl_collation {
@@ -30,16 +43,18 @@ typedef struct apl_collation {
     const char *field; /* a field of varying shape, not of text */
     apl_collate how;
     /* PAD: the length to pad to; 0: that of the longest value of the batch. PACK: tokens of a row, as the elements along
-     * the first dimension are called here. */
+     * the first dimension are called here. WINDOWS: tokens of a window. */
     uint64_t length;
     /* PAD; PACK, for the end of an epoch's last row: what is padded with; the field's dtype must hold it exactly. */
     double fill;
     /* PAD with a length: 1: longer values are truncated; 0: they are an error, which names the record. */
     int truncate;
+    uint64_t stride; /* WINDOWS: tokens from the start of a window to that of the next; 0: its length */
+    int join;        /* WINDOWS: 1: windows go on from record to record */
 } apl_collation;
-#define APL_COLLATION_INIT                                     \
-    {                                                          \
-        sizeof(apl_collation), NULL, APL_COLLATE_NONE, 0, 0, 0 \
+#define APL_COLLATION_INIT                                           \
+    {                                                                \
+        sizeof(apl_collation), NULL, APL_COLLATE_NONE, 0, 0, 0, 0, 0 \
     }
 
 /* An array that collating a field adds to a batch. */
@@ -64,7 +79,7 @@ typedef enum apl_part {
  */
 APL_API const apl_column *apl_batch_part(const apl_batch *batch, unsigned field, apl_part part);
 
-/* A part of a record's value in one row of a packed batch. Later versions may append members. */
+/* A part of a record's value in one row of a batch of packed rows or of windows. Later versions may append members. */
 typedef struct apl_piece {
     uint64_t id;
     uint64_t offset; /* where in the value the piece begins */
@@ -72,7 +87,7 @@ typedef struct apl_piece {
     uint32_t row, start, length;
 } apl_piece;
 
-/* The pieces of a packed batch, row by row, each from left to right; NULL for other batches. */
+/* The pieces of a batch that is packed or of windows, row by row, each from left to right; NULL for other batches. */
 APL_API const apl_piece *apl_batch_pieces(const apl_batch *batch, size_t *count);
 
 #ifdef __cplusplus

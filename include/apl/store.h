@@ -199,7 +199,10 @@ typedef enum apl_collate {
     APL_COLLATE_EDGES = 5,
     /* Which two nodes each edge joins, as i32 or i64 of shape {2, -1} or {-1, 2}: an array of shape {2, edges}, its nodes
      * numbered as the batch's are. An edge to a node that its graph has not is an error, which names the record. */
-    APL_COLLATE_EDGE_INDEX = 6
+    APL_COLLATE_EDGE_INDEX = 6,
+    /* Rows are not records but windows over their values, all of one length: an array of shape {rows, length, the other
+     * dimensions}. Each window comes once an epoch. The field's first dimension varies, and no other. See apl_collation. */
+    APL_COLLATE_WINDOWS = 7
 } apl_collate;
 
 /* Some records, stored by field. The caller holds a batch until it releases it. */

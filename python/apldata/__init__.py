@@ -48,7 +48,7 @@ from ._progress import Progress
 from ._ragged import RaggedArray
 from ._store import Store
 from ._writer import Writer
-from .collation import EdgeIndex, Edges, Nodes, Pack, Pad, Ragged
+from .collation import EdgeIndex, Edges, Nodes, Pack, Pad, Ragged, Windows
 from .converting import convert
 from .exporting import export
 from .ingesting import IngestSummary, IngestWarning, ingest
@@ -152,6 +152,7 @@ __all__ = [
     "UnsupportedError",
     "VersionError",
     "View",
+    "Windows",
     "Writer",
     "collation",
     "convert",

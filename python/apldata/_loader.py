@@ -342,7 +342,8 @@ class Loader:
 
     @property
     def records(self) -> int:
-        """How many records an epoch hands out, over all ranks: copies counted, corrupt ones too."""
+        """How many records an epoch hands out, over all ranks: copies counted, corrupt ones too; of
+        rows that are packed or windows, the records that they are made of."""
         sampling, ids = self._sampling, self._options["ids"]
         if sampling and sampling.records:
             return int(sampling.records)

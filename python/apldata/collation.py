@@ -18,7 +18,7 @@ from ._errors import InvalidError
 from ._ragged import RaggedArray
 from .schema import Field, Schema, listed
 
-__all__ = ["Collation", "EdgeIndex", "Edges", "Nodes", "Pack", "Pad", "Ragged", "RaggedArray"]
+__all__ = ["Collation", "EdgeIndex", "Edges", "Nodes", "Pack", "Pad", "Ragged", "RaggedArray", "Windows"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +131,44 @@ class Pack(Collation):
 
 
 @dataclass(frozen=True)
+class Windows(Collation):
+    """Rows are not records but windows over their values: window k of a value has its tokens ``k * stride``
+    to ``k * stride + length - 1``, and ``batch["FIELD"]`` has the shape (batch_size, length). Each window
+    comes once an epoch. What is left at the end of a value and fills no window is not read.
+
+    The loader's batches, order, states and ranks are those of windows: ``batch.ids`` numbers them from 0, in
+    the order of records, and ``batch.pieces`` says of which record each row is. Several fields may have
+    windows alike, such as tokens and a mask of the loss; others are not read.
+
+    Args:
+        length: tokens of a window: for the inputs ``w[:, :-1]`` and the targets ``w[:, 1:]`` of a language
+            model, one more than its context has.
+        stride: tokens from the start of a window to that of the next; None: `length`.
+        join: windows go on from record to record: the values of all records, in the order of their ids, are
+            one stream. Otherwise each value has windows of its own.
+    """
+
+    length: int
+    stride: int | None = None
+    join: bool = False
+
+    def __post_init__(self) -> None:
+        whole("length", self.length, 1, 2**31 - 1)
+        if self.stride is not None:
+            whole("stride", self.stride, 1, 2**31 - 1)
+        flag("join", self.join)
+
+    def _in_c(self) -> dict[str, Any]:
+        return {
+            "how": _core.APL_COLLATE_WINDOWS, "length": self.length, "stride": self.stride or 0,
+            "join": int(self.join),
+        }  # fmt: skip
+
+    def _shape(self, field: Field) -> tuple[int | None, ...] | None:
+        return self.length, *field.shape[1:]
+
+
+@dataclass(frozen=True)
 class Nodes(Collation):
     """A field of the nodes of a graph, of which each record is one. The graphs of a batch become one graph,
     as by PyTorch Geometric: ``batch["FIELD"]`` has the nodes of all, of shape (nodes, ...);
@@ -204,8 +242,8 @@ class Collations:
 
     @property
     def packed(self) -> list[str]:
-        """Names of the fields that are packed: if there are some, those alone are read."""
-        return [name for name, how in self.by_name.items() if isinstance(how, Pack)]
+        """Names of the fields that are packed or have windows: if there are some, those alone are read."""
+        return [name for name, how in self.by_name.items() if isinstance(how, (Pack, Windows))]
 
     def in_c(self) -> dict[str, Any]:
         """As options of the extension's reader."""

@@ -103,7 +103,8 @@ PyGetSetDef batch_attributes[] = {
      "Which of its copies each row is, from 0 to the loader's `reuse` - 1: uint32[rows]; None: of no loader.",
      NULL},
     {"pieces", get_pieces, NULL,
-     "Of a packed batch: which part of which record is where, as an array with the fields id, offset (in the "
+     "Of a batch that is packed or of windows: which part of which record is where, as an array with the "
+     "fields id, offset (in the "
      "record's value), copy, "
      "row, start (in the row) and length; else None.",
      NULL},

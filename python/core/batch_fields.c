@@ -78,7 +78,8 @@ bool batch_has_rows(struct batch *b, PyObject *name)
 {
     struct lease *lease = batch_hold(b);
     const apl_column *c = lease ? batch_find(b, lease, name) : NULL;
-    bool rows = !c || (c->how < APL_COLLATE_NODES && (c->offsets || c->dim[0] == (int64_t)b->rows));
+    bool rows = !c || ((c->how < APL_COLLATE_NODES || c->how == APL_COLLATE_WINDOWS) &&
+                       (c->offsets || c->dim[0] == (int64_t)b->rows));
     lease_end(lease);
     PyErr_Clear();
     return rows;

@@ -8,6 +8,8 @@ static int collation_from(struct reader_call *call, PyObject *given, apl_collati
         {"how", offsetof(apl_collation, how), NUMBER_ENUM, UINT32_MAX},
         {"length", offsetof(apl_collation, length), NUMBER_U64, UINT64_MAX},
         {"truncate", offsetof(apl_collation, truncate), NUMBER_FLAG, 1},
+        {"stride", offsetof(apl_collation, stride), NUMBER_U64, UINT64_MAX},
+        {"join", offsetof(apl_collation, join), NUMBER_FLAG, 1},
     };
     PyObject *dict = PyDict_Copy(given);
     if (!dict)

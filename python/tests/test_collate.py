@@ -22,6 +22,7 @@ from apldata import (
     Pad,
     Ragged,
     RaggedArray,
+    Windows,
     Writer,
 )
 
@@ -161,6 +162,45 @@ def test_packed_resumes_with_other_rows(db):
     assert np.concatenate([first, rest])[:count].tolist() == whole[:count].tolist()
     with pytest.raises(InvalidError, match="field label: is not packed, as field tokens is"):
         Loader(db, collate={"tokens": Pack(16)}, fields=["tokens", "label"])
+
+
+def test_windows(db):
+    loader = Loader(db, batch_size=4, seed=3, collate={"tokens": Windows(4, stride=3)})
+    expected = [(i, at) for i in range(COUNT) for at in range(0, len(tokens(i)) - 3, 3)]
+    assert len(loader) == -(-len(expected) // 4)
+    found = []
+    for batch in loader:
+        assert list(batch) == ["tokens"] and batch["tokens"].shape == (batch.rows, 4)
+        for number, row, piece in zip(batch.ids.tolist(), batch["tokens"], batch.pieces, strict=True):
+            i, at = expected[number]
+            assert (piece["id"], piece["offset"], piece["length"]) == (i, at, 4)
+            assert row.tolist() == tokens(i)[at : at + 4].tolist()
+            found.append(number)
+    assert sorted(found) == list(range(len(expected))) != found
+
+
+def test_windows_over_the_whole_stream(db):
+    stream = np.concatenate([tokens(i) for i in range(COUNT)])
+    loader = Loader(db, batch_size=4, shuffle=False, collate={"tokens": Windows(11, stride=10, join=True)})
+    rows = np.concatenate([batch["tokens"] for batch in loader])
+    assert rows.tolist() == [stream[at : at + 11].tolist() for at in range(0, len(stream) - 10, 10)]
+    first = next(iter(loader))
+    other = Loader(db, batch_size=7, shuffle=False, collate={"tokens": Windows(11, 10, True)})
+    other.load_state_dict(loader.state_dict())
+    assert next(iter(other)).ids.tolist() == list(range(first.rows, first.rows + 7))
+    with pytest.raises(InvalidError, match="no value is as long as a window, which has 99"):
+        Loader(db, collate={"tokens": Windows(99)})
+
+
+def test_windows_in_torch(db):
+    torch = pytest.importorskip("torch")
+    from apldata.torch import DataLoader
+
+    for (w,) in DataLoader(db, batch_size=4, shuffle=True, collate={"tokens": Windows(5, 4, join=True)}):
+        w = w.long()
+        x, y = w[:, :-1], w[:, 1:]
+        assert x.shape[1] == 4 and torch.equal(x[:, 1:], y[:, :-1])
+
 
 def graph(i: int) -> dict[str, np.ndarray]:
     nodes, edges = i % 6 + 1, i * 7 % 11
