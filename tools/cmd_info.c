@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include "command_line.h"
 #include "describe.h"
+#include "image_sizes.h"
 #include "json.h"
 #include "report.h"
 #include "splits.h"
@@ -16,8 +17,8 @@ struct job {
 
 static const struct option_row rows[] = {
     JSON_ROW(struct job, json),
-    {'v', "verbose", NULL, "every class and every field's digest too", OPTION_FLAG,
-     offsetof(struct job, verbose), NULL},
+    {'v', "verbose", NULL, "every class, every digest, and sizes of images, however many",
+     OPTION_FLAG, offsetof(struct job, verbose), NULL},
     HELP_ROW,
 };
 
@@ -157,7 +158,7 @@ static json_t *skipped_json(const apl_store *store)
     return list;
 }
 
-static json_t *store_json(const char *path, apl_store *store, const apl_split_list *list)
+static json_t *store_json(const char *path, apl_store *store, const apl_split_list *list, bool all)
 {
     const apl_info *info = apl_store_info(store);
     json_t *source = info->has_source_digest ? json_digest(info->source_digest) : json_null();
@@ -169,18 +170,18 @@ static json_t *store_json(const char *path, apl_store *store, const apl_split_li
                   json_count(info->raw_bytes), "file_bytes", json_count(info->file_bytes), "source_format",
                   json_text(info->source_format), "source_sha256", source, "content_sha256",
                   json_digest(info->content_digest), "shuffle_seed", seed_json(info));
-    json_t *lists =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "skipped_count", json_count(info->skipped), "skipped",
-                  skipped_json(store), "fields", list_json(store, info->fields, field_json), "splits",
-                  list_json(store, info->splits, split_json), "named_splits", split_files_json(store, list),
-                  "members", list_json(store, info->members, member_json));
+    json_t *lists = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "skipped_count", json_count(info->skipped), "skipped",
+        skipped_json(store), "fields", list_json(store, info->fields, field_json), "splits",
+        list_json(store, info->splits, split_json), "named_splits", split_files_json(store, list), "members",
+        list_json(store, info->members, member_json), "images", image_sizes_json(store, all));
     if (head && lists)
         json_object_update(head, lists);
     json_decref(lists);
     return head;
 }
 
-static int info_json(const char *path, apl_store *store)
+static int info_json(const char *path, apl_store *store, bool all)
 {
     apl_split_list *list;
     apl_error err;
@@ -188,7 +189,7 @@ static int info_json(const char *path, apl_store *store)
         failed("%s", err.message);
         return print_json(json_failure(&err), EXIT_FAILURE);
     }
-    int status = print_json(store_json(path, store, list), EXIT_SUCCESS);
+    int status = print_json(store_json(path, store, list, all), EXIT_SUCCESS);
     apl_split_list_close(list);
     return status;
 }
@@ -201,7 +202,7 @@ static int info(const char *path, bool json, bool verbose)
         failed("%s", err.message);
         return json ? print_json(json_failure(&err), EXIT_FAILURE) : EXIT_FAILURE;
     }
-    int status = json ? info_json(path, store) : describe_store(path, store, verbose);
+    int status = json ? info_json(path, store, verbose) : describe_store(path, store, verbose);
     apl_store_close(store);
     return status;
 }

@@ -1,5 +1,7 @@
 #include "describe.h"
 
+#include "image_sizes.h"
+
 #include "json.h"
 #include "report.h"
 #include "splits.h"
@@ -267,6 +269,7 @@ int describe_store(const char *path, apl_store *store, bool verbose)
     status |= describe_splits(store);
     status |= split_describe(splits.list);
     status |= describe_classes(store, &splits, verbose);
+    status |= image_sizes_describe(store, verbose);
     status |= describe_moments(store);
     putchar('\n');
     status |= describe_members(store);
