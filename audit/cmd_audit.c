@@ -278,20 +278,17 @@ static const struct command_line line = {
         "Usage: apldata audit [OPTION]... DB\n"
         "Test whether training sees the data's own distribution. Order: a reader delivers a split of the\n"
         "store DB, epoch after epoch; each record must come exactly once an epoch, in a uniformly random\n"
-        "order, independent of other epochs, other seeds and all timing. Splits: those made by apldata "
-        "split\n"
-        "must be divided by chance, or exactly where they are stratified, with equal inputs on one side.\n"
+        "order, independent of other epochs, other seeds and all timing. Splits: those made by apldata\n"
+        "split must be divided by chance, or exactly where they are stratified, with equal inputs on one\n"
+        "side.\n"
         "\n",
     .tail =
         "\n"
-        "With --balance, --weights, --replacement or --epoch-records, each epoch must be a sample by that "
-        "law.\n"
-        "A window that does not cover the split, lanes, and free order without --fill are not uniform: "
-        "they\n"
-        "are reported, not tested.\n"
-        "Exit status: 0 if nothing is rejected (with --controls: if every control is), 1 if something is, "
-        "2\n"
-        "for wrong use.\n",
+        "With --balance, --weights, --replacement or --epoch-records, each epoch must be a sample by\n"
+        "that law. A window that does not cover the split, lanes, and free order without --fill are not\n"
+        "uniform: they are reported, not tested.\n"
+        "Exit status: 0 if nothing is rejected (with --controls: if every control is), 1 if something is,\n"
+        "2 for wrong use.\n",
     .column = 28,
     .rows = rows,
     .count = sizeof rows / sizeof *rows,

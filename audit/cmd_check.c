@@ -300,8 +300,8 @@ static const struct option_row rows[] = {
      "images look alike if their hashes differ in at most BITS of 128 bits, 0\n"
      "to 31 (default: 12); 'none': do not compare them",
      OPTION_CALL, 0, take_near},
-    {0, "leaks", NULL, "look only for what is shared, and whether rules are kept exactly: no statistics",
-     OPTION_FLAG, offsetof(struct check_job, leaks), NULL},
+    {0, "leaks", NULL, "look only for what is shared and for broken rules: no statistics", OPTION_FLAG,
+     offsetof(struct check_job, leaks), NULL},
     {0, "level", "P", "chance of a false alarm, of all tests together (default: 0.01)", OPTION_CHANCE,
      offsetof(struct check_job, options.level), NULL},
     JSON_ROW(struct check_job, json),
@@ -319,12 +319,10 @@ static const struct command_line line = {
         "and the splits of the source with each other; one NAME checks that split alone, two or more\n"
         "compare these with each other.\n"
         "\n",
-    .tail =
-        "\n"
-        "Classes and near-duplicates are reported, not tested. A build without Boost.Math has no statistics: "
-        "it\n"
-        "looks only for leaks.\n"
-        "Exit status: 0 if nothing is wrong, 1 if something is, 2 for wrong use.\n",
+    .tail = "\n"
+            "Classes and near-duplicates are reported, not tested. A build without Boost.Math has no\n"
+            "statistics: it looks only for leaks.\n"
+            "Exit status: 0 if nothing is wrong, 1 if something is, 2 for wrong use.\n",
     .column = 23,
     .rows = rows,
     .count = sizeof rows / sizeof *rows,

@@ -101,13 +101,13 @@ Test(cifar_binary, sizes)
         {"data_batch_1.bin", 0, false, APL_E_INCOMPLETE, "0 of 10000 rows", 0},
         {"data_batch_1.bin", 3073, false, APL_E_INCOMPLETE, "1 of 10000 rows", 0},
         {"data_batch_1.bin", 30730001, false, APL_E_SOURCE,
-         "30730001 bytes, which is no multiple of the 3073 of a row", 0},
+         "30730001 bytes, which is not a multiple of the 3073 of a row", 0},
         {"data_batch_1.bin", 3074, true, APL_E_SOURCE,
-         "3074 bytes, which is no multiple of the 3073 of a row", 0},
+         "3074 bytes, which is not a multiple of the 3073 of a row", 0},
         {"data_batch_1.bin", 30733073, true, APL_E_SOURCE, "10001 rows, more than the 10000 published", 0},
         {"train.bin", 153700000, false, APL_OK, NULL, 50000},
         {"test.bin", 30740000, false, APL_OK, NULL, 10000},
-        {"test.bin", 3073, true, APL_E_SOURCE, "3073 bytes, which is no multiple of the 3074 of a row", 0},
+        {"test.bin", 3073, true, APL_E_SOURCE, "3073 bytes, which is not a multiple of the 3074 of a row", 0},
         {"test.bin", 3073 * 3074, true, APL_OK, NULL, 3073}, /* divisible by both rows: the name decides */
         {"data_batch_1.bin", 3073 * 3074, true, APL_OK, NULL, 3074},
     };

@@ -225,7 +225,7 @@ Test(format_list, bad_tables_are_told_with_their_row)
     refused(APL_E_SOURCE, "names a column ''", "a,,b\n1,2,3\n");
     refused(APL_E_SOURCE, "has no rows", "a,b\n");
     refused(APL_E_SOURCE, "the label in row 3 is empty", "label\nx\n\"\"\n");
-    refused(APL_E_SOURCE, "the label in row 3 is no name of a class", "label\nx\n\"y\nz\"\n");
+    refused(APL_E_SOURCE, "the label in row 3 is not a valid class name", "label\nx\n\"y\nz\"\n");
     refused(APL_E_SOURCE, "t.csv: row 1 names a column '\\x1b[31m'", "a,\x1b[31m\n1,2\n");
     refused(APL_E_SOURCE, "t.csv: row 1 names a column '\\xef\\xbb\\xbfa'",
             "\xef\xbb\xbf\xef\xbb\xbf"
@@ -244,11 +244,11 @@ Test(format_list, bad_json_is_told_with_its_row)
     static const struct {
         const char *text, *words;
     } cases[] = {
-        {"{\"a\": 1}\n{\"a\": }\n", "t.jsonl: row 2 is no JSON"},
-        {"[1]\n", "row 1 is no JSON object"},
-        {"{\"a\": 1, \"a\": 2}\n", "row 1 is no JSON"},
-        {"{\"a\": 99999999999999999999}\n", "row 1 is no JSON"},
-        {"{\"a\": \"\xff\"}\n", "row 1 is no JSON"},
+        {"{\"a\": 1}\n{\"a\": }\n", "t.jsonl: row 2 is not JSON"},
+        {"[1]\n", "row 1 is not a JSON object"},
+        {"{\"a\": 1, \"a\": 2}\n", "row 1 is not JSON"},
+        {"{\"a\": 99999999999999999999}\n", "row 1 is not JSON"},
+        {"{\"a\": \"\xff\"}\n", "row 1 is not JSON"},
         {"{\"\": 1}\n", "names a column ''"},
         {"\n\n", "has no rows"},
         {"{}\n{}\n", "t.jsonl: has no columns"},
@@ -295,7 +295,7 @@ Test(format_list, directories_are_named)
     put_text("tables/t.csv", "n\n1\n2\noops\n");
     ix_options.format = "list";
     apl_store_close(IX_STORE("tables"));
-    cr_assert(strstr(ix_said, "/tables: row 4, column n: 'oops' is no number"), "%s", ix_said);
+    cr_assert(strstr(ix_said, "/tables: row 4, column n: 'oops' is not a number"), "%s", ix_said);
 }
 
 Test(format_list, a_mark_may_stand_before_a_blank_line)
@@ -316,19 +316,19 @@ static void refused_as(const char *type, const char *words, const char *text)
 
 Test(format_list, types_that_are_given_are_held_to)
 {
-    refused_as("n=f32", "t.csv: row 4, column n: 'n/a' is no f32", "n\n1\n2\nn/a\n");
-    refused_as("n=u8", "row 3, column n: '256' is no u8", "n\n255\n256\n");
-    refused_as("n=i8", "row 2, column n: '-129' is no i8", "n\n-129\n");
+    refused_as("n=f32", "t.csv: row 4, column n: 'n/a' is not a valid f32", "n\n1\n2\nn/a\n");
+    refused_as("n=u8", "row 3, column n: '256' is not a valid u8", "n\n255\n256\n");
+    refused_as("n=i8", "row 2, column n: '-129' is not a valid i8", "n\n-129\n");
     refused_as("n=i64", "row 3, column n: is empty, and i64 is needed", "n,m\n1,1\n,2\n");
-    refused_as("n=i32", "row 2, column n: '1.5' is no i32", "n\n1.5\n");
-    refused_as("n=f32", "row 2, column n: '1e300' is no f32", "n\n1e300\n");
-    refused_as("n=bool", "row 2, column n: '2' is no bool", "n\n2\n");
-    refused_as("n=f32[2]", "row 2, column n: is no list of f32", "n\n[1]\n");
+    refused_as("n=i32", "row 2, column n: '1.5' is not a valid i32", "n\n1.5\n");
+    refused_as("n=f32", "row 2, column n: '1e300' is not a valid f32", "n\n1e300\n");
+    refused_as("n=bool", "row 2, column n: '2' is not a valid bool", "n\n2\n");
+    refused_as("n=f32[2]", "row 2, column n: is not a list of f32", "n\n[1]\n");
     refused_as("n=u8[-1]", "row 2, column n: holds 300", "n\n\"[1,300]\"\n");
     refused_as("m=f32", "has no column m, for --type; there are n", "n\n1\n");
-    refused_as("n=f31", "'n=f31' is no COLUMN=TYPE", "n\n1\n");
-    refused_as("n=f32[0]", "is no COLUMN=TYPE", "n\n1\n");
-    refused_as("n=utf8[3]", "is no COLUMN=TYPE", "n\n1\n");
+    refused_as("n=f31", "'n=f31' is not COLUMN=TYPE", "n\n1\n");
+    refused_as("n=f32[0]", "is not COLUMN=TYPE", "n\n1\n");
+    refused_as("n=utf8[3]", "is not COLUMN=TYPE", "n\n1\n");
 }
 
 Test(format_list, one_word_among_numbers_is_worth_a_line)
@@ -336,7 +336,7 @@ Test(format_list, one_word_among_numbers_is_worth_a_line)
     put_text("in/t.csv", "n\n1\n2\noops\n3\n");
     apl_store *s = IX_STORE("in/t.csv");
     cr_assert_eq(field_of(s, "n")->dtype, APL_UTF8);
-    cr_assert(strstr(ix_said, "t.csv: row 4, column n: 'oops' is no number"), "%s", ix_said);
+    cr_assert(strstr(ix_said, "t.csv: row 4, column n: 'oops' is not a number"), "%s", ix_said);
     apl_store_close(s);
 }
 
@@ -393,7 +393,7 @@ Test(format_list, bad_rows_are_left_out)
     cr_assert_eq(apl_store_info(s)->records, 2);
     cr_assert_eq(apl_store_info(s)->skipped, 3);
     cr_assert(strstr(ix_said, "skipped t.csv: row 4: none.jpg: cannot be opened"), "%s", ix_said);
-    cr_assert(strstr(ix_said, "skipped t.csv: row 6, column n: 'x' is no u8"), "%s", ix_said);
+    cr_assert(strstr(ix_said, "skipped t.csv: row 6, column n: 'x' is not a valid u8"), "%s", ix_said);
     apl_store_close(s);
     put_text("in/t.csv", "path,n\nbad.jpg,2\n");
     cr_assert_eq(unlink(fx_path("db/data.mdb")), 0);

@@ -89,7 +89,7 @@ Test(format_tokens, what_does_not_divide)
     put_le("x.bin", some, 10, 2, 1);
     ix_options.format = "tokens";
     ix_options.tokens = APL_U16;
-    IX_REFUSED(APL_E_SOURCE, "x.bin: its 19 bytes are no whole number of u16 tokens", "x.bin");
+    IX_REFUSED(APL_E_SOURCE, "x.bin: its 19 bytes are not a whole number of u16 tokens", "x.bin");
     ix_put("x.bin", "", 0);
     IX_REFUSED(APL_E_SOURCE, "x.bin", "x.bin");
 }
@@ -148,7 +148,7 @@ static void refuse_index(size_t at, uint8_t byte, apl_status status, const char 
 Test(format_tokens, damaged_indexes)
 {
     put_le("x.bin", some, 10, 2, 0);
-    refuse_index(9, 2, APL_E_SOURCE, "x.idx: is no index of tokens of version 1");
+    refuse_index(9, 2, APL_E_SOURCE, "x.idx: is not a token index of version 1");
     refuse_index(17, 6, APL_E_UNSUPPORTED, "x.idx: its tokens are of type 6");
     refuse_index(18, 5, APL_E_INCOMPLETE, "it is truncated");
     refuse_index(25, 0xff, APL_E_SOURCE, "more sequences");

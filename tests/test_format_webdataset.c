@@ -208,11 +208,11 @@ Test(format_webdataset, values)
     static const struct {
         const char *ending, *good, *bad, *why;
     } cases[] = {
-        {"cls", "1", "cat", ".cls: holds 'cat', which is no whole number"},
-        {"cls", "1", "", "which is no whole number"},
+        {"cls", "1", "cat", ".cls: holds 'cat', which is not a whole number"},
+        {"cls", "1", "", "which is not a whole number"},
         {"cls", "1", "7", ".cls: the label 7 is not of 0 to 1"},
         {"cls", "1", "-1", ".cls: the label -1 is not of 0 to 1"},
-        {"cls", "1", "99999999999999999999", "which is no whole number"},
+        {"cls", "1", "99999999999999999999", "which is not a whole number"},
         {"txt", "a", "\xff", ".txt: is not UTF-8"},
         {"npy", "\x93NUMPY", "x", ".npy: ends within its header"},
         {"jpg", "x", "", ".jpg: "},
@@ -272,7 +272,7 @@ Test(format_webdataset, a_schema_says_what_the_fields_are)
     cr_assert_eq(apl_store_info(store)->fields, 1);
     cr_assert_str_eq(apl_store_split(store, 0)->name, "odd");
     apl_store_close(store);
-    static const char *const bad[][2] = {{"{", "is no JSON"},
+    static const char *const bad[][2] = {{"{", "is not JSON"},
                                          {"{\"version\":2}", "is not of version 1"},
                                          {"{\"version\":1,\"fields\":[]}", "has no list of 1 to 64 fields"},
                                          {"{\"version\":1,\"fields\":[{}]}", "field 0 has no name"}};

@@ -382,7 +382,7 @@ Test(ingest, sizes)
     b.size--;
     write_buffer("data_batch_1.bin", &b);
     source_refused(true, APL_E_SOURCE,
-                   ": data_batch_1.bin: 6145 bytes, which is no multiple of the 3073 of a row");
+                   ": data_batch_1.bin: 6145 bytes, which is not a multiple of the 3073 of a row");
     shell("truncate -s 30733073 '%s/data_batch_1.bin'", source);
     source_refused(true, APL_E_SOURCE, ": data_batch_1.bin: 10001 rows, more than the 10000 published");
 }

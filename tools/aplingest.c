@@ -215,8 +215,8 @@ static int take_version(void *user, const char *value)
 
 static const struct option_row rows[] = {
     {0, "format", "NAME",
-     "cifar, folder, webdataset, idx, npy, list, tfrecord, tokens or raw\n(default: told from the source)",
-     OPTION_CALL, 0, take_source_format},
+     "cifar, folder, webdataset, idx, npy, list, tfrecord, tokens or raw\n(default: detected)", OPTION_CALL,
+     0, take_source_format},
     {0, "images", "KIND",
      "jpeg: keep JPEG files, others become such; pixels: decode all\n(default: as most are)", OPTION_CALL, 0,
      take_images},
@@ -226,19 +226,19 @@ static const struct option_row rows[] = {
      "resize images: short=N, the shorter side; or WIDTHxHEIGHT (JPEG files are\nre-encoded, at quality 90 "
      "unless --jpeg says otherwise)",
      OPTION_CALL, 0, take_resize},
-    {0, "max-side", "N", "make images smaller whose longer side is above N", OPTION_CALL, 0, take_max_side},
+    {0, "max-side", "N", "shrink images whose longer side exceeds N", OPTION_CALL, 0, take_max_side},
     {0, "orient", NULL, "turn images as their EXIF says (JPEG files are re-encoded, at quality 95)",
      OPTION_SWITCH, offsetof(struct job, ingest.orient), NULL},
     {0, "classes", "FILE",
-     "the names of the classes, one a line, for labels without names\n(idx, npy, webdataset)", OPTION_TEXT,
+     "names of the classes, one per line, for labels without names\n(idx, npy, webdataset)", OPTION_TEXT,
      offsetof(struct job, classes), NULL},
-    {0, "map", "FILE", "names for the classes of folders, a line for each: n01440764 tench", OPTION_TEXT,
+    {0, "map", "FILE", "names for the classes of folders, one per line: n01440764 tench", OPTION_TEXT,
      offsetof(struct job, ingest.map_name), NULL},
     {0, "tokens", "TYPE", "the source is streams of tokens of that type: u16 or u32", OPTION_CALL, 0,
      take_tokens},
-    {0, "document-end", "ID", "the token with which documents of a stream end: each is a record", OPTION_CALL,
+    {0, "document-end", "ID", "the token that ends the documents of a stream: each is a record", OPTION_CALL,
      0, take_document_end},
-    {0, "chunk", "N", "else, tokens in a record (default: 65536)", OPTION_CALL, 0, take_chunk},
+    {0, "chunk", "N", "otherwise, tokens per record (default: 65536)", OPTION_CALL, 0, take_chunk},
     THREADS_ROW("encode", struct job, writer.threads),
     {'b', "block-records", "N", "records in a block (default: 128)", OPTION_CALL, 0, take_block_records},
     {'l', "level", "LEVEL", "compression level of zstd (default: tried and chosen)", OPTION_CALL, 0,
@@ -251,23 +251,23 @@ static const struct option_row rows[] = {
      "then divide a split in two; SPLIT is NAME=RATIO or NAME=RATIO@PARENT\n(default parent: train); may be "
      "given several times",
      OPTION_CALL, 0, take_split},
-    {0, "stratify", "FIELD", "these splits have so much of each class, exactly", OPTION_TEXT,
+    {0, "stratify", "FIELD", "these splits have exactly their share of each class", OPTION_TEXT,
      offsetof(struct job, stratify), NULL},
-    {0, "image", "COLUMN", "list: of the paths of images (default: told from the table)", OPTION_TEXT,
+    {0, "image", "COLUMN", "list: the column of image paths (default: detected)", OPTION_TEXT,
      offsetof(struct job, ingest.image_column), NULL},
-    {0, "label", "COLUMN", "list: of the labels (default: label)", OPTION_TEXT,
+    {0, "label", "COLUMN", "list: the column of labels (default: label)", OPTION_TEXT,
      offsetof(struct job, ingest.label_column), NULL},
     {0, "type", "COLUMN=TYPE",
-     "list: of its values, such as age=f32, id=utf8 or boxes=f32[-1,4]; may be\ngiven several times "
-     "(default: told from the table)",
+     "list: the type of a column, such as age=f32, id=utf8 or boxes=f32[-1,4];\nmay be "
+     "repeated (default: detected)",
      OPTION_CALL, 0, take_column_type},
     {0, "outside", NULL, "list: paths may be absolute or lead out of the list's folder", OPTION_SWITCH,
      offsetof(struct job, ingest.outside), NULL},
     FORCE_ROW("a store that exists", OPTION_SWITCH, struct job, writer.replace),
     {0, "partial", NULL, "accept a source that lacks members or rows", OPTION_SWITCH,
      offsetof(struct job, ingest.partial), NULL},
-    {0, "skip-bad", "N", "leave out up to N files that are bad, such as images that do not decode",
-     OPTION_CALL, 0, take_skip_bad},
+    {0, "skip-bad", "N", "leave out up to N bad files, such as images that do not decode", OPTION_CALL, 0,
+     take_skip_bad},
     {0, "no-check", NULL, "keep JPEG images without decoding them once to see that they can be",
      OPTION_SWITCH, offsetof(struct job, ingest.unchecked), NULL},
     {0, "keep-files", NULL, "store JPEG images as they came, without an index for fast crops", OPTION_SWITCH,
@@ -275,8 +275,7 @@ static const struct option_row rows[] = {
     JSON_ROW(struct job, json),
     NO_PROGRESS_ROW(struct job, no_progress),
     QUIET_ROW(struct job, quiet),
-    {'v', "verbose", NULL, "say more of the store that was made", OPTION_FLAG, offsetof(struct job, verbose),
-     NULL},
+    {'v', "verbose", NULL, "print more about the store", OPTION_FLAG, offsetof(struct job, verbose), NULL},
     HELP_ROW,
     {0, "version", NULL, "print the version", OPTION_CALL, 0, take_version},
 };
@@ -295,7 +294,7 @@ static const struct command_line line = {
             "  list        tables (.csv, .tsv, .jsonl) with a column of paths of images, or without\n"
             "  tfrecord    TFRecord files of tf.train.Example: each feature is a field\n"
             "  tokens      streams of u16 or u32 (--tokens), or pairs of .idx and .bin\n"
-            "  raw         any files, as bytes, also of archives; only by --format raw\n"
+            "  raw         any files, as bytes, also from archives; only with --format raw\n"
             "\n",
     .column = 27,
     .rows = rows,

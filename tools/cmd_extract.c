@@ -177,13 +177,13 @@ static int take_field(void *user, const char *text)
 }
 
 static const struct option_row rows[] = {
-    {0, "split", "NAME", "of this split; may be given several times (default: all of the source)",
-     OPTION_CALL, 0, take_split},
+    {0, "split", "NAME", "only this split; may be repeated (default: all of the source)", OPTION_CALL, 0,
+     take_split},
     {0, "where", "CONDITION",
-     "those for which it holds: FIELD=VALUE,... or !=, <, <=, >, >=;\n"
-     "where it is given several times, all must hold",
+     "only records such as label=cat,dog, or with !=, <, <=, > or >=;\n"
+     "if repeated, all must hold",
      OPTION_CALL, 0, take_where},
-    {0, "field", "FIELD", "with this field only; may be given several times", OPTION_CALL, 0, take_field},
+    {0, "field", "FIELD", "only this field; may be repeated", OPTION_CALL, 0, take_field},
     COPY_ROWS(struct job, copy),
     HELP_ROW,
 };

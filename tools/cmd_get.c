@@ -281,11 +281,11 @@ static int take_output(void *user, const char *file)
 }
 
 static const struct option_row rows[] = {
-    {0, "field", "FIELD", "of this field only (default for images: the first image field)", OPTION_TEXT,
+    {0, "field", "FIELD", "only this field (default for images: the first image field)", OPTION_TEXT,
      offsetof(struct job, field_name), NULL},
     {0, "format", "FORMAT", "png, ppm, raw, text or file (default: by the suffix of FILE)", OPTION_CALL, 0,
      take_format},
-    {'o', "output", "FILE", "write there; '-' is standard output", OPTION_CALL, 0, take_output},
+    {'o', "output", "FILE", "write to FILE; '-' is standard output", OPTION_CALL, 0, take_output},
     {0, "force", NULL, "replace FILE; write raw bytes and images to a terminal", OPTION_FLAG,
      offsetof(struct job, force), NULL},
     HELP_ROW,

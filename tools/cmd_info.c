@@ -17,8 +17,8 @@ struct job {
 
 static const struct option_row rows[] = {
     JSON_ROW(struct job, json),
-    {'v', "verbose", NULL, "every class, every digest, and sizes of images, however many",
-     OPTION_FLAG, offsetof(struct job, verbose), NULL},
+    {'v', "verbose", NULL, "every class, every digest, and sizes of images, however many", OPTION_FLAG,
+     offsetof(struct job, verbose), NULL},
     HELP_ROW,
 };
 

@@ -140,7 +140,7 @@ static const struct command_line line = {
     .head = "Usage: apldata merge [OPTION]... DB DB... OUT\n"
             "Make the store OUT of all records of the stores DB, which have the same fields.\n"
             "\n",
-    .column = 19,
+    .column = 23,
     .rows = rows,
     .count = sizeof rows / sizeof *rows,
 };

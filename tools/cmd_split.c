@@ -160,17 +160,16 @@ static const struct option_row rows[] = {
 };
 
 static const struct command_line line = {
-    .head =
-        "Usage: apldata split [OPTION]... DB NAME=RATIO[@PARENT]\n"
-        "       apldata split --folds K [OPTION]... DB NAME[@PARENT]\n"
-        "       apldata split --clients N --iid|--dirichlet A [OPTION]... DB NAME[@PARENT]\n"
-        "Divide the records of PARENT in two: NAME has about RATIO of them, PARENT-NAME the rest;\n"
-        "or into many parts: NAME-0, NAME-1, ..., with the rests PARENT-NAME-0, PARENT-NAME-1, ...\n"
-        "PARENT is a split of the source (default: train), one made before, or a rest.\n"
-        "The store is not changed: a split is kept in the file DB/NAME.split.\n"
-        "To see whether splits leak into each other, run 'apldata check DB', formerly 'apldata split --check "
-        "DB'.\n"
-        "\n",
+    .head = "Usage: apldata split [OPTION]... DB NAME=RATIO[@PARENT]\n"
+            "       apldata split --folds K [OPTION]... DB NAME[@PARENT]\n"
+            "       apldata split --clients N --iid|--dirichlet A [OPTION]... DB NAME[@PARENT]\n"
+            "Divide the records of PARENT in two: NAME has about RATIO of them, PARENT-NAME the rest;\n"
+            "or into many parts: NAME-0, NAME-1, ..., with the rests PARENT-NAME-0, PARENT-NAME-1, ...\n"
+            "PARENT is a split of the source (default: train), one made before, or a rest.\n"
+            "The store is not changed: a split is kept in the file DB/NAME.split.\n"
+            "To see whether splits leak into each other, run 'apldata check DB' (formerly 'apldata split\n"
+            "--check DB').\n"
+            "\n",
     .column = 27,
     .rows = rows,
     .count = sizeof rows / sizeof *rows,

@@ -181,7 +181,7 @@ static int take_format(void *user, const char *name)
 static const struct option_row rows[] = {
     {0, "format", "raw", "the bytes of the batch's columns, one column after another (default)", OPTION_CALL,
      0, take_format},
-    {0, "format", "npy", "each column as an array of NumPy, one after another", OPTION_CALL, 0, take_format},
+    {0, "format", "npy", "each column as a NumPy array, one after another", OPTION_CALL, 0, take_format},
     {0, "ids", NULL, "the ids of the rows first, as u64", OPTION_FLAG, offsetof(struct stream, ids), NULL},
     {.name = "epochs", .kind = OPTION_READER},
     HELP_ROW,

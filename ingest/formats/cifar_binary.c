@@ -10,8 +10,8 @@ apl_status cifar_binary_size(const struct cifar_dataset *dataset, unsigned membe
 {
     uint64_t row = CIFAR_IMAGE + dataset->label_count, published = dataset->members[member].rows;
     if (size % row)
-        return fail(err, APL_E_SOURCE, "%" PRIu64 " bytes, which is no multiple of the %" PRIu64 " of a row",
-                    size, row);
+        return fail(err, APL_E_SOURCE,
+                    "%" PRIu64 " bytes, which is not a multiple of the %" PRIu64 " of a row", size, row);
     if (size / row > published)
         return fail(err, APL_E_SOURCE, "%" PRIu64 " rows, more than the %" PRIu64 " published", size / row,
                     published);

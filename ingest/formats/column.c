@@ -148,7 +148,7 @@ apl_status column_decide_label(struct column *c, apl_error *err)
     if (c->unnamed_row)
         return fail(err, APL_E_SOURCE,
                     "the label in row %" PRIu64
-                    " is no name of a class, which has 1 to %d bytes of printable UTF-8",
+                    " is not a valid class name: it has 1 to %d bytes of printable UTF-8",
                     c->unnamed_row, APL_MAX_NAME);
     if (!c->names)
         return fail(err, APL_E_UNSUPPORTED, "the labels have more than a million names");
@@ -168,7 +168,7 @@ static apl_status unfit(const struct column *c, const struct cell *cell, apl_err
     printable(shown, sizeof shown, cell->text, cell->length);
     if (cell->kind == CELL_NONE)
         return fail(err, APL_E_SOURCE, "is empty, and %s is needed", apl_dtype_name(c->dtype));
-    return fail(err, APL_E_SOURCE, "'%s' is no %s", shown, apl_dtype_name(c->dtype));
+    return fail(err, APL_E_SOURCE, "'%s' is not a valid %s", shown, apl_dtype_name(c->dtype));
 }
 
 static bool whole_range(apl_dtype dtype, int64_t *least, int64_t *most)
@@ -227,13 +227,12 @@ static apl_status put_list(const struct column *c, const struct cell *cell, stru
     bool fits = cell->kind == CELL_LIST || cell->kind == CELL_NONE;
     if (!fits || (c->shape[0] >= 0 && count != (uint64_t)c->shape[0]) ||
         (count > 0 && cell->inner != (c->ndim == 2 ? (uint64_t)c->shape[1] : 0)))
-        return fail(err, APL_E_SOURCE, "is no list of %s of the shape that is needed",
-                    apl_dtype_name(c->dtype));
+        return fail(err, APL_E_SOURCE, "is not a list of %s of the required shape", apl_dtype_name(c->dtype));
     shape[0] = (int64_t)count;
     shape[1] = c->shape[1];
     for (uint64_t i = 0; i < count * (cell->inner ? cell->inner : 1); i++)
         if (!put_as(c, cell->all_whole, cell->wholes[i], cell->reals[i], out))
-            return fail(err, APL_E_SOURCE, "holds %g, which is no %s", cell->reals[i],
+            return fail(err, APL_E_SOURCE, "holds %g, which is not a valid %s", cell->reals[i],
                         apl_dtype_name(c->dtype));
     return APL_OK;
 }

@@ -97,7 +97,7 @@ apl_status declared_read(const void *text, size_t size, struct declared *d, apl_
     *d = (struct declared){0};
     d->json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
     if (!d->json)
-        return fail(err, APL_E_SOURCE, "is no JSON: line %d, column %d", why.line, why.column);
+        return fail(err, APL_E_SOURCE, "is not JSON: line %d, column %d", why.line, why.column);
     const json_t *fields = json_object_get(d->json, "fields");
     json_int_t place = json_integer_value(json_object_get(d->json, "place"));
     d->split = json_string_value(json_object_get(d->json, "split"));

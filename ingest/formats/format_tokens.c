@@ -134,7 +134,7 @@ static apl_status ragged_end(struct tokens *t, const struct token_file *f, struc
     apl_status status = t->host->cut_off(t->host->user, stream, err);
     if (status != APL_E_INCOMPLETE)
         return status;
-    return fail(err, status, "%s: ends within token %" PRIu64 ": it is truncated, or no stream of %s",
+    return fail(err, status, "%s: ends within token %" PRIu64 ": it is truncated, or not a stream of %s",
                 t->host->files[f->file].path, number, apl_dtype_name(f->dtype));
 }
 

@@ -78,7 +78,7 @@ static apl_status take_given(const struct list_columns *l, struct column *c, apl
         char shown[64];
         printable(shown, sizeof shown, type, strlen(type));
         return fail(err, APL_E_INVALID,
-                    "'%s' is no COLUMN=TYPE, such as age=f32, name=utf8 or boxes=f32[-1,4]", shown);
+                    "'%s' is not COLUMN=TYPE, such as age=f32, name=utf8 or boxes=f32[-1,4]", shown);
     }
     return APL_OK;
 }
@@ -240,7 +240,7 @@ static void tell_of_text(const struct list_columns *l, const struct column *c)
         return;
     snprintf(text, sizeof text,
              "row %" PRIu64
-             ", column %s: '%s' is no number, so all of the column is text; --type %s=f64 refuses it",
+             ", column %s: '%s' is not a number, so all of the column is text; --type %s=f64 refuses it",
              c->first_row[CELL_TEXT], c->name, c->first_text, c->name);
     l->host->notice(l->host->user, l->host->file_count > 1 ? c->first_file : "", text);
 }

@@ -227,10 +227,10 @@ static apl_status parse_line(struct rows *r, const uint8_t *data, size_t size, a
     if (!r->object && json_error_code(&why) == json_error_out_of_memory)
         return fail_nomem(err);
     if (!r->object)
-        return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " is no JSON: column %d: %s", r->path, r->number,
+        return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " is not JSON: column %d: %s", r->path, r->number,
                     why.column, why.text);
     return json_is_object(r->object) ? APL_OK
-                                     : in_row(r, "is no JSON object, such as {\"image\": \"a.jpg\"}", err);
+                                     : in_row(r, "is not a JSON object, such as {\"image\": \"a.jpg\"}", err);
 }
 
 static apl_status next_json(struct rows *r, apl_error *err)

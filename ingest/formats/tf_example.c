@@ -16,7 +16,7 @@ struct wire_field {
 
 static apl_status malformed(apl_error *err)
 {
-    return fail(err, APL_E_SOURCE, "is no tf.train.Example: its protobuf is malformed");
+    return fail(err, APL_E_SOURCE, "is not a tf.train.Example: its protobuf is malformed");
 }
 
 /* At most ten bytes; false: there is none. */

@@ -80,7 +80,7 @@ static apl_status describe_stream(struct token_files *t, struct token_file *f, a
         return fail(err, APL_E_INVALID,
                     "%s: is a stream of tokens: tell whether they are u16 or u32 (--tokens u16)", file->path);
     if (file->size != FORMAT_UNKNOWN && file->size % apl_dtype_size(f->dtype) != 0)
-        return fail(err, APL_E_SOURCE, "%s: its %" PRIu64 " bytes are no whole number of %s tokens",
+        return fail(err, APL_E_SOURCE, "%s: its %" PRIu64 " bytes are not a whole number of %s tokens",
                     file->path, file->size, apl_dtype_name(f->dtype));
     return APL_OK;
 }

@@ -44,9 +44,9 @@ apl_status token_index_read(struct cursor *c, uint64_t size, struct token_index 
     if (!cursor_ok(c))
         return fail(err, APL_E_INCOMPLETE, "ends within its header: it is truncated");
     if (!known || version != 1)
-        return fail(err, APL_E_SOURCE, "is no index of tokens of version 1");
+        return fail(err, APL_E_SOURCE, "is not a token index of version 1");
     if ((int)x->dtype == 0)
-        return fail(err, APL_E_UNSUPPORTED, "its tokens are of type %u, which are no integers", code);
+        return fail(err, APL_E_UNSUPPORTED, "its tokens are of type %u, which are not integers", code);
     return check_places(x, size, err);
 }
 

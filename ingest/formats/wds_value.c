@@ -50,13 +50,13 @@ static apl_status make_number(const struct wds_field *f, struct wds_value *v, ap
     uint64_t magnitude;
     const struct buffer *text = &v->made.bytes;
     if (!wds_whole(text->data, text->size, &negative, &magnitude))
-        return fail(err, APL_E_SOURCE, "holds '%s', which is no whole number",
+        return fail(err, APL_E_SOURCE, "holds '%s', which is not a whole number",
                     printable(shown, sizeof shown, (const char *)text->data, text->size));
     if (f->class_count && (negative || magnitude >= f->class_count))
         return fail(err, APL_E_SOURCE, "the label %s%" PRIu64 " is not of 0 to %zu", negative ? "-" : "",
                     magnitude, f->class_count - 1);
     if (!number_fits(f->dtype, negative, magnitude))
-        return fail(err, APL_E_SOURCE, "%s%" PRIu64 " is no %s", negative ? "-" : "", magnitude,
+        return fail(err, APL_E_SOURCE, "%s%" PRIu64 " is not a valid %s", negative ? "-" : "", magnitude,
                     apl_dtype_name(f->dtype));
     v->numbers.size = 0;
     buffer_le(&v->numbers, negative ? 0 - magnitude : magnitude, (unsigned)apl_dtype_size(f->dtype));

@@ -135,7 +135,7 @@ def test_tables(tmp_path: Path) -> None:
     assert read(tmp_path / "db", "train", "age").tolist() == [7.0, 8.0]
     with pytest.raises(apldata.InvalidError, match=r"has no column photo, for --image; there are age"):
         apldata.ingest(tables, tmp_path / "none", image="photo")
-    with pytest.raises(apldata.SourceError, match=r"row 2, column name: 'one' is no i8"):
+    with pytest.raises(apldata.SourceError, match=r"row 2, column name: 'one' is not a valid i8"):
         apldata.ingest(tables, tmp_path / "none", types={"name": "i8"})
     with pytest.raises(TypeError, match="a dict of columns"):
         apldata.ingest(tables, tmp_path / "none", types="age=f32")
