@@ -42,7 +42,31 @@ sweep() # COMMAND...
     done
 }
 
+# A store is made whole, or not at all.
+makes() # COMMAND...
+{
+    FAIL_COUNT=count LD_PRELOAD=./fail_at.so "$apldata" "$@" -q -j 1 db new >out 2>said || { cat said && return 1; }
+    n=$(cat count) k=1 step=31
+    [ "$n" -gt 50 ] || { echo "only $n allocations were seen" && return 1; }
+    [ -z "${APL_LONG:-}" ] || step=1
+    while [ "$k" -le "$n" ]; do
+        rm -rf new
+        FAIL_AT=$k LD_PRELOAD=./fail_at.so timeout 60 "$apldata" "$@" -q -j 1 db new >out 2>said
+        code=$?
+        if [ $code -eq 0 ]; then
+            "$apldata" verify -q new || { echo "allocation $k of $n fails: the store is not whole" && return 1; }
+        elif [ $code -ne 1 ] || [ -e new ] || ! grep -Eq 'memory|cannot start a thread' said; then
+            echo "allocation $k of $n fails: exit status $code, $(ls -A new 2>/dev/null) $(head -n 2 said)"
+            return 1
+        fi
+        k=$((k + step))
+    done
+    rm -rf new
+}
+
 check "memory: info --json" sweep info --json db
 check "memory: info" sweep info db
 check "memory: bench --json" sweep bench --json --epochs 1 --threads none db
 check "memory: verify --json" sweep verify --json db
+check "memory: merge" makes merge db
+check "memory: extract" makes extract --split test
