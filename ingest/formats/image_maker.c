@@ -133,6 +133,13 @@ static void narrow(struct made_image *image)
     image->remarks[REMARK_NARROWED] = true;
 }
 
+/* What only a large image needs is not kept for the next. */
+static void let_go(struct scratch *memory)
+{
+    if (memory->size > KEPT_SAMPLES)
+        scratch_free(memory);
+}
+
 /* Turns and scales what was decoded. */
 static apl_status shape_samples(struct image_maker *m, const struct image_rules *rules, unsigned orientation,
                                 struct made_image *image, apl_error *err)
@@ -147,6 +154,9 @@ static apl_status shape_samples(struct image_maker *m, const struct image_rules 
         TRY(raster_resize(s, &m->resizer, height, width, err));
         image->remarks[REMARK_RESIZED] = true;
     }
+    let_go(&m->spare);
+    let_go(&m->resizer.samples);
+    let_go(&m->resizer.values);
     return APL_OK;
 }
 
