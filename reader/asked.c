@@ -63,11 +63,14 @@ static apl_status check_pairs(const apl_reader_options *o, apl_error *err)
 
 apl_status asked_take(struct asked *a, const apl_reader_options *options, apl_error *err)
 {
-    *a = (struct asked){APL_READER_OPTIONS_INIT, APL_SAMPLING_INIT, NULL};
+    *a = (struct asked){APL_READER_OPTIONS_INIT, APL_SAMPLING_INIT, APL_BLEND_INIT, NULL};
     TRY(options_take(&a->options, sizeof a->options, options, "apl_reader_options", err));
     TRY(options_take(&a->sampling, sizeof a->sampling, a->options.sampling, "apl_sampling", err));
     if (a->options.sampling)
         a->options.sampling = &a->sampling;
+    TRY(options_take(&a->blend, sizeof a->blend, a->options.blend, "apl_blend", err));
+    if (a->options.blend)
+        a->options.blend = &a->blend;
     TRY(check_reserved(&a->options, err));
     TRY(check_pairs(&a->options, err));
     TRY(mix_check(&a->options, err));

@@ -5,8 +5,9 @@
 #include "reader.h"
 
 struct asked {
-    apl_reader_options options; /* points to the two below; its transforms are still the caller's */
+    apl_reader_options options; /* points to those below; its transforms are still the caller's */
     apl_sampling sampling;
+    apl_blend blend;
     apl_source *sources; /* to be freed */
 };
 

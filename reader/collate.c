@@ -1,6 +1,7 @@
 /* From slots into a batch: see collate.h. */
 #include "collate.h"
 
+#include "blended.h"
 #include "delivery.h"
 #include "finish.h"
 #include "follow.h"
@@ -295,9 +296,9 @@ static apl_status collate_columns(struct worker *w, struct job *job, apl_error *
     const apl_reader *r = w->reader;
     job->made = w->made;
     for (unsigned f = 0; f < r->schema->count; f++)
-        if (r->options.wanted[f] && r->options.follows[f].as == FOLLOW_NOTHING)
+        if (r->options.wanted[f] && r->options.follows[f].as == FOLLOW_NOTHING && !blended_is_label(r, f))
             TRY(collate_field(w, job, f, err));
-    return APL_OK;
+    return blended_make(w, job, err);
 }
 
 apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)

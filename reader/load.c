@@ -72,6 +72,7 @@ void worker_free(struct worker *w)
     made_free(w->made, APL_MAX_FIELDS);
     free(w->geometry);
     scratch_free(&w->places);
+    scratch_free(&w->last);
 }
 
 /* Where each record of the block goes; those that are not in the split or the sample go to scratch memory, since

@@ -1,6 +1,7 @@
 /* What a caller asks of a reader, checked and completed. */
 #include "options.h"
 
+#include "blending.h"
 #include "collation.h"
 #include "following.h"
 #include "mix.h"
@@ -202,6 +203,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     TRY(resolve_transforms(r, asked, err));
     TRY(collation_resolve(r, asked, err));
     TRY(following_check(r, err));
+    TRY(blending_resolve(r, asked->blend, err));
     TRY(resolve_sampling(r, asked, err));
     if (o->free_order && o->world > 1)
         return fail(err, APL_E_UNSUPPORTED,

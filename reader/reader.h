@@ -78,6 +78,13 @@ struct windows {
     uint64_t parts;                  /* values that a window is of, at most */
 };
 
+/* How the images of a batch are mixed with each other: checked and completed. */
+struct blending {
+    bool any;
+    unsigned image, label; /* fields */
+    apl_blend how;
+};
+
 /* What records' graphs are made of. */
 struct graph {
     bool noded, indexed;   /* are there fields of nodes, of edge indices? */
@@ -101,6 +108,7 @@ struct reader_options {
     apl_transform transforms[APL_MAX_FIELDS]; /* of each field; size 0: none */
     struct follow follows[APL_MAX_FIELDS];
     bool followed; /* any field follows another */
+    struct blending blending;
     struct collation collations[APL_MAX_FIELDS];
     struct packing pack;
     struct windows windows;

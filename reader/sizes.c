@@ -1,6 +1,7 @@
 /* What a record takes up: see sizes.h. */
 #include "sizes.h"
 
+#include "blending.h"
 #include "collation.h"
 #include "following.h"
 #include "images.h"
@@ -48,5 +49,6 @@ void sizes_of_row(const apl_reader *r, size_t *bytes)
             bytes[f] = assemble_bytes(&a);
     }
     following_row_bytes(r, bytes);
+    blending_row_bytes(r, bytes);
     collation_row_bytes(r, bytes);
 }

@@ -27,6 +27,7 @@ struct worker {
     struct geometry *geometry; /* of the images of a batch; NULL: nothing follows any */
     struct made_values *made;  /* of each field; NULL likewise */
     struct scratch places;     /* of what is taken of a mask, or of boxes */
+    struct scratch last;       /* an image, or a label, of a batch that is being mixed */
     struct effects effects;
     struct scratch value; /* that was read late */
     struct buffer file;   /* that was restored from it */

@@ -385,6 +385,7 @@ suite_arm64()
     arm64 segments reader/photo/code_table.c reader/photo/idct.c reader/photo/segments_scalar.c \
         reader/photo/segments_neon.c
     arm64 colours reader/effects/colour_scalar.c
+    arm64 blends reader/effects/blend_scalar.c reader/effects/beta.c store/base/random.c -lm
 }
 
 # Those that run make, or measure, have the tree for themselves; those that take longest go first, beside others.

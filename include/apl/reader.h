@@ -179,12 +179,14 @@ typedef struct apl_reader_options {
     /* How fields of varying shape are collated, at most one for each; NULL: one value after another. */
     const apl_collation *collations;
     size_t collation_count;
+
+    const apl_blend *blend; /* NULL: images of a batch are not mixed */
 } apl_reader_options;
 #define APL_READER_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, NULL, 0, NULL, 0, NULL, \
             NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, {0}}, {NULL, 0, 0, {0}},        \
-            {0, 0, {0}}, NULL, 0                                                                         \
+            {0, 0, {0}}, NULL, 0, NULL                                                                   \
     }
 
 /*

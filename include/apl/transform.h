@@ -153,6 +153,31 @@ typedef struct apl_transform {
     }
 
 /*
+ * Mixes the images of each batch with each other, and their labels, as MixUp and CutMix of torchvision's v2 do: each image with the
+ * one before it in the batch, and the first with the last. What is drawn is keyed by seed, epoch, rank and the position of the batch
+ * in the epoch: the same batches come out whatever the threads, and after resuming. Labels become f32 {classes}: one number for
+ * each class. Images are those that a transform, if there is one, has made, with no masks or boxes that follow. Start from APL_BLEND_INIT.
+ */
+typedef struct apl_blend {
+    size_t size;       /* sizeof(apl_blend) */
+    const char *field; /* of the images; NULL: as of apl_transform */
+    const char *label; /* of whole numbers, {}; NULL: the only target of such */
+    unsigned classes;  /* labels are below; 0: as many as the label's field has names for */
+    double
+        mixup_alpha; /* MixUp: lambda is drawn from Beta(alpha, alpha), 0.001 to 1000; 0: none. For floats only */
+    double
+        cutmix_alpha; /* CutMix, likewise: a rectangle of about 1 - lambda of the image is that of the other */
+    double cutmix_p;  /* where both are given: the probability of CutMix; 0: one half */
+    double p;         /* the probability that a batch is mixed at all; 0: 1 */
+    double
+        smoothing; /* of labels, below 1: 1 becomes 1 - smoothing + smoothing / classes, 0 smoothing / classes */
+} apl_blend;
+#define APL_BLEND_INIT                                  \
+    {                                                   \
+        sizeof(apl_blend), NULL, NULL, 0, 0, 0, 0, 0, 0 \
+    }
+
+/*
  * Fills in defaults, as apl_reader_open() does for a reader of `split` (NULL: the store's first): the field's name,
  * which belongs to the store; the crop size; the dtype; and the mean and standard deviation if they are needed.
  * Likely errors: APL_E_INVALID (the message says what is wrong), APL_E_NOTFOUND (field or split, or the store has no

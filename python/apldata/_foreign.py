@@ -163,7 +163,7 @@ class _Plan:
                 )
         rest = transforms
         roles = self._following(roles)
-        translation = Translation(roles, settings.get(roles.images[0].name, {}))
+        translation = Translation(roles, settings.get(roles.images[0].name, {}), self._label)
         if translation.possible and all(isinstance(one, Transform) for one in self.done):
             rest = _translated(transforms, translation, library)
             if translation.sized:
@@ -200,14 +200,19 @@ class _Plan:
         if library == "torchvision":
             from .torch._torchvision import Torchvision
 
-            targets = [f for f in self._schema if f.mark == "target" and f.shape == () and self._wants(f)]
-            wrapped = Torchvision(rest, roles, number, targets[0].name if len(targets) == 1 else None)
+            wrapped = Torchvision(rest, roles, number, self._label and self._label.name)
         else:
             from ._albumentations import Albumentations
 
             wrapped = Albumentations(rest, roles, number)
         wrapped.try_out(Trial(self._schema, self._wanted, self._settings()), self.done)
         self.done.append(wrapped)
+
+    @property
+    def _label(self) -> Field | None:
+        """The only target of a single number, if there is one."""
+        targets = [f for f in self._schema if f.mark == "target" and f.shape == () and self._wants(f)]
+        return targets[0] if len(targets) == 1 else None
 
     def _wants(self, field: Field) -> bool:
         return self._wanted is None or field.name in self._wanted

@@ -43,7 +43,7 @@ from ._store import Store
 from .collation import Collation, Collations
 from .sampling import Sampling
 from .schema import listed
-from .transforms import check_channels, split_transforms
+from .transforms import check_channels, split_transforms, taken_blend
 
 _SECONDS = "seconds, at least 0, or None"
 _ORDERS = {"strict": _core.APL_STRICT, "free": _core.APL_FREE}
@@ -184,7 +184,8 @@ class Loader:
         said = declared(self.store.schema, masks, boxes, box_format)
         in_c, self._functions = split_transforms(resolved(transforms, self.store.schema, fields, said))
         self._options: dict[str, Any] = {
-            "transforms": in_c, "fields": fields, "order": choice("order", order, _ORDERS),
+            "blend": taken_blend(in_c), "transforms": in_c, "fields": fields,
+            "order": choice("order", order, _ORDERS),
             "sequential": 1 - flag("shuffle", shuffle), "drop_last": flag("drop_last", drop_last),
             "threads": threads_of(threads), "pin": pin if pin is None else _pair(pin),
             "fill": flag("fill", fill),

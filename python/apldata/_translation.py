@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from . import _core
 from ._roles import Roles
+from .schema import Field
 from .transforms import (
     CenterCrop,
     ColorJitter,
+    CutMix,
     GaussianBlur,
     Grayscale,
+    MixUp,
     Normalize,
     RandAugment,
+    RandomChoice,
     RandomCrop,
     RandomErasing,
     RandomFlip,
@@ -34,6 +39,7 @@ LIBRARIES = ("torchvision", "albumentations")
 _TO_FLOAT = {"torch.float32": ToFloat32, "torch.float16": ToFloat16, "torch.bfloat16": ToBFloat16}
 # Settings of what changes pixels, in the order in which C does it.
 _PIXELS = ("policy", "jitter_p", "grey_p", "blur_p", "erase_p")
+_WHOLE = {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"}
 _NOTHING = {"ToImage", "ToPureTensor", "Identity", "PILToTensor", "pil_to_tensor", "to_image", "NoOp"}
 
 
@@ -56,9 +62,11 @@ class Translation:
 
     Args:
         settings: what is done to the images in C already.
+        label: the one field of labels that may be mixed.
     """
 
-    def __init__(self, roles: Roles, settings: dict[str, Any]) -> None:
+    def __init__(self, roles: Roles, settings: dict[str, Any], label: Field | None = None) -> None:
+        self._label = label
         self._roles, self._settings = roles, dict(settings)
         self._image = roles.images[0]
         self._floats: type[Transform] | None = None
@@ -69,6 +77,7 @@ class Translation:
         self._normalize: Any = None
         self._erasing: Any = None  # made of the scale of its value
         self._erased_pixels = self._erased_normalised = False  # what was done when it was erased
+        self._mixing: Transform | None = None
         self._any_size = any(field.is_photo for field in roles.images)
         self.why = ""  # the last step cannot be done in C; "": no more is known than that
 
@@ -99,6 +108,10 @@ class Translation:
             converted.append(self._normalize(names))
         if self._floats is not None and not (self._normalised and self._floats is ToFloat32):
             converted.append(self._floats(scale=self._scaled, field=names))  # type: ignore[call-arg]
+        mixed = [] if self._mixing is None else [self._mixing]
+        return [*self._with_erased(done, converted), *mixed]
+
+    def _with_erased(self, done: list[Transform], converted: list[Transform]) -> list[Transform]:
         if self._erasing is None:
             return done + converted
         if self._erased_pixels:
@@ -114,6 +127,8 @@ class Translation:
             return False
         if name in _NOTHING:
             return True
+        if self._mixing is not None:
+            return False
         known = getattr(self, f"_take_{name}", None)
         self.why = ""
         return known is not None and bool(known(step))
@@ -351,6 +366,52 @@ class Translation:
         self._erasing, self._erased_pixels = make, self._floats is None
         self._erased_normalised = self._normalised
         return True
+
+    # ------------------------------------------------------------------------------------------- mixing
+
+    def _mixing_of(self, step: Any) -> Any:
+        """Ours that does the same; None: there is none."""
+        kinds: dict[str, Any] = {"MixUp": MixUp, "CutMix": CutMix}
+        kind = kinds.get(type(step).__name__)
+        classes = step.num_classes if kind else None
+        if (
+            kind is None
+            or self._label is None
+            or self._label.dtype not in _WHOLE
+            or altered(step)
+            or not (classes or self._label.classes)
+        ):
+            return None
+        getter = getattr(step._labels_getter, "__name__", "")
+        return kind(float(step.alpha), classes) if getter == "_find_labels_default_heuristic" else None
+
+    def _mix(self, make: Callable[[], Any], floats: bool) -> bool:
+        roles = self._roles
+        if roles.masks or roles.boxes is not None or len(roles.images) > 1:
+            return False  # which torchvision refuses
+        if (floats and self._floats is None) or self._touched:
+            return False
+        try:
+            made = make()
+            made = made and replace(made, field=self._names)
+        except (ValueError, TypeError):  # such as ours does not take
+            return False
+        self._mixing = made
+        return made is not None
+
+    def _take_MixUp(self, step: Any) -> bool:
+        return self._mix(lambda: self._mixing_of(step), True)
+
+    def _take_CutMix(self, step: Any) -> bool:
+        return self._mix(lambda: self._mixing_of(step), False)
+
+    def _take_RandomChoice(self, step: Any) -> bool:
+        def make() -> Any:
+            parts = [self._mixing_of(part) for part in step.transforms]
+            p = list(map(float, step.p)) if step.p is not None else None
+            return None if None in parts else RandomChoice(parts, p)
+
+        return self._mix(make, True)
 
     def _convert(self, dtype: Any, scale: bool) -> bool:
         kind = _TO_FLOAT.get(str(dtype))

@@ -226,7 +226,8 @@ class _Placement:
             return None
         if isinstance(value, RaggedArray):
             return RaggedArray(self._put(value.values), self._put(value.offsets))
-        return self._put(value.astype(self._dtype) if relabelled else value)
+        whole = relabelled and value.dtype.kind in "iu"  # labels that were mixed are not
+        return self._put(value.astype(self._dtype) if whole else value)
 
     def _put(self, value: Any) -> jax.Array:
         if not isinstance(self._target, Sharding):

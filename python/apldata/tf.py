@@ -154,12 +154,13 @@ class _Labels:
         self._names: frozenset[str] = frozenset() if dtype is None else frozenset(whole_targets(store))
 
     def cast(self, name: str, value: Any) -> Any:
-        """A tensor, converted if it is such a target."""
-        return tf.cast(value, self._dtype) if name in self._names else value
+        """A tensor, converted if it is such a target, and has not been mixed."""
+        return tf.cast(value, self._dtype) if name in self._names and value.dtype.is_integer else value
 
     def convert(self, name: str, value: Any) -> Any:
         """An array, likewise."""
-        return value.astype(tf.as_dtype(self._dtype).as_numpy_dtype) if name in self._names else value
+        whole = name in self._names and value.dtype.kind in "iu"
+        return value.astype(tf.as_dtype(self._dtype).as_numpy_dtype) if whole else value
 
 
 def _tensor(batch: _core.Batch, name: str) -> Any:
@@ -259,7 +260,7 @@ def _signature(loader: Loader, labels: _Labels) -> Any:
         collated = name in loader._collations.by_name
         if not (loader._functions or collated) and -1 in loader.store.schema[name].shape[1:]:
             raise _too_uneven(name)
-    kept = ("split", "batch_size", "transforms", "fields", "skip_corrupt", "collations", "parts")
+    kept = ("split", "batch_size", "transforms", "fields", "skip_corrupt", "collations", "parts", "blend")
     options = {key: loader._options[key] for key in kept} | {"sequential": 1, "threads": _core.APL_NO_THREADS}
     reader = _core.Reader(loader.store, options)  # decodes a few blocks
     item: Any = reader.next(loader._timeout)

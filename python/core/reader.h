@@ -15,6 +15,7 @@ struct reader_call {
     apl_collation collations[APL_MAX_FIELDS];
     PyObject *parts; /* what batch_object() takes of that name; NULL: none */
     apl_sampling sampling;
+    apl_blend blend;
     apl_source *mix;
     PyObject **mixed; /* the options.mix.count stores of it, each in use until the call is freed */
     PyObject *owners; /* list: what the strings and arrays lie in */

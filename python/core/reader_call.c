@@ -195,6 +195,41 @@ static int take_transforms(struct reader_call *call, PyObject *dict)
     return list ? PyDict_DelItemString(dict, "transforms") : 0;
 }
 
+/* How images of a batch are mixed with each other. */
+static int take_blend(struct reader_call *call, PyObject *dict)
+{
+    static const struct number_item items[] = {
+        {"classes", offsetof(apl_blend, classes), NUMBER_UNSIGNED, 1u << 20}};
+    PyObject *given = PyDict_GetItemString(dict, "blend");
+    if (!given || given == Py_None)
+        return given ? PyDict_DelItemString(dict, "blend") : 0;
+    PyObject *blend = PyDict_Copy(given);
+    apl_blend *b = &call->blend;
+    if (!blend)
+        return -1;
+    *b = (apl_blend)APL_BLEND_INIT;
+    int done = take_text(call->owners, blend, "field", &b->field);
+    if (done == 0)
+        done = take_text(call->owners, blend, "label", &b->label);
+    if (done == 0)
+        done = take_numbers(b, items, 1, blend);
+    const struct {
+        const char *name;
+        double *to;
+    } reals[] = {{"mixup_alpha", &b->mixup_alpha},
+                 {"cutmix_alpha", &b->cutmix_alpha},
+                 {"cutmix_p", &b->cutmix_p},
+                 {"p", &b->p},
+                 {"smoothing", &b->smoothing}};
+    for (size_t i = 0; done == 0 && i < sizeof reals / sizeof *reals; i++)
+        done = take_real(blend, reals[i].name, reals[i].to);
+    if (done == 0)
+        done = check_empty(blend, "mixing");
+    Py_DECREF(blend);
+    call->options.blend = b;
+    return done == 0 ? PyDict_DelItemString(dict, "blend") : -1;
+}
+
 /* ----------------------------------------------------------------------------------------- the others */
 
 static int take_fields(struct reader_call *call, PyObject *dict)
@@ -279,7 +314,7 @@ static int take_all(struct reader_call *call, PyTypeObject *store, PyObject *dic
 #undef ITEM
 #undef ITEM_OF
     if (take_text(call->owners, dict, "split", &call->options.split) < 0 || take_fields(call, dict) < 0 ||
-        take_transforms(call, dict) < 0 || take_collations(call, dict) < 0 ||
+        take_transforms(call, dict) < 0 || take_blend(call, dict) < 0 || take_collations(call, dict) < 0 ||
         take_records(call, store, dict) < 0 ||
         take_bytes(call->owners, dict, "state", &call->options.state, &call->options.state_size) < 0 ||
         take_pin(call, dict) < 0 ||

@@ -1,4 +1,4 @@
-/* From f32 to the 16-bit floats, rounded to nearest, ties to even. Not for NaN. */
+/* From f32 to the 16-bit floats, rounded to nearest, ties to even, and back. Not for NaN. */
 #ifndef HALVES_H
 #define HALVES_H
 
@@ -40,6 +40,20 @@ static inline uint16_t f16_of(float value)
     /* Subnormal: the significand, its leading 1 written out, in units of 2^-24. */
     uint32_t shift = 126u - (size >> 23), significand = (size & 0x7fffffu) | 0x800000u;
     return (uint16_t)(sign | (shift > 24 ? 0 : shift_to_even(significand, shift)));
+}
+
+static inline float f32_of_f16(uint16_t half)
+{
+    uint32_t sign = (uint32_t)(half & 0x8000u) << 16, size = half & 0x7fffu, bits = sign;
+    float value = (float)size * 0x1p-24f; /* if it is subnormal */
+    if (size >= F16_INFINITE)
+        bits |= 0x7f800000u;
+    else if (size >= 0x400u)
+        bits |= (size << 13) + F32_TO_F16_EXPONENT;
+    else
+        bits |= float_bits(value);
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 #endif

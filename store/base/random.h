@@ -22,7 +22,8 @@ enum random_purpose {
     RANDOM_SPLIT = 8,       /* which side of a split a record falls on */
     RANDOM_SAMPLE = 9,      /* how often a record comes in a sampled epoch */
     RANDOM_CROP = 10,       /* which box of an image of any size is taken */
-    RANDOM_EFFECTS = 11     /* how the pixels of a record's crop are changed */
+    RANDOM_EFFECTS = 11,    /* how the pixels of a record's crop are changed */
+    RANDOM_BLEND = 12       /* how the images of a batch are mixed with each other */
 };
 
 /* SipHash-2-4 (Aumasson and Bernstein, 2012) of `count` words, taken as little-endian bytes. */

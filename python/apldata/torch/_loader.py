@@ -21,7 +21,7 @@ from .._options import RecordOptions
 from .._roles import declared
 from .._store import Store
 from ..collation import Collations
-from ..transforms import Transform, listed
+from ..transforms import MIXING, Transform, listed
 from . import _pinned
 from ._accelerate import Adopted
 from ._collate import Collate, Keys, Samples, collate
@@ -338,7 +338,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
     ) -> list[Any]:
         """Decides how batches become tensors, and where pinned memory comes from; the transforms are
         returned."""
-        changed = any(not isinstance(transform, Transform) for transform in transforms)
+        changed = any(not isinstance(one, Transform) or isinstance(one, MIXING) for one in transforms)
         collated = self._user_collate is not None and not self._handing
         self._pin: Any = None
         if self.pin_memory and not (changed or collated):

@@ -26,7 +26,15 @@ from ._tensors import names_given, tuple_type
 
 _PART = 64 << 20  # bytes that are decoded, and copied to the device, at a time
 _NOWHERE = Places(None, None, None, None, None, None)
-_READERS_OWN = ("policy", "jitter_p", "grey_p", "blur_p", "erase_p", "masks")  # what DeviceLoader cannot do
+_READERS_OWN = (
+    "policy",
+    "jitter_p",
+    "grey_p",
+    "blur_p",
+    "erase_p",
+    "masks",
+    "blend",
+)  # what DeviceLoader cannot do
 _SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 
 
@@ -180,9 +188,9 @@ class Resident:
             )
         if any(key in one for one in in_c for key in _READERS_OWN):
             raise InvalidError(
-                "DeviceLoader changes no colours and erases nothing, and moves no masks or boxes: leave "
-                "RandAugment, ColorJitter, Grayscale, GaussianBlur and RandomErasing to DataLoader, or call "
-                "torchvision's in the loop"
+                "DeviceLoader changes no colours and erases nothing and moves no masks: leave "
+                "RandAugment, ColorJitter, Grayscale, GaussianBlur, RandomErasing, MixUp to DataLoader, or "
+                "call torchvision's in the loop"
             )
         settings = {one["field"]: one for one in (self.store._transform(one, self.split) for one in in_c)}
         for name in settings.keys() - set(names):

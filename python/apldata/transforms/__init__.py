@@ -3,13 +3,14 @@
 These run in C, fused into one pass, on the library's threads. They apply to a u8 field of the shape
 (channels, height, width) or (height, width), or to a field that keeps JPEG files as they came, in this
 order: resize (JPEG files), pad, crop, flip; `TrivialAugmentWide` or `RandAugment`; `ColorJitter`;
-`RandomGrayscale` or `Grayscale`; `GaussianBlur`; scale, convert; `Cutout`; `RandomErasing`. Crops, flips,
-`Cutout` and conversions may be listed in any order; a transform that changes pixels or erases must be listed
-where it is applied, unless another place gives the same.
+`RandomGrayscale` or `Grayscale`; `GaussianBlur`; scale, convert; `Cutout`; `RandomErasing`; and over a batch,
+`MixUp` or `CutMix`. Crops, flips, `Cutout` and conversions may be listed in any order; a transform that
+changes pixels or erases must be listed where it is applied, unless another place gives the same.
 
 Randomness is keyed by seed, epoch and record: a record is augmented the same way in whatever batch, thread
-or rank it comes. It is not keyed by the field: with equal transforms, an image and its mask get the same
-crop and flip (``RandomFlip(field=["image", "mask"])``).
+or rank it comes. Masks and boxes follow the images: a loader is told by its arguments `masks` and `boxes`
+which fields they are. Images of one record get the same crop and flip, with equal transforms
+(``RandomFlip(field=["left", "right"])``).
 
 Transforms of torchvision and Albumentations may stand in the same list; see docs/PYTHON.md. Any other
 callable is a function over a whole batch (see `Loader`); `PerPicture` makes one from a function over single
@@ -31,13 +32,15 @@ from ._geometry import (
     Resize,
 )
 from ._merge import check_channels, listed, split_transforms
+from ._mixing import MIXING, CutMix, MixUp, RandomChoice, taken_blend
 from ._policy import MOVING, RandAugment, TrivialAugmentWide
 from ._result import ChannelsLast, Cutout, Normalize, RandomErasing, ToBFloat16, ToFloat16, ToFloat32
 
 __all__ = [
-    "BOX_FORMATS", "MOVING", "AlternatingFlip", "CenterCrop", "ChannelsLast", "ColorJitter", "Cutout",
-    "Follow", "GaussianBlur", "Grayscale", "Normalize", "PerPicture", "RandAugment", "RandomCrop",
-    "RandomErasing", "RandomFlip", "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop",
-    "RandomVerticalFlip", "Resize", "SanitizeBoundingBoxes", "ToBFloat16", "ToFloat16", "ToFloat32",
-    "Transform", "TrivialAugmentWide", "check_channels", "listed", "split_transforms",
+    "BOX_FORMATS", "MIXING", "MOVING", "AlternatingFlip", "CenterCrop", "ChannelsLast", "ColorJitter",
+    "CutMix", "Cutout", "Follow", "GaussianBlur", "Grayscale", "MixUp", "Normalize", "PerPicture",
+    "RandAugment", "RandomChoice", "RandomCrop", "RandomErasing", "RandomFlip", "RandomGrayscale",
+    "RandomHorizontalFlip", "RandomResizedCrop", "RandomVerticalFlip", "Resize",
+    "SanitizeBoundingBoxes", "ToBFloat16", "ToFloat16", "ToFloat32", "Transform", "TrivialAugmentWide",
+    "check_channels", "listed", "split_transforms", "taken_blend",
 ]  # fmt: skip
