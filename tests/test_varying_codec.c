@@ -129,3 +129,36 @@ Test(varying_codec, suits)
         .records = 2, .raw_bytes = 30, .element_bytes = 1, .ndim = 3, .shape = {1, 3, 5}};
     cr_assert_not(varying_suits(&spec));
 }
+
+/* Bytes of the first n of the shapes, and of the values of these. */
+static size_t front_bytes(size_t n)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += 12 + (size_t)shapes[i][0] * shapes[i][1] * shapes[i][2];
+    return bytes;
+}
+
+/* The first records, as a column of their own: what codecs are tried on. */
+Test(varying_codec, front_of_a_column)
+{
+    struct column_spec spec = {.element_bytes = 1, .ndim = 3, .shape = {-1, -1, -1}}, front;
+    struct buffer raw = column_of(&spec);
+    for (size_t n = 1; n <= COUNT(shapes); n++)
+        for (size_t more = 0; more < 2; more++) {
+            cr_assert(varying_front(&spec, raw.data, front_bytes(n) + more, &front));
+            cr_assert(front.records == n && front.raw_bytes == front_bytes(n), "%zu", n);
+            uint8_t *copy = malloc(front.raw_bytes);
+            varying_copy_front(&spec, raw.data, &front, copy);
+            cr_assert_eq(memcmp(copy, raw.data, 12 * n), 0);
+            cr_assert_eq(memcmp(copy + 12 * n, raw.data + 12 * COUNT(shapes), front.raw_bytes - 12 * n), 0);
+            cr_assert(varying_suits(&front));
+            free(copy);
+        }
+    cr_assert(varying_front(&spec, raw.data, 1, &front));
+    cr_assert_eq(front.records, 1, "one at least");
+    store_le(raw.data, 1u << 30, 4);
+    cr_assert_not(varying_front(&spec, raw.data, 4096, &front));
+    cr_assert(front.records == spec.records && front.raw_bytes == spec.raw_bytes);
+    buffer_free(&raw);
+}

@@ -375,8 +375,15 @@ apl_status codec_choose(struct coder *coder, const struct column_spec *spec, con
     if (want_id >= 0 && !codec_suits((enum codec_id)want_id, spec))
         want_id = -1;
     struct column_spec sample = sample_of(spec);
-    uint8_t *out = scratch_reserve(&coder->values, codec_bound(&sample));
+    bool copies = spec->raw_bytes > SAMPLE_BYTES && varying_suits(spec) &&
+                  varying_front(spec, raw, SAMPLE_BYTES, &sample);
+    size_t bound = codec_bound(&sample);
+    uint8_t *out = scratch_reserve(&coder->values, bound + (copies ? sample.raw_bytes : 0));
     if (!out)
         return fail_nomem(err);
+    if (copies) {
+        varying_copy_front(spec, raw, &sample, out + bound);
+        raw = out + bound;
+    }
     return try_candidates(coder, &sample, raw, want_id, want_level, out, choice, err);
 }

@@ -82,6 +82,44 @@ static bool take_varying(const struct column_spec *spec, const uint8_t **dims, s
     return true;
 }
 
+/* Bytes of the shapes, which lie before all values. */
+static size_t shapes_bytes(const struct column_spec *spec)
+{
+    return spec->records * varying_dims(spec) * 4;
+}
+
+bool varying_front(const struct column_spec *spec, const uint8_t *raw, size_t most, struct column_spec *front)
+{
+    const uint8_t *dims = raw;
+    size_t shape = varying_dims(spec) * 4, left = spec->raw_bytes - shapes_bytes(spec);
+    *front = *spec;
+    front->raw_bytes = 0;
+    for (size_t i = 0; i < spec->records; i++) {
+        struct varying_image image;
+        if (!take_varying(spec, &dims, left, &image)) {
+            *front = *spec;
+            return false;
+        }
+        size_t bytes = shape + image.planes * image.plane;
+        if (i > 0 && bytes > most - front->raw_bytes)
+            break;
+        front->records = i + 1;
+        front->raw_bytes += bytes;
+        left -= image.planes * image.plane;
+        if (front->raw_bytes >= most)
+            break;
+    }
+    return true;
+}
+
+void varying_copy_front(const struct column_spec *spec, const uint8_t *raw, const struct column_spec *front,
+                        uint8_t *out)
+{
+    size_t shapes = shapes_bytes(front);
+    memcpy(out, raw, shapes);
+    memcpy(out + shapes, raw + shapes_bytes(spec), front->raw_bytes - shapes);
+}
+
 /* Room for the sizes of frames of all records, however many planes they have. */
 static size_t most_planes(const struct column_spec *spec)
 {

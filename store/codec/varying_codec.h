@@ -38,4 +38,11 @@ apl_status varying_encode(struct varying_codec *v, int level, const struct colum
 apl_status varying_decode(struct varying_codec *v, const struct column_spec *spec, const uint8_t *coded,
                           size_t size, uint8_t *raw, apl_error *err);
 
+/* The column of the first records: as many as are at most `most` bytes together, but one at least. false: the shapes are not those of
+ * the values. Then copies it to `out`, which has room for front->raw_bytes. */
+bool varying_front(const struct column_spec *spec, const uint8_t *raw, size_t most,
+                   struct column_spec *front);
+void varying_copy_front(const struct column_spec *spec, const uint8_t *raw, const struct column_spec *front,
+                        uint8_t *out);
+
 #endif

@@ -12,6 +12,7 @@ import argparse
 import itertools
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -27,7 +28,7 @@ from report import report
 SEED = 1
 LOWEST = 25  # decibels: what does not antialias has about 30
 WORKS = ("random", "centre")
-QUEUED, BATCHES = 7, 8  # batches that may have been made ahead, and that are timed then
+QUEUED, BATCHES = 6, 4  # batches that may have been made ahead, and that are timed then
 
 
 def say(line: str) -> None:
@@ -161,6 +162,14 @@ class Bench:
             self.limit(turn)
             for name in list(self.workers):
                 self.attempt(name, lambda name, turn=turn: self.epochs(name, turn))
+            self.save()
+
+    def save(self) -> str:
+        """Writes down what there is, so that a run that is stopped has not been for nothing; the tables."""
+        text = report(self.results)
+        (self.home / "results.json").write_text(json.dumps(self.results, indent=1))
+        (self.home / "results.md").write_text(text)
+        return text
 
     def epochs(self, name: str, turn: int) -> None:
         for work in WORKS:
@@ -238,7 +247,16 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def measure(bench: Bench, options: argparse.Namespace) -> None:
+    bench.check(min(options.check, bench.count))
+    bench.rounds(options.rounds)
+    if "apl_files" in bench.workers:
+        rows_of_apl(bench, options.rounds)
+    small_rows(bench, options.rounds)
+
+
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what runs is ended too
     options = parse()
     home, tool = (
         (options.build / "peers" / "photographs").resolve(),
@@ -253,19 +271,13 @@ def main() -> None:
     mean = sum(path.stat().st_size for path, *_ in chosen) / len(chosen)
     names = [name for name in PEERS if name in options.only.split(",")]
     bench = Bench(home, tool.resolve(), names, len(chosen))
-    bench.results |= {"mean_bytes": mean, "rounds": options.rounds}
-    bench.check(min(options.check, len(chosen)))
-    bench.rounds(options.rounds)
-    if "apl_files" in bench.workers:
-        rows_of_apl(bench, options.rounds)
-    small_rows(bench, options.rounds)
-    for worker in bench.workers.values():
-        worker.end()
-    bench.results["machine"] = machine(Path(__file__).parent)
-    (home / "results.json").write_text(json.dumps(bench.results, indent=1))
-    text = report(bench.results)
-    (home / "results.md").write_text(text)
-    print(text)
+    bench.results |= {"mean_bytes": mean, "rounds": options.rounds, "machine": machine(Path(__file__).parent)}
+    try:
+        measure(bench, options)
+    finally:
+        for worker in bench.workers.values():
+            worker.end()
+    print(bench.save())
 
 
 if __name__ == "__main__":
