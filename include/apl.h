@@ -40,6 +40,7 @@
  *
  *     apl/status.h      status codes and errors
  *     apl/store.h       open and describe a store, get records, find records, verify
+ *     apl/set.h         open many stores as one
  *     apl/writer.h      make a store
  *     apl/split.h       divide the records: validation, folds, clients
  *     apl/reader.h      batches for training: orders, ranks, budgets, resuming
@@ -85,6 +86,7 @@
 #include "apl/collation.h"
 #include "apl/reader.h"
 #include "apl/sampling.h"
+#include "apl/set.h"
 #include "apl/split.h"
 #include "apl/stats.h"
 #include "apl/status.h"

@@ -115,8 +115,8 @@ static apl_status load_whole(struct worker *w, uint32_t index, const struct cach
     const apl_store *store = mix_source_of(r, index)->store;
     uint64_t number = r->subset.block[index].number;
     struct block_view view;
-    w->bytes_read += store->blocks[number].size;
     TRY(store_block(store, number, &w->bc, &view, err));
+    w->bytes_read += view.bytes;
     for (unsigned f = 0; f < r->schema->count; f++)
         if (r->options.wanted[f])
             TRY(load_field(w, index, b, &view, f, ragged, err));

@@ -212,7 +212,7 @@ static void put_file(struct buffer *b, const apl_store *store)
     buffer_le(b, (uint64_t)store->inode, 8);
     buffer_le(b, (uint64_t)store->modified.tv_sec, 8);
     buffer_le(b, (uint64_t)store->modified.tv_nsec, 8);
-    buffer_le(b, store->lmdb.size, 8);
+    buffer_le(b, store->manifest.info.file_bytes, 8);
     buffer_put(b, store->manifest.info.content_digest, 32);
 }
 

@@ -22,7 +22,16 @@ void block_coder_free(struct block_coder *bc)
     buffer_free(&bc->index);
     buffer_free(&bc->value);
     kept_free_coder(bc);
+    block_coder_hold(bc, NULL, NULL);
     *bc = (struct block_coder){0};
+}
+
+void block_coder_hold(struct block_coder *bc, void *held, void (*let_go)(void *held))
+{
+    if (bc->held)
+        bc->let_go(bc->held);
+    bc->held = held;
+    bc->let_go = let_go;
 }
 
 struct column_spec block_column_spec(const apl_field *field, uint32_t records, size_t raw_bytes)

@@ -37,10 +37,16 @@ struct block_coder {
     struct buffer value;     /* of a kept column, as it is stored */
     struct transcoder *jpeg; /* NULL, until it is needed */
     bool any_class; /* a writer's: values beyond the class names are reported where statistics are taken */
+    /* What the bytes of the block that was taken last belong to, if they need it kept, and how to let go of that. */
+    void *held;
+    void (*let_go)(void *held);
 };
 
 apl_status block_coder_init(struct block_coder *bc, apl_error *err);
 void block_coder_free(struct block_coder *bc);
+
+/* Keeps `held` instead of what was kept before, until the next, or until the coder is freed. */
+void block_coder_hold(struct block_coder *bc, void *held, void (*let_go)(void *held));
 
 /* XXH3-128 of a record's input fields: of each, its varying dimensions (4 bytes each, little-endian) and its
  * value. */
@@ -60,6 +66,9 @@ apl_status block_encode(struct block_coder *bc, const struct schema *schema, con
 struct block_view {
     uint32_t records, segment;
     uint64_t first;
+    size_t bytes; /* of the block */
+    uint64_t
+        moved; /* what is added to source positions, which are those in a shard, to make them those in its set */
     uint32_t header_bytes;
     const uint8_t *header;
     const uint8_t *hashes; /* 16 bytes a record */

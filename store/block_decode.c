@@ -95,6 +95,13 @@ static apl_status check_sum(const apl_field *field, const char *what, uint64_t i
     return fail(err, APL_E_CORRUPT, "field %s: the checksum of its %s bytes is wrong", field->name, what);
 }
 
+/* The shard of a set has source positions of its own. */
+static void move_position(const apl_field *field, uint64_t moved, uint8_t *value)
+{
+    if (moved && field->role == APL_POSITION)
+        store_le(value, load_le(value, 8) + moved, 8);
+}
+
 /* Decodes a column's raw bytes into `into`, which is empty unless they could be decoded, and compares its checksums. With
  * `despite`, one of the coded bytes that fails does not keep it from that. */
 static apl_status decode_raw_column(struct block_coder *bc, const apl_field *field,
@@ -137,6 +144,8 @@ apl_status block_decode_column(struct block_coder *bc, const struct schema *sche
         apl_status shapes = split_varying(field, view->records, column, status == APL_OK ? err : &inner);
         return status == APL_OK ? shapes : status;
     }
+    for (uint32_t i = 0; view->moved && field->value_bytes == 8 && i < view->records; i++)
+        move_position(field, view->moved, column->values.data + (size_t)i * 8);
     return status != APL_OK || despite ? status
                                        : check_classes(bc, field, column->values.data, view->records, err);
 }
@@ -155,6 +164,8 @@ apl_status block_decode_rows(struct block_coder *bc, const struct schema *schema
     for (uint32_t i = 0; i < view->records; i++)
         hash_stream_add(bc->hash, rows[i], field->value_bytes);
     TRY(check_sum(field, "decoded", hash_stream_64(bc->hash), v->raw_sum, err));
+    for (uint32_t i = 0; view->moved && i < view->records; i++)
+        move_position(field, view->moved, rows[i]);
     return check_class_rows(bc, field, rows, view->records, err);
 }
 

@@ -93,6 +93,7 @@ apl_status block_parse_head(struct block_coder *bc, const uint8_t *bytes, size_t
     *view = (struct block_view){.records = (uint32_t)load_le(head + 16, 4),
                                 .segment = (uint32_t)load_le(head + 20, 4),
                                 .first = load_le(head + 24, 8),
+                                .bytes = size,
                                 .header = head,
                                 .header_bytes = (uint32_t)bc->head.size,
                                 .hashes = head + BLOCK_HEAD + (size_t)BLOCK_ENTRY * schema->count};

@@ -81,8 +81,8 @@ static apl_status plan(struct get *get, const uint64_t *ids, size_t n, apl_error
                                 ids[i], 1);
         const struct segment *s = manifest_segment_of(m, ids[i]);
         uint64_t offset = ids[i] - s->first_id;
-        get->wants[i] = (struct want){s->first_block + offset / m->info.block_records,
-                                      (uint32_t)(offset % m->info.block_records), i};
+        get->wants[i] = (struct want){s->first_block + offset / s->block_records,
+                                      (uint32_t)(offset % s->block_records), i};
         sorted = sorted && (i == 0 || get->wants[i - 1].block <= get->wants[i].block);
     }
     if (!sorted)

@@ -139,6 +139,7 @@ static apl_status derive_blocks(struct manifest *m, apl_error *err)
         if (n > UINT32_MAX)
             return bad_layout(err, "a segment of too many blocks");
         s->first_block = blocks;
+        s->block_records = m->info.block_records;
         blocks += n;
         at += s->count;
     }
@@ -203,7 +204,7 @@ const struct segment *manifest_segment_of(const struct manifest *m, uint64_t id)
 uint64_t manifest_block_of(const struct manifest *m, uint64_t id)
 {
     const struct segment *s = manifest_segment_of(m, id);
-    return s->first_block + (id - s->first_id) / m->info.block_records;
+    return s->first_block + (id - s->first_id) / s->block_records;
 }
 
 const struct segment *manifest_block_ids(const struct manifest *m, uint64_t block, uint64_t *first,
@@ -211,10 +212,10 @@ const struct segment *manifest_block_ids(const struct manifest *m, uint64_t bloc
 {
     const struct segment *s = &m->segments[last_at_most(m->segments, m->segment_count, sizeof *m->segments,
                                                         offsetof(struct segment, first_block), block)];
-    uint64_t offset = (block - s->first_block) * m->info.block_records;
+    uint64_t offset = (block - s->first_block) * s->block_records;
     uint64_t left = s->count - offset;
     *first = s->first_id + offset;
-    *count = left < m->info.block_records ? (uint32_t)left : m->info.block_records;
+    *count = left < s->block_records ? (uint32_t)left : s->block_records;
     return s;
 }
 

@@ -28,7 +28,8 @@
 struct segment {
     uint32_t number;
     uint64_t first_id, count;
-    uint64_t first_block; /* not stored: blocks of all segments before this one */
+    uint64_t first_block;   /* not stored: blocks of all segments before this one */
+    uint32_t block_records; /* nor this: of a full block; in a set, shards differ */
 };
 
 struct moments {

@@ -159,6 +159,9 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
         return get_varying(c, m, err);
     case TAG_SKIPPED:
         return get_skipped(c, m, err);
+    case TAG_SET:
+    case TAG_SHARD:
+        break;
     }
     if (flags & ENTRY_REQUIRED)
         return fail(err, APL_E_VERSION,

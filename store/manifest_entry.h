@@ -22,7 +22,9 @@ enum tag {
     TAG_KEPT = 11, /* from 1.1 on, as what follows */
     TAG_SKIPPED = 12,
     TAG_INDEXED = 13,
-    TAG_VARYING = 14 /* from 1.2 on */
+    TAG_VARYING = 14, /* from 1.2 on */
+    TAG_SET = 64,     /* of lists of sets: see set_list.h */
+    TAG_SHARD = 65
 };
 
 apl_status bad_manifest(apl_error *err, const char *what);

@@ -1,131 +1,72 @@
 /* Opening and describing stores. */
 #define _GNU_SOURCE /* O_PATH */
-#include "store.h"
+#include "store_file.h"
 
+#include "set.h"
 #include "sized.h"
 #include "staging.h"
 #include "statistics.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* --------------------------------------------------------------------------------------------- opening */
 
-static apl_status missing_block(const struct segment *segment, uint64_t block, uint32_t block_records,
-                                apl_error *err)
+/* The path is one of a file: perhaps it is the list of a set. */
+static apl_status open_list_file(apl_store *store, const char *path, const apl_store_options *o,
+                                 apl_error *err)
 {
-    uint64_t first = block * block_records, left = segment->count - first;
-    fail(err, APL_E_CORRUPT, "block %llu of segment %u is missing", (unsigned long long)block,
-         segment->number);
-    return fail_records(err, APL_E_CORRUPT, segment->first_id + first,
-                        left < block_records ? left : block_records);
-}
-
-/* A block has a header, in which each record takes some bytes: so a file has no more records than its size allows, and memory
- * may be taken for them before their blocks are looked at. */
-static apl_status check_size(const struct entry *e, const struct manifest *m, const struct segment *segment,
-                             uint64_t block, apl_error *err)
-{
-    uint64_t first = block * m->info.block_records, left = segment->count - first;
-    uint32_t records = left < m->info.block_records ? (uint32_t)left : m->info.block_records;
-    if (e->size >= block_head_bytes(m->schema.count, records))
-        return APL_OK;
-    fail(err, APL_E_CORRUPT, "block %llu of segment %u has %u bytes, too few for %u records",
-         (unsigned long long)block, segment->number, e->size, records);
-    return fail_records(err, APL_E_CORRUPT, segment->first_id + first, records);
-}
-
-/* Each block that the manifest knows must be there, in its place, and no other. */
-static apl_status check_blocks(const struct entry *at, const struct entry *end,
-                               const struct manifest *manifest, apl_error *err)
-{
-    for (uint32_t s = 0; s < manifest->segment_count; s++) {
-        const struct segment *segment = &manifest->segments[s];
-        uint64_t n = (segment->count - 1) / manifest->info.block_records + 1;
-        for (uint64_t b = 0; b < n; b++, at++) {
-            if (at == end || at->key.kind != KEY_BLOCK || at->key.segment != segment->number ||
-                at->key.block != b)
-                return missing_block(segment, b, manifest->info.block_records, err);
-            TRY(check_size(at, manifest, segment, b, err));
-        }
-    }
-    /* Other kinds of entries are for later versions, as long as they are no blocks. */
-    for (; at != end; at++)
-        if (at->key.kind <= KEY_BLOCK)
-            return fail(err, APL_E_CORRUPT, "it holds blocks that the manifest does not know");
-    return APL_OK;
-}
-
-apl_status store_index(const struct lmdb_reader *lmdb, struct manifest *manifest, const struct entry **blocks,
-                       apl_error *err)
-{
-    const struct entry *e = lmdb_reader_find(lmdb, (struct key){KEY_MANIFEST, 0, 0});
-    if (!e || e != lmdb->entries)
-        return fail(err, APL_E_CORRUPT, "it holds no manifest");
-    struct buffer copy = {0};
-    apl_status status = lmdb_reader_copy(lmdb, e, &copy, err);
+    char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
+    if (!copy)
+        return fail_nomem(err);
+    if (slash)
+        *slash = 0;
+    const char *directory = !slash ? "." : *copy ? copy : "/", *file = slash ? slash + 1 : copy;
+    free(store->name);
+    store->name = shown_path(directory);
+    store->directory_name = shown_path(directory);
+    apl_status status = store->name && store->directory_name ? APL_OK : fail_nomem(err);
     if (status == APL_OK)
-        status = manifest_decode(copy.data, copy.size, manifest, err);
-    buffer_free(&copy);
-    TRY(status);
-    status = check_blocks(e + 1, lmdb->entries + lmdb->count, manifest, err);
-    if (status != APL_OK) {
-        manifest_free(manifest);
-        return status;
-    }
-    *blocks = e + 1;
-    manifest->info.file_bytes = lmdb->size;
-    return APL_OK;
+        status = store_open_directory(store, AT_FDCWD, directory, err);
+    if (status == APL_OK)
+        status = set_open(store, file, o->io, o->open_shards, err);
+    free(copy);
+    return status;
 }
 
-/* A path as it was given, safe to print. */
-static char *shown_path(const char *path)
+static bool is_list(const char *path)
 {
-    size_t size = strlen(path) * 4 + 1;
-    char *shown = malloc(size);
-    return shown ? printable(shown, size, path, strlen(path)) : NULL;
-}
-
-static apl_status open_pages(apl_store *store, int directory, apl_io io, apl_error *err)
-{
+    static const char suffix[] = ".apl";
     struct stat st;
-    /* non-blocking: a pipe must not make it wait */
-    int fd = openat(directory, STORE_FILE, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && errno == ENOENT)
-        return fail(err, APL_E_NOTFOUND, "%s: is not a store (there is no %s in it)", store->name,
-                    STORE_FILE);
-    if (fd < 0)
-        return fail_errno(err, errno, "%s: cannot open %s", store->name, STORE_FILE);
-    apl_status status = fstat(fd, &st) == 0 ? lmdb_reader_open(fd, io, &store->lmdb, err)
-                                            : fail_errno(err, errno, "cannot examine it");
-    close(fd);
-    if (status == APL_OK) {
-        store->device = st.st_dev;
-        store->inode = st.st_ino;
-        store->modified = st.st_mtim;
-        status = store_index(&store->lmdb, &store->manifest, &store->blocks, err);
-    }
-    return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->name, STORE_FILE);
+    size_t n = strlen(path);
+    return n >= sizeof suffix && strcmp(path + n + 1 - sizeof suffix, suffix) == 0 && stat(path, &st) == 0 &&
+           S_ISREG(st.st_mode);
 }
 
-static apl_status open_file(apl_store *store, const char *path, apl_io io, apl_error *err)
+/* A store, or a set. */
+static apl_status open_file(apl_store *store, const char *path, const apl_store_options *o, apl_error *err)
 {
-    /* O_PATH: no permission to list the directory is needed */
-    store->directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (store->directory < 0 && errno == ENOENT)
-        return fail(err, APL_E_NOTFOUND, "%s: is not a store: there is no such directory", store->name);
-    if (store->directory < 0 && errno == ENOTDIR)
-        return fail(err, APL_E_NOTFOUND, "%s: is not a store: not a directory; give the one that holds %s",
-                    store->name, STORE_FILE);
-    if (store->directory < 0)
-        return fail_errno(err, errno, "%s: cannot open %s", store->name, STORE_FILE);
+    apl_error none;
+    apl_status status = store_open_directory(store, AT_FDCWD, path, err);
+    if (status == APL_E_NOTFOUND && is_list(path))
+        return open_list_file(store, path, o, err);
+    TRY(status);
     store->directory_name = shown_path(path);
     if (!store->directory_name)
         return fail_nomem(err);
-    return open_pages(store, store->directory, io, err);
+    status = store_open_pages(store, o->io, &none);
+    if (status == APL_E_NOTFOUND) {
+        status = set_open(store, SET_FILE, o->io, o->open_shards, err);
+        if (status != APL_E_NOTFOUND)
+            return status;
+    }
+    if (status != APL_OK)
+        *err = none;
+    return status;
 }
 
 /* Split files are elsewhere. */
@@ -179,13 +120,9 @@ apl_status apl_store_open(const char *path, const apl_store_options *options, ap
     TRY(options_take(&o, sizeof o, options, "apl_store_options", err));
     apl_error own; /* inner calls put their place in front of the message, and need one to put it in */
     err = err ? err : &own;
-    apl_store *s = calloc(1, sizeof *s);
-    if (!s)
-        return fail_nomem(err);
-    atomic_init(&s->references, 1);
-    s->directory = -1;
-    s->name = shown_path(path);
-    apl_status status = s->name ? open_file(s, path, o.io, err) : fail_nomem(err);
+    apl_store *s;
+    TRY(store_new(shown_path(path), &s, err));
+    apl_status status = open_file(s, path, &o, err);
     if (status == APL_OK)
         status = publish_lists(s, err);
     if (status == APL_OK)
@@ -199,13 +136,6 @@ apl_status apl_store_open(const char *path, const apl_store_options *options, ap
     return status;
 }
 
-apl_store *store_retain(apl_store *store)
-{
-    /* relaxed: who retains holds a reference already */
-    atomic_fetch_add_explicit(&store->references, 1, memory_order_relaxed);
-    return store;
-}
-
 void apl_store_close(apl_store *store)
 {
     store_release(store);
@@ -213,21 +143,18 @@ void apl_store_close(apl_store *store)
 
 void store_release(apl_store *store)
 {
-    /* acq_rel: what others did with the store must have happened before it is freed */
-    if (!store || atomic_fetch_sub_explicit(&store->references, 1, memory_order_acq_rel) > 1)
+    if (!store || !store_drop(store))
         return;
-    manifest_free(&store->manifest);
-    lmdb_reader_close(&store->lmdb);
-    free(store->splits);
-    free(store->members);
-    if (store->directory >= 0)
-        close(store->directory);
-    free(store->directory_name);
-    free(store->name);
-    free(store);
+    set_close(store->set);
+    store_free(store);
 }
 
 /* ------------------------------------------------------------------------------------------ describing */
+
+const char *store_file_name(const apl_store *store)
+{
+    return store->set ? set_file_name(store->set) : STORE_FILE;
+}
 
 const apl_info *apl_store_info(const apl_store *store)
 {
@@ -247,6 +174,11 @@ const char *apl_store_skipped(const apl_store *store, uint64_t i, const char **w
 const apl_split *apl_store_split(const apl_store *store, unsigned i)
 {
     return store && i < store->manifest.split_count ? &store->splits[i] : NULL;
+}
+
+const apl_shard *apl_store_shard(const apl_store *store, unsigned i)
+{
+    return store && store->set ? set_shard(store->set, i) : NULL;
 }
 
 const apl_member *apl_store_member(const apl_store *store, unsigned i)

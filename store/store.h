@@ -11,10 +11,12 @@
 #include <sys/types.h>
 #include <time.h>
 
+struct set;
+
 struct apl_store {
     atomic_uint references; /* the owner, and each reader */
     char *name;             /* the path as it was given, safe to print */
-    dev_t device;           /* of data.mdb */
+    dev_t device;           /* of data.mdb, or of the list of a set */
     ino_t inode;
     struct timespec modified;
     /* Where split files are: the store's own directory unless the caller has named another. Kept open, so that
@@ -24,6 +26,7 @@ struct apl_store {
     bool splits_apart;    /* the caller has named another */
     struct lmdb_reader lmdb;
     const struct entry *blocks; /* of block 0, 1, ... */
+    struct set *set;            /* NULL: a store. Of a set, the two above are empty: see set.h */
     struct manifest manifest;
     apl_split *splits; /* the manifest's lists in their public form */
     apl_member *members;
@@ -32,6 +35,9 @@ struct apl_store {
 /* A store is freed when all who hold it have let go; closing is the owner's way to. */
 apl_store *store_retain(apl_store *store);
 void store_release(apl_store *store);
+
+/* The file that says what is in it, in its directory. */
+const char *store_file_name(const apl_store *store);
 
 /* The member (or, in a shuffled store, the split) that a record belongs to. */
 const char *store_member_of(const apl_store *store, uint64_t id);

@@ -1,5 +1,38 @@
-/* Taking blocks, or parts of them, from a store's file. */
-#include "store.h"
+/* Taking blocks, or parts of them, from a store's file, or from the file of the shard of a set that has them. */
+#include "set.h"
+#include "store_file.h"
+
+/* Where a block is: in the store itself, or in a shard, where it has another number. */
+struct place {
+    const apl_store *store;
+    uint64_t number;
+    uint64_t moved; /* from source positions there to those in the set */
+};
+
+static void let_go_shard(void *shard)
+{
+    store_let_go(shard);
+}
+
+/* The coder holds the shard: what is taken may be mapped. */
+static apl_status find_in_set(const apl_store *store, uint64_t number, struct block_coder *bc,
+                              struct place *place, apl_error *err)
+{
+    const struct run *run;
+    apl_store *shard;
+    TRY(set_take_block(store, number, &shard, &place->number, &run, err));
+    block_coder_hold(bc, shard, let_go_shard);
+    place->store = shard;
+    place->moved = run->first - run->own_first;
+    return APL_OK;
+}
+
+static inline apl_status find_place(const apl_store *store, uint64_t number, struct block_coder *bc,
+                                    struct place *place, apl_error *err)
+{
+    *place = (struct place){store, number, 0};
+    return store->set ? find_in_set(store, number, bc, place, err) : APL_OK;
+}
 
 /* Is it the block that belongs there? */
 static apl_status check_is_due(const apl_store *store, uint64_t number, const struct block_view *view,
@@ -16,40 +49,48 @@ static apl_status check_is_due(const apl_store *store, uint64_t number, const st
 apl_status store_block(const apl_store *store, uint64_t number, struct block_coder *bc,
                        struct block_view *view, apl_error *err)
 {
-    const struct entry *e = &store->blocks[number];
+    struct place at;
     const uint8_t *bytes;
-    apl_status status = lmdb_reader_value(&store->lmdb, e, &bc->file, &bytes, err);
+    TRY(find_place(store, number, bc, &at, err));
+    const struct entry *e = &at.store->blocks[at.number];
+    apl_status status = lmdb_reader_value(&at.store->lmdb, e, &bc->file, &bytes, err);
     if (status == APL_OK)
-        status = block_parse(bc, bytes, e->size, &store->manifest.schema, view, err);
+        status = block_parse(bc, bytes, e->size, &at.store->manifest.schema, view, err);
     if (status == APL_OK)
-        status = check_is_due(store, number, view, err);
+        status = check_is_due(at.store, at.number, view, err);
+    view->moved = at.moved;
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }
 
 apl_status store_block_head(const apl_store *store, uint64_t number, struct block_coder *bc,
                             struct block_view *view, apl_error *err)
 {
-    const struct entry *e = &store->blocks[number];
+    struct place at;
     uint64_t first;
     uint32_t count;
     const uint8_t *bytes;
-    manifest_block_ids(&store->manifest, number, &first, &count);
+    TRY(find_place(store, number, bc, &at, err));
+    const struct entry *e = &at.store->blocks[at.number];
+    manifest_block_ids(&at.store->manifest, at.number, &first, &count);
     /* opening has made sure that each block has as many bytes */
     size_t head = (size_t)block_head_bytes(store->manifest.schema.count, count);
-    apl_status status = lmdb_reader_part(&store->lmdb, e, 0, head, &bc->file, &bytes, err);
+    apl_status status = lmdb_reader_part(&at.store->lmdb, e, 0, head, &bc->file, &bytes, err);
     if (status == APL_OK)
-        status = block_parse_head(bc, bytes, head, e->size, &store->manifest.schema, view, err);
+        status = block_parse_head(bc, bytes, head, e->size, &at.store->manifest.schema, view, err);
     if (status == APL_OK)
-        status = check_is_due(store, number, view, err);
+        status = check_is_due(at.store, at.number, view, err);
+    view->moved = at.moved;
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }
 
 apl_status store_block_column(const apl_store *store, uint64_t number, struct block_coder *bc,
                               struct block_view *view, unsigned field, apl_error *err)
 {
+    struct place at;
     struct column_view *v = &view->columns[field];
-    apl_status status = lmdb_reader_part(&store->lmdb, &store->blocks[number], v->offset, v->coded_bytes,
-                                         &bc->file, &v->coded, err);
+    TRY(find_place(store, number, bc, &at, err));
+    apl_status status = lmdb_reader_part(&at.store->lmdb, &at.store->blocks[at.number], v->offset,
+                                         v->coded_bytes, &bc->file, &v->coded, err);
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }
 
@@ -57,9 +98,11 @@ apl_status store_kept_index(const apl_store *store, uint64_t number, struct bloc
                             const struct block_view *view, unsigned field, struct kept_index *index,
                             apl_error *err)
 {
+    struct place at;
     const struct column_view *v = &view->columns[field];
     const uint8_t *bytes;
-    apl_status status = lmdb_reader_part(&store->lmdb, &store->blocks[number], v->offset,
+    TRY(find_place(store, number, bc, &at, err));
+    apl_status status = lmdb_reader_part(&at.store->lmdb, &at.store->blocks[at.number], v->offset,
                                          kept_index_bytes(v->codec, view->records), &bc->file, &bytes, err);
     if (status == APL_OK)
         status =
@@ -67,12 +110,31 @@ apl_status store_kept_index(const apl_store *store, uint64_t number, struct bloc
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }
 
+static apl_status copy_stored(const apl_store *store, uint64_t number, const struct kept_place *place,
+                              uint8_t *out, apl_error *err)
+{
+    return lmdb_reader_bytes(&store->lmdb, &store->blocks[number], (size_t)place->offset, place->bytes, out,
+                             err);
+}
+
+static apl_status copy_from_set(const apl_store *store, uint64_t number, const struct kept_place *place,
+                                uint8_t *out, apl_error *err)
+{
+    const struct run *run;
+    apl_store *shard;
+    uint64_t own;
+    TRY(set_take_block(store, number, &shard, &own, &run, err));
+    apl_status status = copy_stored(shard, own, place, out, err);
+    store_let_go(shard);
+    return status;
+}
+
 /* Copies a value as it is stored to `out`; the copy is what is checked: a mapped file may change. */
 static apl_status copy_value(const apl_store *store, uint64_t number, unsigned field, uint32_t record,
                              const struct kept_place *place, uint8_t *out, apl_error *err)
 {
-    TRY(lmdb_reader_bytes(&store->lmdb, &store->blocks[number], (size_t)place->offset, place->bytes, out,
-                          err));
+    TRY(store->set ? copy_from_set(store, number, place, out, err)
+                   : copy_stored(store, number, place, out, err));
     return kept_value_ok(place, out)
                ? APL_OK
                : fail(err, APL_E_CORRUPT, "field %s: the checksum of record %u of the block is wrong",

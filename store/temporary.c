@@ -38,10 +38,10 @@ int temporary_create(int directory, const char *name, char temporary[TEMPORARY_B
     return fd;
 }
 
-/* Does `text` end with ".split", or is it the store's file or its scratch file? */
+/* Does `text` end with ".split", or is it the store's file or its scratch file, or the list of a set? */
 static bool is_of_writers(const char *text, size_t size)
 {
-    static const char *const names[] = {"data.mdb", "piles"}, suffix[] = ".split";
+    static const char *const names[] = {"data.mdb", "piles", "set.apl"}, suffix[] = ".split";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (size == strlen(names[i]) && memcmp(text, names[i], size) == 0)
             return true;

@@ -1,8 +1,8 @@
 /* Verifying a store: reading all of it and comparing what is found with what the manifest says. */
 #include "parallel.h"
 #include "readback.h"
+#include "set_verify.h"
 #include "sized.h"
-#include "store.h"
 
 #include <stdlib.h>
 
@@ -72,20 +72,13 @@ static apl_status compare_digests(const apl_store *store, const struct findings 
     return APL_OK;
 }
 
-apl_status apl_store_verify(apl_store *store, const apl_verify_options *options, apl_error *err)
+static apl_status verify_store(apl_store *store, struct verifier *v, apl_error *err)
 {
-    apl_verify_options o = APL_VERIFY_OPTIONS_INIT;
-    if (!store)
-        return fail(err, APL_E_INVALID, "apl_store_verify: store is NULL");
-    TRY(options_take(&o, sizeof o, options, "apl_verify_options", err));
-    apl_error own;
-    err = err ? err : &own;
-    struct verifier v = {.options = &o, .records = store->manifest.info.records};
     struct readback what = {.lmdb = &store->lmdb,
                             .entries = store->blocks,
                             .manifest = &store->manifest,
-                            .threads = threads_for(o.threads),
-                            .user = &v,
+                            .threads = threads_for(v->options->threads),
+                            .user = v,
                             .progress = forward_progress,
                             .bad_block = forward_bad};
     struct findings found;
@@ -97,9 +90,28 @@ apl_status apl_store_verify(apl_store *store, const apl_verify_options *options,
                               fail(err, APL_E_CORRUPT, "%s: %llu of %llu blocks are damaged", store->name,
                                    (unsigned long long)found.bad_blocks,
                                    (unsigned long long)store->manifest.info.blocks),
-                              v.bad_first, v.bad_count);
+                              v->bad_first, v->bad_count);
     else
         status = compare_digests(store, &found, err);
     findings_free(&found, &store->manifest);
     return status;
+}
+
+/* A shard, which is no set. */
+static apl_status verify_one(apl_store *store, const apl_verify_options *options, apl_error *err)
+{
+    struct verifier v = {.options = options, .records = store->manifest.info.records};
+    return verify_store(store, &v, err);
+}
+
+apl_status apl_store_verify(apl_store *store, const apl_verify_options *options, apl_error *err)
+{
+    apl_verify_options o = APL_VERIFY_OPTIONS_INIT;
+    if (!store)
+        return fail(err, APL_E_INVALID, "apl_store_verify: store is NULL");
+    TRY(options_take(&o, sizeof o, options, "apl_verify_options", err));
+    apl_error own;
+    err = err ? err : &own;
+    struct verifier v = {.options = &o, .records = store->manifest.info.records};
+    return store->set ? set_verify(store, &o, verify_one, err) : verify_store(store, &v, err);
 }

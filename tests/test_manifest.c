@@ -30,7 +30,7 @@ static void random_layout(struct layout *l, uint32_t *state)
     m->member_count = 1 + (uint32_t)random_count(state, MOST - 1);
     for (uint32_t i = 0; i < m->segment_count; i++) {
         uint64_t count = 1 + random_count(state, 60);
-        l->segments[i] = (struct segment){3 * i + 1, m->info.records, count, 0};
+        l->segments[i] = (struct segment){3 * i + 1, m->info.records, count, 0, 0};
         m->info.records += count;
     }
     uint64_t at = 0;
@@ -113,7 +113,7 @@ static void sound_layout(struct layout *l)
     for (uint32_t i = 0, at = 0, sat = 0; i < 3; i++) {
         l->splits[i] = (struct split){.first = at, .count = splits[i]};
         l->members[i] = (struct member){NULL, i, i + 7, at, splits[i]};
-        l->segments[i] = (struct segment){2 * i, sat, segments[i], 0};
+        l->segments[i] = (struct segment){2 * i, sat, segments[i], 0, 0};
         at += (uint32_t)splits[i];
         sat += (uint32_t)segments[i];
     }

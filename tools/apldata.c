@@ -25,6 +25,7 @@ static const struct {
     {"export", "all of it, as files that others read", cmd_export},
     {"extract", "a store of some of its records", cmd_extract},
     {"merge", "a store of all records of several", cmd_merge},
+    {"join", "a set of several stores, opened as one", cmd_join},
     {"split", "divide the records of a split, in two or into many parts", cmd_split},
     {"check", "do splits share records, inputs, groups, or images that look alike?", cmd_check},
     {"bench", "how fast it can be read for training", cmd_bench},

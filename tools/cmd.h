@@ -7,6 +7,7 @@ int cmd_verify(int argc, char **argv);
 int cmd_get(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_extract(int argc, char **argv);
+int cmd_join(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_split(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

@@ -158,6 +158,17 @@ static json_t *skipped_json(const apl_store *store)
     return list;
 }
 
+static json_t *shards_json(const apl_store *store)
+{
+    json_t *list = json_array();
+    const apl_shard *s;
+    for (unsigned i = 0; (s = apl_store_shard(store, i)); i++)
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "name", json_text(s->name), "records",
+                                              json_count(s->records), "file_bytes", json_count(s->file_bytes),
+                                              "content_sha256", json_digest(s->content_digest)));
+    return list;
+}
+
 static json_t *store_json(const char *path, apl_store *store, const apl_split_list *list, bool all)
 {
     const apl_info *info = apl_store_info(store);
@@ -177,6 +188,8 @@ static json_t *store_json(const char *path, apl_store *store, const apl_split_li
         list_json(store, info->members, member_json), "images", image_sizes_json(store, all));
     if (head && lists)
         json_object_update(head, lists);
+    if (head && info->shards)
+        json_object_set_new(head, "shards", shards_json(store));
     json_decref(lists);
     return head;
 }

@@ -104,7 +104,11 @@ static void describe_head(const char *path, const apl_store *store)
         printf("order    shuffled with seed %llu\n", (unsigned long long)info->shuffle_seed);
     else
         printf("order    as in the source\n");
-    printf("written  by %s, format %u.%u\n\n", shown(info->tool), info->format_major, info->format_minor);
+    if (info->shards)
+        printf("set      %s shards, list %u.%u\n\n", count_text(info->shards), info->format_major,
+               info->format_minor);
+    else
+        printf("written  by %s, format %u.%u\n\n", shown(info->tool), info->format_major, info->format_minor);
 }
 
 static int describe_splits(const apl_store *store)
@@ -120,6 +124,26 @@ static int describe_splits(const apl_store *store)
         ADD_ROW(&table, shown(s->name), count_text(s->count), ids);
     }
     return table_print(&table);
+}
+
+/* Of a set with many, only so many are shown unless all are asked for. */
+#define SHARDS_LISTED 32u
+
+static int describe_shards(const apl_store *store, bool verbose)
+{
+    struct table table = TABLE("lrrl");
+    unsigned shards = apl_store_info(store)->shards,
+             n = verbose || shards <= SHARDS_LISTED ? shards : SHARDS_LISTED;
+    ADD_ROW(&table, "shard", "records", "size", "content");
+    for (unsigned i = 0; i < n; i++) {
+        const apl_shard *s = apl_store_shard(store, i);
+        ADD_ROW(&table, shown(s->name), count_text(s->records), size_text(s->file_bytes),
+                digest_text(s->content_digest));
+    }
+    int status = table_print(&table);
+    if (!status && n < shards)
+        printf("... and %s more: --verbose lists all\n", count_text(shards - n));
+    return status;
 }
 
 static int describe_members(const apl_store *store)
@@ -272,7 +296,10 @@ int describe_store(const char *path, apl_store *store, bool verbose)
     status |= image_sizes_describe(store, verbose);
     status |= describe_moments(store);
     putchar('\n');
-    status |= describe_members(store);
+    if (apl_store_info(store)->shards)
+        status |= describe_shards(store, verbose);
+    else
+        status |= describe_members(store);
     if (verbose)
         status |= describe_skipped(store) | describe_digests(store);
     split_names_close(&splits);

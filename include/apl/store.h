@@ -105,6 +105,7 @@ typedef struct apl_info {
     int shuffled;
     uint64_t shuffle_seed;
     uint64_t skipped; /* files of the source that were left out as they were bad; see apl_store_skipped() */
+    unsigned shards;  /* of a set, see apl/set.h; 0: it is one store */
 } apl_info;
 
 /* ---------------------------------------------------------------------------------------------- stores */
@@ -128,11 +129,12 @@ typedef struct apl_store_options {
     /* Where split files are read and written (see apl_split_make()), for instance for a store on a read-only disk.
      * NULL: the store's own directory. */
     const char *split_directory;
-    apl_io io; /* how the file is read */
+    apl_io io;            /* how the file is read */
+    unsigned open_shards; /* of a set: shards that are kept open at once, besides those in use; 0: 256 */
 } apl_store_options;
-#define APL_STORE_OPTIONS_INIT                             \
-    {                                                      \
-        sizeof(apl_store_options), NULL, NULL, APL_IO_AUTO \
+#define APL_STORE_OPTIONS_INIT                                \
+    {                                                         \
+        sizeof(apl_store_options), NULL, NULL, APL_IO_AUTO, 0 \
     }
 
 /*

@@ -14,12 +14,12 @@ PyObject *store_info(PyObject *self, PyObject *unused)
     if (!store)
         return NULL;
     const apl_info *i = apl_store_info(store);
-    PyObject *info =
-        Py_BuildValue("{s:K,s:K,s:I,s:K,s:K,s:(II),s:N,s:K}", "records", (unsigned long long)i->records,
-                      "blocks", (unsigned long long)i->blocks, "block_records", (unsigned)i->block_records,
-                      "raw_bytes", (unsigned long long)i->raw_bytes, "file_bytes",
-                      (unsigned long long)i->file_bytes, "format", i->format_major, i->format_minor,
-                      "shuffled", PyBool_FromLong(i->shuffled), "skipped", (unsigned long long)i->skipped);
+    PyObject *info = Py_BuildValue(
+        "{s:K,s:K,s:I,s:K,s:K,s:(II),s:N,s:K,s:I}", "records", (unsigned long long)i->records, "blocks",
+        (unsigned long long)i->blocks, "block_records", (unsigned)i->block_records, "raw_bytes",
+        (unsigned long long)i->raw_bytes, "file_bytes", (unsigned long long)i->file_bytes, "format",
+        i->format_major, i->format_minor, "shuffled", PyBool_FromLong(i->shuffled), "skipped",
+        (unsigned long long)i->skipped, "shards", i->shards);
     if (info && (dict_take(info, "tool", text_or_none(i->tool)) < 0 ||
                  dict_take(info, "source_format", text_or_none(i->source_format)) < 0 ||
                  dict_take(info, "shuffle_seed", PyLong_FromUnsignedLongLong(i->shuffle_seed)) < 0 ||

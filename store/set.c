@@ -1,0 +1,251 @@
+/* The shards of an open set: see set.h. */
+#include "set.h"
+
+#include "set_file.h"
+#include "store_file.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+struct slot {
+    uint32_t shard;
+    uint64_t used; /* when, by the set's clock */
+    apl_store *store;
+};
+
+struct set {
+    struct set_list list;
+    apl_shard *shards;
+    char *file; /* that has the list */
+    apl_io io;
+    unsigned most;
+    /* by `lock`: */
+    struct slot *slots; /* those open, in no order */
+    unsigned count, room;
+    uint64_t clock;
+    uint32_t *slot_of; /* of each shard: its slot and one; 0: it is not open */
+};
+
+/* One lock for all sets, so that a child after fork() finds it free; nothing is read from a disk while it is held. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void lock_sets(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void unlock_sets(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void mind_forks(void)
+{
+    pthread_atfork(lock_sets, unlock_sets, unlock_sets);
+}
+
+/* ---------------------------------------------------------------------------------------------- the list */
+
+static apl_status publish_shards(struct set *set, apl_error *err)
+{
+    set->shards = calloc(set->list.count, sizeof *set->shards);
+    set->slot_of = calloc(set->list.count, sizeof *set->slot_of);
+    if (!set->shards || !set->slot_of)
+        return fail_nomem(err);
+    for (uint32_t i = 0; i < set->list.count; i++) {
+        const struct shard *s = &set->list.shards[i];
+        set->shards[i] = (apl_shard){.name = s->name, .records = s->records, .file_bytes = s->file_bytes};
+        memcpy(set->shards[i].content_digest, s->content, 32);
+    }
+    return APL_OK;
+}
+
+apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most, apl_error *err)
+{
+    struct buffer bytes = {0};
+    struct stat st;
+    pthread_once(&once, mind_forks);
+    struct set *set = store->set = calloc(1, sizeof *set);
+    if (!set || !(set->file = strdup(file)))
+        return fail_nomem(err);
+    set->io = io;
+    set->most = most ? most : SET_OPEN_SHARDS;
+    apl_status status = set_file_read(store->directory, file, &bytes, &st, err);
+    if (status == APL_OK)
+        status = set_list_decode(&bytes, &set->list, &store->manifest, err);
+    buffer_free(&bytes);
+    if (status == APL_OK)
+        status = publish_shards(set, err);
+    if (status != APL_OK)
+        return fail_in(err, status, "%s/%s", store->name, file);
+    store->manifest.info.shards = set->list.count;
+    store->device = st.st_dev;
+    store->inode = st.st_ino;
+    store->modified = st.st_mtim;
+    return APL_OK;
+}
+
+void set_close(struct set *set)
+{
+    if (!set)
+        return;
+    for (unsigned i = 0; i < set->count; i++)
+        store_let_go(set->slots[i].store);
+    set_list_free(&set->list);
+    free(set->slots);
+    free(set->slot_of);
+    free(set->shards);
+    free(set->file);
+    free(set);
+}
+
+const struct set_list *set_list_of(const struct set *set)
+{
+    return &set->list;
+}
+
+const char *set_file_name(const struct set *set)
+{
+    return set->file;
+}
+
+const apl_shard *set_shard(const struct set *set, unsigned i)
+{
+    return i < set->list.count ? &set->shards[i] : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- one shard */
+
+/* Is it the one that belongs there? The list has all of it that counts. */
+static apl_status check_as_listed(const apl_store *set, const struct shard *shard, const apl_store *store,
+                                  apl_error *err)
+{
+    struct buffer entry = {0};
+    size_t payload;
+    if (memcmp(store->manifest.info.content_digest, shard->content, 32) != 0)
+        return fail(err, APL_E_CORRUPT, "%s: has been replaced: its content is not what the list says",
+                    store->name);
+    TRY(set_same_schema(&store->manifest.schema, store->name, &set->manifest.schema, "the list", err));
+    set_put_shard(&entry, shard->name, &store->manifest, &payload);
+    bool failed = entry.failed, same = !failed &&
+                                       !store->manifest.info.shuffled == !set->manifest.info.shuffled &&
+                                       entry.size - payload == shard->entry_bytes &&
+                                       memcmp(entry.data + payload, shard->entry, shard->entry_bytes) == 0;
+    buffer_free(&entry);
+    return failed ? fail_nomem(err)
+           : same
+               ? APL_OK
+               : fail(err, APL_E_CORRUPT, "%s: has been replaced: it is not as the list says", store->name);
+}
+
+/* What is wrong with the data can be left out; what is wrong with the machine cannot. */
+static bool is_damage(apl_status status, const apl_error *err)
+{
+    return status == APL_E_NOTFOUND || status == APL_E_MISMATCH ||
+           (status == APL_E_IO && (err->sys_errno == ELOOP || err->sys_errno == ENOENT ||
+                                   err->sys_errno == ENOTDIR || err->sys_errno == ENAMETOOLONG));
+}
+
+static apl_status open_shard(const apl_store *set, uint32_t number, apl_store **store, apl_error *err)
+{
+    const struct shard *shard = &set->set->list.shards[number];
+    apl_store *opened;
+    apl_status status = store_open_at(set->directory, shard->name, set->name, set->set->io, &opened, err);
+    if (status == APL_OK) {
+        status = check_as_listed(set, shard, opened, err);
+        if (status != APL_OK)
+            store_let_go(opened);
+    }
+    if (status != APL_OK && is_damage(status, err))
+        err->status = status = APL_E_CORRUPT;
+    if (status == APL_OK)
+        *store = opened;
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------- those kept open */
+
+/* Of those that nobody uses, the one that has not been used for longest makes room; the caller lets go of it. */
+static apl_store *evict_shard(struct set *set)
+{
+    struct slot *oldest = NULL;
+    for (unsigned i = 0; i < set->count; i++) {
+        struct slot *s = &set->slots[i];
+        if (atomic_load_explicit(&s->store->references, memory_order_relaxed) == 1 &&
+            (!oldest || s->used < oldest->used))
+            oldest = s;
+    }
+    if (!oldest)
+        return NULL;
+    apl_store *store = oldest->store;
+    set->slot_of[oldest->shard] = 0;
+    *oldest = set->slots[--set->count];
+    if (oldest != &set->slots[set->count])
+        set->slot_of[oldest->shard] = (uint32_t)(oldest - set->slots) + 1;
+    return store;
+}
+
+static apl_store *find_open(struct set *set, uint32_t shard)
+{
+    struct slot *s = set->slot_of[shard] ? &set->slots[set->slot_of[shard] - 1] : NULL;
+    if (!s)
+        return NULL;
+    s->used = ++set->clock;
+    return store_retain(s->store);
+}
+
+/* Keeps the shard, if there is memory for that; *evicted is to be let go. */
+static void keep_open(struct set *set, uint32_t shard, apl_store *store, apl_store **evicted)
+{
+    *evicted = set->count >= set->most ? evict_shard(set) : NULL;
+    if (set->count == set->room) {
+        unsigned room = set->room ? 2 * set->room : 16;
+        struct slot *slots = realloc(set->slots, room * sizeof *slots);
+        if (!slots)
+            return;
+        set->slots = slots;
+        set->room = room;
+    }
+    set->slots[set->count++] = (struct slot){shard, ++set->clock, store_retain(store)};
+    set->slot_of[shard] = set->count;
+}
+
+apl_status set_take(const apl_store *store, uint32_t shard, apl_store **taken, apl_error *err)
+{
+    struct set *set = store->set;
+    apl_store *opened, *evicted = NULL;
+    lock_sets();
+    *taken = find_open(set, shard);
+    unlock_sets();
+    if (*taken)
+        return APL_OK;
+    TRY(open_shard(store, shard, &opened, err));
+    lock_sets();
+    *taken = find_open(set, shard); /* another thread may have been faster */
+    if (!*taken)
+        keep_open(set, shard, opened, &evicted);
+    unlock_sets();
+    if (*taken)
+        store_let_go(opened);
+    else
+        *taken = opened;
+    store_let_go(evicted);
+    return APL_OK;
+}
+
+apl_status set_take_block(const apl_store *store, uint64_t number, apl_store **taken, uint64_t *own,
+                          const struct run **run, apl_error *err)
+{
+    const struct run *r = set_list_run(&store->set->list, number);
+    *run = r;
+    *own = r->own_block + (number - r->first_block);
+    apl_status status = set_take(store, r->shard, taken, err);
+    if (status == APL_OK)
+        return APL_OK;
+    fail_in(err, status, "%s: shard %s (records %llu to %llu)", store->name,
+            store->set->list.shards[r->shard].name, (unsigned long long)r->first,
+            (unsigned long long)(r->first + r->count - 1));
+    return fail_records(err, status, r->first, r->count);
+}

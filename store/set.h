@@ -1,0 +1,43 @@
+/*
+ * The shards of an open set: which one has a block, and which are open.
+ *
+ * A set is an apl_store like any other, with the manifest that its list gives and no blocks of its own: store_block() and the
+ * like find the shard that has the block, and take it from there. At most `most` shards are kept open, those used last; one
+ * that is in use stays open until it is let go. Any thread may call, also after fork().
+ */
+#ifndef SET_H
+#define SET_H
+
+#include "set_list.h"
+#include "store.h"
+
+#define SET_OPEN_SHARDS 256u /* unless the caller says otherwise */
+
+struct set;
+
+/* Reads the list `file` in the directory of `store`, whose name is known, and makes a set of it: fills manifest, set, and the
+ * file's identity. `most`: shards open at once; 0: SET_OPEN_SHARDS. APL_E_NOTFOUND if there is no list. */
+apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most, apl_error *err);
+
+/* The name of the list's file. */
+const char *set_file_name(const struct set *set);
+
+/* Shard `i` in its public form, or NULL. */
+const apl_shard *set_shard(const struct set *set, unsigned i);
+
+/* NULL is fine. */
+void set_close(struct set *set);
+
+const struct set_list *set_list_of(const struct set *set);
+
+/* The shard of that number, opened if need be and checked against the list; the caller has a reference. A shard that is
+ * missing, or not the one that belongs there, is APL_E_CORRUPT; the error names it and says what is wrong, but not of which
+ * records it has been robbed: see set_shard_error(). */
+apl_status set_take(const apl_store *store, uint32_t shard, apl_store **taken, apl_error *err);
+
+/* The shard that has block `number` of the set, and its number there; the caller has a reference. The error names the
+ * records of the shard that are in the block's split. */
+apl_status set_take_block(const apl_store *store, uint64_t number, apl_store **taken, uint64_t *own,
+                          const struct run **run, apl_error *err);
+
+#endif

@@ -1,0 +1,83 @@
+/* The file that the list of a set is in: see set_file.h. */
+#include "set_file.h"
+
+#include "set_list.h"
+#include "temporary.h"
+#include "whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+apl_status set_file_read(int directory, const char *name, struct buffer *bytes, struct stat *is,
+                         apl_error *err)
+{
+    struct stat st;
+    /* non-blocking: a pipe must not make it wait */
+    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return errno == ENOENT ? fail(err, APL_E_NOTFOUND, "there is no such file")
+                               : fail_errno(err, errno, "cannot open it");
+    apl_status status;
+    GUARD(fstat(fd, &st) == 0 ? APL_OK : fail_errno(err, errno, "cannot examine it"));
+    GUARD(S_ISREG(st.st_mode) ? APL_OK : fail(err, APL_E_CORRUPT, "it is not a regular file"));
+    GUARD((uint64_t)st.st_size <= SET_MAX_BYTES ? APL_OK : fail(err, APL_E_CORRUPT, "it is too large"));
+    GUARD(buffer_reserve(bytes, (size_t)st.st_size + 1) ? APL_OK : fail_nomem(err));
+    int code = read_whole(fd, bytes->data, (size_t)st.st_size, 0);
+    GUARD(code == WHOLE_ENDED ? fail(err, APL_E_CORRUPT, "it ends too early")
+          : code              ? fail_errno(err, code, "cannot read it")
+                              : APL_OK);
+    bytes->size = (size_t)st.st_size;
+    if (is)
+        *is = st;
+out:
+    close(fd);
+    return status;
+}
+
+static apl_status fill_list(int fd, const struct buffer *list, apl_error *err)
+{
+    int code = write_whole(fd, list->data, list->size, 0);
+    if (code)
+        return fail_errno(err, code, "cannot write it");
+    if (fchmod(fd, 0444) != 0 || fsync(fd) != 0)
+        return fail_errno(err, errno, "cannot sync it");
+    return APL_OK;
+}
+
+/* The list that is there gets another name too, unless it has it already. */
+static apl_status keep_old(int directory, const uint8_t digest[32], apl_error *err)
+{
+    char name[32] = "set-";
+    for (unsigned i = 0; i < 8; i++)
+        snprintf(name + 4 + 2 * i, 3, "%02x", digest[i]);
+    memcpy(name + 20, ".apl", 5);
+    return linkat(directory, SET_FILE, directory, name, 0) == 0 || errno == EEXIST
+               ? APL_OK
+               : fail_errno(err, errno, "cannot keep the old list as %s", name);
+}
+
+apl_status set_file_write(int directory, const char *shown, const struct buffer *list, const uint8_t *before,
+                          apl_error *err)
+{
+    char temporary[TEMPORARY_BYTES];
+    temporary_clear(directory);
+    int fd = temporary_create(directory, SET_FILE, temporary);
+    if (fd < 0)
+        return fail_errno(err, errno, "%s: cannot create the list", shown);
+    apl_status status = fill_list(fd, list, err);
+    close(fd);
+    if (status == APL_OK && before)
+        status = keep_old(directory, before, err);
+    if (status == APL_OK && !may_replace(directory, SET_FILE))
+        status = fail(err, APL_E_EXISTS, "it is not a regular file, and is not replaced");
+    if (status == APL_OK && renameat(directory, temporary, directory, SET_FILE) != 0)
+        status = fail_errno(err, errno, "cannot put it in its place");
+    if (status != APL_OK)
+        unlinkat(directory, temporary, 0);
+    else if (fsync(directory) != 0)
+        status = fail_errno(err, errno,
+                            "it is in its place, but a power cut may undo that: cannot sync the directory");
+    return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", shown, SET_FILE);
+}

@@ -1,0 +1,33 @@
+/* Opening the file of one store, and holding it, beneath apl_store_open() and sets. */
+#ifndef STORE_FILE_H
+#define STORE_FILE_H
+
+#include "store.h"
+
+/* A path as it was given, safe to print; NULL: out of memory. */
+char *shown_path(const char *path);
+
+/* A store with nothing open yet, and one reference. Takes the name over; NULL is out of memory. */
+apl_status store_new(char *name, apl_store **store, apl_error *err);
+
+/* Opens the directory `path`, from `at` on, as openat() does. */
+apl_status store_open_directory(apl_store *store, int at, const char *path, apl_error *err);
+
+/* Opens data.mdb in the directory that is open; APL_E_NOTFOUND if there is none. */
+apl_status store_open_pages(apl_store *store, apl_io io, apl_error *err);
+
+/* Opens the store in the directory `name` below `directory`, for its blocks alone: it has no lists to describe itself, and no split
+ * files. Messages call it `above`/`name`; both are safe to print. */
+apl_status store_open_at(int directory, const char *name, const char *above, apl_io io, apl_store **store,
+                         apl_error *err);
+
+/* Gives a reference back; true if it was the last. */
+bool store_drop(apl_store *store);
+
+/* Frees all of it but its set. */
+void store_free(apl_store *store);
+
+/* Gives a reference to a store that is no set back. NULL is fine. */
+void store_let_go(apl_store *store);
+
+#endif

@@ -1,0 +1,62 @@
+/* apldata join: a set of stores. */
+#include "args.h"
+#include "cmd.h"
+#include "command_line.h"
+#include "report.h"
+
+#include <stdio.h>
+
+struct job {
+    const char *set;
+    apl_set_options options;
+    bool quiet;
+};
+
+static const struct option_row rows[] = {
+    {'o', "output", "SET", "the directory of the set, below which all shards lie", OPTION_TEXT,
+     offsetof(struct job, set), NULL},
+    {0, "add", NULL, "append to the list that there is; it is kept as SET/set-DIGEST.apl", OPTION_SWITCH,
+     offsetof(struct job, options.append), NULL},
+    {0, "force", NULL, "replace a list that exists", OPTION_SWITCH, offsetof(struct job, options.replace),
+     NULL},
+    {'q', "quiet", NULL, "print nothing but errors", OPTION_FLAG, offsetof(struct job, quiet), NULL},
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head = "Usage: apldata join [OPTION]... SHARD... -o SET\n"
+            "Make a set of the stores SHARD, which have the same fields and classes and lie below SET:\n"
+            "seal a list of them, SET/set.apl. No shard is changed, and SET can be used like a store.\n"
+            "\n",
+    .column = 20,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+};
+
+static int join(const struct job *job, const char *const *shards, size_t count)
+{
+    apl_error err;
+    apl_store *set;
+    if (apl_set_join(job->set, shards, count, &job->options, &err) != APL_OK ||
+        apl_store_open(job->set, NULL, &set, &err) != APL_OK)
+        return failed("%s", err.message);
+    const apl_info *info = apl_store_info(set);
+    if (!job->quiet)
+        printf("%s: %s records in %u %s\n", shown(job->set), count_text(info->records), info->shards,
+               info->shards == 1 ? "shard" : "shards");
+    apl_store_close(set);
+    return 0;
+}
+
+int cmd_join(int argc, char **argv)
+{
+    struct job job = {.options = APL_SET_OPTIONS_INIT};
+    int status = options_read(&line, &job, argc, argv);
+    if (status)
+        return options_status(status);
+    if (!job.set || !*job.set)
+        return misuse("where is the set to be? give -o SET");
+    if (optind == argc)
+        return misuse("a set needs shards");
+    return join(&job, (const char *const *)(argv + optind), (size_t)(argc - optind));
+}
