@@ -7,8 +7,8 @@
 #include "packing.h"
 #include "sizes.h"
 #include "state.h"
-#include "window.h"
 #include "token_windows.h"
+#include "window.h"
 
 #include <errno.h>
 #include <stdlib.h>

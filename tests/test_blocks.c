@@ -1,7 +1,6 @@
 /* Coefficients, coded by the kernels of each kind of machine: all give the same. */
 #include "blocks.h"
 
-
 #include <criterion/criterion.h>
 
 #define WIDTH  70

@@ -4,7 +4,6 @@
 #include "shell.h"
 #include "store_fixture.h"
 
-
 static char source[96], db[96];
 
 static void set_up(void)

@@ -83,8 +83,7 @@ Test(kept, only_such_stores_have_the_new_version)
         cr_assert_null(apl_store_field(kept, i)->media);
     cr_assert_null(apl_store_field(small, 0)->media);
     double mean, std;
-    cr_assert_eq(apl_store_moments(kept, 0, 0, 0, &mean, &std), APL_E_NOTFOUND,
-                 "means of files are nothing");
+    cr_assert_eq(apl_store_moments(kept, 0, 0, 0, &mean, &std), APL_E_NOTFOUND, "means of files are nothing");
     apl_store_close(kept);
     apl_store_close(small);
 }

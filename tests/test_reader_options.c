@@ -94,8 +94,7 @@ Test(reader_options, refuses_transforms_that_cannot_be)
     TRANSFORM(APL_E_INVALID, "impossible", t.cutout = 1u << 20);
     TRANSFORM(APL_E_INVALID, "set dtype to f32, f16 or bf16", t.scale = APL_SCALE_NORMALISE);
     TRANSFORM(APL_E_INVALID, "u8 cannot be normalised", (t.dtype = APL_U8, t.scale = APL_SCALE_NORMALISE));
-    TRANSFORM(APL_E_INVALID, "deviation",
-              (t.dtype = APL_F32, t.scale = APL_SCALE_NORMALISE, t.std[0] = -1));
+    TRANSFORM(APL_E_INVALID, "deviation", (t.dtype = APL_F32, t.scale = APL_SCALE_NORMALISE, t.std[0] = -1));
     TRANSFORM(APL_E_INVALID, "deviation",
               (t.dtype = APL_F32, t.scale = APL_SCALE_NORMALISE, t.std[0] = 1, t.mean[0] = NAN));
     apl_transform two[2] = {APL_TRANSFORM_INIT, APL_TRANSFORM_INIT};
@@ -129,9 +128,9 @@ Test(reader_options, normalises_by_the_moments_of_train)
         fixture_image(apl_batch_ids(b)[i], image);
         for (unsigned k = 0; k < IMAGE_BYTES; k++) {
             double mean, std;
-            cr_assert_eq(apl_store_moments(fx.store, (unsigned)split, FIELD_IMAGE, k / (SIDE * SIDE), &mean,
-                                           &std),
-                         APL_OK);
+            cr_assert_eq(
+                apl_store_moments(fx.store, (unsigned)split, FIELD_IMAGE, k / (SIDE * SIDE), &mean, &std),
+                APL_OK);
             cr_assert_float_eq(out[i * IMAGE_BYTES + k], (image[k] - mean) / std, 1e-5);
         }
     }

@@ -191,7 +191,6 @@ Test(transform, finds_no_moments_in_a_train_of_nothing)
 {
     take_sorts(true);
     REFUSED(APL_E_NOTFOUND, "no mean and standard deviation", "part", t.field = "drawn");
-    REFUSED(APL_E_INVALID, "channel 0", "part",
-            (t.field = "drawn", t.mean[0] = INFINITY, t.std[0] = 1));
+    REFUSED(APL_E_INVALID, "channel 0", "part", (t.field = "drawn", t.mean[0] = INFINITY, t.std[0] = 1));
     REFUSED(APL_E_INVALID, "channel 0", "part", (t.field = "drawn", t.std[0] = INFINITY));
 }

@@ -9,7 +9,8 @@
 
 #define ROWS_COLUMNS 60u                /* at most: a store has four fields more to itself */
 #define ROWS_CELL    ((size_t)64 << 20) /* bytes in a cell, or in a line of JSON */
-#define ROWS_VALUES  (1u << 20)         /* values in a line or a list of JSON, each of which takes memory while it is read */
+/* Values in a line or a list of JSON, each of which takes memory while it is read. */
+#define ROWS_VALUES (1u << 20)
 
 enum rows_kind { ROWS_CSV, ROWS_TSV, ROWS_JSON };
 

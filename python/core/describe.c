@@ -165,8 +165,7 @@ static PyObject *moment_list(const apl_store *store, unsigned split, unsigned fi
 {
     PyObject *list = PyList_New(0);
     double mean, std;
-    for (unsigned c = 0; list && apl_store_moments(store, split, field, c, &mean, &std) == APL_OK;
-         c++) {
+    for (unsigned c = 0; list && apl_store_moments(store, split, field, c, &mean, &std) == APL_OK; c++) {
         PyObject *pair = Py_BuildValue("dd", mean, std);
         if (!pair || PyList_Append(list, pair) < 0)
             Py_CLEAR(list);

@@ -1,7 +1,7 @@
 /* Sources under many hands: several read at once, each left, cancelled or finished at another place. A plain
  * main, to be run under the thread sanitizer. */
-#include "source.h"
 #include "check.h"
+#include "source.h"
 
 #include <fcntl.h>
 #include <pthread.h>
