@@ -7,14 +7,13 @@
  *     if (apl_ingest("cifar-10-binary.tar.gz", "db", &opt, &sum, &err) != APL_OK)
  *         fprintf(stderr, "%s\n", err.message);
  *
- * Sources are archives (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2) or directories, of these formats:
+ * Sources are archives (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2, .zip) or directories, of these formats; "-" is an archive from
+ * standard input, which is copied into a file without a name beside the store first, unless the format asked for is cifar:
  *
- *   - cifar: CIFAR-10 and CIFAR-100 in their published binary and python layouts; "-" is standard input.
+ *   - cifar: CIFAR-10 and CIFAR-100 in their published binary and python layouts.
  *   - folder: images in folders by class, CLASS/IMAGE or SPLIT/CLASS/IMAGE. JPEG files are kept as they are; a folder of
  *     mostly other images (PNG, WebP, TIFF, GIF, BMP, PPM, PGM) is decoded and stored without loss (docs/DATA.md). Classes
- *     are the sorted names of the folders, as torchvision's ImageFolder has them. The source is read twice, so it cannot
- *     be standard input.
- *
+ *     are the sorted names of the folders, as torchvision's ImageFolder has them.
  *   - webdataset: tar archives whose files share keys, such as 17.jpg and 17.cls: each key is a record, each ending a field. Where
  *     no file has the name of a source, its braces and wildcards are expanded, and a directory of shards stands for its archives.
  *   - idx: files such as MNIST's, plain or packed, or a directory of them: images and labels, a pair for each split.

@@ -3,6 +3,7 @@
 
 #include "image_options.h"
 #include "members.h"
+#include "shown.h"
 #include "source.h"
 
 #include <errno.h>
@@ -43,15 +44,16 @@ static apl_status open_known(struct ingest *in, const struct format *format, str
 {
     const char *path = in->sources.paths[0];
     bool other = false;
+    bool standard = spool_shown(path) != path;
     if (format->list && !source_is_lasting(path))
-        return fail(err, APL_E_INVALID, "%s: images in folders are read twice, so from a file or directory",
-                    strcmp(path, "-") == 0 ? "standard input" : "the source");
+        return fail(err, APL_E_INVALID, "%s: the format %s is read twice, so from a file or directory",
+                    standard ? "standard input" : "the source", format->name);
     if (in->sources.count > 1 && !format->several && !format->read)
         return fail(err, APL_E_INVALID, "the format %s takes one source, not %zu", format->name,
                     in->sources.count);
-    if (format->read && !*files && !format->member)
-        return fail(err, APL_E_INVALID, "%s: the format %s needs files or directories",
-                    strcmp(path, "-") == 0 ? "standard input" : path, format->name);
+    if (format->read && ((!*files && !format->member) || (*files && standard)))
+        return fail(err, APL_E_INVALID, "%s: the format %s needs files or directories", spool_shown(path),
+                    format->name);
     if (*files)
         in->host.files = files_list(in->files = *files, &in->host.file_count);
     *files = NULL;

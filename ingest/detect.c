@@ -49,7 +49,8 @@ static const char *seems(const struct format_file *file, char *out, size_t size)
             snprintf(out, size, "it seems to be %s (%s)", formats[i]->title, formats[i]->name);
             return out;
         }
-    const char *kind = file->archive ? "a tar archive" : seen_kind(file->head, file->head_size);
+    const char *kind = file->archive ? file->head[0] == 'P' ? "a zip archive" : "a tar archive"
+                                     : seen_kind(file->head, file->head_size);
     int used = snprintf(out, size, kind ? "it seems to be %s" : "it begins with the bytes", kind);
     for (size_t i = 0; !kind && i < 8 && i < file->head_size; i++)
         used += snprintf(out + used, size - (size_t)used, " %02x", file->head[i]);

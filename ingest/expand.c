@@ -170,7 +170,8 @@ apl_status expand_source(const char *source, struct expanded *out, apl_error *er
 
 static bool is_called_archive(const char *name)
 {
-    static const char *const endings[] = {".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"};
+    static const char *const endings[] = {".tar",    ".tar.gz",  ".tgz", ".tar.zst",
+                                          ".tar.xz", ".tar.bz2", ".zip"};
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (length > strlen(endings[i]) && strcmp(name + length - strlen(endings[i]), endings[i]) == 0)

@@ -2,6 +2,7 @@
 #include "file_stream.h"
 #include "found_file.h"
 #include "listing.h"
+#include "zipfile.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -27,7 +28,8 @@ static apl_status look_inside(struct files *files, size_t file, apl_error *err)
     apl_status status = feed_failure(&s->feed, err);
     stream_close(files, s);
     seen->head = place->head;
-    seen->archive = status == APL_OK && is_tar(seen->head, seen->head_size);
+    seen->archive = status == APL_OK && (is_tar(seen->head, seen->head_size) ||
+                                         (!seen->packed && zipfile_is(seen->head, seen->head_size)));
     if (seen->archive)
         place->member_count = peek_members(place->open_path, place->members);
     seen->members = (const char *const *)place->members;

@@ -2,6 +2,7 @@
 #include "found_file.h"
 
 #include "input.h"
+#include "shown.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,6 +84,7 @@ struct place *place_new(const char *path, bool follow)
         place_free(place);
         return NULL;
     }
+    path = spool_shown(path);
     printable(place->path, shown < 1024 ? shown : 1024, path, strlen(path));
     return place;
 }

@@ -2,6 +2,7 @@
 #include "gather.h"
 
 #include "peek.h"
+#include "shown.h"
 
 #include <sys/stat.h>
 
@@ -50,6 +51,9 @@ static apl_status gather_source(struct ingest *in, const char *source, apl_error
 
 apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
 {
+    bool streamed = in->options.format && strcmp(in->options.format, format_cifar.name) == 0;
+    if (strcmp(source, "-") == 0 && in->options.more_count == 0 && !streamed)
+        TRY(spool_standard_input(in->db, report_reading, in, &in->spool, &source, err));
     TRY(gather_source(in, source, err));
     for (size_t i = 0; i < in->options.more_count; i++)
         TRY(gather_source(in, in->options.more[i], err));
@@ -59,7 +63,7 @@ apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
             in->source_size += (uint64_t)st.st_size;
     }
     in->progress.source_size = in->source_size;
-    const char *shown = strcmp(in->given.paths[0], "-") == 0 ? "standard input" : in->given.paths[0];
+    const char *shown = spool_shown(in->given.paths[0]);
     in->host.source = printable(in->shown, sizeof in->shown, shown, strlen(shown));
     in->sources = (struct sources){.paths = (const char *const *)in->given.paths,
                                    .count = in->given.count,
@@ -71,4 +75,5 @@ apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
 void gather_free(struct ingest *in)
 {
     expanded_free(&in->given);
+    spool_close(&in->spool);
 }

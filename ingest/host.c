@@ -2,7 +2,6 @@
 #include "host.h"
 
 #include "source.h"
-#include "spool.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "apl_ingest.h"
 #include "detect.h"
 #include "expand.h"
+#include "spool.h"
 
 struct ingest {
     apl_ingest_options options;
@@ -13,6 +14,7 @@ struct ingest {
     const char *db;
     struct expanded given; /* owns the paths of */
     struct sources sources;
+    struct spool spool;    /* of standard input */
     char shown[256];       /* the first, safe to print */
     struct source *source; /* of formats that read members: the one being read */
     struct files *files;   /* of formats that read files */

@@ -67,7 +67,7 @@ apl_status apl_ingest(const char *source, const char *db, const apl_ingest_optio
 {
     apl_error own;
     apl_ingest_summary sum = {.format = ""};
-    struct ingest in = {.db = db};
+    struct ingest in = {.db = db, .spool = {.fd = -1}};
     struct files *files = NULL;
     apl_status status;
     if (!err)

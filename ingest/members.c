@@ -3,6 +3,7 @@
 
 #include "found_file.h"
 #include "hash.h"
+#include "shown.h"
 #include "source.h"
 
 static bool is_wanted(const char *name, void *user)
@@ -67,7 +68,8 @@ static apl_status begin_source(struct ingest *in, size_t source, apl_error *err)
     char shown[256];
     if (!in->format->begin_source)
         return APL_OK;
-    printable(shown, sizeof shown, path, strlen(path));
+    const char *name = spool_shown(path);
+    printable(shown, sizeof shown, name, strlen(name));
     return in->format->begin_source(in->state, path, shown, err);
 }
 

@@ -4,8 +4,10 @@
 #include "feed.h"
 #include "folder.h"
 #include "input.h"
+#include "shown.h"
 #include "tar.h"
 #include "tree.h"
+#include "zipfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +32,7 @@ struct source {
     struct tar *tar;
     struct folder *folder;
     struct tree *tree;
+    struct zipfile *zip;
 
     struct feed feed; /* of the current member */
     bool ended;       /* source_next() has said APL_END */
@@ -95,6 +98,33 @@ static apl_status open_folder(struct source *s, int fd, apl_error *err)
     return folder_open(fd, &options, &s->folder, err);
 }
 
+/* Is it a zip archive? If so, it is opened. */
+static apl_status open_if_zip(struct source *s, int fd, bool *is, apl_error *err)
+{
+    uint8_t head[64];
+    struct stat st;
+    ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(fd, head, sizeof head, 0) : 0;
+    *is = n > 0 && zipfile_is(head, (size_t)n);
+    if (!*is)
+        return APL_OK;
+    s->size = (uint64_t)st.st_size;
+    struct zipfile_options options = {.name = s->name,
+                                      .wants = s->wants,
+                                      .poll = s->poll,
+                                      .user = s->user,
+                                      .folders = s->folders,
+                                      .list = s->list,
+                                      .sha = s->sha};
+    return zipfile_open(fd, &options, &s->zip, err);
+}
+
+static apl_status open_archive(struct source *s, int fd, apl_error *err)
+{
+    bool zip;
+    TRY(open_if_zip(s, fd, &zip, err));
+    return zip ? APL_OK : open_tar(s, fd, err);
+}
+
 static apl_status open_path(struct source *s, const char *path, apl_error *err)
 {
     struct stat st;
@@ -104,14 +134,14 @@ static apl_status open_path(struct source *s, const char *path, apl_error *err)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (folder ? O_DIRECTORY : O_NONBLOCK));
     if (fd < 0)
         return fail_errno(err, errno, "%s: cannot be opened", s->name);
-    return folder ? open_folder(s, fd, err) : open_tar(s, fd, err);
+    return folder ? open_folder(s, fd, err) : open_archive(s, fd, err);
 }
 
 /* What is open so far goes when it fails. */
 static apl_status open_source(struct source *s, const char *path, apl_error *err)
 {
     bool standard = strcmp(path, "-") == 0;
-    const char *shown = standard ? "standard input" : path;
+    const char *shown = spool_shown(path);
     printable(s->name, sizeof s->name, shown, strlen(shown));
     s->feed.name = s->name;
     s->feed.cursor = cursor_over(NULL, 0);
@@ -123,7 +153,8 @@ static apl_status open_source(struct source *s, const char *path, apl_error *err
 static apl_status fetch_block(void *user, const uint8_t **data, size_t *size, apl_error *err)
 {
     struct source *s = user;
-    return s->tar    ? tar_block(s->tar, data, size, err)
+    return s->zip    ? zipfile_block(s->zip, data, size, err)
+           : s->tar  ? tar_block(s->tar, data, size, err)
            : s->tree ? tree_block(s->tree, data, size, err)
                      : folder_block(s->folder, data, size, err);
 }
@@ -172,6 +203,7 @@ void source_close(struct source *s)
     tree_close(s->tree);
     input_close(s->input);
     tar_close(s->tar);
+    zipfile_close(s->zip);
     hasher_free(s->sha);
     feed_free(&s->feed);
     free(s);
@@ -200,7 +232,8 @@ apl_status source_next(struct source *s, struct source_member *member, apl_error
     if (s->ended)
         return APL_END;
     apl_error why;
-    apl_status status = s->tar    ? tar_next(s->tar, member, &why)
+    apl_status status = s->zip    ? zipfile_next(s->zip, member, &why)
+                        : s->tar  ? tar_next(s->tar, member, &why)
                         : s->tree ? tree_next(s->tree, member, &why)
                                   : folder_next(s->folder, member, &why);
     if (feed_keep(&s->feed, status, &why) == APL_OK) {
@@ -217,7 +250,9 @@ apl_status source_next(struct source *s, struct source_member *member, apl_error
 apl_status source_look(struct source *s, uint64_t *size, apl_error *err)
 {
     apl_error why;
-    apl_status status = s->tar ? tar_look(s->tar, size) : tree_look(s->tree, size, &why);
+    apl_status status = s->zip   ? zipfile_look(s->zip, size, &why)
+                        : s->tar ? tar_look(s->tar, size)
+                                 : tree_look(s->tree, size, &why);
     if (feed_keep(&s->feed, status, &why) == APL_OK)
         feed_begin(&s->feed);
     return feed_failure(&s->feed, err);
@@ -226,6 +261,7 @@ apl_status source_look(struct source *s, uint64_t *size, apl_error *err)
 uint64_t source_bytes(const struct source *s)
 {
     return s->input    ? input_bytes(s->input)
+           : s->zip    ? zipfile_bytes(s->zip)
            : s->tree   ? tree_bytes(s->tree)
            : s->folder ? folder_bytes(s->folder)
                        : 0;

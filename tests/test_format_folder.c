@@ -477,7 +477,8 @@ Test(format_folder, no_classes)
     options.format = "picture";
     expect_failure(source, APL_E_INVALID, "no format is called picture");
     options.format = "folder";
-    expect_failure("-", APL_E_INVALID, "read twice");
+    cr_assert_not_null(freopen("/dev/null", "r", stdin));
+    expect_failure("-", APL_E_SOURCE, "standard input: is empty");
     expect_failure("/nowhere/at/all", APL_E_INVALID, "read twice");
 }
 

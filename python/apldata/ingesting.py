@@ -217,8 +217,9 @@ def ingest(
     store is left behind, and an older one is untouched. Other Python threads run meanwhile.
 
     Args:
-        source: a directory, or an archive: .tar, .tar.gz, .tar.zst, .tar.xz or .tar.bz2. It holds CIFAR-10
-            or CIFAR-100 in the binary or the python layout (``"-"`` is standard input), or images in
+        source: a directory, or an archive: .tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2 or .zip
+            (``"-"`` is one from standard input). It holds CIFAR-10
+            or CIFAR-100 in the binary or the python layout, or images in
             folders by class, ``CLASS/*.jpg`` or ``SPLIT/CLASS/*.png``: JPEGs are kept as they are, others
             decoded. Which it is, is told from its contents. Or files of other formats, plain or packed, or a
             directory of them: IDX, as MNIST has it, NumPy's ``.npy`` and ``.npz``; TFRecord; tokens; or
