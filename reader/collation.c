@@ -1,6 +1,7 @@
 /* What a caller asks to be collated: see collation.h. */
 #include "collation.h"
 
+#include "buckets.h"
 #include "exactly.h"
 #include "packing.h"
 #include "sized.h"
@@ -153,6 +154,22 @@ static apl_status graph_take(struct reader_options *o, unsigned field, const apl
     return collation_add_part(o, field, APL_PART_STARTS, 0, err);
 }
 
+static apl_status take_bucket(struct reader_options *o, unsigned field, const apl_field *f,
+                              const apl_collation *asked, apl_error *err)
+{
+    if (asked->bucket && asked->how != APL_COLLATE_PAD && asked->how != APL_COLLATE_RAGGED)
+        return fail(err, APL_E_INVALID, "field %s: bucket has no meaning for %s", f->name, names[asked->how]);
+    if (asked->bucket && o->bucket.batches)
+        return fail(err, APL_E_INVALID, "field %s: two fields have buckets", f->name);
+    if (asked->bucket > UINT32_MAX / options_global_batch(o))
+        return fail(err, APL_E_INVALID, "field %s: buckets of 2^32 records or more", f->name);
+    if (asked->bucket) {
+        o->bucket.batches = asked->bucket;
+        o->bucket.field = field;
+    }
+    return APL_OK;
+}
+
 static apl_status take_collation(apl_reader *r, const apl_collation *asked, apl_error *err)
 {
     struct reader_options *o = &r->options;
@@ -172,6 +189,7 @@ static apl_status take_collation(apl_reader *r, const apl_collation *asked, apl_
     if (asked->how == APL_COLLATE_NONE)
         return APL_OK;
     TRY(find_axis(f, asked, &c->axis, err));
+    TRY(take_bucket(o, field, f, asked, err));
     c->how = asked->how;
     c->length = asked->length;
     c->truncate = asked->truncate;
@@ -245,9 +263,21 @@ static apl_status graph_check(const apl_reader *r, apl_error *err)
     return APL_OK;
 }
 
+static apl_status finish_buckets(apl_reader *r, apl_error *err)
+{
+    const struct reader_options *o = &r->options;
+    if (o->free_order || o->plan.lanes > 1 || o->plan.sequential || o->pack.row || o->windows.length)
+        return fail(err, APL_E_INVALID,
+                    "field %s: buckets are for strict order that is shuffled, without lanes, pack or windows",
+                    r->schema->fields[o->bucket.field].name);
+    return buckets_open(r, err);
+}
+
 apl_status collation_finish(apl_reader *r, const apl_reader_options *asked, apl_error *err)
 {
     TRY(graph_check(r, err));
+    if (r->options.bucket.batches)
+        TRY(finish_buckets(r, err));
     if (r->options.pack.row)
         return finish_packed(r, asked, err);
     return r->options.windows.length ? finish_windows(r, asked, err) : APL_OK;

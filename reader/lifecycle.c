@@ -1,5 +1,6 @@
 /* Opening and closing readers, and their threads. */
 #include "asked.h"
+#include "buckets.h"
 #include "handles.h"
 #include "inside.h"
 #include "mix.h"
@@ -32,6 +33,7 @@ static void destroy_reader(apl_reader *r)
     sampler_free(r->options.plan.sampler);
     packing_free(&r->options.pack);
     windows_free(&r->options.windows);
+    buckets_free(&r->options.bucket);
     free_order_free(&r->free_order);
     tally_free(&r->tally);
     subset_close(&r->subset);
@@ -55,7 +57,7 @@ static apl_status open_memory(apl_reader *r, const apl_allocator *allocator, apl
     sizes_of_row(r, row);
     TRY(cache_open(r, slot, slots, err));
     uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&o->plan, &r->subset) + packing_bytes(r) +
-                     windows_bytes(r);
+                     windows_bytes(r) + buckets_bytes(r);
     stats_keep_memory(&r->counters, fixed);
     r->pool = pool_new(o->batch_size, fields, row, allocator, o->budget > fixed ? o->budget - fixed : 0);
     if (r->pool)

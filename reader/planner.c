@@ -1,6 +1,7 @@
 /* Planning batches: see planner.h. */
 #include "planner.h"
 
+#include "buckets.h"
 #include "inside.h"
 #include "packing.h"
 
@@ -13,6 +14,7 @@ apl_status planner_open(apl_reader *r, apl_error *err)
     TRY(plan_new(&o->plan, &r->subset, &p->plan, err));
     p->length = o->pack.row ? o->pack.tokens : plan_length(p->plan);
     TRY(packing_plan_open(r, err));
+    TRY(buckets_plan_open(r, err));
     p->global_batch = calloc((uint64_t)o->world * o->batch_size, sizeof *p->global_batch);
     return p->global_batch ? APL_OK : fail_nomem(err);
 }
@@ -22,6 +24,7 @@ void planner_free(struct planner *p)
     plan_free(p->plan);
     free(p->global_batch);
     packing_plan_free(&p->packed);
+    buckets_plan_free(&p->bucket);
 }
 
 /* How many deliveries the next global batch of the planned epoch has; 0: the epoch is over. */
@@ -40,8 +43,9 @@ static size_t draw_deliveries(apl_reader *r, uint32_t *deliveries, size_t n)
     bool failed = false;
     pthread_mutex_unlock(&r->lock);
     uint64_t begin = now_ns();
-    size_t drawn = r->options.free_order ? free_order_draw(r, deliveries, n)
-                                         : plan_next(p->plan, deliveries, n, &failed);
+    size_t drawn = r->options.free_order       ? free_order_draw(r, deliveries, n)
+                   : r->options.bucket.batches ? buckets_draw(r, deliveries, n, &failed)
+                                               : plan_next(p->plan, deliveries, n, &failed);
     uint64_t end = now_ns();
     pthread_mutex_lock(&r->lock);
     stats_add_plan(&r->counters, end - begin);
@@ -104,6 +108,7 @@ static void begin_epoch(apl_reader *r, uint64_t epoch)
     p->epoch = epoch;
     p->position = 0;
     packing_begin(r);
+    buckets_begin(&p->bucket);
     plan_begin(p->plan, epoch);
     cache_begin_epoch(r, p->plan, epoch);
     free_order_begin(r, epoch);

@@ -16,6 +16,15 @@ struct packed_plan {
     bool pending;  /* if that goes on in the next */
 };
 
+/* Of readers whose batches are of like lengths: the pool that was drawn last. */
+struct bucket_plan {
+    uint32_t *drawn;
+    uint64_t *keys;  /* places in `drawn`, batch by batch */
+    uint32_t *order; /* of the batches */
+    size_t count, next;
+    uint64_t number; /* of the epoch's pools */
+};
+
 /* One thread plans at a time, which then needs no lock for the plan. */
 struct planner {
     bool busy;
@@ -24,6 +33,7 @@ struct planner {
     uint64_t epoch, position; /* that is planned, and how far that has come */
     uint64_t length;          /* deliveries of an epoch; where they are packed, tokens */
     struct packed_plan packed;
+    struct bucket_plan bucket;
 };
 
 apl_status planner_open(apl_reader *r, apl_error *err);

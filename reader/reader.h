@@ -57,6 +57,14 @@ struct follow {
     unsigned image;
 };
 
+/* Batches of like lengths. */
+struct bucket {
+    uint64_t batches; /* of all ranks, that are sorted together; 0: batches are not sorted */
+    uint64_t pool;    /* deliveries of these */
+    unsigned field;
+    uint32_t *lengths; /* of each record's value, in the order of subset_block.first */
+};
+
 /* A block of windows, and the records that they begin in. */
 struct window_block {
     uint32_t records; /* its number among the blocks of windows.records */
@@ -112,6 +120,7 @@ struct reader_options {
     struct collation collations[APL_MAX_FIELDS];
     struct packing pack;
     struct windows windows;
+    struct bucket bucket;
     struct graph graph;
     unsigned part_count;
     struct collation_part parts[POOL_MAX_PARTS];

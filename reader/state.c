@@ -52,6 +52,13 @@ apl_status state_identify(apl_reader *r, apl_error *err)
         buffer_put(&b, "packed", 7);
         buffer_put(&b, field, strlen(field) + 1);
     }
+    if (o->bucket.batches) {
+        const char *field = r->schema->fields[o->bucket.field].name;
+        buffer_put(&b, "buckets", 8);
+        buffer_put(&b, field, strlen(field) + 1);
+        buffer_le(&b, o->bucket.batches, 8);
+        buffer_le(&b, options_global_batch(o), 8);
+    }
     if (o->windows.length) {
         const char *field = r->schema->fields[o->windows.field].name;
         buffer_put(&b, "windows", 8);

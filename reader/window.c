@@ -1,6 +1,7 @@
 /* The window that fits into memory: see window.h. */
 #include "window.h"
 
+#include "buckets.h"
 #include "collation.h"
 #include "late.h"
 #include "mix.h"
@@ -78,7 +79,8 @@ uint64_t window_slots(const apl_reader *r, uint64_t window)
     /* A record of which one copy is left stands in a slot like any other, and counts for one part of `reuse` in
      * the window. Beyond that, room for what has been drawn and not yet been copied, so that loading can run
      * ahead. */
-    uint64_t planned = o->pack.row ? 2 * o->pack.most_of_all : (uint64_t)o->queue_depth * o->batch_size;
+    uint64_t planned =
+        o->pack.row ? 2 * o->pack.most_of_all : (uint64_t)o->queue_depth * o->batch_size + o->bucket.pool;
     uint64_t slots = window * place_deliveries(o) + planned + 2 * (uint64_t)largest_block(r);
     return slots < r->subset.records ? slots : r->subset.records;
 }
@@ -96,7 +98,7 @@ static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buff
         if (r->options.wanted[f] && slot[f] == 0)
             varying += slots * (standing_bytes(r, f) + 8);
     return slab_bytes((uint32_t)slots, r->schema->count, slot) + varying + packing_bytes(r) +
-           windows_bytes(r) + plan_bytes(&plan, &r->subset) + buffers * buffer_bytes(r) +
+           windows_bytes(r) + buckets_bytes(r) + plan_bytes(&plan, &r->subset) + buffers * buffer_bytes(r) +
            (uint64_t)r->subset.blocks * 2 * (sizeof(struct cached_block) + sizeof(uint32_t)) + deliveries / 8;
 }
 

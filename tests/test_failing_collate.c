@@ -52,6 +52,29 @@ Test(failing_collate, packed_from_a_file_that_is_read)
     sweep_collated(APL_COLLATE_PACK, 3);
 }
 
+static void sweep_windows(int join)
+{
+    apl_collation c = {
+        .size = sizeof c, .field = "track", .how = APL_COLLATE_WINDOWS, .length = 3, .stride = 2};
+    const char *const fields[] = {"track"};
+    c.join = join;
+    want(&c, 1, 8);
+    wanted.fields = fields, wanted.field_count = 1;
+    make_store();
+    sweep(&(struct subject){NULL, read_all, NULL});
+}
+
+Test(failing_collate, windows)
+{
+    sweep_windows(0);
+}
+
+Test(failing_collate, windows_that_go_on_from_record_to_record)
+{
+    how = APL_IO_READ;
+    sweep_windows(1);
+}
+
 /* --------------------------------------------------------------------------------------------------------- graphs */
 
 #define GRAPHS 12

@@ -51,10 +51,16 @@ typedef struct apl_collation {
     int truncate;
     uint64_t stride; /* WINDOWS: tokens from the start of a window to that of the next; 0: its length */
     int join;        /* WINDOWS: 1: windows go on from record to record */
+    /* RAGGED and PAD, of one field at most: batches are of records of like lengths. Each pool of so many batches of all ranks, of
+     * world * batch_size records each, is sorted by length and cut into batches, which come in random order: the pool's full ones
+     * before what is left over at the epoch's end. Within a batch, records keep the order that was drawn. With the window
+     * covering the split, each record is at each place of the epoch with the same probability. For strict order that is shuffled,
+     * without lanes; states are for the same world * batch_size. 0: batches are not sorted. */
+    uint64_t bucket;
 } apl_collation;
-#define APL_COLLATION_INIT                                           \
-    {                                                                \
-        sizeof(apl_collation), NULL, APL_COLLATE_NONE, 0, 0, 0, 0, 0 \
+#define APL_COLLATION_INIT                                              \
+    {                                                                   \
+        sizeof(apl_collation), NULL, APL_COLLATE_NONE, 0, 0, 0, 0, 0, 0 \
     }
 
 /* An array that collating a field adds to a batch. */

@@ -46,10 +46,20 @@ class Collation:
 class Ragged(Collation):
     """All rows' values one after another, with offsets: a `RaggedArray`; in `apldata.torch`, a nested tensor
     of jagged layout; in `apldata.tf`, a `tf.RaggedTensor`. The first dimension of the field varies, and no
-    other."""
+    other.
+
+    Args:
+        bucket: as that of `Pad`.
+    """
+
+    bucket: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.bucket is not None:
+            whole("bucket", self.bucket, 1, U32)
 
     def _in_c(self) -> dict[str, Any]:
-        return {"how": _core.APL_COLLATE_RAGGED}
+        return {"how": _core.APL_COLLATE_RAGGED, "bucket": self.bucket or 0}
 
 
 @dataclass(frozen=True)
@@ -63,24 +73,29 @@ class Pad(Collation):
         fill: what to pad with; the field's dtype must hold it exactly.
         truncate: with a length, cut longer values off there; otherwise they are an error, which names the
             record.
+        bucket: batches of like lengths, out of so many batches: these are sorted by length, cut into batches,
+            and shuffled.
     """
 
     length: int | None = None
     fill: float = 0
     truncate: bool = False
+    bucket: int | None = None
 
     def __post_init__(self) -> None:
         if self.length is not None:
             whole("length", self.length, 1, U32)
         if not (isinstance(self.fill, float) and np.isnan(self.fill)) and self.fill not in (np.inf, -np.inf):
             number("fill", self.fill)
+        if self.bucket is not None:
+            whole("bucket", self.bucket, 1, U32)
         if flag("truncate", self.truncate) and self.length is None:
             raise InvalidError("truncate: to which length? Give length too")
 
     def _in_c(self) -> dict[str, Any]:
         return {
             "how": _core.APL_COLLATE_PAD, "length": self.length or 0, "fill": float(self.fill),
-            "truncate": int(self.truncate),
+            "truncate": int(self.truncate), "bucket": self.bucket or 0,
         }  # fmt: skip
 
     def _parts(self, name: str) -> list[tuple[str, int]]:

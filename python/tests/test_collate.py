@@ -222,6 +222,26 @@ def graphs(path, change=lambda i, made: made) -> str:
 GRAPHS = {"x": Nodes(), "edge_index": EdgeIndex(), "edge_attr": Edges()}
 
 
+def test_batches_of_like_lengths(tmp_path):
+    lengths = np.random.default_rng(0).lognormal(4, 1, 2000).astype(int) + 1
+    with Writer(tmp_path / "db", {"tokens": ("u16", (-1,))}) as w:
+        for n in lengths:
+            w.append(tokens=np.ones(n, "u2"))
+
+    def padded(how):
+        seen, size = [], 0
+        for batch in Loader(tmp_path / "db", batch_size=20, collate={"tokens": how}):
+            assert batch["tokens_lengths"].tolist() == lengths[batch.ids].tolist()
+            seen += batch.ids.tolist()
+            size += batch["tokens"].size
+        assert sorted(seen) == list(range(2000))
+        return size - lengths.sum()
+
+    assert padded(Pad(bucket=50)) * 10 < padded(Pad())
+    with pytest.raises(InvalidError, match="buckets are for strict order that is shuffled"):
+        Loader(tmp_path / "db", shuffle=False, collate={"tokens": Pad(bucket=50)})
+
+
 def test_graphs(tmp_path):
     def same(batch):
         batch["y"] = batch["y"] + 0

@@ -23,7 +23,8 @@ enum random_purpose {
     RANDOM_SAMPLE = 9,      /* how often a record comes in a sampled epoch */
     RANDOM_CROP = 10,       /* which box of an image of any size is taken */
     RANDOM_EFFECTS = 11,    /* how the pixels of a record's crop are changed */
-    RANDOM_BLEND = 12       /* how the images of a batch are mixed with each other */
+    RANDOM_BLEND = 12,      /* how the images of a batch are mixed with each other */
+    RANDOM_BUCKETS = 13     /* in which order batches of like lengths come */
 };
 
 /* SipHash-2-4 (Aumasson and Bernstein, 2012) of `count` words, taken as little-endian bytes. */
