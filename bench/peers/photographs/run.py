@@ -28,6 +28,7 @@ from report import report
 SEED = 1
 LOWEST = 25  # decibels: what does not antialias has about 30
 WORKS = ("random", "centre")
+REFERENCE = "torchvision_pillow"  # the first of PEERS; images are compared with its own
 QUEUED, BATCHES = 6, 4  # batches that may have been made ahead, and that are timed then
 
 
@@ -269,7 +270,7 @@ def main() -> None:
     copy_images(home, chosen)
     draw(home, tool.resolve(), options.rounds)
     mean = sum(path.stat().st_size for path, *_ in chosen) / len(chosen)
-    names = [name for name in PEERS if name in options.only.split(",")]
+    names = [name for name in PEERS if name in [REFERENCE, *options.only.split(",")]]
     bench = Bench(home, tool.resolve(), names, len(chosen))
     bench.results |= {"mean_bytes": mean, "rounds": options.rounds, "machine": machine(Path(__file__).parent)}
     try:
