@@ -1,4 +1,5 @@
 /* Sealing the list of a set: apl_set_join(). */
+#define _DEFAULT_SOURCE /* realpath */
 #include "set_file.h"
 #include "set_list.h"
 #include "sized.h"
