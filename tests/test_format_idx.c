@@ -1,6 +1,8 @@
 /* IDX files into stores: pairs and directories, all types and ranks, packed and not, and everything that can be wrong with them. */
 #include "ingest_fixture.h"
 
+#include <sys/stat.h>
+
 TestSuite(format_idx, .init = ix_set_up, .fini = fx_tear_down, .timeout = 60);
 
 static void put_be(struct buffer *b, uint64_t v, unsigned bytes)
@@ -221,6 +223,22 @@ Test(format_idx, what_is_wrong_is_named)
         put_be(&b, 0xffffffff, 4);
     ix_put_buffer("x.idx", &b);
     IX_REFUSED(APL_E_SOURCE, "x.idx: has rows that are empty or have more than", "x.idx");
+}
+
+/* Labels lie beside images, and are taken by their name: what they claim is not believed. */
+Test(format_idx, what_lies_beside_is_checked)
+{
+    struct buffer images = idx(8, 3, (const uint32_t[]){1, 2, 2}, 1, pixel), labels = {0};
+    cr_assert_eq(mkdir(fx_path("set"), 0777), 0);
+    ix_put_buffer("set/t10k-images-idx3-ubyte", &images);
+    for (unsigned dimensions = 0; dimensions < 256; dimensions += 255) {
+        put_be(&labels, 8 << 8 | dimensions, 4);
+        for (unsigned i = 0; i < 255; i++)
+            put_be(&labels, 1, 4);
+        ix_put_buffer("set/t10k-labels-idx1-ubyte", &labels);
+        labels = (struct buffer){0};
+        IX_REFUSED(APL_E_SOURCE, "t10k-labels-idx1-ubyte: does not begin as a file of 1 to", "set");
+    }
 }
 
 /* A packed file is checked to its last byte. */

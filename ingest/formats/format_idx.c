@@ -132,6 +132,9 @@ static apl_status describe_idx(struct idx *idx, size_t i, struct array *array, a
 {
     const struct format_file *file = &idx->host->files[i];
     const uint8_t *h = file->head;
+    if (!sniff_idx(file)) /* one that lies beside may be called so, and be anything */
+        return fail(err, APL_E_SOURCE, "%s: does not begin as a file of 1 to %d dimensions does", file->path,
+                    APL_MAX_DIMS + 1);
     unsigned rank = h[3];
     *array = (struct array){.path = file->path,
                             .dtype = idx_type(h[2]),
