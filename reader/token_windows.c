@@ -232,12 +232,24 @@ static apl_status open_view(struct opening *o, const bool *windowed, apl_error *
     return status;
 }
 
+static void free_heads(struct windows *w, uint32_t blocks)
+{
+    for (unsigned f = 0; f < APL_MAX_FIELDS; f++) {
+        for (uint32_t i = 0; w->heads[f] && i < blocks; i++)
+            free(w->heads[f][i]);
+        free(w->heads[f]);
+        w->heads[f] = NULL;
+    }
+}
+
 apl_status windows_open(apl_reader *r, const bool *windowed, apl_error *err)
 {
     struct opening o = {.reader = r};
     o.bad = calloc(r->subset.blocks, sizeof *o.bad);
     o.all = calloc(r->subset.blocks, sizeof *o.all);
     apl_status status = o.bad && o.all ? open_view(&o, windowed, err) : fail_nomem(err);
+    if (r->options.windows.records.blocks == 0) /* there is no view yet that says how many heads there are */
+        free_heads(&r->options.windows, r->subset.blocks);
     free(o.bad);
     free(o.all);
     return status;
@@ -245,11 +257,7 @@ apl_status windows_open(apl_reader *r, const bool *windowed, apl_error *err)
 
 void windows_free(struct windows *w)
 {
-    for (unsigned f = 0; f < APL_MAX_FIELDS; f++) {
-        for (uint32_t i = 0; w->heads[f] && i < w->records.blocks; i++)
-            free(w->heads[f][i]);
-        free(w->heads[f]);
-    }
+    free_heads(w, w->records.blocks);
     subset_close(&w->records);
     free(w->ends);
     free(w->block);
