@@ -200,7 +200,7 @@ class _Plan:
         if library == "torchvision":
             from .torch._torchvision import Torchvision
 
-            wrapped = Torchvision(rest, roles, number, self._label and self._label.name)
+            wrapped = Torchvision(rest, roles, number, self._label.name if self._label else None)
         else:
             from ._albumentations import Albumentations
 

@@ -306,7 +306,7 @@ class Translation:
 
     def _side(self, key: str, axis: int) -> int:
         """A side of the images as they are by now."""
-        resized = self._settings.get(key.replace("crop", "resize"))
+        resized = self._settings.get(key.replace("crop", "resize"), 0)
         if key in self._settings or resized:
             return int(self._settings.get(key, resized))
         return 1 if self._any_size else int(self._image.shape[axis])

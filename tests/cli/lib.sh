@@ -140,7 +140,7 @@ aplingest_hanging()
 {
     local db=$1
     shift
-    exec "$APLINGEST" -q --partial "$@" - "$db"
+    exec "$APLINGEST" -q --partial --format cifar "$@" - "$db"
 }
 
 writing_into()

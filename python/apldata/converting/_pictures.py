@@ -135,7 +135,7 @@ def _deep_colour(data: bytes) -> bool:
 
 def as_jpeg(pixels: np.ndarray) -> bytes:
     """A JPEG file of pixels, at quality 100 with full chroma; 16 bits become 8, and alpha goes."""
-    from PIL import Image
+    from PIL import Image  # type: ignore[import-not-found, unused-ignore]
 
     planes = pixels[None] if pixels.ndim == 2 else pixels
     if planes.dtype not in (np.uint8, np.uint16):
