@@ -19,12 +19,18 @@ cifar() # NAME ROWS "MKSHAPES OPTIONS" "APLINGEST OPTIONS"
 format_stores()
 {
     $CC -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude tests/format_stores.c -o "$scratch/format_stores" \
-        -L"$build" -lapldata -Wl,-rpath,"$build" && mkdir "$scratch/made" && "$scratch/format_stores" "$scratch/made"
+        -L"$build" -lapldata -ljpeg -Wl,-rpath,"$build" && mkdir -p "$scratch/made" "$scratch"/sets/plain/deep \
+        "$scratch"/sets/shuffled/deep && "$scratch/format_stores" "$scratch/made" "$scratch/sets"
 }
 
 read_store() # STORE
 {
     "$python" -B tests/format_reader.py "$1"
+}
+
+read_sets() # SET...
+{
+    "$python" -B tests/format_sets.py "$build/apldata" "$@"
 }
 
 refused() # STORE: does the reader notice?
@@ -106,6 +112,8 @@ else
     check "format: a second reader notices damage" refused "$scratch/made/raw"
     check "format: a second reader divides records alike" read_splits
     check "format: a second reader notices a damaged file" refused "$scratch/made/kept"
+    check "format: a second reader notices a damaged indexed file" refused "$scratch/made/images"
+    check "format: a second reader of sets agrees" read_sets "$scratch"/sets/*
     check "format: later versions" versions "$scratch/made/kinds"
     check "format: later versions, of kept files" versions "$scratch/made/kept"
 fi

@@ -1,4 +1,5 @@
-"""A second reader of stores, written from docs/FORMAT.md alone: plain Python, py-lmdb and the zstd command.
+"""A second reader of stores, written from docs/FORMAT.md alone: plain Python, py-lmdb and the zstd command;
+format_*.py beside it are its parts.
 
     format_reader.py STORE...
 
@@ -7,14 +8,10 @@ shuffled stores with what the store says. Prints a line a store; exits with 1 if
 libxxhash the XXH3 checks are left out, and the line says so.
 """
 
-import ctypes
-import ctypes.util
 import hashlib
 import os
-import re
 import shutil
 import struct
-import subprocess
 import sys
 
 try:
@@ -22,260 +19,12 @@ try:
 except ImportError:
     lmdb = None
 
+from format_bytes import Bytes, Wrong, check_xxh3, must, xxhash
+from format_codecs import decode
+from format_indexed import read_indexed
+from format_manifest import INDEXED, INPUT, KEPT, POSITION, TARGET, Manifest
 
-class Hash128(ctypes.Structure):
-    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
-
-
-try:
-    xxhash = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
-    xxhash.XXH3_64bits.argtypes = xxhash.XXH3_128bits.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
-    xxhash.XXH3_64bits.restype, xxhash.XXH3_128bits.restype = ctypes.c_uint64, Hash128
-except OSError:
-    xxhash = None
-
-U8, UTF8 = 1, 14
-ELEMENT_BYTES = dict(zip(range(1, 15), (1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 1, 1)))
-INPUT, TARGET, NAME, POSITION = 1, 2, 3, 4
-RAW, ZSTD, SHUFFLE, DELTA, PICTURE, KEPT = range(6)
-REQUIRED = 1
-MEDIA_TYPE = r"[a-z0-9][-a-z0-9!#$&^_.+]*/[a-z0-9][-a-z0-9!#$&^_.+]*"
 RUN = 1024
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
-
-
-class Bytes:
-    """Numbers from the front of some bytes."""
-
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def take(self, n):
-        must(self.at + n <= len(self.data), "cut")
-        self.at += n
-        return self.data[self.at - n : self.at]
-
-    def number(self, form):
-        return struct.unpack("<" + form, self.take(struct.calcsize(form)))[0]
-
-    def numbers(self, forms):
-        return [self.number(form) for form in forms]
-
-    def text(self):
-        return self.take(self.number("H")).decode()
-
-    def left(self):
-        return len(self.data) - self.at
-
-
-def xxh3_64(data):
-    return xxhash.XXH3_64bits(bytes(data), len(data))
-
-
-def check_xxh3(data, expected, what):
-    if xxhash:
-        must(xxh3_64(data) == expected, f"{what}: XXH3-64")
-
-
-# --------------------------------------------------------------------------------------------- the manifest
-
-
-class Field:
-    def __init__(self, c):
-        self.name = c.text()
-        self.dtype, self.role, dims, self.codec = c.numbers("BBBB")
-        self.level = c.number("b")
-        c.take(3)
-        self.shape = c.numbers("q" * dims)
-        self.raw, self.coded = c.numbers("QQ")
-        self.digest = c.take(32)
-        self.classes, self.media = [], None
-        self.element = ELEMENT_BYTES[self.dtype]
-        self.varying = sum(d == -1 for d in self.shape)
-
-    def value_bytes(self, varying=()):
-        varying, size = list(varying), self.element
-        for d in self.shape:
-            size *= varying.pop(0) if d == -1 else d
-        return size
-
-    def channels(self):
-        if self.dtype != U8 or self.role != INPUT or self.media:
-            return 0
-        return self.shape[0] if len(self.shape) == 3 and 1 <= self.shape[0] <= 64 else 1
-
-
-class Manifest:
-    def __init__(self, data):
-        c = Bytes(data)
-        must(c.take(4) == b"APLM", "no manifest")
-        self.major, self.minor, size, checksum = c.numbers("HHQQ")
-        must(self.major == 1, f"format {self.major}.{self.minor} is not known")
-        must(size == len(data), "the manifest's size")
-        check_xxh3(data[24:], checksum, "manifest")
-        self.fields, self.splits, self.members, self.segments = [], [], [], []
-        self.moments, self.class_counts = {}, {}
-        self.tool = self.source = None
-        while c.left():
-            tag, flags, length = c.numbers("HHI")
-            self.entry(tag, flags, Bytes(c.take(length)))
-
-    def entry(self, tag, flags, c):
-        if tag == 1:
-            self.records, self.block, store_flags, self.seed = c.numbers("QIIQ")
-            self.shuffled = store_flags & 1
-            self.content = c.take(32)
-        elif tag == 2:
-            self.tool = c.text()
-        elif tag == 3:
-            self.source = c.number("B"), c.take(32), c.text()
-        elif tag == 4:
-            self.fields.append(Field(c))
-        elif tag == 5:
-            field, count = c.numbers("II")
-            self.fields[field].classes = [c.text() for _ in range(count)]
-        elif tag == 6:
-            self.splits.append((c.text(), *c.numbers("QQ")))
-        elif tag == 7:
-            self.members.append((c.text(), *c.numbers("IIQQ")))
-        elif tag == 8:
-            self.segments.append(c.numbers("IQQ"))
-        elif tag == 9:
-            split, field, channels = c.numbers("III")
-            self.moments[split, field] = [c.numbers("QQQ") for _ in range(channels)]
-        elif tag == 10:
-            split, field = c.numbers("II")
-            self.class_counts[split, field] = c.numbers("Q" * (c.left() // 8))
-        elif tag == 12:
-            self.skipped, listed = c.numbers("QI")
-            must(listed <= min(self.skipped, 10000), "skipped files")
-            self.skipped_files = [(c.text(), c.text()) for _ in range(listed)]
-            must(c.left() == 0 and all(map(all, self.skipped_files)), "skipped files")
-        elif tag == 11:
-            field, media = c.number("I"), c.text()
-            kept = self.fields[field]
-            must((kept.dtype, kept.shape, kept.media) == (U8, [-1], None), "a kept field")
-            must(re.fullmatch(MEDIA_TYPE, media), "a media type")
-            kept.media = media
-        else:
-            must(not flags & REQUIRED, f"entry {tag} is not known")
-
-    def check(self):
-        for what, ranges in (
-            ("splits", self.splits),
-            ("members", self.members),
-            ("segments", self.segments),
-        ):
-            at = 0
-            for entry in ranges:
-                first, count = entry[-2:]
-                must(first == at, f"{what} leave a gap")
-                at += count
-            must(at == self.records, f"{what} do not cover the records")
-        numbers = [s[0] for s in self.segments]
-        must(numbers == sorted(set(numbers)), "numbers of segments")
-
-    def blocks(self):
-        """Of each block in the order of ids: segment, number, first within the segment, first id, records."""
-        for number, first, count in self.segments:
-            for b in range((count + self.block - 1) // self.block):
-                at = b * self.block
-                yield number, b, at, first + at, min(self.block, count - at)
-
-
-# ----------------------------------------------------------------------------------------------- the codecs
-
-
-def frame(data, size):
-    result = subprocess.run(["zstd", "-dcq"], input=data, stdout=subprocess.PIPE)
-    must(result.returncode == 0 and len(result.stdout) == size, "a zstd frame")
-    return result.stdout
-
-
-def unshuffle(data, e):
-    m = len(data) // e
-    out = bytearray(len(data))
-    for b in range(e):
-        out[b::e] = data[b * m : (b + 1) * m]
-    return bytes(out)
-
-
-def undo_delta(data, e):
-    out, value = bytearray(), 0
-    for at in range(0, len(data), e):
-        value = value + int.from_bytes(data[at : at + e], "little") & (1 << 8 * e) - 1
-        out += value.to_bytes(e, "little")
-    return bytes(out)
-
-
-def undo_prediction(residuals, h, w):
-    plane = bytearray(residuals)
-    for y in range(h):
-        for x in range(w):
-            at = y * w + x
-            if x and y:
-                west, north, corner = plane[at - 1], plane[at - w], plane[at - w - 1]
-                low, high = (west, north) if west < north else (north, west)
-                p = west + north - (low if corner < low else high if corner > high else corner)
-            else:
-                p = plane[at - 1] if x else plane[at - w] if y else 128
-            plane[at] = plane[at] + p & 255
-    return plane
-
-
-def picture_planes(data, n, channels, h, w):
-    """planes[channel][record], green not yet added."""
-    order = {3: (1, 0, 2), 4: (1, 0, 2, 3)}.get(channels, range(channels))
-    p, groups = (1, (n + 31) // 32) if n <= 256 else (2, (n + 31) // 32)
-    c = Bytes(data)
-    orders = [[c.number("BH"[p - 1]) for _ in range(n)] for _ in range(channels)]
-    sizes = [c.numbers("I" * groups) for _ in range(channels)]
-    planes = {}
-    for j, channel in enumerate(order):
-        must(sorted(orders[j]) == list(range(n)), "an order holds each record once")
-        planes[channel] = [None] * n
-        for g, size in enumerate(sizes[j]):
-            members = orders[j][32 * g : 32 * g + 32]
-            k = len(members)
-            group = frame(c.take(size), h * w * k)
-            for i, record in enumerate(members):
-                planes[channel][record] = undo_prediction(group[i::k], h, w)
-    must(c.left() == 0, "bytes after the last frame")
-    return planes
-
-
-def decode_pictures(data, n, shape):
-    channels, h, w = shape if len(shape) == 3 else (1, *shape)
-    planes = picture_planes(data, n, channels, h, w)
-    out = bytearray()
-    for record in range(n):
-        for channel in range(channels):
-            plane = planes[channel][record]
-            if channels in (3, 4) and channel in (0, 2):
-                plane = bytes(a + g - 128 & 255 for a, g in zip(plane, planes[1][record]))
-            out += plane
-    return bytes(out)
-
-
-def decode(codec, data, raw_size, n, field):
-    if codec == RAW:
-        return data
-    if codec == ZSTD:
-        return frame(data, raw_size)
-    must(field.varying == 0, "a codec for fixed shapes only")
-    if codec == PICTURE:
-        return decode_pictures(data, n, field.shape)
-    must(codec in (SHUFFLE, DELTA), f"codec {codec} is not known")
-    raw = unshuffle(frame(data, raw_size), field.element)
-    return undo_delta(raw, field.element) if codec == DELTA else raw
 
 
 # ---------------------------------------------------------------------------------------------- the blocks
@@ -320,6 +69,7 @@ def read_kept(coded, coded_sum, n, field):
 class Totals:
     def __init__(self):
         self.raw = self.coded = 0
+        self.indexed = 0
         self.codecs = set()
 
 
@@ -344,9 +94,13 @@ def read_block(data, manifest, place, totals):
     columns = []
     for field, total, (codec, raw_size, coded_size, raw_sum, coded_sum) in zip(fields, totals, entries):
         coded = c.take(coded_size)
-        must((codec == KEPT) == (field.media is not None), f"{field.name}: codec {codec}")
+        kept = None if field.media is None else KEPT if field.indexed is None else INDEXED
+        must(codec == kept or (kept is None and codec not in (KEPT, INDEXED)), f"{field.name}: codec {codec}")
         if codec == KEPT:
             raw = read_kept(coded, coded_sum, n, field)
+        elif codec == INDEXED:
+            raw, indexed = read_indexed(coded, coded_sum, n, field.name)
+            total.indexed += indexed
         else:
             check_xxh3(coded, coded_sum, f"{field.name}: coded bytes")
             raw = decode(codec, coded, raw_size, n, field)
@@ -477,17 +231,23 @@ def read_store(path):
     return manifest, columns, totals
 
 
-def check_store(path):
-    manifest, columns, totals = read_store(path)
+def check_whole(manifest, columns, totals):
+    manifest.check_minor()
     for field, column, total in zip(manifest.fields, columns, totals):
         must(field_digest(column) == field.digest, f"{field.name}: digest")
         must((field.raw, field.coded) == (total.raw, total.coded), f"{field.name}: bytes in all")
+        must((field.indexed or 0) == total.indexed, f"{field.name}: indexed values")
     must(content_digest(manifest) == manifest.content, "content digest")
     check_statistics(manifest, columns)
     if manifest.shuffled:
         position = manifest.fields[-1]
         must(position.role == POSITION, "a shuffled store without positions")
         check_order(manifest, [int.from_bytes(v, "little") for v in columns[-1]])
+
+
+def check_store(path):
+    manifest, columns, totals = read_store(path)
+    check_whole(manifest, columns, totals)
     codecs = sorted(set().union(*(t.codecs for t in totals)))
     note = "" if xxhash else "; XXH3 left out for want of libxxhash"
     print(

@@ -11,7 +11,9 @@ import glob
 import os
 import sys
 
-from format_reader import INPUT, POSITION, Bytes, Wrong, check_xxh3, frame, must, read_store, siphash, xxhash
+from format_bytes import Bytes, Wrong, check_xxh3, frame, must, xxhash
+from format_manifest import INPUT, POSITION
+from format_reader import read_store, siphash
 
 HASH, STRATIFIED, PARTS_HASH, PARTS_STRATIFIED, PARTS_DIRICHLET = 1, 2, 3, 4, 5
 BY_CONTENT, BY_KEY, BY_ID, BY_GROUP = range(4)

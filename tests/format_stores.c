@@ -2,13 +2,16 @@
  * vary, empty values, members and splits, gaps between the numbers of members, blocks of more than 256
  * records.
  *
- *     format_stores DIR      makes the stores DIR/kinds, DIR/shuffled, DIR/picture, ...
+ *     format_stores DIR SETS     makes the stores DIR/kinds, DIR/shuffled, DIR/picture, ..., and the sets SETS/plain
+ *                                and SETS/shuffled
  */
 #include "apl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "jpegs.h"
 
 #define RECORDS 2100 /* three runs of a field digest */
 #define BLOCK   300
@@ -179,9 +182,93 @@ static void make_kept(const char *dir, const char *name, int shuffle)
     end(w);
 }
 
+/* JPEG images of many kinds, of which some cannot be indexed, and one whose components have scans of their own. */
+static struct jpeg_bytes draw_jpeg(uint32_t i)
+{
+    static const jpeg_scan_info scans[2] = {{1, {0}, 0, 63, 0, 0}, {2, {1, 2}, 0, 63, 0, 0}};
+    static const struct jpeg_case apart[2] = {
+        {.width = 45,
+         .height = 71,
+         .colour = JCS_YCbCr,
+         .across = 2,
+         .down = 2,
+         .scans = scans,
+         .scan_count = 2},
+        {.width = 70, .height = 39, .colour = JCS_GRAYSCALE, .restart = 2}};
+    i %= JPEG_CASES + 2;
+    return jpeg_draw(i < 2 ? &apart[i] : &jpeg_cases[i - 2]);
+}
+
+/* An image that slopes, of any size and of up to five channels, or without any pixel. */
+static void draw_varying(uint32_t i, uint8_t *pixels, int64_t *shape)
+{
+    shape[0] = 1 + i % 5;
+    shape[1] = i % 11 == 10 ? 0 : 1 + i * 7 % 32;
+    shape[2] = 1 + i * 5 % 24;
+    uint32_t state = i;
+    for (int64_t at = 0; at < shape[0] * shape[1] * shape[2]; at++)
+        pixels[at] = (uint8_t)(at % shape[2] * 5 + at / shape[2] % shape[1] * 3 + noise(&state) % 7);
+}
+
+static void add_images(apl_writer *w)
+{
+    static const char *const classes[3] = {"none", "some", "all"};
+    static const int64_t any[3] = {-1, -1, -1}, tall[3] = {2, -1, 9};
+    must(apl_writer_add_field(w, "file", APL_U8, APL_INPUT, 1, any, &err));
+    must(apl_writer_set_media(w, "file", "image/jpeg", &err));
+    must(apl_writer_set_indexed(w, "file", &err));
+    must(apl_writer_add_field(w, "pixels", APL_U8, APL_INPUT, 3, any, &err));
+    must(apl_writer_add_field(w, "tall", APL_U8, APL_INPUT, 3, tall, &err));
+    must(apl_writer_add_field(w, "label", APL_U16, APL_TARGET, 0, NULL, &err));
+    must(apl_writer_set_classes(w, "label", classes, 3, &err));
+}
+
+/* One in five files is none that can be indexed: the names of fields, or nothing at all. */
+static void append_images(apl_writer *w, uint32_t i)
+{
+    static uint8_t pixels[5 * 32 * 24], bytes[2 * 32 * 9];
+    struct jpeg_bytes jpeg = draw_jpeg(i);
+    uint16_t label = i % 7 ? 2 : 0;
+    int64_t shape[3], tall[3] = {2, i * 3 % 32, 9}, size = i % 5 == 4 ? i % 2 * 9 : (int64_t)jpeg.size;
+    draw_varying(i, pixels, shape);
+    fill(bytes, sizeof bytes, i);
+    apl_value values[4] = {{jpeg.data, &size}, {pixels, shape}, {bytes, tall}, {&label, NULL}};
+    must(apl_writer_append(w, values, &err));
+    free(jpeg.data);
+}
+
+static void make_images(const char *dir, const char *name, int shuffle, uint32_t first, uint32_t records)
+{
+    apl_writer_options options = APL_WRITER_OPTIONS_INIT;
+    options.shuffle = shuffle;
+    options.shuffle_seed = first + 5;
+    apl_writer *w = begin(dir, name, &options);
+    add_images(w);
+    must(apl_writer_begin_member(w, "few", first ? "test" : "train", 3, &err));
+    for (uint32_t i = 0; i < records / 3; i++)
+        append_images(w, first + i);
+    must(apl_writer_begin_member(w, "many", first ? "train" : "test", 4, &err));
+    for (uint32_t i = records / 3; i < records; i++)
+        append_images(w, first + i);
+    must(apl_writer_begin_member(w, "unused", first ? "extra" : "val", 9, &err));
+    end(w);
+}
+
+/* Splits come in another order in the second shard, and each has one that is empty. */
+static void make_set(const char *dir, const char *name, int shuffle)
+{
+    char set[4096], shards[2][4200];
+    snprintf(set, sizeof set, "%s/%s", dir, name);
+    make_images(set, "first", shuffle, 0, 9);
+    make_images(set, "deep/second", shuffle, 40, 14);
+    snprintf(shards[0], sizeof shards[0], "%s/first", set);
+    snprintf(shards[1], sizeof shards[1], "%s/deep/second", set);
+    must(apl_set_join(set, (const char *const[2]){shards[0], shards[1]}, 2, NULL, &err));
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 2)
+    if (argc != 3)
         return 2;
     make_kinds(argv[1], "kinds", 0);
     make_kinds(argv[1], "shuffled", 1);
@@ -191,5 +278,8 @@ int main(int argc, char **argv)
     make_pictures(argv[1], "raw");
     make_kept(argv[1], "kept", 0);
     make_kept(argv[1], "kept-shuffled", 1);
+    make_images(argv[1], "images", 0, 0, 40);
+    make_set(argv[2], "plain", 0);
+    make_set(argv[2], "shuffled", 1);
     return 0;
 }

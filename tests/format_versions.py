@@ -10,7 +10,7 @@ import struct
 import sys
 
 import lmdb
-from format_reader import Bytes, xxh3_64
+from format_bytes import Bytes, xxh3_64
 
 MANIFEST = struct.pack(">III", 1, 0, 0)
 FIELD, MEMBER, KEPT, SKIPPED = 4, 7, 11, 12

@@ -1,0 +1,183 @@
+"""Entropy-coded data of sequential JPEG files, as ITU T.81 has them: reads blocks, writes scans."""
+
+from format_bytes import Wrong, must
+
+SOF0, SOF1, DHT, SOI, SOS, DRI = 0xC0, 0xC1, 0xC4, 0xD8, 0xDA, 0xDD
+
+
+class Code:
+    """A Huffman code: of each string of bits its symbol, and the other way round."""
+
+    def __init__(self, counts, symbols):
+        self.symbols, self.bits = bytes(symbols), {}
+        code, at = 0, 0
+        for length, count in enumerate(counts, 1):
+            for symbol in symbols[at : at + count]:
+                must(code < (1 << length) - 1, "a code of ones only")
+                self.bits[symbol] = f"{code:0{length}b}"
+                code += 1
+            code, at = code * 2, at + count
+        self.symbol_of = {bits: symbol for symbol, bits in self.bits.items()}
+
+
+class BlockReader:
+    """Blocks of a restart interval, without zeros after 0xff: one (DC, AC) pair of codes per component."""
+
+    def __init__(self, data, codes):
+        self.bits = f"{int.from_bytes(data, 'big'):0{8 * len(data)}b}" if data else ""
+        self.at, self.codes, self.before = 0, codes, [0] * len(codes)
+
+    def take(self, n):
+        must(self.at + n <= len(self.bits), "a segment ends early")
+        self.at += n
+        return self.bits[self.at - n : self.at]
+
+    def symbol(self, code):
+        for length in range(1, 17):
+            found = code.symbol_of.get(self.bits[self.at : self.at + length])
+            if found is not None:
+                self.take(length)
+                return found
+        raise Wrong("a code that is none")
+
+    def value(self, size):
+        if size == 0:
+            return 0
+        bits = self.take(size)
+        return int(bits, 2) - (0 if bits[0] == "1" else (1 << size) - 1)
+
+    def block(self, i):
+        dc, ac = self.codes[i]
+        self.before[i] += self.value(self.symbol(dc))
+        block = [self.before[i]] + [0] * 63
+        at, zeros = 1, False
+        while at < 64:
+            symbol = self.symbol(ac)
+            if symbol == 0:
+                break
+            zeros = symbol == 0xF0
+            at += symbol >> 4
+            must(at < 64, "a run leads beyond the last coefficient")
+            block[at] = self.value(symbol & 15)
+            at += 1
+        must(not zeros, "a run of zeros before an end of block")
+        return block
+
+    def rest(self):
+        return self.bits[self.at :]
+
+
+def magnitude(value):
+    size = abs(value).bit_length()
+    return size, f"{value + ((1 << size) - 1 if value < 0 else 0):0{size}b}" if size else ""
+
+
+def block_bits(block, before, dc, ac):
+    size, bits = magnitude(block[0] - before)
+    out, run = [dc.bits[size], bits], 0
+    for value in block[1:]:
+        if value == 0:
+            run += 1
+            continue
+        out += [ac.bits[0xF0]] * (run // 16)
+        size, bits = magnitude(value)
+        out += [ac.bits[run % 16 << 4 | size], bits]
+        run = 0
+    return "".join([*out, ac.bits[0]] if run else out)
+
+
+class Headers:
+    """What the headers of a file define up to a scan."""
+
+    def __init__(self):
+        self.codes, self.restart, self.components = {}, 0, []
+
+    def read(self, data):
+        """The components of the scan that the header is of: number, DC and AC code."""
+        at, scan = 0, None
+        while at < len(data):
+            must(data[at] == 0xFF and scan is None, "a header that is not of segments")
+            kind, at = data[at + 1], at + 2
+            if kind in (SOI, 0xFF):
+                at -= kind == 0xFF
+                continue
+            length = int.from_bytes(data[at : at + 2], "big")
+            must(length >= 2 and at + length <= len(data), "a segment of a header")
+            scan = self.segment(kind, data[at + 2 : at + length])
+            at += length
+        must(scan, "a header without a scan")
+        return scan
+
+    def segment(self, kind, body):
+        if kind == DHT:
+            while body:
+                size = 17 + sum(body[1:17])
+                self.codes[body[0]] = Code(body[1:17], body[17:size])
+                body = body[size:]
+        elif kind == DRI:
+            self.restart = int.from_bytes(body[:2], "big")
+        elif kind in (SOF0, SOF1):
+            self.components = [body[6 + 3 * i] for i in range(body[5])]
+        elif kind == SOS:
+            pairs = [body[1 + 2 * i : 3 + 2 * i] for i in range(body[0])]
+            return [
+                (self.components.index(name), self.codes[ids >> 4], self.codes[0x10 | ids & 15])
+                for name, ids in pairs
+            ]
+        return None
+
+
+def upward(a, b):
+    return -(-a // b)
+
+
+def scan_layout(image, components):
+    """Of each MCU of a scan, its blocks: component, column, row."""
+    if len(components) == 1:
+        i = components[0]
+        across, down = image.sampling[i]
+        columns = upward(upward(image.width * across, image.across), 8)
+        rows = upward(upward(image.height * down, image.down), 8)
+        return [[(i, x, y)] for y in range(rows) for x in range(columns)]
+    columns, rows = upward(image.width, 8 * image.across), upward(image.height, 8 * image.down)
+    return [
+        [
+            (i, x * image.sampling[i][0] + h, y * image.sampling[i][1] + v)
+            for i in components
+            for v in range(image.sampling[i][1])
+            for h in range(image.sampling[i][0])
+        ]
+        for y in range(rows)
+        for x in range(columns)
+    ]
+
+
+def interval(image, mcus, codes, fill):
+    before, out = dict.fromkeys(codes, 0), []
+    for i, x, y in (block for mcu in mcus for block in mcu):
+        block = image.planes[i][y][x]
+        out.append(block_bits(block, before[i], *codes[i]))
+        before[i] = block[0]
+    bits = "".join(out)
+    missing = -len(bits) % 8
+    bits += f"{fill & (1 << missing) - 1:0{missing}b}" if missing else ""
+    return int(bits, 2).to_bytes(len(bits) // 8, "big").replace(b"\xff", b"\xff\0")
+
+
+def write_file(image, headers, fills, tail):
+    """fills: of each restart interval a byte whose lowest bits fill up its last byte; or one for all."""
+    defined, out, count = Headers(), [], 0
+    for header in headers:
+        scan = defined.read(header)
+        out.append(header)
+        codes = {i: (dc, ac) for i, dc, ac in scan}
+        mcus = scan_layout(image, list(codes))
+        step = defined.restart or len(mcus)
+        for number, at in enumerate(range(0, len(mcus), step)):
+            if number:
+                out.append(bytes([0xFF, 0xD0 + (number - 1) % 8]))
+            fill = fills if isinstance(fills, int) else fills[count]
+            out.append(interval(image, mcus[at : at + step], codes, fill))
+            count += 1
+    must(isinstance(fills, int) or len(fills) == count, "the list of what fills up last bytes")
+    return b"".join([*out, tail])
