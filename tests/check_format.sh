@@ -106,14 +106,14 @@ if ! "$python" -c 'import lmdb' 2>/dev/null; then
 elif ! have zstd; then
     skip "format: a second reader" "no zstd command"
 else
-    for store in "$scratch"/made/* "$scratch/binary" "$scratch/cifar-shuffled"; do
+    for store in "$scratch"/made/* "$scratch/binary" "$scratch/cifar-shuffled" tests/golden/indexed; do
         check "format: a second reader agrees: ${store##*/}" read_store "$store"
     done
     check "format: a second reader notices damage" refused "$scratch/made/raw"
     check "format: a second reader divides records alike" read_splits
     check "format: a second reader notices a damaged file" refused "$scratch/made/kept"
     check "format: a second reader notices a damaged indexed file" refused "$scratch/made/images"
-    check "format: a second reader of sets agrees" read_sets "$scratch"/sets/*
+    check "format: a second reader of sets agrees" read_sets "$scratch"/sets/* tests/golden/set
     check "format: later versions" versions "$scratch/made/kinds"
     check "format: later versions, of kept files" versions "$scratch/made/kept"
 fi

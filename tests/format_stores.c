@@ -182,6 +182,16 @@ static void make_kept(const char *dir, const char *name, int shuffle)
     end(w);
 }
 
+/* Before every second restart marker the lowest bit, which fills up if any does, becomes 0, as no library writes it. */
+static struct jpeg_bytes pad_oddly(struct jpeg_bytes jpeg)
+{
+    for (size_t at = 1; at + 1 < jpeg.size; at++)
+        if (jpeg.data[at] == 0xff && jpeg.data[at + 1] >= 0xd0 && jpeg.data[at + 1] <= 0xd7 &&
+            jpeg.data[at + 1] % 2)
+            jpeg.data[at - 1] &= 0xfe;
+    return jpeg;
+}
+
 /* JPEG images of many kinds, of which some cannot be indexed, and one whose components have scans of their own. */
 static struct jpeg_bytes draw_jpeg(uint32_t i)
 {
@@ -196,7 +206,8 @@ static struct jpeg_bytes draw_jpeg(uint32_t i)
          .scan_count = 2},
         {.width = 70, .height = 39, .colour = JCS_GRAYSCALE, .restart = 2}};
     i %= JPEG_CASES + 2;
-    return jpeg_draw(i < 2 ? &apart[i] : &jpeg_cases[i - 2]);
+    struct jpeg_bytes jpeg = jpeg_draw(i < 2 ? &apart[i] : &jpeg_cases[i - 2]);
+    return i == 1 ? pad_oddly(jpeg) : jpeg;
 }
 
 /* An image that slopes, of any size and of up to five channels, or without any pixel. */
@@ -254,6 +265,25 @@ static void make_images(const char *dir, const char *name, int shuffle, uint32_t
     end(w);
 }
 
+/* Nothing but files: the version is 1.1. */
+static void make_indexed(const char *dir, const char *name)
+{
+    static const int64_t any[1] = {-1};
+    apl_writer_options options = APL_WRITER_OPTIONS_INIT;
+    apl_writer *w = begin(dir, name, &options);
+    must(apl_writer_add_field(w, "file", APL_U8, APL_INPUT, 1, any, &err));
+    must(apl_writer_set_media(w, "file", "image/jpeg", &err));
+    must(apl_writer_set_indexed(w, "file", &err));
+    must(apl_writer_begin_member(w, "drawn", "train", 0, &err));
+    for (uint32_t i = 0; i < 6; i++) {
+        struct jpeg_bytes jpeg = draw_jpeg(i);
+        int64_t size = (int64_t)jpeg.size;
+        must(apl_writer_append(w, &(apl_value){jpeg.data, &size}, &err));
+        free(jpeg.data);
+    }
+    end(w);
+}
+
 /* Splits come in another order in the second shard, and each has one that is empty. */
 static void make_set(const char *dir, const char *name, int shuffle)
 {
@@ -279,6 +309,7 @@ int main(int argc, char **argv)
     make_kept(argv[1], "kept", 0);
     make_kept(argv[1], "kept-shuffled", 1);
     make_images(argv[1], "images", 0, 0, 40);
+    make_indexed(argv[1], "indexed");
     make_set(argv[2], "plain", 0);
     make_set(argv[2], "shuffled", 1);
     return 0;
