@@ -112,6 +112,7 @@ def read_parts(image):
     sizes, listed = parts.numbers("I" * scans), parts.number("I")
     headers = [parts.take(n) for n in sizes]
     fills = parts.take(listed)
+    must(fill == LISTED or not fills, "a list that nothing needs")
     return checksum, size, headers, {ZEROS: 0, ONES: 255, LISTED: fills}[fill], parts.take(parts.left())
 
 
