@@ -59,26 +59,6 @@ struct wds_fields {
     struct declared declared; /* without fields: they are told by the files */
 };
 
-/* The number of an ending, or -1. */
-int wds_find_ending(const struct wds_fields *f, const char *text);
-
-/* The first reading: the number of the ending, which may be new. APL_E_UNSUPPORTED: there are too many. */
-apl_status wds_add_ending(struct wds_fields *f, const char *text, unsigned *number, apl_error *err);
-
-/* Are bytes of such a file to be looked at? */
-bool wds_looks(struct wds_fields *f, const struct format_host *host, unsigned ending, const char *name);
-
-/* Looks at them. What is wrong with them, reading them for their record tells. */
-apl_status wds_look(struct wds_fields *f, const struct format_host *host, unsigned ending,
-                    struct image_decoder *decoder, const struct format_member *member, struct buffer *bytes,
-                    apl_error *err);
-
-/* A sample had these endings: a bit of each. */
-void wds_take_sample(struct wds_fields *f, uint64_t endings);
-
-/* After all samples: decides what the fields are. Errors name neither shard nor key. */
-apl_status wds_decide(struct wds_fields *f, const struct format_host *host, apl_error *err);
-
 /* Adds them to the writer. */
 apl_status wds_add_fields(const struct wds_fields *f, const struct format_host *host, apl_writer *writer,
                           apl_error *err);
