@@ -122,7 +122,8 @@ BOTTOM_SRC := $(filter $(foreach f,status sized hash cpu xxh3_% parallel quota,s
                        $(filter store/jpeg/stream% store/jpeg/blocks%,$(STORE_SRC)) \
                        $(filter reader/photo/resample%,$(STORE_SRC)),$(STORE_SRC))
 CMD_SRC    := $(filter tools/cmd_% audit/cmd_%,$(TOOLS_SRC))
-COMMON_SRC := $(filter-out tools/aplingest.c tools/apldata.c $(CMD_SRC),$(TOOLS_SRC))
+INGEST_CMD_SRC := $(filter tools/aplingest%,$(TOOLS_SRC))
+COMMON_SRC := $(filter-out tools/apldata.c $(CMD_SRC) $(INGEST_CMD_SRC),$(TOOLS_SRC))
 
 OBJ := $(BUILD)/$(FLAVOUR)
 OUT := $(if $(filter release,$(FLAVOUR)),$(BUILD),$(OBJ))
@@ -287,7 +288,7 @@ $(OUT)/libaplingest.so.$(VERSION): $(INGEST_OBJ) $(call objects,$(BOTTOM_SRC)) i
 	$(Q)$(so_names)
 
 # The commands carry the libraries in them: they run from where they are built.
-$(OUT)/aplingest: $(call objects,tools/aplingest.c $(COMMON_SRC)) $(OUT)/libaplingest.a $(OUT)/libapldata.a
+$(OUT)/aplingest: $(call objects,$(INGEST_CMD_SRC) $(COMMON_SRC)) $(OUT)/libaplingest.a $(OUT)/libapldata.a
 $(OUT)/apldata:   $(call objects,tools/apldata.c $(CMD_SRC) $(COMMON_SRC)) \
                   $(AUDIT_OBJ) $(if $(BOOST),$(OBJ)/audit/page_lines.o) $(OUT)/libapldata.a
 $(OUT)/apldata: TOOLS_LIBS += $(if $(BOOST),-lstdc++)

@@ -17,7 +17,7 @@ libraries="$(pkg-config --libs lmdb libzstd libcrypto libjpeg jansson libpng) -l
 tools() # the objects of apldata that are not in insides.a
 {
     for source in tools/*.c audit/cmd_*.c; do
-        [ $source = tools/aplingest.c ] || echo "$objects/${source%.c}.o"
+        case $source in tools/aplingest*) ;; *) echo "$objects/${source%.c}.o" ;; esac
     done
     echo "$objects/audit/page_lines.o" # of what make has generated
 }

@@ -1,0 +1,101 @@
+/* What aplingest says in the end. */
+#include "aplingest.h"
+#include "args.h"
+#include "describe.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int report_failure(const struct job *job, const apl_error *err)
+{
+    if (err->status == APL_E_CANCELLED)
+        return EXIT_FAILURE; /* the signal speaks for itself */
+    failed("%s%s", err->message, err->status == APL_E_EXISTS ? "; --force replaces it" : "");
+    return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
+}
+
+int report_split_failure(const struct job *job, const apl_error *err)
+{
+    failed("%s%s", err->message, err->status == APL_E_EXISTS ? "; --force replaces it" : "");
+    failed("%s: the store has been made, but not all of its splits", shown(job->db));
+    return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
+}
+
+/* The splits that were made. */
+static json_t *splits_json(const struct job *job)
+{
+    apl_store *store;
+    json_t *list = json_array();
+    if (job->split_count == 0 || apl_store_open(job->db, NULL, &store, NULL) != APL_OK)
+        return list;
+    for (unsigned i = 0; i < job->split_count; i++)
+        json_array_append_new(list, split_named_json(store, job->splits[i].name));
+    apl_store_close(store);
+    return list;
+}
+
+static int report_json(const struct job *job, const apl_ingest_summary *sum, double seconds)
+{
+    json_t *object =
+        json_pack("{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:O}", "ok", 1, "source",
+                  json_text(job->source), "db", json_text(job->db), "format", sum->format, "records",
+                  json_count(sum->records), "raw_bytes", json_count(sum->raw_bytes), "source_bytes",
+                  json_count(sum->source_bytes), "file_bytes", json_count(sum->file_bytes), "ratio",
+                  json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds",
+                  seconds, "source_sha256", json_digest(sum->source_digest), "named_splits", splits_json(job),
+                  "skipped", job->skipped);
+    return print_json(object, EXIT_SUCCESS);
+}
+
+/* The splits; and what -v adds: how the fields are stored, as `apldata info` shows it. */
+static int report_store(const struct job *job)
+{
+    apl_store *store;
+    apl_error err;
+    int status = EXIT_SUCCESS;
+    if (apl_store_open(job->db, NULL, &store, &err) != APL_OK)
+        return failed("%s", err.message);
+    for (unsigned i = 0; i < job->split_count && !status; i++)
+        status = split_tell(job->db, store, job->splits[i].name);
+    if (job->verbose && !status) {
+        status = describe_fields(store);
+        printf("content sha256 %s\n", digest_text(apl_store_info(store)->content_digest));
+    }
+    apl_store_close(store);
+    return status;
+}
+
+int report_success(const struct job *job, const apl_ingest_summary *sum, double seconds)
+{
+    if (job->json)
+        return report_json(job, sum, seconds);
+    if (job->quiet)
+        return EXIT_SUCCESS;
+    printf("%s: %s records, %s -> %s (%s), %s, %s\n", shown(job->db), count_text(sum->records),
+           size_text(sum->raw_bytes), size_text(sum->file_bytes), ratio_text(sum->file_bytes, sum->raw_bytes),
+           duration_text(seconds), rate_text(sum->raw_bytes, seconds));
+    if (job->skipped_count)
+        printf("bad files skipped: %s\n", count_text(job->skipped_count));
+    if (job->verbose)
+        printf("source sha256 %s, %s, %s\n", digest_text(sum->source_digest), sum->format,
+               size_text(sum->source_bytes));
+    return job->verbose || job->split_count ? report_store(job) : EXIT_SUCCESS;
+}
+
+void report_stale_splits(const struct job *job)
+{
+    apl_store *store;
+    apl_split_list *list;
+    const apl_split_file *f;
+    if (apl_store_open(job->db, NULL, &store, NULL) != APL_OK)
+        return;
+    if (apl_split_list_open(store, &list, NULL) == APL_OK) {
+        for (size_t i = 0; (f = apl_split_list_file(list, i)); i++)
+            if (split_is_stale(f))
+                note("%s: the split %s is of the store that was replaced; it is not used, and can be removed",
+                     shown(job->db), shown(f->name));
+        apl_split_list_close(list);
+    }
+    apl_store_close(store);
+}
