@@ -309,7 +309,7 @@ $(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ) $(AUDIT_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcDT $@ $^
 
-$(OBJ)/tests/test_audit $(OBJ)/tests/test_audit_splits $(OBJ)/tests/test_audit_sampling: TEST_LIBS += -lstdc++
+$(OBJ)/tests/test_audit $(OBJ)/tests/test_audit_splits $(OBJ)/tests/test_audit_check $(OBJ)/tests/test_audit_sampling: TEST_LIBS += -lstdc++
 $(OBJ)/tests/test_net: $(call objects,$(NET_SRC))
 $(OBJ)/tests/test_%: $(OBJ)/tests/test_%.o $(OBJ)/insides.a
 	$(say) LD $@

@@ -1,130 +1,9 @@
 /* Stores written anew with something in them that is not so, all checksums being right: reading and verifying tell. */
-#include "bytes.h"
-#include "hash.h"
-#include "lmdb_file.h"
-#include "readback.h"
-#include "statistics.h"
-#include "store.h"
-#include "store_fixture.h"
+#include "lies.h"
 
 #include <sys/resource.h>
 
 TestSuite(store_lies, .init = fx_set_up, .fini = fx_tear_down, .timeout = 120);
-
-static const struct fx_member members[] = {{"a", "train", 0, 70}, {"b", "test", 1, 40}};
-static const struct fx_recipe recipe = {fx_fields, COUNT(fx_fields), members, COUNT(members)};
-
-/* What is told instead. */
-struct lie {
-    const struct fx_recipe *of; /* NULL: the one above */
-    bool shuffled;
-    bool not_counted; /* classes are not counted */
-    void (*values)(struct raw_block *block,
-                   unsigned number); /* of blocks that are then coded anew; digests follow */
-    void (*manifest)(struct manifest *m);
-    void (*block)(uint8_t *bytes, unsigned number);
-    const struct entry *(*instead)(const apl_store *s, size_t entry);
-    const struct key *extra; /* of an entry more */
-};
-
-/* Makes a block's header checksum right again. */
-static void seal(uint8_t *block)
-{
-    store_le(block + 8, hash_xxh3_64(block + 16, (size_t)load_le(block + 4, 4) - 16), 8);
-}
-
-/* Decodes a block, changes its values, and codes it anew. */
-static void recode(const struct lie *lie, const struct schema *schema, unsigned number, struct buffer *bytes)
-{
-    struct block_coder bc;
-    struct block_view view;
-    struct raw_block block = {0};
-    cr_assert_eq(block_coder_init(&bc, &fx_err), APL_OK);
-    bc.any_class = true;
-    OK(block_parse(&bc, bytes->data, bytes->size, schema, &view, &fx_err));
-    OK(block_decode(&bc, schema, &view, &block, &fx_err));
-    lie->values(&block, number);
-    OK(block_encode(&bc, schema, &block, bytes, &fx_err));
-    raw_block_free(&block);
-    block_coder_free(&bc);
-}
-
-static void put_blocks(struct lmdb_writer *writer, apl_store *s, const struct lie *lie)
-{
-    for (size_t i = 1; i < s->lmdb.count; i++) {
-        const struct entry *e = &s->lmdb.entries[i], *from = lie->instead ? lie->instead(s, i) : e;
-        struct buffer bytes = {0};
-        buffer_put(&bytes, s->lmdb.map + from->offset, from->size);
-        if (lie->block) {
-            lie->block(bytes.data, (unsigned)i - 1);
-            seal(bytes.data);
-        }
-        if (lie->values)
-            recode(lie, &s->manifest.schema, (unsigned)i - 1, &bytes);
-        OK(lmdb_writer_put(writer, e->key, bytes.data, bytes.size, &fx_err));
-        buffer_free(&bytes);
-    }
-}
-
-/* Digests, sizes and statistics as a writer would have taken them of the blocks that have been put. */
-static void take_digests(struct manifest *m, const struct lie *lie)
-{
-    struct findings found;
-    struct lmdb_reader lmdb;
-    int fd = open(fx_path("lie/data.mdb"), O_RDONLY);
-    OK(lmdb_reader_open(fd, APL_IO_AUTO, &lmdb, &fx_err));
-    close(fd);
-    for (uint32_t s = 0; s < m->split_count; s++) {
-        split_free_summaries(&m->splits[s]);
-        for (unsigned f = 0; f < m->schema.count; f++)
-            if (!lie->not_counted || m->schema.fields[f].class_count == 0)
-                OK(manifest_new_summary(&m->schema, &m->splits[s], f, &fx_err));
-    }
-    struct readback what = {.lmdb = &lmdb, .entries = lmdb.entries, .manifest = m, .threads = 1};
-    OK(readback(&what, &found, &fx_err));
-    for (unsigned f = 0; f < m->schema.count; f++) {
-        memcpy(m->schema.fields[f].digest, found.digests[f], 32);
-        m->schema.fields[f].raw_bytes = found.raw_bytes[f];
-        m->schema.fields[f].stored_bytes = found.stored_bytes[f];
-    }
-    for (uint32_t s = 0; s < m->split_count; s++)
-        statistics_merge(&m->splits[s], &found.splits[s], &m->schema);
-    OK(manifest_content_digest(&m->schema, m->info.content_digest, &fx_err));
-    findings_free(&found, m);
-    lmdb_reader_close(&lmdb);
-}
-
-/* Makes a store, and writes its entries to another, which is `lie`. */
-static const char *write_lie(const struct lie *lie)
-{
-    struct manifest m;
-    struct buffer coded = {0};
-    apl_error err;
-    apl_writer_options o = fx_options(1, 16);
-    o.shuffle = lie->shuffled;
-    fx_make(fx_path("db"), lie->of ? lie->of : &recipe, &o);
-    apl_store *s = fx_open(fx_path("db"));
-    const struct entry *head = s->lmdb.entries;
-    cr_assert_eq(manifest_decode(s->lmdb.map + head->offset, head->size, &m, &err), APL_OK);
-    if (lie->manifest)
-        lie->manifest(&m);
-    cr_assert_eq(mkdir(fx_path("lie"), 0755), 0);
-    struct lmdb_writer *writer = new_lmdb(fx_path("lie/data.mdb"));
-    put_blocks(writer, s, lie);
-    if (lie->values) {
-        OK(lmdb_writer_commit(writer, &fx_err));
-        take_digests(&m, lie);
-    }
-    cr_assert_eq(manifest_encode(&m, &coded, &err), APL_OK);
-    cr_assert_eq(lmdb_writer_put(writer, head->key, coded.data, coded.size, &err), APL_OK);
-    if (lie->extra)
-        put_value(writer, *lie->extra, 10);
-    finish_lmdb(writer);
-    buffer_free(&coded);
-    manifest_free(&m);
-    apl_store_close(s);
-    return fx_path("lie");
-}
 
 /* The store can be opened, and verify tells. */
 static void refused(const struct lie *lie, const char *words)
@@ -301,13 +180,6 @@ static void told(void *user, const apl_bad_block *b)
               b->message);
 }
 
-/* Keeps what is told of the first bad block. */
-static void first_message(void *user, const apl_bad_block *b)
-{
-    if (*(char *)user == 0)
-        snprintf(user, 512, "%s", b->message);
-}
-
 /* Verify tells of a block; a record of it cannot be had, unless only its hash is another. */
 static void blocks_told(const struct lie *lie, uint64_t record, apl_status status)
 {
@@ -413,12 +285,6 @@ static void not_said_to_be_shuffled(struct manifest *m)
     m->info.shuffled = 0;
 }
 
-static const apl_field placed_fields[] = {
-    {.name = "image", .dtype = APL_U8, .role = APL_INPUT, .ndim = 3, .shape = {3, 6, 5}},
-    {.name = "place", .dtype = APL_U64, .role = APL_TARGET},
-};
-static const struct fx_recipe placed = {placed_fields, COUNT(placed_fields), members, COUNT(members)};
-
 Test(store_lies, rules_that_a_manifest_breaks)
 {
     not_opened(&(struct lie){.manifest = split_within_a_block},
@@ -472,130 +338,4 @@ Test(store_lies, more_records_than_there_is_room_for)
     SAYS("block 0 of segment 0 has 10 bytes, too few for 65536 records");
     buffer_free(&coded);
     manifest_free(&m);
-}
-
-/* ---------------------------------------------------------------------------------------------- the positions */
-
-static uint64_t position_of(const struct raw_block *block, uint32_t record)
-{
-    return load_le(block->columns[2].values.data + (size_t)record * 8, 8);
-}
-
-static void set_position(struct raw_block *block, uint32_t record, uint64_t position)
-{
-    store_le(block->columns[2].values.data + (size_t)record * 8, position, 8);
-}
-
-static void a_position_twice(struct raw_block *block, unsigned number)
-{
-    if (number == 1)
-        set_position(block, 3, position_of(block, 4));
-}
-
-static void a_position_far_away(struct raw_block *block, unsigned number)
-{
-    if (number == 1)
-        set_position(block, 3, (uint64_t)1 << 63);
-}
-
-/* Of the 70 + 40 positions, 69 is one of train's, and 70 one of test's. */
-static void positions_across_splits(struct raw_block *block, unsigned number)
-{
-    for (uint32_t i = 0; i < block->records; i++) {
-        uint64_t position = position_of(block, i);
-        if (position == 69 || position == 70)
-            set_position(block, i, 139 - position);
-    }
-    (void)number;
-}
-
-static void positions_told(void (*values)(struct raw_block *, unsigned), const char *words, bool by_key)
-{
-    apl_split_options o = APL_SPLIT_OPTIONS_INIT;
-    struct lie lie = {.of = &placed, .shuffled = true, .values = values};
-    char found[512] = "";
-    apl_verify_options v = APL_VERIFY_OPTIONS_INIT;
-    v.bad_block = first_message;
-    v.user = found;
-    apl_store *s = fx_open(write_lie(&lie));
-    FAILS(APL_E_CORRUPT, apl_store_verify(s, &v, &fx_err));
-    cr_assert(strstr(found, words), "\"%s\" lacks \"%s\"", found, words);
-    o.name = "val";
-    o.ratio = 0.5;
-    o.by = APL_BY_KEY;
-    if (by_key) {
-        FAILS(APL_E_CORRUPT, apl_split_make(s, &o, &fx_err));
-        SAYS("has a source position that its split does not have");
-    }
-    apl_store_close(s);
-    fx_shell("rm -r '%s' '%s'", fx_path("db"), fx_path("lie"));
-}
-
-Test(store_lies, source_positions_that_there_are_not)
-{
-    positions_told(a_position_twice, "as another record has", false);
-    positions_told(a_position_far_away,
-                   "record 3 of the block has source position 9223372036854775808, which is not in its split",
-                   true);
-    positions_told(positions_across_splits, "source position 70, which is not in its split", true);
-}
-
-/* ------------------------------------------------------------------------------------------------- the labels */
-
-static void a_label_beyond_the_names(struct raw_block *block, unsigned number)
-{
-    if (number == 2)
-        block->columns[1].values.data[5] = 200;
-}
-
-static const char beyond[] =
-    "block 2 (records 32 to 47): field label: record 5 of the block has class 200, but there are 3";
-
-static void not_read(apl_store *s, const char *const *fields, size_t field_count)
-{
-    apl_reader *r = NULL;
-    apl_batch *batch = NULL;
-    apl_status status = APL_OK;
-    apl_reader_options o = APL_READER_OPTIONS_INIT;
-    o.fields = fields;
-    o.field_count = field_count;
-    o.threads = 1;
-    o.batch_size = 10;
-    OK(apl_reader_open(s, &o, &r, &fx_err));
-    while (status == APL_OK) {
-        status = apl_reader_next(r, &batch, &fx_err);
-        if (status == APL_OK)
-            apl_batch_release(batch);
-    }
-    cr_assert_eq(status, fields ? APL_END : APL_E_CORRUPT, "%d %s", status, fx_err.message);
-    if (!fields)
-        SAYS(beyond);
-    apl_reader_close(r);
-}
-
-Test(store_lies, labels_beyond_the_class_names)
-{
-    static const struct lie lie = {.values = a_label_beyond_the_names, .not_counted = true};
-    static const char *const image[] = {"image"};
-    const uint64_t ids[] = {3, 33, 90};
-    char found[512] = "";
-    apl_verify_options v = APL_VERIFY_OPTIONS_INIT;
-    apl_get_options g = APL_GET_OPTIONS_INIT;
-    apl_batch *batch = NULL;
-    apl_store *s = fx_open(write_lie(&lie));
-    v.bad_block = first_message;
-    v.user = found;
-    FAILS(APL_E_CORRUPT, apl_store_verify(s, &v, &fx_err));
-    cr_assert(strstr(found, "has class 200, but there are 3"), "%s", found);
-    FAILS(APL_E_CORRUPT, apl_store_get(s, 37, &batch, &fx_err));
-    SAYS(beyond);
-    FAILS(APL_E_CORRUPT, apl_store_get_batch(s, ids, COUNT(ids), NULL, &batch, &fx_err));
-    SAYS(beyond);
-    g.fields = image;
-    g.field_count = 1;
-    OK(apl_store_get_batch(s, ids, COUNT(ids), &g, &batch, &fx_err));
-    apl_batch_release(batch);
-    not_read(s, NULL, 0);
-    not_read(s, image, 1);
-    apl_store_close(s);
 }
