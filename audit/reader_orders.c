@@ -105,42 +105,28 @@ static apl_status list_ids(struct reader_orders *o, apl_error *err)
     return status == APL_OK ? check_count(name, o->n, err) : status;
 }
 
-/* The segment that an id is stored in: a member, or in a shuffled store a split. Blocks do not span them. */
-static void find_segment(const apl_store *store, uint64_t id, uint64_t *first, uint64_t *count)
-{
-    const apl_info *info = apl_store_info(store);
-    for (unsigned i = 0; i < (info->shuffled ? info->splits : info->members); i++) {
-        *first = info->shuffled ? apl_store_split(store, i)->first : apl_store_member(store, i)->first;
-        *count = info->shuffled ? apl_store_split(store, i)->count : apl_store_member(store, i)->count;
-        if (id - *first < *count)
-            return;
-    }
-}
-
 /* The block of each record, counting only those that hold some of the split. */
 static apl_status list_blocks(const struct reader_orders *o, struct audit_sample *s, apl_error *err)
 {
-    uint32_t *block = malloc(o->n * sizeof *block), next = 0;
-    uint64_t first = 0, count = 0, last = UINT64_MAX, own;
+    uint32_t *block = malloc(o->n * sizeof *block), blocks = 0;
+    uint64_t first = 0, count = 0, own;
     size_t part = SIZE_MAX;
+    apl_status status = APL_OK;
     if (!block)
         return no_memory(err);
-    for (uint32_t i = 0; i < o->n; i++) {
+    s->block = block;
+    for (uint32_t i = 0; i < o->n && status == APL_OK; i++) {
         apl_store *store;
         size_t now = reader_orders_store(o, i, &store, &own);
         if (now != part || own - first >= count) {
-            find_segment(store, own, &first, &count);
+            status = apl_store_block(store, own, &first, &count, err);
             part = now;
-            last = UINT64_MAX;
+            blocks++;
         }
-        uint64_t number = (own - first) / apl_store_info(store)->block_records;
-        next += i > 0 && number != last;
-        last = number;
-        block[i] = next;
+        block[i] = blocks - 1;
     }
-    s->block = block;
-    s->blocks = next + 1;
-    return APL_OK;
+    s->blocks = blocks;
+    return status;
 }
 
 /* The values of the records from ... that are of one store; *to: the first after them. */

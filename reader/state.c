@@ -18,6 +18,7 @@
 #include "hash.h"
 #include "inside.h"
 #include "mix.h"
+#include "set.h"
 #include "sized.h"
 
 #include <stdlib.h>
@@ -154,6 +155,24 @@ apl_status apl_state_position(const void *state, size_t size, uint64_t *epoch, u
     return APL_OK;
 }
 
+/* Of a set that has grown, the list that the state belongs to is still there. */
+static apl_status other_content(const apl_reader *r, const uint8_t *content, apl_error *err)
+{
+    char list[SET_KEPT_BYTES];
+    const apl_store *store = r->sources.source[0].store;
+    if (r->sources.count > 1)
+        return fail(err, APL_E_MISMATCH, "the state is of stores with other contents or in another order");
+    if (!store->set)
+        return fail(err, APL_E_MISMATCH, "the state is of a store with another content");
+    if (set_kept_list(store->set, content, list))
+        return fail(err, APL_E_MISMATCH,
+                    "the state is of another list of this set: to resume from it, open %s/%s", store->name,
+                    list);
+    return fail(err, APL_E_MISMATCH,
+                "the state is of another content: %s is not of it, and there is no older list %s",
+                store->name, list);
+}
+
 apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,
                         apl_error *err)
 {
@@ -167,9 +186,7 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
     const uint8_t *p = state;
     TRY(check_state(p, size, err));
     if (memcmp(p + 8, r->identity.content, 32) != 0)
-        return fail(err, APL_E_MISMATCH, "%s",
-                    r->sources.count == 1 ? "the state is of a store with another content"
-                                          : "the state is of stores with other contents or in another order");
+        return other_content(r, p + 8, err);
     if (load_le(p + 56, 8) != r->options.plan.seed)
         return fail(err, APL_E_MISMATCH, "the state is of seed %llu", (unsigned long long)load_le(p + 56, 8));
     if (load_le(p + 40, 8) != r->identity.order.low || load_le(p + 48, 8) != r->identity.order.high ||

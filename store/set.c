@@ -5,8 +5,10 @@
 #include "store_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct slot {
     uint32_t shard;
@@ -17,7 +19,8 @@ struct slot {
 struct set {
     struct set_list list;
     apl_shard *shards;
-    char *file; /* that has the list */
+    char *file;    /* that has the list */
+    int directory; /* that it is in: the store's own may be one for splits */
     apl_io io;
     unsigned most;
     /* by `lock`: */
@@ -68,7 +71,12 @@ apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most
     struct stat st;
     pthread_once(&once, mind_forks);
     struct set *set = store->set = calloc(1, sizeof *set);
-    if (!set || !(set->file = strdup(file)))
+    if (!set)
+        return fail_nomem(err);
+    set->directory = fcntl(store->directory, F_DUPFD_CLOEXEC, 0);
+    if (set->directory < 0)
+        return fail_errno(err, errno, "%s: cannot keep the directory open", store->name);
+    if (!(set->file = strdup(file)))
         return fail_nomem(err);
     set->io = io;
     set->most = most ? most : SET_OPEN_SHARDS;
@@ -98,6 +106,8 @@ void set_close(struct set *set)
     free(set->slot_of);
     free(set->shards);
     free(set->file);
+    if (set->directory >= 0)
+        close(set->directory);
     free(set);
 }
 
@@ -109,6 +119,12 @@ const struct set_list *set_list_of(const struct set *set)
 const char *set_file_name(const struct set *set)
 {
     return set->file;
+}
+
+bool set_kept_list(const struct set *set, const uint8_t content[32], char name[SET_KEPT_BYTES])
+{
+    set_kept_name(content, name);
+    return faccessat(set->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 const apl_shard *set_shard(const struct set *set, unsigned i)
@@ -152,7 +168,8 @@ static apl_status open_shard(const apl_store *set, uint32_t number, apl_store **
 {
     const struct shard *shard = &set->set->list.shards[number];
     apl_store *opened;
-    apl_status status = store_open_at(set->directory, shard->name, set->name, set->set->io, &opened, err);
+    apl_status status =
+        store_open_at(set->set->directory, shard->name, set->name, set->set->io, &opened, err);
     if (status == APL_OK) {
         status = check_as_listed(set, shard, opened, err);
         if (status != APL_OK)

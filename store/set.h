@@ -22,6 +22,9 @@ apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most
 /* The name of the list's file. */
 const char *set_file_name(const struct set *set);
 
+/* The name that a list of that content digest has once it has been replaced; is there one beside the set's list? */
+bool set_kept_list(const struct set *set, const uint8_t content[32], char name[SET_KEPT_BYTES]);
+
 /* Shard `i` in its public form, or NULL. */
 const apl_shard *set_shard(const struct set *set, unsigned i);
 

@@ -46,38 +46,32 @@ static apl_status fill_list(int fd, const struct buffer *list, apl_error *err)
     return APL_OK;
 }
 
-/* The list that is there gets another name too, unless it has it already. */
-static apl_status keep_old(int directory, const uint8_t digest[32], apl_error *err)
+void set_kept_name(const uint8_t digest[32], char name[SET_KEPT_BYTES])
 {
-    char name[32] = "set-";
+    memcpy(name, "set-", 4);
     for (unsigned i = 0; i < 8; i++)
         snprintf(name + 4 + 2 * i, 3, "%02x", digest[i]);
     memcpy(name + 20, ".apl", 5);
-    return linkat(directory, SET_FILE, directory, name, 0) == 0 || errno == EEXIST
-               ? APL_OK
-               : fail_errno(err, errno, "cannot keep the old list as %s", name);
 }
 
-apl_status set_file_write(int directory, const char *shown, const struct buffer *list, const uint8_t *before,
+apl_status set_file_write(int directory, const char *shown, const char *name, const struct buffer *list,
                           apl_error *err)
 {
     char temporary[TEMPORARY_BYTES];
     temporary_clear(directory);
-    int fd = temporary_create(directory, SET_FILE, temporary);
+    int fd = temporary_create(directory, name, temporary);
     if (fd < 0)
         return fail_errno(err, errno, "%s: cannot create the list", shown);
     apl_status status = fill_list(fd, list, err);
     close(fd);
-    if (status == APL_OK && before)
-        status = keep_old(directory, before, err);
-    if (status == APL_OK && !may_replace(directory, SET_FILE))
+    if (status == APL_OK && !may_replace(directory, name))
         status = fail(err, APL_E_EXISTS, "it is not a regular file, and is not replaced");
-    if (status == APL_OK && renameat(directory, temporary, directory, SET_FILE) != 0)
+    if (status == APL_OK && renameat(directory, temporary, directory, name) != 0)
         status = fail_errno(err, errno, "cannot put it in its place");
     if (status != APL_OK)
         unlinkat(directory, temporary, 0);
     else if (fsync(directory) != 0)
         status = fail_errno(err, errno,
                             "it is in its place, but a power cut may undo that: cannot sync the directory");
-    return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", shown, SET_FILE);
+    return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", shown, name);
 }

@@ -3,6 +3,7 @@
 #define SET_FILE_H
 
 #include "bytes.h"
+#include "set_list.h"
 #include "status.h"
 
 #include <sys/stat.h>
@@ -11,9 +12,12 @@
 apl_status set_file_read(int directory, const char *name, struct buffer *bytes, struct stat *st,
                          apl_error *err);
 
-/* Writes the list in the directory, which the caller has locked, atomically. A list that it replaces stays beside it, under the
- * name that its content digest gives it, if that is said. Errors name `shown`, the path of the directory. */
-apl_status set_file_write(int directory, const char *shown, const struct buffer *list, const uint8_t *before,
+/* The name that a list of that content digest keeps when another replaces it: set-DIGEST.apl. */
+void set_kept_name(const uint8_t digest[32], char name[SET_KEPT_BYTES]);
+
+/* Writes the list in the directory, which the caller has locked, under that name, atomically; what has the name is replaced. Errors
+ * name `shown`, the path of the directory. */
+apl_status set_file_write(int directory, const char *shown, const char *name, const struct buffer *list,
                           apl_error *err);
 
 #endif

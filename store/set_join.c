@@ -275,6 +275,19 @@ static apl_status open_directory(struct join *j, const apl_set_options *o, apl_e
     return APL_OK;
 }
 
+/* The list that is replaced stays, as a copy: not all file systems have links. */
+static apl_status keep_before(const struct join *j, apl_error *err)
+{
+    char name[SET_KEPT_BYTES];
+    struct stat st;
+    if (j->before.count == 0)
+        return APL_OK;
+    set_kept_name(j->before_manifest.info.content_digest, name);
+    return fstatat(j->directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0
+               ? APL_OK
+               : set_file_write(j->directory, j->shown, name, &j->before.bytes, err);
+}
+
 static void join_free(struct join *j)
 {
     for (uint32_t i = 0; i < j->count; i++)
@@ -309,8 +322,9 @@ apl_status apl_set_join(const char *set, const char *const *shards, size_t count
     if (status == APL_OK)
         status = make_list(&j, shards, count, err);
     if (status == APL_OK)
-        status = set_file_write(j.directory, j.shown, &j.list,
-                                j.before.count ? j.before_manifest.info.content_digest : NULL, err);
+        status = keep_before(&j, err);
+    if (status == APL_OK)
+        status = set_file_write(j.directory, j.shown, SET_FILE, &j.list, err);
     join_free(&j);
     return status;
 }

@@ -23,6 +23,8 @@
 #define SET_MAX_BYTES ((uint64_t)1 << 32)
 #define SET_MAX_NAME  1024 /* bytes in the name of a shard */
 
+#define SET_KEPT_BYTES 25 /* of the name of a list that has been replaced, with its end */
+
 /* A shard as the list has it. */
 struct shard {
     char *name;           /* relative to the set's directory */

@@ -1,6 +1,7 @@
 /* All or nothing: see staging.h. */
 #include "staging.h"
 
+#include "set_list.h"
 #include "temporary.h"
 
 #include <errno.h>
@@ -70,6 +71,14 @@ static apl_status make_directory(struct staging *s, const char *path, apl_error 
     return APL_OK;
 }
 
+/* A store would hide the set from all who open the directory. */
+static apl_status check_no_set(const struct staging *s, apl_error *err)
+{
+    return faccessat(s->fd, SET_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+               ? fail(err, APL_E_INVALID, "%s: is a set, and cannot be a store too", s->path)
+               : APL_OK;
+}
+
 static apl_status lock(struct staging *s, int replace, apl_error *err)
 {
     if (flock(s->fd, LOCK_EX | LOCK_NB) != 0) {
@@ -79,6 +88,7 @@ static apl_status lock(struct staging *s, int replace, apl_error *err)
         return fail(err, APL_E_BUSY, "%s: another writer is at work on this store", s->path);
     }
     s->locked = true;
+    TRY(check_no_set(s, err));
     if (!replace && faccessat(s->fd, STORE_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return fail(err, APL_E_EXISTS, "%s: a store exists already", s->path);
     if (faccessat(s->fd, ".", W_OK, 0) != 0)

@@ -9,7 +9,7 @@
 struct staging;
 
 /* Makes the directory if need be, locks it against other writers and clears away what a killed one has left.
- * APL_E_EXISTS if there is a store and `replace` is 0; APL_E_BUSY if another writer is at work. */
+ * APL_E_INVALID if it is a set; APL_E_EXISTS if there is a store and `replace` is 0; APL_E_BUSY if another writer is at work. */
 apl_status staging_open(const char *path, int replace, struct staging **staging, apl_error *err);
 
 /* Creates the temporary file, empty, for reading and writing: once. staging_close() closes it. */

@@ -186,6 +186,20 @@ const apl_member *apl_store_member(const apl_store *store, unsigned i)
     return store && i < store->manifest.member_count ? &store->members[i] : NULL;
 }
 
+apl_status apl_store_block(const apl_store *store, uint64_t id, uint64_t *first, uint64_t *count,
+                           apl_error *err)
+{
+    uint32_t records;
+    if (!store || !first || !count)
+        return fail(err, APL_E_INVALID, "apl_store_block: store, first or count is NULL");
+    const struct manifest *m = &store->manifest;
+    if (id >= m->info.records)
+        return fail(err, APL_E_NOTFOUND, "%s: there is no record %llu", store->name, (unsigned long long)id);
+    manifest_block_ids(m, manifest_block_of(m, id), first, &records);
+    *count = records;
+    return APL_OK;
+}
+
 int apl_store_find_field(const apl_store *store, const char *name)
 {
     return store ? schema_find(&store->manifest.schema, name) : -1;

@@ -195,6 +195,72 @@ Test(set, divides_into_splits)
     apl_store_close(s);
 }
 
+Test(set, is_read_with_its_splits_elsewhere)
+{
+    apl_store *s = NULL;
+    apl_store_options o = APL_STORE_OPTIONS_INIT;
+    apl_store_close(made_set(0));
+    fx_shell("mkdir '%s/%s'", fx_place, "splits");
+    o.split_directory = fx_path("splits");
+    OK(apl_store_open(fx_path("set"), &o, &s, &fx_err));
+    fx_check(s, &whole);
+    apl_split_options split = APL_SPLIT_OPTIONS_INIT;
+    split.name = "val";
+    split.ratio = 0.3;
+    OK(apl_split_make(s, &split, &fx_err));
+    cr_assert(fx_exists(fx_path("splits/val.split")) && !fx_exists(fx_path("set/val.split")));
+    apl_store_close(s);
+}
+
+/* Blocks have the sizes of their shards, and go no further than members, or in shuffled shards than splits. */
+static void check_blocks(int shuffled)
+{
+    apl_store *s = open_set(0);
+    uint64_t first, count, blocks = 0;
+    static const uint64_t plain[] = {0, 16, 32, 40, 56, 72, 73, 97, 121, 123};
+    static const uint64_t shuffle[] = {0, 16, 32, 48, 64, 73, 97, 121, 123, 139};
+    const uint64_t *due = shuffled ? shuffle : plain;
+    for (uint64_t id = 0; id < RECORDS; id = first + count, blocks++) {
+        OK(apl_store_block(s, id, &first, &count, &fx_err));
+        cr_assert_eq(first, id);
+        cr_assert(blocks > 9 || first == due[blocks], "block %llu", (unsigned long long)blocks);
+        for (uint64_t i = 0, f, c; i < count; i++) {
+            OK(apl_store_block(s, id + i, &f, &c, &fx_err));
+            cr_assert(f == first && c == count);
+        }
+    }
+    cr_assert_eq(blocks, apl_store_info(s)->blocks);
+    FAILS(APL_E_NOTFOUND, apl_store_block(s, RECORDS, &first, &count, &fx_err));
+    FAILS(APL_E_INVALID, apl_store_block(s, 0, NULL, &count, &fx_err));
+    FAILS(APL_E_INVALID, apl_store_block(NULL, 0, &first, &count, &fx_err));
+    apl_store_close(s);
+}
+
+Test(set, has_the_blocks_of_its_shards)
+{
+    for (int shuffled = 0; shuffled < 2; shuffled++) {
+        make_shards(shuffled);
+        OK(join(0, SHARDS, 0, 0));
+        check_blocks(shuffled);
+        fx_shell("rm -r '%s'/set/%s", fx_place, "*");
+    }
+}
+
+Test(set, is_not_written_over)
+{
+    apl_writer *w = NULL;
+    apl_store_close(made_set(0));
+    fx_shell("cp '%s/set/set.apl' '%s/list'", fx_place, fx_place);
+    for (int replace = 0; replace < 2; replace++) {
+        apl_writer_options o = APL_WRITER_OPTIONS_INIT;
+        o.replace = replace;
+        FAILS(APL_E_INVALID, apl_writer_open(fx_path("set"), &o, &w, &fx_err));
+        SAYS("set: is a set, and cannot be a store too");
+    }
+    cr_assert_str_eq(fx_list(fx_path("set")), "s0 s1 s2 set.apl ");
+    cr_assert(fx_same(fx_path("list"), fx_path("set/set.apl")));
+}
+
 /* -------------------------------------------------------------------------------------------------- reading */
 
 /* The ids of an epoch, in order; how many. */
@@ -297,6 +363,66 @@ Test(set, grows_and_keeps_its_old_list)
     SAYS("s0 comes twice");
 }
 
+/* Where a reader stands after some batches, and the ids that follow. */
+static size_t take_state(apl_store *s, const void *from, size_t from_size, unsigned batches, void *state,
+                         uint64_t *ids, apl_status *opened)
+{
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader *r = NULL;
+    apl_batch *b;
+    size_t n = 0, size = APL_STATE_BYTES;
+    o.split = "train";
+    o.batch_size = 7;
+    o.seed = 5;
+    o.state = from;
+    o.state_size = from_size;
+    *opened = apl_reader_open(s, &o, &r, &fx_err);
+    if (*opened != APL_OK)
+        return 0;
+    for (; batches; batches--) {
+        OK(apl_reader_next(r, &b, &fx_err));
+        apl_batch_release(b);
+    }
+    if (state)
+        OK(apl_reader_state(r, state, &size, &fx_err));
+    while (apl_reader_next(r, &b, &fx_err) == APL_OK) {
+        memcpy(ids + n, apl_batch_ids(b), apl_batch_rows(b) * sizeof *ids);
+        n += apl_batch_rows(b);
+        apl_batch_release(b);
+    }
+    apl_reader_close(r);
+    return state ? size : n;
+}
+
+Test(set, tells_which_list_a_state_belongs_to)
+{
+    uint8_t state[APL_STATE_BYTES];
+    uint64_t due[RECORDS], ids[RECORDS];
+    apl_status opened;
+    make_shards(0);
+    OK(join(0, 2, 0, 0));
+    apl_store *before = open_set(0), *old = NULL;
+    size_t size = take_state(before, NULL, 0, 4, state, due, &opened);
+    OK(join(2, 1, 1, 0));
+    apl_store *s = open_set(0);
+    take_state(s, state, size, 0, NULL, ids, &opened);
+    cr_assert_eq(opened, APL_E_MISMATCH);
+    char *list = strstr(fx_err.message, fx_path("set/set-"));
+    cr_assert(list && strstr(fx_err.message, "of another list of this set"), "%s", fx_err.message);
+    char path[256];
+    snprintf(path, sizeof path, "%s", list);
+    OK(apl_store_open(path, NULL, &old, &fx_err));
+    cr_assert_eq(take_state(old, state, size, 0, NULL, ids, &opened), 123 - 4 * 7);
+    cr_assert(memcmp(ids, due, (123 - 4 * 7) * sizeof *ids) == 0);
+    apl_store_close(old);
+    fx_shell("rm '%s'/set/set-*%s", fx_place, ".apl");
+    take_state(s, state, size, 0, NULL, ids, &opened);
+    cr_assert_eq(opened, APL_E_MISMATCH);
+    SAYS("there is no older list set-");
+    apl_store_close(before);
+    apl_store_close(s);
+}
+
 /* ------------------------------------------------------------------------------------------- what does not fit */
 
 static apl_status join_two(const char *a, const char *b)
@@ -376,7 +502,7 @@ static void on_bad(void *user, const apl_bad_block *b)
 /* Shard 1 is bad: its records are 73 ... 122 of train and 226 ... 234 of extra. */
 static void check_lost(const char *what)
 {
-    uint64_t ids[RECORDS];
+    uint64_t ids[RECORDS], first[RECORDS];
     apl_store *s = open_set(0);
     apl_batch *b = NULL;
     OK(apl_store_get(s, 72, &b, &fx_err));
@@ -392,12 +518,14 @@ static void check_lost(const char *what)
     FAILS(APL_E_CORRUPT, apl_store_verify(s, &o, &fx_err));
     SAYS("s1");
     cr_assert(told.blocks == 2 && told.bad == 59 && strcmp(told.member, "s1") == 0);
-    for (unsigned threads = 1; threads < 4; threads += 2) {
-        cr_assert_eq(epoch(s, threads, 0, ids), SIZE_MAX);
-        cr_assert_eq(epoch(s, threads, 49, ids), SIZE_MAX);
-        cr_assert_eq(epoch(s, threads, 50, ids), 138);
+    static const unsigned threads[] = {APL_NO_THREADS, 1, 2, 4};
+    for (unsigned t = 0; t < COUNT(threads); t++) {
+        cr_assert_eq(epoch(s, threads[t], 0, ids), SIZE_MAX);
+        cr_assert_eq(epoch(s, threads[t], 49, ids), SIZE_MAX);
+        cr_assert_eq(epoch(s, threads[t], 50, t ? ids : first), 138);
         for (unsigned i = 0; i < 138; i++)
-            cr_assert(ids[i] < 73 || ids[i] > 122);
+            cr_assert(first[i] < 73 || first[i] > 122);
+        cr_assert(t == 0 || memcmp(ids, first, 138 * sizeof *ids) == 0, "%u threads", threads[t]);
     }
     apl_store_close(s);
 }
@@ -435,6 +563,31 @@ Test(set, names_a_shard_that_is_damaged)
     check_lost("s1/data.mdb");
     fx_shell("truncate -s 0 '%s/%s'", fx_place, "set/s1/data.mdb");
     check_lost("it is empty");
+}
+
+Test(set, leaves_a_shard_of_a_newer_format_alone)
+{
+    size_t size, at = 0;
+    uint64_t ids[RECORDS];
+    apl_store_close(made_set(0));
+    uint8_t *data = fx_read(fx_path("set/s1/data.mdb"), &size);
+    for (size_t i = 0; i + 8 < size && !at; i++)
+        at = memcmp(data + i, "APLM", 4) == 0 ? i : 0;
+    data[at + 4] = 9; /* the major version of its format */
+    fx_write(fx_path("set/s1/data.mdb"), data, size);
+    free(data);
+    apl_store *s = open_set(0);
+    apl_batch *b = NULL;
+    FAILS(APL_E_VERSION, apl_store_get(s, 80, &b, &fx_err));
+    SAYS("shard s1");
+    SAYS("9.");
+    FAILS(APL_E_VERSION, apl_store_verify(s, NULL, &fx_err));
+    SAYS("shard s1");
+    cr_assert_eq(epoch(s, 2, 50, ids), SIZE_MAX); /* it is not damaged, and is not left out */
+    cr_assert_eq(fx_err.status, APL_E_VERSION);
+    FAILS(APL_E_VERSION, join(0, SHARDS, 0, 1));
+    SAYS("s1");
+    apl_store_close(s);
 }
 
 Test(set, names_a_block_that_is_damaged)

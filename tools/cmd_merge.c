@@ -30,6 +30,8 @@ static int open_stores(struct job *job)
         else if (info->block_records != job->copy.options.block_records)
             job->copy.options.block_records = 0; /* chosen anew */
     }
+    if (job->count == 1 && !apl_store_info(job->sources[0].store)->shards)
+        return misuse("one store that is no set needs no merging");
     return 0;
 }
 
@@ -110,8 +112,8 @@ static int write_store(struct job *job)
     if (!status)
         status = copy_commit(&job->copy, source_format(job));
     if (!status && !job->copy.quiet)
-        printf("%s: %s records of %u stores\n", shown(job->copy.path), count_text(job->copy.total),
-               job->count);
+        printf("%s: %s records of %u %s\n", shown(job->copy.path), count_text(job->copy.total), job->count,
+               job->count == 1 ? "store" : "stores");
     return status;
 }
 
@@ -137,8 +139,8 @@ static const struct option_row rows[] = {
 };
 
 static const struct command_line line = {
-    .head = "Usage: apldata merge [OPTION]... DB DB... OUT\n"
-            "Make the store OUT of all records of the stores DB, which have the same fields.\n"
+    .head = "Usage: apldata merge [OPTION]... DB... OUT\n"
+            "Make the store OUT of all records of the stores or sets DB, which have the same fields.\n"
             "\n",
     .column = 23,
     .rows = rows,
@@ -151,8 +153,8 @@ int cmd_merge(int argc, char **argv)
     int status = options_read(&line, &job, argc, argv);
     int count = argc - optind;
     if (!status)
-        status = take_operands(count < 3 ? count : 3, argv + optind,
-                               (const char *const[]){"DB", "DB", "OUT", NULL});
+        status =
+            take_operands(count < 2 ? count : 2, argv + optind, (const char *const[]){"DB", "OUT", NULL});
     if (status)
         return options_status(status);
     for (int i = optind; i < argc; i++)

@@ -100,7 +100,9 @@ static void describe_head(const char *path, const apl_store *store)
     printf("content  %s\n", digest_text(info->content_digest));
     if (info->skipped)
         printf("skipped  %s bad files of the source\n", count_text(info->skipped));
-    if (info->shuffled)
+    if (info->shuffled && info->shards)
+        printf("order    shuffled, each shard by itself\n");
+    else if (info->shuffled)
         printf("order    shuffled with seed %llu\n", (unsigned long long)info->shuffle_seed);
     else
         printf("order    as in the source\n");

@@ -156,6 +156,10 @@ APL_API const apl_field *apl_store_field(const apl_store *store, unsigned i);
 APL_API const apl_split *apl_store_split(const apl_store *store, unsigned i);
 APL_API const apl_member *apl_store_member(const apl_store *store, unsigned i);
 
+/* The block that has record `id`: its records are *first ... *first + *count - 1. APL_E_NOTFOUND: there is no such record. */
+APL_API APL_MUST_USE apl_status apl_store_block(const apl_store *store, uint64_t id, uint64_t *first,
+                                                uint64_t *count, apl_error *err);
+
 /*
  * File `i` of the source that was left out: its path, safe to print, and in *why (which may be NULL) what was wrong with it.
  * NULL if there is no such file, or it is not listed: the first APL_MAX_SKIPPED are.

@@ -50,7 +50,7 @@ typedef struct apl_writer_options {
 
 /*
  * Begins a store in the directory `path`, which is created if necessary. Nothing of it is visible before commit.
- * `options` may be NULL. Likely errors: APL_E_EXISTS, APL_E_BUSY, APL_E_IO, APL_E_NOSPACE.
+ * `options` may be NULL. Likely errors: APL_E_EXISTS, APL_E_INVALID (there is a set), APL_E_BUSY, APL_E_IO, APL_E_NOSPACE.
  *
  * Exceeding a file-size limit (RLIMIT_FSIZE) is reported as an error only in programs that ignore SIGXFSZ, as Python
  * and the commands do. The library leaves signals alone, and by default this one kills the process.

@@ -118,7 +118,12 @@ class Store:
     split_directory: str | None
     closed: bool
     def __init__(
-        self, path: Any, expected_content: bytes | None = None, split_directory: Any = None, io: int = 0
+        self,
+        path: Any,
+        expected_content: bytes | None = None,
+        split_directory: Any = None,
+        io: int = 0,
+        open_shards: int = 0,
     ) -> None: ...
     def __len__(self) -> int: ...
     def close(self) -> None: ...

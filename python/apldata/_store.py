@@ -51,18 +51,20 @@ def _how(
 
 
 class Store(_core.Store):
-    """A store: the directory that `aplingest`, `apldata.ingest()` or `apldata.Writer` made.
+    """A store: the directory that `aplingest`, `apldata.ingest()` or `apldata.Writer` made; or a set of
+    stores, which `apldata join` made.
 
     Opening writes nothing and takes no lock. A store may be used by any number of threads. It can be pickled
     (the copy opens the same directory, and refuses another content), and used in child processes, which open
     it anew.
 
     Args:
-        path: the directory.
+        path: the directory; or a list of a set, such as ``set-DIGEST.apl``.
         expected_content: refuse (`MismatchError`) a store with another content digest: 32 bytes, or
             hexadecimal.
         split_directory: where files of splits are looked for and made; None: in the store's own directory.
         io: "map", "read", or "auto": mapped, but read on network file systems and FUSE.
+        open_shards: of a set, shards that are kept open at once, besides those in use; 0: 256.
 
     Raises:
         NotFoundError, CorruptError, VersionError, MismatchError, StorageError.
@@ -74,11 +76,13 @@ class Store(_core.Store):
         expected_content: bytes | str | None = None,
         split_directory: str | os.PathLike[str] | None = None,
         io: str = "auto",
+        open_shards: int = 0,
     ) -> None:
+        most = whole("open_shards", open_shards, 0, U32)
         mode, content = choice("io", io, _IO), digest("expected_content", expected_content)
         splits = None if split_directory is None else absolute("split_directory", split_directory)
         try:
-            super().__init__(absolute("path", path), content, splits, mode)
+            super().__init__(absolute("path", path), content, splits, mode, most)
         except NotFoundError:
             if os.path.isdir(path):
                 raise
@@ -89,10 +93,17 @@ class Store(_core.Store):
             )
             raise NotFoundError(f"{os.fspath(path)!r}: {what}") from None
         self._opened_by = io
+        self._open_shards = most
         _trees.register()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.path, self.content_digest, self.split_directory, self._opened_by)
+        return type(self), (
+            self.path,
+            self.content_digest,
+            self.split_directory,
+            self._opened_by,
+            self._open_shards,
+        )
 
     def __enter__(self) -> Store:
         return self

@@ -20,6 +20,7 @@ static apl_store *open_store(struct py_store *s, const uint8_t *content, apl_err
     options.expected_content = content;
     options.split_directory = s->split_directory;
     options.io = s->io;
+    options.open_shards = s->open_shards;
     apl_status status;
     Py_BEGIN_ALLOW_THREADS
     status = apl_store_open(s->path, &options, &store, err);
@@ -79,7 +80,7 @@ static PyObject *names_of_fields(apl_store *store)
 
 static int init(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path", "expected_content", "split_directory", "io", NULL};
+    static char *names[] = {"path", "expected_content", "split_directory", "io", "open_shards", NULL};
     struct py_store *s = (struct py_store *)self;
     PyObject *path = NULL, *directory = Py_None, *directory_bytes = NULL;
     const char *content = NULL;
@@ -90,8 +91,8 @@ static int init(PyObject *self, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "the store is open already");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#Oi:Store", names, PyUnicode_FSConverter, &path,
-                                     &content, &content_bytes, &directory, &io))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#OiI:Store", names, PyUnicode_FSConverter, &path,
+                                     &content, &content_bytes, &directory, &io, &s->open_shards))
         return -1;
     s->io = (apl_io)io;
     s->path_owner = path;

@@ -12,6 +12,7 @@ struct py_store {
     uint8_t content[32];
     const char *path, *split_directory;
     apl_io io;
+    unsigned open_shards;
     PyObject *path_owner, *directory_owner;
     PyObject *names; /* tuple: of the fields */
 };
