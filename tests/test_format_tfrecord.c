@@ -235,6 +235,119 @@ Test(format_tfrecord, lists_of_strings_are_refused)
     IX_REFUSED(APL_E_UNSUPPORTED, "record 0: feature words has a list of 2 strings", "x.tfrecord");
 }
 
+/* ------------------------------------------------------------------------------------------------------ exports */
+
+/* Puts an export of one record with a field `x` of that dtype and shape, whose values lie in that list. */
+static void put_export(const char *dtype, const char *list, const char *shape, struct buffer *features)
+{
+    char schema[512];
+    struct buffer file = {0};
+    int size = snprintf(schema, sizeof schema,
+                        "{\"format\": \"apldata-tfrecord\", \"version\": 1, \"splits\": [{\"name\": \"a b\", "
+                        "\"file\": \"f.tfrecord\", \"records\": 1}], \"fields\": [{\"name\": \"x\", "
+                        "\"list\": \"%s\", \"dtype\": \"%s\", \"role\": \"input\", \"shape\": [%s]}]}",
+                        list, dtype, shape);
+    put_record(&file, features);
+    ix_put("schema.json", schema, (size_t)size);
+    ix_put_buffer("f.tfrecord", &file);
+}
+
+static struct buffer ints_of(const char *name, const int64_t *values, size_t count)
+{
+    struct buffer f = {0};
+    put_ints(&f, name, values, count, true);
+    return f;
+}
+
+static struct buffer floats_of(const float *values, size_t count)
+{
+    struct buffer f = {0};
+    put_floats(&f, "x", values, count);
+    return f;
+}
+
+static struct buffer string_of(const char *text)
+{
+    struct buffer f = {0};
+    put_bytes_feature(&f, "x", text, strlen(text));
+    return f;
+}
+
+Test(format_tfrecord, values_of_an_export_are_as_its_schema_says)
+{
+    const int64_t six[] = {0, 1, 2, 3, 4, 300};
+    const struct {
+        const char *dtype, *list, *shape, *words;
+        struct buffer features;
+    } cases[] = {
+        {"u8", "int64_list", "6", "feature x: 300 is not a valid u8", ints_of("x", six, 6)},
+        {"bool", "int64_list", "-1", "feature x: 2 is not a valid bool", ints_of("x", six, 3)},
+        {"i16", "int64_list", "5", "it has 6 elements, which is not what its shape says",
+         ints_of("x", six, 6)},
+        {"i16", "int64_list", "", "it has 6 elements, which is not what its shape says",
+         ints_of("x", six, 6)},
+        {"i16", "int64_list", "4,-1", "it has 6 elements, which is not what its shape says",
+         ints_of("x", six, 6)},
+        {"i16", "int64_list", "-1,-1", "there is no feature x/shape of 2 ints", ints_of("x", six, 6)},
+        {"i16", "int64_list", "6", "feature x: it has no list of ints", ints_of("y", six, 6)},
+        {"i16", "int64_list", "2", "feature x: it has no list of ints", floats_of((const float[]){1, 2}, 2)},
+        {"f16", "float_list", "2", "float 1 is not one of f16", floats_of((const float[]){1, 1e6f}, 2)},
+        {"f16", "float_list", "1", "float 0 is not one of f16", floats_of((const float[]){1e-8f}, 1)},
+        {"f16", "float_list", "1", "float 0 is not one of f16", floats_of((const float[]){0.1f}, 1)},
+        {"bf16", "float_list", "1", "float 0 is not one of bf16", floats_of((const float[]){0.1f}, 1)},
+        {"f64", "bytes_list", "1", "its 3 bytes are no whole number of f64", string_of("abc")},
+        {"utf8", "bytes_list", "-1", "it is not UTF-8", string_of("\xff")},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buffer features = cases[i].features;
+        put_export(cases[i].dtype, cases[i].list, cases[i].shape, &features);
+        IX_REFUSED(APL_E_SOURCE, cases[i].words, "f.tfrecord");
+    }
+}
+
+Test(format_tfrecord, shapes_of_an_export_are_checked)
+{
+    static const int64_t shapes[][2] = {{2, 4}, {-2, -3}, {INT64_MAX, INT64_MAX}, {0, 6}};
+    const int64_t six[6] = {0};
+    struct buffer features;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        features = ints_of("x", six, 6);
+        put_ints(&features, "x/shape", shapes[i], 2, true);
+        put_export("i8", "int64_list", "-1,-1", &features);
+        IX_REFUSED(APL_E_SOURCE, i == 1 ? "its dimension 0 cannot be -2" : "which is not what its shape says",
+                   "f.tfrecord");
+    }
+    features = ints_of("x", six, 6);
+    put_ints(&features, "x/shape", (const int64_t[]){3, 2}, 2, true);
+    put_export("i8", "int64_list", "-1,-1", &features);
+    apl_store *s = IX_STORE("f.tfrecord");
+    apl_batch *all = fx_get_all(s);
+    const apl_column *x = ix_column(s, all, "x");
+    cr_assert(x->shapes[0] == 3 && x->shapes[1] == 2 && x->bytes == 6);
+    cr_assert_str_eq(apl_store_split(s, 0)->name, "a b");
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
+Test(format_tfrecord, schemas_of_exports_are_checked)
+{
+    const int64_t one = 1;
+    struct buffer features = ints_of("x", &one, 1);
+    put_export("f32", "int64_list", "", &features);
+    IX_REFUSED(APL_E_SOURCE, "schema.json: field 0 cannot be a int64_list of f32", "f.tfrecord");
+    features = ints_of("x", &one, 1);
+    put_export("i8", "list", "", &features);
+    IX_REFUSED(APL_E_SOURCE, "schema.json: field 0 cannot be a list of i8", "f.tfrecord");
+    features = ints_of("x", &one, 1);
+    put_export("i8", "int64_list", "-7,0", &features);
+    IX_REFUSED(APL_E_INVALID, "f.tfrecord: ", "f.tfrecord");
+    const char text[] = "{\"format\": \"apldata-tfrecord\", \"version\": 2}";
+    ix_put("schema.json", text, sizeof text - 1);
+    IX_REFUSED(APL_E_UNSUPPORTED, "schema.json: is not of version 1", "f.tfrecord");
+    ix_put("schema.json", "{} of another tool", 18);
+    apl_store_close(IX_STORE("f.tfrecord"));
+}
+
 /* ---------------------------------------------------------------------------------------------- files as bytes */
 
 Test(format_tfrecord, any_files_are_kept_as_bytes)

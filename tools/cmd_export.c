@@ -25,6 +25,7 @@ static const struct format {
     {"idx", export_idx, TAKES_FIELD | TAKES_MANY},
     {"npy", export_npy, TAKES_FIELD | TAKES_MANY},
     {"raw", export_raw, TAKES_FIELD | TAKES_MANY},
+    {"tfrecord", export_tfrecord, TAKES_FIELD | TAKES_MANY},
     {"webdataset", export_webdataset, TAKES_FIELD | TAKES_MANY | TAKES_SHARDS},
 };
 #define FORMATS (sizeof formats / sizeof *formats)
@@ -165,6 +166,8 @@ static const struct option_row rows[] = {
     {0, "format", "idx", "a file for every split and field, as MNIST has them", OPTION_CALL, 0, take_format},
     {0, "format", "npy", "a NumPy array for every split and field", OPTION_CALL, 0, take_format},
     {0, "format", "raw", "a file of values for every field, and schema.json", OPTION_CALL, 0, take_format},
+    {0, "format", "tfrecord", "a TFRecord file for every split, and schema.json", OPTION_CALL, 0,
+     take_format},
     {0, "format", "webdataset", "tar archives with a file for every field of a record", OPTION_CALL, 0,
      take_format},
     {0, "field", "FIELD", "only this field; may be repeated", OPTION_CALL, 0, take_field},

@@ -30,6 +30,7 @@ int export_folder(struct export *x);
 int export_idx(struct export *x);
 int export_npy(struct export *x);
 int export_raw(struct export *x);
+int export_tfrecord(struct export *x);
 int export_webdataset(struct export *x);
 
 /* Passes the records first ... first+count-1 to `take`, some at a time, with only the `n` fields whose numbers are

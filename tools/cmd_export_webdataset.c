@@ -6,10 +6,9 @@
 #include "cmd_export.h"
 
 #include "args.h"
-#include "describe.h"
+#include "cmd_export_schema.h"
 #include "file_kind.h"
 #include "image.h"
-#include "json.h"
 #include "npy.h"
 #include "report.h"
 #include "shards.h"
@@ -93,29 +92,11 @@ static int describe_part(struct tars *t, unsigned i)
     return 0;
 }
 
-static json_t *part_json(const struct part *p)
-{
-    json_t *shape = json_array(), *classes = json_array();
-    for (unsigned d = 0; d < p->field->ndim; d++)
-        json_array_append_new(shape, json_integer(p->field->shape[d]));
-    for (uint64_t c = 0; c < p->field->class_count; c++)
-        json_array_append_new(classes, json_text(p->field->classes[c]));
-    json_t *object = json_pack("{s:o, s:s, s:s, s:s, s:o}", "name", json_text(p->field->name), "ending",
-                               p->ending, "dtype", apl_dtype_name(p->field->dtype), "role",
-                               role_text(p->field->role), "shape", shape);
-    if (p->field->media)
-        json_object_set_new(object, "media", json_string(p->field->media));
-    if (p->field->class_count)
-        json_object_set(object, "classes", classes);
-    json_decref(classes);
-    return object;
-}
-
 static int make_schema(struct tars *t)
 {
     json_t *fields = json_array();
     for (unsigned i = 0; i < t->count; i++)
-        json_array_append_new(fields, part_json(&t->parts[i]));
+        json_array_append_new(fields, schema_field(t->parts[i].field, "ending", t->parts[i].ending));
     json_t *schema = json_pack("{s:i, s:o, s:i, s:o}", "version", 1, "split", json_text(t->shards.split),
                                "place", (int)t->place, "fields", fields);
     free(t->schema);

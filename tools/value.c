@@ -45,7 +45,7 @@ uint64_t value_unsigned(const struct value *value, size_t i)
     }
 }
 
-static int64_t value_signed(const struct value *value, size_t i)
+int64_t value_signed(const struct value *value, size_t i)
 {
     switch (apl_dtype_size(value->dtype)) {
     case 1:
@@ -66,30 +66,38 @@ static float float_of_bits(uint32_t bits)
     return f;
 }
 
-static float float_of_half(uint16_t half)
+static uint32_t bits_of_float(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static uint32_t bits_of_half(uint16_t half)
 {
     uint32_t sign = (uint32_t)(half >> 15) << 31, exponent = half >> 10 & 31, mantissa = half & 1023;
-    if (exponent == 0) { /* a multiple of 2^-24 */
-        float f = (float)mantissa / 16777216.0f;
-        return sign ? -f : f;
-    }
+    if (exponent == 0) /* a multiple of 2^-24 */
+        return sign | bits_of_float((float)mantissa / 16777216.0f);
     if (exponent == 31) /* infinite, or not a number */
-        return float_of_bits(sign | 0x7f800000u | mantissa << 13);
-    return float_of_bits(sign | (exponent + 112) << 23 | mantissa << 13);
+        return sign | 0x7f800000u | mantissa << 13;
+    return sign | (exponent + 112) << 23 | mantissa << 13;
+}
+
+uint32_t value_float_bits(const struct value *value, size_t i)
+{
+    switch (value->dtype) {
+    case APL_F16:
+        return bits_of_half(ELEMENT(uint16_t, value, i));
+    case APL_BF16:
+        return (uint32_t)ELEMENT(uint16_t, value, i) << 16;
+    default:
+        return ELEMENT(uint32_t, value, i);
+    }
 }
 
 static double value_real(const struct value *value, size_t i)
 {
-    switch (value->dtype) {
-    case APL_F16:
-        return float_of_half(ELEMENT(uint16_t, value, i));
-    case APL_BF16:
-        return float_of_bits((uint32_t)ELEMENT(uint16_t, value, i) << 16);
-    case APL_F32:
-        return ELEMENT(float, value, i);
-    default:
-        return ELEMENT(double, value, i);
-    }
+    return value->dtype == APL_F64 ? ELEMENT(double, value, i) : float_of_bits(value_float_bits(value, i));
 }
 
 const char *element_text(const struct value *value, size_t i)

@@ -20,6 +20,12 @@ struct value value_of(const apl_column *column, size_t row, size_t rows);
 /* Element i of a value of an unsigned type, at most 64 bits wide. */
 uint64_t value_unsigned(const struct value *value, size_t i);
 
+/* Element i of a value of a signed type of whole numbers. */
+int64_t value_signed(const struct value *value, size_t i);
+
+/* Element i of a value of f16, bf16 or f32: the bits of the f32 that is equal to it. */
+uint32_t value_float_bits(const struct value *value, size_t i);
+
 bool dtype_is_unsigned(apl_dtype dtype);
 
 /* Element i in decimal; for text, the byte as a number. */

@@ -12,6 +12,7 @@ void declared_free(struct declared *d)
 {
     for (unsigned i = 0; i < d->count; i++)
         free(d->fields[i].classes);
+    free(d->splits);
     json_decref(d->json);
     *d = (struct declared){0};
 }
@@ -73,15 +74,16 @@ static apl_status take_class_names(const json_t *classes, size_t i, struct decla
     return APL_OK;
 }
 
-static apl_status take_declared(const json_t *object, size_t i, struct declared_field *f, apl_error *err)
+static apl_status take_declared(const json_t *object, const char *how, size_t i, struct declared_field *f,
+                                apl_error *err)
 {
     f->name = json_string_value(json_object_get(object, "name"));
-    f->ending = json_string_value(json_object_get(object, "ending"));
+    f->ending = json_string_value(json_object_get(object, how));
     f->media = json_string_value(json_object_get(object, "media"));
     if (!f->name || !*f->name)
         return bad_field(i, "name", err);
     if (!f->ending || !*f->ending)
-        return bad_field(i, "ending", err);
+        return bad_field(i, how, err);
     if (!take_dtype(json_string_value(json_object_get(object, "dtype")), &f->dtype))
         return bad_field(i, "dtype", err);
     if (!take_role(json_string_value(json_object_get(object, "role")), &f->role))
@@ -91,7 +93,27 @@ static apl_status take_declared(const json_t *object, size_t i, struct declared_
     return take_class_names(json_object_get(object, "classes"), i, f, err);
 }
 
-apl_status declared_read(const void *text, size_t size, struct declared *d, apl_error *err)
+static apl_status take_splits(const json_t *splits, struct declared *d, apl_error *err)
+{
+    size_t count = json_array_size(splits);
+    d->splits = calloc(count + 1, sizeof *d->splits);
+    if (!d->splits)
+        return fail_nomem(err);
+    for (; d->split_count < count; d->split_count++) {
+        const json_t *object = json_array_get(splits, d->split_count);
+        json_int_t records = json_integer_value(json_object_get(object, "records"));
+        struct declared_split *s = &d->splits[d->split_count];
+        s->name = json_string_value(json_object_get(object, "name"));
+        s->file = json_string_value(json_object_get(object, "file"));
+        s->records = (uint64_t)records;
+        if (!s->name || !*s->name || strlen(s->name) > APL_MAX_NAME || !s->file || records < 0)
+            return fail(err, APL_E_SOURCE, "split %zu has no name, file or number of records",
+                        d->split_count);
+    }
+    return APL_OK;
+}
+
+apl_status declared_read(const void *text, size_t size, const char *how, struct declared *d, apl_error *err)
 {
     json_error_t why;
     *d = (struct declared){0};
@@ -106,9 +128,10 @@ apl_status declared_read(const void *text, size_t size, struct declared *d, apl_
         return fail(err, APL_E_UNSUPPORTED, "is not of version %d", VERSION);
     if (!json_is_array(fields) || json_array_size(fields) == 0 || json_array_size(fields) > APL_MAX_FIELDS)
         return fail(err, APL_E_SOURCE, "has no list of 1 to %d fields", APL_MAX_FIELDS);
+    TRY(take_splits(json_object_get(d->json, "splits"), d, err));
     for (size_t i = 0; i < json_array_size(fields); i++) {
         d->count++;
-        TRY(take_declared(json_array_get(fields, i), i, &d->fields[i], err));
+        TRY(take_declared(json_array_get(fields, i), how, i, &d->fields[i], err));
     }
     return APL_OK;
 }

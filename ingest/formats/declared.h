@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 struct declared_field {
-    const char *name, *ending, *media; /* media: NULL if it is not kept */
+    const char *name, *media; /* media: NULL if it is not kept */
+    const char *ending;       /* of its files; of TFRecord, the list that its values lie in */
     apl_dtype dtype;
     apl_role role;
     unsigned ndim;
@@ -18,16 +19,24 @@ struct declared_field {
     size_t class_count;
 };
 
+/* A split that is a file of its own. */
+struct declared_split {
+    const char *name, *file;
+    uint64_t records;
+};
+
 struct declared {
-    const char *split; /* of the file that it lies in; NULL: it names none */
-    uint32_t place;    /* of the split, among all */
+    const char *split;             /* of the file that it lies in; NULL: it names none */
+    uint32_t place;                /* of the split, among all */
+    struct declared_split *splits; /* in their order, where they are files */
+    size_t split_count;
     struct declared_field fields[APL_MAX_FIELDS];
     unsigned count;
     void *json; /* owns the strings */
 };
 
-/* Reads it; to be freed in any case. Errors do not name the file: APL_E_SOURCE, APL_E_UNSUPPORTED of another version. */
-apl_status declared_read(const void *text, size_t size, struct declared *d, apl_error *err);
+/* Reads it; to be freed in any case. Under `how` stands what becomes the `ending` of a field. Errors do not name the file: APL_E_SOURCE, APL_E_UNSUPPORTED of another version. */
+apl_status declared_read(const void *text, size_t size, const char *how, struct declared *d, apl_error *err);
 void declared_free(struct declared *d);
 
 /* Are their fields the same? */

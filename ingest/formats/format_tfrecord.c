@@ -1,12 +1,16 @@
 /* TFRecord files of tf.train.Example: each feature is a field. The files are read twice, first to learn what the features are: which
- * are always of one length, which bytes are images or text. */
+ * are always of one length, which bytes are images or text. Of an export, the schema.json beside them says it. */
 #include "file_name.h"
 #include "format.h"
+#include "tf_declared.h"
 #include "tf_fields.h"
 #include "tf_frame.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+
+#define SCHEMA_NAME "schema.json"
 
 struct tfrecord {
     const struct format_host *host;
@@ -15,6 +19,8 @@ struct tfrecord {
     struct tf_example example;
     struct image_maker *maker;
     struct tf_fields fields;
+    bool is_export;
+    struct tf_declared declared; /* of an export */
     uint64_t written;
     uint32_t members[64];
 };
@@ -29,6 +35,8 @@ static bool wants_tfrecord(const void *state, const char *name)
     struct file_name n;
     static const char *const words[] = {"tfrecord", "tfrecords", "tfrec", NULL};
     (void)state;
+    if (name_ends(name, ".tfrecord"))
+        return true;
     if (!file_name_read(&n, name))
         return false;
     for (unsigned i = 0; i < n.count; i++)
@@ -244,9 +252,8 @@ static apl_status begin_tf_file(struct tfrecord *t, size_t file, apl_error *err)
         t->host->user, apl_writer_begin_member(t->writer, name, split, n.split_rank << 16 | number, err));
 }
 
-static apl_status read_tfrecord(void *state, apl_error *err)
+static apl_status read_shown(struct tfrecord *t, apl_error *err)
 {
-    struct tfrecord *t = state;
     for (size_t i = 0; i < t->host->file_count; i++)
         TRY(each_record(t, i, learn_record, false, err));
     if (t->fields.count == 0)
@@ -258,6 +265,139 @@ static apl_status read_tfrecord(void *state, apl_error *err)
     }
     return t->written > 0 ? APL_OK
                           : fail(err, APL_E_SOURCE, "%s: all of its records are bad", t->host->source);
+}
+
+/* ---------------------------------------------------------------------------------------------------- exports */
+
+static bool same_folder(const char *a, const char *b)
+{
+    const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
+    size_t size_a = end_a ? (size_t)(end_a - a) : 0, size_b = end_b ? (size_t)(end_b - b) : 0;
+    return size_a == size_b && memcmp(a, b, size_a) == 0;
+}
+
+static apl_status bad_schema(const struct tfrecord *t, size_t file, apl_status status, const apl_error *why,
+                             apl_error *err)
+{
+    const char *path = t->host->files[file].path, *slash = strrchr(path, '/');
+    return fail(err, status, "%.*s" SCHEMA_NAME ": %s", slash ? (int)(slash - path) + 1 : 0, path,
+                why->message);
+}
+
+/* Reads what lies beside the file, if it is the schema of an export. */
+static apl_status look_for_schema(struct tfrecord *t, size_t file, apl_error *err)
+{
+    struct buffer text = {0};
+    apl_error why;
+    apl_status status = t->host->read_beside(t->host->user, file, SCHEMA_NAME, &text, &why);
+    bool absent = status != APL_OK && why.sys_errno == ENOENT;
+    if (status == APL_OK && tf_declared_is(text.data, text.size)) {
+        t->is_export = true;
+        status = tf_declared_read(&t->declared, text.data, text.size, &why);
+    }
+    buffer_free(&text);
+    return status == APL_OK || absent ? APL_OK : bad_schema(t, file, status, &why, err);
+}
+
+/* An export is a folder of its own, which is read alone. */
+static apl_status find_export(struct tfrecord *t, apl_error *err)
+{
+    const struct format_file *files = t->host->files;
+    for (size_t i = 0; i < t->host->file_count; i++) {
+        bool same = i > 0 && same_folder(files[i].path, files[i - 1].path);
+        if (!same && !t->is_export)
+            TRY(look_for_schema(t, i, err));
+        if (t->is_export && i > 0 && !same_folder(files[i].path, files[0].path))
+            return fail(
+                err, APL_E_INVALID,
+                "%s: an export, which its schema.json describes, is read alone: %s is in another folder",
+                files[i].path, files[0].path);
+    }
+    return APL_OK;
+}
+
+static apl_status write_declared(struct tfrecord *t, size_t file, bool *bad, apl_error *why, apl_error *err)
+{
+    apl_value values[APL_MAX_FIELDS];
+    (void)file;
+    apl_status status =
+        tf_declared_take(&t->declared, &t->example, t->host->unchecked, t->maker, values, why);
+    if (status == APL_E_NOMEM)
+        return fail_nomem(err);
+    *bad = status != APL_OK;
+    if (*bad)
+        return APL_OK;
+    t->written++;
+    return t->host->append(t->host->user, values, err);
+}
+
+static apl_status begin_export_split(struct tfrecord *t, size_t split, apl_error *err)
+{
+    const char *name = t->declared.schema.splits[split].name;
+    if (!t->writer) {
+        TRY(t->host->writer(t->host->user, &t->writer, err));
+        TRY(t->host->made_fields(t->host->user, tf_declared_add(&t->declared, t->host, t->writer, err), err));
+    }
+    return t->host->not_the_source(
+        t->host->user, apl_writer_begin_member(t->writer, name, name, (uint32_t)split << 16, err));
+}
+
+static apl_status read_export_split(struct tfrecord *t, size_t file, size_t split, apl_error *err)
+{
+    uint64_t records = t->declared.schema.splits[split].records;
+    TRY(begin_export_split(t, split, err));
+    TRY(each_record(t, file, write_declared, true, err));
+    if (t->frame.record == records || t->host->partial)
+        return APL_OK;
+    return fail(err, APL_E_INCOMPLETE, "%s: has %" PRIu64 " records, and " SCHEMA_NAME " says %" PRIu64,
+                t->host->files[file].path, t->frame.record, records);
+}
+
+/* The split that is the file; the number of splits: none is. */
+static size_t split_of(const struct declared *schema, const char *file)
+{
+    size_t s = 0;
+    while (s < schema->split_count && strcmp(schema->splits[s].file, file) != 0)
+        s++;
+    return s;
+}
+
+/* Splits without records have no files: they belong to what is given as a whole. */
+static apl_status add_empty_splits(struct tfrecord *t, apl_error *err)
+{
+    const struct declared *schema = &t->declared.schema;
+    size_t filled = 0;
+    for (size_t s = 0; s < schema->split_count; s++)
+        filled += schema->splits[s].records > 0;
+    for (size_t s = 0; s < schema->split_count && filled == t->host->file_count; s++)
+        if (schema->splits[s].records == 0)
+            TRY(begin_export_split(t, s, err));
+    return APL_OK;
+}
+
+static apl_status read_export(struct tfrecord *t, apl_error *err)
+{
+    const struct declared *schema = &t->declared.schema;
+    if (schema->split_count > UINT16_MAX)
+        return fail(err, APL_E_SOURCE, "%s: " SCHEMA_NAME " has more than %d splits", t->host->source,
+                    UINT16_MAX);
+    for (size_t i = 0; i < t->host->file_count; i++) {
+        size_t split = split_of(schema, t->host->files[i].name);
+        if (split == schema->split_count)
+            return fail(err, APL_E_SOURCE, "%s: the " SCHEMA_NAME " beside it does not have it",
+                        t->host->files[i].path);
+        TRY(read_export_split(t, i, split, err));
+    }
+    TRY(add_empty_splits(t, err));
+    return t->written > 0 ? APL_OK
+                          : fail(err, APL_E_SOURCE, "%s: all of its records are bad", t->host->source);
+}
+
+static apl_status read_tfrecord(void *state, apl_error *err)
+{
+    struct tfrecord *t = state;
+    TRY(find_export(t, err));
+    return t->is_export ? read_export(t, err) : read_shown(t, err);
 }
 
 static apl_status finish_tfrecord(void *state, char format[32], apl_error *err)
@@ -274,6 +414,7 @@ static void close_tfrecord(void *state)
     if (!t)
         return;
     tf_fields_free(&t->fields);
+    tf_declared_free(&t->declared);
     buffer_free(&t->frame.bytes);
     image_maker_free(t->maker);
     free(t);

@@ -83,7 +83,7 @@ static apl_status take_schema(struct webdataset *w, const struct format_member *
     if (m->size > SCHEMA_MAX)
         return fail(err, APL_E_SOURCE, "has more than 4 MiB");
     TRY(member_append(m, m->size, &w->look, err));
-    apl_status status = declared_read(w->look.data, w->look.size, &d, err);
+    apl_status status = declared_read(w->look.data, w->look.size, "ending", &d, err);
     if (status == APL_OK && w->fields.declared.count && !declared_same(&d, &w->fields.declared))
         status = fail(err, APL_E_SOURCE, "has other fields than the shards before");
     if (status == APL_OK && !w->fields.declared.count) {
@@ -219,7 +219,7 @@ static apl_status take_split_of(struct webdataset *w, const struct format_member
     struct declared d;
     w->look.size = 0;
     TRY(member_append(m, m->size, &w->look, err));
-    apl_status status = declared_read(w->look.data, w->look.size, &d, err);
+    apl_status status = declared_read(w->look.data, w->look.size, "ending", &d, err);
     if (status == APL_OK && d.split)
         status = wds_splits_use(&w->splits, d.split, d.place, err);
     declared_free(&d);

@@ -36,3 +36,11 @@ bool wds_number(const uint8_t *text, size_t size, int64_t *value)
     *value = (int64_t)(negative ? 0 - magnitude : magnitude);
     return true;
 }
+
+bool wds_number_fits(apl_dtype dtype, bool negative, uint64_t magnitude)
+{
+    unsigned bits = 8 * (unsigned)apl_dtype_size(dtype);
+    bool is_signed = dtype == APL_I8 || dtype == APL_I16 || dtype == APL_I32 || dtype == APL_I64;
+    uint64_t most = UINT64_MAX >> (64 - bits + (is_signed ? 1 : 0));
+    return negative ? magnitude == 0 || (is_signed && magnitude <= most + 1) : magnitude <= most;
+}

@@ -35,14 +35,6 @@ static apl_status make_wds_image(const struct wds_field *f, const struct format_
 
 /* -------------------------------------------------------------------------------------------------------- numbers */
 
-static bool number_fits(apl_dtype dtype, bool negative, uint64_t magnitude)
-{
-    unsigned bits = 8 * (unsigned)apl_dtype_size(dtype);
-    bool is_signed = dtype == APL_I8 || dtype == APL_I16 || dtype == APL_I32 || dtype == APL_I64;
-    uint64_t most = UINT64_MAX >> (64 - bits + (is_signed ? 1 : 0));
-    return negative ? magnitude == 0 || (is_signed && magnitude <= most + 1) : magnitude <= most;
-}
-
 static apl_status make_number(const struct wds_field *f, struct wds_value *v, apl_error *err)
 {
     char shown[48];
@@ -55,7 +47,7 @@ static apl_status make_number(const struct wds_field *f, struct wds_value *v, ap
     if (f->class_count && (negative || magnitude >= f->class_count))
         return fail(err, APL_E_SOURCE, "the label %s%" PRIu64 " is not of 0 to %zu", negative ? "-" : "",
                     magnitude, f->class_count - 1);
-    if (!number_fits(f->dtype, negative, magnitude))
+    if (!wds_number_fits(f->dtype, negative, magnitude))
         return fail(err, APL_E_SOURCE, "%s%" PRIu64 " is not a valid %s", negative ? "-" : "", magnitude,
                     apl_dtype_name(f->dtype));
     v->numbers.size = 0;

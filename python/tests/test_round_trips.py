@@ -1,10 +1,13 @@
-"""A set as others write it is ingested, verified, read for an epoch, exported and ingested again: its content is equal."""
+"""A set as others write it is ingested, verified, read, exported and ingested again: its content is equal."""
 
 from __future__ import annotations
 
+import importlib.util
 import io
+import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 from conftest import ROOT
 
 import apldata
+from apldata import Field
 from apldata.transforms import RandomResizedCrop
 
 COMMAND = Path(os.environ.get("APLDATA", ROOT / "build/apldata"))
@@ -33,7 +37,7 @@ def train(db: Path) -> int:
     photos = "image" in store.schema.names and store.schema["image"].media == "image/jpeg"
     options = {"transforms": [RandomResizedCrop(16)], "fields": ["image", "label"]} if photos else {}
     count = 0
-    for split in store.splits:
+    for split in (name for name, split in store.splits.items() if split.records):
         with apldata.Loader(db, split=split, batch_size=16, seed=1, **options) as loader:
             count += sum(len(batch.ids) for batch in loader)
     return count
@@ -87,3 +91,121 @@ def test_webdataset(tmp_path: Path) -> None:
     assert {s["__key__"]: (s["jpg"], s["flac"], s["txt"].decode()) for s in read} == {
         s["__key__"]: (s["jpg"], s["flac"], s["txt"]) for s in samples.values()
     }
+
+
+READ_RECORDS = """
+import json, sys
+
+import tensorflow as tf
+
+rows = {}
+for path in sys.argv[1:]:
+    rows[path] = []
+    for record in tf.data.TFRecordDataset(path):
+        features = tf.train.Example.FromString(record.numpy()).features.feature
+        row = {}
+        for name, feature in features.items():
+            kind = feature.WhichOneof("kind")
+            values = getattr(feature, kind).value
+            row[name] = [kind, [v.hex() for v in values] if kind == "bytes_list" else list(values)]
+        rows[path].append(row)
+json.dump(rows, sys.stdout)
+"""
+
+EVERY_TYPE = [
+    Field("image", "u8", media="image/jpeg"),
+    Field("file", "u8", media="application/json"),
+    Field("text", "utf8", (-1,), "name"),
+    Field("label", "u16", (), "target", classes=("a", "b", "größe")),
+    Field("pixels", "u8", (-1, -1, 3)),
+    *(Field(name, name, (), "target") for name in ("u8", "i8", "i16", "u32", "i32", "u64", "i64", "bool")),
+    *(Field(name, name, (2,)) for name in ("f16", "bf16", "f32", "f64")),
+    Field("boxes", "f32", (-1, 4), "target"),
+    Field("halves", "f16", (-1, -1)),
+    Field("mask", "bool", (3, 2)),
+]
+
+
+def every_type(i: int, image: bytes) -> dict[str, object]:
+    bits = {"u8": 8, "i8": 7, "i16": 15, "u32": 32, "i32": 31, "i64": 63}
+    whole = {n: 2**b - 1 if i % 2 else 0 if n[0] == "u" else -(2**b) for n, b in bits.items()}
+    return {
+        "image": image,
+        "file": b'{"n": %d}' % i,
+        "text": f"größe {i}" * (i % 3),
+        "label": i % 3,
+        "pixels": np.full((i % 3, 4 - i % 3, 3), i, "u1"),
+        **whole,
+        "u64": 2**63 - 1 - i,
+        "bool": i % 2 == 1,
+        "f16": np.array([i / 7, [np.inf, 6e-8, -0.0][i % 3]], "f2"),
+        "bf16": np.array([[i, np.inf, 2.0**-133][i % 3], -0.15625], "f4"),
+        "f32": np.array([1e-45, -i / 3], "f4"),
+        "f64": [i / 3, np.pi],
+        "boxes": np.arange(i % 3 * 4, dtype="f4").reshape(-1, 4),
+        "halves": np.full((i % 2, i % 3), 0.5, "f2"),
+        "mask": np.arange(6).reshape(3, 2) % 2 == i % 2,
+    }
+
+
+def read_by_tensorflow(out: Path) -> dict[str, list[dict[str, list]]]:
+    """What TensorFlow reads, by file; in its own process, as beside some builds of torch it crashes."""
+    paths = sorted(str(path) for path in out.glob("*.tfrecord"))
+    command = [sys.executable, "-c", READ_RECORDS, *paths]
+    done = subprocess.run(command, check=True, timeout=300, capture_output=True, text=True)
+    return {Path(path).name: rows for path, rows in json.loads(done.stdout).items()}
+
+
+def test_tfrecord(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    made = [every_type(i, photo(rng)) for i in range(40)]
+    with apldata.Writer(tmp_path / "db", EVERY_TYPE) as writer:
+        for split, rows in (("train", made[:30]), ("none", []), ("test", made[30:])):
+            writer.begin(split)
+            for row in rows:
+                writer.append(**row)
+    again = apldata.Store(round_trip(tmp_path / "db", "tfrecord"))
+    assert str(again.schema) == str(apldata.Store(tmp_path / "db").schema)
+    assert list(again.schema["label"].classes) == ["a", "b", "größe"]
+    assert list(again.splits) == ["train", "none", "test"]
+    assert sorted(os.listdir(tmp_path / "out")) == ["schema.json", "test.tfrecord", "train.tfrecord"]
+    if importlib.util.find_spec("tensorflow") is None:
+        pytest.skip("needs tensorflow")
+    read = read_by_tensorflow(tmp_path / "out")
+    assert {name: len(rows) for name, rows in read.items()} == {"test.tfrecord": 10, "train.tfrecord": 30}
+    for got, row in zip(read["train.tfrecord"] + read["test.tfrecord"], made, strict=True):
+        assert got["image"] == ["bytes_list", [row["image"].hex()]]
+        assert got["text"] == ["bytes_list", [row["text"].encode().hex()]]
+        assert got["pixels"] == ["bytes_list", [row["pixels"].tobytes().hex()]]
+        assert got["pixels/shape"] == ["int64_list", list(row["pixels"].shape)]
+        assert got["f64"] == ["bytes_list", [np.array(row["f64"]).tobytes().hex()]]
+        assert got["f16"] == ["float_list", row["f16"].tolist()]
+        assert got["boxes"] == ["float_list", row["boxes"].ravel().tolist()]
+        for name in ("label", "u8", "i8", "i16", "u32", "i32", "u64", "i64", "bool"):
+            assert got[name] == ["int64_list", [row[name]]], name
+
+
+def test_tfrecord_says_what_it_cannot_hold(tmp_path: Path) -> None:
+    cases = {
+        "record 1: field 'x' has a number above": (
+            [Field("x", "u64", ())],
+            [{"x": 1}, {"x": 2**63}],
+            "train",
+        ),
+        "field 'x' needs a feature 'x/shape'": (
+            [Field("x", "f32", (-1, -1)), Field("x/shape", "u8", ())],
+            [{"x": [[1]], "x/shape": 1}],
+            "train",
+        ),
+        "split '.x' cannot be a file's name": ([Field("x", "u8", ())], [{"x": 1}], ".x"),
+    }
+    for i, (message, (fields, rows, split)) in enumerate(cases.items()):
+        with apldata.Writer(tmp_path / f"db{i}", fields) as writer:
+            writer.begin(split)
+            for row in rows:
+                writer.append(**row)
+        command = [str(COMMAND), "export", str(tmp_path / f"db{i}"), str(tmp_path / "out"), "--format"]
+        done = subprocess.run([*command, "tfrecord"], capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert message in done.stderr
+        assert not (tmp_path / "out").exists()
