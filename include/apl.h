@@ -44,16 +44,16 @@
  *     apl/writer.h      make a store
  *     apl/split.h       divide the records: validation, folds, clients
  *     apl/reader.h      batches for training: orders, ranks, budgets, resuming
- *     apl/transform.h   crop, flip and normalise images on their way into a batch
+ *     apl/transform.h   decode, crop, augment and normalise images on their way into a batch
+ *     apl/collation.h   make arrays of values of varying shape: pad, pack, windows, buckets, graphs
  *     apl/sampling.h    epochs that are samples: balanced, weighted
  *     apl/stats.h       what has been delivered, and where the time went
  *     apl_ingest.h      turn archives into stores, with libaplingest
  *
  * Rules that hold everywhere:
  *
- *   - Every call that can fail returns an apl_status; APL_OK is 0. On failure it fills in the apl_error, which may be
- *     NULL; APL_OK and APL_END leave it alone. A call that fails leaves its results untouched, except the required
- *     size or count, where stated.
+ *   - A call that can fail returns an apl_status; APL_OK is 0. On failure it fills in the apl_error, which may be NULL, and
+ *     leaves its results untouched, except the required size or count, where stated. APL_OK and APL_END leave apl_error alone.
  *   - Anything a call returns as `const ... *` belongs to the handle it came from and lives as long as that handle.
  *   - Any number of threads may use a store and its batches at once. A writer may be used by only one thread at a
  *     time. Neither may be used in a child after fork().
@@ -63,7 +63,7 @@
  *   - A thread must not be cancelled (pthread_cancel()) inside a call: locks that it holds would stay locked. A library
  *     opened with dlopen() may be closed once its readers and writers are closed.
  *
- * What 1.0 freezes. Until then, a minor version may change this interface, and CHANGELOG.md says how to follow. From
+ * What 1.0 freezes. Until then, a minor version may change this interface, and CHANGELOG.md says how to migrate. From
  * 1.0 on, until a 2.0 with its own soname:
  *
  *   - A program compiled against older headers runs with a newer library, and one that uses nothing new runs with an

@@ -63,19 +63,19 @@ typedef struct apl_ingest_options {
     int (*progress)(void *user, const apl_ingest_progress *progress);
     /* Called for things worth knowing that are not errors, one line each. */
     void (*notice)(void *user, const char *message);
-    const char *format; /* such as "folder"; NULL: told from the source */
-    /* At most this many files that are bad in themselves, such as images that do not decode, are left out. */
+    const char *format; /* such as "folder"; NULL: detected */
+    /* Leave out at most this many files that are bad in themselves, such as images that cannot be decoded. */
     uint64_t skip_bad;
     /* Called for each of them, with its path and what is wrong with it. */
     void (*skipped)(void *user, const char *path, const char *why);
-    int unchecked; /* 1: images are taken without decoding them once to see that they can be */
+    int unchecked; /* 1: images are not decoded once to check them */
     /* Further sources, after `source`, of formats that take several, such as the images and the labels of idx. */
     const char *const *more;
     size_t more_count;
     /* Names of the classes of the labels, where the source has labels and no names for them (idx, npy, webdataset). */
     const char *const *classes;
     size_t class_count;
-    /* Of lists: the column of paths of images, and that of labels (NULL: told from the table), the types of columns, such
+    /* Of lists: the column of paths of images, and that of labels (NULL: inferred from the table), the types of columns, such
      * as "age=f32" or "boxes=f32[-1,4]", and whether paths may lead out of the list's folder, as absolute ones do. */
     const char *image_column, *label_column;
     const char *const *column_types;
@@ -83,26 +83,26 @@ typedef struct apl_ingest_options {
     int outside;
     /* 1: JPEG images are stored as they came, without an index (see apl_writer_set_indexed()). */
     int keep_files;
-    /* Of the format tokens: what a stream consists of, APL_U16 or APL_U32; the token with which its documents end, or NULL: it is cut
-     * into records of `chunk` tokens, 0 meaning 65,536. */
+    /* For the format tokens: the dtype of a stream, APL_U16 or APL_U32; the token that ends its documents, or NULL: the stream is
+     * cut into records of `chunk` tokens (0: 65,536). */
     apl_dtype tokens;
     uint32_t chunk;
     const uint32_t *document_end;
-    /* What becomes of images in folders: "jpeg", JPEG files are kept and others re-encoded as JPEG; "pixels", all are decoded
-     * and stored without loss; NULL: the former if at least half are JPEG files, else the latter. */
+    /* How to store images in folders: "jpeg": JPEG files are kept and others re-encoded as JPEG; "pixels": all are decoded
+     * and stored without loss; NULL: "jpeg" if at least half are JPEG files, otherwise "pixels". */
     const char *images;
-    /* 1 ... 100: re-encode all images in folders as JPEG of this quality, those that are JPEG files too; 0: do not. */
+    /* 1 ... 100: re-encode all images in folders as JPEG of this quality, JPEG files too; 0: do not. */
     int jpeg_quality;
     /* Sizes in pixels; 0: no rule. Resize images so that their shorter side is this long, or to this width and
-     * height; then those whose longer side is above max_side, so that it is that. Antialiased, as by a reader's Resize. A JPEG file
+     * height; then shrink those whose longer side is above max_side to it. Antialiased, as by a reader's resizing. A JPEG file
      * that is resized is re-encoded, at jpeg_quality or else 90; one that has the size already stays as it is. */
     uint32_t resize_short, resize_width, resize_height, max_side;
-    /* 1: images are turned or mirrored as their EXIF says; JPEG files are re-encoded for that, at jpeg_quality or
-     * else 95. */
+    /* 1: images are turned or mirrored as their EXIF orientation says; JPEG files that this changes are re-encoded, at
+     * jpeg_quality or else 95. */
     int orient;
-    /* Of folders: names for their classes, lines such as "n01440764 tench, Tinca tinca": a folder, a blank, a name; or with a tab
-     * between. Every folder has a line; classes are numbered by folder all the same. `map_name` is what errors call them,
-     * such as the file that they are from; NULL: a general term. */
+    /* For folders: names of their classes, in lines such as "n01440764 tench, Tinca tinca": a folder, a blank or a tab, a name.
+     * Every folder needs a line; classes are still numbered in the order of the folders. `map_name` is what errors call
+     * the lines, such as the name of their file; NULL: a general term. */
     const char *const *map;
     size_t map_count;
     const char *map_name;

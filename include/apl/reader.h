@@ -109,8 +109,8 @@ typedef struct apl_mix {
 
 /* What to do when something goes wrong. */
 typedef struct apl_faults {
-    /* How many records may be left out before that is an error; 0: the first is an error. Left out are all records of a corrupt
-     * block; and each record by itself whose image is as it was written but cannot be decoded, where a transform decodes it. */
+    /* How many records may be left out before that is an error; 0: the first is an error. A corrupt block is left out as a whole,
+     * and an image that is intact but cannot be decoded by a transform is left out alone. */
     uint64_t skip_corrupt;
     unsigned timeout_ms; /* the longest that apl_reader_next() and apl_reader_next_epoch() wait; 0: forever */
     uint32_t reserved[5];
@@ -148,15 +148,15 @@ typedef struct apl_reader_options {
 
     /* The number of records to shuffle among. 0: the whole split if it is at most 4 GiB decoded, otherwise as many
      * records as 4 GiB hold. Values of kept fields take 28 bytes each here, whatever their size: they are read from the
-     * file when their batch is made. So a store of photos is shuffled as a whole, however large it is. With `reuse`, a window that does not cover the split takes up to `reuse` times its memory,
-     * which the default allows for. */
+     * file when their batch is made, so by default the whole split is shuffled, however large it is. With `reuse`, a window that
+     * does not cover the split takes up to `reuse` times its memory, which the default allows for. */
     uint64_t window;
     unsigned bins;  /* 1 ... 4096: number of bins per window that records are drawn from; leave at 0 (64) */
     unsigned reuse; /* times each record is delivered in an epoch; 0: 1 */
     /* The number of bytes that the reader may allocate, batches and plan included; 0: what the window needs. Any
      * remaining memory caches decoded blocks for the next epoch, those needed first first. If the window covers the split,
      * readers of this process that read the same records and fields of the same files share one decoded copy. Each
-     * block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget. Of kept
+     * block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget. For kept
      * fields without a transform, the budget counts what batches hold on average. */
     uint64_t memory_budget;
     /* Threads that load blocks and assemble batches. 0: one less than the cores this process may use. APL_NO_THREADS:
@@ -180,7 +180,7 @@ typedef struct apl_reader_options {
     const apl_collation *collations;
     size_t collation_count;
 
-    const apl_blend *blend; /* NULL: images of a batch are not mixed */
+    const apl_blend *blend; /* NULL: the images of a batch are not mixed */
 } apl_reader_options;
 #define APL_READER_OPTIONS_INIT                                                                          \
     {                                                                                                    \
@@ -220,8 +220,8 @@ APL_API APL_MUST_USE apl_status apl_reader_next_epoch(apl_reader *reader, apl_er
 APL_API uint64_t apl_reader_epoch(apl_reader *reader);
 APL_API uint64_t apl_reader_batches(apl_reader *reader);
 
-/* For any record that the reader can hand out: which store it is from (0 for the reader's own, i + 1 for mix.sources[i]), and
- * its id there. APL_E_NOTFOUND if there is no such id. */
+/* For any record that the reader can hand out: its store (0 for the reader's own, i + 1 for mix.sources[i]), and its id
+ * there. APL_E_NOTFOUND if there is no such id. */
 APL_API APL_MUST_USE apl_status apl_reader_source(apl_reader *reader, uint64_t id, size_t *source,
                                                   uint64_t *own_id, apl_error *err);
 
@@ -247,7 +247,7 @@ APL_API void apl_reader_cancel(apl_reader *reader);
 APL_API void apl_reader_close(apl_reader *reader);
 
 /* For a reader's batch: its epoch; the position of its first row in the epoch's order; the ids of rows that were left
- * out because their block is corrupt; and, for each row, which copy of its record it is, from 0 (NULL for a batch
+ * out (apl_faults.skip_corrupt); and, for each row, which copy of its record it is, from 0 (NULL for a batch
  * that is not from a reader). */
 APL_API uint64_t apl_batch_epoch(const apl_batch *batch);
 APL_API uint64_t apl_batch_position(const apl_batch *batch);

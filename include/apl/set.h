@@ -13,23 +13,23 @@ extern "C" {
  * directory. All shards of a set have the same schema, class names included.
  *
  * apl_store_open() opens a set as it opens a store, and every call takes one. A set has the records that the shards
- * would have if they were merged into one store: split by split, in the order in which they are met first, and of each
- * split the shards in their order. Its members are those of its shards, with "SHARD/" in front of their names. Class
+ * would have if they were merged into one store: split by split, in the order of their first occurrence, and within a
+ * split shard by shard. Its members are those of its shards, with "SHARD/" in front of their names. Class
  * counts and moments are summed exactly. The content digest is the SHA-256 of the shards' content digests, in order;
  * the digests of fields are zero.
  *
  * Only the list is read when a set is opened. A shard is opened when a block of it is needed, and checked against the
- * list. If it is missing or damaged, or has been replaced, that is APL_E_CORRUPT, as a damaged block is: the error names
- * the shard and its records, and faults.skip_corrupt of a reader leaves them out.
+ * list. A shard that is missing, damaged or replaced is APL_E_CORRUPT, like a damaged block: the error names the shard
+ * and its records, and a reader with faults.skip_corrupt leaves them out.
  */
 
 /* Zeros mean defaults. Start from APL_SET_OPTIONS_INIT. */
 typedef struct apl_set_options {
     size_t size; /* sizeof(apl_set_options) */
-    /* 1: replace a list that exists. Sets that are open go on with the old one. */
+    /* 1: replace an existing list. Open sets keep using the old one. */
     int replace;
-    /* 1: append the shards to those of the list that exists. The old list stays beside the new one as set-DIGEST.apl, with the
-     * first 16 digits of its content digest; apl_store_open() opens it by that path, for states that belong to it. */
+    /* 1: append the shards to the existing list. The old list is kept beside the new one as set-DIGEST.apl, with the
+     * first 16 digits of its content digest; apl_store_open() opens it by that path, to resume from older states. */
     int append;
 } apl_set_options;
 #define APL_SET_OPTIONS_INIT          \
@@ -38,18 +38,18 @@ typedef struct apl_set_options {
     }
 
 /*
- * Seals the list of a set: the shards shards[0 ... count-1], which are paths, in that order. Each must lie below the
+ * Seals the list of a set: the shards at the paths shards[0 ... count-1], in that order. Each must be below the
  * directory `set`, and is named relative to it, so that a set can be moved and copied as a whole. The list is written
  * atomically; no shard is changed. The same shards, names and order give the same bytes.
  *
- * Likely errors: APL_E_INVALID (a shard is not below `set`, or comes twice), APL_E_NOTFOUND, APL_E_MISMATCH (a shard has
- * another schema; the message names shard and difference), APL_E_EXISTS (there is a list, or a store), APL_E_BUSY,
+ * Likely errors: APL_E_INVALID (a shard is not below `set`, or is given twice), APL_E_NOTFOUND, APL_E_MISMATCH (a shard has
+ * another schema; the message names shard and difference), APL_E_EXISTS (a list or a store exists), APL_E_BUSY,
  * APL_E_CORRUPT, APL_E_IO. `options` may be NULL.
  */
 APL_API APL_MUST_USE apl_status apl_set_join(const char *set, const char *const *shards, size_t count,
                                              const apl_set_options *options, apl_error *err);
 
-/* A shard of a set, as the list has it. Later versions may append members. */
+/* A shard of a set, as in the list. Later versions may append members. */
 typedef struct apl_shard {
     const char *name; /* relative to the set's directory; safe to print */
     uint64_t records;

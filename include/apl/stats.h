@@ -16,7 +16,7 @@ typedef struct apl_receipt {
     uint64_t epoch;
     uint64_t first, last;
     uint64_t delivered; /* handed out by this reader */
-    uint64_t skipped;   /* left out of this reader's batches because the block is corrupt */
+    uint64_t skipped;   /* left out of this reader's batches by apl_faults.skip_corrupt */
     uint64_t dropped;   /* left over after `last` because of drop_last; the same for all ranks */
     uint64_t missing;   /* part of this reader's share, but neither delivered nor skipped: always 0 */
     uint64_t repeated;  /* handed out too often: always 0 */

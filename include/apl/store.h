@@ -64,8 +64,8 @@ typedef struct apl_field {
     /* The media type of a kept field, such as "image/jpeg": each value is a file, byte for byte as it came. NULL: the
      * field is not kept. */
     const char *media;
-    /* Values of a kept field that are stored as indexed JPEG images: parts of them can be decoded alone. Whoever asks for such
-     * a value gets the file, byte for byte as it came, all the same. 0: none are */
+    /* How many values of a kept field are stored as indexed JPEG images, of which parts can be decoded alone. Reading such a
+     * value still returns the file, byte for byte as it came. */
     uint64_t indexed;
 } apl_field;
 
@@ -104,8 +104,8 @@ typedef struct apl_info {
     /* 1: ids are in a keyed random order, and a field marked APL_POSITION holds each record's source position */
     int shuffled;
     uint64_t shuffle_seed;
-    uint64_t skipped; /* files of the source that were left out as they were bad; see apl_store_skipped() */
-    unsigned shards;  /* of a set, see apl/set.h; 0: it is one store */
+    uint64_t skipped; /* bad files of the source that were left out; see apl_store_skipped() */
+    unsigned shards;  /* of a set, see apl/set.h; 0: not a set */
 } apl_info;
 
 /* ---------------------------------------------------------------------------------------------- stores */
@@ -130,7 +130,7 @@ typedef struct apl_store_options {
      * NULL: the store's own directory. */
     const char *split_directory;
     apl_io io;            /* how the file is read */
-    unsigned open_shards; /* of a set: shards that are kept open at once, besides those in use; 0: 256 */
+    unsigned open_shards; /* of a set: shards kept open at once, besides those in use; 0: 256 */
 } apl_store_options;
 #define APL_STORE_OPTIONS_INIT                                \
     {                                                         \
@@ -162,7 +162,7 @@ APL_API APL_MUST_USE apl_status apl_store_block(const apl_store *store, uint64_t
 
 /*
  * File `i` of the source that was left out: its path, safe to print, and in *why (which may be NULL) what was wrong with it.
- * NULL if there is no such file, or it is not listed: the first APL_MAX_SKIPPED are.
+ * NULL if there is no such file, or it is not listed: only the first APL_MAX_SKIPPED are.
  */
 #define APL_MAX_SKIPPED 10000
 APL_API const char *apl_store_skipped(const apl_store *store, uint64_t i, const char **why);
@@ -187,27 +187,27 @@ APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsign
 
 /* How a batch holds the values of a field of varying shape. */
 typedef enum apl_collate {
-    /* One after another, with offsets and shapes: see apl_column. What all such fields do unless asked otherwise. */
+    /* One after another, with offsets and shapes: see apl_column. The default. */
     APL_COLLATE_NONE = 0,
-    /* The same, and the values together are one array, of shape {elements of the first dimension, the other dimensions}:
-     * the field's first dimension varies, and no other. */
+    /* The same, but the values together are one array, of shape {elements of the first dimension, the other dimensions}.
+     * Only the field's first dimension may vary. */
     APL_COLLATE_RAGGED = 1,
-    /* Each value is padded at its end to one length along the dimension that varies, of which there is one: an array of
-     * shape {rows, the field's shape with that length}. */
+    /* Each value is padded at its end to one length along the only dimension that varies: an array of shape
+     * {rows, the field's shape with that length}. */
     APL_COLLATE_PAD = 2,
     /* Values are laid end to end in the order of the epoch, and that is cut into rows of one length: an array of shape
-     * {rows, length, the other dimensions}. Nothing is lost: what does not fit into a row goes on in the next, be it of the
-     * next batch or of another rank. The field's first dimension varies, and no other. See apl_collation. */
+     * {rows, length, the other dimensions}. Nothing is lost: what does not fit into a row continues in the next, even if that
+     * is in the next batch or on another rank. Only the field's first dimension may vary. See apl_collation. */
     APL_COLLATE_PACK = 3,
-    /* Each record is a graph, and those of a batch become one. Of nodes and of edges: the values of all records together,
-     * as for RAGGED. All fields of nodes of a record are of one length, and all of edges. */
+    /* Each record is a graph, and those of a batch become one. Fields of nodes and of edges: the values of all records
+     * together, as for RAGGED. In a record, all fields of nodes have one length, and all fields of edges another. */
     APL_COLLATE_NODES = 4,
     APL_COLLATE_EDGES = 5,
     /* Which two nodes each edge joins, as i32 or i64 of shape {2, -1} or {-1, 2}: an array of shape {2, edges}, its nodes
-     * numbered as the batch's are. An edge to a node that its graph has not is an error, which names the record. */
+     * numbered as the batch's are. An edge to a node that its graph does not have is an error that names the record. */
     APL_COLLATE_EDGE_INDEX = 6,
     /* Rows are not records but windows over their values, all of one length: an array of shape {rows, length, the other
-     * dimensions}. Each window comes once an epoch. The field's first dimension varies, and no other. See apl_collation. */
+     * dimensions}. Each window comes once per epoch. Only the field's first dimension may vary. See apl_collation. */
     APL_COLLATE_WINDOWS = 7
 } apl_collate;
 
@@ -228,7 +228,7 @@ typedef struct apl_column {
     const uint64_t *offsets;     /* rows + 1 of them, in elements; NULL for a fixed shape */
     const int64_t *shapes;       /* rows x ndim; NULL for a fixed shape */
     apl_collate how;             /* how the values of a field of varying shape are held */
-    /* The shape of data as one array: {rows, shape...} where all rows have one shape; otherwise what `how` says, and
+    /* The shape of data as one array: {rows, shape...} if all rows have one shape; otherwise as described for `how`, and
      * {elements} for APL_COLLATE_NONE. */
     unsigned dims;
     int64_t dim[APL_MAX_DIMS + 1];

@@ -45,8 +45,8 @@ typedef enum apl_policy {
 } apl_policy;
 typedef enum apl_interpolation { APL_NEAREST = 0, APL_BILINEAR = 1 } apl_interpolation;
 
-/* How the four numbers of a box are to be understood, in pixels: the corners {left, top, right, bottom}, a corner and the sides
- * {left, top, width, height}, or the middle and the sides. */
+/* What the four numbers of a box are, in pixels: two corners {left, top, right, bottom}, a corner and the sides {left, top,
+ * width, height}, or the centre and the sides. */
 typedef enum apl_box_format { APL_BOX_XYXY = 0, APL_BOX_XYWH = 1, APL_BOX_CXCYWH = 2 } apl_box_format;
 
 #define APL_MAX_CHANNELS 16
@@ -55,9 +55,9 @@ typedef enum apl_box_format { APL_BOX_XYXY = 0, APL_BOX_XYWH = 1, APL_BOX_CXCYWH
  * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, of three dimensions that vary, or of a kept field of
  * type image/jpeg, on their way into a batch, in this order: decode, resize, pad on all sides, crop, flip, policy, change
  * colours, make grey, blur, scale, convert, cut out, erase. Randomness is keyed by seed, epoch, record and copy, so a
- * record is augmented the same way whatever its batch, thread or rank. It is not keyed by the field, so the images of one record, such as a photograph
- * and its mask, are augmented alike: with equal settings and shapes they get the same crop, flip and square; flips agree
- * whatever the shapes. Start from APL_TRANSFORM_INIT.
+ * record is augmented the same way whatever its batch, thread or rank. It is not keyed by the field, so the images of one
+ * record, such as a left and a right view, are augmented alike: with equal settings and shapes they get the same crop, flip
+ * and square; flips agree whatever the shapes. Start from APL_TRANSFORM_INIT.
  */
 typedef struct apl_transform {
     size_t size;       /* sizeof(apl_transform) */
@@ -81,9 +81,9 @@ typedef struct apl_transform {
     double vertical_flip_p; /* the probability of a flip top to bottom, from 0 to 1, anew each epoch */
     /*
      * Images of kept fields of type image/jpeg (see apl_field.media), and of u8 fields whose shape varies, may have any
-     * size; they become u8 {3, H, W}, grey ones too and without alpha, of crop_height x crop_width pixels, which must be
-     * given unless both sides are resized. Those of one size can be resized too, if they have 1 or 3 channels. Resizing is
-     * antialiased bilinear, as in torchvision and Pillow. No more of a file is decoded than the crop needs.
+     * size; they become u8 {3, H, W} (grey is repeated, alpha dropped) of crop_height x crop_width pixels, which must be
+     * given unless both sides are resized. Images of one size can be resized too, if they have 1 or 3 channels. Resizing is
+     * antialiased bilinear, as in torchvision and Pillow. No more of a JPEG file is decoded than the crop needs.
      */
     apl_sizing sizing;
     /* For APL_SIZING_RESIZE: the shorter side, the other in proportion, rounded down; or both sides. */
@@ -92,51 +92,51 @@ typedef struct apl_transform {
      * height). {0, 0} means {0.08, 1} and {3/4, 4/3}. */
     double area[2], ratio[2];
     int pad_if_needed; /* 1: images smaller than a random crop are padded with 0; 0: they are an error */
-    int exact_chroma;  /* 1: colours are interpolated before images are resized, at more cost; 0: after it */
+    int exact_chroma;  /* 1: chroma is interpolated before images are resized, at more cost; 0: afterwards */
     /*
      * The rest is for images of one channel or three (red, green and blue), of any field. Each setting has the meaning of
-     * the parameter of torchvision's v2, and gives what v2 gives of u8 with the same factors, to one level. Zeros change
+     * torchvision v2's parameter, and with the same factors gives what v2 gives for u8, to within one level. Zeros change
      * nothing.
      *
-     * ColorJitter: {min, max} of the factors that brightness, contrast and saturation are multiplied by, from 0 to 100, and
-     * of the turn of the hue, from -0.5 to 0.5. Each is uniform; they are applied in random order. {0, 0}: not at all.
+     * ColorJitter: {min, max} of the factors for brightness, contrast and saturation, from 0 to 100, and of the shift of
+     * the hue, from -0.5 to 0.5. Each is drawn uniformly; they are applied in random order. {0, 0}: not at all.
      */
     double brightness[2], contrast[2], saturation[2], hue[2];
     double jitter_p; /* the probability that they are applied; 0: 1 */
-    double grey_p;   /* RandomGrayscale: the probability that the colour is taken out */
+    double grey_p;   /* RandomGrayscale: the probability that an image becomes grey */
     int grey_plane;  /* 1: all images become grey, of one channel: Grayscale; grey_p must be 0 or 1 */
     /* RandomErasing: the probability that a rectangle is erased; {min, max} of its fraction of the image's area and of its
      * aspect ratio (height / width). {0, 0} means {0.02, 0.33} and {0.3, 3.3}. */
     double erase_p, erase_area[2], erase_ratio[2];
     apl_erase erase;
     float erase_value[APL_MAX_CHANNELS]; /* for each channel */
-    /* GaussianBlur, after what changes colours: {width, height} of its kernel, odd numbers (0: none); {min, max} of its
+    /* GaussianBlur, after colour changes: {width, height} of its kernel, odd numbers (0: none); {min, max} of its
      * standard deviation, in pixels ({0, 0} means {0.1, 2}); and its probability (0: 1). */
     unsigned blur_size[2];
     double blur_sigma[2], blur_p;
-    /* Between flips and colours. A magnitude is one of 0 ... policy_bins - 1. policy_ops 0: 2; policy_bins 0: 31. What is
-     * sheared, translated or rotated is resampled once; policy_fill, 0 ... 255 for each channel, is put beyond its edges. */
+    /* Applied between flips and colour changes. A magnitude is one of 0 ... policy_bins - 1. policy_ops 0: 2; policy_bins 0: 31.
+     * Shears, translations and rotations resample once; pixels from beyond the edges become policy_fill, 0 ... 255 per channel. */
     apl_policy policy;
     unsigned policy_ops, policy_magnitude, policy_bins;
     apl_interpolation policy_interpolation;
     float policy_fill[APL_MAX_CHANNELS];
     /*
-     * Fields that follow the images: each record's are resized, padded, cropped and flipped with its image, as torchvision's v2 does
-     * it to tv_tensors. They are among the fields that are read, have no transform of their own, and change in nothing else. With a
-     * policy that moves pixels there are none. Readers alone heed these members.
+     * Fields that follow the images: they are resized, padded, cropped and flipped with the image of their record, as tv_tensors are by
+     * torchvision's v2, and not changed otherwise. They must be among the fields that are read, and have no transform of their own. They
+     * cannot be combined with a policy that moves pixels. Only readers use these members.
      *
-     * Masks have the sides of the image: {H, W}, {N, H, W}, such of varying sides, u8 of three dimensions that vary, with one
-     * channel, or kept as image/jpeg. They keep their dtype, and have in batches the shape {H, W}, or {N, H, W}, of the crop.
-     * Resizing takes the nearest element; what lies beyond the image is 0, or reflected as it is.
+     * Masks have the height and width of the image: {H, W} or {N, H, W}, fixed or varying, or u8 of three varying dimensions with
+     * one channel, or kept as image/jpeg. They keep their dtype; in batches they have the shape {H, W} or {N, H, W} of the crop.
+     * Resizing takes the nearest element; padding is 0, or reflected as for the image.
      */
     const char *const *masks; /* names */
     size_t mask_count;
     /*
-     * The name of a field of boxes, f32 {-1, 4}, in pixels of the image as it is stored; NULL: none. What of a box the crop has left
-     * out is clamped to its edges. Those whose sides or area are below box_min_size and box_min_area then, in pixels of the crop,
-     * or that lie outside of it, are removed; where both are 0, none is: SanitizeBoundingBoxes. With a box go the elements of the same
-     * number, along the first dimension, of the fields box_fields: {-1, ...}, as long as the boxes in each record. Such fields
-     * are collated as any of varying shape: not packed, nor as a graph.
+     * The name of a field of boxes, f32 {-1, 4}, in pixels of the image as it is stored; NULL: none. Boxes are clamped to the crop.
+     * Those whose sides or area are then below box_min_size and box_min_area, in pixels of the crop, or that are outside the
+     * crop, are removed; if both are 0, none is (SanitizeBoundingBoxes). With box i, element i along the first dimension of the
+     * fields box_fields is removed: these have the shape {-1, ...}, with one element per box in each record. They are collated
+     * like other fields of varying shape, but cannot be packed or be part of a graph.
      */
     const char *boxes;
     apl_box_format box_format;
@@ -154,21 +154,21 @@ typedef struct apl_transform {
 
 /*
  * Mixes the images of each batch with each other, and their labels, as MixUp and CutMix of torchvision's v2 do: each image with the
- * one before it in the batch, and the first with the last. What is drawn is keyed by seed, epoch, rank and the position of the batch
- * in the epoch: the same batches come out whatever the threads, and after resuming. Labels become f32 {classes}: one number for
- * each class. Images are those that a transform, if there is one, has made, with no masks or boxes that follow. Start from APL_BLEND_INIT.
+ * one before it in the batch, and the first with the last. The draws are keyed by seed, epoch, rank and the position of the batch
+ * in the epoch, so threads and resuming do not change the batches. Labels become f32 {classes}: one number for each class. Images
+ * are taken as their transform, if any, made them; masks or boxes that follow are not allowed. Start from APL_BLEND_INIT.
  */
 typedef struct apl_blend {
     size_t size;       /* sizeof(apl_blend) */
-    const char *field; /* of the images; NULL: as of apl_transform */
-    const char *label; /* of whole numbers, {}; NULL: the only target of such */
-    unsigned classes;  /* labels are below; 0: as many as the label's field has names for */
+    const char *field; /* the field of the images; NULL: as for apl_transform */
+    const char *label; /* the field of the labels, scalar whole numbers; NULL: the only such target */
+    unsigned classes;  /* labels are below this number; 0: the number of class names of the labels' field */
     double
         mixup_alpha; /* MixUp: lambda is drawn from Beta(alpha, alpha), 0.001 to 1000; 0: none. For floats only */
     double
-        cutmix_alpha; /* CutMix, likewise: a rectangle of about 1 - lambda of the image is that of the other */
-    double cutmix_p;  /* where both are given: the probability of CutMix; 0: one half */
-    double p;         /* the probability that a batch is mixed at all; 0: 1 */
+        cutmix_alpha; /* CutMix, likewise: a rectangle of about 1 - lambda of the area is from the other image */
+    double cutmix_p; /* where both are given: the probability of CutMix; 0: one half */
+    double p;        /* the probability that a batch is mixed at all; 0: 1 */
     double
         smoothing; /* of labels, below 1: 1 becomes 1 - smoothing + smoothing / classes, 0 smoothing / classes */
 } apl_blend;
@@ -205,9 +205,9 @@ typedef struct apl_placement {
  *   - set to 0 the part of the result that the square of side `cutout` covers.
  *
  * Steps that are not random have fixed placements: a centre crop (rounded towards the top left), no flip, and without
- * cutout a square outside the image. Likely errors: APL_E_INVALID (not a batch of a reader, or an invalid transform
- * as for apl_reader_open(), or of a kept field, whose images are made by the reader alone, or one that changes colours or
- * erases, which the reader alone does), APL_E_NOTFOUND (the field).
+ * cutout a square outside the image. Likely errors: APL_E_INVALID (not a batch of a reader; an invalid transform as for
+ * apl_reader_open(); or one that only readers can apply: of a kept field, or one that changes colours or erases),
+ * APL_E_NOTFOUND (the field).
  */
 APL_API APL_MUST_USE apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform,
                                                      uint64_t seed, const apl_batch *batch,

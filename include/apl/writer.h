@@ -76,17 +76,17 @@ APL_API APL_MUST_USE apl_status apl_writer_set_media(apl_writer *writer, const c
                                                      apl_error *err);
 
 /*
- * Reads the header of a JPEG file of `size` bytes, for those who are about to keep it; with `decode`, decodes the rest too, as
- * aplingest does, to see that training can. shape: its components, height and width in pixels. Any thread may call it. Likely
+ * Reads the header of a JPEG file of `size` bytes, to check it before it is kept; with `decode`, also decodes the rest, as
+ * aplingest does, to check that training can. shape: its components, height and width in pixels. Any thread may call it. Likely
  * errors: APL_E_CORRUPT, APL_E_UNSUPPORTED.
  */
 APL_API APL_MUST_USE apl_status apl_check_jpeg(const void *file, size_t size, int decode, uint32_t shape[3],
                                                apl_error *err);
 
 /*
- * Lets the values of a kept field of the media type "image/jpeg" be indexed: each JPEG image that can be restored to the byte is
- * stored without loss in a form of which any part of the image is decoded without the rest, about as large as the file, and
- * restored whenever it is asked for. All other values are stored as they are. Only before the first member.
+ * Indexes the values of a kept field of the media type "image/jpeg": each JPEG file that can be restored to the byte is
+ * stored without loss in a form, about as large as the file, of which any part of the image can be decoded without the rest.
+ * Reading the value restores the file. All other values are stored as they are. Only before the first member.
  */
 APL_API APL_MUST_USE apl_status apl_writer_set_indexed(apl_writer *writer, const char *field, apl_error *err);
 
@@ -102,8 +102,8 @@ APL_API APL_MUST_USE apl_status apl_writer_set_source(apl_writer *writer, const 
                                                       const uint8_t *sha256, apl_error *err);
 
 /*
- * Records that a file of the source was left out, and why; both are made safe to print and cut to APL_MAX_SKIPPED_TEXT
- * bytes. All are counted, and the first APL_MAX_SKIPPED listed. Call it before commit.
+ * Records that a file of the source was left out, and why; both are made safe to print and truncated to
+ * APL_MAX_SKIPPED_TEXT bytes. All are counted, and the first APL_MAX_SKIPPED listed. Call it before commit.
  */
 #define APL_MAX_SKIPPED_TEXT 1023
 APL_API APL_MUST_USE apl_status apl_writer_skipped(apl_writer *writer, const char *path, const char *why,
