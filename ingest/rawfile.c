@@ -14,7 +14,8 @@ static bool ready(const struct rawfile *file)
     if (!file->waits)
         return true;
     struct pollfd p = {.fd = file->fd, .events = POLLIN};
-    return poll(&p, 1, WAIT_MILLISECONDS) != 0; /* what is wrong with the descriptor, read() will tell */
+    int n = poll(&p, 1, WAIT_MILLISECONDS);
+    return n > 0 || (n < 0 && errno != EINTR); /* what is wrong with the descriptor, read() will tell */
 }
 
 apl_status rawfile_read(struct rawfile *file, uint8_t *data, size_t room, size_t *got, apl_error *err)

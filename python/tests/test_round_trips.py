@@ -159,8 +159,10 @@ def read_by_tensorflow(out: Path) -> dict[str, list[dict[str, list]]]:
 
 def test_tfrecord(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    made = [every_type(i, photo(rng)) for i in range(40)]
-    with apldata.Writer(tmp_path / "db", EVERY_TYPE) as writer:
+    known = [f for f in EVERY_TYPE if f.name != "bf16" or importlib.util.find_spec("ml_dtypes")]
+    names = {f.name for f in known}
+    made = [{k: v for k, v in every_type(i, photo(rng)).items() if k in names} for i in range(40)]
+    with apldata.Writer(tmp_path / "db", known) as writer:
         for split, rows in (("train", made[:30]), ("none", []), ("test", made[30:])):
             writer.begin(split)
             for row in rows:
