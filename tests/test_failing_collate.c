@@ -18,17 +18,19 @@ static void want(const apl_collation *collations, size_t count, uint32_t batch)
 
 /* ----------------------------------------------------------------------------------------------------- one field */
 
-static void sweep_collated(apl_collate way, uint64_t length)
+static void sweep_collation(const apl_collation *c)
 {
-    apl_collation c = APL_COLLATION_INIT;
     const char *const fields[] = {"track"};
-    c.field = "track";
-    c.how = way;
-    c.length = length;
-    want(&c, 1, 8);
+    want(c, 1, 8);
     wanted.fields = fields, wanted.field_count = 1;
     make_store();
     sweep(&(struct subject){NULL, read_all, NULL});
+}
+
+static void sweep_collated(apl_collate way, uint64_t length)
+{
+    sweep_collation(
+        &(apl_collation){.size = sizeof(apl_collation), .field = "track", .how = way, .length = length});
 }
 
 Test(failing_collate, ragged)
@@ -54,14 +56,12 @@ Test(failing_collate, packed_from_a_file_that_is_read)
 
 static void sweep_windows(int join)
 {
-    apl_collation c = {
-        .size = sizeof c, .field = "track", .how = APL_COLLATE_WINDOWS, .length = 3, .stride = 2};
-    const char *const fields[] = {"track"};
-    c.join = join;
-    want(&c, 1, 8);
-    wanted.fields = fields, wanted.field_count = 1;
-    make_store();
-    sweep(&(struct subject){NULL, read_all, NULL});
+    sweep_collation(&(apl_collation){.size = sizeof(apl_collation),
+                                     .field = "track",
+                                     .how = APL_COLLATE_WINDOWS,
+                                     .length = 3,
+                                     .stride = 2,
+                                     .join = join});
 }
 
 Test(failing_collate, windows)
