@@ -174,11 +174,11 @@ missing:
 NEEDS := missing
 endif
 
-# Objects are made anew when the compiler or its flags change.
+# Objects are made anew when the compiler or its flags change; those for warnings change no object.
+flags_now := $(CC) $(MACHINE) $(filter-out $(WARNINGS),$(ALL_CFLAGS)) $(IMAGE_DEFINES) $(if $(CSV),-DHAVE_CSV)
 $(OBJ)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(if $(CSV),-DHAVE_CSV)' | cmp -s - $@ || \
-	    echo '$(CC) $(MACHINE) $(ALL_CFLAGS) $(IMAGE_DEFINES) $(if $(CSV),-DHAVE_CSV)' > $@
+	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' > $@
 
 # Includes point down only: base <- codec <- jpeg <- store <- split <- order <- reader, base <- image <- reader and jpeg <- photo <- reader,
 # image and photo <- effects <- reader;
