@@ -174,11 +174,14 @@ missing:
 NEEDS := missing
 endif
 
-# Objects are made anew when the compiler or its flags change; those for warnings change no object.
-flags_now := $(CC) $(MACHINE) $(filter-out $(WARNINGS),$(ALL_CFLAGS)) $(IMAGE_DEFINES) $(if $(CSV),-DHAVE_CSV)
-$(OBJ)/flags: FORCE
+# Objects are made anew when the compiler or its flags change; those for warnings change no object. Which decoders there are
+# concerns ingest alone.
+$(OBJ)/flags:          FLAGS = $(CC) $(MACHINE) $(filter-out $(WARNINGS),$(ALL_CFLAGS))
+$(OBJ)/flags-decoders: FLAGS = $(IMAGE_DEFINES) $(if $(CSV),-DHAVE_CSV)
+$(OBJ)/flags $(OBJ)/flags-decoders: FORCE
 	@mkdir -p $(@D)
-	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' > $@
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+$(INGEST_OBJ): $(OBJ)/flags-decoders
 
 # Includes point down only: base <- codec <- jpeg <- store <- split <- order <- reader, base <- image <- reader and jpeg <- photo <- reader,
 # image and photo <- effects <- reader;
@@ -378,7 +381,8 @@ setup-test:
 # ------------------------------------------------------------------------------------------------ Python
 
 PYTHON  ?= python3
-SETUP    = CC='$(CC)' WERROR='$(WERROR)' MAKE='$(MAKE)' APL_BUILD='$(abspath $(BUILD))/setuptools'
+SETUP    = CC='$(CC)' WERROR='$(WERROR)' MAKE='$(MAKE)' APL_BUILD='$(abspath $(BUILD))/setuptools' \
+           APL_OBJECTS='$(if $(filter release,$(FLAVOUR)),$(abspath $(OBJ)))'
 PACKAGE := $(abspath $(BUILD))/python/apldata
 
 ## wheel: the Python package with all that it needs, in build/dist/

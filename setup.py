@@ -5,7 +5,8 @@ that has no archive fit for that, the shared one goes into the wheel; where even
 installed.
 
 Environment: CC, CFLAGS, LDFLAGS and MAKE as usual; WERROR=-Werror makes warnings errors; APL_BUILD is the
-folder to build in, if not build/setuptools.
+folder to build in, if not build/setuptools; APL_OBJECTS is a folder of objects that make has built, of
+which those are taken that would not come out otherwise.
 """
 
 import os
@@ -38,6 +39,8 @@ IMAGES = {"WEBP": ["webp"], "GIF": ["gif"], "CSV": ["csv"], "TIFF": ["tiff", "Le
 COMMANDS = ["jansson", "png", "z", "stdc++"]
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wpointer-arith", *WERROR]
 COMPILE = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-pthread", *WARNINGS]
+# Folders with what goes into the libraries and the commands.
+ROOMS = ["store", "reader", "ingest", "tools", "audit"]
 # Nothing of an archive is to be seen from outside. Those streams: python/link/stdio.c.
 HIDDEN = ["-Wl,--exclude-libs,ALL", *(f"-Wl,--wrap={stream}" for stream in ("stdin", "stdout", "stderr"))]
 # What every Linux has; a wheel that needs nothing else may bear a manylinux tag.
@@ -194,6 +197,7 @@ class BuildExt(build_ext):
             "LDFLAGS": [*LDFLAGS, "-static-libgcc", "-Wl,--gc-sections", "-Wl,-rpath,$$ORIGIN/../lib"],
         }
         say("building the C libraries and the commands")
+        self.take_objects()
         run(
             MAKE,
             "--no-print-directory",
@@ -206,6 +210,17 @@ class BuildExt(build_ext):
             *(f"{k}={v}" for k, v in without.items()),
             *(f"{self.native}/{t}" for t in ("libapldata.a", "libaplingest.a", "apldata", "aplingest")),
         )
+
+    def take_objects(self) -> None:
+        """Make compares their flags with its own, and their times with those of the sources."""
+        made = Path(os.environ.get("APL_OBJECTS") or "-")
+        for name in ("flags", "flags-decoders", *(f"{room}/**/*.[od]" for room in ROOMS)):
+            for file in made.glob(name):
+                target = self.native / "release" / file.relative_to(made)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, target)
+                if file.suffix == ".d":  # what an object depends on stands behind its name
+                    target.write_text(re.sub(r"^\S+:", f"{target.with_suffix('.o')}:", file.read_text(), count=1))
 
     def images(self) -> tuple[list[str], dict[str, str]]:
         """The libraries that decode images, of which there are archives; and of the others, what make builds without."""
