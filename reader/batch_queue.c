@@ -85,18 +85,6 @@ bool queue_is_collating(const struct batch_queue *q)
     return false;
 }
 
-bool queue_is_reading(const struct batch_queue *q, uint32_t *index)
-{
-    for (uint64_t i = 0; i < queue_front(q); i++) {
-        unsigned reading = atomic_load_explicit(&queue_at(q, i)->reading, memory_order_relaxed);
-        if (reading == 0)
-            continue;
-        *index = reading - 1;
-        return true;
-    }
-    return false;
-}
-
 unsigned queue_count_finished(const struct batch_queue *q)
 {
     unsigned n = 0;

@@ -5,8 +5,7 @@
 
 #include "made.h"
 #include "pool.h"
-
-#include <stdatomic.h>
+#include "runs.h"
 
 enum job_stage { JOB_FREE, JOB_PLANNED, JOB_COLLATING, JOB_DONE };
 
@@ -26,8 +25,7 @@ struct job {
         undecodable; /* rows that are left out since their images cannot be decoded: the first after those that are there */
     struct batch_buffer *buffer;
     const struct made_values *made; /* while the batch is collated: of each field; NULL: of none */
-    /* The block, from 1, of the value that the thread which collates this batch is reading from the file; 0: none. */
-    atomic_uint reading;
+    struct runs runs;               /* likewise: of rows */
     apl_status status;
     apl_error error;
 };
@@ -80,17 +78,6 @@ void queue_push(struct batch_queue *q);
 void queue_begin(struct job *job);
 void queue_finish(apl_reader *r, struct job *job);
 
-/* While a batch is collated, without the lock: a value of block `index` is being read. What queue_is_reading() gives is for a
- * message, so no order of memory is needed. */
-static inline void job_begins_reading(struct job *job, uint32_t index)
-{
-    atomic_store_explicit(&job->reading, index + 1, memory_order_relaxed);
-}
-static inline void job_ends_reading(struct job *job)
-{
-    atomic_store_explicit(&job->reading, 0, memory_order_relaxed);
-}
-
 /* The finished batch of this epoch that may be handed out, brought to the front; NULL: there is none. */
 struct job *queue_finished(struct batch_queue *q, uint64_t epoch);
 
@@ -102,9 +89,6 @@ void queue_clear(struct batch_queue *q);
 
 /* Is one of those being collated that are to be handed out next? */
 bool queue_is_collating(const struct batch_queue *q);
-
-/* Is a value being read for one of those? *index: of which block. */
-bool queue_is_reading(const struct batch_queue *q, uint32_t *index);
 
 /* How many are finished. */
 unsigned queue_count_finished(const struct batch_queue *q);

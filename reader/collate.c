@@ -7,6 +7,7 @@
 #include "follow.h"
 #include "graph.h"
 #include "images.h"
+#include "late.h"
 #include "packed.h"
 #include "padded.h"
 #include "photos.h"
@@ -53,27 +54,51 @@ static void list_rows(const apl_reader *r, struct job *job)
 
 /* ---------------------------------------------------------------------------------------------- images */
 
-static apl_status collate_images(struct worker *w, const struct job *job, unsigned f,
+/* What rows of a field are made from, which is this thread's. */
+static struct run_work work_of(const struct worker *w, unsigned f, const struct assembly *assembly)
+{
+    return (struct run_work){.field = f,
+                             .assembly = assembly,
+                             .sources = w->sources,
+                             .placements = w->placements,
+                             .geometry = w->geometry};
+}
+
+static apl_status make_images(struct worker *w, struct job *job, const struct run_work *work, size_t from,
+                              size_t to, apl_error *err)
+{
+    const struct placement *placements = work->placements;
+    const apl_column *column = &job->buffer->batch.columns[work->field];
+    for (size_t k = from; work->geometry && k < to; k++)
+        follow_note_crop(work->assembly, placements ? &placements[k] : NULL, &work->geometry[k]);
+    if (!finish_needed(&w->reader->options.transforms[work->field])) {
+        assemble(work->assembly, work->sources + from, placements ? placements + from : NULL, to - from,
+                 (uint8_t *)column->data + from * assemble_bytes(work->assembly));
+        return APL_OK;
+    }
+    for (size_t k = from; k < to; k++)
+        TRY(finish_image(w, job, work->field, work->assembly, k, work->sources[k],
+                         placements ? &placements[k] : NULL, err));
+    return APL_OK;
+}
+
+static apl_status collate_images(struct worker *w, struct job *job, unsigned f,
                                  const struct assembly *assembly, apl_error *err)
 {
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
     struct augment a;
+    struct run_work work = work_of(w, f, assembly);
     augment_init(&a, image_shape(&r->schema->fields[f]), image_stream(r->schema), &r->options.transforms[f],
                  r->options.plan.seed, job->epoch);
-    bool random = augment_is_random(&a);
-    if (random)
+    if (augment_is_random(&a))
         augment_draw(&a, batch->ids, batch->copies, batch->rows, w->placements);
-    for (size_t k = 0; k < batch->rows; k++)
-        follow_note_crop(w, assembly, random ? &w->placements[k] : NULL, k);
-    if (!finish_needed(&r->options.transforms[f])) {
-        assemble(assembly, w->sources, random ? w->placements : NULL, batch->rows,
-                 (void *)batch->columns[f].data);
-        return APL_OK;
-    }
-    for (size_t k = 0; k < batch->rows; k++)
-        TRY(finish_image(w, job, f, assembly, k, w->sources[k], random ? &w->placements[k] : NULL, err));
-    return APL_OK;
+    else
+        work.placements = NULL;
+    size_t bytes = assemble_bytes(assembly);
+    work.make = make_images;
+    work.step = finish_needed(&r->options.transforms[f]) ? runs_step_made(bytes) : runs_step_copied(bytes);
+    return runs_make(w, job, &work, err);
 }
 
 /* --------------------------------------------------------------------------------------------- columns */
@@ -101,18 +126,27 @@ static void describe_column(const apl_reader *r, struct job *job, unsigned f, co
     batch_set_dims(column, job->buffer->batch.rows);
 }
 
-/* Images that are resized: by the thread that collates the batch. */
+/* Images that are resized. */
+static apl_status make_resized(struct worker *w, struct job *job, const struct run_work *work, size_t from,
+                               size_t to, apl_error *err)
+{
+    struct photo_value value = {.data = NULL};
+    photos_fixed_shape(&w->reader->schema->fields[work->field], &value);
+    for (size_t k = from; k < to; k++) {
+        value.data = work->sources[k];
+        TRY(photos_make(w, job, work, k, &value, err));
+    }
+    return APL_OK;
+}
+
 static apl_status collate_resized(struct worker *w, struct job *job, unsigned f,
                                   const struct assembly *assembly, apl_error *err)
 {
-    struct photo_value value = {.data = NULL};
-    photos_fixed_shape(&w->reader->schema->fields[f], &value);
+    struct run_work work = work_of(w, f, assembly);
+    work.make = make_resized;
+    work.step = runs_step_made(assemble_bytes(assembly));
     photos_place(w, job, f);
-    for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        value.data = w->sources[k];
-        TRY(photos_make(w, job, f, assembly, k, &value, err));
-    }
-    return APL_OK;
+    return runs_make(w, job, &work, err);
 }
 
 static apl_status collate_fixed(struct worker *w, struct job *job, unsigned f, apl_error *err)
@@ -163,13 +197,23 @@ static void describe_ragged(apl_column *column, uint64_t elements)
     column->bytes = (size_t)elements * apl_dtype_size(column->dtype);
 }
 
+static apl_status copy_values(struct worker *w, struct job *job, const struct run_work *work, size_t from,
+                              size_t to, apl_error *err)
+{
+    const apl_column *column = &job->buffer->batch.columns[work->field];
+    size_t element = apl_dtype_size(w->reader->schema->fields[work->field].dtype);
+    for (size_t k = from; k < to; k++)
+        TRY(values_copy(w, job, work->field, k, (uint8_t *)column->data + column->offsets[k] * element, err));
+    return APL_OK;
+}
+
 static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     const apl_reader *r = w->reader;
     const apl_field *field = &r->schema->fields[f];
     apl_batch *batch = &job->buffer->batch;
     apl_column *column = &batch->columns[f];
-    size_t element = apl_dtype_size(field->dtype), n = r->options.batch_size;
+    size_t n = r->options.batch_size;
     if (!column->offsets)
         column->offsets = calloc(n + 1, sizeof *column->offsets);
     if (!column->shapes)
@@ -182,9 +226,11 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
     describe_ragged(column, offsets[batch->rows]);
     if (!pool_grow(job->buffer, f, column->bytes + 64))
         return fail_nomem(err);
-    for (size_t k = 0; k < batch->rows; k++)
-        TRY(values_copy(w, job, f, k, (uint8_t *)column->data + offsets[k] * element, err));
-    return APL_OK;
+    size_t bytes = column->bytes / (batch->rows + 1);
+    struct run_work work = work_of(w, f, NULL);
+    work.make = copy_values;
+    work.step = late_is_any(r, f) ? 1 : runs_step_copied(bytes);
+    return runs_make(w, job, &work, err);
 }
 
 /* The shape of a row's value, of a field of varying images. */
@@ -198,19 +244,28 @@ static void take_photo_shape(const apl_reader *r, const struct job *job, unsigne
         value->shape[d] = (uint32_t)shape[d];
 }
 
-/* Images of any size with a transform: made here, by the thread that collates the batch. */
+/* Images of any size with a transform. */
+static apl_status make_photos(struct worker *w, struct job *job, const struct run_work *work, size_t from,
+                              size_t to, apl_error *err)
+{
+    for (size_t k = from; k < to; k++) {
+        struct photo_value value = {.data = NULL};
+        TRY(values_take_photo(w, job, work->field, k, &value, err));
+        take_photo_shape(w->reader, job, work->field, k, &value);
+        TRY(photos_make(w, job, work, k, &value, err));
+    }
+    return APL_OK;
+}
+
 static apl_status collate_photos(struct worker *w, struct job *job, unsigned f,
                                  const struct assembly *assembly, apl_error *err)
 {
+    struct run_work work = work_of(w, f, assembly);
+    work.make = make_photos;
+    work.step = runs_step_made(assemble_bytes(assembly));
     describe_column(w->reader, job, f, assembly);
     photos_place(w, job, f);
-    for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        struct photo_value value = {.data = NULL};
-        TRY(values_take_photo(w, job, f, k, &value, err));
-        take_photo_shape(w->reader, job, f, k, &value);
-        TRY(photos_make(w, job, f, assembly, k, &value, err));
-    }
-    return APL_OK;
+    return runs_make(w, job, &work, err);
 }
 
 static apl_status collate_varying(struct worker *w, struct job *job, unsigned f, apl_error *err)

@@ -8,23 +8,18 @@
 #include "nearest.h"
 #include "values.h"
 
-void follow_note_photo(struct worker *w, size_t k)
+void follow_note_photo(const struct photo *photo, const struct placement *placement, struct geometry *g)
 {
-    if (!w->geometry)
-        return;
-    w->geometry[k] = photo_geometry(w->photo);
-    w->geometry[k].flip = w->placements[k].flip;
-    w->geometry[k].vertical_flip = w->placements[k].vertical_flip;
+    *g = photo_geometry(photo);
+    g->flip = placement->flip;
+    g->vertical_flip = placement->vertical_flip;
 }
 
 /* Without a placement, the crop is in the middle. */
-void follow_note_crop(struct worker *w, const struct assembly *a, const struct placement *p, size_t k)
+void follow_note_crop(const struct assembly *a, const struct placement *p, struct geometry *g)
 {
-    if (!w->geometry)
-        return;
     int32_t pad = (int32_t)a->pad, top = (int32_t)((a->height + 2 * a->pad - a->out_height) / 2),
             left = (int32_t)((a->width + 2 * a->pad - a->out_width) / 2);
-    struct geometry *g = &w->geometry[k];
     *g = geometry_window(a->width, a->height, (p ? p->left : left) - pad, (p ? p->top : top) - pad,
                          a->out_width, a->out_height);
     g->reflect = a->pad_mode == APL_PAD_REFLECT;
@@ -83,12 +78,11 @@ static apl_status decode_mask(struct worker *w, const struct geometry *g, const 
 }
 
 /* Where the mask of row k lies, with as many pixels as its image. */
-static apl_status take_mask(struct worker *w, struct job *job, unsigned f, size_t k, const uint8_t **mask,
-                            apl_error *err)
+static apl_status take_mask(struct worker *w, struct job *job, unsigned f, size_t k, const struct geometry *g,
+                            const uint8_t **mask, apl_error *err)
 {
     const apl_reader *r = w->reader;
     const apl_field *field = &r->schema->fields[f];
-    const struct geometry *g = &w->geometry[k];
     struct photo_value photo;
     int64_t shape[APL_MAX_DIMS];
     if (field_varying(field) == 0) {
@@ -111,23 +105,37 @@ static apl_status take_mask(struct worker *w, struct job *job, unsigned f, size_
     return values_take(w, job, f, k, mask, err);
 }
 
-apl_status follow_mask(struct worker *w, struct job *job, unsigned f, apl_error *err)
+static apl_status make_masks(struct worker *w, struct job *job, const struct run_work *work, size_t from,
+                             size_t to, apl_error *err)
 {
+    unsigned f = work->field;
     const apl_field *field = &w->reader->schema->fields[f];
-    const apl_batch *batch = &job->buffer->batch;
-    size_t element = apl_dtype_size(field->dtype), row;
-    describe_mask(w->reader, job, f);
-    row = batch->rows ? batch->columns[f].bytes / batch->rows : 0;
-    for (size_t k = 0; k < batch->rows; k++) {
+    const apl_column *column = &job->buffer->batch.columns[f];
+    size_t element = apl_dtype_size(field->dtype), row = column->bytes / job->buffer->batch.rows;
+    for (size_t k = from; k < to; k++) {
         const uint8_t *mask;
-        apl_status status = take_mask(w, job, f, k, &mask, err);
+        const struct geometry *g = &work->geometry[k];
+        apl_status status = take_mask(w, job, f, k, g, &mask, err);
         if (status != APL_OK)
             return values_name(w->reader, job, f, k, status, err);
-        if (!nearest_take(&w->places, &w->geometry[k], mask, following_planes(field), element,
-                          (uint8_t *)batch->columns[f].data + k * row))
+        if (!nearest_take(&w->places, g, mask, following_planes(field), element,
+                          (uint8_t *)column->data + k * row))
             return fail_nomem(err);
     }
     return APL_OK;
+}
+
+apl_status follow_mask(struct worker *w, struct job *job, unsigned f, apl_error *err)
+{
+    const apl_batch *batch = &job->buffer->batch;
+    describe_mask(w->reader, job, f);
+    if (batch->rows == 0)
+        return APL_OK;
+    struct run_work work = {.make = make_masks,
+                            .field = f,
+                            .geometry = w->geometry,
+                            .step = runs_step_made(batch->columns[f].bytes / batch->rows)};
+    return runs_make(w, job, &work, err);
 }
 
 /* ----------------------------------------------------------------------------------------------- boxes */

@@ -4,11 +4,12 @@
 
 #include "reader.h"
 
-/* Keeps in mind how row k of an image field came to be, whose followers are collated next: the image that was decoded last, or one
- * that assemble() makes; `placement` is as for that. Nothing where no field follows any. */
-void follow_note_photo(struct worker *w, size_t k);
-void follow_note_crop(struct worker *w, const struct assembly *assembly, const struct placement *placement,
-                      size_t k);
+/* Keeps in mind how an image came to be, whose followers are collated next: the one that was decoded last, or one that assemble()
+ * makes; `placement` is as for that, and may then be NULL. */
+void follow_note_photo(const struct photo *photo, const struct placement *placement,
+                       struct geometry *geometry);
+void follow_note_crop(const struct assembly *assembly, const struct placement *placement,
+                      struct geometry *geometry);
 
 /* Writes the column of a mask, after its images. Errors name record and field. */
 apl_status follow_mask(struct worker *w, struct job *job, unsigned f, apl_error *err);

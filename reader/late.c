@@ -82,19 +82,19 @@ static struct late_value late_value_of(const apl_reader *r, const struct job *jo
 }
 
 /* Reads a value as it is stored. */
-static apl_status read_late(struct worker *w, struct job *job, unsigned field, const struct late_value *v,
-                            uint8_t *out, apl_error *err)
+static apl_status read_late(struct worker *w, unsigned field, const struct late_value *v, uint8_t *out,
+                            apl_error *err)
 {
     const struct mix_source *source = mix_source_of(w->reader, v->index);
     uint64_t number = w->reader->subset.block[v->index].number;
     w->bytes_read += v->place.bytes;
-    job_begins_reading(job, v->index);
+    atomic_store_explicit(&w->reading, v->index + 1, memory_order_relaxed);
     const struct load_hook *hook = atomic_load_explicit(&late_hook, memory_order_acquire);
     apl_status status = hook ? hook->before(hook->user, number, err) : APL_OK;
     if (status == APL_OK)
         status =
             store_listed_value(source->store, number, source->field[field], v->list, v->record, out, err);
-    job_ends_reading(job);
+    atomic_store_explicit(&w->reading, 0, memory_order_relaxed);
     return status;
 }
 
@@ -120,11 +120,11 @@ static apl_status restore_late(struct worker *w, unsigned field, const struct la
 }
 
 /* Reads a value as it is stored to w->value; and restores it, if that is asked for. */
-static apl_status take_late(struct worker *w, struct job *job, unsigned field, const struct late_value *v,
-                            bool restore, apl_error *err)
+static apl_status take_late(struct worker *w, unsigned field, const struct late_value *v, bool restore,
+                            apl_error *err)
 {
     uint8_t *value = scratch_reserve(&w->value, v->place.bytes);
-    apl_status status = value ? read_late(w, job, field, v, value, err) : fail_nomem(err);
+    apl_status status = value ? read_late(w, field, v, value, err) : fail_nomem(err);
     if (status == APL_OK && restore && v->place.form != KEPT_AS_IT_CAME)
         status = restore_late(w, field, v, err);
     return name_late(v, status, err);
@@ -135,8 +135,8 @@ apl_status late_read(struct worker *w, struct job *job, unsigned field, size_t r
 {
     struct late_value v = late_value_of(w->reader, job, field, row);
     if (v.place.form == KEPT_AS_IT_CAME)
-        return name_late(&v, read_late(w, job, field, &v, out, err), err);
-    TRY(take_late(w, job, field, &v, true, err));
+        return name_late(&v, read_late(w, field, &v, out, err), err);
+    TRY(take_late(w, field, &v, true, err));
     if (w->file.size)
         memcpy(out, w->file.data, w->file.size);
     return APL_OK;
@@ -146,7 +146,7 @@ apl_status late_take(struct worker *w, struct job *job, unsigned field, size_t r
                      apl_error *err)
 {
     struct late_value v = late_value_of(w->reader, job, field, row);
-    TRY(take_late(w, job, field, &v, true, err));
+    TRY(take_late(w, field, &v, true, err));
     *value = v.place.form == KEPT_AS_IT_CAME ? w->value.data : w->file.data;
     return APL_OK;
 }
@@ -155,7 +155,7 @@ apl_status late_take_stored(struct worker *w, struct job *job, unsigned field, s
                             const uint8_t **value, struct kept_place *place, apl_error *err)
 {
     struct late_value v = late_value_of(w->reader, job, field, row);
-    TRY(take_late(w, job, field, &v, false, err));
+    TRY(take_late(w, field, &v, false, err));
     *value = w->value.data;
     *place = v.place;
     return APL_OK;

@@ -41,6 +41,7 @@ static void destroy_reader(apl_reader *r)
     store_release(r->store);
     pthread_cond_destroy(&r->work);
     pthread_cond_destroy(&r->done);
+    pthread_cond_destroy(&r->help.left);
     pthread_mutex_destroy(&r->lock);
     free(r);
 }
@@ -87,6 +88,7 @@ static void init_locks(apl_reader *r)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&r->work, &monotonic);
     pthread_cond_init(&r->done, &monotonic);
+    pthread_cond_init(&r->help.left, &monotonic);
     pthread_condattr_destroy(&monotonic);
 }
 

@@ -132,10 +132,13 @@ static apl_status draw_value(struct photo *photo, const apl_field *f, const apl_
     return photo_draw_pixels(photo, &pixels, &rules, draws, image_shape(f).channels, out, err);
 }
 
-apl_status photos_make(struct worker *w, struct job *job, unsigned f, const struct assembly *assembly,
-                       size_t k, const struct photo_value *value, apl_error *err)
+apl_status photos_make(struct worker *w, struct job *job, const struct run_work *work, size_t k,
+                       const struct photo_value *value, apl_error *err)
 {
     const apl_reader *r = w->reader;
+    const struct assembly *assembly = work->assembly;
+    const struct placement *placement = &work->placements[k];
+    unsigned f = work->field;
     const apl_batch *batch = &job->buffer->batch;
     const apl_field *field = &r->schema->fields[f];
     struct crop_draws draws = crop_draws(r->options.plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
@@ -148,8 +151,9 @@ apl_status photos_make(struct worker *w, struct job *job, unsigned f, const stru
         w->undecoded = (uint32_t)k;
         return values_name(r, job, f, k, status, err);
     }
-    follow_note_photo(w, k);
-    return finish_image(w, job, f, assembly, k, rgb, &w->placements[k], err);
+    if (work->geometry)
+        follow_note_photo(w->photo, placement, &work->geometry[k]);
+    return finish_image(w, job, f, assembly, k, rgb, placement, err);
 }
 
 /* ------------------------------------------------------------------------- mean and standard deviation */

@@ -56,7 +56,7 @@ static bool all_lent(apl_reader *r)
 static apl_status timed_out(apl_reader *r, apl_error *err)
 {
     uint32_t index;
-    bool reading = queue_is_reading(&r->queue, &index);
+    bool reading = workers_are_reading(r, &index);
     if (!reading && r->options.on_batch &&
         queue_is_collating(&r->queue)) /* the rest of collating it takes no time */
         return fail(err, APL_E_TIMEOUT, "no batch came in time: on_batch() has not returned");

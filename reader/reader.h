@@ -20,6 +20,7 @@
 #include "parallel.h"
 #include "planner.h"
 #include "pool.h"
+#include "runs.h"
 #include "stats.h"
 #include "undecodable.h"
 #include "workers.h"
@@ -189,6 +190,7 @@ struct apl_reader {
     struct calls calls;
     struct activity activity;
     struct workers workers;
+    struct help help;
     struct planner planner;
     struct free_order free_order;
     struct block_cache cache;

@@ -5,6 +5,7 @@
 #include "delivery.h"
 #include "inside.h"
 #include "load.h"
+#include "runs.h"
 
 /* --------------------------------------------------------------------------------------------- loading */
 
@@ -129,6 +130,7 @@ static void collate(struct worker *w, struct job *job)
 {
     apl_reader *r = w->reader;
     queue_begin(job);
+    w->at = job;
     activity_enter(r);
     pthread_mutex_unlock(&r->lock);
     w->bytes_read = 0;
@@ -137,6 +139,7 @@ static void collate(struct worker *w, struct job *job)
     uint64_t end = now_ns();
     pthread_mutex_lock(&r->lock);
     activity_leave(r);
+    w->at = NULL;
     job->status = status;
     stats_add_collate(&r->counters, end - begin);
     stats_add_read(&r->counters, w->bytes_read);
@@ -161,7 +164,8 @@ bool schedule_act(struct worker *w)
 {
     if (activity_is_paused(&w->reader->activity))
         return false;
-    return act_collate(w) || planner_act(w->reader) || act_load(w);
+    return (w->collates && runs_help_first(w)) || act_collate(w) || planner_act(w->reader) || act_load(w) ||
+           (w->collates && runs_help_any(w));
 }
 
 /* ------------------------------------------------------------------------------------------- clearing */

@@ -18,7 +18,9 @@ static void *run_worker(void *argument)
         uint64_t begin = now_ns();
         if (activity_is_paused(&r->activity) && activity_is_quiet(&r->activity))
             pthread_cond_broadcast(&r->done); /* somebody waits for quiet */
+        r->help.idle++;
         pthread_cond_wait(&r->work, &r->lock);
+        r->help.idle--;
         stats_add_blocked(&r->counters, now_ns() - begin);
     }
     r->workers.running--;
@@ -88,4 +90,19 @@ void workers_free(struct workers *ws)
     for (unsigned i = 0; ws->all && i < n; i++)
         worker_free(&ws->all[i]);
     free(ws->all);
+}
+
+bool workers_are_reading(const apl_reader *r, uint32_t *index)
+{
+    unsigned n = r->workers.size ? r->workers.size : 1;
+    for (uint64_t i = 0; i < queue_front(&r->queue); i++)
+        for (unsigned k = 0; k < n; k++) {
+            const struct worker *w = &r->workers.all[k];
+            unsigned reading = atomic_load_explicit(&w->reading, memory_order_relaxed);
+            if (w->at != queue_at(&r->queue, i) || reading == 0)
+                continue;
+            *index = reading - 1;
+            return true;
+        }
+    return false;
 }

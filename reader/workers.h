@@ -9,6 +9,7 @@
 #include "scratch.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* A thread's own things; where the reader has no threads, those of the caller that is at work. */
 #define NOT_UNDECODED UINT32_MAX
@@ -16,6 +17,9 @@ struct worker {
     apl_reader *reader;
     pthread_t thread;
     bool started, loads, collates;
+    const struct job *at; /* what it collates, or helps with; with the reader's lock held */
+    /* The block, from 1, of the value that it is reading from the file for that; 0: none. For a message alone. */
+    atomic_uint reading;
     struct block_coder bc;
     uint8_t **rows;                   /* of a block */
     uint8_t *scratch[APL_MAX_FIELDS]; /* for records of a block that are not in the split */
@@ -49,5 +53,8 @@ apl_status workers_start(apl_reader *r, apl_error *err);
 void workers_let_go(apl_reader *r, bool left);
 
 void workers_free(struct workers *ws);
+
+/* Is a value being read for one of the batches that are to be handed out next? *index: of which block. With the reader's lock held. */
+bool workers_are_reading(const apl_reader *r, uint32_t *index);
 
 #endif

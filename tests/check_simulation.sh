@@ -61,3 +61,7 @@ check "simulation: a finished batch that wakes nobody is found" found batch_queu
 check "simulation: waiting after the lock was let go of is found" found planner.c 's/return room; .*/return false;/'
 check "simulation: letting go of a reader in two steps is found" found handles.c \
     's/(before = )atomic_fetch_sub_explicit\(&h->state, HELD, memory_order_acq_rel\);/\1atomic_load(\&h->state); free(malloc(1)); atomic_store(\&h->state, before - HELD);/'
+check "simulation: a batch that is ended while others make rows of it is found" found runs.c \
+    's/while \(job->runs.helpers\)/while (false)/'
+check "simulation: helping with a batch that has no rows left is found" found runs.c 's/ < job->runs.rows;/ < UINT32_MAX;/'
+check "simulation: the last helper leaving without a word is found" found runs.c '/--job->runs.helpers == 0/{n;s/.*/        (void)0;/}'

@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 const struct shape shapes[STORES] = {
-    {7, 0, 2, false}, {37, 0, 8, true}, {61, 5, 4, false}, {48, 3, 16, true}, {90, 0, 3, false},
+    {7, 0, 2, false, false},  {37, 0, 8, true, false},  {61, 5, 4, false, false},
+    {48, 3, 16, true, false}, {90, 0, 3, false, false}, {40, 2, 8, true, true},
 };
 
 uint32_t draw(struct draws *d, uint32_t below)
@@ -73,7 +74,8 @@ static void draw_mix(struct scenario *s, struct draws *d)
 {
     do
         s->other = draw(d, STORES);
-    while (shapes[s->other].named != shapes[s->store].named);
+    while (shapes[s->other].named != shapes[s->store].named ||
+           shapes[s->other].kept != shapes[s->store].kept);
     s->source = (apl_source){
         .size = sizeof(apl_source), .split = "train", .weight = one_in(d, 2) ? 1 + draw(d, 3) : 0};
     s->order.mix.weight = s->source.weight ? 1 + draw(d, 3) : 0;

@@ -7,7 +7,7 @@
 
 #define MOST_WORLD   3
 #define MOST_CALLERS 3
-#define STORES       5
+#define STORES       6
 #define MOST_RECORDS 96 /* of a store */
 
 /* How a part of an epoch ends for its readers. */
@@ -24,7 +24,7 @@ enum ending {
 struct shape {
     uint64_t records, first;
     uint32_t block;
-    bool named;
+    bool named, kept; /* has names; which are files, read late */
 };
 extern const struct shape shapes[STORES];
 

@@ -17,7 +17,7 @@ void stores_write(void)
         snprintf(name, 16, "store%u", i);
         stores[i] =
             (struct case_store){name, shape->records, shape->first, shape->block, 2, shape->named, ""};
-        case_write(&stores[i], case_folder);
+        (shape->kept ? case_write_kept : case_write)(&stores[i], case_folder);
     }
 }
 

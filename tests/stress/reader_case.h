@@ -146,6 +146,16 @@ static inline void case_write(struct case_store *c, const char *folder)
     apl_writer_close(w);
 }
 
+/* The same, where names are such files whatever the environment says. */
+static inline void case_write_kept(struct case_store *c, const char *folder)
+{
+    bool all = getenv("APL_TEST_KEPT") != NULL;
+    setenv("APL_TEST_KEPT", "1", 1);
+    case_write(c, folder);
+    if (!all)
+        unsetenv("APL_TEST_KEPT");
+}
+
 static inline apl_store *case_open(const struct case_store *c)
 {
     apl_store *store;
