@@ -55,6 +55,12 @@ static apl_status check_pairs(const apl_reader_options *o, apl_error *err)
                     o->collations ? "not NULL" : "NULL", o->collation_count);
     if (!o->state && o->state_size)
         return fail(err, APL_E_INVALID, "state is NULL, but state_size is %zu", o->state_size);
+    if (!o->ranks.list != !o->ranks.count)
+        return fail(err, APL_E_INVALID, "ranks.list is %s, but ranks.count is %u",
+                    o->ranks.list ? "not NULL" : "NULL", o->ranks.count);
+    if (o->ranks.list && o->ranks.rank)
+        return fail(err, APL_E_INVALID, "ranks.rank is %u, but ranks.list says which ranks are served",
+                    o->ranks.rank);
     if (o->ranks.rank && o->ranks.world == 0)
         return fail(err, APL_E_INVALID, "ranks.rank is %u, but ranks.world is 0: set both, or neither",
                     o->ranks.rank);

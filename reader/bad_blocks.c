@@ -14,9 +14,8 @@ void bad_blocks_free(struct bad_blocks *bad)
     free(bad->known);
 }
 
-bool bad_blocks_meet(apl_reader *r, uint32_t index)
+bool bad_blocks_meet(const apl_reader *r, struct bad_blocks *bad, uint32_t index)
 {
-    struct bad_blocks *bad = &r->bad;
     if (!bad->known[index])
         bad->records += windows_block_records(r, index);
     bad->known[index] = 1;

@@ -21,6 +21,6 @@ static inline bool bad_blocks_know(const struct bad_blocks *bad, uint32_t index)
 }
 
 /* A batch meets block `index`: may its rows be left out, of this and of all known ones? */
-bool bad_blocks_meet(apl_reader *r, uint32_t index);
+bool bad_blocks_meet(const apl_reader *r, struct bad_blocks *bad, uint32_t index);
 
 #endif

@@ -7,11 +7,14 @@
 #include "pool.h"
 #include "runs.h"
 
+struct outlet;
+
 enum job_stage { JOB_FREE, JOB_PLANNED, JOB_COLLATING, JOB_DONE };
 
 /* A batch on its way. Its stage is the queue's; the rest is written by who plans, then by who collates it. */
 struct job {
     enum job_stage stage;
+    struct outlet *outlet;    /* of the rank that it is for */
     uint64_t epoch, position; /* of its first delivery in the epoch's order, over all ranks */
     uint64_t end;             /* position of the first delivery after its global batch */
     uint32_t rows;
@@ -19,6 +22,7 @@ struct job {
     uint64_t tokens,
         skip;         /* where they are packed: how many; and those of the first delivery that come before */
     bool more;        /* the last delivery goes on in the next batch, or in that of another rank */
+    bool consumed;    /* its deliveries count as made */
     uint32_t checked; /* so many rows are known to be here */
     uint64_t corrupt; /* records of corrupt blocks that this batch and those before it have met */
     uint32_t

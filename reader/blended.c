@@ -87,7 +87,7 @@ apl_status blended_make(struct worker *w, struct job *job, apl_error *err)
     if (!o->blending.any)
         return APL_OK;
     struct blend_images images = images_of(r, job);
-    struct blend_key key = blend_key(o->plan.seed, job->epoch, job->position, o->rank);
+    struct blend_key key = blend_key(o->plan.seed, job->epoch, job->position, job->outlet->rank);
     struct blend_plan plan = blend_draw(&o->blending.how, key, images.height, images.width);
     if (!blend_apply(&w->last, &plan, &images))
         return fail_nomem(err);

@@ -154,12 +154,12 @@ static void release_had(apl_reader *r, uint32_t index, uint32_t parity)
     struct block_cache *c = &r->cache;
     const struct subset_block *block = &r->subset.block[index];
     const uint32_t *cumulative = delivery_sample(r, parity);
-    if (c->keeps || !tally_is_resumed(&r->tally, c->epoch))
+    if (c->keeps || !tally_is_resumed(&r->outlets[0].tally, c->epoch))
         return;
     for (uint32_t i = 0; i < block->count; i++) {
         uint32_t copies = deliveries_of_record(cumulative, block->first + i, r->options.plan.reuse);
         for (uint32_t copy = 0; copy < copies; copy++)
-            if (tally_had(&r->tally, c->epoch, delivery_number(r, cumulative, index, i, copy)))
+            if (tally_had(&r->outlets[0].tally, c->epoch, delivery_number(r, cumulative, index, i, copy)))
                 slab_release(&c->slab, &(uint32_t){c->blocks[parity][index].slots[i]}, 1);
     }
 }
@@ -247,7 +247,7 @@ void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch)
 static bool is_foreign(const apl_reader *r, const struct plan *plan, uint32_t index)
 {
     const struct reader_options *o = &r->options;
-    return o->plan.lanes > 1 && plan_lane(plan, index) % o->world != o->rank;
+    return o->plan.lanes > 1 && !r->seats[plan_lane(plan, index) % o->world];
 }
 
 /* Takes over a block that has stayed from the epoch before. Its slots may still be read for that one's last batches, and so are
@@ -302,11 +302,11 @@ void cache_announce(apl_reader *r, const struct plan *plan)
 
 /* A delivery that this reader will not make: another rank does, or it has been made before the reader was
  * opened. */
-static void pass(apl_reader *r, uint32_t delivery)
+static void pass(apl_reader *r, uint64_t epoch, uint32_t delivery)
 {
     struct block_cache *c = &r->cache;
     uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
-    struct cached_block *b = &c->blocks[c->epoch & 1][index];
+    struct cached_block *b = &c->blocks[epoch & 1][index];
     if (cached_pass(b, &c->slab, r->subset.block[index].count, member))
         consume(r, b);
     else
@@ -316,7 +316,7 @@ static void pass(apl_reader *r, uint32_t delivery)
 void cache_pass(apl_reader *r, const uint32_t *deliveries, size_t n)
 {
     for (size_t i = 0; !r->cache.keeps && i < n; i++)
-        pass(r, deliveries[i]);
+        pass(r, r->cache.epoch, deliveries[i]);
 }
 
 void cache_hold(apl_reader *r, uint32_t delivery)
@@ -345,11 +345,16 @@ void cache_demand(apl_reader *r, const struct job *job)
     }
 }
 
+/* Deliveries of a batch that it gives back the slots of: a document whose end is in a later batch is released there. */
+static uint32_t ending(const apl_reader *r, const struct job *job)
+{
+    return job->rows - (r->options.pack.row && job->more);
+}
+
 void cache_release(apl_reader *r, const struct job *job, uint32_t *slots)
 {
     struct block_cache *c = &r->cache;
-    /* A document whose end is in a later batch is released there. */
-    uint32_t n = job->rows - (r->options.pack.row && job->more);
+    uint32_t n = ending(r, job);
     if (c->keeps)
         return;
     for (uint32_t k = 0; k < n; k++) {
@@ -359,10 +364,25 @@ void cache_release(apl_reader *r, const struct job *job, uint32_t *slots)
     slab_release(&c->slab, slots, n);
 }
 
-void cache_consume(apl_reader *r, const struct job *job)
+void cache_consume(apl_reader *r, struct job *job)
 {
     struct block_cache *c = &r->cache;
+    job->consumed = true;
     for (uint32_t k = 0; !c->keeps && k < job->rows; k++) {
+        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        consume(r, &c->blocks[job->epoch & 1][index]);
+    }
+}
+
+void cache_forgo(apl_reader *r, const struct job *job)
+{
+    struct block_cache *c = &r->cache;
+    uint32_t n = ending(r, job);
+    if (c->keeps || job->consumed)
+        return;
+    for (uint32_t k = 0; k < n; k++)
+        pass(r, job->epoch, job->deliveries[k]);
+    for (uint32_t k = n; k < job->rows; k++) {
         uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
         consume(r, &c->blocks[job->epoch & 1][index]);
     }

@@ -1,15 +1,17 @@
 /* The calls that are inside a reader: see calls.h. */
 #include "reader.h"
 
-void calls_enter_next(apl_reader *r)
+void calls_enter_next(apl_reader *r, struct outlet *o)
 {
     pthread_mutex_lock(&r->lock);
     r->calls.next++;
+    o->calls++;
 }
 
-void calls_leave_next(apl_reader *r)
+void calls_leave_next(apl_reader *r, struct outlet *o)
 {
     r->calls.next--;
+    o->calls--;
     if (r->calls.closing ||
         r->workers.running == 0) /* where there are no threads, another caller takes over */
         pthread_cond_broadcast(&r->done);

@@ -6,15 +6,17 @@
 
 #include <stdbool.h>
 
+struct outlet;
+
 struct calls {
     unsigned next, next_epoch; /* threads inside apl_reader_next(), and inside apl_reader_next_epoch() */
     bool closing, cancelled;
     bool working; /* one of them is at an action, where the reader has no threads */
 };
 
-/* Around apl_reader_next(): takes the lock, and gives it back. */
-void calls_enter_next(apl_reader *r);
-void calls_leave_next(apl_reader *r);
+/* Around apl_reader_next() for a rank: takes the lock, and gives it back. */
+void calls_enter_next(apl_reader *r, struct outlet *o);
+void calls_leave_next(apl_reader *r, struct outlet *o);
 
 /* Around apl_reader_next_epoch(), likewise. */
 void calls_enter_epoch(apl_reader *r);

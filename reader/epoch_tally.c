@@ -36,9 +36,8 @@ apl_status tally_resume(struct epoch_tally *t, const uint8_t *bits, size_t bytes
     return APL_OK;
 }
 
-void tally_begin(apl_reader *r, uint64_t epoch, uint64_t position)
+void tally_begin(const apl_reader *r, struct epoch_tally *t, uint64_t epoch, uint64_t position)
 {
-    struct epoch_tally *t = &r->tally;
     t->epoch = epoch;
     t->position = t->first = position;
     t->ended = options_end_epoch(&r->options, t->length - position);
@@ -51,10 +50,9 @@ void tally_clear(struct epoch_tally *t)
     t->shared = t->repeated = 0;
 }
 
-void tally_add(apl_reader *r, const struct job *job)
+void tally_add(const apl_reader *r, struct epoch_tally *t, const struct job *job)
 {
     const struct batch_buffer *buffer = job->buffer;
-    struct epoch_tally *t = &r->tally;
     const struct tally *more = &buffer->tally;
     t->tally.delivered += more->delivered;
     t->tally.skipped += more->skipped;

@@ -28,11 +28,11 @@ apl_status tally_resume(struct epoch_tally *t, const uint8_t *bits, size_t bytes
                         uint64_t position, apl_error *err);
 
 /* Begins to hand out an epoch, from this position of it; tally_clear() forgets what was handed out of the one before. */
-void tally_begin(apl_reader *r, uint64_t epoch, uint64_t position);
+void tally_begin(const apl_reader *r, struct epoch_tally *t, uint64_t epoch, uint64_t position);
 void tally_clear(struct epoch_tally *t);
 
 /* A finished batch is handed out. */
-void tally_add(apl_reader *r, const struct job *job);
+void tally_add(const apl_reader *r, struct epoch_tally *t, const struct job *job);
 
 /* What the receipt says. */
 void tally_receipt(const struct epoch_tally *t, apl_receipt *receipt);

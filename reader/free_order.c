@@ -37,10 +37,10 @@ uint32_t free_order_had(const apl_reader *r, uint32_t index)
     uint64_t epoch = r->free_order.epoch;
     const uint32_t *cumulative = delivery_sample(r, epoch);
     uint32_t had = 0, n = delivery_count(r, cumulative, index);
-    if (!tally_is_resumed(&r->tally, epoch))
+    if (!tally_is_resumed(&r->outlets[0].tally, epoch))
         return 0;
     for (uint32_t i = 0, from = delivery_number(r, cumulative, index, 0, 0); i < n; i++)
-        had += tally_had(&r->tally, epoch, from + i);
+        had += tally_had(&r->outlets[0].tally, epoch, from + i);
     return had;
 }
 
@@ -56,7 +56,7 @@ static uint32_t list_deliveries(const apl_reader *r, uint32_t index, uint32_t pa
         uint32_t delivery = (index * r->subset.stride + i) * reuse;
         for (uint32_t copy = 0; copy < copies; copy++) {
             uint32_t number = delivery_number(r, cumulative, index, i, copy);
-            if (tally_had(&r->tally, r->free_order.epoch, number))
+            if (tally_had(&r->outlets[0].tally, r->free_order.epoch, number))
                 continue;
             deliveries[n] = delivery + copy;
             ids[n++] = block->first_id + (block->members ? block->members[i] : i);

@@ -24,18 +24,14 @@
 static void destroy_reader(apl_reader *r)
 {
     workers_free(&r->workers);
-    queue_free(&r->queue);
-    pool_close(r->pool);
+    outlets_free(r);
     cache_free(r);
-    bad_blocks_free(&r->bad);
-    undecodable_free(&r->undecodable);
     planner_free(&r->planner);
     sampler_free(r->options.plan.sampler);
     packing_free(&r->options.pack);
     windows_free(&r->options.windows);
     buckets_free(&r->options.bucket);
     free_order_free(&r->free_order);
-    tally_free(&r->tally);
     subset_close(&r->subset);
     mix_close(r);
     store_release(r->store);
@@ -47,6 +43,19 @@ static void destroy_reader(apl_reader *r)
 }
 
 /* --------------------------------------------------------------------------------------------- opening */
+
+/* Memory for the batches of a rank. */
+static struct pool *make_pool(const apl_reader *r, const size_t *row, const apl_allocator *allocator,
+                              uint64_t bytes)
+{
+    const struct reader_options *o = &r->options;
+    struct pool *pool = pool_new(o->batch_size, r->schema->count, row, allocator, bytes);
+    if (pool)
+        pool_add_pieces(pool, options_pieces(o), o->pack.row ? options_most(o) : 0);
+    for (unsigned i = 0; pool && i < o->part_count; i++)
+        pool_add_part(pool, o->parts[i].field, o->parts[i].part, o->parts[i].row_bytes);
+    return pool;
+}
 
 static apl_status open_memory(apl_reader *r, const apl_allocator *allocator, apl_error *err)
 {
@@ -60,23 +69,20 @@ static apl_status open_memory(apl_reader *r, const apl_allocator *allocator, apl
     uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&o->plan, &r->subset) + packing_bytes(r) +
                      windows_bytes(r) + buckets_bytes(r);
     stats_keep_memory(&r->counters, fixed);
-    r->pool = pool_new(o->batch_size, fields, row, allocator, o->budget > fixed ? o->budget - fixed : 0);
-    if (r->pool)
-        pool_add_pieces(r->pool, options_pieces(o), o->pack.row ? options_most(o) : 0);
-    for (unsigned i = 0; r->pool && i < o->part_count; i++)
-        pool_add_part(r->pool, o->parts[i].field, o->parts[i].part, o->parts[i].row_bytes);
-    return r->pool ? APL_OK : fail_nomem(err);
+    uint64_t left = o->budget > fixed ? o->budget - fixed : 0;
+    for (unsigned i = 0; i < r->outlet_count; i++) {
+        r->outlets[i].pool = make_pool(r, row, allocator, left / r->outlet_count);
+        if (!r->outlets[i].pool)
+            return fail_nomem(err);
+    }
+    return APL_OK;
 }
 
 static apl_status build_parts(apl_reader *r, const apl_allocator *allocator, apl_error *err)
 {
-    const struct reader_options *o = &r->options;
-    unsigned collating = o->consumers ? o->consumers : o->threads ? o->threads : 1;
     TRY(planner_open(r, err));
     TRY(free_order_open(r, err));
-    TRY(queue_open(&r->queue, o->queue_depth + collating, options_most(o), o->free_order, err));
-    TRY(bad_blocks_open(&r->bad, r->subset.blocks, err));
-    TRY(tally_open(&r->tally, plan_length(r->planner.plan), r->planner.length, err));
+    TRY(outlets_open(r, err));
     return open_memory(r, allocator, err);
 }
 
@@ -100,7 +106,8 @@ static apl_status build(apl_reader *r, const apl_reader_options *asked, apl_erro
     TRY(state_identify(r, err));
     TRY(state_resume(r, asked->state, asked->state_size, &epoch, &position, err));
     pthread_mutex_lock(&r->lock); /* nobody is there yet; the functions below expect it */
-    tally_begin(r, epoch, position);
+    for (unsigned i = 0; i < r->outlet_count; i++)
+        tally_begin(r, &r->outlets[i].tally, epoch, position);
     apl_status status = planner_begin(r, epoch, position, err);
     pthread_mutex_unlock(&r->lock);
     return status == APL_OK ? workers_start(r, err) : status;

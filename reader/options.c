@@ -16,6 +16,7 @@
 #define DEFAULT_BINS  64u
 #define DEFAULT_DEPTH 4u
 #define MAX_BATCH     ((size_t)1 << 24)
+#define MAX_SERVED    1024u
 
 /* ----------------------------------------------------------------------------------------------- ranks */
 
@@ -38,25 +39,55 @@ static apl_status from_environment(const char *rank_name, const char *world_name
     return APL_OK;
 }
 
-static apl_status resolve_rank(struct reader_options *o, const apl_reader_options *asked, apl_error *err)
+/* How many ranks there are, and which this process is. */
+static apl_status resolve_world(struct reader_options *o, const apl_ranks *asked, unsigned *rank,
+                                apl_error *err)
 {
     /* Slurm: the number of the step's tasks, which a batch script that runs alone does not have. */
     static const char *const launchers[][2] = {{"RANK", "WORLD_SIZE"},
                                                {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                                {"PMI_RANK", "PMI_SIZE"},
                                                {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
-    o->rank = asked->ranks.rank;
-    o->world = asked->ranks.world;
+    *rank = asked->rank;
+    o->world = asked->world;
     for (size_t i = 0; o->world == 0 && i < sizeof launchers / sizeof *launchers; i++)
-        TRY(from_environment(launchers[i][0], launchers[i][1], &o->rank, &o->world, err));
+        TRY(from_environment(launchers[i][0], launchers[i][1], rank, &o->world, err));
     if (o->world == 0) {
-        o->rank = 0;
+        *rank = 0;
         o->world = 1;
     }
     if (o->world > 1u << 20)
         return fail(err, APL_E_INVALID, "world is %u: at most %u", o->world, 1u << 20);
-    if (o->rank >= o->world)
-        return fail(err, APL_E_INVALID, "rank %u of %u: ranks are 0 to %u", o->rank, o->world, o->world - 1);
+    return APL_OK;
+}
+
+static apl_status check_rank(const struct reader_options *o, unsigned i, apl_error *err)
+{
+    if (o->ranks[i] >= o->world)
+        return fail(err, APL_E_INVALID, "rank %u of %u: ranks are 0 to %u", o->ranks[i], o->world,
+                    o->world - 1);
+    for (unsigned k = 0; k < i; k++)
+        if (o->ranks[k] == o->ranks[i])
+            return fail(err, APL_E_INVALID, "ranks.list has rank %u twice", o->ranks[i]);
+    return APL_OK;
+}
+
+/* The ranks that are served: those listed, or this process's own. */
+static apl_status resolve_ranks(struct reader_options *o, const apl_ranks *asked, apl_error *err)
+{
+    unsigned own;
+    TRY(resolve_world(o, asked, &own, err));
+    unsigned count = asked->list ? asked->count : 1;
+    if (count > MAX_SERVED)
+        return fail(err, APL_E_INVALID, "ranks.count is %u: at most %u", count, MAX_SERVED);
+    o->ranks = malloc(count * sizeof *o->ranks);
+    if (!o->ranks)
+        return fail_nomem(err);
+    o->rank_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        o->ranks[i] = asked->list ? asked->list[i] : own;
+        TRY(check_rank(o, i, err));
+    }
     return APL_OK;
 }
 
@@ -197,7 +228,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     o->timeout_ms = asked->faults.timeout_ms;
     o->on_batch = asked->on_batch;
     o->on_batch_user = asked->on_batch_user;
-    TRY(resolve_rank(o, asked, err));
+    TRY(resolve_ranks(o, &asked->ranks, err));
     TRY(resolve_threads(o, asked, err));
     TRY(resolve_fields(r, asked, err));
     TRY(resolve_transforms(r, asked, err));

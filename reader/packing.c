@@ -128,52 +128,84 @@ bool packing_draw(apl_reader *r, uint64_t n)
 
 /* --------------------------------------------------------------------------------------------- sharing */
 
-/* Tokens from ... to-1 of those that were drawn are a rank's: whole rows, but for the epoch's last. */
-static void find_range(const apl_reader *r, uint64_t n, uint64_t *from, uint64_t *to)
+/* Tokens from ... to-1 of the n that were drawn are a rank's: whole rows, but for the epoch's last. */
+struct token_range {
+    int64_t from, to, n;
+};
+
+static struct token_range find_range(const apl_reader *r, uint64_t rank, uint64_t n)
 {
     const struct reader_options *o = &r->options;
     uint64_t row = o->pack.row, rows = (n + row - 1) / row;
     bool full = n == options_global_batch(o);
-    *from = (full ? (uint64_t)o->rank * o->batch_size : rows * o->rank / o->world) * row;
-    *to = (full ? (uint64_t)(o->rank + 1) * o->batch_size : rows * (o->rank + 1) / o->world) * row;
-    *from = *from < n ? *from : n;
-    *to = *to < n ? *to : n;
+    uint64_t from = (full ? rank * o->batch_size : rows * rank / o->world) * row;
+    uint64_t to = (full ? (rank + 1) * o->batch_size : rows * (rank + 1) / o->world) * row;
+    return (struct token_range){
+        .from = (int64_t)(from < n ? from : n), .to = (int64_t)(to < n ? to : n), .n = (int64_t)n};
 }
 
-/* A delivery is at begin ... end-1 of what was drawn. Does this rank have any of it; of an empty one, its place? */
-static bool is_shared(const struct reader_options *o, int64_t begin, int64_t end, int64_t from, int64_t to,
-                      int64_t n)
+/* A delivery is at begin ... end-1 of what was drawn. Has the rank any of it; of an empty one, its place? */
+static bool is_shared(const struct reader_options *o, unsigned rank, const struct token_range *range,
+                      int64_t begin, int64_t end)
 {
     if (begin == end)
-        return begin < n ? begin >= from && begin < to : o->rank == o->world - 1;
-    return begin < to && end > from;
+        return begin < range->n ? begin >= range->from && begin < range->to : rank == o->world - 1;
+    return begin < range->to && end > range->from;
 }
 
-void packing_share(apl_reader *r, struct job *job, uint64_t position, uint64_t n)
+/* Gives a batch its part of a delivery, if it has any. Returns whether the delivery ends in it. */
+static bool share_delivery(apl_reader *r, struct job *job, uint32_t delivery, struct token_range range,
+                           int64_t begin, int64_t end)
+{
+    if (!is_shared(&r->options, job->outlet->rank, &range, begin, end))
+        return false;
+    if (job->rows == 0)
+        job->skip = begin < range.from ? (uint64_t)(range.from - begin) : 0;
+    job->deliveries[job->rows++] = delivery;
+    if (end <= range.to)
+        return true;
+    job->more = true;
+    cache_hold(r, delivery); /* before it may be passed */
+    return false;
+}
+
+static void begin_shares(apl_reader *r, uint64_t position, uint64_t n)
+{
+    for (unsigned i = 0; i < r->outlet_count; i++) {
+        struct job *job = r->outlets[i].planning;
+        if (!job)
+            continue;
+        struct token_range range = find_range(r, r->outlets[i].rank, n);
+        job->skip = 0;
+        job->more = false;
+        job->tokens = (uint64_t)(range.to - range.from);
+        job->position = position + (uint64_t)range.from;
+    }
+}
+
+/* That of a batch whose share has been begun. */
+static struct token_range range_of(const struct job *job, uint64_t position, uint64_t n)
+{
+    int64_t from = (int64_t)(job->position - position);
+    return (struct token_range){.from = from, .to = from + (int64_t)job->tokens, .n = (int64_t)n};
+}
+
+void packing_share(apl_reader *r, uint64_t position, uint64_t n)
 {
     const struct packed_plan *p = &r->planner.packed;
-    uint64_t from, to;
-    find_range(r, n, &from, &to);
     int64_t begin = -(int64_t)p->skip, end;
-    job->rows = 0;
-    job->skip = 0;
-    job->more = false;
+    begin_shares(r, position, n);
     for (size_t i = 0; i < p->count; i++, begin = end) {
+        bool ends = false;
         end = begin + packing_tokens(r, p->deliveries[i]);
-        bool here = end <= (int64_t)n,
-             mine = is_shared(&r->options, begin, end, (int64_t)from, (int64_t)to, (int64_t)n);
-        if (mine && job->rows == 0)
-            job->skip = begin < (int64_t)from ? from - (uint64_t)begin : 0;
-        if (mine)
-            job->deliveries[job->rows++] = p->deliveries[i];
-        job->more |= mine && end > (int64_t)to;
-        if (mine && end > (int64_t)to)
-            cache_hold(r, p->deliveries[i]); /* before it may be passed */
-        if (here && !(mine && end <= (int64_t)to))
+        for (unsigned k = 0; k < r->outlet_count; k++) {
+            struct job *job = r->outlets[k].planning;
+            if (job)
+                ends |= share_delivery(r, job, p->deliveries[i], range_of(job, position, n), begin, end);
+        }
+        if (end <= (int64_t)n && !ends)
             cache_pass(r, &p->deliveries[i], 1);
     }
-    job->tokens = to - from;
-    job->position = position + from;
 }
 
 void packing_pass(apl_reader *r)

@@ -19,8 +19,9 @@ void packing_begin(apl_reader *r);
 /* Draws the deliveries of the next n tokens, the planner's plan; false: out of memory. Without the lock. */
 bool packing_draw(apl_reader *r, uint64_t n);
 
-/* This rank's share of what was drawn, which begins at this position of the epoch; the rest is passed. With the lock held. */
-void packing_share(apl_reader *r, struct job *job, uint64_t position, uint64_t n);
+/* The shares of what was drawn, which begins at this position of the epoch, of the ranks whose batches are being planned; the rest is
+ * passed. With the lock held. */
+void packing_share(apl_reader *r, uint64_t position, uint64_t n);
 
 /* All of it is passed. With the lock held. */
 void packing_pass(apl_reader *r);

@@ -30,6 +30,8 @@ void planner_free(struct planner *p)
 /* How many deliveries the next global batch of the planned epoch has; 0: the epoch is over. */
 static size_t next_size(const apl_reader *r)
 {
+    if (outlets_epoch(r) > r->planner.epoch) /* all ranks have left it */
+        return 0;
     uint64_t whole = options_global_batch(&r->options), left = r->planner.length - r->planner.position;
     if (options_end_epoch(&r->options, left))
         return 0;
@@ -125,87 +127,146 @@ static void drop_rest(apl_reader *r)
     }
 }
 
-/* This rank's share of a global batch of n deliveries, first..: with lanes every world-th position, so that full rounds bring a rank its own
- * lanes; else a run of them. The rest is passed. */
-static size_t take_share(apl_reader *r, uint64_t position, size_t n, uint32_t *share, uint64_t *first)
+/* Where the run of a rank begins in a global batch of n deliveries. */
+static uint64_t run_begin(const struct reader_options *o, uint64_t rank, size_t n)
 {
-    const struct reader_options *o = &r->options;
-    bool full = n == (size_t)o->world * o->batch_size;
-    size_t from = full ? o->rank * o->batch_size : n * o->rank / o->world, taken = 0;
-    size_t to = full ? from + o->batch_size : n * (o->rank + 1) / o->world;
-    for (size_t k = 0; k < n; k++) {
-        bool mine = o->plan.lanes > 1 ? (position + k) % o->world == o->rank : k >= from && k < to;
-        if (!mine) {
-            cache_pass(r, &r->planner.global_batch[k], 1);
-            continue;
-        }
-        *first = taken ? *first : position + k;
-        share[taken++] = r->planner.global_batch[k];
-    }
-    return taken;
+    return n == (size_t)o->world * o->batch_size ? rank * o->batch_size : n * rank / o->world;
 }
 
-/* This rank's rows of a global batch of `n` tokens; false: the reader has failed. */
-static bool plan_packed(apl_reader *r, struct job *job, size_t n)
+static void take_delivery(struct job *job, uint64_t position, uint32_t delivery)
+{
+    if (job->rows == 0)
+        job->position = position;
+    job->deliveries[job->rows++] = delivery;
+}
+
+/* Deals the n deliveries of the global batch, the first of which is at `position`: with lanes, ranks take them in turns, so that full
+ * rounds bring a rank its own lanes; else each has a run of them. What no rank takes here is passed. */
+static void deal(apl_reader *r, uint64_t position, size_t n)
+{
+    const struct reader_options *o = &r->options;
+    const uint32_t *drawn = r->planner.global_batch;
+    uint64_t rank = 0, end = run_begin(o, 1, n);
+    for (size_t k = 0; k < n; k++) {
+        if (o->plan.lanes > 1)
+            rank = (position + k) % o->world;
+        for (; o->plan.lanes <= 1 && k >= end; rank++)
+            end = run_begin(o, rank + 2, n);
+        struct job *job = outlets_planning(r, rank);
+        if (job)
+            take_delivery(job, position + k, drawn[k]);
+        else
+            cache_pass(r, &drawn[k], 1);
+    }
+}
+
+/* The ranks' rows of a global batch of `n` tokens; false: the reader has failed. */
+static bool plan_packed(apl_reader *r, size_t n)
 {
     uint64_t position = r->planner.position;
     if (!draw_packed(r, n))
         return false;
-    packing_share(r, job, position, n);
+    packing_share(r, position, n);
     return true;
 }
 
-/* This rank's share of a global batch of `n` deliveries; false: the reader has failed, and no batch comes short. */
-static bool plan_deliveries(apl_reader *r, struct job *job, size_t n)
+/* The ranks' shares of a global batch of `n` deliveries; false: the reader has failed, and no batch comes short. */
+static bool plan_deliveries(apl_reader *r, size_t n)
 {
-    bool alone = r->options.world == 1;
+    struct job *alone = r->options.world == 1 ? r->outlets[0].planning : NULL;
     uint64_t position = r->planner.position;
-    job->position = position;
-    size_t drawn = draw_deliveries(r, alone ? job->deliveries : r->planner.global_batch, n);
+    size_t drawn = draw_deliveries(r, alone ? alone->deliveries : r->planner.global_batch, n);
     if (drawn < n)
         return false;
-    job->rows = (uint32_t)(alone ? drawn : take_share(r, position, drawn, job->deliveries, &job->position));
+    if (alone)
+        alone->rows = (uint32_t)drawn;
+    else
+        deal(r, position, n);
     return true;
 }
 
-/* Fills in a job with this rank's share of a global batch of `n` deliveries, or tokens. */
-static void plan_job(apl_reader *r, struct job *job, struct batch_buffer *buffer, size_t n)
-{
-    job->epoch = r->planner.epoch;
-    if (!(r->options.pack.row ? plan_packed(r, job, n) : plan_deliveries(r, job, n))) { /* out of memory */
-        pool_give(buffer);
-        return;
-    }
-    job->end = r->planner.position;
-    job->checked = 0;
-    job->undecodable = 0;
-    job->status = APL_OK;
-    job->buffer = buffer;
-    cache_demand(r, job);
-    queue_push(&r->queue);
-}
-
-/* A buffer for a batch; without the lock, since the caller's allocator may take its time. */
-static struct batch_buffer *take_buffer(apl_reader *r)
+/* Memory for the batch of a rank; without the lock, since the caller's allocator may take its time. */
+static bool take_buffer(apl_reader *r, struct outlet *o)
 {
     pthread_mutex_unlock(&r->lock);
     const apl_reader *before = inside_callback_begin(r);
-    struct batch_buffer *buffer = pool_take(r->pool);
+    struct batch_buffer *buffer = pool_take(o->pool);
     inside_callback_end(before);
     pthread_mutex_lock(&r->lock);
-    if (!buffer && pool_is_bare(r->pool))
+    o->starved = !buffer;
+    if (!buffer && pool_is_bare(o->pool))
         failure_nomem(r);
-    return buffer;
+    if (!buffer)
+        return false;
+    o->planning = queue_next_free(&o->queue);
+    o->planning->buffer = buffer;
+    return true;
+}
+
+static void give_buffers(apl_reader *r)
+{
+    for (unsigned i = 0; i < r->outlet_count; i++) {
+        struct job *job = r->outlets[i].planning;
+        if (!job)
+            continue;
+        pool_give(job->buffer);
+        job->buffer = NULL;
+        r->outlets[i].planning = NULL;
+    }
+}
+
+/* Begins a batch for each rank that takes part; false: there is no memory for all of them, and so for none. */
+static bool take_buffers(apl_reader *r)
+{
+    for (unsigned i = 0; i < r->outlet_count; i++) {
+        if (!outlet_takes_part(r, &r->outlets[i]) || take_buffer(r, &r->outlets[i]))
+            continue;
+        give_buffers(r);
+        return false;
+    }
+    return true;
+}
+
+static void prepare(const apl_reader *r, struct outlet *o)
+{
+    struct job *job = o->planning;
+    job->outlet = o;
+    job->epoch = r->planner.epoch;
+    job->position = r->planner.position;
+    job->rows = job->checked = job->undecodable = 0;
+    job->consumed = false;
+    job->status = APL_OK;
+}
+
+/* Fills in the batches that have been begun with their shares of a global batch of `n` deliveries, or tokens. */
+static void plan_jobs(apl_reader *r, size_t n)
+{
+    for (unsigned i = 0; i < r->outlet_count; i++)
+        if (r->outlets[i].planning)
+            prepare(r, &r->outlets[i]);
+    if (!(r->options.pack.row ? plan_packed(r, n) : plan_deliveries(r, n))) { /* out of memory */
+        give_buffers(r);
+        return;
+    }
+    for (unsigned i = 0; i < r->outlet_count; i++) {
+        struct outlet *o = &r->outlets[i];
+        if (!o->planning)
+            continue;
+        o->planning->end = r->planner.position;
+        cache_demand(r, o->planning);
+        queue_push(&o->queue);
+        o->planning = NULL;
+    }
 }
 
 /* Is there something to plan, of n deliveries, or (n is 0) an epoch to begin? */
 static bool may_plan(apl_reader *r, size_t n)
 {
-    if (r->planner.busy || queue_is_full(&r->queue) || failure_is(&r->failure))
+    if (r->planner.busy || !outlets_have_places(r) || failure_is(&r->failure))
         return false;
     /* At most one epoch ahead: two epochs' blocks are kept apart by parity. A block of the epoch before the planned one that is
      * still being loaded (perhaps one that nobody waits for, where epochs end before they begin) has the place of the next. */
-    if (n == 0 && (planner_is_ahead(&r->planner, r->tally.epoch) || cache_loads_late(r)))
+    if (n == 0 && (planner_is_ahead(&r->planner, outlets_behind(r)) || cache_loads_late(r)))
         return false;
     return free_order_stands(r, n ? n : 1);
 }
@@ -225,18 +286,17 @@ bool planner_act(apl_reader *r)
     size_t n = next_size(r);
     if (!may_plan(r, n))
         return false;
-    bool room = n == 0 || pool_can_take(r->pool);
-    struct batch_buffer *buffer = NULL;
+    bool room = n == 0 || outlets_have_memory(r), begun = false;
     r->planner.busy = true;
     activity_enter(r);
-    if (n && room && (buffer = take_buffer(r)))
-        plan_job(r, queue_next_free(&r->queue), buffer, n);
+    if (n && room && (begun = take_buffers(r)))
+        plan_jobs(r, n);
     else if (n == 0)
         turn_epoch(r);
     activity_leave(r);
     r->planner.busy = false;
-    if (n && !buffer) { /* a caller that waits may have to be told that all are lent */
-        if (queue_is_empty(&r->queue))
+    if (n && !begun) { /* a caller that waits may have to be told that all are lent */
+        if (outlets_any_waits_in_vain(r))
             pthread_cond_broadcast(&r->done);
         return room; /* then the lock was let go of meanwhile: look again before waiting, or a wake-up is missed */
     }

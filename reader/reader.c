@@ -28,58 +28,68 @@ static void count_batch(apl_reader *r, const struct batch_buffer *buffer)
     stats_count_batch(&r->counters, buffer->tally.delivered, bytes);
 }
 
-static apl_status hand_out(apl_reader *r, struct job *job, apl_batch **batch, apl_error *err)
+static apl_status hand_out(apl_reader *r, struct outlet *o, struct job *job, apl_batch **batch,
+                           apl_error *err)
 {
     if (job->status != APL_OK) { /* the batch stays where it is, and so does the error */
         *err = job->error;
         return job->status;
     }
     TRY(undecodable_meet(r, job, err));
-    tally_add(r, job);
+    tally_add(r, &o->tally, job);
     count_batch(r, job->buffer);
     pool_lend(job->buffer);
-    *batch = &queue_pop(&r->queue)->batch;
+    *batch = &queue_pop(&o->queue)->batch;
     pthread_cond_broadcast(&r->work);
     if (r->calls.next > 1)
         pthread_cond_broadcast(&r->done); /* the epoch may be over for them, or all batches lent */
     return APL_OK;
 }
 
-/* Nothing can come any more until the caller releases a batch. */
-static bool all_lent(apl_reader *r)
+/* Nothing can come any more until the rank's callers release a batch. */
+static bool all_lent(const apl_reader *r, const struct outlet *o)
 {
-    return queue_is_empty(&r->queue) && planner_is_idle(&r->planner, r->tally.epoch) &&
-           pool_lent(r->pool) > 0 && !pool_can_take(r->pool);
+    return queue_is_empty(&o->queue) && planner_is_idle(&r->planner, o->tally.epoch) &&
+           pool_lent(o->pool) > 0 && !pool_can_take(o->pool);
 }
 
-/* Names what the next batch waits for: a value of a block, on_batch(), or a block. Callers know how long they have waited. */
-static apl_status timed_out(apl_reader *r, apl_error *err)
+/* Names what the next batch waits for: another rank, a value of a block, on_batch(), or a block. Callers know how long they have
+ * waited. */
+static apl_status timed_out(apl_reader *r, const struct outlet *o, apl_error *err)
 {
     uint32_t index;
-    bool reading = workers_are_reading(r, &index);
+    TRY(outlet_held_up(r, o, err));
+    bool reading = workers_are_reading(r, &o->queue, &index);
     if (!reading && r->options.on_batch &&
-        queue_is_collating(&r->queue)) /* the rest of collating it takes no time */
+        queue_is_collating(&o->queue)) /* the rest of collating it takes no time */
         return fail(err, APL_E_TIMEOUT, "no batch came in time: on_batch() has not returned");
     fail(err, APL_E_TIMEOUT, "no batch came in time");
-    if (!reading && !schedule_waits_for(r, &index))
+    if (!reading && !schedule_waits_for(r, o, &index))
         return APL_E_TIMEOUT;
     return mix_name_block(r, index, APL_E_TIMEOUT, err);
 }
 
-static apl_status wait_done(apl_reader *r, uint64_t deadline, apl_error *err)
+/* How long a call waits; 0: for as long as it takes. For another rank nobody waits that long. */
+static uint64_t deadline_of(const apl_reader *r)
 {
-    if (deadline == 0) {
+    unsigned ms = r->options.timeout_ms ? r->options.timeout_ms : r->outlet_count > 1 ? RANK_PATIENCE_MS : 0;
+    return ms ? now_ns() + ms * (uint64_t)1000000 : 0;
+}
+
+static apl_status wait_done(apl_reader *r, const struct outlet *o, uint64_t *deadline, apl_error *err)
+{
+    if (*deadline == 0) {
         pthread_cond_wait(&r->done, &r->lock);
         return APL_OK;
     }
-    struct timespec until = {.tv_sec = (time_t)(deadline / 1000000000u),
-                             .tv_nsec = (long)(deadline % 1000000000u)};
-    return pthread_cond_timedwait(&r->done, &r->lock, &until) == ETIMEDOUT ? timed_out(r, err) : APL_OK;
-}
-
-static uint64_t deadline_of(const apl_reader *r)
-{
-    return r->options.timeout_ms ? now_ns() + r->options.timeout_ms * (uint64_t)1000000 : 0;
+    struct timespec until = {.tv_sec = (time_t)(*deadline / 1000000000u),
+                             .tv_nsec = (long)(*deadline % 1000000000u)};
+    if (pthread_cond_timedwait(&r->done, &r->lock, &until) != ETIMEDOUT)
+        return APL_OK;
+    if (r->options.timeout_ms)
+        return timed_out(r, o, err);
+    *deadline = deadline_of(r);
+    return outlet_held_up(r, o, err);
 }
 
 /* Where there are no threads, a caller does one action of what is to be done. */
@@ -94,47 +104,72 @@ static bool work(apl_reader *r)
     return worked;
 }
 
-/* Waits for the next batch; with the lock held. */
-static apl_status next(apl_reader *r, apl_batch **batch, apl_error *err)
+/* Waits for the next batch of a rank; with the lock held. */
+static apl_status next(apl_reader *r, struct outlet *o, apl_batch **batch, apl_error *err)
 {
     uint64_t deadline = deadline_of(r);
     for (;;) {
         TRY(calls_check(&r->calls, true, err));
-        if (r->tally.ended)
+        if (o->tally.ended)
             return APL_END;
-        struct job *job = queue_finished(&r->queue, r->tally.epoch);
+        struct job *job = queue_finished(&o->queue, o->tally.epoch);
         if (job)
-            return hand_out(r, job, batch, err);
+            return hand_out(r, o, job, batch, err);
         TRY(failure_tell(&r->failure, err));
         /* Asked before the work, since batches are released without the lock: if one is after the work found none to fill,
          * there would be nobody to wake a reader without threads. */
-        bool lent = all_lent(r);
+        bool lent = all_lent(r, o);
         if (work(r) || failure_is(&r->failure))
             continue;
         if (lent)
             return fail(err, APL_E_LENT,
                         "%u batches have not been released, and the memory budget allows no more",
-                        pool_lent(r->pool));
-        if (queue_is_empty(&r->queue))
+                        pool_lent(o->pool));
+        if (queue_is_empty(&o->queue))
             pthread_cond_broadcast(
                 &r->work); /* batches are released without the lock: there may be one to fill */
-        TRY(wait_done(r, deadline, err));
+        TRY(wait_done(r, o, &deadline, err));
     }
+}
+
+/* By a caller that is inside. */
+static apl_status next_of(apl_reader *r, struct outlet *o, apl_batch **batch, apl_error *err)
+{
+    uint64_t begin = now_ns();
+    calls_enter_next(r, o);
+    apl_status status = next(r, o, batch, err);
+    if (status == APL_OK || status == APL_E_TIMEOUT)
+        stats_count_wait(&r->counters, now_ns() - begin);
+    calls_leave_next(r, o);
+    return status;
 }
 
 apl_status apl_reader_next(apl_reader *r, apl_batch **batch, apl_error *err)
 {
+    struct outlet *o;
     apl_error own;
     err = err ? err : &own;
     if (!batch)
         return fail(err, APL_E_INVALID, "apl_reader_next: batch is NULL");
     TRY(enter_to_wait(r, err));
-    uint64_t begin = now_ns();
-    calls_enter_next(r);
-    apl_status status = next(r, batch, err);
-    if (status == APL_OK || status == APL_E_TIMEOUT)
-        stats_count_wait(&r->counters, now_ns() - begin);
-    calls_leave_next(r);
+    apl_status status = outlet_only(r, &o, err);
+    if (status == APL_OK)
+        status = next_of(r, o, batch, err);
+    reader_leave(r);
+    return status;
+}
+
+apl_status apl_reader_next_of(apl_reader *r, unsigned rank, apl_batch **batch, apl_error *err)
+{
+    struct outlet *o;
+    apl_error own;
+    err = err ? err : &own;
+    if (!batch)
+        return fail(err, APL_E_INVALID, "apl_reader_next_of: batch is NULL");
+    TRY(enter_to_wait(r, err));
+    apl_status status = outlet_find(r, rank, &o, err);
+    if (status == APL_OK)
+        status = next_of(r, o, batch, err);
     reader_leave(r);
     return status;
 }
@@ -142,7 +177,7 @@ apl_status apl_reader_next(apl_reader *r, apl_batch **batch, apl_error *err)
 /* ---------------------------------------------------------------------------------------------- epochs */
 
 /* Waits until no thread is at work, and lets none begin; as patient as apl_reader_next(). */
-static apl_status quiet(apl_reader *r, apl_error *err)
+static apl_status quiet(apl_reader *r, const struct outlet *o, apl_error *err)
 {
     uint64_t deadline = deadline_of(r);
     apl_status status = APL_OK;
@@ -150,49 +185,87 @@ static apl_status quiet(apl_reader *r, apl_error *err)
     while (!activity_is_quiet(&r->activity) && status == APL_OK) {
         status = calls_check(&r->calls, true, err);
         if (status == APL_OK)
-            status = wait_done(r, deadline, err);
+            status = wait_done(r, o, &deadline, err);
     }
     if (status != APL_OK)
         activity_resume(r);
     return status;
 }
 
-/* Gives up what is left of the epoch; with the lock held. */
-static apl_status skip_rest(apl_reader *r, apl_error *err)
+/* Gives up what is left of the epoch that is planned, for all ranks; with the lock held. */
+static apl_status skip_rest(apl_reader *r, struct outlet *o, apl_error *err)
 {
-    TRY(quiet(r, err));
+    TRY(quiet(r, o, err));
     schedule_clear(r);
-    tally_begin(r, r->tally.epoch + 1, 0);
-    apl_status status = planner_begin(r, r->tally.epoch, 0, err);
+    tally_begin(r, &o->tally, o->tally.epoch + 1, 0);
+    apl_status status = planner_begin(r, outlets_epoch(r), 0, err);
     activity_resume(r);
     return status;
 }
 
-static apl_status next_epoch(apl_reader *r, apl_error *err)
+/* Is this the last rank that has anything to take of the epoch that is planned? */
+static bool is_last_to_leave(const apl_reader *r, const struct outlet *o)
+{
+    for (unsigned i = 0; i < r->outlet_count; i++)
+        if (&r->outlets[i] != o && r->outlets[i].tally.epoch <= o->tally.epoch)
+            return false;
+    return r->outlet_count == 1 || r->planner.epoch == o->tally.epoch;
+}
+
+static apl_status next_epoch(apl_reader *r, struct outlet *o, apl_error *err)
 {
     apl_status status = APL_OK;
-    uint64_t before = r->tally.epoch;
+    struct epoch_tally *t = &o->tally;
+    uint64_t before = t->epoch;
     TRY(calls_check(&r->calls, false, err));
-    if (r->calls.next > 0)
+    if (o->calls > 0)
         return fail(err, APL_E_INVALID, "apl_reader_next_epoch: a thread is inside apl_reader_next()");
-    if (r->tally.ended && (planner_is_ahead(&r->planner, before) || queue_is_empty(&r->queue)))
-        tally_begin(r, before + 1, 0);
+    bool whole = t->ended && (planner_is_ahead(&r->planner, before) || queue_is_empty(&o->queue));
+    if (!whole && is_last_to_leave(r, o))
+        status = skip_rest(r, o, err);
     else
-        status = skip_rest(r, err);
-    if (r->tally.epoch != before)
-        tally_clear(&r->tally);
+        tally_begin(r, t, before + 1, 0);
+    if (t->epoch != before)
+        tally_clear(t);
+    outlet_drop_stale(r, o);
     pthread_cond_broadcast(&r->work);
+    if (r->outlet_count > 1)
+        pthread_cond_broadcast(
+            &r->done); /* callers for other ranks may have waited for this one, and work themselves */
+    return status;
+}
+
+/* By a caller that is inside. */
+static apl_status next_epoch_of(apl_reader *r, struct outlet *o, apl_error *err)
+{
+    calls_enter_epoch(r);
+    apl_status status = next_epoch(r, o, err);
+    calls_leave_epoch(r);
     return status;
 }
 
 apl_status apl_reader_next_epoch(apl_reader *r, apl_error *err)
 {
+    struct outlet *o;
     apl_error own;
     err = err ? err : &own;
     TRY(enter_to_wait(r, err));
-    calls_enter_epoch(r);
-    apl_status status = next_epoch(r, err);
-    calls_leave_epoch(r);
+    apl_status status = outlet_only(r, &o, err);
+    if (status == APL_OK)
+        status = next_epoch_of(r, o, err);
+    reader_leave(r);
+    return status;
+}
+
+apl_status apl_reader_next_epoch_of(apl_reader *r, unsigned rank, apl_error *err)
+{
+    struct outlet *o;
+    apl_error own;
+    err = err ? err : &own;
+    TRY(enter_to_wait(r, err));
+    apl_status status = outlet_find(r, rank, &o, err);
+    if (status == APL_OK)
+        status = next_epoch_of(r, o, err);
     reader_leave(r);
     return status;
 }
@@ -200,17 +273,34 @@ apl_status apl_reader_next_epoch(apl_reader *r, apl_error *err)
 /* ---------------------------------------------------------------------------------------- short calls */
 
 /* In a child too: then without the lock, which a thread that is not here may hold for ever. */
+static uint64_t epoch_of(apl_reader *r, const struct outlet *o)
+{
+    bool own = r->pid == (int)getpid();
+    if (own)
+        pthread_mutex_lock(&r->lock);
+    uint64_t epoch = o ? o->tally.epoch : outlets_epoch(r);
+    if (own)
+        pthread_mutex_unlock(&r->lock);
+    return epoch;
+}
+
 uint64_t apl_reader_epoch(apl_reader *r)
 {
     struct handle *handle = handles_hold(r);
     if (!handle)
         return 0;
-    bool own = r->pid == (int)getpid();
-    if (own)
-        pthread_mutex_lock(&r->lock);
-    uint64_t epoch = r->tally.epoch;
-    if (own)
-        pthread_mutex_unlock(&r->lock);
+    uint64_t epoch = epoch_of(r, NULL);
+    handles_drop(handle);
+    return epoch;
+}
+
+uint64_t apl_reader_epoch_of(apl_reader *r, unsigned rank)
+{
+    struct outlet *o;
+    struct handle *handle = handles_hold(r);
+    if (!handle)
+        return 0;
+    uint64_t epoch = outlet_find(r, rank, &o, NULL) == APL_OK ? epoch_of(r, o) : 0;
     handles_drop(handle);
     return epoch;
 }
@@ -220,7 +310,7 @@ uint64_t apl_reader_batches(apl_reader *r)
     struct handle *handle = handles_hold(r);
     if (!handle)
         return 0;
-    uint64_t whole = options_global_batch(&r->options), length = r->tally.length;
+    uint64_t whole = options_global_batch(&r->options), length = r->outlets[0].tally.length;
     uint64_t batches = r->options.drop_last ? length / whole : (length + whole - 1) / whole;
     handles_drop(handle);
     return batches;

@@ -8,21 +8,17 @@
 
 #include "activity.h"
 #include "assemble.h"
-#include "bad_blocks.h"
 #include "batch.h"
-#include "batch_queue.h"
 #include "block_cache.h"
 #include "calls.h"
-#include "epoch_tally.h"
 #include "failure.h"
 #include "free_order.h"
 #include "hash.h"
+#include "outlet.h"
 #include "parallel.h"
 #include "planner.h"
-#include "pool.h"
 #include "runs.h"
 #include "stats.h"
-#include "undecodable.h"
 #include "workers.h"
 
 /* How the values of a field of varying shape become an array. */
@@ -112,7 +108,8 @@ struct reader_options {
     bool fill;   /* free order draws nothing before all of the split stands */
     uint64_t first_epoch, budget, skip_corrupt;
     uint32_t spare_slots; /* that the budget leaves over: for blocks that the next epoch needs first */
-    unsigned threads, loaders, consumers, queue_depth, rank, world, timeout_ms;
+    unsigned threads, loaders, consumers, queue_depth, world, timeout_ms;
+    unsigned *ranks, rank_count; /* that are served */
     unsigned transform_count;
     apl_transform transforms[APL_MAX_FIELDS]; /* of each field; size 0: none */
     struct follow follows[APL_MAX_FIELDS];
@@ -194,11 +191,10 @@ struct apl_reader {
     struct planner planner;
     struct free_order free_order;
     struct block_cache cache;
-    struct bad_blocks bad;
-    struct undecodable undecodable;
-    struct batch_queue queue;
-    struct pool *pool;
-    struct epoch_tally tally;
+    struct outlet *outlets; /* of each rank that is served */
+    unsigned outlet_count;
+    uint32_t
+        *seats; /* of each rank of the world, the number of its outlet, from 1; 0: it is served elsewhere */
     struct reader_counters counters;
 };
 

@@ -105,11 +105,14 @@ bool runs_help_first(struct worker *w)
 
 bool runs_help_any(struct worker *w)
 {
-    const struct batch_queue *q = &w->reader->queue;
-    for (uint64_t i = 0; i < queue_length(q); i++)
-        if (has_runs(queue_at(q, i))) {
-            help(w, queue_at(q, i));
-            return true;
+    const apl_reader *r = w->reader;
+    for (unsigned k = 0; k < r->outlet_count; k++)
+        for (uint64_t i = 0; i < queue_length(&r->outlets[k].queue); i++) {
+            struct job *job = queue_at(&r->outlets[k].queue, i);
+            if (has_runs(job)) {
+                help(w, job);
+                return true;
+            }
         }
     return false;
 }
@@ -119,13 +122,14 @@ bool runs_help_any(struct worker *w)
 static void open_runs(apl_reader *r, struct job *job, const struct run_work *work)
 {
     struct runs *runs = &job->runs;
+    const struct epoch_tally *t = &job->outlet->tally;
     pthread_mutex_lock(&r->lock);
     runs->work = work;
     runs->rows = (uint32_t)job->buffer->batch.rows;
     runs->status = APL_OK;
     runs->open = true;
     atomic_store_explicit(&runs->next, 0, memory_order_relaxed);
-    if (queue_at(&r->queue, 0) == job && job->epoch == r->tally.epoch && r->tally.position == r->tally.first)
+    if (queue_at(&job->outlet->queue, 0) == job && job->epoch == t->epoch && t->position == t->first)
         atomic_store_explicit(&r->help.first, job, memory_order_relaxed);
     if (r->help.idle)
         pthread_cond_broadcast(&r->work);

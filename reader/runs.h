@@ -50,7 +50,7 @@ struct runs {
 struct help {
     pthread_cond_t left; /* the last helper of a batch has gone */
     unsigned idle;       /* threads that wait for something to do */
-    /* The job that comes before all others: the epoch's first batch, while there are runs of it. NULL: there is none. */
+    /* The job that comes before all others: the epoch's first batch (of several ranks', any), while there are runs of it. NULL: there is none. */
     _Atomic(struct job *) first;
 };
 

@@ -48,7 +48,7 @@ static bool act_load(struct worker *w)
 static bool tolerated(apl_reader *r, struct job *job, uint32_t index)
 {
     const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
-    if (bad_blocks_meet(r, index))
+    if (job_is_stale(job) || bad_blocks_meet(r, &job->outlet->bad, index))
         return true;
     job->status = APL_E_CORRUPT;
     if (b->error)
@@ -60,10 +60,11 @@ static bool tolerated(apl_reader *r, struct job *job, uint32_t index)
 
 /* Have all batches before this one all that they need, or an error? Bad blocks count in the order of batches, so that in
  * strict order the limit is exceeded at the same place whoever loads. */
-static bool is_first_unchecked(const apl_reader *r, const struct job *job)
+static bool is_first_unchecked(const struct job *job)
 {
-    for (uint64_t i = 0; queue_at(&r->queue, i) != job; i++) {
-        const struct job *before = queue_at(&r->queue, i);
+    const struct batch_queue *queue = &job->outlet->queue;
+    for (uint64_t i = 0; queue_at(queue, i) != job; i++) {
+        const struct job *before = queue_at(queue, i);
         if (before->stage == JOB_PLANNED && before->checked < before->rows)
             return false;
     }
@@ -73,7 +74,8 @@ static bool is_first_unchecked(const apl_reader *r, const struct job *job)
 /* Are all blocks of a batch there? Also if it cannot be collated for one that never will. */
 static bool is_ready(apl_reader *r, struct job *job)
 {
-    job->corrupt = r->bad.records;
+    const struct bad_blocks *bad = &job->outlet->bad;
+    job->corrupt = bad->records;
     if (cache_is_whole(r))
         return true;
     for (; job->checked < job->rows; job->checked++) {
@@ -81,19 +83,19 @@ static bool is_ready(apl_reader *r, struct job *job)
         const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
         if (b->stage != BLOCK_IN && b->stage != BLOCK_BAD)
             return false;
-        if (b->stage == BLOCK_BAD && !bad_blocks_know(&r->bad, index) && !is_first_unchecked(r, job))
+        if (b->stage == BLOCK_BAD && !bad_blocks_know(bad, index) && !is_first_unchecked(job))
             return false;
         if (b->stage == BLOCK_BAD && !tolerated(r, job, index))
             return true;
-        job->corrupt = r->bad.records;
+        job->corrupt = bad->records;
     }
     return true;
 }
 
 /* The block that the batch to come waits for: that of its first row that is not here, or any that is being loaded. */
-bool schedule_waits_for(apl_reader *r, uint32_t *index)
+bool schedule_waits_for(apl_reader *r, const struct outlet *o, uint32_t *index)
 {
-    struct job *job = queue_is_empty(&r->queue) ? NULL : queue_at(&r->queue, 0);
+    struct job *job = queue_is_empty(&o->queue) ? NULL : queue_at(&o->queue, 0);
     if (job && job->stage == JOB_PLANNED && !is_ready(r, job)) {
         uint32_t member, copy;
         *index = delivery_block(r, job->deliveries[job->checked], &member, &copy);
@@ -102,40 +104,51 @@ bool schedule_waits_for(apl_reader *r, uint32_t *index)
     return cache_finds_loading(r, index);
 }
 
+/* Of all ranks, what the rank takes soonest. */
 static struct job *ready_job(apl_reader *r)
 {
-    for (uint64_t i = 0; i < queue_length(&r->queue); i++) {
-        struct job *job = queue_at(&r->queue, i);
-        if (job->stage == JOB_PLANNED && is_ready(r, job))
-            return job;
+    bool more = true;
+    for (uint64_t i = 0; more; i++) {
+        more = false;
+        for (unsigned k = 0; k < r->outlet_count; k++) {
+            const struct batch_queue *queue = &r->outlets[k].queue;
+            if (i >= queue_length(queue))
+                continue;
+            struct job *job = queue_at(queue, i);
+            if (job->stage == JOB_PLANNED && is_ready(r, job))
+                return job;
+            more = true;
+        }
     }
     return NULL;
 }
 
-static apl_status collate_job(struct worker *w, struct job *job)
+/* stale: the rank has left the epoch, and nobody will see the batch. */
+static apl_status collate_job(struct worker *w, struct job *job, bool stale)
 {
     const struct reader_options *o = &w->reader->options;
-    TRY(collate_batch(w, job, &job->error));
+    apl_status status = stale ? APL_OK : collate_batch(w, job, &job->error);
     cache_release(w->reader, job, w->slots);
-    if (o->on_batch) {
+    if (o->on_batch && !stale && status == APL_OK) {
         const apl_reader *before = inside_callback_begin(w->reader);
         o->on_batch(o->on_batch_user, &job->buffer->batch);
         inside_callback_end(before);
     }
-    return APL_OK;
+    return status;
 }
 
 /* Collates a batch, without the lock. */
 static void collate(struct worker *w, struct job *job)
 {
     apl_reader *r = w->reader;
+    bool stale = job_is_stale(job);
     queue_begin(job);
     w->at = job;
     activity_enter(r);
     pthread_mutex_unlock(&r->lock);
     w->bytes_read = 0;
     uint64_t begin = now_ns();
-    apl_status status = collate_job(w, job);
+    apl_status status = collate_job(w, job, stale);
     uint64_t end = now_ns();
     pthread_mutex_lock(&r->lock);
     activity_leave(r);
@@ -155,6 +168,7 @@ static bool act_collate(struct worker *w)
     if (job->status == APL_OK)
         collate(w, job);
     queue_finish(r, job);
+    outlet_drop_stale(r, job->outlet);
     if (cache_evicts(&r->cache))
         pthread_cond_broadcast(&r->work); /* there is room again */
     return true;
@@ -172,6 +186,7 @@ bool schedule_act(struct worker *w)
 
 void schedule_clear(apl_reader *r)
 {
-    queue_clear(&r->queue);
+    for (unsigned i = 0; i < r->outlet_count; i++)
+        queue_clear(&r->outlets[i].queue);
     cache_clear(r);
 }

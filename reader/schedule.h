@@ -14,7 +14,7 @@ bool schedule_act(struct worker *w);
 /* Drops all that is planned and loaded and not kept; only while no thread is at work. */
 void schedule_clear(apl_reader *r);
 
-/* Which block (its place in the subset) the next batch waits for; false: for none. */
-bool schedule_waits_for(apl_reader *r, uint32_t *index);
+/* Which block (its place in the subset) the next batch of a rank waits for; false: for none. */
+bool schedule_waits_for(apl_reader *r, const struct outlet *o, uint32_t *index);
 
 #endif

@@ -93,10 +93,10 @@ static uint64_t checksum(const uint8_t *state, size_t size)
 
 static size_t state_bytes(const apl_reader *r)
 {
-    return APL_STATE_BYTES + (r->options.free_order ? (size_t)(r->tally.length + 7) / 8 : 0);
+    return APL_STATE_BYTES + (r->options.free_order ? (size_t)(r->outlets[0].tally.length + 7) / 8 : 0);
 }
 
-static apl_status save(apl_reader *r, void *state, size_t *size, apl_error *err)
+static apl_status save(apl_reader *r, const struct epoch_tally *t, void *state, size_t *size, apl_error *err)
 {
     size_t room = *size, needed = state_bytes(r);
     *size = needed;
@@ -112,10 +112,10 @@ static apl_status save(apl_reader *r, void *state, size_t *size, apl_error *err)
     store_le(p + 48, r->identity.order.high, 8);
     store_le(p + 56, r->options.plan.seed, 8);
     pthread_mutex_lock(&r->lock);
-    store_le(p + 64, r->tally.epoch, 8);
-    store_le(p + 72, r->tally.position, 8);
+    store_le(p + 64, t->epoch, 8);
+    store_le(p + 72, t->position, 8);
     if (r->options.free_order)
-        memcpy(p + APL_STATE_BYTES, r->tally.delivered, needed - APL_STATE_BYTES);
+        memcpy(p + APL_STATE_BYTES, t->delivered, needed - APL_STATE_BYTES);
     pthread_mutex_unlock(&r->lock);
     store_le(p + 80, needed, 8);
     store_le(p + 88, checksum(p, needed), 8);
@@ -124,10 +124,26 @@ static apl_status save(apl_reader *r, void *state, size_t *size, apl_error *err)
 
 apl_status apl_reader_state(apl_reader *r, void *state, size_t *size, apl_error *err)
 {
+    struct outlet *o;
     if (!r || !size)
         return fail(err, APL_E_INVALID, "apl_reader_state: reader or size is NULL");
     TRY(reader_enter(r, err));
-    apl_status status = save(r, state, size, err);
+    apl_status status = outlet_only(r, &o, err);
+    if (status == APL_OK)
+        status = save(r, &o->tally, state, size, err);
+    reader_leave(r);
+    return status;
+}
+
+apl_status apl_reader_state_of(apl_reader *r, unsigned rank, void *state, size_t *size, apl_error *err)
+{
+    struct outlet *o;
+    if (!r || !size)
+        return fail(err, APL_E_INVALID, "apl_reader_state_of: reader or size is NULL");
+    TRY(reader_enter(r, err));
+    apl_status status = outlet_find(r, rank, &o, err);
+    if (status == APL_OK)
+        status = save(r, &o->tally, state, size, err);
     reader_leave(r);
     return status;
 }
@@ -199,23 +215,45 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
     *position = load_le(p + 72, 8);
     if (*epoch > LAST_EPOCH)
         return fail(err, APL_E_INVALID, "the state is of an epoch that cannot be");
-    if (*position > r->tally.length)
+    if (*position > r->outlets[0].tally.length)
         return fail(err, APL_E_INVALID, "the state is past the end of its epoch");
-    return r->options.free_order
-               ? tally_resume(&r->tally, p + APL_STATE_BYTES, size - APL_STATE_BYTES, *epoch, *position, err)
-               : APL_OK;
+    return r->options.free_order ? tally_resume(&r->outlets[0].tally, p + APL_STATE_BYTES,
+                                                size - APL_STATE_BYTES, *epoch, *position, err)
+                                 : APL_OK;
+}
+
+static void give_receipt(apl_reader *r, const struct outlet *o, apl_receipt *receipt, size_t size)
+{
+    apl_receipt now;
+    pthread_mutex_lock(&r->lock);
+    tally_receipt(&o->tally, &now);
+    pthread_mutex_unlock(&r->lock);
+    options_give(receipt, size, &now, sizeof now);
 }
 
 apl_status apl_reader_receipt(apl_reader *r, apl_receipt *receipt, size_t size, apl_error *err)
 {
+    struct outlet *o;
     if (!r || !receipt || size == 0)
         return fail(err, APL_E_INVALID, "apl_reader_receipt: reader or receipt is NULL, or size is 0");
-    apl_receipt now;
     TRY(reader_enter(r, err));
-    pthread_mutex_lock(&r->lock);
-    tally_receipt(&r->tally, &now);
-    pthread_mutex_unlock(&r->lock);
+    apl_status status = outlet_only(r, &o, err);
+    if (status == APL_OK)
+        give_receipt(r, o, receipt, size);
     reader_leave(r);
-    options_give(receipt, size, &now, sizeof now);
-    return APL_OK;
+    return status;
+}
+
+apl_status apl_reader_receipt_of(apl_reader *r, unsigned rank, apl_receipt *receipt, size_t size,
+                                 apl_error *err)
+{
+    struct outlet *o;
+    if (!r || !receipt || size == 0)
+        return fail(err, APL_E_INVALID, "apl_reader_receipt_of: reader or receipt is NULL, or size is 0");
+    TRY(reader_enter(r, err));
+    apl_status status = outlet_find(r, rank, &o, err);
+    if (status == APL_OK)
+        give_receipt(r, o, receipt, size);
+    reader_leave(r);
+    return status;
 }

@@ -141,10 +141,14 @@ static void fill_stats(apl_reader *r, apl_stats *s)
     s->bytes_read = c->bytes_read;
     s->bytes_decoded = c->bytes_decoded;
     s->bytes_assembled = c->bytes_assembled;
-    s->memory = c->fixed_bytes + pool_bytes(r->pool);
+    s->memory = c->fixed_bytes;
+    for (unsigned i = 0; i < r->outlet_count; i++) {
+        const struct outlet *o = &r->outlets[i];
+        s->memory += pool_bytes(o->pool);
+        s->queued += queue_count_finished(&o->queue);
+        s->lent += pool_lent(o->pool);
+    }
     s->memory_budget = r->options.budget;
-    s->queued = queue_count_finished(&r->queue);
-    s->lent = pool_lent(r->pool);
     s->slots = r->cache.slab.slots;
     s->standing_slots = cache_standing(&r->cache);
 }

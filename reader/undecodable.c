@@ -42,9 +42,8 @@ bool undecodable_drop(const apl_reader *r, struct job *job, uint32_t row, apl_st
 
 /* -------------------------------------------------------------------------------------------------- counting */
 
-static bool count_record(apl_reader *r, uint32_t delivery)
+static bool count_record(const apl_reader *r, struct undecodable *u, uint32_t delivery)
 {
-    struct undecodable *u = &r->undecodable;
     uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
     uint64_t record = r->subset.block[index].first + member;
     const struct subset_block *last = &r->subset.block[r->subset.blocks - 1];
@@ -56,12 +55,12 @@ static bool count_record(apl_reader *r, uint32_t delivery)
     return true;
 }
 
-apl_status undecodable_meet(apl_reader *r, struct job *job, apl_error *err)
+apl_status undecodable_meet(const apl_reader *r, struct job *job, apl_error *err)
 {
-    struct undecodable *u = &r->undecodable;
+    struct undecodable *u = &job->outlet->undecodable;
     u->corrupt = job->corrupt > u->corrupt ? job->corrupt : u->corrupt;
     for (uint32_t k = 0; k < job->undecodable; k++)
-        if (!count_record(r, job->deliveries[job->buffer->batch.rows + k]))
+        if (!count_record(r, u, job->deliveries[job->buffer->batch.rows + k]))
             return fail_nomem(err);
     if (u->records == 0 || u->records + u->corrupt <= r->options.skip_corrupt)
         return APL_OK;

@@ -24,6 +24,6 @@ bool undecodable_drop(const apl_reader *r, struct job *job, uint32_t row, apl_st
 
 /* Counts the rows that a batch, which is about to be handed out, has left out so. Batches count in their order, and so the limit is
  * exceeded at the same place whoever collates. APL_E_CORRUPT: it is; then that is the batch's error from now on. */
-apl_status undecodable_meet(apl_reader *r, struct job *job, apl_error *err);
+apl_status undecodable_meet(const apl_reader *r, struct job *job, apl_error *err);
 
 #endif

@@ -79,8 +79,9 @@ uint64_t window_slots(const apl_reader *r, uint64_t window)
     /* A record of which one copy is left stands in a slot like any other, and counts for one part of `reuse` in
      * the window. Beyond that, room for what has been drawn and not yet been copied, so that loading can run
      * ahead. */
-    uint64_t planned =
-        o->pack.row ? 2 * o->pack.most_of_all : (uint64_t)o->queue_depth * o->batch_size + o->bucket.pool;
+    uint64_t planned = o->pack.row
+                           ? 2 * o->pack.most_of_all
+                           : (uint64_t)o->queue_depth * o->batch_size * o->rank_count + o->bucket.pool;
     uint64_t slots = window * place_deliveries(o) + planned + 2 * (uint64_t)largest_block(r);
     return slots < r->subset.records ? slots : r->subset.records;
 }
@@ -98,13 +99,15 @@ static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buff
         if (r->options.wanted[f] && slot[f] == 0)
             varying += slots * (standing_bytes(r, f) + 8);
     return slab_bytes((uint32_t)slots, r->schema->count, slot) + varying + packing_bytes(r) +
-           windows_bytes(r) + buckets_bytes(r) + plan_bytes(&plan, &r->subset) + buffers * buffer_bytes(r) +
-           (uint64_t)r->subset.blocks * 2 * (sizeof(struct cached_block) + sizeof(uint32_t)) + deliveries / 8;
+           windows_bytes(r) + buckets_bytes(r) + plan_bytes(&plan, &r->subset) +
+           (uint64_t)buffers * r->options.rank_count * buffer_bytes(r) +
+           (uint64_t)r->subset.blocks * 2 * (sizeof(struct cached_block) + sizeof(uint32_t)) +
+           deliveries / 8 * r->options.rank_count;
 }
 
 static unsigned spare_buffers(const apl_reader *r)
 {
-    uint64_t fit = SPARE_BYTES / buffer_bytes(r);
+    uint64_t fit = SPARE_BYTES / buffer_bytes(r) / r->options.rank_count;
     return fit < LEAST_SPARE ? LEAST_SPARE : fit > MOST_SPARE ? MOST_SPARE : (unsigned)fit;
 }
 

@@ -92,14 +92,14 @@ void workers_free(struct workers *ws)
     free(ws->all);
 }
 
-bool workers_are_reading(const apl_reader *r, uint32_t *index)
+bool workers_are_reading(const apl_reader *r, const struct batch_queue *q, uint32_t *index)
 {
     unsigned n = r->workers.size ? r->workers.size : 1;
-    for (uint64_t i = 0; i < queue_front(&r->queue); i++)
+    for (uint64_t i = 0; i < queue_front(q); i++)
         for (unsigned k = 0; k < n; k++) {
             const struct worker *w = &r->workers.all[k];
             unsigned reading = atomic_load_explicit(&w->reading, memory_order_relaxed);
-            if (w->at != queue_at(&r->queue, i) || reading == 0)
+            if (w->at != queue_at(q, i) || reading == 0)
                 continue;
             *index = reading - 1;
             return true;

@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct batch_queue;
+
 /* A thread's own things; where the reader has no threads, those of the caller that is at work. */
 #define NOT_UNDECODED UINT32_MAX
 struct worker {
@@ -55,6 +57,6 @@ void workers_let_go(apl_reader *r, bool left);
 void workers_free(struct workers *ws);
 
 /* Is a value being read for one of the batches that are to be handed out next? *index: of which block. With the reader's lock held. */
-bool workers_are_reading(const apl_reader *r, uint32_t *index);
+bool workers_are_reading(const apl_reader *r, const struct batch_queue *q, uint32_t *index);
 
 #endif

@@ -95,9 +95,9 @@ check "the split: by the id's hash" caught "equal inputs" store/split/split_unit
 check "the split: the first ids" caught "places of the part" store/split/split_divide.c \
     's/part_drawn\(d->rule, keyed\(.*\[i\]\)\)/part_drawn(d->rule, (first + i) * (UINT64_MAX \/ 6000))/' splits "$program"
 check "ranks: a position given twice, another to none" caught "exactly once" reader/planner.c \
-    's/full \? o->rank \* o->batch_size/full ? o->rank * o->batch_size - (o->rank == 1)/' orders "$program" --world 3
+    's/take_delivery\(job, position \+ k, drawn\[k\]\)/take_delivery(job, position + k, drawn[k - (rank == 1)])/' orders "$program" --world 3
 check "lanes: a position given twice, another to none" caught "exactly once" reader/planner.c \
-    's/\(position \+ k\) % o->world == o->rank/(position + k) % o->world == o->rank % 2/' orders "$program" --world 3 --lanes 3
+    's/rank = \(position \+ k\) % o->world/rank = (position + k) % 2/' orders "$program" --world 3 --lanes 3
 check "samples: records chosen oftener the earlier they come" caught "records " reader/order/sampler.c \
     's/random_below\(stream, \*left\) < \*wanted/random_below(stream, *left) <= *wanted/' \
     orders "$program" --balance label --epoch-records 5000

@@ -50,12 +50,12 @@ found()
 }
 
 check "simulation: asking too late whether all batches are lent is found" found reader.c \
-    's/if \(lent\)$/if (all_lent(r))/'
+    's/if \(lent\)$/if (all_lent(r, o))/'
 check "simulation: closing without waking the workers is found" found calls.c '/r->calls.closing = true;/{n;d}'
 check "simulation: a slot of each batch that is not given back is found" found block_cache.c \
     's/(slab_release\(&c->slab, slots, n)\);/\1 - (n > 0));/'
 check "simulation: giving slots back before they are read is found" found schedule.c \
-    '/TRY\(collate_batch\(w, job/d; s/(^ *)cache_release\(w->reader, job, w->slots\);/\1cache_release(w->reader, job, w->slots);\n    TRY(collate_batch(w, job, \&job->error));/'
+    '/apl_status status = stale/d; s/(^ *)cache_release\(w->reader, job, w->slots\);/\1cache_release(w->reader, job, w->slots);\n    apl_status status = stale ? APL_OK : collate_batch(w, job, \&job->error);/'
 check "simulation: a finished batch that wakes nobody is found" found batch_queue.c \
     '/job->stage = JOB_DONE;/{n;d}'
 check "simulation: waiting after the lock was let go of is found" found planner.c 's/return room; .*/return false;/'
@@ -65,3 +65,11 @@ check "simulation: a batch that is ended while others make rows of it is found" 
     's/while \(job->runs.helpers\)/while (false)/'
 check "simulation: helping with a batch that has no rows left is found" found runs.c 's/ < job->runs.rows;/ < UINT32_MAX;/'
 check "simulation: the last helper leaving without a word is found" found runs.c '/--job->runs.helpers == 0/{n;s/.*/        (void)0;/}'
+check "simulation: planning while a rank has no place for its batch is found" found outlet.c \
+    's/if \(outlet_takes_part\(r, &r->outlets\[i\]\) && queue_is_full\(.*\)\)$/if (i == 0 \&\& queue_is_full(\&r->outlets[i].queue))/'
+check "simulation: beginning an epoch while batches of a left one are made is found" found outlet.c \
+    's/uint64_t first = queue_is_empty.*/uint64_t first = o->tally.epoch;/'
+check "simulation: leaving an epoch for all ranks, of which some stay, is found" found reader.c \
+    's/if \(!whole && is_last_to_leave\(r, o\)\)/if (!whole)/'
+check "simulation: a rank that takes a batch and wakes nobody is found" found reader.c \
+    's/^    pthread_cond_broadcast\(&r->work\);$//'

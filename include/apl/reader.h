@@ -62,7 +62,8 @@ typedef struct apl_allocator {
  */
 
 /* Identifies this process within a distributed run. The processes share one order: together they deliver each record
- * once, and each gets the same number of batches, of which the last may be short or empty. */
+ * once, and each gets the same number of batches, of which the last may be short or empty. One reader may serve several
+ * ranks: see `list`. */
 typedef struct apl_ranks {
     /* This process's rank, and the number of processes. Both 0: taken from the launcher (RANK and WORLD_SIZE, or the
      * variables of Open MPI, MPICH or Slurm), otherwise 0 of 1. */
@@ -72,7 +73,20 @@ typedef struct apl_ranks {
      * decodes only the blocks of its own lanes (but for a few at the end of an epoch); with one lane, every rank decodes
      * nearly all blocks. Each lane has a share of the window, and the order is uniform within a lane. */
     unsigned lanes;
-    uint32_t reserved[5];
+    /*
+     * One reader for several ranks, such as those of one machine: list[0] ... list[count-1], all different; `rank` must
+     * then be 0. apl_reader_next_of() and its like say for which rank they are called. Each rank gets the batches,
+     * states and receipts that a reader of its own would give it, but each block is read and decoded once for all of
+     * them, and the decoded records are in memory once. Copied. NULL: this process's rank alone.
+     *
+     * The ranks advance together: at most queue_depth finished batches (and one per thread that assembles) wait for
+     * each. While a rank takes none of those that wait for it, releases none of those it holds, or does not begin the
+     * epoch that the others have begun, the others get no more either. Their calls then return APL_E_TIMEOUT, after
+     * faults.timeout_ms (0: after 5 minutes), with a message that names the rank; the next call resumes waiting.
+     */
+    unsigned count;
+    const unsigned *list;
+    uint32_t reserved[2];
 } apl_ranks;
 
 /* A store to read together with the reader's own. Start from APL_SOURCE_INIT. */
@@ -182,11 +196,11 @@ typedef struct apl_reader_options {
 
     const apl_blend *blend; /* NULL: the images of a batch are not mixed */
 } apl_reader_options;
-#define APL_READER_OPTIONS_INIT                                                                          \
-    {                                                                                                    \
-        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, NULL, 0, NULL, 0, NULL, \
-            NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, {0}}, {NULL, 0, 0, {0}},        \
-            {0, 0, {0}}, NULL, 0, NULL                                                                   \
+#define APL_READER_OPTIONS_INIT                                                                            \
+    {                                                                                                      \
+        sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, NULL, 0, NULL, 0, NULL,   \
+            NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, NULL, {0}}, {NULL, 0, 0, {0}}, \
+            {0, 0, {0}}, NULL, 0, NULL                                                                     \
     }
 
 /*
@@ -219,6 +233,21 @@ APL_API APL_MUST_USE apl_status apl_reader_next_epoch(apl_reader *reader, apl_er
 /* The current epoch, and the number of batches in the whole of it. */
 APL_API uint64_t apl_reader_epoch(apl_reader *reader);
 APL_API uint64_t apl_reader_batches(apl_reader *reader);
+
+/*
+ * The same for one of the ranks that a reader serves (see apl_ranks.list). Ranks are independent of each other: their calls
+ * may come from different threads, and one may begin the next epoch, or abandon the rest of one, before the others do. A
+ * state is of a rank, and all ranks of a reader resume from one: take it when all of them have taken the same number of
+ * batches. APL_E_INVALID: the reader does not serve that rank (apl_reader_epoch_of(): 0).
+ *
+ * Of a reader that serves several ranks, the calls without a rank return APL_E_INVALID, but for apl_reader_epoch(), which
+ * is that of the rank furthest behind, and for what concerns the reader as a whole: batches, source, transform_complete,
+ * cancel, close and stats.
+ */
+APL_API APL_MUST_USE apl_status apl_reader_next_of(apl_reader *reader, unsigned rank, apl_batch **batch,
+                                                   apl_error *err);
+APL_API APL_MUST_USE apl_status apl_reader_next_epoch_of(apl_reader *reader, unsigned rank, apl_error *err);
+APL_API uint64_t apl_reader_epoch_of(apl_reader *reader, unsigned rank);
 
 /* For any record that the reader can hand out: its store (0 for the reader's own, i + 1 for mix.sources[i]), and its id
  * there. APL_E_NOTFOUND if there is no such id. */
@@ -266,6 +295,10 @@ APL_API const uint32_t *apl_batch_copies(const apl_batch *batch);
 #define APL_STATE_BYTES 96 /* in strict order; free order adds one bit per delivery of an epoch */
 APL_API APL_MUST_USE apl_status apl_reader_state(apl_reader *reader, void *state, size_t *size,
                                                  apl_error *err);
+
+/* The same for one of the ranks that a reader serves. */
+APL_API APL_MUST_USE apl_status apl_reader_state_of(apl_reader *reader, unsigned rank, void *state,
+                                                    size_t *size, apl_error *err);
 
 /* Reads a state's epoch, and the number of deliveries of that epoch that all ranks together had handed out. Needs
  * neither reader nor store. APL_E_INVALID: not a valid reader state; APL_E_VERSION: from a later version. */

@@ -28,6 +28,10 @@ typedef struct apl_receipt {
 APL_API APL_MUST_USE apl_status apl_reader_receipt(apl_reader *reader, apl_receipt *receipt, size_t size,
                                                    apl_error *err);
 
+/* The same for one of the ranks that a reader serves. */
+APL_API APL_MUST_USE apl_status apl_reader_receipt_of(apl_reader *reader, unsigned rank, apl_receipt *receipt,
+                                                      size_t size, apl_error *err);
+
 /* Where the time went since the reader was opened. Times are in seconds, summed over threads unless stated
  * otherwise. */
 typedef struct apl_stats {

@@ -130,7 +130,11 @@ static bool answered(struct caller *c, apl_status status, apl_batch *batch, uint
     check_answer(c->run, c->rank, status, took);
     if (status != APL_E_TIMEOUT && status != APL_E_LENT)
         return false;
+    if (c->rank->grouped && c->run->broken)
+        return false; /* what another rank does not take any more keeps this one waiting */
     c->rank->left++;
+    if (status == APL_E_TIMEOUT && sim_tick())
+        nap(1000); /* or callers whose time is up at once leave no turn to those who work */
     if (status == APL_E_LENT) {
         HOLDS(lent || c->rank->lent || c->run->part.callers > 1);
         callers_let_go(c);
@@ -149,7 +153,9 @@ static void *call(void *user)
         bool lent = c->rank->lent > 0;
         uint64_t begin = sim_now();
         sim_may_fail(true);
-        apl_status status = apl_reader_next(c->rank->reader, &batch, &err);
+        apl_status status = c->rank->grouped
+                                ? apl_reader_next_of(c->rank->reader, c->rank->number, &batch, &err)
+                                : apl_reader_next(c->rank->reader, &batch, &err);
         sim_may_fail(false);
         more = answered(c, status, batch, sim_now() - begin, lent);
     }
@@ -161,17 +167,15 @@ static void *call(void *user)
 /* Asks all that may be asked at any time. */
 void *callers_observe(void *user)
 {
-    apl_reader *reader = user;
+    const struct rank *rank = user;
     for (unsigned i = 0; i < OBSERVATIONS; i++) {
         apl_stats stats;
-        apl_receipt receipt;
         uint8_t state[APL_STATE_BYTES + MOST_DELIVERIES / 8];
-        size_t size = sizeof state;
-        HOLDS(apl_reader_stats(reader, &stats, sizeof stats) == APL_OK);
-        HOLDS(apl_reader_receipt(reader, &receipt, sizeof receipt, NULL) == APL_OK);
+        HOLDS(apl_reader_stats(rank->reader, &stats, sizeof stats) == APL_OK);
+        apl_receipt receipt = rank_receipt(rank);
         HOLDS(receipt.repeated == 0 && receipt.missing == 0);
-        HOLDS(apl_reader_state(reader, state, &size, NULL) == APL_OK);
-        HOLDS(apl_reader_epoch(reader) == receipt.epoch);
+        rank_state(rank, state, sizeof state);
+        HOLDS(apl_reader_epoch(rank->reader) == receipt.epoch);
         nap(sim_below(300));
     }
     return NULL;

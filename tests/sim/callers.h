@@ -47,7 +47,7 @@ bool callers_are_safe(const struct crew *crew);
 /* Releases what a caller still holds. */
 void callers_let_go(struct caller *c);
 
-/* A thread that asks a reader all that may be asked at any time. */
-void *callers_observe(void *reader);
+/* A thread that asks the reader of a rank all that may be asked at any time. */
+void *callers_observe(void *rank);
 
 #endif

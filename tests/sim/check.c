@@ -158,16 +158,19 @@ static bool works_alone(const struct run *t)
     return t->part.options.threads == APL_NO_THREADS;
 }
 
-/* Is there anything that a caller could have to wait for? */
+/* Is there anything that a caller could have to wait for? A reader of several ranks waits for the slowest. */
 static bool anything_slow(const struct run *t)
 {
     const struct scenario *s = &t->scenario;
+    if (t->part.grouped)
+        return true;
     return sim_tick() || s->faults.delay || s->faults.hang || s->slow_load || s->slow_batch || s->slow_memory;
 }
 
 static void check_timeout(const struct run *t, uint64_t took)
 {
-    uint64_t patience = t->part.options.faults.timeout_ms * (uint64_t)1000000;
+    unsigned ms = t->part.options.faults.timeout_ms;
+    uint64_t patience = (ms || !t->part.grouped ? ms : RANK_PATIENCE_MS) * (uint64_t)1000000;
     HOLDS(patience && took >= patience);
     HOLDS(anything_slow(t));
     /* Else something was slow while the reader's lock was held. */
@@ -209,6 +212,21 @@ void check_answer(struct run *t, struct rank *rank, apl_status status, uint64_t 
 
 /* ------------------------------------------------------------------------------------------------------ the sums */
 
+size_t rank_state(const struct rank *rank, uint8_t *state, size_t room)
+{
+    HOLDS((rank->grouped ? apl_reader_state_of(rank->reader, rank->number, state, &room, NULL)
+                         : apl_reader_state(rank->reader, state, &room, NULL)) == APL_OK);
+    return room;
+}
+
+apl_receipt rank_receipt(const struct rank *rank)
+{
+    apl_receipt receipt;
+    HOLDS((rank->grouped ? apl_reader_receipt_of(rank->reader, rank->number, &receipt, sizeof receipt, NULL)
+                         : apl_reader_receipt(rank->reader, &receipt, sizeof receipt, NULL)) == APL_OK);
+    return receipt;
+}
+
 /* Where the epoch is to end because more is corrupt than is left out, if it has been read by one reader from `first` on; else
  * NEVER. It is the same whoever loads. */
 static uint64_t limit_exceeded_at(const struct run *t, uint64_t first)
@@ -246,8 +264,7 @@ void check_receipts(struct run *t)
     bool all_ended = true;
     for (unsigned i = 0; i < t->part.world; i++) {
         struct rank *rank = &t->ranks[i];
-        apl_receipt receipt;
-        HOLDS(apl_reader_receipt(rank->reader, &receipt, sizeof receipt, NULL) == APL_OK);
+        apl_receipt receipt = rank_receipt(rank);
         HOLDS(receipt.epoch == t->epoch && receipt.missing == 0 && receipt.repeated == 0);
         HOLDS(receipt.delivered == rank->rows && receipt.skipped == rank->skipped);
         HOLDS(receipt.dropped == 0 || t->scenario.order.drop_last);
@@ -264,8 +281,7 @@ void check_receipts(struct run *t)
 /* Nothing is missing of an epoch that was read to its end. */
 void check_epoch(struct run *t)
 {
-    apl_receipt receipt;
-    HOLDS(apl_reader_receipt(t->ranks[0].reader, &receipt, sizeof receipt, NULL) == APL_OK);
+    apl_receipt receipt = rank_receipt(&t->ranks[0]);
     HOLDS(t->total == receipt.last);
     for (uint64_t i = 0; t->scenario.order.order == APL_STRICT && i < t->length; i++)
         HOLDS(t->seen[t->order[i]] == (i < receipt.last));

@@ -49,8 +49,11 @@ static uint64_t spare_budget(struct run *t, apl_reader_options o)
 /* Opens the reader of each rank; false if something failed that was made to. */
 static bool open_readers(struct run *t, struct crew *crew, const void *state, size_t state_size)
 {
+    static const unsigned all[MOST_WORLD] = {0, 1, 2};
     apl_reader_options o = t->part.options;
     apl_error err;
+    o.ranks.list = t->part.grouped ? all : NULL;
+    o.ranks.count = t->part.grouped ? t->part.world : 0;
     o.state = state_size ? state : NULL;
     o.state_size = state_size;
     o.first_epoch = t->epoch;
@@ -60,9 +63,13 @@ static bool open_readers(struct run *t, struct crew *crew, const void *state, si
         o.memory_budget = least_budget(t, o) + (t->part.budget == 2 ? draw(&t->draws, 100000) : 0);
     for (unsigned i = 0; i < t->part.world; i++) {
         apl_allocator allocator;
+        t->ranks[i] = (struct rank){.number = i, .grouped = t->part.grouped};
+        if (i > 0 && t->part.grouped) {
+            t->ranks[i].reader = t->ranks[0].reader;
+            continue;
+        }
         struct callback *c = crew->callbacks[i] = callers_hook(t, &o, &allocator);
         o.ranks.rank = i;
-        t->ranks[i] = (struct rank){0};
         sim_may_fail(true);
         apl_status status = apl_reader_open(t->store, &o, &t->ranks[i].reader, &err);
         sim_may_fail(false);
@@ -76,6 +83,12 @@ static bool open_readers(struct run *t, struct crew *crew, const void *state, si
         return false;
     }
     return true;
+}
+
+/* How many readers there are. */
+static unsigned readers(const struct run *t)
+{
+    return t->part.grouped ? 1 : t->part.world;
 }
 
 static void close_reader(const struct run *t, struct rank *rank, struct callback *callback)
@@ -98,7 +111,9 @@ static void interrupt(struct run *t, struct crew *crew)
     t->cancelled = true;
     while (t->part.ending == CLOSE && !callers_are_safe(crew))
         nap(1);
-    for (unsigned i = 0; i < t->part.world; i++) {
+    for (unsigned i = 0; t->part.grouped && i < t->part.world; i++)
+        t->ranks[i].cancelled_at = sim_now();
+    for (unsigned i = 0; i < readers(t); i++) {
         t->ranks[i].cancelled_at = sim_now();
         if (t->part.ending == CANCEL)
             apl_reader_cancel(t->ranks[i].reader);
@@ -114,7 +129,7 @@ static void read_part(struct run *t, struct crew *crew)
     bool observed = t->part.observed && t->part.ending != CLOSE;
     callers_start(t, crew);
     if (observed)
-        HOLDS(pthread_create(&observer, NULL, callers_observe, t->ranks[0].reader) == 0);
+        HOLDS(pthread_create(&observer, NULL, callers_observe, &t->ranks[0]) == 0);
     if (t->part.ending == CANCEL || t->part.ending == CLOSE)
         interrupt(t, crew);
     for (unsigned i = 0; i < crew->n; i++)
@@ -141,12 +156,10 @@ static void new_epoch(struct run *t)
 /* All ranks of a strict order stand at the same place after as many batches. */
 static size_t save(struct run *t, uint8_t *state, size_t room)
 {
-    size_t size = room, others;
+    size_t size = rank_state(&t->ranks[0], state, room);
     uint8_t other[APL_STATE_BYTES + MOST_DELIVERIES / 8];
-    HOLDS(apl_reader_state(t->ranks[0].reader, state, &size, NULL) == APL_OK);
     for (unsigned i = 1; i < t->part.world; i++) {
-        others = sizeof other;
-        HOLDS(apl_reader_state(t->ranks[i].reader, other, &others, NULL) == APL_OK);
+        size_t others = rank_state(&t->ranks[i], other, sizeof other);
         HOLDS(others == size && memcmp(state, other, size) == 0);
     }
     return size;
@@ -161,7 +174,8 @@ static bool next_epoch(struct run *t)
         do {
             uint64_t begin = sim_now();
             sim_may_fail(true);
-            status = apl_reader_next_epoch(t->ranks[i].reader, &err);
+            status = t->part.grouped ? apl_reader_next_epoch_of(t->ranks[i].reader, i, &err)
+                                     : apl_reader_next_epoch(t->ranks[i].reader, &err);
             sim_may_fail(false);
             if (status == APL_E_TIMEOUT)
                 check_answer(t, &t->ranks[i], status, sim_now() - begin);
@@ -206,7 +220,7 @@ static size_t use_readers(struct run *t, struct crew *crew, uint8_t *state, size
 
 static void finish(struct run *t, struct crew *crew)
 {
-    for (unsigned i = 0; i < t->part.world; i++)
+    for (unsigned i = 0; i < readers(t); i++)
         if (t->ranks[i].reader)
             close_reader(t, &t->ranks[i], crew->callbacks[i]);
     for (unsigned i = 0; i < crew->n; i++) /* batches outlive their reader */

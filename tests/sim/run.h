@@ -16,6 +16,8 @@
 
 struct rank {
     apl_reader *reader;
+    unsigned number;
+    bool grouped;           /* the reader serves other ranks too */
     long long left;         /* batches that its callers may still take */
     uint64_t rows, skipped; /* of this epoch, by this reader */
     uint64_t after;         /* position behind the last batch, where there is one caller */
@@ -48,6 +50,10 @@ bool check_expect(struct run *t);
 /* A batch that was handed out now; and, when it is released, that it has not been written to meanwhile. */
 void check_batch(struct run *t, struct rank *rank, const apl_batch *batch);
 void check_values(const struct run *t, const apl_batch *batch);
+
+/* What its reader tells of a rank. */
+size_t rank_state(const struct rank *rank, uint8_t *state, size_t room);
+apl_receipt rank_receipt(const struct rank *rank);
 
 /* An answer other than APL_OK, which came after so much time. */
 void check_answer(struct run *t, struct rank *rank, apl_status status, uint64_t took);

@@ -187,6 +187,7 @@ static void draw_world(const struct scenario *s, struct draws *d, struct part *p
     while (lanes > 1 && lanes % p->world)
         p->world--;
     p->options.ranks.world = p->world;
+    p->grouped = p->world > 1 && one_in(d, 2);
 }
 
 void scenario_part(const struct scenario *s, struct draws *d, struct part *p)
@@ -218,8 +219,8 @@ void scenario_part(const struct scenario *s, struct draws *d, struct part *p)
     snprintf(p->text, sizeof p->text,
              "%s: batches of %zu, threads %d, loaders %u, consumers %u, queue %u, world %u, callers %u, "
              "timeout %u, "
-             "budget %u%s, %s after %lld batches",
+             "budget %u%s%s, %s after %lld batches",
              s->text, o->batch_size, (int)o->threads, o->loaders, o->consumers, o->queue_depth, p->world,
-             p->callers, o->faults.timeout_ms, p->budget, p->hoards ? ", hoarded" : "", endings[p->ending],
-             p->batches);
+             p->callers, o->faults.timeout_ms, p->budget, p->hoards ? ", hoarded" : "",
+             p->grouped ? ", grouped" : "", endings[p->ending], p->batches);
 }

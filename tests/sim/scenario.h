@@ -54,6 +54,7 @@ struct part {
     enum ending ending;
     long long batches;     /* for each rank, until the ending */
     bool observed, hoards; /* hoards: callers keep what they can */
+    bool grouped;          /* one reader serves all ranks */
     char text[800];
 };
 
