@@ -106,11 +106,13 @@ typedef struct apl_ingest_options {
     const char *const *map;
     size_t map_count;
     const char *map_name;
+    /* Make part `part` (1 ... parts) of a set of that many shards: see below. 0 and 0: a store of its own. */
+    unsigned part, parts;
 } apl_ingest_options;
 #define APL_INGEST_OPTIONS_INIT                                                                          \
     {                                                                                                    \
         sizeof(apl_ingest_options), NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, \
-            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL            \
+            NULL, NULL, 0, 0, 0, (apl_dtype)0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, 0      \
     }
 
 /* The result of an ingest. */
@@ -128,6 +130,16 @@ typedef struct apl_ingest_summary {
  * left behind and an existing one is untouched. EINTR during a read of the source polls the progress callback at once.
  * Likely errors: APL_E_SOURCE, APL_E_INCOMPLETE (both name file, member, offset and cause), APL_E_EXISTS, APL_E_BUSY,
  * APL_E_NOSPACE, APL_E_CANCELLED.
+ */
+/*
+ * With options.parts, `db` is the directory of a set, and the ingest makes one shard of it, such as db/part-0003-of-0016. Other
+ * processes, on this or other machines that share the directory, make the other parts, in any order, from the same source with the
+ * same options. Of each split, each part takes the same number of records, to within one, and consecutive ones, so the set has the
+ * records in the order of one ingest. The bytes of a shard depend on source, options, part and parts alone. The part that arrives
+ * last seals the list of the set. A shard that is there is kept, and is no error, if the same source and options made it; parts of another
+ * set, or of other options or sources, are APL_E_INVALID or APL_E_EXISTS. A part that fails or is killed leaves nothing that keeps another attempt
+ * from making it. Shards have no source digest. Likely errors besides: APL_E_UNSUPPORTED (a format that cannot be shared
+ * out), APL_E_BUSY (another process makes the same part).
  */
 APL_API APL_MUST_USE apl_status apl_ingest(const char *source, const char *db,
                                            const apl_ingest_options *options, apl_ingest_summary *summary,

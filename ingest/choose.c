@@ -23,6 +23,11 @@ void end_format(struct ingest *in)
 static apl_status begin_format(struct ingest *in, const struct format *format, apl_error *err)
 {
     in->format = format;
+    if (in->host.part && !format->parts)
+        return fail(err, APL_E_UNSUPPORTED,
+                    "sources of the format %s cannot be shared out to parts: make a store of each, and a set "
+                    "of them with apldata join",
+                    format->name);
     if (format != &format_tokens &&
         (in->options.chunk || in->options.document_end || (int)in->options.tokens))
         return fail(err, APL_E_INVALID, "the format %s has no streams of tokens to cut", format->name);
@@ -45,7 +50,7 @@ static apl_status open_known(struct ingest *in, const struct format *format, str
     const char *path = in->sources.paths[0];
     bool other = false;
     bool standard = spool_shown(path) != path;
-    if (format->list && !source_is_lasting(path))
+    if (lists_names(in, format) && !source_is_lasting(path))
         return fail(err, APL_E_INVALID, "%s: the format %s is read twice, so from a file or directory",
                     standard ? "standard input" : "the source", format->name);
     if (in->sources.count > 1 && !format->several && !format->read)

@@ -1,6 +1,7 @@
 /* What an ingest gives its format, and tells its caller: see host.h. */
 #include "host.h"
 
+#include "parts.h"
 #include "source.h"
 
 #include <inttypes.h>
@@ -20,6 +21,10 @@ static uint64_t bytes_read(const struct ingest *in)
 void count_source(struct ingest *in)
 {
     in->progress.source_bytes = bytes_read(in);
+    if (in->share.parts) { /* how much of it will be read is not known */
+        in->progress.source_size = 0;
+        return;
+    }
     in->progress.source_size = in->files               ? files_size(in->files)
                                : in->sources.count > 1 ? in->source_size
                                                        : source_size(in->source);
@@ -95,7 +100,8 @@ static apl_status give_writer(void *user, apl_writer **writer, apl_error *err)
     struct ingest *in = user;
     apl_status status = APL_OK;
     if (!in->writer)
-        status = apl_writer_open(in->db, &in->writing, &in->writer, err);
+        status =
+            in->share.parts ? parts_writer(in, err) : apl_writer_open(in->db, &in->writing, &in->writer, err);
     *writer = in->writer;
     return not_the_source(in, status);
 }
@@ -190,6 +196,33 @@ static apl_status host_cut_off(void *user, struct format_stream *stream, apl_err
     return files_cut_off(((struct ingest *)user)->files, stream, err);
 }
 
+static apl_status count_records(void *user, const char *split, uint32_t number, uint64_t records,
+                                apl_error *err)
+{
+    struct ingest *in = user;
+    return share_count(&in->share, split, number, records, err);
+}
+
+static void share_of_split(void *user, const char *split, uint64_t *first, uint64_t *count)
+{
+    share_range(&((struct ingest *)user)->share, split, first, count);
+}
+
+static bool are_any_own(void *user, const char *split, uint64_t records)
+{
+    return share_peek(&((struct ingest *)user)->share, split, records);
+}
+
+static bool is_own_record(void *user, const char *split, uint64_t records)
+{
+    return share_pass(&((struct ingest *)user)->share, split, records);
+}
+
+static bool has_all_records(void *user)
+{
+    return share_ended(&((struct ingest *)user)->share);
+}
+
 void host_begin(struct ingest *in)
 {
     in->host = (struct format_host){.user = in,
@@ -210,5 +243,11 @@ void host_begin(struct ingest *in)
                                     .drop_file = drop_host_file,
                                     .read_beside = read_host_beside,
                                     .cut_off = host_cut_off,
-                                    .scratch = open_scratch};
+                                    .scratch = open_scratch,
+                                    .part = in->options.parts != 0,
+                                    .count = count_records,
+                                    .share = share_of_split,
+                                    .coming = are_any_own,
+                                    .own = is_own_record,
+                                    .ended = has_all_records};
 }

@@ -5,13 +5,21 @@
 #include "apl_ingest.h"
 #include "detect.h"
 #include "expand.h"
+#include "share.h"
 #include "spool.h"
 
 struct ingest {
     apl_ingest_options options;
     apl_writer_options writing;
-    char tool[512]; /* what the store keeps as what made it */
-    const char *db;
+    char tool[512];        /* what the store keeps as what made it */
+    const char *db;        /* of a part: its shard */
+    struct share share;    /* of a part: what is its own */
+    const char *set;       /* of a part: the directory of the set, */
+    char set_shown[256];   /* safe to print; */
+    char *shard;           /* the shard's path; */
+    char run[17];          /* of which run it is; */
+    bool made_set;         /* this ingest has made the directory; */
+    bool present;          /* the shard was there already */
     struct expanded given; /* owns the paths of */
     struct sources sources;
     struct spool spool;    /* of standard input */
@@ -25,6 +33,7 @@ struct ingest {
     struct format_host host;
     const struct format *format;
     void *state;             /* the format's */
+    bool reading;            /* members are: their names have been listed, if they are to be */
     bool not_the_source;     /* what has failed is the writer, or the caller has cancelled */
     uint64_t unreported;     /* rows since the last report, */
     uint64_t reported_bytes; /* and bytes of the source up to that */
@@ -32,6 +41,12 @@ struct ingest {
     bool found; /* a file that the format wants, when names were listed */
     apl_ingest_progress progress;
 };
+
+/* Are the names in sources listed before they are read? */
+static inline bool lists_names(const struct ingest *in, const struct format *format)
+{
+    return format->list && (!format->lists_for_parts || in->host.part);
+}
 
 /* Fills in->host, from the options. */
 void host_begin(struct ingest *in);

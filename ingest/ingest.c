@@ -4,6 +4,7 @@
 #include "hash.h"
 #include "image_options.h"
 #include "members.h"
+#include "parts.h"
 #include "sized.h"
 
 #include <stdio.h>
@@ -12,6 +13,10 @@
 static apl_status describe_source(struct ingest *in, apl_ingest_summary *sum, apl_error *err)
 {
     TRY(in->format->finish(in->state, sum->format, err));
+    if (in->share.parts) { /* it has not read the source to its end */
+        TRY(parts_splits(in, err));
+        return apl_writer_set_source(in->writer, sum->format, NULL, err);
+    }
     TRY(members_digest(in, sum->source_digest, err));
     return apl_writer_set_source(in->writer, sum->format, sum->source_digest, err);
 }
@@ -62,6 +67,30 @@ static apl_status take_ingest_options(struct ingest *in, const apl_ingest_option
     return APL_OK;
 }
 
+static apl_status make_store(struct ingest *in, const char *source, struct files **files,
+                             apl_ingest_summary *sum, apl_error *err)
+{
+    TRY(gather_sources(in, source, err));
+    TRY(choose_format(in, files, err));
+    TRY(members_read(in, err));
+    TRY(describe_source(in, sum, err));
+    return commit(in, sum, err);
+}
+
+/* A part of a set; the last one to be made seals it. */
+static apl_status make_part(struct ingest *in, const char *source, struct files **files,
+                            apl_ingest_summary *sum, apl_error *err)
+{
+    TRY(parts_begin(in, in->db, source, err));
+    apl_status status = make_store(in, source, files, sum, err);
+    if (status == APL_E_EXISTS && in->present)
+        status = parts_present(in, sum, err);
+    TRY(status);
+    apl_writer_close(in->writer); /* who seals the list reads the shard */
+    in->writer = NULL;
+    return parts_seal(in, err);
+}
+
 apl_status apl_ingest(const char *source, const char *db, const apl_ingest_options *options,
                       apl_ingest_summary *summary, apl_error *err)
 {
@@ -69,24 +98,20 @@ apl_status apl_ingest(const char *source, const char *db, const apl_ingest_optio
     apl_ingest_summary sum = {.format = ""};
     struct ingest in = {.db = db, .spool = {.fd = -1}};
     struct files *files = NULL;
-    apl_status status;
     if (!err)
         err = &own;
     if (!source || !db)
         return fail(err, APL_E_INVALID, "the source and the store must be named");
     TRY(take_ingest_options(&in, options, err));
-    GUARD(gather_sources(&in, source, err));
-    GUARD(choose_format(&in, &files, err));
-    GUARD(members_read(&in, err));
-    GUARD(describe_source(&in, &sum, err));
-    GUARD(commit(&in, &sum, err));
-    if (summary)
+    apl_status status = in.options.parts || in.options.part ? make_part(&in, source, &files, &sum, err)
+                                                            : make_store(&in, source, &files, &sum, err);
+    if (status == APL_OK && summary)
         *summary = sum;
-out:
     end_format(&in);
     files_free(files);
     sha256_free(in.sha);
     gather_free(&in);
     apl_writer_close(in.writer);
+    parts_end(&in, status != APL_OK);
     return status;
 }

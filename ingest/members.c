@@ -9,7 +9,14 @@
 static bool is_wanted(const char *name, void *user)
 {
     struct ingest *in = user;
-    return in->format->wants(in->state, name);
+    return in->format->wants(in->state, name) &&
+           !(in->reading && in->host.part && in->format->passes && in->format->passes(in->state, name));
+}
+
+/* Is nothing more of the source being read a part's own? */
+static bool has_enough(const struct ingest *in)
+{
+    return in->host.part && in->format->enough && in->format->enough(in->state);
 }
 
 /* Gives a failure in a member the name of who is to blame: the source where that is broken, else the member.
@@ -30,12 +37,14 @@ static apl_status blame(struct ingest *in, const char *name, apl_status status, 
 static apl_status read_source(struct ingest *in, apl_error *err)
 {
     struct source_member m;
-    apl_status status;
-    while ((status = source_next(in->source, &m, err)) == APL_OK) {
+    apl_status status = APL_OK;
+    while (!has_enough(in) && (status = source_next(in->source, &m, err)) == APL_OK) {
         struct format_member member = {m.name, m.path, m.size, source_cursor(in->source)};
         status = in->format->member(in->state, &member, err);
         if (status != APL_OK)
             return blame(in, in->format->folders ? m.path : m.name, status, err);
+        if (in->host.part)
+            TRY(source_leave(in->source, err));
     }
     return status == APL_END ? APL_OK : status;
 }
@@ -110,7 +119,8 @@ static apl_status list_sources(struct ingest *in, bool *other, apl_error *err)
 static apl_status open_for_members(struct ingest *in, size_t source, apl_error *err)
 {
     const char *path = in->sources.paths[source];
-    bool any = !in->format->list || in->format->passes_folders;
+    in->reading = true;
+    bool any = !in->format->list || in->format->lists_for_parts || in->format->passes_folders;
     TRY(in->format->folders ? source_open_tree(path, is_wanted, any ? SOURCE_ANY : SOURCE_TREE,
                                                report_reading, in, &in->source, err)
                             : source_open(path, is_wanted, report_reading, in, &in->source, err));
@@ -121,7 +131,7 @@ static apl_status open_for_members(struct ingest *in, size_t source, apl_error *
 apl_status members_open(struct ingest *in, bool *other, apl_error *err)
 {
     *other = false;
-    if (in->format->list)
+    if (lists_names(in, in->format))
         TRY(list_sources(in, other, err));
     if (*other)
         return APL_OK;
@@ -148,10 +158,28 @@ static apl_status close_source(struct ingest *in, const char *path, apl_error *e
     return APL_OK;
 }
 
+/* Of a part: sources without records of its own are not opened. */
+static apl_status read_parts_sources(struct ingest *in, apl_error *err)
+{
+    for (size_t i = 0; i < in->sources.count; i++) {
+        if (i > 0)
+            TRY(begin_source(in, i, err));
+        if (!in->source && !has_enough(in))
+            TRY(open_for_members(in, i, err));
+        if (in->source)
+            TRY(read_source(in, err));
+        in->source_bytes += in->source ? source_bytes(in->source) : 0;
+        drop_source(in);
+    }
+    return APL_OK;
+}
+
 apl_status members_read(struct ingest *in, apl_error *err)
 {
     if (in->files)
         return in->format->read(in->state, err);
+    if (in->host.part)
+        return read_parts_sources(in, err);
     TRY(read_source(in, err));
     for (size_t i = 1; i < in->sources.count; i++) {
         TRY(begin_source(in, i, err)); /* while the one before still has its name */

@@ -247,6 +247,16 @@ apl_status source_next(struct source *s, struct source_member *member, apl_error
     return status == APL_END ? APL_END : feed_failure(&s->feed, err);
 }
 
+apl_status source_leave(struct source *s, apl_error *err)
+{
+    apl_error why;
+    TRY(feed_failure(&s->feed, err));
+    s->feed.open = false;
+    if (s->tar)
+        feed_keep(&s->feed, tar_leave(s->tar, &why), &why);
+    return feed_failure(&s->feed, err);
+}
+
 apl_status source_look(struct source *s, uint64_t *size, apl_error *err)
 {
     apl_error why;

@@ -49,6 +49,10 @@ apl_status source_look(struct source *source, uint64_t *size, apl_error *err);
  */
 struct cursor *source_cursor(struct source *source);
 
+/* Leaves what has not been read of the current member unread and unchecked, where the digest is not wanted: source_digest() does not
+ * hold from now on. */
+apl_status source_leave(struct source *source, apl_error *err);
+
 /* Why the cursor has failed: the status and message of the source's error (truncated gzip, read error,
  * cancelled, ...), or APL_OK if the member simply has no more bytes. */
 apl_status source_failure(struct source *source, apl_error *err);

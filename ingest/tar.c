@@ -232,6 +232,11 @@ apl_status tar_look(struct tar *tar, uint64_t *size)
     return APL_OK;
 }
 
+apl_status tar_leave(struct tar *tar, apl_error *err)
+{
+    return archive_read_data_skip(tar->archive) < ARCHIVE_WARN ? tar_failed(tar, "", err) : APL_OK;
+}
+
 apl_status tar_next(struct tar *tar, struct source_member *member, apl_error *err)
 {
     for (;;) {

@@ -28,6 +28,9 @@ apl_status tar_next(struct tar *tar, struct source_member *member, apl_error *er
 /* Where names are listed: how many bytes the member has that tar_next() has given; 0 of what is no regular file. */
 apl_status tar_look(struct tar *tar, uint64_t *size);
 
+/* Passes over what is left of the member that tar_next() has given. */
+apl_status tar_leave(struct tar *tar, apl_error *err);
+
 /* The member's next bytes, valid until the next call; never none. APL_END after as many as it has. */
 apl_status tar_block(struct tar *tar, const uint8_t **data, size_t *size, apl_error *err);
 

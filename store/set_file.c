@@ -1,4 +1,5 @@
 /* The file that the list of a set is in: see set_file.h. */
+#define _GNU_SOURCE /* renameat2 */
 #include "set_file.h"
 
 #include "set_list.h"
@@ -54,8 +55,38 @@ void set_kept_name(const uint8_t digest[32], char name[SET_KEPT_BYTES])
     memcpy(name + 20, ".apl", 5);
 }
 
+/* Gives a file its name if nobody has it, also where locks do not hold between machines: one of several gets it. A file system that
+ * can do this in neither way leaves it to the lock. 0 or an errno. */
+static int name_new(int directory, const char *temporary, const char *name)
+{
+    if (renameat2(directory, temporary, directory, name, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    if (linkat(directory, temporary, directory, name, 0) == 0) {
+        unlinkat(directory, temporary, 0);
+        return 0;
+    }
+    if (errno == EEXIST)
+        return errno;
+    return renameat(directory, temporary, directory, name) == 0 ? 0 : errno;
+}
+
+static apl_status give_name(int directory, const char *temporary, const char *name, bool replace,
+                            apl_error *err)
+{
+    if (replace && !may_replace(directory, name))
+        return fail(err, APL_E_EXISTS, "it is not a regular file, and is not replaced");
+    int code = !replace                                               ? name_new(directory, temporary, name)
+               : renameat(directory, temporary, directory, name) == 0 ? 0
+                                                                      : errno;
+    if (code == EEXIST)
+        return fail(err, APL_E_EXISTS, "it is there already");
+    return code ? fail_errno(err, code, "cannot put it in its place") : APL_OK;
+}
+
 apl_status set_file_write(int directory, const char *shown, const char *name, const struct buffer *list,
-                          apl_error *err)
+                          bool replace, apl_error *err)
 {
     char temporary[TEMPORARY_BYTES];
     temporary_clear(directory);
@@ -64,10 +95,8 @@ apl_status set_file_write(int directory, const char *shown, const char *name, co
         return fail_errno(err, errno, "%s: cannot create the list", shown);
     apl_status status = fill_list(fd, list, err);
     close(fd);
-    if (status == APL_OK && !may_replace(directory, name))
-        status = fail(err, APL_E_EXISTS, "it is not a regular file, and is not replaced");
-    if (status == APL_OK && renameat(directory, temporary, directory, name) != 0)
-        status = fail_errno(err, errno, "cannot put it in its place");
+    if (status == APL_OK)
+        status = give_name(directory, temporary, name, replace, err);
     if (status != APL_OK)
         unlinkat(directory, temporary, 0);
     else if (fsync(directory) != 0)

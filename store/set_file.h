@@ -15,9 +15,9 @@ apl_status set_file_read(int directory, const char *name, struct buffer *bytes, 
 /* The name that a list of that content digest keeps when another replaces it: set-DIGEST.apl. */
 void set_kept_name(const uint8_t digest[32], char name[SET_KEPT_BYTES]);
 
-/* Writes the list in the directory, which the caller has locked, under that name, atomically; what has the name is replaced. Errors
- * name `shown`, the path of the directory. */
+/* Writes the list in the directory, which the caller has locked, under that name, atomically. What has the name is replaced, or,
+ * without `replace`, is APL_E_EXISTS. Errors name `shown`, the path of the directory. */
 apl_status set_file_write(int directory, const char *shown, const char *name, const struct buffer *list,
-                          apl_error *err);
+                          bool replace, apl_error *err);
 
 #endif

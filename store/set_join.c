@@ -1,5 +1,6 @@
 /* Sealing the list of a set: apl_set_join(). */
 #define _DEFAULT_SOURCE /* realpath */
+#include "part_name.h"
 #include "set_file.h"
 #include "set_list.h"
 #include "sized.h"
@@ -199,6 +200,33 @@ static apl_status check_twice(const struct join *j, apl_error *err)
     return twice ? fail(err, APL_E_INVALID, "%s: shard %s comes twice", j->shown, twice) : APL_OK;
 }
 
+/* Parts of a set are joined all, or one that is missing would never be missed. */
+static apl_status check_all_parts(const struct join *j, apl_error *err)
+{
+    char name[PART_NAME_BYTES];
+    unsigned part, parts = 0, all = 0, there = 0;
+    bool *seen = NULL;
+    for (uint32_t i = 0; i < j->count; i++) {
+        if (!part_name_read(j->shards[i].name, &part, &all) || (parts && parts != all))
+            goto out; /* not a set of parts */
+        parts = all;
+        if (!seen && !(seen = calloc(parts + 1, sizeof *seen)))
+            return fail_nomem(err);
+        there += !seen[part];
+        seen[part] = true;
+    }
+    for (part = 1; part < parts && seen[part];)
+        part++;
+    part_name_make(part, parts, name);
+    free(seen);
+    return there == parts
+               ? APL_OK
+               : fail(err, APL_E_INCOMPLETE, "%s: part %u of %u is missing: %s", j->shown, part, parts, name);
+out:
+    free(seen);
+    return APL_OK;
+}
+
 /* No file is two shards, whatever its names. Of shards that are in the list already, only the names are compared. */
 static apl_status check_doubled(struct join *j, apl_error *err)
 {
@@ -252,6 +280,7 @@ static apl_status make_list(struct join *j, const char *const *paths, size_t cou
         TRY(add_shard(j, paths[i], err));
     TRY(check_twice(j, err));
     TRY(check_doubled(j, err));
+    TRY(check_all_parts(j, err));
     TRY(set_list_digest(j->shards, j->count, digest, err));
     const struct manifest *m = model(j, &name);
     TRY(set_list_encode(m, j->one_format ? m->info.source_format : "", digest, j->count, &j->entries,
@@ -285,7 +314,7 @@ static apl_status keep_before(const struct join *j, apl_error *err)
     set_kept_name(j->before_manifest.info.content_digest, name);
     return fstatat(j->directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0
                ? APL_OK
-               : set_file_write(j->directory, j->shown, name, &j->before.bytes, err);
+               : set_file_write(j->directory, j->shown, name, &j->before.bytes, true, err);
 }
 
 static void join_free(struct join *j)
@@ -324,7 +353,7 @@ apl_status apl_set_join(const char *set, const char *const *shards, size_t count
     if (status == APL_OK)
         status = keep_before(&j, err);
     if (status == APL_OK)
-        status = set_file_write(j.directory, j.shown, SET_FILE, &j.list, err);
+        status = set_file_write(j.directory, j.shown, SET_FILE, &j.list, o.replace || o.append, err);
     join_free(&j);
     return status;
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* O_PATH */
 #include "store_file.h"
 
+#include "part_name.h"
 #include "set.h"
 #include "sized.h"
 #include "staging.h"
@@ -47,6 +48,25 @@ static bool is_list(const char *path)
            S_ISREG(st.st_mode);
 }
 
+/* Neither is there: perhaps parts of a set that is being made are. */
+static apl_status say_missing(const apl_store *store, const apl_error *none, apl_error *err)
+{
+    struct parts_seen seen;
+    char name[PART_NAME_BYTES];
+    parts_look(store->directory, &seen);
+    *err = *none;
+    if (seen.parts == 0)
+        return none->status;
+    part_name_make(seen.missing, seen.parts, name);
+    return seen.missing ? fail(err, APL_E_NOTFOUND,
+                               "%s: is not a whole set yet: %u of %u parts are there, and %s is missing",
+                               store->name, seen.there, seen.parts, name)
+                        : fail(err, APL_E_NOTFOUND,
+                               "%s: all %u parts are there, but the list is not: run any of them again, or "
+                               "apldata join",
+                               store->name, seen.parts);
+}
+
 /* A store, or a set. */
 static apl_status open_file(apl_store *store, const char *path, const apl_store_options *o, apl_error *err)
 {
@@ -64,6 +84,8 @@ static apl_status open_file(apl_store *store, const char *path, const apl_store_
         if (status != APL_E_NOTFOUND)
             return status;
     }
+    if (status == APL_E_NOTFOUND)
+        return say_missing(store, &none, err);
     if (status != APL_OK)
         *err = none;
     return status;

@@ -88,7 +88,7 @@ static int ingest(struct job *job)
         return report_failure(job, &err);
     if (job->split_count && make_splits(job, &err) != APL_OK)
         return report_split_failure(job, &err);
-    if (job->writer.replace && !job->quiet)
+    if (job->writer.replace && !job->quiet && !job->ingest.parts)
         report_stale_splits(job);
     return report_success(job, &sum, now_seconds() - began);
 }
@@ -111,7 +111,9 @@ static int run_job(struct job *job, int argc, char **argv)
     job->db = ends[1];
     job->ingest.more = (const char *const *)argv + optind + 1;
     job->ingest.more_count = (size_t)(argc - optind - 2);
-    status = ingest_names_read(job);
+    status = part_find(job);
+    if (!status)
+        status = ingest_names_read(job);
     return status ? status : ingest(job);
 }
 

@@ -24,6 +24,7 @@ struct job {
     struct split_spec splits[MAX_SPLITS];
     unsigned split_count;
     const char *stratify;
+    bool auto_part, no_parts; /* --part auto and none */
     struct progress progress;
     uint64_t records; /* seen while reading: how many there are to check */
 };
@@ -35,6 +36,19 @@ extern const struct command_line ingest_line;
  * freed in either case. */
 int ingest_names_read(struct job *job);
 void ingest_names_free(struct job *job);
+
+/* aplingest_part.c: which part of a set is to be made. The option's value: I/N, auto or none; an exit status after saying what is wrong. */
+int part_take(void *job, const char *text);
+
+/* Without I/N, asks the launcher; 0, or an exit status after saying what is wrong. */
+int part_find(struct job *job);
+
+/* Of a part that has been made: what there is of the set. */
+void part_tell(const struct job *job);
+json_t *part_json(const struct job *job);
+
+/* The path of what has been made, safe to print. */
+const char *made_path(const struct job *job);
 
 /* aplingest_report.c: what came of it, in words or in JSON; the exit status. */
 int report_failure(const struct job *job, const apl_error *err);

@@ -235,6 +235,12 @@ static const struct option_row rows[] = {
      OPTION_CALL, 0, take_column_type},
     {0, "outside", NULL, "list: paths may be absolute or lead out of the list's folder", OPTION_SWITCH,
      offsetof(struct job, ingest.outside), NULL},
+    {0, "part", "I/N",
+     "make part I of N of a set, whose directory DB is; other processes make the others.\nauto: as the "
+     "launcher "
+     "says (Open MPI, PMI, Slurm, torchrun); none: a store, also\nunder mpirun and srun (default there: "
+     "auto)",
+     OPTION_CALL, 0, part_take},
     FORCE_ROW("a store that exists", OPTION_SWITCH, struct job, writer.replace),
     {0, "partial", NULL, "accept a source that lacks members or rows", OPTION_SWITCH,
      offsetof(struct job, ingest.partial), NULL},

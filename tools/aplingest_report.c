@@ -37,14 +37,16 @@ static json_t *splits_json(const struct job *job)
 
 static int report_json(const struct job *job, const apl_ingest_summary *sum, double seconds)
 {
-    json_t *object =
-        json_pack("{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:O}", "ok", 1, "source",
-                  json_text(job->source), "db", json_text(job->db), "format", sum->format, "records",
-                  json_count(sum->records), "raw_bytes", json_count(sum->raw_bytes), "source_bytes",
-                  json_count(sum->source_bytes), "file_bytes", json_count(sum->file_bytes), "ratio",
-                  json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds",
-                  seconds, "source_sha256", json_digest(sum->source_digest), "named_splits", splits_json(job),
-                  "skipped", job->skipped);
+    json_t *digest = job->ingest.parts ? json_null() : json_digest(sum->source_digest);
+    json_t *object = json_pack(
+        "{s:b, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:O}", "ok", 1, "source",
+        json_text(job->source), "db", json_text(job->db), "format", sum->format, "records",
+        json_count(sum->records), "raw_bytes", json_count(sum->raw_bytes), "source_bytes",
+        json_count(sum->source_bytes), "file_bytes", json_count(sum->file_bytes), "ratio",
+        json_real((double)sum->file_bytes / (double)(sum->raw_bytes + !sum->raw_bytes)), "seconds", seconds,
+        "source_sha256", digest, "named_splits", splits_json(job), "skipped", job->skipped);
+    if (job->ingest.parts)
+        json_object_set_new(object, "part", part_json(job));
     return print_json(object, EXIT_SUCCESS);
 }
 
@@ -54,7 +56,7 @@ static int report_store(const struct job *job)
     apl_store *store;
     apl_error err;
     int status = EXIT_SUCCESS;
-    if (apl_store_open(job->db, NULL, &store, &err) != APL_OK)
+    if (apl_store_open(made_path(job), NULL, &store, &err) != APL_OK)
         return failed("%s", err.message);
     for (unsigned i = 0; i < job->split_count && !status; i++)
         status = split_tell(job->db, store, job->splits[i].name);
@@ -72,12 +74,14 @@ int report_success(const struct job *job, const apl_ingest_summary *sum, double 
         return report_json(job, sum, seconds);
     if (job->quiet)
         return EXIT_SUCCESS;
-    printf("%s: %s records, %s -> %s (%s), %s, %s\n", shown(job->db), count_text(sum->records),
+    printf("%s: %s records, %s -> %s (%s), %s, %s\n", shown(made_path(job)), count_text(sum->records),
            size_text(sum->raw_bytes), size_text(sum->file_bytes), ratio_text(sum->file_bytes, sum->raw_bytes),
            duration_text(seconds), rate_text(sum->raw_bytes, seconds));
     if (job->skipped_count)
         printf("bad files skipped: %s\n", count_text(job->skipped_count));
-    if (job->verbose)
+    if (job->ingest.parts)
+        part_tell(job);
+    if (job->verbose && !job->ingest.parts)
         printf("source sha256 %s, %s, %s\n", digest_text(sum->source_digest), sum->format,
                size_text(sum->source_bytes));
     return job->verbose || job->split_count ? report_store(job) : EXIT_SUCCESS;

@@ -85,6 +85,7 @@ static const int allowed[] = {
     SYS_renameat,
     SYS_renameat2,
     SYS_unlinkat,
+    SYS_linkat,
     SYS_mkdirat,
     SYS_fchmod,
     SYS_fchmodat,

@@ -56,6 +56,17 @@ static apl_status copy_row(struct array_rows *c, uint64_t row, apl_error *err)
     return APL_OK;
 }
 
+apl_status array_rows_pass(struct array_rows *c, apl_error *err)
+{
+    uint64_t left = c->stream && !c->apart && c->from < c->to ? c->from * c->stride : 0;
+    for (uint64_t n; left > 0; left -= n) {
+        n = left < TAKE_BYTES ? left : TAKE_BYTES;
+        if (!cursor_take(c->stream->cursor, (size_t)n))
+            return row_cut_off(c, c->from - (left + c->stride - 1) / c->stride, err);
+    }
+    return APL_OK;
+}
+
 /* The row's bytes as they lie there, with all the fields of a structured type. */
 static apl_status next_whole(struct array_rows *c, uint64_t row, apl_error *err)
 {

@@ -67,6 +67,23 @@ static uint64_t bytes_of_row(const struct array *array)
     return bytes;
 }
 
+apl_status array_open_part(const struct format_host *host, size_t file, uint64_t begin,
+                           const struct array *array, uint64_t row, uint64_t count,
+                           struct format_stream **stream, apl_error *err)
+{
+    uint64_t stride = array->stride ? array->stride : bytes_of_row(array), size = host->files[file].size;
+    uint64_t rows = size > begin ? (size - begin) / stride : 0;
+    if (row + count > rows)
+        return fail(err, APL_E_INCOMPLETE,
+                    "%s: ends early, in row %" PRIu64 " of %" PRIu64 ": it is truncated", array->path, rows,
+                    array->rows);
+    const struct format_part part = {.name = array->path,
+                                     .offset = begin + row * stride,
+                                     .packed = count * stride,
+                                     .size = count * stride};
+    return host->open_part(host->user, file, &part, stream, err);
+}
+
 apl_status arrays_add(struct arrays *a, const struct array *array, apl_error *err)
 {
     for (size_t i = 0; i < a->count; i++)
@@ -211,6 +228,17 @@ static struct array_rows *leader_of(struct arrays *a, struct array_rows *c)
     return c;
 }
 
+/* What the rows are read from: the ingest's own, where they can be had alone, or all. */
+static apl_status open_rows(struct array_rows *c, apl_error *err)
+{
+    const struct array *array = c->array;
+    if (c->leader != c || array->rows_at)
+        return APL_OK;
+    c->apart = c->host->part && array->open_rows;
+    return c->apart ? array->open_rows(array->user, array, c->from, c->to - c->from, &c->stream, err)
+                    : array->open(array->user, array, &c->stream, err);
+}
+
 static apl_status open_column(struct arrays *a, struct array_rows *c, const struct array *array,
                               apl_error *err)
 {
@@ -222,7 +250,12 @@ static apl_status open_column(struct arrays *a, struct array_rows *c, const stru
     c->stream = NULL;
     c->leader = leader_of(a, c);
     c->as_class = a->host->options->class_count > 0 && can_have_classes(array);
-    return c->leader == c && !array->rows_at ? array->open(array->user, array, &c->stream, err) : APL_OK;
+    uint64_t first, count;
+    a->host->share(a->host->user, array->split, &first, &count);
+    c->from = first;
+    c->to = count < array->rows ? first + count : array->rows;
+    TRY(open_rows(c, err));
+    return array_rows_pass(c, err);
 }
 
 /* Opens the columns of a split: fields in the order in which the first split has them. */
@@ -244,6 +277,10 @@ static apl_status close_columns(struct arrays *a, apl_error *err)
 {
     for (size_t i = 0; i < a->column_count; i++) {
         struct array_rows *c = &a->columns[i];
+        if (c->stream && c->to < c->array->rows && !c->apart) { /* the rest is other parts' */
+            a->host->drop_file(a->host->user, c->stream);
+            c->stream = NULL;
+        }
         if (c->stream && !cursor_at_end(c->stream->cursor) && cursor_ok(c->stream->cursor))
             return fail(err, APL_E_SOURCE, "%s: has bytes behind its %" PRIu64 " rows", c->array->path,
                         c->array->rows);
@@ -256,13 +293,17 @@ static apl_status close_columns(struct arrays *a, apl_error *err)
 static apl_status read_split(struct arrays *a, const struct array *first, apl_error *err)
 {
     bool begun = a->writer != NULL;
+    uint64_t from, count;
+    a->host->share(a->host->user, first->split, &from, &count);
     TRY(open_columns(a, first, err));
     TRY(a->host->writer(a->host->user, &a->writer, err));
     if (!begun)
         TRY(a->host->made_fields(a->host->user, add_array_fields(a, err), err));
+    if (count == 0)
+        return close_columns(a, err);
     TRY(a->host->not_the_source(a->host->user, apl_writer_begin_member(a->writer, first->split, first->split,
                                                                        first->split_rank, err)));
-    for (uint64_t row = 0; row < first->rows; row++)
+    for (uint64_t row = from; row < first->rows && row - from < count; row++)
         TRY(append_row_of(a, row, err));
     return close_columns(a, err);
 }
@@ -293,6 +334,8 @@ apl_status arrays_read(struct arrays *a, apl_error *err)
 {
     TRY(check_given_classes(a, err));
     TRY(check_arrays(a, err));
+    for (const struct array *first = next_split(a, -1); first; first = next_split(a, first->split_rank))
+        TRY(a->host->count(a->host->user, first->split, first->split_rank, first->rows, err));
     for (const struct array *first = next_split(a, -1); first; first = next_split(a, first->split_rank))
         TRY(read_split(a, first, err));
     return a->records > 0 ? APL_OK : fail(err, APL_E_SOURCE, "%s: has no records", a->host->source);

@@ -24,6 +24,9 @@ struct array {
     const void *shares; /* the same of all these; NULL: none */
     /* Gives what its rows are read from, one after another; it is closed by the caller. */
     apl_status (*open)(void *user, const struct array *array, struct format_stream **stream, apl_error *err);
+    /* The same, of a file that is not packed, with `count` rows from `row` on alone; NULL: the rows before must be read. */
+    apl_status (*open_rows)(void *user, const struct array *array, uint64_t row, uint64_t count,
+                            struct format_stream **stream, apl_error *err);
     /* Where it is not NULL, rows are got by it instead: bytes of `count` rows from `row` on, into `out`. */
     apl_status (*rows_at)(void *user, const struct array *array, uint64_t row, uint64_t count, uint8_t *out,
                           apl_error *err);
@@ -40,6 +43,11 @@ apl_status arrays_add(struct arrays *arrays, const struct array *array, apl_erro
 
 /* Reads all of them into the host's writer. Each file must end with its array. */
 apl_status arrays_read(struct arrays *arrays, apl_error *err);
+
+/* For open_rows(): rows of an array that begins at that byte of a file, unless the file ends before. */
+apl_status array_open_part(const struct format_host *host, size_t file, uint64_t begin,
+                           const struct array *array, uint64_t row, uint64_t count,
+                           struct format_stream **stream, apl_error *err);
 
 /* Is that what fields with labels are called? */
 bool is_label_name(const char *field);

@@ -251,6 +251,20 @@ uint32_t class_tree_classes(const struct class_tree *tree, const char *const **n
     return tree->class_count;
 }
 
+bool class_tree_split(const struct class_tree *tree, uint32_t number, const char **name, uint32_t *rank,
+                      uint64_t *images)
+{
+    uint32_t at = tree->splits ? node_at(tree, tree->top)->first : number == 0 ? tree->top : NONE;
+    for (uint32_t i = 0; tree->splits && at != NONE && i < number; i++)
+        at = node_at(tree, at)->next;
+    if (at == NONE)
+        return false;
+    *name = tree->splits ? node_at(tree, at)->name : split_names[0];
+    *rank = tree->splits ? split_rank(*name) : 0;
+    *images = node_at(tree, at)->below - node_at(tree, at)->files;
+    return true;
+}
+
 /* ------------------------------------------------------------------------------------------------- finding */
 
 /* The child of `parent` in which the path goes on, whose rest is then *path; NONE: it is a file there. */

@@ -33,6 +33,10 @@ uint64_t class_tree_strays(const struct class_tree *tree);
 
 uint32_t class_tree_classes(const struct class_tree *tree, const char *const **names);
 
+/* The split of that number, from 0 on, in any order: its name and rank, and how many images lie in its classes. false: there are no more. */
+bool class_tree_split(const struct class_tree *tree, uint32_t number, const char **name, uint32_t *rank,
+                      uint64_t *images);
+
 /* Where an image belongs. */
 struct class_place {
     const char *split;   /* its name; lives as long as the tree */

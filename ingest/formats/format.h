@@ -82,6 +82,19 @@ struct format_host {
     apl_status (*cut_off)(void *user, struct format_stream *stream, apl_error *err);
     /* An empty file without a name, beside the store: the caller's. */
     apl_status (*scratch)(void *user, int *fd, apl_error *err);
+    /* Is only a part of the records to be made? Which, these say. Without, all records are the ingest's own. */
+    bool part;
+    /* Before the writer is asked for: the split has so many records more, bad ones included. `number`: of a member of it that has no
+     * record, so that the split has its place. Splits are told in their order. */
+    apl_status (*count)(void *user, const char *split, uint32_t number, uint64_t records, apl_error *err);
+    /* Which records of a split are its own: first ... first + count - 1. */
+    void (*share)(void *user, const char *split, uint64_t *first, uint64_t *count);
+    /* Are any of the next `records` of that split its own? */
+    bool (*coming)(void *user, const char *split, uint64_t records);
+    /* The same, and they have come, or have been passed over. */
+    bool (*own)(void *user, const char *split, uint64_t records);
+    /* Have all of its own come? */
+    bool (*ended)(void *user);
 };
 
 /* A member of the source: a file. */
@@ -106,6 +119,9 @@ struct format {
      * before the first is read. */
     bool several;
     bool passes_folders; /* directories in an archive are passed over, whatever they are called */
+    /* A source can be shared out to the parts of a set, by the host's count() and what follows it. Members that begin without records of
+     * the part's own are not told to the writer. */
+    bool parts;
     /* Files are unpacked only if their names end in .gz or the like, as any bytes may begin them. */
     bool any_bytes;
     apl_status (*open)(const struct format_host *host, void **state, apl_error *err);
@@ -122,12 +138,17 @@ struct format {
     apl_status (*begin_source)(void *state, const char *path, const char *shown, apl_error *err);
     /* Where not NULL, the source is read twice: first list() is told of all files, and where `directory`, directories; then of the
      * end of the list. */
+    bool lists_for_parts; /* only where a part is to be made */
     apl_status (*list)(void *state, const char *name, bool directory, apl_error *err);
     apl_status (*listed)(void *state, apl_error *err);
     /* Also then, or NULL: are the file's bytes to be looked at? look() gets them, and may leave them unread. */
     bool (*looks)(void *state, const char *name);
     apl_status (*look)(void *state, const struct format_member *member, apl_error *err);
     apl_status (*member)(void *state, const struct format_member *member, apl_error *err);
+    /* Of a part, or NULL: is a member, which is wanted, left to other parts? Asked once of each, in their order. */
+    bool (*passes)(void *state, const char *name);
+    /* Of a part, or NULL: does nothing more of this source matter? Asked when it has begun, and after each member. */
+    bool (*enough)(void *state);
     /* After the last member: was that all? Tells the writer of classes, and writes what the source is in `format`. */
     apl_status (*finish)(void *state, char format[32], apl_error *err);
 };

@@ -14,6 +14,7 @@ struct cifar {
     uint32_t members_seen, classes_seen; /* bit i: member i; names of classes i */
     struct cifar_classes classes[CIFAR_MAX_LABELS];
     bool have_schema, names; /* do rows have names? */
+    uint64_t row, from, to;  /* of the member: the next; those that are the ingest's own are from ... to-1 */
 };
 
 /* ------------------------------------------------------------------------------------- rows to records */
@@ -58,6 +59,9 @@ static apl_status append_row(void *user, const struct cifar_row *row, apl_error 
     struct cifar *c = user;
     unsigned labels = c->dataset->label_count;
     int64_t size = (int64_t)row->name_size;
+    uint64_t number = c->row++;
+    if (number < c->from || number >= c->to)
+        return APL_OK;
     apl_value values[CIFAR_MAX_LABELS + 2] = {{row->image, NULL}};
     for (unsigned l = 0; l < labels; l++)
         values[1 + l].data = &row->label[l];
@@ -74,11 +78,49 @@ static bool wants(const void *state, const char *name)
     return cifar_find(name, &part);
 }
 
+/* Members come in any order, but all have as many rows as were published. */
+static apl_status count_rows(const struct cifar *c, apl_error *err)
+{
+    const struct format_host *host = c->host;
+    if (host->part && host->partial)
+        return fail(err, APL_E_UNSUPPORTED, "%s: parts cannot be made of a source that may lack rows",
+                    host->source);
+    for (unsigned i = 0; i < c->dataset->member_count; i++) {
+        const struct cifar_member *m = &c->dataset->members[i];
+        TRY(host->count(host->user, m->split, i, m->rows, err));
+    }
+    return APL_OK;
+}
+
+/* Which rows of a member are the ingest's own: from ... to-1. */
+static void find_own_rows(const struct cifar *c, unsigned member, uint64_t *from, uint64_t *to)
+{
+    const struct cifar_member *m = &c->dataset->members[member];
+    uint64_t first, count, begin = 0;
+    for (unsigned i = 0; i < member; i++)
+        begin += strcmp(c->dataset->members[i].split, m->split) == 0 ? c->dataset->members[i].rows : 0;
+    c->host->share(c->host->user, m->split, &first, &count);
+    uint64_t end = count > m->rows + begin ? UINT64_MAX : first + count;
+    *from = first > begin ? first - begin : 0;
+    *to = end > begin ? end - begin : 0;
+    *to = *to < m->rows ? *to : m->rows;
+}
+
+/* Has a part nothing of this member? */
+static bool is_of_others(const struct cifar *c, unsigned member)
+{
+    uint64_t from, to;
+    find_own_rows(c, member, &from, &to);
+    return c->host->part && from >= to;
+}
+
 /* Does the member belong with those before it? */
 static apl_status admit(struct cifar *c, const struct cifar_part *part, apl_error *err)
 {
-    if (!c->dataset)
+    if (!c->dataset) {
         c->dataset = part->dataset;
+        TRY(c->host->not_the_source(c->host->user, count_rows(c, err)));
+    }
     if (c->dataset != part->dataset)
         return fail(err, APL_E_SOURCE, "belongs to %s, but members before it to %s", part->dataset->format,
                     c->dataset->format);
@@ -96,6 +138,10 @@ static apl_status read_rows(struct cifar *c, const struct format_member *m, unsi
     const struct cifar_dataset *dataset = c->dataset;
     bool partial = c->host->partial;
     c->member = number;
+    c->row = 0;
+    find_own_rows(c, number, &c->from, &c->to);
+    if (is_of_others(c, number))
+        return APL_OK;
     if (dataset->python) {
         TRY(c->host->writer(c->host->user, &c->writer, err));
         return cifar_python_rows(c->pickle, dataset, number, m->cursor, m->size, partial, &sink, err);
@@ -149,11 +195,22 @@ static void find_missing(const struct cifar *c, struct names *missing)
     const struct cifar_dataset *dataset = c->dataset;
     char file[32];
     for (unsigned i = 0; i < dataset->member_count; i++)
-        if (!(c->members_seen >> i & 1))
+        if (!(c->members_seen >> i & 1) && !is_of_others(c, i))
             add_name(missing, cifar_file_name(dataset, i, file));
     for (unsigned i = 0; i < (dataset->python ? 1 : dataset->label_count); i++)
         if (!(c->classes_seen >> i & 1))
             add_name(missing, dataset->python ? dataset->meta_file : dataset->labels[i].names_file);
+}
+
+/* All that a part needs has come. */
+static bool has_enough_cifar(void *state)
+{
+    const struct cifar *c = state;
+    struct names missing = {.count = 0};
+    if (!c->dataset)
+        return false;
+    find_missing(c, &missing);
+    return missing.count == 0;
 }
 
 static apl_status check_members(struct cifar *c, apl_error *err)
@@ -242,5 +299,7 @@ const struct format format_cifar = {
     .close = close_cifar,
     .wants = wants,
     .member = read_member,
+    .parts = true,
+    .enough = has_enough_cifar,
     .finish = finish_cifar,
 };

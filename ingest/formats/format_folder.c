@@ -99,6 +99,18 @@ static apl_status map_classes(struct folder_images *f, apl_error *err)
     return class_map_names(&map, folders, count, &f->class_names, err);
 }
 
+/* A folder without images may be called as no split is. */
+static apl_status count_split_images(const struct folder_images *f, apl_error *err)
+{
+    const char *name;
+    uint32_t rank;
+    uint64_t images;
+    for (uint32_t i = 0; class_tree_split(f->tree, i, &name, &rank, &images); i++)
+        if (images > 0)
+            TRY(f->host->count(f->host->user, name, rank << 16, images, err));
+    return APL_OK;
+}
+
 static apl_status end_list(void *state, apl_error *err)
 {
     struct folder_images *f = state;
@@ -117,6 +129,7 @@ static apl_status end_list(void *state, apl_error *err)
     tell_count(f, class_tree_strays(f->tree), "images left out, as they lie in no class");
     tell_count(f, f->others, "files left out, as their names are not those of images");
     f->plan = survey_plan(&f->survey, f->host);
+    TRY(count_split_images(f, err));
     return map_classes(f, err);
 }
 
@@ -253,6 +266,20 @@ static apl_status gather_image(void *state, const struct format_member *m, apl_e
     return f->gathered == GATHER_FILES || f->gathered_bytes >= GATHER_BYTES ? flush(f, err) : APL_OK;
 }
 
+/* An image that lies in no class is nobody's. */
+static bool passes_image(void *state, const char *name)
+{
+    struct folder_images *f = state;
+    struct class_place place;
+    return !class_tree_find(f->tree, name, &place) || !f->host->own(f->host->user, place.split, 1);
+}
+
+static bool has_enough_images(void *state)
+{
+    const struct folder_images *f = state;
+    return f->host->ended(f->host->user);
+}
+
 static apl_status finish_folder(void *state, char format[32], apl_error *err)
 {
     struct folder_images *f = state;
@@ -314,5 +341,8 @@ const struct format format_folder = {
     .looks = looks_at,
     .look = look_at,
     .member = gather_image,
+    .parts = true,
+    .passes = passes_image,
+    .enough = has_enough_images,
     .finish = finish_folder,
 };

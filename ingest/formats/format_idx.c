@@ -106,6 +106,8 @@ static bool belongs_to_idx(const char *name, const char *other)
 
 static apl_status open_idx_array(void *user, const struct array *array, struct format_stream **stream,
                                  apl_error *err);
+static apl_status open_idx_rows(void *user, const struct array *array, uint64_t row, uint64_t count,
+                                struct format_stream **stream, apl_error *err);
 
 /* Where the name does not say: one number a record is its label. */
 static const char *guess_content(const struct array *array)
@@ -142,6 +144,7 @@ static apl_status describe_idx(struct idx *idx, size_t i, struct array *array, a
                             .ndim = rank - 1,
                             .rows = (uint64_t)h[4] << 24 | (uint64_t)h[5] << 16 | (uint64_t)h[6] << 8 | h[7],
                             .open = open_idx_array,
+                            .open_rows = file->packed ? NULL : open_idx_rows,
                             .user = idx};
     for (unsigned d = 1; d < rank; d++) {
         struct cursor c = cursor_over(h + 4 + 4 * d, 4);
@@ -172,6 +175,17 @@ static apl_status open_idx_array(void *user, const struct array *array, struct f
     if (!cursor_take((*stream)->cursor, idx->files[i].header))
         return idx->host->cut_off(idx->host->user, *stream, err);
     return APL_OK;
+}
+
+/* Some of its rows, of a file that is not packed. */
+static apl_status open_idx_rows(void *user, const struct array *array, uint64_t row, uint64_t count,
+                                struct format_stream **stream, apl_error *err)
+{
+    const struct idx *idx = user;
+    size_t i = 0;
+    while (idx->host->files[i].path != array->path)
+        i++;
+    return array_open_part(idx->host, i, idx->files[i].header, array, row, count, stream, err);
 }
 
 /* ------------------------------------------------------------------------------------------------- the format */
@@ -230,6 +244,7 @@ const struct format format_idx = {
     .sniff = sniff_idx,
     .wants = wants_idx,
     .belongs = belongs_to_idx,
+    .parts = true,
     .read = read_idx,
     .finish = finish_idx,
 };

@@ -82,46 +82,93 @@ static apl_status add_fields(struct list *l, apl_error *err)
 
 /* ------------------------------------------------------------ reading */
 
-static apl_status read_split_rows(struct list *l, size_t file, struct list_file *f, const char *split,
-                                  apl_error *err)
+/* The rows of one split in one file are a member, which begins with the first. */
+static apl_status begin_list_member(struct list *l, size_t file, const char *split, uint32_t number,
+                                    apl_error *err)
 {
+    const char *name = l->host->files[file].name;
+    bool usable = utf8_valid(name, strlen(name)) && strlen(name) <= APL_MAX_NAME;
+    for (const char *c = name; *c; c++)
+        usable &= (uint8_t)*c >= 0x20 && *c != 0x7f;
+    return l->host->not_the_source(
+        l->host->user, apl_writer_begin_member(l->records.writer, usable ? name : split, split, number, err));
+}
+
+/* The next row, unless the rest of the split is other parts': then it need not be read. */
+static apl_status next_own_row(const struct list *l, struct list_file *f, const char *split, apl_error *err)
+{
+    const struct format_host *host = l->host;
+    if (!host->part || host->coming(host->user, split, INT64_MAX))
+        return rows_next(f->rows, err);
+    host->drop_file(host->user, f->stream);
+    f->stream = NULL;
+    return APL_END;
+}
+
+static apl_status read_split_rows(struct list *l, size_t file, struct list_file *f, const char *split,
+                                  uint32_t number, apl_error *err)
+{
+    const struct format_host *host = l->host;
     apl_status status;
-    while ((status = rows_next(f->rows, err)) == APL_OK) {
+    bool begun = !host->part;
+    if (begun)
+        TRY(begin_list_member(l, file, split, number, err));
+    while ((status = next_own_row(l, f, split, err)) == APL_OK) {
         bool is;
         TRY(list_split_has(&l->columns, f, split, &is, err));
-        if (is)
-            TRY(list_records_gather(&l->records, file, f, err));
+        if (!is || !host->own(host->user, split, 1))
+            continue;
+        if (!begun)
+            TRY(begin_list_member(l, file, split, number, err));
+        begun = true;
+        TRY(list_records_gather(&l->records, file, f, err));
     }
     return status == APL_END ? list_records_flush(&l->records, err) : status;
 }
 
-/* The rows of one split in one file are a member. */
+/* Has a part no row of that split in the file, as far as can be told without reading it? */
+static bool has_none(const struct list *l, size_t file, const char *split)
+{
+    const struct format_host *host = l->host;
+    return host->part && l->columns.split < 0 && !host->coming(host->user, split, l->columns.file_rows[file]);
+}
+
 static apl_status read_list_member(struct list *l, size_t file, unsigned which, uint32_t number,
                                    apl_error *err)
 {
     const char *split = l->splits.split[which].name;
     struct list_file f;
-    const char *name = l->host->files[file].name;
-    bool usable = utf8_valid(name, strlen(name)) && strlen(name) <= APL_MAX_NAME;
-    for (const char *c = name; *c; c++)
-        usable &= (uint8_t)*c >= 0x20 && *c != 0x7f;
-    TRY(l->host->not_the_source(
-        l->host->user,
-        apl_writer_begin_member(l->records.writer, usable ? name : split, split, number, err)));
+    if (has_none(l, file, split)) {
+        l->host->own(l->host->user, split, l->columns.file_rows[file]);
+        return APL_OK;
+    }
     apl_status status = list_begin(&l->columns, file, &f, err);
     if (status == APL_OK)
-        status = read_split_rows(l, file, &f, split, err);
+        status = read_split_rows(l, file, &f, split, number, err);
     apl_error again;
     apl_status closed = list_end(&l->columns, &f, status == APL_OK ? err : &again);
     return status == APL_OK ? closed : status;
 }
 
+/* Where a column tells the splits, each may have rows in each file; so its first member's number is its place times the files. */
+static apl_status count_splits(struct list *l, apl_error *err)
+{
+    if (!l->host->part)
+        return APL_OK;
+    TRY(list_splits_count(&l->splits, &l->columns, err));
+    for (unsigned s = 0; s < l->splits.count; s++)
+        TRY(l->host->count(l->host->user, l->splits.split[s].name, s * (uint32_t)l->host->file_count,
+                           l->splits.split[s].rows, err));
+    return APL_OK;
+}
+
 static apl_status read_list(void *state, apl_error *err)
 {
     struct list *l = state;
-    uint32_t member = 0;
+    uint32_t member = 0, files = (uint32_t)l->host->file_count;
     TRY(list_columns_read(&l->columns, err));
     TRY(list_splits_find(&l->splits, &l->columns, err));
+    TRY(count_splits(l, err));
     if (list_has_images(&l->columns))
         TRY(survey_images(l, err));
     TRY(l->host->writer(l->host->user, &l->records.writer, err));
@@ -131,7 +178,7 @@ static apl_status read_list(void *state, apl_error *err)
             uint32_t rank;
             if (l->columns.split >= 0 ||
                 strcmp(list_split_of_file(&l->columns, i, &rank), l->splits.split[s].name) == 0)
-                TRY(read_list_member(l, i, s, member++, err));
+                TRY(read_list_member(l, i, s, l->host->part ? s * files + (uint32_t)i : member++, err));
         }
     return APL_OK;
 }
@@ -203,6 +250,7 @@ const struct format format_list = {
     .close = close_list,
     .sniff = sniff_list,
     .wants = wants_list,
+    .parts = true,
     .read = read_list,
     .finish = finish_list,
 };

@@ -113,6 +113,8 @@ static apl_status add_npy(struct npy *npy, const char *name, apl_error *err)
     const struct format_file *file = &npy->host->files[npy->file];
     struct array array = {.path = npy->path, .open = npy_open, .user = npy};
     uint64_t bytes;
+    if (!npy->in_zip && !file->packed)
+        array.open_rows = npy_open_rows;
     TRY(npy_read_header(npy, err));
     if (h->ndim == 0)
         return fail(err, APL_E_SOURCE, "%s: is a single number, not an array of rows", npy->path);
@@ -270,6 +272,7 @@ const struct format format_npy = {
     .close = close_npy,
     .sniff = sniff_npy,
     .wants = wants_npy,
+    .parts = true,
     .read = read_npy,
     .finish = finish_npy,
 };

@@ -102,9 +102,41 @@ static apl_status raw_file(struct raw *raw, size_t i, apl_error *err)
 static apl_status read_raw_files(void *state, apl_error *err)
 {
     struct raw *raw = state;
-    for (size_t i = 0; i < raw->host->file_count; i++)
-        TRY(raw_file(raw, i, err));
+    const struct format_host *host = raw->host;
+    TRY(host->count(host->user, "train", 0, host->file_count, err));
+    for (size_t i = 0; i < host->file_count; i++)
+        if (host->own(host->user, "train", 1))
+            TRY(raw_file(raw, i, err));
     return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ of a part */
+
+static apl_status list_raw(void *state, const char *name, bool directory, apl_error *err)
+{
+    const struct raw *raw = state;
+    bool counts = !directory && wants_raw(state, name);
+    return counts ? raw->host->count(raw->host->user, "train", 0, 1, err) : APL_OK;
+}
+
+static apl_status listed_raw(void *state, apl_error *err)
+{
+    (void)state;
+    (void)err;
+    return APL_OK;
+}
+
+static bool passes_raw(void *state, const char *name)
+{
+    const struct raw *raw = state;
+    (void)name;
+    return !raw->host->own(raw->host->user, "train", 1);
+}
+
+static bool has_enough_raw(void *state)
+{
+    const struct raw *raw = state;
+    return raw->host->ended(raw->host->user);
 }
 
 static apl_status finish_raw(void *state, char format[32], apl_error *err)
@@ -145,5 +177,11 @@ const struct format format_raw = {
     .wants = wants_raw,
     .member = raw_member,
     .read = read_raw_files,
+    .parts = true,
+    .lists_for_parts = true,
+    .list = list_raw,
+    .listed = listed_raw,
+    .passes = passes_raw,
+    .enough = has_enough_raw,
     .finish = finish_raw,
 };

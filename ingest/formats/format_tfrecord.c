@@ -22,6 +22,8 @@ struct tfrecord {
     bool is_export;
     struct tf_declared declared; /* of an export */
     uint64_t written;
+    uint64_t *records; /* of each file: how many it has */
+    bool left;         /* the file being read was left, as the rest is other parts' */
     uint32_t members[64];
 };
 
@@ -86,7 +88,19 @@ static apl_status end_of_records(struct tfrecord *t, size_t file, struct format_
                 why->message);
 }
 
-static apl_status each_record(struct tfrecord *t, size_t file, tf_take take, bool tell, apl_error *err)
+/* Is the next record another part's? Where nothing but those follows, the file is left. */
+static bool is_others(struct tfrecord *t, const char *split)
+{
+    const struct format_host *host = t->host;
+    if (!split || !host->part)
+        return false;
+    t->left = !host->coming(host->user, split, INT64_MAX);
+    return t->left || !host->own(host->user, split, 1);
+}
+
+/* `split`: of which the records are, to leave out those of other parts; NULL: all are wanted. */
+static apl_status each_record(struct tfrecord *t, size_t file, const char *split, tf_take take, bool tell,
+                              apl_error *err)
 {
     struct format_stream *stream;
     apl_status status;
@@ -95,7 +109,14 @@ static apl_status each_record(struct tfrecord *t, size_t file, tf_take take, boo
     TRY(t->host->open_file(t->host->user, file, &stream, err));
     t->frame.cursor = stream->cursor;
     t->frame.record = 0;
+    t->left = false;
     while ((status = next_example(t, &bad, &why)) == APL_OK) {
+        if (is_others(t, split)) {
+            if (!t->left)
+                continue;
+            t->host->drop_file(t->host->user, stream);
+            return APL_OK;
+        }
         if (!bad)
             TRY(take(t, file, &bad, &why, err));
         if (bad && tell)
@@ -122,7 +143,7 @@ static apl_status pass_record(struct tfrecord *t, size_t file, bool *bad, apl_er
 static apl_status no_features(struct tfrecord *t, apl_error *err)
 {
     for (size_t i = 0; i < t->host->file_count; i++)
-        TRY(each_record(t, i, pass_record, true, err));
+        TRY(each_record(t, i, NULL, pass_record, true, err));
     return fail(err, APL_E_SOURCE, "%s: has no tf.train.Example with a feature", t->host->source);
 }
 
@@ -232,37 +253,71 @@ static apl_status write_record(struct tfrecord *t, size_t file, bool *bad, apl_e
 
 /* ------------------------------------------------------------------------------------------------------- files */
 
-static apl_status begin_tf_file(struct tfrecord *t, size_t file, apl_error *err)
+static apl_status split_of_file(const struct tfrecord *t, size_t file, const char **split, uint32_t *rank,
+                                apl_error *err)
 {
     const struct format_file *f = &t->host->files[file];
     struct file_name n;
-    char name[32];
     if (!file_name_read(&n, f->name))
         return fail(err, APL_E_SOURCE, "%s: has a name of more than 255 bytes or 16 words", f->path);
-    const char *split = n.split ? n.split : "train";
-    uint32_t number = t->members[n.split_rank]++;
-    if (number > UINT16_MAX)
-        return fail(err, APL_E_SOURCE, "%s: is beyond the 65,536 files of a split", f->path);
+    *split = n.split ? n.split : "train";
+    *rank = n.split_rank;
+    return APL_OK;
+}
+
+static apl_status count_tf_file(const struct tfrecord *t, size_t file, apl_error *err)
+{
+    const char *split;
+    uint32_t rank;
+    TRY(split_of_file(t, file, &split, &rank, err));
+    return t->host->count(t->host->user, split, rank << 16, t->records[file], err);
+}
+
+static apl_status begin_tf_file(struct tfrecord *t, const char *split, uint32_t rank, uint32_t number,
+                                apl_error *err)
+{
+    char name[32];
     snprintf(name, sizeof name, "%s-%u", split, number);
     if (!t->writer) {
         TRY(t->host->writer(t->host->user, &t->writer, err));
         TRY(t->host->made_fields(t->host->user, tf_fields_add(&t->fields, t->writer, err), err));
     }
-    return t->host->not_the_source(
-        t->host->user, apl_writer_begin_member(t->writer, name, split, n.split_rank << 16 | number, err));
+    return t->host->not_the_source(t->host->user,
+                                   apl_writer_begin_member(t->writer, name, split, rank << 16 | number, err));
+}
+
+static apl_status read_tf_file(struct tfrecord *t, size_t file, apl_error *err)
+{
+    const struct format_host *host = t->host;
+    const char *split;
+    uint32_t rank;
+    TRY(split_of_file(t, file, &split, &rank, err));
+    uint32_t number = t->members[rank]++;
+    if (number > UINT16_MAX)
+        return fail(err, APL_E_SOURCE, "%s: is beyond the 65,536 files of a split", host->files[file].path);
+    if (host->part && !host->coming(host->user, split, t->records[file])) {
+        host->own(host->user, split, t->records[file]);
+        return APL_OK;
+    }
+    TRY(begin_tf_file(t, split, rank, number, err));
+    return each_record(t, file, split, write_record, true, err);
 }
 
 static apl_status read_shown(struct tfrecord *t, apl_error *err)
 {
-    for (size_t i = 0; i < t->host->file_count; i++)
-        TRY(each_record(t, i, learn_record, false, err));
+    t->records = calloc(t->host->file_count, sizeof *t->records);
+    if (!t->records)
+        return fail_nomem(err);
+    for (size_t i = 0; i < t->host->file_count; i++) {
+        TRY(each_record(t, i, NULL, learn_record, false, err));
+        t->records[i] = t->frame.record;
+        TRY(count_tf_file(t, i, err));
+    }
     if (t->fields.count == 0)
         return no_features(t, err);
     tf_fields_sort(&t->fields);
-    for (size_t i = 0; i < t->host->file_count; i++) {
-        TRY(begin_tf_file(t, i, err));
-        TRY(each_record(t, i, write_record, true, err));
-    }
+    for (size_t i = 0; i < t->host->file_count; i++)
+        TRY(read_tf_file(t, i, err));
     return t->written > 0 ? APL_OK
                           : fail(err, APL_E_SOURCE, "%s: all of its records are bad", t->host->source);
 }
@@ -344,10 +399,13 @@ static apl_status begin_export_split(struct tfrecord *t, size_t split, apl_error
 
 static apl_status read_export_split(struct tfrecord *t, size_t file, size_t split, apl_error *err)
 {
-    uint64_t records = t->declared.schema.splits[split].records;
+    const struct declared_split *is = &t->declared.schema.splits[split];
+    uint64_t records = is->records;
+    if (t->host->part && !t->host->coming(t->host->user, is->name, records))
+        return APL_OK;
     TRY(begin_export_split(t, split, err));
-    TRY(each_record(t, file, write_declared, true, err));
-    if (t->frame.record == records || t->host->partial)
+    TRY(each_record(t, file, is->name, write_declared, true, err));
+    if (t->left || t->frame.record == records || t->host->partial)
         return APL_OK;
     return fail(err, APL_E_INCOMPLETE, "%s: has %" PRIu64 " records, and " SCHEMA_NAME " says %" PRIu64,
                 t->host->files[file].path, t->frame.record, records);
@@ -363,15 +421,36 @@ static size_t split_of(const struct declared *schema, const char *file)
 }
 
 /* Splits without records have no files: they belong to what is given as a whole. */
-static apl_status add_empty_splits(struct tfrecord *t, apl_error *err)
+static bool is_whole_export(const struct tfrecord *t)
 {
     const struct declared *schema = &t->declared.schema;
     size_t filled = 0;
     for (size_t s = 0; s < schema->split_count; s++)
         filled += schema->splits[s].records > 0;
-    for (size_t s = 0; s < schema->split_count && filled == t->host->file_count; s++)
+    return filled == t->host->file_count;
+}
+
+static apl_status add_empty_splits(struct tfrecord *t, apl_error *err)
+{
+    const struct declared *schema = &t->declared.schema;
+    for (size_t s = 0; s < schema->split_count && is_whole_export(t) && !t->host->part; s++)
         if (schema->splits[s].records == 0)
             TRY(begin_export_split(t, s, err));
+    return APL_OK;
+}
+
+/* Of the files that are given, and of what has no file. */
+static apl_status count_export(const struct tfrecord *t, apl_error *err)
+{
+    const struct declared *schema = &t->declared.schema;
+    for (size_t s = 0; s < schema->split_count; s++) {
+        const struct declared_split *is = &schema->splits[s];
+        bool given = is->records == 0 && is_whole_export(t);
+        for (size_t i = 0; i < t->host->file_count; i++)
+            given |= split_of(schema, t->host->files[i].name) == s;
+        if (given)
+            TRY(t->host->count(t->host->user, is->name, (uint32_t)s << 16, is->records, err));
+    }
     return APL_OK;
 }
 
@@ -381,6 +460,7 @@ static apl_status read_export(struct tfrecord *t, apl_error *err)
     if (schema->split_count > UINT16_MAX)
         return fail(err, APL_E_SOURCE, "%s: " SCHEMA_NAME " has more than %d splits", t->host->source,
                     UINT16_MAX);
+    TRY(count_export(t, err));
     for (size_t i = 0; i < t->host->file_count; i++) {
         size_t split = split_of(schema, t->host->files[i].name);
         if (split == schema->split_count)
@@ -416,6 +496,7 @@ static void close_tfrecord(void *state)
     tf_fields_free(&t->fields);
     tf_declared_free(&t->declared);
     buffer_free(&t->frame.bytes);
+    free(t->records);
     image_maker_free(t->maker);
     free(t);
 }
@@ -442,6 +523,7 @@ const struct format format_tfrecord = {
     .close = close_tfrecord,
     .sniff = sniff_tfrecord,
     .wants = wants_tfrecord,
+    .parts = true,
     .read = read_tfrecord,
     .finish = finish_tfrecord,
 };

@@ -17,6 +17,9 @@ struct tokens {
     apl_dtype dtype; /* in the store: u16 or u32 */
     struct buffer document;
     uint64_t records;
+    const char *split;    /* of the file being read */
+    bool counting;        /* its documents, of which there are so many: */
+    uint64_t documents;   /* none is appended */
     uint32_t members[64]; /* of each split */
 };
 
@@ -43,6 +46,11 @@ static bool belongs_to_tokens(const char *name, const char *other)
 
 static apl_status append_document(struct tokens *t, apl_error *err)
 {
+    if (t->counting || !t->host->own(t->host->user, t->split, 1)) {
+        t->documents++;
+        t->document.size = 0;
+        return APL_OK;
+    }
     const int64_t count = (int64_t)(t->document.size / apl_dtype_size(t->dtype));
     const apl_value value = {t->document.data ? t->document.data : (const uint8_t *)"", &count};
     t->records++;
@@ -93,6 +101,50 @@ static apl_status put_tokens(struct tokens *t, const struct token_file *f, const
     return APL_OK;
 }
 
+/* ----------------------------------------------------------------------------------------------- of a part */
+
+/* Is what follows in this split other parts'? */
+static bool has_all_of_split(const struct tokens *t)
+{
+    const struct format_host *host = t->host;
+    return host->part && !t->counting && t->document.size == 0 &&
+           !host->coming(host->user, t->split, INT64_MAX);
+}
+
+/* Goes on behind `tokens` tokens of the file, without reading those before it, where it is not packed. *moved: so it was. */
+static apl_status continue_at(const struct tokens *t, const struct token_file *f, uint64_t tokens,
+                              struct format_stream **stream, bool *moved, apl_error *err)
+{
+    const struct format_host *host = t->host;
+    const struct format_file *file = &host->files[f->file];
+    uint64_t at = f->header + tokens * apl_dtype_size(f->dtype);
+    *moved = !file->packed && at <= file->size;
+    if (!*moved)
+        return APL_OK;
+    const struct format_part rest = {
+        .name = file->path, .offset = at, .packed = file->size - at, .size = file->size - at};
+    host->drop_file(host->user, *stream);
+    *stream = NULL;
+    return host->open_part(host->user, f->file, &rest, stream, err);
+}
+
+static uint32_t chunk_tokens(const struct tokens *t)
+{
+    return t->host->options->chunk ? t->host->options->chunk : CHUNK_TOKENS;
+}
+
+/* The tokens of a stream that is cut into pieces of equal length; FORMAT_UNKNOWN where it must be read to know. */
+static uint64_t tokens_of_stream(const struct tokens *t, const struct token_file *f)
+{
+    const struct format_file *file = &t->host->files[f->file];
+    size_t item = apl_dtype_size(f->dtype);
+    if (t->host->options->document_end || f->indexed)
+        return FORMAT_UNKNOWN;
+    if (f->count != FORMAT_UNKNOWN || file->packed || file->size < f->header)
+        return f->count;
+    return (file->size - f->header) / item;
+}
+
 /* ----------------------------------------------------------------------------------------------------- streams */
 
 /* How many of the tokens go to the current record; *whole: it ends with them. */
@@ -102,7 +154,7 @@ static size_t tokens_to_end(const struct tokens *t, const struct token_file *f, 
     size_t item = apl_dtype_size(f->dtype), have = t->document.size / apl_dtype_size(t->dtype);
     *whole = false;
     if (!t->host->options->document_end) {
-        uint32_t chunk = t->host->options->chunk ? t->host->options->chunk : CHUNK_TOKENS;
+        uint32_t chunk = chunk_tokens(t);
         *whole = count >= chunk - have;
         return *whole ? chunk - have : count;
     }
@@ -147,13 +199,40 @@ static size_t ready_tokens(struct cursor *c, size_t item, uint64_t most)
     return n < most ? n : (size_t)most;
 }
 
-static apl_status read_stream(struct tokens *t, const struct token_file *f, struct format_stream *stream,
+/* Chunks of other parts at the beginning are passed over; *number: the token to go on with. */
+static apl_status pass_chunks(struct tokens *t, const struct token_file *f, struct format_stream **stream,
+                              uint64_t *number, apl_error *err)
+{
+    const struct format_host *host = t->host;
+    uint64_t tokens = tokens_of_stream(t, f), low = 0, high = tokens / chunk_tokens(t);
+    bool moved;
+    *number = 0;
+    if (!host->part || t->counting || tokens == FORMAT_UNKNOWN)
+        return APL_OK;
+    while (low < high) { /* the most chunks of which none is our own */
+        uint64_t middle = low + (high - low + 1) / 2;
+        if (host->coming(host->user, t->split, middle))
+            high = middle - 1;
+        else
+            low = middle;
+    }
+    TRY(continue_at(t, f, low * chunk_tokens(t), stream, &moved, err));
+    if (!moved)
+        return APL_OK;
+    host->own(host->user, t->split, low);
+    *number = low * chunk_tokens(t);
+    return APL_OK;
+}
+
+static apl_status read_stream(struct tokens *t, const struct token_file *f, struct format_stream **at,
                               apl_error *err)
 {
     size_t item = apl_dtype_size(f->dtype);
+    uint64_t number;
+    TRY(pass_chunks(t, f, at, &number, err));
+    struct format_stream *stream = *at;
     struct cursor *c = stream->cursor;
-    uint64_t number = 0;
-    while (number < f->count && (f->count != FORMAT_UNKNOWN || !cursor_at_end(c))) {
+    while (!has_all_of_split(t) && number < f->count && (f->count != FORMAT_UNKNOWN || !cursor_at_end(c))) {
         size_t n = ready_tokens(c, item, f->count - number);
         const uint8_t *data = cursor_take(c, n * item);
         if (!data)
@@ -161,6 +240,8 @@ static apl_status read_stream(struct tokens *t, const struct token_file *f, stru
         TRY(cut_stream(t, f, data, n, number, err));
         number += n;
     }
+    if (has_all_of_split(t))
+        return APL_OK;
     if (!cursor_at_end(c))
         return fail(err, APL_E_SOURCE, "%s: has bytes behind its %" PRIu64 " tokens",
                     t->host->files[f->file].path, number);
@@ -184,23 +265,49 @@ static apl_status take_sequence(struct tokens *t, const struct token_file *f, st
     return APL_OK;
 }
 
+/* Passes over the tokens before token `number` that are other parts'. */
+static apl_status pass_tokens(struct tokens *t, const struct token_file *f, struct format_stream **data,
+                              uint64_t *passed, uint64_t number, apl_error *err)
+{
+    size_t item = apl_dtype_size(f->dtype);
+    bool moved = false;
+    if (*passed > 0)
+        TRY(continue_at(t, f, number, data, &moved, err));
+    for (uint64_t left = moved ? 0 : *passed, n; left > 0; left -= n) {
+        n = ready_tokens((*data)->cursor, item, left);
+        if (!cursor_take((*data)->cursor, (size_t)n * item))
+            return ragged_end(t, f, *data, number - left, err);
+    }
+    *passed = 0;
+    return APL_OK;
+}
+
 /* The documents of a pair, one after another: each of some sequences. */
 static apl_status read_pair(struct tokens *t, const struct token_file *f, struct token_index_reader *index,
-                            struct format_stream *data, apl_error *err)
+                            struct format_stream **data, apl_error *err)
 {
-    uint64_t length, number = 0;
+    uint64_t length, number = 0, passed = 0;
     apl_error why;
     bool ends;
-    apl_status status;
-    while ((status = token_index_next(index, &length, &ends, &why)) == APL_OK) {
-        TRY(take_sequence(t, f, data, length, number, err));
+    apl_status status = APL_OK;
+    while (!has_all_of_split(t) && (status = token_index_next(index, &length, &ends, &why)) == APL_OK) {
+        bool own = !t->counting && t->host->coming(t->host->user, t->split, 1);
+        passed += own ? 0 : length;
+        if (own) {
+            TRY(pass_tokens(t, f, data, &passed, number, err));
+            TRY(take_sequence(t, f, *data, length, number, err));
+        }
         number += length;
         if (ends)
             TRY(append_document(t, err));
     }
+    if (status == APL_OK || (status == APL_END && t->counting)) /* what is left is not to be read */
+        return APL_OK;
     if (status != APL_END)
         return token_files_blame(&t->files, f->index, status, &why, err);
-    return cursor_at_end(data->cursor)
+    if (passed > 0)
+        return APL_OK;
+    return cursor_at_end((*data)->cursor)
                ? APL_OK
                : fail(err, APL_E_SOURCE, "%s: has bytes behind the %" PRIu64 " tokens of its index",
                       t->host->files[f->file].path, number);
@@ -220,21 +327,25 @@ static apl_status open_index(const struct tokens *t, const struct token_file *f,
     return status == APL_OK ? APL_OK : token_files_blame(&t->files, f->index, status, &why, err);
 }
 
-static apl_status read_indexed(struct tokens *t, const struct token_file *f, struct format_stream *data,
+static apl_status read_indexed(struct tokens *t, const struct token_file *f, struct format_stream **data,
                                apl_error *err)
 {
     struct token_index_reader reader;
     struct format_stream *streams[4];
     TRY(open_index(t, f, &reader, streams, err));
     TRY(read_pair(t, f, &reader, data, err));
-    for (unsigned i = 0; i < 4; i++)
-        TRY(t->host->close_file(t->host->user, streams[i], err));
+    for (unsigned i = 0; i < 4; i++) {
+        if (t->host->part)
+            t->host->drop_file(t->host->user, streams[i]);
+        else
+            TRY(t->host->close_file(t->host->user, streams[i], err));
+    }
     return APL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------- the format */
 
-static apl_status begin_tokens(struct tokens *t, const struct token_file *f, apl_error *err)
+static apl_status begin_tokens(struct tokens *t, const struct token_file *f, uint32_t number, apl_error *err)
 {
     static const int64_t any[1] = {-1};
     if (!t->writer) {
@@ -243,26 +354,66 @@ static apl_status begin_tokens(struct tokens *t, const struct token_file *f, apl
             t->host->user, apl_writer_add_field(t->writer, "tokens", t->dtype, APL_INPUT, 1, any, err)));
     }
     char name[32];
-    uint32_t number = t->members[f->split_rank]++;
-    if (number > UINT16_MAX)
-        return fail(err, APL_E_SOURCE, "%s: is beyond the 65,536 files of a split",
-                    t->host->files[f->file].path);
     snprintf(name, sizeof name, "%s-%u", f->split, number);
     return t->host->not_the_source(
         t->host->user, apl_writer_begin_member(t->writer, name, f->split, f->split_rank << 16 | number, err));
 }
 
-static apl_status read_token_file(struct tokens *t, const struct token_file *f, apl_error *err)
+static apl_status read_documents(struct tokens *t, const struct token_file *f, apl_error *err)
 {
     const struct format_host *host = t->host;
     struct format_stream *stream;
-    TRY(begin_tokens(t, f, err));
     TRY(host->open_file(host->user, f->file, &stream, err));
     for (uint64_t left = f->header; left > 0; left--)
         if (!cursor_take(stream->cursor, 1))
             return host->cut_off(host->user, stream, err);
-    TRY(f->indexed ? read_indexed(t, f, stream, err) : read_stream(t, f, stream, err));
-    return host->close_file(host->user, stream, err);
+    TRY(f->indexed ? read_indexed(t, f, &stream, err) : read_stream(t, f, &stream, err));
+    if (!host->part)
+        return host->close_file(host->user, stream, err);
+    host->drop_file(host->user, stream);
+    return APL_OK;
+}
+
+/* Where the length of a stream does not tell, it is read to count them. */
+static apl_status count_documents(struct tokens *t, const struct token_file *f, uint64_t *documents,
+                                  apl_error *err)
+{
+    uint64_t tokens = tokens_of_stream(t, f);
+    *documents = (tokens + chunk_tokens(t) - 1) / chunk_tokens(t);
+    if (tokens != FORMAT_UNKNOWN)
+        return APL_OK;
+    t->counting = true;
+    t->documents = 0;
+    TRY(read_documents(t, f, err));
+    t->counting = false;
+    *documents = t->documents;
+    return APL_OK;
+}
+
+static apl_status count_all_documents(struct tokens *t, apl_error *err)
+{
+    for (size_t i = 0; i < t->files.count; i++) {
+        struct token_file *f = &t->files.file[i];
+        TRY(count_documents(t, f, &f->documents, err));
+        TRY(t->host->count(t->host->user, f->split, f->split_rank << 16, f->documents, err));
+    }
+    return APL_OK;
+}
+
+static apl_status read_token_file(struct tokens *t, const struct token_file *f, apl_error *err)
+{
+    const struct format_host *host = t->host;
+    uint32_t number = t->members[f->split_rank]++;
+    if (number > UINT16_MAX)
+        return fail(err, APL_E_SOURCE, "%s: is beyond the 65,536 files of a split",
+                    host->files[f->file].path);
+    t->split = f->split;
+    if (host->part && !host->coming(host->user, f->split, f->documents)) {
+        host->own(host->user, f->split, f->documents);
+        return APL_OK;
+    }
+    TRY(begin_tokens(t, f, number, err));
+    return read_documents(t, f, err);
 }
 
 static apl_status read_tokens(void *state, apl_error *err)
@@ -270,6 +421,8 @@ static apl_status read_tokens(void *state, apl_error *err)
     struct tokens *t = state;
     TRY(token_files_find(&t->files, err));
     t->dtype = token_files_dtype(&t->files);
+    if (t->host->part)
+        TRY(count_all_documents(t, err));
     for (size_t i = 0; i < t->files.count; i++)
         TRY(read_token_file(t, &t->files.file[i], err));
     return t->records > 0 ? APL_OK : fail(err, APL_E_SOURCE, "%s: has no tokens", t->host->source);
@@ -317,6 +470,7 @@ const struct format format_tokens = {
     .wants = wants_tokens,
     .sniff = sniff_tokens,
     .belongs = belongs_to_tokens,
+    .parts = true,
     .read = read_tokens,
     .finish = finish_tokens,
 };

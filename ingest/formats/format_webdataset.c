@@ -7,6 +7,7 @@
 #include "wds_decide.h"
 #include "wds_endings.h"
 #include "wds_samples.h"
+#include "wds_shards.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +30,9 @@ struct webdataset {
     struct buffer key; /* of the sample that is being read */
     bool open;         /* there is one */
     uint64_t endings;  /* that it has; the first time */
+
+    struct wds_shards shards; /* what each has; of parts */
+    bool passing;             /* the sample that is being read is another part's */
 };
 
 /* ------------------------------------------------------------------------------------------------------- telling */
@@ -72,7 +76,7 @@ static apl_status take_key(struct webdataset *w, const char *name, size_t length
 
 static bool is_of_open(const struct webdataset *w, const char *name, const struct wds_name *n)
 {
-    return w->open && w->key.size == n->key && memcmp(w->key.data, name, n->key) == 0;
+    return (w->open || w->passing) && w->key.size == n->key && memcmp(w->key.data, name, n->key) == 0;
 }
 
 /* The schema of an export: that of every shard must be the same. */
@@ -86,6 +90,8 @@ static apl_status take_schema(struct webdataset *w, const struct format_member *
     apl_status status = declared_read(w->look.data, w->look.size, "ending", &d, err);
     if (status == APL_OK && w->fields.declared.count && !declared_same(&d, &w->fields.declared))
         status = fail(err, APL_E_SOURCE, "has other fields than the shards before");
+    if (status == APL_OK && d.split)
+        status = wds_shards_rename(&w->shards, d.split, d.place, err);
     if (status == APL_OK && !w->fields.declared.count) {
         w->fields.declared = d;
         d = (struct declared){0};
@@ -119,6 +125,7 @@ static apl_status list_webdataset(void *state, const char *name, bool directory,
         end_listed(w);
         TRY(take_key(w, name, n.key, err));
         TRY(key_log_add(w->keys, name, n.key, err));
+        wds_shards_sample(&w->shards);
         w->open = true;
     }
     w->members++;
@@ -176,6 +183,8 @@ static apl_status webdataset_listed(void *state, apl_error *err)
         w->host->notice(w->host->user, "", text);
     apl_status status = key_log_end(w->keys, err);
     if (status == APL_OK)
+        status = wds_shards_count(&w->shards, w->host, err);
+    if (status == APL_OK)
         status = wds_decide(&w->fields, w->host, err);
     if (status != APL_OK)
         return fail_in(err, status, "%s", w->host->source);
@@ -200,10 +209,12 @@ static apl_status begin_sample(struct webdataset *w, const char *name, size_t le
     apl_error why;
     TRY(end_sample(w, err));
     TRY(take_key(w, name, length, err));
-    TRY(wds_samples_begin(&w->samples, name, length, err));
-    w->open = true;
+    w->open = wds_shards_own(&w->shards, w->host);
+    w->passing = !w->open;
+    if (w->open)
+        TRY(wds_samples_begin(&w->samples, name, length, err));
     TRY(key_log_show(w->keys, name, length, w->shard, &first, err));
-    if (!first)
+    if (!first || !w->open)
         return APL_OK;
     if (strcmp(first, w->shard) == 0)
         fail(&why, APL_E_SOURCE, "the key comes again, behind other keys");
@@ -236,7 +247,16 @@ static apl_status webdataset_member(void *state, const struct format_member *m, 
         return APL_OK;
     if (!is_of_open(w, m->name, &n))
         TRY(begin_sample(w, m->name, n.key, err));
-    return wds_samples_take(&w->samples, &n, m, err);
+    return w->open ? wds_samples_take(&w->samples, &n, m, err) : APL_OK;
+}
+
+/* A shard of others' samples, or what follows the last of the part's own; unless the rest must be seen for keys that come twice. */
+static bool has_enough_samples(void *state)
+{
+    struct webdataset *w = state;
+    if (key_log_has_twice(w->keys) || w->open)
+        return false;
+    return wds_shards_pass(&w->shards, w->host) || w->host->ended(w->host->user);
 }
 
 static apl_status begin_shard(void *state, const char *path, const char *shown, apl_error *err)
@@ -245,6 +265,8 @@ static apl_status begin_shard(void *state, const char *path, const char *shown, 
     if (w->reading) {
         TRY(end_sample(w, err));
         TRY(wds_samples_flush(&w->samples, err));
+        w->passing = false;
+        wds_shards_begin(&w->shards);
     } else {
         end_listed(w);
         TRY(check_shard(w, err));
@@ -255,6 +277,8 @@ static apl_status begin_shard(void *state, const char *path, const char *shown, 
     if (!w->shard)
         return fail_nomem(err);
     apl_status status = wds_splits_find(&w->splits, path, w->shard, err);
+    if (status == APL_OK && !w->reading)
+        status = wds_shards_add(&w->shards, w->splits.shard->name, w->splits.shard->rank, err);
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s", w->shard);
 }
 
@@ -285,6 +309,7 @@ static void close_webdataset(void *state)
         return;
     wds_samples_free(&w->samples);
     free(w->shard);
+    wds_shards_free(&w->shards);
     buffer_free(&w->key);
     buffer_free(&w->look);
     key_log_free(w->keys);
@@ -325,5 +350,7 @@ const struct format format_webdataset = {
     .looks = webdataset_looks,
     .look = webdataset_look,
     .member = webdataset_member,
+    .parts = true,
+    .enough = has_enough_samples,
     .finish = finish_webdataset,
 };

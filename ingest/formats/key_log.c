@@ -187,6 +187,11 @@ apl_status key_log_end(struct key_log *log, apl_error *err)
 
 /* ------------------------------------------------------------------------------------------------ the second time */
 
+bool key_log_has_twice(const struct key_log *log)
+{
+    return log->twice_count > 0;
+}
+
 apl_status key_log_show(struct key_log *log, const char *key, size_t length, const char *place,
                         const char **first, apl_error *err)
 {

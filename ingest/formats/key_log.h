@@ -19,6 +19,9 @@ apl_status key_log_add(struct key_log *log, const char *key, size_t length, apl_
 /* After all keys. */
 apl_status key_log_end(struct key_log *log, apl_error *err);
 
+/* Have some come twice? If not, nothing need be shown. */
+bool key_log_has_twice(const struct key_log *log);
+
 /* The second time: *first is where the key was shown before, or NULL if it was not. `place` is copied. */
 apl_status key_log_show(struct key_log *log, const char *key, size_t length, const char *place,
                         const char **first, apl_error *err);

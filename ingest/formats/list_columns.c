@@ -97,8 +97,9 @@ static apl_status meet_column(struct list_columns *l, const char *name, apl_erro
     return take_given(l, c, err);
 }
 
-static apl_status take_list_row(struct list_columns *l, struct list_file *f, const char *path, apl_error *err)
+static apl_status take_list_row(struct list_columns *l, struct list_file *f, size_t file, apl_error *err)
 {
+    const char *path = l->host->files[file].path;
     unsigned known = rows_columns(f->rows);
     for (unsigned i = 0; i < known; i++)
         TRY(meet_column(l, rows_name(f->rows, i), err));
@@ -108,6 +109,7 @@ static apl_status take_list_row(struct list_columns *l, struct list_file *f, con
         TRY(column_take(&l->columns[i], &cell, path, rows_number(f->rows), err));
     }
     l->rows++;
+    l->file_rows[file]++;
     return APL_OK;
 }
 
@@ -136,7 +138,7 @@ static apl_status read_list_file(struct list_columns *l, size_t file, apl_error 
     if (status == APL_OK)
         status = check_header(l, &f, file, err);
     while (status == APL_OK && (status = rows_next(f.rows, err)) == APL_OK)
-        status = take_list_row(l, &f, l->host->files[file].path, err);
+        status = take_list_row(l, &f, file, err);
     apl_error broken;
     apl_status closed = list_end(l, &f, &broken);
     if (closed != APL_OK) { /* what a row seems to lack may be what the file lacks */
@@ -271,6 +273,9 @@ static void count_missing(const struct list_columns *l, struct column *c)
 
 apl_status list_columns_read(struct list_columns *l, apl_error *err)
 {
+    l->file_rows = calloc(l->host->file_count, sizeof *l->file_rows);
+    if (!l->file_rows)
+        return fail_nomem(err);
     for (size_t i = 0; i < l->host->file_count; i++)
         TRY(read_list_file(l, i, err));
     if (l->rows == 0)
@@ -296,4 +301,5 @@ void list_columns_free(struct list_columns *l)
 {
     for (unsigned i = 0; i < l->count; i++)
         name_set_free(l->columns[i].names);
+    free(l->file_rows);
 }

@@ -11,6 +11,7 @@ struct list_columns {
     struct column columns[ROWS_COLUMNS];
     unsigned count;
     uint64_t rows;
+    uint64_t *file_rows;     /* of each file */
     int image, label, split; /* columns; -1: there is none */
 };
 

@@ -59,6 +59,42 @@ apl_status list_splits_find(struct list_splits *s, const struct list_columns *l,
     return APL_OK;
 }
 
+static struct list_split *find_list_split(struct list_splits *s, const char *name)
+{
+    for (unsigned i = 0; i < s->count; i++)
+        if (strcmp(s->split[i].name, name) == 0)
+            return &s->split[i];
+    return NULL;
+}
+
+static apl_status count_file(struct list_splits *s, const struct list_columns *l, size_t file, apl_error *err)
+{
+    struct list_file f;
+    struct cell cell;
+    apl_status status = list_begin(l, file, &f, err);
+    while (status == APL_OK && (status = rows_next(f.rows, err)) == APL_OK) {
+        status = list_cell(l, &f, (unsigned)l->split, &cell, err);
+        struct list_split *split = status == APL_OK ? find_list_split(s, cell.text) : NULL;
+        if (split)
+            split->rows++;
+    }
+    apl_error again;
+    apl_status closed = list_end(l, &f, status == APL_END ? err : &again);
+    return status == APL_END ? closed : status;
+}
+
+apl_status list_splits_count(struct list_splits *s, const struct list_columns *l, apl_error *err)
+{
+    for (size_t i = 0; i < l->host->file_count; i++) {
+        uint32_t rank;
+        if (l->split >= 0)
+            TRY(count_file(s, l, i, err));
+        else
+            find_list_split(s, list_split_of_file(l, i, &rank))->rows += l->file_rows[i];
+    }
+    return APL_OK;
+}
+
 /* Is the current row of this split? */
 apl_status list_split_has(const struct list_columns *l, struct list_file *f, const char *split, bool *is,
                           apl_error *err)

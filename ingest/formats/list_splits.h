@@ -8,12 +8,16 @@ struct list_splits {
     struct list_split {
         char name[APL_MAX_NAME + 1];
         uint32_t rank;
+        uint64_t rows; /* see list_splits_count() */
     } split[LIST_SPLITS];
     unsigned count;
 };
 
 /* All of them, in their order. */
 apl_status list_splits_find(struct list_splits *s, const struct list_columns *l, apl_error *err);
+
+/* Counts the rows of each split; those that a column tells by reading the files once more. */
+apl_status list_splits_count(struct list_splits *s, const struct list_columns *l, apl_error *err);
 
 /* By the file's name, where no column tells. */
 const char *list_split_of_file(const struct list_columns *l, size_t file, uint32_t *rank);

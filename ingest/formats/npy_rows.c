@@ -28,6 +28,13 @@ apl_status npy_open(void *user, const struct array *array, struct format_stream 
     return APL_OK;
 }
 
+apl_status npy_open_rows(void *user, const struct array *array, uint64_t row, uint64_t count,
+                         struct format_stream **stream, apl_error *err)
+{
+    const struct npy *npy = user;
+    return array_open_part(npy->host, npy->file, npy->header.size, array, row, count, stream, err);
+}
+
 apl_status npy_read_header(struct npy *npy, apl_error *err)
 {
     const struct format_host *host = npy->host;

@@ -21,6 +21,9 @@ apl_status npy_read_header(struct npy *npy, apl_error *err);
 
 /* For struct array, whose `user` is the struct npy: what rows are read from, behind the header, which is the same as before; */
 apl_status npy_open(void *user, const struct array *array, struct format_stream **stream, apl_error *err);
+/* the same of some rows alone, of a file of its own that is not packed; */
+apl_status npy_open_rows(void *user, const struct array *array, uint64_t row, uint64_t count,
+                         struct format_stream **stream, apl_error *err);
 /* and rows of an array in Fortran order, each of which is spread over the file. */
 apl_status npy_fortran_rows(void *user, const struct array *array, uint64_t row, uint64_t count, uint8_t *out,
                             apl_error *err);

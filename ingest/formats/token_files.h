@@ -13,8 +13,9 @@ struct token_file {
     uint64_t count;  /* FORMAT_UNKNOWN: as many as there are */
     const char *split;
     uint32_t split_rank;
-    bool indexed; /* there is an index */
-    size_t index; /* its file */
+    uint64_t documents; /* of a source whose parts are made: how many there are */
+    bool indexed;       /* there is an index */
+    size_t index;       /* its file */
 };
 
 struct token_files {

@@ -1,0 +1,44 @@
+/* Which samples of a WebDataset are a part's own: what each shard has, as its names were listed. */
+#ifndef WDS_SHARDS_H
+#define WDS_SHARDS_H
+
+#include "format.h"
+
+/* A shard, once it has been listed. */
+struct wds_shard {
+    char *split;
+    uint32_t rank;
+    uint64_t samples;
+};
+
+/* From {0} to wds_shards_free(). */
+struct wds_shards {
+    struct wds_shard *shards;
+    size_t count, room;
+    size_t at;     /* of those being read, how many have begun */
+    bool at_start; /* nothing of that shard has been read */
+};
+void wds_shards_free(struct wds_shards *s);
+
+/* The first time: the next shard is of that split, by its name. */
+apl_status wds_shards_add(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err);
+
+/* The shard that is listed says itself of which split it is. */
+apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t rank, apl_error *err);
+
+/* It has one more sample. */
+void wds_shards_sample(struct wds_shards *s);
+
+/* After the last: tells the host of all. */
+apl_status wds_shards_count(const struct wds_shards *s, const struct format_host *host, apl_error *err);
+
+/* The second time: the next shard begins. */
+void wds_shards_begin(struct wds_shards *s);
+
+/* The next sample of the shard: is it the part's own? */
+bool wds_shards_own(struct wds_shards *s, const struct format_host *host);
+
+/* Where the shard has no sample of the part's own, all pass at once. Asked of any but a shard's start: no. */
+bool wds_shards_pass(struct wds_shards *s, const struct format_host *host);
+
+#endif
