@@ -239,6 +239,8 @@ apl_status tar_leave(struct tar *tar, apl_error *err)
 
 apl_status tar_next(struct tar *tar, struct source_member *member, apl_error *err)
 {
+    if (tar->options.list && tar->entries > 0) /* what was listed has not been read, and is no header */
+        TRY(tar_leave(tar, err));
     for (;;) {
         struct archive_entry *entry;
         bool clean = false;
