@@ -12,9 +12,9 @@ suite()
     "$BUILD/release/tests/test_$1" >"$scratch/said" 2>&1 || { tail -20 "$scratch/said"; false; }
 }
 
-for name in reader reader_batches reader_corrupt reader_ids reader_lanes reader_ranks reader_receipt reader_sampling \
-    reader_select reader_shared reader_sources reader_state reader_stats reader_stay reader_transforms reader_union \
-    sampling_faults where; do
+for name in reader reader_batches reader_buckets reader_corrupt reader_ids reader_lanes reader_packed reader_padded \
+    reader_ranks reader_receipt reader_sampling reader_select reader_shared reader_sources reader_state reader_stats \
+    reader_stay reader_transforms reader_union reader_windows sampling_faults where; do
     if [ -x "$BUILD/release/tests/test_$name" ]; then
         check "kept: $name" suite "$name"
     else

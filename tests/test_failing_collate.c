@@ -54,6 +54,12 @@ Test(failing_collate, packed_from_a_file_that_is_read)
     sweep_collated(APL_COLLATE_PACK, 3);
 }
 
+Test(failing_collate, buckets)
+{
+    sweep_collation(&(apl_collation){
+        .size = sizeof(apl_collation), .field = "track", .how = APL_COLLATE_PAD, .bucket = 3});
+}
+
 static void sweep_windows(int join)
 {
     sweep_collation(&(apl_collation){.size = sizeof(apl_collation),
@@ -159,6 +165,13 @@ Test(failing_collate, crops_of_indexed_images)
 Test(failing_collate, crops_of_indexed_images_that_are_read)
 {
     sweep_crops(APL_IO_READ, APL_NO_THREADS);
+}
+
+/* Threads that make rows of one batch together; a sample of the calls, which the two above have swept. */
+Test(failing_collate, crops_that_threads_make_together)
+{
+    setenv("APL_SPARSE", "1", 1);
+    sweep_crops(APL_IO_READ, 2);
 }
 
 /* Whoever asks for a value gets the file, put together again. */

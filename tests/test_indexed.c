@@ -1,66 +1,8 @@
 /* Stores whose JPEG files are indexed: whoever asks for a value gets the file, and batches are those of a store that keeps files. */
 #include "bytes.h"
-#include "jpegs.h"
-#include "store_fixture.h"
-
-#include <criterion/criterion.h>
-
-#define IMAGES 30
-#define SIDE   24
+#include "indexed_store.h"
 
 TestSuite(indexed, .init = fx_set_up, .fini = fx_tear_down, .timeout = 240);
-
-static struct jpeg_bytes files[IMAGES];
-
-/* Of all kinds; one that is empty, one that is no image. */
-static void draw_files(void)
-{
-    for (unsigned i = 0; i < IMAGES; i++) {
-        struct jpeg_case k = jpeg_cases[i % JPEG_CASES];
-        k.width += 40 + i;
-        k.height += 40 + 2 * i;
-        files[i] = jpeg_draw(&k);
-    }
-    files[3].size = 0;
-    files[4].size = 11;
-}
-
-static void free_files(void)
-{
-    for (unsigned i = 0; i < IMAGES; i++)
-        free(files[i].data);
-}
-
-static apl_store *store_of(const char *name, bool indexed, bool shuffled)
-{
-    static const int64_t any[1] = {-1};
-    apl_writer_options options = APL_WRITER_OPTIONS_INIT;
-    apl_writer *w = NULL;
-    options.shuffle = shuffled;
-    options.block_records = 7;
-    OK(apl_writer_open(fx_path(name), &options, &w, &fx_err));
-    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 1, any, &fx_err));
-    OK(apl_writer_set_media(w, "image", "image/jpeg", &fx_err));
-    if (indexed)
-        OK(apl_writer_set_indexed(w, "image", &fx_err));
-    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
-    for (unsigned i = 0; i < IMAGES; i++) {
-        const int64_t shape[1] = {(int64_t)files[i].size};
-        OK(apl_writer_append(w, (apl_value[]){{files[i].data, shape}}, &fx_err));
-    }
-    OK(apl_writer_commit(w, &fx_err));
-    apl_writer_close(w);
-    return fx_open(fx_path(name));
-}
-
-static void is_file(const apl_column *c, size_t row, unsigned file)
-{
-    cr_assert_eq(c->offsets[row + 1] - c->offsets[row], files[file].size, "file %u", file);
-    cr_assert_eq(c->shapes[row], (int64_t)files[file].size);
-    cr_assert(files[file].size == 0 ||
-                  memcmp((const uint8_t *)c->data + c->offsets[row], files[file].data, files[file].size) == 0,
-              "file %u", file);
-}
 
 Test(indexed, a_value_asked_for_is_the_file)
 {
@@ -118,29 +60,9 @@ Test(indexed, a_reader_without_a_transform_gives_files)
     free_files();
 }
 
-static apl_reader *open_crops(apl_store *s)
-{
-    apl_transform t = APL_TRANSFORM_INIT;
-    apl_reader_options o = APL_READER_OPTIONS_INIT;
-    apl_reader *r;
-    t.sizing = APL_SIZING_RANDOM;
-    t.crop_height = t.crop_width = SIDE;
-    o.batch_size = 4;
-    o.seed = 5;
-    o.transforms = &t;
-    o.transform_count = 1;
-    OK(apl_reader_open(s, &o, &r, &fx_err));
-    return r;
-}
-
 Test(indexed, batches_of_crops_are_those_of_the_files)
 {
-    draw_files();
-    for (unsigned i = 3; i < 5; i++) {
-        free(files[i].data);
-        files[i] = jpeg_draw(
-            &(struct jpeg_case){.width = 80 + i, .height = 70, .colour = JCS_YCbCr, .across = 2, .down = 2});
-    }
+    draw_images();
     apl_store *a = store_of("a", true, false), *b = store_of("b", false, false);
     apl_reader *ra = open_crops(a), *rb = open_crops(b);
     apl_batch *x, *y;
@@ -174,7 +96,8 @@ Test(indexed, only_jpeg_images_are_indexed)
     apl_writer_close(w);
 }
 
-/* Some bits of the file, in turn, and with APL_LONG one of every byte: what comes out is what went in, or an error. */
+/* Some bits of the file, in turn, and with APL_LONG one of every byte: what comes out is what went in, or an error, of which verifying
+ * (every other time) tells. */
 Test(indexed, damage_is_found)
 {
     draw_files();
@@ -189,9 +112,11 @@ Test(indexed, damage_is_found)
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         fx_write(path, bytes, size);
         apl_status status = apl_store_open(fx_path("db"), NULL, &s, &fx_err);
+        bool whole = status == APL_OK && bit / 8 % 2 && apl_store_verify(s, NULL, &fx_err) == APL_OK;
         for (unsigned i = 0; status == APL_OK && i < IMAGES; i++) {
             apl_batch *b;
             if (apl_store_get(s, i, &b, &fx_err) != APL_OK) {
+                cr_assert(!whole, "bit %zu", bit);
                 found++;
                 continue;
             }
@@ -228,12 +153,7 @@ Test(indexed, damage_never_changes_a_crop)
     struct buffer good = {0}, rows = {0};
     size_t size;
     unsigned found = 0;
-    draw_files();
-    for (unsigned i = 3; i < 5; i++) {
-        free(files[i].data);
-        files[i] = jpeg_draw(
-            &(struct jpeg_case){.width = 80 + i, .height = 70, .colour = JCS_YCbCr, .across = 2, .down = 2});
-    }
+    draw_images();
     apl_store *s = store_of("db", true, false);
     cr_assert_eq(crops_of(s, &good), APL_END);
     apl_store_close(s);
