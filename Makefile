@@ -53,13 +53,16 @@ IMAGE_PKGS    := $(if $(SPNG),spng,libpng) $(if $(WEBP),libwebp) $(if $(TIFF),li
 IMAGE_DEFINES := $(if $(SPNG),-DHAVE_SPNG,-DHAVE_PNG) $(if $(WEBP),-DHAVE_WEBP) $(if $(TIFF),-DHAVE_TIFF) \
                  $(if $(GIF),-DHAVE_GIF) $(shell $(PKG_CONFIG) --cflags $(IMAGE_PKGS) 2>/dev/null)
 
+# Reading URLs; `make CURL=` builds without. Only the header is needed: the library is loaded when a URL is read.
+CURL ?= $(call header_here,curl/curl.h)
+
 # `apldata audit` takes its distribution functions from Boost.Math; `make BOOST=` builds without it.
 BOOST ?= $(shell printf '$(hash)if !__has_include(<boost/math/distributions/chi_squared.hpp>)\n$(hash)error\n$(hash)endif\n' | \
                  $(CXX) $(CPPFLAGS) -x c++ -E - >/dev/null 2>&1 && echo boost)
 DEFINES += $(if $(BOOST),-DHAVE_AUDIT)
 
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(filter $(found),$(1)) 2>/dev/null)
-STORE_LIBS  := $(call pkg_libs,$(STORE_PKGS)) -lm
+STORE_LIBS  := $(call pkg_libs,$(STORE_PKGS)) -lm -ldl
 INGEST_LIBS := $(call pkg_libs,$(INGEST_PKGS)) $(shell $(PKG_CONFIG) --libs $(IMAGE_PKGS) 2>/dev/null) $(if $(GIF),-lgif) $(if $(CSV),-lcsv)
 TOOLS_LIBS  := $(call pkg_libs,$(TOOLS_PKGS))
 TEST_LIBS   := $(call pkg_libs,criterion)
@@ -95,7 +98,7 @@ other_isa := $(if $(filter x86_64%,$(MACHINE)),,%_avx2.c %_avx512.c) $(if $(filt
 sources    = $(filter-out $(other_isa),$(sort $(wildcard $(1:%=%/*.c))))
 
 # The rooms: each folder's README.md says what belongs there. See CONTRIBUTING.md.
-STORE_ROOMS  := store store/base store/codec store/jpeg store/split
+STORE_ROOMS  := store store/base store/codec store/jpeg store/remote store/split
 READER_ROOMS := reader reader/order reader/image reader/photo reader/effects
 INGEST_ROOMS := ingest ingest/images ingest/formats
 
@@ -183,13 +186,14 @@ $(OBJ)/flags $(OBJ)/flags-decoders: FORCE
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 $(INGEST_OBJ): $(OBJ)/flags-decoders
 
-# Includes point down only: base <- codec <- jpeg <- store <- split <- order <- reader, base <- image <- reader and jpeg <- photo <- reader,
+# Includes point down only: base <- remote <- store, base <- codec <- jpeg <- store <- split <- order <- reader, base <- image <- reader and jpeg <- photo <- reader,
 # image and photo <- effects <- reader;
 # ingest sees the base, the decoder of images, and what is installed; tools see what is installed, and nothing else.
 SEES_BASE    := -Iinclude -Istore/base
 SEES_CODEC   := $(SEES_BASE) -Istore/codec
 SEES_JPEG    := $(SEES_CODEC) -Istore/jpeg
-SEES_STORE   := $(SEES_JPEG) -Istore
+SEES_REMOTE  := $(SEES_BASE) -Istore/remote
+SEES_STORE   := $(SEES_JPEG) -Istore/remote -Istore
 SEES_SPLIT   := $(SEES_STORE) -Istore/split
 SEES_ORDER   := $(SEES_SPLIT) -Ireader/order
 SEES_IMAGE   := $(SEES_BASE) -Ireader/image
@@ -210,6 +214,7 @@ $(OBJ)/store/%.o:          INCLUDES := $(SEES_STORE)
 $(OBJ)/store/base/%.o:     INCLUDES := $(SEES_BASE)
 $(OBJ)/store/codec/%.o:    INCLUDES := $(SEES_CODEC)
 $(OBJ)/store/jpeg/%.o:     INCLUDES := $(SEES_JPEG)
+$(OBJ)/store/remote/%.o:   INCLUDES := $(SEES_REMOTE) $(if $(CURL),-DHAVE_CURL)
 $(OBJ)/store/split/%.o:    INCLUDES := $(SEES_SPLIT)
 $(OBJ)/reader/%.o:         INCLUDES := $(SEES_READER)
 $(OBJ)/reader/order/%.o:   INCLUDES := $(SEES_ORDER)

@@ -69,6 +69,7 @@ struct block_view {
     size_t bytes; /* of the block */
     uint64_t
         moved; /* what is added to source positions, which are those in a shard, to make them those in its set */
+    bool checked; /* the checksums of the coded bytes have been compared, and the bytes do not change */
     uint32_t header_bytes;
     const uint8_t *header;
     const uint8_t *hashes; /* 16 bytes a record */
@@ -93,6 +94,14 @@ apl_status block_parse(struct block_coder *bc, const uint8_t *bytes, size_t size
 /* The same for a block of `size` bytes of which only the first `head_bytes` are at hand, the header among them. */
 apl_status block_parse_head(struct block_coder *bc, const uint8_t *head, size_t head_bytes, size_t size,
                             const struct schema *schema, struct block_view *view, apl_error *err);
+
+/* Compares the checksums of a block's coded bytes, of which the coder has a copy: nothing is decoded. */
+apl_status block_check_coded(struct block_coder *bc, const struct schema *schema, struct block_view *view,
+                             apl_error *err);
+
+/* The same of one column that is not kept. */
+apl_status block_check_column(const struct schema *schema, const struct block_view *view, unsigned field,
+                              apl_error *err);
 
 struct hash128 block_stored_hash(const struct block_view *view, uint32_t record);
 

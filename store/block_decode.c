@@ -95,6 +95,28 @@ static apl_status check_sum(const apl_field *field, const char *what, uint64_t i
     return fail(err, APL_E_CORRUPT, "field %s: the checksum of its %s bytes is wrong", field->name, what);
 }
 
+static apl_status check_coded(const apl_field *field, const struct column_view *v, apl_error *err)
+{
+    return check_sum(field, "coded", hash_xxh3_64(v->coded, v->coded_bytes), v->coded_sum, err);
+}
+
+apl_status block_check_column(const struct schema *schema, const struct block_view *view, unsigned field,
+                              apl_error *err)
+{
+    return check_coded(&schema->fields[field], &view->columns[field], err);
+}
+
+apl_status block_check_coded(struct block_coder *bc, const struct schema *schema, struct block_view *view,
+                             apl_error *err)
+{
+    for (unsigned f = 0; f < schema->count; f++)
+        TRY(schema->fields[f].media
+                ? kept_check(bc, &schema->fields[f], view->records, &view->columns[f], err)
+                : check_coded(&schema->fields[f], &view->columns[f], err));
+    view->checked = true;
+    return APL_OK;
+}
+
 /* The shard of a set has source positions of its own. */
 static void move_position(const apl_field *field, uint64_t moved, uint8_t *value)
 {
@@ -111,7 +133,7 @@ static apl_status decode_raw_column(struct block_coder *bc, const apl_field *fie
     const struct column_view *v = &view->columns[f];
     if (field->media)
         return kept_decode(bc, field, view->records, v, despite, into, err);
-    apl_status coded = check_sum(field, "coded", hash_xxh3_64(v->coded, v->coded_bytes), v->coded_sum, err);
+    apl_status coded = view->checked ? APL_OK : check_coded(field, v, err);
     if (coded != APL_OK && !despite)
         return coded;
     into->size = 0;
@@ -155,7 +177,8 @@ apl_status block_decode_rows(struct block_coder *bc, const struct schema *schema
 {
     const apl_field *field = &schema->fields[f];
     const struct column_view *v = &view->columns[f];
-    TRY(check_sum(field, "coded", hash_xxh3_64(v->coded, v->coded_bytes), v->coded_sum, err));
+    if (!view->checked)
+        TRY(check_coded(field, v, err));
     struct column_spec spec = block_column_spec(field, view->records, v->raw_bytes);
     apl_status status = codec_decode_rows(bc->coder, v->codec, &spec, v->coded, v->coded_bytes, rows, err);
     if (status != APL_OK)

@@ -135,6 +135,22 @@ struct kept_place kept_place_of(const struct kept_index *index, uint32_t record)
     return place_at(index, record, offset);
 }
 
+apl_status kept_check(struct block_coder *bc, const apl_field *field, uint32_t records,
+                      const struct column_view *column, apl_error *err)
+{
+    struct kept_index index;
+    TRY(kept_take_index(bc, field, records, column, column->coded, &index, err));
+    uint64_t offset = kept_index_bytes(column->codec, records);
+    for (uint32_t i = 0; i < records; i++) {
+        struct kept_place p = place_at(&index, i, offset);
+        if (!kept_value_ok(&p, column->coded + offset))
+            return fail(err, APL_E_CORRUPT, "field %s: the checksum of record %u of the block is wrong",
+                        field->name, i);
+        offset += p.bytes;
+    }
+    return APL_OK;
+}
+
 bool kept_value_ok(const struct kept_place *place, const uint8_t *value)
 {
     return hash_xxh3_64(value, place->bytes) == place->sum;

@@ -59,6 +59,10 @@ apl_status kept_take_index(struct block_coder *bc, const apl_field *field, uint3
                            const struct column_view *column, const uint8_t *bytes, struct kept_index *index,
                            apl_error *err);
 
+/* Compares the checksums of the index and of all values of a column. */
+apl_status kept_check(struct block_coder *bc, const apl_field *field, uint32_t records,
+                      const struct column_view *column, apl_error *err);
+
 struct kept_place kept_place_of(const struct kept_index *index, uint32_t record);
 
 /* Is this the value as it is stored? */

@@ -1,6 +1,7 @@
 /* Pages and keys of an LMDB file: see lmdb_page.h. */
 #include "lmdb_page.h"
 
+#include "remote.h"
 #include "whole.h"
 
 apl_status page_bad(uint64_t page, const char *what, apl_error *err)
@@ -8,9 +9,12 @@ apl_status page_bad(uint64_t page, const char *what, apl_error *err)
     return fail(err, APL_E_CORRUPT, "page %llu of the file: %s", (unsigned long long)page, what);
 }
 
-apl_status page_read(int fd, uint64_t offset, uint8_t *to, size_t bytes, apl_error *err)
+apl_status page_read(const struct lmdb_reader *lmdb, uint64_t offset, uint8_t *to, size_t bytes,
+                     apl_error *err)
 {
-    int code = read_whole(fd, to, bytes, offset);
+    if (lmdb->remote)
+        return remote_read(lmdb->remote, offset, to, bytes, err);
+    int code = read_whole(lmdb->fd, to, bytes, offset);
     if (code == WHOLE_ENDED)
         return fail(err, APL_E_CORRUPT, "it was truncated while it was open");
     return code ? fail_errno(err, code, "cannot read it") : APL_OK;

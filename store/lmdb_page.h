@@ -10,8 +10,9 @@
 #define PAGE_OVERFLOW 4u
 #define PAGE_META     8u
 
-/* All of it, or an error: a file that ends early has been cut since it was opened. */
-apl_status page_read(int fd, uint64_t offset, uint8_t *to, size_t bytes, apl_error *err);
+/* All of it, or an error: a file that ends early has been cut since it was opened. The file is one that is not mapped. */
+apl_status page_read(const struct lmdb_reader *lmdb, uint64_t offset, uint8_t *to, size_t bytes,
+                     apl_error *err);
 
 /* "page 7 of the file: is used twice" */
 apl_status page_bad(uint64_t page, const char *what, apl_error *err);

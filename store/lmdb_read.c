@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* fstatfs() */
 #include "lmdb_page.h"
 #include "lmdb_walk.h"
+#include "remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,8 +81,21 @@ apl_status lmdb_reader_open(int fd, apl_io io, struct lmdb_reader *lmdb, apl_err
     return status;
 }
 
+apl_status lmdb_reader_open_remote(struct remote *remote, struct lmdb_reader *lmdb, apl_error *err)
+{
+    *lmdb = (struct lmdb_reader){.fd = -1, .remote = remote, .size = remote_size(remote)};
+    apl_status status = lmdb_walk(lmdb, -1, err);
+    if (status != APL_OK)
+        lmdb_reader_close(lmdb);
+    return status;
+}
+
 void lmdb_reader_close(struct lmdb_reader *lmdb)
 {
+    if (lmdb->remote) {
+        remote_stop(lmdb->remote);
+        remote_release(lmdb->remote);
+    }
     if (lmdb->map)
         munmap((void *)lmdb->map, (size_t)lmdb->size);
     else if (lmdb->fd >= 0)
@@ -119,7 +133,7 @@ apl_status lmdb_reader_part(const struct lmdb_reader *lmdb, const struct entry *
         scratch->size = 0;
         if (!buffer_reserve(scratch, head + size))
             return fail_nomem(err);
-        TRY(page_read(lmdb->fd, at, scratch->data, head + size, err));
+        TRY(page_read(lmdb, at, scratch->data, head + size, err));
         from = scratch->data;
     }
     *bytes = from + head;
@@ -138,9 +152,22 @@ apl_status lmdb_reader_bytes(const struct lmdb_reader *lmdb, const struct entry 
     if (size == 0)
         return APL_OK;
     if (!lmdb->map)
-        return page_read(lmdb->fd, entry->offset + offset, out, size, err);
+        return page_read(lmdb, entry->offset + offset, out, size, err);
     memcpy(out, lmdb->map + entry->offset + offset, size);
     return APL_OK;
+}
+
+bool lmdb_reader_ahead(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset, size_t size)
+{
+    size_t head = offset == 0 && in_overflow(lmdb, entry) ? PAGE_HEAD : 0;
+    return !lmdb->remote || remote_ahead(lmdb->remote, entry->offset + offset - head, size + head);
+}
+
+bool lmdb_reader_again(const struct lmdb_reader *lmdb, const struct entry *entry)
+{
+    if (lmdb->remote)
+        remote_forget(lmdb->remote, entry->offset - PAGE_HEAD, entry->size + PAGE_HEAD);
+    return lmdb->remote;
 }
 
 apl_status lmdb_reader_copy(const struct lmdb_reader *lmdb, const struct entry *entry, struct buffer *copy,

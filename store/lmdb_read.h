@@ -3,7 +3,8 @@
  * and a store may come from anybody. The file's B-tree is walked once, with every page, node and key checked before it is
  * followed; what comes out is where each value lies. Values that have pages of their own are looked at when they are
  * taken, and not before: opening a file would read all of it. Values are taken from a map of the file, or read: a file that is
- * cut or fails under a map kills the process, which on a network is not rare. Layout: lmdb 0.9, 64-bit, little-endian
+ * cut or fails under a map kills the process, which on a network is not rare. Or they are asked for range by range, of a file that is
+ * at the other end of a URL. Layout: lmdb 0.9, 64-bit, little-endian
  * (data version 1).
  */
 #ifndef LMDB_READ_H
@@ -29,9 +30,12 @@ struct entry {
     uint32_t size;
 };
 
+struct remote;
+
 struct lmdb_reader {
-    const uint8_t *map; /* the whole file, read-only; NULL: it is read */
-    int fd;             /* of a file that is read; else -1 */
+    const uint8_t *map;    /* the whole file, read-only; NULL: it is read */
+    int fd;                /* of a file that is read; else -1 */
+    struct remote *remote; /* of a file that is elsewhere; else NULL */
     uint64_t size;
     uint32_t page_size;
     struct entry *entries; /* in the order of their keys */
@@ -40,6 +44,10 @@ struct lmdb_reader {
 
 /* Walks the file open as `fd`, which may be closed afterwards. APL_E_CORRUPT if anything is not as LMDB writes it. */
 apl_status lmdb_reader_open(int fd, apl_io io, struct lmdb_reader *lmdb, apl_error *err);
+
+/* The same of a file elsewhere, which is taken over, come what may. */
+apl_status lmdb_reader_open_remote(struct remote *remote, struct lmdb_reader *lmdb, apl_error *err);
+
 void lmdb_reader_close(struct lmdb_reader *lmdb);
 
 /* The entry of that key, or NULL. */
@@ -58,6 +66,13 @@ apl_status lmdb_reader_part(const struct lmdb_reader *lmdb, const struct entry *
 /* Copies `size` of them from `offset`, which is above 0, to `out`: the copy does not change. */
 apl_status lmdb_reader_bytes(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset,
                              size_t size, uint8_t *out, apl_error *err);
+
+/* Says that `size` bytes of the value from `offset` will be taken soon, where that makes a difference: of a file elsewhere. False: not
+ * now, there are too many. */
+bool lmdb_reader_ahead(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset, size_t size);
+
+/* What has come of the value from elsewhere was wrong: it must be asked for again. False: the file is here, and stays what it is. */
+bool lmdb_reader_again(const struct lmdb_reader *lmdb, const struct entry *entry);
 
 /* A copy of them all, in `copy`. */
 apl_status lmdb_reader_copy(const struct lmdb_reader *lmdb, const struct entry *entry, struct buffer *copy,

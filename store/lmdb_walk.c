@@ -15,6 +15,7 @@
  */
 #include "lmdb_walk.h"
 #include "lmdb_page.h"
+#include "remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@
 
 struct walk {
     const struct lmdb_reader *file;
-    int fd; /* open, of mapped files too */
+    int fd; /* open, of mapped files too; -1 of one elsewhere */
     uint64_t pages;
     uint32_t page_size;
     uint8_t *seen;   /* a bit a page: each is reached once */
@@ -53,7 +54,7 @@ static apl_status bad_page(struct walk *w, uint64_t page, const char *what)
 static apl_status copy_from_page(struct walk *w, uint64_t at, uint8_t *to, size_t bytes)
 {
     if (!w->file->map)
-        return page_read(w->file->fd, at, to, bytes, w->err);
+        return page_read(w->file, at, to, bytes, w->err);
     memcpy(to, w->file->map + at, bytes);
     return APL_OK;
 }
@@ -196,7 +197,11 @@ static void read_ahead(struct walk *w, const uint8_t *page, unsigned i)
         return;
     struct cursor node = cursor_over(page + at, NODE_HEAD);
     uint64_t child = read_child(&node);
-    if (child < w->pages)
+    if (child >= w->pages)
+        return;
+    if (w->file->remote)
+        (void)remote_ahead(w->file->remote, child * w->page_size, w->page_size);
+    else
         (void)posix_fadvise(w->fd, (off_t)(child * w->page_size), (off_t)w->page_size, POSIX_FADV_WILLNEED);
 }
 

@@ -19,8 +19,10 @@ struct slot {
 struct set {
     struct set_list list;
     apl_shard *shards;
-    char *file;    /* that has the list */
-    int directory; /* that it is in: the store's own may be one for splits */
+    char *file;            /* that has the list */
+    int directory;         /* that it is in: the store's own may be one for splits; -1: it is elsewhere */
+    const struct url *url; /* the store's: where it is then */
+    const struct remote_options *remote;
     apl_io io;
     unsigned most;
     /* by `lock`: */
@@ -65,34 +67,57 @@ static apl_status publish_shards(struct set *set, apl_error *err)
     return APL_OK;
 }
 
-apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most, apl_error *err)
+static apl_status read_list_here(apl_store *store, struct buffer *bytes, apl_error *err)
 {
-    struct buffer bytes = {0};
+    struct set *set = store->set;
     struct stat st;
-    pthread_once(&once, mind_forks);
-    struct set *set = store->set = calloc(1, sizeof *set);
-    if (!set)
-        return fail_nomem(err);
     set->directory = fcntl(store->directory, F_DUPFD_CLOEXEC, 0);
     if (set->directory < 0)
         return fail_errno(err, errno, "%s: cannot keep the directory open", store->name);
-    if (!(set->file = strdup(file)))
-        return fail_nomem(err);
-    set->io = io;
-    set->most = most ? most : SET_OPEN_SHARDS;
-    apl_status status = set_file_read(store->directory, file, &bytes, &st, err);
-    if (status == APL_OK)
-        status = set_list_decode(&bytes, &set->list, &store->manifest, err);
-    buffer_free(&bytes);
-    if (status == APL_OK)
-        status = publish_shards(set, err);
+    apl_status status = set_file_read(store->directory, set->file, bytes, &st, err);
     if (status != APL_OK)
-        return fail_in(err, status, "%s/%s", store->name, file);
-    store->manifest.info.shards = set->list.count;
+        return fail_in(err, status, "%s/%s", store->name, set->file);
     store->device = st.st_dev;
     store->inode = st.st_ino;
     store->modified = st.st_mtim;
     return APL_OK;
+}
+
+static apl_status read_list_elsewhere(apl_store *store, struct buffer *bytes, apl_error *err)
+{
+    struct url url;
+    store->set->url = &store->url;
+    store->set->remote = &store->remote;
+    TRY(url_below(&store->url, store->set->file, &url, err));
+    TRY(remote_take_file(&url, &store->remote, SET_MAX_BYTES, bytes, err));
+    store->inode = (ino_t)hash_xxh3_64(bytes->data, bytes->size);
+    return APL_OK;
+}
+
+apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most, apl_error *err)
+{
+    struct buffer bytes = {0};
+    pthread_once(&once, mind_forks);
+    struct set *set = store->set = calloc(1, sizeof *set);
+    if (!set)
+        return fail_nomem(err);
+    set->directory = -1;
+    if (!(set->file = strdup(file)))
+        return fail_nomem(err);
+    set->io = io;
+    set->most = most ? most : SET_OPEN_SHARDS;
+    apl_status status =
+        store->url.base ? read_list_elsewhere(store, &bytes, err) : read_list_here(store, &bytes, err);
+    if (status == APL_OK) {
+        status = set_list_decode(&bytes, &set->list, &store->manifest, err);
+        if (status == APL_OK)
+            status = publish_shards(set, err);
+        if (status != APL_OK)
+            fail_in(err, status, "%s/%s", store->name, file);
+    }
+    buffer_free(&bytes);
+    store->manifest.info.shards = set->list.count;
+    return status;
 }
 
 void set_close(struct set *set)
@@ -169,7 +194,9 @@ static apl_status open_shard(const apl_store *set, uint32_t number, apl_store **
     const struct shard *shard = &set->set->list.shards[number];
     apl_store *opened;
     apl_status status =
-        store_open_at(set->set->directory, shard->name, set->name, set->set->io, &opened, err);
+        set->set->url
+            ? store_open_below(set->set->url, shard->name, set->set->remote, &opened, err)
+            : store_open_at(set->set->directory, shard->name, set->name, set->set->io, &opened, err);
     if (status == APL_OK) {
         status = check_as_listed(set, shard, opened, err);
         if (status != APL_OK)

@@ -15,7 +15,7 @@
 
 struct set;
 
-/* Reads the list `file` in the directory of `store`, whose name is known, and makes a set of it: fills manifest, set, and the
+/* Reads the list `file` in the directory of `store`, or below its URL, whose name is known, and makes a set of it: fills manifest, set, and the
  * file's identity. `most`: shards open at once; 0: SET_OPEN_SHARDS. APL_E_NOTFOUND if there is no list. */
 apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most, apl_error *err);
 

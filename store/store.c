@@ -91,6 +91,37 @@ static apl_status open_file(apl_store *store, const char *path, const apl_store_
     return status;
 }
 
+/* A URL as it may be shown: what follows a question mark may be a secret, and so may what comes before an @. */
+static char *shown_url(const char *path)
+{
+    size_t n = strncmp(path, "http", 4) == 0 ? strcspn(path, "?") : strlen(path);
+    size_t scheme = (size_t)(strstr(path, "://") + 3 - path);
+    const char *at = memchr(path + scheme, '@', strcspn(path + scheme, "/?#"));
+    size_t secret = at ? (size_t)(at + 1 - path) : scheme;
+    char *shown = malloc(4 * n + 1);
+    if (!shown)
+        return NULL;
+    printable(shown, 4 * n + 1, path, scheme);
+    printable(shown + strlen(shown), 4 * (n - secret) + 1, path + secret, n - secret);
+    return shown;
+}
+
+/* A URL, which may be one of a file. */
+static apl_status open_url(apl_store *store, const char *path, const apl_store_options *o, apl_error *err)
+{
+    struct url url;
+    char *file = NULL;
+    if (strncmp(path, "file://", 7) != 0)
+        return store_open_url(store, path, o, err);
+    TRY(url_parse(path, &url, err));
+    apl_status status = url_path(&url, &file, err);
+    url_free(&url);
+    if (status == APL_OK)
+        status = open_file(store, file, o, err);
+    free(file);
+    return status;
+}
+
 /* Split files are elsewhere. */
 static apl_status open_splits(apl_store *store, const char *path, apl_error *err)
 {
@@ -99,7 +130,8 @@ static apl_status open_splits(apl_store *store, const char *path, apl_error *err
         return fail_nomem(err);
     free(store->directory_name);
     store->directory_name = name;
-    close(store->directory);
+    if (store->directory >= 0)
+        close(store->directory);
     store->directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     store->splits_apart = true;
     if (store->directory < 0)
@@ -143,8 +175,8 @@ apl_status apl_store_open(const char *path, const apl_store_options *options, ap
     apl_error own; /* inner calls put their place in front of the message, and need one to put it in */
     err = err ? err : &own;
     apl_store *s;
-    TRY(store_new(shown_path(path), &s, err));
-    apl_status status = open_file(s, path, &o, err);
+    TRY(store_new(url_is(path) ? shown_url(path) : shown_path(path), &s, err));
+    apl_status status = url_is(path) ? open_url(s, path, &o, err) : open_file(s, path, &o, err);
     if (status == APL_OK)
         status = publish_lists(s, err);
     if (status == APL_OK)

@@ -6,6 +6,7 @@
 #include "kept.h"
 #include "lmdb_read.h"
 #include "manifest.h"
+#include "remote.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -24,6 +25,8 @@ struct apl_store {
     int directory;
     char *directory_name; /* safe to print */
     bool splits_apart;    /* the caller has named another */
+    struct url url;       /* of a store elsewhere: of its directory; else empty */
+    struct remote_options remote;
     struct lmdb_reader lmdb;
     const struct entry *blocks; /* of block 0, 1, ... */
     struct set *set;            /* NULL: a store. Of a set, the two above are empty: see set.h */

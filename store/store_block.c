@@ -46,52 +46,107 @@ static apl_status check_is_due(const apl_store *store, uint64_t number, const st
                : fail(err, APL_E_CORRUPT, "the block belongs elsewhere");
 }
 
+/* What has come from elsewhere may have been damaged on the way, and is asked for once more. */
+static bool may_ask_again(const struct place *at, apl_status status)
+{
+    return status == APL_E_CORRUPT && lmdb_reader_again(&at->store->lmdb, &at->store->blocks[at->number]);
+}
+
+static apl_status take_here(const struct place *at, struct block_coder *bc, struct block_view *view,
+                            apl_error *err)
+{
+    const uint8_t *bytes;
+    const struct entry *e = &at->store->blocks[at->number];
+    TRY(lmdb_reader_value(&at->store->lmdb, e, &bc->file, &bytes, err));
+    TRY(block_parse(bc, bytes, e->size, &at->store->manifest.schema, view, err));
+    return check_is_due(at->store, at->number, view, err);
+}
+
+/* Of a block from elsewhere the checksums are compared before anybody decodes it. If they are wrong twice, it is they who decode it that
+ * find out, and say what is wrong with which records. */
+static apl_status take_elsewhere(const struct place *at, struct block_coder *bc, struct block_view *view,
+                                 apl_error *err)
+{
+    const struct schema *schema = &at->store->manifest.schema;
+    apl_status status = take_here(at, bc, view, err);
+    if (status == APL_OK)
+        status = block_check_coded(bc, schema, view, err);
+    if (!may_ask_again(at, status))
+        return status;
+    TRY(take_here(at, bc, view, err));
+    apl_error wrong;
+    return block_check_coded(bc, schema, view, &wrong) == APL_E_NOMEM ? fail_nomem(err) : APL_OK;
+}
+
 apl_status store_block(const apl_store *store, uint64_t number, struct block_coder *bc,
                        struct block_view *view, apl_error *err)
 {
     struct place at;
-    const uint8_t *bytes;
     TRY(find_place(store, number, bc, &at, err));
-    const struct entry *e = &at.store->blocks[at.number];
-    apl_status status = lmdb_reader_value(&at.store->lmdb, e, &bc->file, &bytes, err);
-    if (status == APL_OK)
-        status = block_parse(bc, bytes, e->size, &at.store->manifest.schema, view, err);
-    if (status == APL_OK)
-        status = check_is_due(at.store, at.number, view, err);
+    apl_status status =
+        at.store->lmdb.remote ? take_elsewhere(&at, bc, view, err) : take_here(&at, bc, view, err);
     view->moved = at.moved;
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}
+
+static apl_status take_block_head(const struct place *at, struct block_coder *bc, struct block_view *view,
+                                  apl_error *err)
+{
+    uint64_t first;
+    uint32_t count;
+    const uint8_t *bytes;
+    const struct schema *schema = &at->store->manifest.schema;
+    const struct entry *e = &at->store->blocks[at->number];
+    manifest_block_ids(&at->store->manifest, at->number, &first, &count);
+    /* opening has made sure that each block has as many bytes */
+    size_t head = (size_t)block_head_bytes(schema->count, count);
+    TRY(lmdb_reader_part(&at->store->lmdb, e, 0, head, &bc->file, &bytes, err));
+    TRY(block_parse_head(bc, bytes, head, e->size, schema, view, err));
+    return check_is_due(at->store, at->number, view, err);
 }
 
 apl_status store_block_head(const apl_store *store, uint64_t number, struct block_coder *bc,
                             struct block_view *view, apl_error *err)
 {
     struct place at;
-    uint64_t first;
-    uint32_t count;
-    const uint8_t *bytes;
     TRY(find_place(store, number, bc, &at, err));
-    const struct entry *e = &at.store->blocks[at.number];
-    manifest_block_ids(&at.store->manifest, at.number, &first, &count);
-    /* opening has made sure that each block has as many bytes */
-    size_t head = (size_t)block_head_bytes(store->manifest.schema.count, count);
-    apl_status status = lmdb_reader_part(&at.store->lmdb, e, 0, head, &bc->file, &bytes, err);
-    if (status == APL_OK)
-        status = block_parse_head(bc, bytes, head, e->size, &at.store->manifest.schema, view, err);
-    if (status == APL_OK)
-        status = check_is_due(at.store, at.number, view, err);
+    apl_status status = take_block_head(&at, bc, view, err);
+    if (may_ask_again(&at, status))
+        status = take_block_head(&at, bc, view, err);
     view->moved = at.moved;
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}
+
+static apl_status take_column(const struct place *at, struct block_coder *bc, struct column_view *v,
+                              apl_error *err)
+{
+    return lmdb_reader_part(&at->store->lmdb, &at->store->blocks[at->number], v->offset, v->coded_bytes,
+                            &bc->file, &v->coded, err);
 }
 
 apl_status store_block_column(const apl_store *store, uint64_t number, struct block_coder *bc,
                               struct block_view *view, unsigned field, apl_error *err)
 {
     struct place at;
-    struct column_view *v = &view->columns[field];
+    apl_error wrong;
     TRY(find_place(store, number, bc, &at, err));
-    apl_status status = lmdb_reader_part(&at.store->lmdb, &at.store->blocks[at.number], v->offset,
-                                         v->coded_bytes, &bc->file, &v->coded, err);
+    apl_status status = take_column(&at, bc, &view->columns[field], err);
+    bool kept = store->manifest.schema.fields[field].media; /* whose values have checksums of their own */
+    if (status == APL_OK && at.store->lmdb.remote && !kept &&
+        may_ask_again(&at, block_check_column(&store->manifest.schema, view, field, &wrong)))
+        status = take_column(&at, bc, &view->columns[field], err);
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
+}
+
+static apl_status take_index(const struct place *at, struct block_coder *bc, const struct block_view *view,
+                             unsigned field, struct kept_index *index, apl_error *err)
+{
+    const struct column_view *v = &view->columns[field];
+    const uint8_t *bytes;
+    TRY(lmdb_reader_part(&at->store->lmdb, &at->store->blocks[at->number], v->offset,
+                         kept_index_bytes(v->codec, view->records), &bc->file, &bytes, err));
+    return kept_take_index(bc, &at->store->manifest.schema.fields[field], view->records, v, bytes, index,
+                           err);
 }
 
 apl_status store_kept_index(const apl_store *store, uint64_t number, struct block_coder *bc,
@@ -99,22 +154,21 @@ apl_status store_kept_index(const apl_store *store, uint64_t number, struct bloc
                             apl_error *err)
 {
     struct place at;
-    const struct column_view *v = &view->columns[field];
-    const uint8_t *bytes;
     TRY(find_place(store, number, bc, &at, err));
-    apl_status status = lmdb_reader_part(&at.store->lmdb, &at.store->blocks[at.number], v->offset,
-                                         kept_index_bytes(v->codec, view->records), &bc->file, &bytes, err);
-    if (status == APL_OK)
-        status =
-            kept_take_index(bc, &store->manifest.schema.fields[field], view->records, v, bytes, index, err);
+    apl_status status = take_index(&at, bc, view, field, index, err);
+    if (may_ask_again(&at, status))
+        status = take_index(&at, bc, view, field, index, err);
     return status == APL_OK ? APL_OK : store_block_error(store, number, status, err);
 }
 
 static apl_status copy_stored(const apl_store *store, uint64_t number, const struct kept_place *place,
                               uint8_t *out, apl_error *err)
 {
-    return lmdb_reader_bytes(&store->lmdb, &store->blocks[number], (size_t)place->offset, place->bytes, out,
-                             err);
+    const struct entry *e = &store->blocks[number];
+    TRY(lmdb_reader_bytes(&store->lmdb, e, (size_t)place->offset, place->bytes, out, err));
+    if (!store->lmdb.remote || kept_value_ok(place, out) || !lmdb_reader_again(&store->lmdb, e))
+        return APL_OK;
+    return lmdb_reader_bytes(&store->lmdb, e, (size_t)place->offset, place->bytes, out, err);
 }
 
 static apl_status copy_from_set(const apl_store *store, uint64_t number, const struct kept_place *place,

@@ -185,6 +185,7 @@ void store_free(apl_store *store)
     if (store->directory >= 0)
         close(store->directory);
     free(store->directory_name);
+    url_free(&store->url);
     free(store->name);
     free(store);
 }

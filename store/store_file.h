@@ -21,6 +21,17 @@ apl_status store_open_pages(apl_store *store, apl_io io, apl_error *err);
 apl_status store_open_at(int directory, const char *name, const char *above, apl_io io, apl_store **store,
                          apl_error *err);
 
+/* Opens a store, or a set, at a URL that is not one of a file; APL_E_NOTFOUND if there is none. The options have been checked. */
+apl_status store_open_url(apl_store *store, const char *path, const apl_store_options *options,
+                          apl_error *err);
+
+/* Opens data.mdb below the store's URL; APL_E_NOTFOUND if there is none. */
+apl_status store_open_pages_below(apl_store *store, apl_error *err);
+
+/* The same as store_open_at() below a URL. */
+apl_status store_open_below(const struct url *above, const char *name, const struct remote_options *remote,
+                            apl_store **store, apl_error *err);
+
 /* Gives a reference back; true if it was the last. */
 bool store_drop(apl_store *store);
 

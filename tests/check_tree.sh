@@ -3,7 +3,7 @@
 . tests/lib.sh
 BUILD=${BUILD:-build}
 
-rooms='store store/base store/codec store/jpeg store/split reader reader/order reader/image reader/photo reader/effects ingest ingest/images ingest/formats audit tools'
+rooms='store store/base store/codec store/jpeg store/remote store/split reader reader/order reader/image reader/photo reader/effects ingest ingest/images ingest/formats audit tools'
 all_sources=$(for room in $rooms; do ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null; done)
 
 # one_user HEADER [PATTERN]: of the files, or those whose paths match, one at most includes it
@@ -66,7 +66,7 @@ room_told()
     [ -s "$1/README.md" ] && [ "$(wc -l <"$1/README.md")" -le 15 ]
 }
 
-for header in lmdb.h zstd.h zlib.h isa-l.h isa-l/igzip_lib.h spng.h webp/decode.h tiffio.h gif_lib.h csv.h; do
+for header in lmdb.h zstd.h zlib.h isa-l.h isa-l/igzip_lib.h spng.h webp/decode.h tiffio.h gif_lib.h csv.h curl/curl.h; do
     check "tree: one file at most includes <$header>" one_user "$header"
 done
 # Below the input, and above it.
@@ -109,12 +109,13 @@ if command -v python3 >/dev/null; then
     fi
 fi
 
-base=store/base codec="$base store/codec" jpeg="$base store/codec store/jpeg" store="$base store/codec store/jpeg store" image="$base reader/image" photo="$base store/jpeg reader/photo"
+base=store/base codec="$base store/codec" jpeg="$base store/codec store/jpeg" store="$base store/codec store/jpeg store/remote store" image="$base reader/image" photo="$base store/jpeg reader/photo"
 split="$store store/split" order="$store store/split reader/order"
 check "tree: base sees nothing above it" only_sees store/base
 check "tree: codec sees base" only_sees store/codec $base
 check "tree: jpeg sees codec and base" only_sees store/jpeg $codec
-check "tree: store sees jpeg, codec and base" only_sees store $jpeg
+check "tree: remote sees base" only_sees store/remote $base
+check "tree: store sees remote, jpeg, codec and base" only_sees store $jpeg store/remote
 check "tree: split sees store and what is below" only_sees store/split $store
 check "tree: order sees split and what is below" only_sees reader/order $split
 check "tree: image sees base" only_sees reader/image $base

@@ -57,6 +57,15 @@ static int print_version(void *job, const char *value)
     return OPTIONS_DONE;
 }
 
+/* Only who names a URL may use the network. */
+static int any_url(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strstr(argv[i], "://"))
+            return 1;
+    return 0;
+}
+
 static int run_command(int argc, char **argv)
 {
     size_t i = 0;
@@ -69,7 +78,7 @@ static int run_command(int argc, char **argv)
             "this build has no %s: it needs a C++ compiler and Boost.Math (Debian: libboost-math-dev)",
             commands[i].name);
     command_name = commands[i].name;
-    sandbox_enter();
+    sandbox_enter(any_url(argc, argv));
     optind = 0; /* start over, with the command's own options */
     return commands[i].run(argc, argv);
 }

@@ -79,7 +79,7 @@ static int ingest(struct job *job)
     job->ingest.skipped = on_skipped;
     interrupt_catch();
     sandbox_limit_memory(job->writer.threads);
-    sandbox_enter();
+    sandbox_enter(0);
     progress_begin(&job->progress, !job->quiet && !job->json && !job->no_progress);
     double began = now_seconds();
     apl_status status = apl_ingest(job->source, job->db, &job->ingest, &sum, &err);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "sandbox.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -156,9 +157,17 @@ static const int allowed[] = {
 #endif
 };
 
+/* What reading URLs needs besides: names are resolved, connections made, never taken. */
+static const int network[] = {
+    SYS_socket,     SYS_connect,    SYS_bind,        SYS_sendto,   SYS_recvfrom,    SYS_sendmsg,
+    SYS_recvmsg,    SYS_sendmmsg,   SYS_getsockname, SYS_shutdown, SYS_getpeername, SYS_getsockopt,
+    SYS_setsockopt, SYS_socketpair, SYS_eventfd2,    SYS_pipe2,
+};
+
 #define COUNT      (sizeof allowed / sizeof *allowed)
+#define NETWORK    (sizeof network / sizeof *network)
 #define AT(member) ((uint32_t)offsetof(struct seccomp_data, member))
-#define MOST       (2 * COUNT + 32)
+#define MOST       (2 * (COUNT + NETWORK) + 40)
 
 struct program {
     struct sock_filter code[MOST];
@@ -209,7 +218,7 @@ static void allow_terminal(struct program *p)
     give(p, SECCOMP_RET_ERRNO | ENOTTY);
 }
 
-static void write_program(struct program *p, uint32_t machine)
+static void write_program(struct program *p, uint32_t machine, int urls)
 {
     load(p, AT(arch));
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, machine, 1, 0);
@@ -217,6 +226,8 @@ static void write_program(struct program *p, uint32_t machine)
     load(p, AT(nr));
     for (size_t i = 0; i < COUNT; i++)
         allow(p, allowed[i]);
+    for (size_t i = 0; urls && i < NETWORK; i++)
+        allow(p, network[i]);
     allow_terminal(p);
     /* Threads, not processes. clone3(), whose flags a filter cannot see, fails with ENOSYS; libraries then use clone(). */
     allow_bits(p, SYS_clone, 0, CLONE_THREAD, 1);
@@ -227,14 +238,23 @@ static void write_program(struct program *p, uint32_t machine)
 
 #endif
 
-void sandbox_enter(void)
+/* The library loads libcurl when it needs it; here that must be before code can no longer be loaded. */
+static void load_curl(void)
 {
+    if (!dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL))
+        (void)dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
+}
+
+void sandbox_enter(int urls)
+{
+    if (urls)
+        load_curl();
 #if defined(MACHINE) && !SANITIZED
     struct program p = {.size = 0};
     const char *said = getenv("APL_SANDBOX");
     if (said && strcmp(said, "off") == 0)
         return;
-    write_program(&p, MACHINE);
+    write_program(&p, MACHINE, urls);
     struct sock_fprog filter = {p.size, p.code};
     if (p.size <= MOST && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);

@@ -3,11 +3,11 @@
 #define SANDBOX_H
 
 /*
- * From now on this process and its threads cannot start programs, use a network, gain privileges, make memory
+ * From now on this process and its threads cannot start programs, use a network (but to read `urls`, where there are any), gain privileges, make memory
  * executable or touch other processes: such calls fail as if the kernel did not have them. Where the kernel offers no
  * sandbox, for example under an emulator, or with APL_SANDBOX=off in the environment (for debuggers), nothing changes.
  */
-void sandbox_enter(void);
+void sandbox_enter(int urls);
 
 /* Limits the memory that hostile input can make parsers allocate: 2 GiB of private memory, and some per thread (0: one
  * per core). Allocations beyond that fail: "out of memory". A lower limit that is set already stays. */

@@ -31,6 +31,7 @@ maybe    build  library:spng              libspng-dev              libspng-devel
 maybe    build  library:libwebp           libwebp-dev              libwebp-devel              libwebp
 maybe    build  library:libtiff-4         libtiff-dev              libtiff-devel              libtiff
 maybe    build  header:csv.h              libcsv-dev               libcsv-devel               libcsv
+maybe    build  header:curl/curl.h         libcurl4-openssl-dev     libcurl-devel              curl
 maybe    build  header:gif_lib.h          libgif-dev               giflib-devel               giflib
 maybe    build  command:c++               g++                      gcc-c++                    gcc
 maybe    build  c++:boost/math/distributions/chi_squared.hpp libboost-math-dev boost-devel    boost

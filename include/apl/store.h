@@ -131,16 +131,26 @@ typedef struct apl_store_options {
     const char *split_directory;
     apl_io io;            /* how the file is read */
     unsigned open_shards; /* of a set: shards kept open at once, besides those in use; 0: 256 */
+    /* Of a URL. A request that fails for a reason that may pass is repeated until so many seconds have gone by; 0: what
+     * APL_REMOTE_TIMEOUT says, or 120. */
+    unsigned remote_timeout_s;
+    int plain_http; /* 1: allow http:// to any host, not to this machine alone; as does APL_ALLOW_HTTP=1 */
 } apl_store_options;
-#define APL_STORE_OPTIONS_INIT                                \
-    {                                                         \
-        sizeof(apl_store_options), NULL, NULL, APL_IO_AUTO, 0 \
+#define APL_STORE_OPTIONS_INIT                                      \
+    {                                                               \
+        sizeof(apl_store_options), NULL, NULL, APL_IO_AUTO, 0, 0, 0 \
     }
 
 /*
- * Opens the store in the directory `path` for reading. Writes nothing, takes no lock and needs only read permission. If
- * the store is replaced, the handle keeps reading the old one. `options` may be NULL. Likely errors: APL_E_NOTFOUND,
- * APL_E_CORRUPT, APL_E_VERSION, APL_E_MISMATCH, APL_E_IO.
+ * Opens the store in the directory `path`, or at a URL, for reading. Writes nothing, takes no lock and needs only read
+ * permission. If the store is replaced, the handle keeps reading the old one. `options` may be NULL.
+ *
+ * A URL is https://, s3:// (with credentials and endpoint as the AWS tools take them), file://, or http:// of this
+ * machine. It is read by range requests, whose failures are retried until remote_timeout_s; then, or if it is access that
+ * fails, the status is APL_E_IO. Without libcurl it is APL_E_UNSUPPORTED. If the object is replaced while it is open,
+ * reading it is APL_E_MISMATCH.
+ *
+ * Likely errors: APL_E_NOTFOUND, APL_E_CORRUPT, APL_E_VERSION, APL_E_MISMATCH, APL_E_IO.
  */
 APL_API APL_MUST_USE apl_status apl_store_open(const char *path, const apl_store_options *options,
                                                apl_store **store, apl_error *err);

@@ -147,9 +147,21 @@ def path_of(name: str, value: Any) -> str:
     return result
 
 
+def is_url(path: str) -> bool:
+    """Is it a URL, such as the library opens?"""
+    return re.match("[A-Za-z][A-Za-z0-9+.-]*://", path) is not None
+
+
+def shown_path(path: str) -> str:
+    """A path as it may be shown: the query of a URL may hold a secret."""
+    return path.split("?", 1)[0] if is_url(path) else path
+
+
 def absolute(name: str, value: str | bytes | os.PathLike[Any]) -> str:
     """A path that is the same in a child process or after a change of directory."""
     result = path_of(name, value)
+    if is_url(result):
+        return result
     return result if os.path.isabs(result) else os.path.join(os.getcwd(), result)
 
 

@@ -18,9 +18,11 @@ from ._arguments import (
     digest,
     flag,
     function,
+    is_url,
     names,
     number,
     optional_text,
+    shown_path,
     text,
     threads_of,
     whole,
@@ -59,7 +61,8 @@ class Store(_core.Store):
     it anew.
 
     Args:
-        path: the directory; or a list of a set, such as ``set-DIGEST.apl``.
+        path: the directory; or a list of a set, such as ``set-DIGEST.apl``; or a URL of either
+            (``https://``, ``s3://``, ``file://``).
         expected_content: refuse (`MismatchError`) a store with another content digest: 32 bytes, or
             hexadecimal.
         split_directory: where files of splits are looked for and made; None: in the store's own directory.
@@ -84,7 +87,7 @@ class Store(_core.Store):
         try:
             super().__init__(absolute("path", path), content, splits, mode, most)
         except NotFoundError:
-            if os.path.isdir(path):
+            if os.path.isdir(path) or is_url(os.fsdecode(path)):
                 raise
             what = (
                 "is a file; apldata.ingest() makes a store of an archive"
@@ -96,9 +99,14 @@ class Store(_core.Store):
         self._open_shards = most
         _trees.register()
 
+    @property
+    def path(self) -> str:
+        """Where the store is; of a URL, without its query, which may hold a secret."""
+        return shown_path(super().path)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (
-            self.path,
+            super().path,
             self.content_digest,
             self.split_directory,
             self._opened_by,

@@ -198,6 +198,9 @@ static apl_status publish(const apl_store *store, int directory, struct piece *p
 apl_status split_files_write(const apl_store *store, const struct split_file *files, size_t count,
                              bool replace, apl_error *err)
 {
+    if (store->directory < 0)
+        return fail(err, APL_E_UNSUPPORTED,
+                    "%s: nothing can be written at a URL: name a directory for splits", store->name);
     int directory = openat(store->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
         return named(store, &files[0], fail_errno(err, errno, "cannot open the directory"), err);

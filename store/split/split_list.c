@@ -83,6 +83,8 @@ static bool is_split_file(const char *file)
 
 static apl_status scan(const apl_store *store, apl_split_list *list, apl_error *err)
 {
+    if (store->directory < 0)
+        return APL_OK; /* a store elsewhere, whose directory cannot be listed */
     int fd = openat(store->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     apl_status status = APL_OK;

@@ -1,0 +1,353 @@
+"""Stores and sets at URLs: as local ones, whatever the network does; or an error that says what it was."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from remote_server import Handler, Server, Times, serving
+
+import apldata
+from apldata import CorruptError, Loader, MismatchError, NotFoundError, StorageError, Store
+
+COMMAND = Path(os.environ.get("APLDATA", ROOT / "build/apldata"))
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No credentials, proxies or waits but those of a test."""
+    for name in list(os.environ):
+        if name.startswith("AWS_") or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("APL_REMOTE_TIMEOUT", "20")
+
+
+@pytest.fixture()
+def server(store_path: str) -> Iterator[Server]:
+    with serving(Path(store_path).parent) as s:
+        yield s
+
+
+@pytest.fixture()
+def url(server: Server, store_path: str) -> str:
+    return f"{server.url}/{Path(store_path).name}"
+
+
+@pytest.fixture(scope="module")
+def wanted(store_path: str) -> list[tuple[bytes, bytes]]:
+    return epochs(store_path)
+
+
+def epochs(path: str, count: int = 2, **options: Any) -> list[tuple[bytes, bytes]]:
+    """All of some epochs: ids and values."""
+    seen = []
+    with Store(path) as store, Loader(store, "train", batch_size=100, seed=7, **options) as loader:
+        for _ in range(count):
+            for batch in loader:
+                seen.append((np.asarray(batch.ids).tobytes(), np.asarray(batch["image"]).tobytes()))
+    return seen
+
+
+def test_a_url_is_read_as_the_directory_is(url: str, server: Server, store_path: str, wanted: Any) -> None:
+    with Store(url) as there, Store(store_path) as here:
+        opening = len(server.log)
+        assert there.content_digest == here.content_digest
+        assert (there[5]["image"] == here[5]["image"]).all()
+        there.verify()
+    assert opening <= 5
+    assert epochs(url) == wanted
+    assert epochs(url + "/data.mdb") == wanted
+    assert epochs(f"file://{store_path}") == wanted
+
+
+def test_each_block_is_asked_for_once(url: str, server: Server) -> None:
+    epochs(url, 2)
+    assert len(server.log) <= -(-1000 // 64) + 5
+
+
+def repeat(what: Any, count: int = 3) -> Times:
+    return Times(count, what)
+
+
+def status(code: int, **headers: str) -> Any:
+    return lambda handler, first, end: handler.answer(code, b"busy", **headers)
+
+
+def wrong_range(handler: Handler, first: int, end: int) -> None:
+    handler.send_range(first - 1, end - 1)
+
+
+def wrong_bytes(handler: Handler, first: int, end: int) -> None:
+    body = bytearray(handler.read(first, end))
+    body[len(body) // 2] ^= 1
+    handler.send_range(first, end, bytes(body))
+
+
+PASSING = {
+    "429": status(429, Retry_After="1"),
+    "500": status(500),
+    "502": status(502),
+    "503": status(503),
+    "504": status(504),
+    "reset": lambda handler, first, end: handler.reset(),
+    "truncated": lambda handler, first, end: handler.cut(first, end),
+    "wrong range": wrong_range,
+    "all of it": lambda handler, first, end: handler.answer(200, handler.read(0, handler.size)),
+    "an empty answer": lambda handler, first, end: handler.answer(200),
+}
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_what_passes_changes_nothing(url: str, server: Server, wanted: Any, fault: str) -> None:
+    server.fault = repeat(PASSING[fault], 1)
+    assert epochs(url) == wanted
+    assert server.fault.count == 0
+
+
+def test_a_server_that_is_silent_is_asked_again(
+    url: str, server: Server, wanted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("APL_REMOTE_TIMEOUT", "4")
+    done = threading.Event()
+    server.fault = repeat(lambda handler, first, end: done.wait(30), 1)
+    try:
+        assert epochs(url) == wanted
+    finally:
+        done.set()
+
+
+def test_wrong_bytes_are_asked_for_again(url: str, server: Server, wanted: Any) -> None:
+    server.fault = repeat(wrong_bytes, 1)
+    assert epochs(url) == wanted
+    assert server.fault.count == 0
+
+
+def test_bytes_that_stay_wrong_are_corrupt(url: str, server: Server) -> None:
+    with Store(url) as store:
+        server.fault = repeat(wrong_bytes, -1)
+        with pytest.raises(CorruptError, match=r"block 0 .*checksum"):
+            store[0]
+
+
+def test_what_does_not_pass_is_an_error_in_time(
+    url: str, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("APL_REMOTE_TIMEOUT", "1")
+    with Store(url) as store:
+        server.fault = repeat(status(503), -1)
+        begin = time.monotonic()
+        with pytest.raises(StorageError, match=r"gave up after \d+ tries: the server answered HTTP 503"):
+            store[0]
+    assert time.monotonic() - begin < 10
+
+
+def test_a_replaced_object_is_an_error(url: str, server: Server) -> None:
+    with Store(url) as store:
+        for path in server.etags:
+            server.etags[path] = "another"
+        with pytest.raises(MismatchError, match="has been replaced since it was opened"):
+            store[0]
+
+
+def test_a_replaced_object_is_seen_where_if_match_is_ignored(url: str, server: Server) -> None:
+    def ignore(handler: Handler, first: int, end: int) -> bool:
+        del handler.headers["If-Match"]
+        return False
+
+    with Store(url) as store:
+        server.fault = ignore
+        for path in server.etags:
+            server.etags[path] = "another"
+        with pytest.raises(MismatchError, match="has been replaced since it was opened"):
+            store[0]
+
+
+def test_a_server_that_sends_no_ranges_is_named(url: str, server: Server) -> None:
+    server.fault = lambda handler, first, end: handler.answer(200, handler.read(0, handler.size)) or True
+    with pytest.raises(StorageError, match="does not send ranges"):
+        Store(url)
+
+
+def test_access_denied(url: str, server: Server) -> None:
+    server.fault = Times(-1, lambda handler, a, b: handler.answer(403, b"<Code>ExpiredToken</Code>"), True)
+    with pytest.raises(StorageError, match=r"the credentials have expired: ExpiredToken$"):
+        Store(url + "?secret=hush")
+    server.fault = Times(-1, status(403), True)
+    with pytest.raises(StorageError, match=r"access is denied$"):
+        Store(url)
+
+
+def test_secrets_are_not_shown(url: str, server: Server, store_path: str) -> None:
+    with Store(url + "?signature=hush") as store:
+        assert "?signature=hush" in server.log[0][0]
+        assert "hush" not in repr(store)
+        server.fault = Times(-1, status(404), True)
+        with pytest.raises(NotFoundError) as caught:
+            store[0]
+        assert "hush" not in str(caught.value)
+    with pytest.raises(ValueError, match="must not hold a user or password") as refused:
+        Store("https://user:hush@example.org/db")
+    assert "hush" not in str(refused.value)
+
+
+def test_redirections_are_followed_to_the_same_scheme(
+    url: str, server: Server, wanted: Any, tmp_path: Path
+) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password hush\n")
+    moved: list[str | None] = []
+
+    def redirect(handler: Handler, first: int, end: int) -> bool:
+        if handler.path.startswith("/to/"):
+            moved.append(handler.headers["Authorization"])
+            return False
+        handler.answer(302, b"", Location=f"http://localhost:{server.server_address[1]}/to{handler.path}")
+        return True
+
+    server.fault = redirect
+    assert epochs(url) == wanted
+    assert moved and set(moved) == {None}
+    server.fault = Times(-1, lambda h, a, b: h.answer(301, b"", Location="https://localhost/x"), True)
+    with pytest.raises(StorageError, match="redirects to another scheme"):
+        Store(url)
+    server.fault = Times(-1, lambda h, a, b: h.answer(307, b"", Location="http://example.org/x"), True)
+    with pytest.raises(ValueError, match="allowed to this machine alone"):
+        Store(url)
+    server.fault = Times(-1, lambda h, a, b: h.answer(307, b"", Location=h.path), True)
+    with pytest.raises(StorageError, match="redirects again and again"):
+        Store(url)
+
+
+def test_the_password_of_netrc_is_sent(url: str, server: Server, tmp_path: Path) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password hush\n")
+    seen: list[str | None] = []
+    server.fault = lambda handler, first, end: seen.append(handler.headers["Authorization"])  # type: ignore[assignment,func-returns-value]
+    Store(url).close()
+    assert seen[0] and seen[0].startswith("Basic ")
+
+
+def test_http_is_for_this_machine_unless_it_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (
+        "http://example.org/db",
+        "http://127.0.0.1.example.org/db",
+        "http://localhost.example.org/db",
+    ):
+        with pytest.raises(ValueError, match=r"http:// is open to anybody on the way"):
+            Store(name)
+    monkeypatch.setenv("APL_ALLOW_HTTP", "1")
+    with pytest.raises(StorageError, match="resolve"):
+        Store("http://no-such-host.invalid/db")
+
+
+@pytest.mark.parametrize(
+    "bad", ["ftp://x/y", "https:///y", "https://x/y z", "https://x/y#z", "s3:///key", "s3://a?b/c"]
+)
+def test_bad_urls(bad: str) -> None:
+    with pytest.raises(ValueError, match=r"scheme|names no|holds a|bucket"):
+        Store(bad)
+
+
+def test_nothing_there(server: Server) -> None:
+    with pytest.raises(NotFoundError, match=r"no data\.mdb or set\.apl"):
+        Store(server.url + "/nothing")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        with pytest.raises(StorageError, match=r"data\.mdb: .*connect"):
+            Store(f"http://127.0.0.1:{unused.getsockname()[1]}/x")
+
+
+def test_a_damaged_tree_is_refused(server: Server, store_path: str, tmp_path: Path) -> None:
+    """Each page of the tree is checked, wherever it comes from."""
+    (tmp_path / "bad").mkdir()
+    content = bytearray(Path(store_path, "data.mdb").read_bytes())
+    root = int.from_bytes(content[88 + 40 : 88 + 48], "little")
+    content[4096 * root : 4096 * root + 8] = b"\xff" * 8
+    (tmp_path / "bad/data.mdb").write_bytes(content)
+    with serving(tmp_path) as s, pytest.raises(CorruptError, match=r"bad/data\.mdb: page"):
+        Store(s.url + "/bad")
+
+
+def test_splits_of_a_url_are_kept_elsewhere(url: str, tmp_path: Path) -> None:
+    with Store(url) as store:
+        assert set(store.splits) == {"train", "test"}
+        with pytest.raises(apldata.UnsupportedError, match="name a directory for splits"):
+            store.split("val", 0.1)
+    with Store(url, split_directory=tmp_path) as store:
+        assert store.split("val", 0.1).records > 0
+        assert (tmp_path / "val.split").is_file()
+
+
+@pytest.mark.skipif(not COMMAND.is_file(), reason="the commands are not built")
+def test_a_set_at_a_url(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    (tmp_path / "set").mkdir()
+    for name in ("a", "b c"):
+        with apldata.Writer(
+            str(tmp_path / "set" / name), [apldata.Field("x", "u8", (16,))], block_records=16
+        ) as w:
+            w.begin("train")
+            for _ in range(100):
+                w.append(x=random.integers(0, 256, 16, "u1"))
+    subprocess.run(
+        [COMMAND, "join", tmp_path / "set/a", tmp_path / "set/b c", "-o", tmp_path / "set"], check=True
+    )
+
+    def read(path: str) -> list[bytes]:
+        with Store(path) as store, Loader(store, "train", batch_size=32, seed=1) as loader:
+            return [np.asarray(batch["x"]).tobytes() for batch in loader]
+
+    here = read(str(tmp_path / "set"))
+    with serving(tmp_path) as s:
+        assert read(s.url + "/set") == here
+        assert read(s.url + "/set/set.apl") == here
+        out = subprocess.run([COMMAND, "verify", s.url + "/set"], capture_output=True, text=True)
+        assert out.returncode == 0, out.stderr
+        shutil.rmtree(tmp_path / "set/b c")
+        with pytest.raises(CorruptError, match=r"shard b c \(records 100 to 199\): .*b%20c"):
+            read(s.url + "/set")
+
+
+def test_a_child_reads_what_its_parent_has_opened(url: str, store_path: str) -> None:
+    with Store(url) as store, Store(store_path) as here:
+        assert (store[3]["image"] == here[3]["image"]).all()
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0 if (store[200]["image"] == here[200]["image"]).all() else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_https(store_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: Any) -> None:
+    made = subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", tmp_path / "key", "-out",
+         tmp_path / "cert", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+        capture_output=True,
+    )  # fmt: skip
+    if made.returncode:
+        pytest.skip("openssl makes no certificate")
+    server = Server(Path(store_path).parent)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert", tmp_path / "key")
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        url = f"https://localhost:{server.server_address[1]}/{Path(store_path).name}"
+        with pytest.raises(StorageError, match=r"(?i)certificate|SSL"):
+            Store(url)
+        monkeypatch.setenv("CURL_CA_BUNDLE", str(tmp_path / "cert"))
+        assert epochs(url) == wanted
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,401 @@
+/* Ranges of an object: see fetch.h. */
+#include "fetch.h"
+
+#include "aws.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define FIRST_PAUSE_MS 100u
+#define LAST_PAUSE_MS  5000u
+#define MOST_REDIRECTS 5u
+#define FEW_TRIES      3u /* of what seldom passes */
+#define MOST_STALL_S   10u
+#define SLICE_MS       50u
+
+/* Credentials that were in use; those of an object that is open may be renewed. */
+struct key_list {
+    struct aws_keys keys;
+    struct key_list *before;
+};
+
+/* A range that is under way. */
+struct fetching {
+    struct object *object;
+    uint64_t offset, n, done;
+    uint8_t *to;
+    uint64_t deadline; /* in milliseconds of the clock */
+    unsigned tries, few;
+    bool renewed; /* the credentials, once */
+    bool opening;
+    const atomic_bool *cancel;
+    char *elsewhere; /* where a redirection has led; NULL: nowhere */
+    unsigned redirects;
+};
+
+static uint64_t clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---------------------------------------------------------------------------------------------- objects */
+
+static apl_status push_keys(struct object *o, const struct aws_keys *keys, apl_error *err)
+{
+    struct key_list *k = malloc(sizeof *k);
+    if (!k)
+        return fail_nomem(err);
+    k->keys = *keys;
+    k->before = atomic_load_explicit(&o->keys, memory_order_relaxed);
+    /* release: who sees them sees what they point at */
+    while (!atomic_compare_exchange_weak_explicit(&o->keys, &k->before, k, memory_order_release,
+                                                  memory_order_relaxed))
+        ;
+    return APL_OK;
+}
+
+static apl_status load_keys(struct object *o, apl_error *err)
+{
+    struct aws_keys keys;
+    TRY(aws_load_keys(&keys, err));
+    apl_status status = push_keys(o, &keys, err);
+    if (status != APL_OK)
+        aws_free_keys(&keys);
+    return status;
+}
+
+static const struct aws_keys *keys_of(const struct object *o)
+{
+    const struct key_list *k = atomic_load_explicit(&o->keys, memory_order_acquire);
+    return k ? &k->keys : NULL;
+}
+
+static apl_status locate(struct object *o, apl_error *err)
+{
+    size_t size = strlen(o->url.base) + strlen(o->url.query) + 1;
+    if (o->url.kind == URL_S3) {
+        TRY(aws_locate(o->url.base + strlen("s3://"), &o->target, &o->sign, err));
+        return load_keys(o, err);
+    }
+    o->target = malloc(size);
+    if (!o->target)
+        return fail_nomem(err);
+    snprintf(o->target, size, "%s%s", o->url.base, o->url.query);
+    return APL_OK;
+}
+
+/* What comes by http:// may be read and changed by anybody on the way. */
+static apl_status check_plain(const struct object *o, const char *target, apl_error *err)
+{
+    if (o->plain || strncmp(target, "http://", 7) != 0 || url_is_loopback(target))
+        return APL_OK;
+    return fail(
+        err, APL_E_INVALID,
+        "http:// is open to anybody on the way, and allowed to this machine alone; use https://, or set "
+        "APL_ALLOW_HTTP=1");
+}
+
+apl_status object_init(struct object *object, struct url *url, const struct transport *transport, bool plain,
+                       uint64_t timeout_ms, apl_error *err)
+{
+    *object = (struct object){.transport = transport, .url = *url, .plain = plain};
+    *url = (struct url){0};
+    object->timeout_ms = timeout_ms ? timeout_ms : FETCH_TIMEOUT_MS;
+    object->shown = url_shown(&object->url);
+    apl_status status = object->shown ? locate(object, err) : fail_nomem(err);
+    if (status == APL_OK)
+        status = check_plain(object, object->target, err);
+    return status;
+}
+
+void object_free(struct object *object)
+{
+    struct key_list *k = atomic_load_explicit(&object->keys, memory_order_relaxed);
+    while (k) {
+        struct key_list *before = k->before;
+        aws_free_keys(&k->keys);
+        free(k);
+        k = before;
+    }
+    url_free(&object->url);
+    free(object->shown);
+    free(object->target);
+    free(object->sign);
+}
+
+/* ---------------------------------------------------------------------------------------------- pauses */
+
+static bool is_cancelled(const struct fetching *f)
+{
+    /* relaxed: it only has to be seen some time */
+    return f->cancel && atomic_load_explicit(f->cancel, memory_order_relaxed);
+}
+
+/* A number below `most`, of any kind: that many readers do not come back at the same time. */
+static uint64_t any_below(uint64_t most)
+{
+    uint64_t x = 0;
+    if (getrandom(&x, sizeof x, GRND_NONBLOCK) != sizeof x)
+        x = clock_ms() * 2654435761u;
+    return x % most;
+}
+
+static void pause_ms(const struct fetching *f, uint64_t ms)
+{
+    for (uint64_t now = clock_ms(), end = now + ms; now < end && !is_cancelled(f); now = clock_ms()) {
+        uint64_t slice = end - now < SLICE_MS ? end - now : SLICE_MS;
+        nanosleep(&(struct timespec){.tv_nsec = (long)slice * 1000000}, NULL);
+    }
+}
+
+/* Waits before the next try; or, if there is no time for one, says what the last one came to. */
+static apl_status again(struct fetching *f, const struct reply *r, apl_status status, apl_error *err)
+{
+    uint64_t most = FIRST_PAUSE_MS << (f->tries < 6 ? f->tries : 6), now = clock_ms();
+    uint64_t ms = most / 2 + any_below((most < LAST_PAUSE_MS ? most : LAST_PAUSE_MS) / 2 + 1);
+    uint64_t asked = (uint64_t)r->wait_s * 1000;
+    ms = ms > asked ? ms : asked;
+    f->tries++;
+    if (now + ms >= f->deadline)
+        return fail_in(err, status, "gave up after %u tries", f->tries);
+    atomic_fetch_add_explicit(&f->object->traffic.retries, 1, memory_order_relaxed);
+    pause_ms(f, ms);
+    return APL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- answers */
+
+static apl_status denied(apl_error *err, const char *what, const char *dash, const char *code)
+{
+    fail(err, APL_E_IO, "%s%s%s", what, dash, code);
+    err->sys_errno = EACCES;
+    return APL_E_IO;
+}
+
+static apl_status say_status(const struct reply *r, apl_error *err)
+{
+    bool expired = strcmp(r->code, "ExpiredToken") == 0 || strcmp(r->code, "TokenRefreshRequired") == 0;
+    const char *dash = *r->code ? ": " : "";
+    switch (r->status) {
+    case 401:
+        return denied(err, "the server asks for a password", dash, r->code);
+    case 403:
+        return denied(err, expired ? "the credentials have expired" : "access is denied", dash, r->code);
+    case 404:
+    case 410:
+        return fail(err, APL_E_NOTFOUND, "there is no such object (HTTP %d%s%s)", r->status, dash, r->code);
+    case 412:
+        return fail(err, APL_E_MISMATCH, "has been replaced since it was opened");
+    case 416:
+        return fail(err, APL_E_CORRUPT, "is empty, or shorter than when it was opened (HTTP 416)");
+    default:
+        return fail(err, APL_E_IO, "the server answered HTTP %d%s%s", r->status, dash, r->code);
+    }
+}
+
+static bool status_passes(int status)
+{
+    return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+}
+
+/* Another object, or the same one? Answers may lack what the first had. */
+static bool is_another(const struct object *o, const struct reply *r)
+{
+    return (r->total && r->total != o->size) ||
+           (*o->validator && *r->validator && o->has_etag == r->has_etag &&
+            strcmp(o->validator, r->validator) != 0);
+}
+
+/* What the first answer says of the object. */
+static apl_status learn(struct object *o, const struct reply *r, apl_error *err)
+{
+    uint64_t total = r->status == 206 ? r->total : r->length;
+    if (!total)
+        return fail(err, APL_E_IO, "the server does not say how large the object is");
+    o->size = total;
+    memcpy(o->validator, r->validator, sizeof o->validator);
+    o->has_etag = r->has_etag;
+    return APL_OK;
+}
+
+/* An answer of 200 or 206. *wrong: it may be better next time. */
+static apl_status take_bytes(struct fetching *f, const struct reply *r, bool *wrong, apl_error *err)
+{
+    uint64_t first = f->offset + f->done, end = f->offset + f->n;
+    bool fits = r->status == 200 && first == 0 && r->length && r->length <= f->n;
+    *wrong = false;
+    if (r->status == 206 && (!r->ranged || r->first != first || r->last >= end)) {
+        *wrong = true;
+        return fail(err, APL_E_IO, "the server sent bytes %llu to %llu where %llu to %llu were asked for",
+                    (unsigned long long)r->first, (unsigned long long)r->last, (unsigned long long)first,
+                    (unsigned long long)end - 1);
+    }
+    if (r->status == 200 && !fits) {
+        *wrong = true;
+        return fail(err, APL_E_IO, "the server does not send ranges (it answered 200, not 206)");
+    }
+    if (!f->opening && is_another(f->object, r))
+        return fail(err, APL_E_MISMATCH, "has been replaced since it was opened");
+    if (f->opening) {
+        TRY(learn(f->object, r, err));
+        f->opening = false; /* the rest must be of the same object */
+        f->n = f->n < f->object->size ? f->n : f->object->size;
+    }
+    f->done += r->got;
+    return APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------ redirections */
+
+static bool same_scheme(const char *a, const char *b)
+{
+    size_t n = strcspn(a, ":");
+    return strncmp(a, b, n + 1) == 0;
+}
+
+/* Only to the same scheme, and without credentials. */
+static apl_status go_elsewhere(struct fetching *f, struct reply *r, apl_error *err)
+{
+    if (f->object->sign)
+        return fail(err, APL_E_IO,
+                    "the server says that the bucket is elsewhere (HTTP %d): is AWS_REGION right?",
+                    r->status);
+    if (!r->location)
+        return fail(err, APL_E_IO, "the server answered HTTP %d, but not where to go", r->status);
+    if (++f->redirects > MOST_REDIRECTS)
+        return fail(err, APL_E_IO, "the server redirects again and again");
+    if (!same_scheme(f->object->target, r->location))
+        return fail(err, APL_E_IO, "the server redirects to another scheme, which is not followed");
+    TRY(check_plain(f->object, r->location, err));
+    free(f->elsewhere);
+    f->elsewhere = r->location;
+    r->location = NULL;
+    return APL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- fetching */
+
+/* Credentials may have been renewed since the object was opened. */
+static bool renew_keys(struct fetching *f, const struct aws_keys *used)
+{
+    struct aws_keys keys;
+    if (f->renewed || !f->object->sign || aws_load_keys(&keys, NULL) != APL_OK)
+        return false;
+    f->renewed = true;
+    if ((used && aws_same_keys(used, &keys)) || push_keys(f->object, &keys, NULL) != APL_OK) {
+        aws_free_keys(&keys);
+        return false;
+    }
+    return true;
+}
+
+static apl_status judge_status(struct fetching *f, struct reply *r, const struct aws_keys *used,
+                               apl_error *err)
+{
+    if (r->status == 301 || r->status == 302 || r->status == 303 || r->status == 307 || r->status == 308)
+        return go_elsewhere(f, r, err);
+    if (r->status == 403 && renew_keys(f, used))
+        return APL_OK;
+    apl_status status = say_status(r, err);
+    if (f->elsewhere && (r->status == 401 || r->status == 403) && f->few++ < FEW_TRIES) {
+        free(f->elsewhere); /* what it led to was good for a while only */
+        f->elsewhere = NULL;
+        return again(f, r, status, err);
+    }
+    return status_passes(r->status) ? again(f, r, status, err) : status;
+}
+
+/* No whole answer has come, but perhaps a part of one. */
+static apl_status judge_trouble(struct fetching *f, struct reply *r, apl_error *err)
+{
+    bool wrong;
+    if (r->trouble == TROUBLE_CANCELLED)
+        return fail(err, APL_E_CANCELLED, "nobody waits for it any more");
+    if (r->got && (r->status == 206 || r->status == 200))
+        TRY(take_bytes(f, r, &wrong, err));
+    apl_status status = fail(err, APL_E_IO, "%s", r->what);
+    bool few = r->trouble == TROUBLE_NO_WAY && f->opening && ++f->few >= FEW_TRIES;
+    return r->trouble == TROUBLE_LASTS || few ? status : again(f, r, status, err);
+}
+
+static apl_status judge(struct fetching *f, struct reply *r, const struct aws_keys *used, apl_error *err)
+{
+    bool wrong;
+    if (r->trouble != TROUBLE_NONE)
+        return judge_trouble(f, r, err);
+    if (r->status != 200 && r->status != 206)
+        return judge_status(f, r, used, err);
+    apl_status status = take_bytes(f, r, &wrong, err);
+    if (status != APL_OK)
+        return wrong && ++f->few < FEW_TRIES ? again(f, r, status, err) : status;
+    return f->done < f->n && r->got == 0 ? again(f, r, fail(err, APL_E_IO, "the server sent nothing"), err)
+                                         : APL_OK;
+}
+
+/* After how long a silence a connection is given up, and another made. */
+static unsigned stall_s(const struct object *o)
+{
+    uint64_t s = o->timeout_ms / 4000;
+    return s < 1 ? 1 : s < MOST_STALL_S ? (unsigned)s : MOST_STALL_S;
+}
+
+static apl_status try_once(struct fetching *f, apl_error *err)
+{
+    struct object *o = f->object;
+    const struct aws_keys *keys = keys_of(o);
+    struct reply r;
+    uint64_t now = clock_ms();
+    if (is_cancelled(f))
+        return fail(err, APL_E_CANCELLED, "nobody waits for it any more");
+    struct request q = {
+        .url = f->elsewhere ? f->elsewhere : o->target,
+        .first = f->offset + f->done,
+        .bytes = f->n - f->done,
+        .if_match = !f->opening && o->has_etag && strncmp(o->validator, "W/", 2) != 0 ? o->validator : NULL,
+        .sign = keys && keys->id ? o->sign : NULL,
+        .keys = keys,
+        .netrc = !o->sign && !f->elsewhere,
+        .to = f->to + f->done,
+        .milliseconds = f->deadline > now ? f->deadline - now : 1,
+        .stall_s = stall_s(o),
+        .cancel = f->cancel};
+    atomic_fetch_add_explicit(&o->traffic.requests, 1, memory_order_relaxed);
+    TRY(o->transport->get(&q, &r, err));
+    atomic_fetch_add_explicit(&o->traffic.bytes, r.got, memory_order_relaxed);
+    apl_status status = judge(f, &r, keys, err);
+    free(r.location);
+    return status;
+}
+
+static apl_status run(struct fetching *f, apl_error *err)
+{
+    apl_status status = APL_OK;
+    apl_error own;
+    err = err ? err : &own;
+    f->deadline = clock_ms() + f->object->timeout_ms + (f->n >> 20) * FETCH_MIB_MS;
+    while (status == APL_OK && f->done < f->n)
+        status = try_once(f, err);
+    free(f->elsewhere);
+    return status;
+}
+
+apl_status object_begin(struct object *object, uint8_t *to, size_t *n, apl_error *err)
+{
+    struct fetching f = {.object = object, .n = *n, .to = to, .opening = true};
+    apl_status status = run(&f, err);
+    *n = (size_t)f.done;
+    return status;
+}
+
+apl_status object_fetch(struct object *object, uint64_t offset, uint8_t *to, size_t n,
+                        const atomic_bool *cancel, apl_error *err)
+{
+    struct fetching f = {.object = object, .offset = offset, .n = n, .to = to, .cancel = cancel};
+    return run(&f, err);
+}

@@ -1,0 +1,169 @@
+/* Files elsewhere: see remote.h. */
+#include "remote.h"
+
+#include "ahead.h"
+#include "hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BEGINNING \
+    ((size_t)64 << 10) /* bytes that opening asks for: most roots and manifests of small stores are in them */
+
+struct remote {
+    atomic_uint holders;
+    struct object object;
+    struct ahead ahead;
+    uint8_t *beginning;            /* the first bytes of the file */
+    atomic_size_t beginning_bytes; /* 0: they are wrong */
+};
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static bool retain_owner(void *owner)
+{
+    struct remote *r = owner;
+    unsigned holders = atomic_load_explicit(&r->holders, memory_order_relaxed);
+    while (holders && !atomic_compare_exchange_weak_explicit(&r->holders, &holders, holders + 1,
+                                                             memory_order_relaxed, memory_order_relaxed))
+        ;
+    return holders > 0;
+}
+
+static void release_owner(void *owner)
+{
+    remote_release(owner);
+}
+
+static apl_status begin(struct remote *r, struct url *url, const struct remote_options *o, apl_error *err)
+{
+    const char *plain = environment("APL_ALLOW_HTTP"), *seconds = environment("APL_REMOTE_TIMEOUT");
+    uint64_t ms = o->timeout_ms ? o->timeout_ms : seconds ? (uint64_t)(strtod(seconds, NULL) * 1000) : 0;
+    TRY(object_init(&r->object, url, o->transport ? o->transport : &transport_curl,
+                    o->plain || (plain && strcmp(plain, "1") == 0), ms, err));
+    size_t n = BEGINNING;
+    if (!(r->beginning = malloc(n)))
+        return fail_nomem(err);
+    TRY(object_begin(&r->object, r->beginning, &n, err));
+    atomic_init(&r->beginning_bytes, n);
+    return APL_OK;
+}
+
+apl_status remote_open(struct url *url, const struct remote_options *options, struct remote **remote,
+                       apl_error *err)
+{
+    struct remote *r = calloc(1, sizeof *r);
+    if (!r) {
+        url_free(url);
+        return fail_nomem(err);
+    }
+    atomic_init(&r->holders, 1);
+    r->ahead = (struct ahead){&r->object, r, retain_owner, release_owner, false};
+    apl_status status = begin(r, url, options, err);
+    if (status == APL_OK) {
+        *remote = r;
+    } else {
+        if (r->object.shown)
+            fail_in(err, status, "%s", r->object.shown);
+        remote_release(r);
+    }
+    url_free(url);
+    return status;
+}
+
+struct remote *remote_retain(struct remote *remote)
+{
+    /* relaxed: who retains holds a reference already */
+    atomic_fetch_add_explicit(&remote->holders, 1, memory_order_relaxed);
+    return remote;
+}
+
+void remote_release(struct remote *remote)
+{
+    /* acq_rel: what others did with it must have happened before it is freed */
+    if (!remote || atomic_fetch_sub_explicit(&remote->holders, 1, memory_order_acq_rel) != 1)
+        return;
+    ahead_forget(&remote->ahead, 0, UINT64_MAX / 2);
+    object_free(&remote->object);
+    free(remote->beginning);
+    free(remote);
+}
+
+void remote_stop(struct remote *remote)
+{
+    /* relaxed: it only has to be seen some time */
+    atomic_store_explicit(&remote->ahead.stopped, true, memory_order_relaxed);
+    ahead_forget(&remote->ahead, 0, UINT64_MAX / 2);
+}
+
+uint64_t remote_size(const struct remote *remote)
+{
+    return remote->object.size;
+}
+
+uint64_t remote_identity(const struct remote *remote)
+{
+    const struct object *o = &remote->object;
+    return hash_xxh3_64(o->target, strlen(o->target)) ^
+           hash_xxh3_64(o->validator, strlen(o->validator)) * 0x9e3779b97f4a7c15u ^ o->size;
+}
+
+static bool is_in_beginning(const struct remote *r, uint64_t offset, size_t n)
+{
+    /* relaxed: the bytes were there before the file was open */
+    return offset + n <= atomic_load_explicit(&r->beginning_bytes, memory_order_relaxed);
+}
+
+apl_status remote_read(struct remote *remote, uint64_t offset, uint8_t *to, size_t n, apl_error *err)
+{
+    bool found;
+    if (is_in_beginning(remote, offset, n)) {
+        memcpy(to, remote->beginning + offset, n);
+        return APL_OK;
+    }
+    TRY(ahead_take(&remote->ahead, offset, to, n, &found, err));
+    return found ? APL_OK : object_fetch(&remote->object, offset, to, n, NULL, err);
+}
+
+bool remote_ahead(struct remote *remote, uint64_t offset, size_t n)
+{
+    return n == 0 || is_in_beginning(remote, offset, n) || ahead_add(&remote->ahead, offset, n);
+}
+
+void remote_forget(struct remote *remote, uint64_t offset, size_t n)
+{
+    ahead_forget(&remote->ahead, offset, n);
+    if (offset < BEGINNING)
+        atomic_store_explicit(&remote->beginning_bytes, 0, memory_order_relaxed);
+}
+
+apl_status remote_take_file(struct url *url, const struct remote_options *options, size_t most,
+                            struct buffer *bytes, apl_error *err)
+{
+    struct remote *r;
+    TRY(remote_open(url, options, &r, err));
+    apl_status status = r->object.size > most ? fail(err, APL_E_CORRUPT, "it is too large") : APL_OK;
+    size_t n = (size_t)r->object.size;
+    if (status == APL_OK && !buffer_reserve(bytes, n + 1))
+        status = fail_nomem(err);
+    size_t got = atomic_load_explicit(&r->beginning_bytes, memory_order_relaxed), here = n < got ? n : got;
+    if (status == APL_OK) {
+        memcpy(bytes->data, r->beginning, here);
+        bytes->size = n;
+    }
+    if (status == APL_OK && here < n)
+        status = object_fetch(&r->object, here, bytes->data + here, n - here, NULL, err);
+    if (status != APL_OK)
+        fail_in(err, status, "%s", r->object.shown);
+    remote_release(r);
+    return status;
+}
+
+const struct traffic *remote_traffic(const struct remote *remote)
+{
+    return &remote->object.traffic;
+}

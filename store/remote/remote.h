@@ -1,0 +1,51 @@
+/*
+ * A file elsewhere, open for reading by ranges. Any thread may call, also after fork(). What is asked for ahead is fetched by threads
+ * of this room's, many at a time, and is held in memory until it is read.
+ */
+#ifndef REMOTE_H
+#define REMOTE_H
+
+#include "bytes.h"
+#include "fetch.h"
+
+struct remote;
+
+/* What the caller has chosen; zeros mean defaults, or what the environment says. */
+struct remote_options {
+    const struct transport *transport; /* NULL: libcurl's */
+    bool plain;                        /* http:// to any host; or APL_ALLOW_HTTP=1 */
+    uint64_t timeout_ms;               /* of a range; or APL_REMOTE_TIMEOUT, in seconds */
+};
+
+/* Takes the URL over, come what may. APL_E_NOTFOUND if there is nothing. The error names the URL as it may be shown. */
+apl_status remote_open(struct url *url, const struct remote_options *options, struct remote **remote,
+                       apl_error *err);
+
+struct remote *remote_retain(struct remote *remote);
+void remote_release(struct remote *remote);
+
+/* Nobody waits for what is on its way any more, and requests may be cut off. */
+void remote_stop(struct remote *remote);
+
+uint64_t remote_size(const struct remote *remote);
+
+/* What tells this object from every other, and from itself once it is replaced, as far as the server says. */
+uint64_t remote_identity(const struct remote *remote);
+
+/* Bytes offset ... offset+n-1, which it has: those that have been fetched ahead, or waited for, or fetched now. */
+apl_status remote_read(struct remote *remote, uint64_t offset, uint8_t *to, size_t n, apl_error *err);
+
+/* Says that the range will be read soon: it is fetched as soon as those before it are on their way, together with neighbours that are
+ * asked for too. False: there is no room for more at the moment. */
+bool remote_ahead(struct remote *remote, uint64_t offset, size_t n);
+
+/* What is held of the range is wrong. */
+void remote_forget(struct remote *remote, uint64_t offset, size_t n);
+
+/* All of a small file, at most `most` bytes, into `bytes`. */
+apl_status remote_take_file(struct url *url, const struct remote_options *options, size_t most,
+                            struct buffer *bytes, apl_error *err);
+
+const struct traffic *remote_traffic(const struct remote *remote);
+
+#endif

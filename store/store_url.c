@@ -1,0 +1,68 @@
+/* Opening a store, or a set, at a URL: see store_file.h. */
+#include "set.h"
+#include "staging.h"
+#include "store_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* May there be something else there? Where objects cannot be listed, S3 denies access to those that do not exist. */
+static bool may_be_elsewhere(apl_status status, const apl_error *err)
+{
+    return status == APL_E_NOTFOUND || (status == APL_E_IO && err->sys_errno == EACCES);
+}
+
+static apl_status open_either(apl_store *store, const apl_store_options *o, apl_error *err)
+{
+    apl_error second;
+    apl_status status = store_open_pages_below(store, err);
+    if (!may_be_elsewhere(status, err))
+        return status;
+    apl_status other = set_open(store, SET_FILE, o->io, o->open_shards, &second);
+    if (other == APL_OK || !may_be_elsewhere(other, &second)) {
+        *err = second;
+        return other;
+    }
+    set_close(store->set);
+    store->set = NULL;
+    return status == APL_E_NOTFOUND
+               ? fail(err, APL_E_NOTFOUND, "%s: is not a store (there is no %s or %s in it)", store->name,
+                      STORE_FILE, SET_FILE)
+               : status;
+}
+
+/* Cuts `file` off the end of a URL. */
+static bool cut_name(struct url *url, const char **file)
+{
+    char *slash = strrchr(url->base, '/');
+    if (!slash || slash[1] == 0)
+        return false;
+    *slash = 0;
+    *file = slash + 1;
+    return true;
+}
+
+static bool url_ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && strcmp(text + n - m, end) == 0;
+}
+
+apl_status store_open_url(apl_store *store, const char *path, const apl_store_options *options,
+                          apl_error *err)
+{
+    const char *file;
+    apl_status status = url_parse(path, &store->url, err);
+    if (status != APL_OK)
+        return fail_in(err, status, "%s", store->name);
+    store->remote = (struct remote_options){.plain = options->plain_http,
+                                            .timeout_ms = (uint64_t)options->remote_timeout_s * 1000};
+    bool list = url_ends_with(store->url.base, ".apl"), pages = ends_with(store->url.base, "/" STORE_FILE);
+    if (!(list || pages) || !cut_name(&store->url, &file))
+        return open_either(store, options, err);
+    free(store->name);
+    if (!(store->name = url_shown(&store->url)))
+        return fail_nomem(err);
+    return pages ? store_open_pages_below(store, err)
+                 : set_open(store, file, options->io, options->open_shards, err);
+}
