@@ -57,7 +57,8 @@ apl_status store_open_url(apl_store *store, const char *path, const apl_store_op
         return fail_in(err, status, "%s", store->name);
     store->remote = (struct remote_options){.plain = options->plain_http,
                                             .timeout_ms = (uint64_t)options->remote_timeout_s * 1000};
-    bool list = url_ends_with(store->url.base, ".apl"), pages = ends_with(store->url.base, "/" STORE_FILE);
+    bool list = url_ends_with(store->url.base, ".apl"),
+         pages = url_ends_with(store->url.base, "/" STORE_FILE);
     if (!(list || pages) || !cut_name(&store->url, &file))
         return open_either(store, options, err);
     free(store->name);
