@@ -86,7 +86,7 @@ static inline void sweep(const struct subject *s)
         run_with(s, mode, ULONG_MAX, names);
         unsigned long calls = atomic_load(&failing.calls);
         cr_assert(calls > 0 || mode > FAIL_EVER);
-        for (unsigned long at = 1; at <= calls; at += sweep_step(7) + at / 400)
+        for (unsigned long at = 1; at <= calls; at += sweep_step() + at / 400)
             run_with(s, mode, at, names);
     }
 }

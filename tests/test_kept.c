@@ -306,7 +306,7 @@ Test(kept, every_byte_turned)
     fx_make(fx_path("db"), &few, &o);
     snprintf(file, sizeof file, "%s/data.mdb", fx_path("db"));
     uint8_t *bytes = fx_read(file, &size);
-    for (size_t i = 0; i < size; i += sweep_step(7)) {
+    for (size_t i = 0; i < size; i += sweep_step()) {
         apl_store_options options = APL_STORE_OPTIONS_INIT;
         apl_store *s = NULL;
         options.io = i % 2 ? APL_IO_MAP : APL_IO_READ;
@@ -382,7 +382,7 @@ Test(kept, every_flip_and_cut_of_a_block)
 {
     struct bench *b = kept_block(6);
     apl_error err;
-    for (size_t bit = 0; bit < b->coded.size * 8; bit += sweep_step(7)) {
+    for (size_t bit = 0; bit < b->coded.size * 8; bit += sweep_step()) {
         b->copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
         cr_assert_eq(parse_and_decode(b, &err), APL_E_CORRUPT, "bit %zu of byte %zu", bit % 8, bit / 8);
         b->copy[bit / 8] ^= (uint8_t)(1u << bit % 8);

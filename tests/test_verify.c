@@ -98,7 +98,7 @@ static void turn_every_byte(const struct fx_recipe *recipe)
     cr_assert_leq(size, 100000);
     fx_shell("chmod u+w '%s%s'", file_of(db), "");
     unsigned bits = times(1, 8);
-    for (size_t i = 0; i < bits * size; i += sweep_step(7)) {
+    for (size_t i = 0; i < bits * size; i += sweep_step()) {
         struct told t = {0};
         size_t at = i / bits;
         FILE *f = fopen(file_of(db), "r+b");
@@ -144,7 +144,7 @@ static void cut_to_every_length(const struct fx_recipe *recipe)
     uint8_t *bytes = fx_read(file_of(db), &size);
     fx_shell("rm -f '%s%s'", file_of(db), "");
     size_t cuts = 0, longer_ones = 0;
-    for (size_t length = 0; length < size; length += length < 9000 ? sweep_step(7) : times(97, 1), cuts++) {
+    for (size_t length = 0; length < size; length += length < 9000 ? sweep_step() : times(97, 1), cuts++) {
         struct told t = {0};
         fx_write(file_of(db), bytes, length);
         FAILS(APL_E_CORRUPT, verify(db, 1, &t));

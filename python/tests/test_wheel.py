@@ -129,7 +129,10 @@ print(sum(int(batch["label"].astype(int).sum()) for batch in loader))
 from apldata import _ingest
 """
 
+in_full = pytest.mark.skipif("APL_CLEAN_COPY" not in os.environ, reason="for `make check-frameworks`")
 
+
+@in_full
 def test_fresh_environment(wheel: Path, tmp_path: Path) -> None:
     """Nothing but the wheel and NumPy; no compiler, no libraries but those of the wheel and the system."""
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
@@ -151,7 +154,7 @@ def clean_copy(to: Path) -> Path:
     return to
 
 
-@pytest.mark.skipif("APL_CLEAN_COPY" not in os.environ, reason="for `make check-frameworks`")
+@in_full
 def test_clean_copy_can_be_installed(tmp_path: Path) -> None:
     """`pip install .`, with the build dependencies that are declared."""
     tree = clean_copy(tmp_path / "tree")

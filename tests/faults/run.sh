@@ -58,9 +58,11 @@ full)
 python)
     export FAULT_PYTHON=${FAULT_PYTHON:-$(absolute "$build/venv-python/bin/python")} FAULT_SCRIPT=$here/python.py
     if "$FAULT_PYTHON" -c 'import apldata' 2>"$scratch/said"; then
-        runs=1
-        [ -z "${APL_LONG:-}" ] || runs=0
-        faults sweep -o python -n $runs
+        if [ -n "${APL_LONG:-}" ]; then
+            faults sweep -o python -n 0
+        else
+            for call in open read memory; do faults sweep -o python -n 1 -c $call; done
+        fi
     else
         echo "skipped faults through Python ($(tail -n 1 "$scratch/said"))"
     fi
@@ -75,7 +77,7 @@ asan)
 *)
     full_disks 48
     faults powercut -n 20 -r 8
-    faults crash -k "${KILLS:-4}"
-    faults sweep -n 3
+    faults crash -k "${KILLS:-2}"
+    faults sweep -n 2
     ;;
 esac

@@ -169,7 +169,7 @@ int main(void)
     many_readers(store);
     many_readers(store); /* in the memory of the first */
     case_doing = "closing under all calls";
-    unsigned answered = 0, rounds = times(SANITIZED ? 300 : 2000, SANITIZED ? 3000 : 20000);
+    unsigned answered = 0, rounds = times(SANITIZED ? 100 : 700, SANITIZED ? 3000 : 20000);
     for (unsigned i = 0; i < rounds; i++) {
         load_set_hook(i % 2 ? &hook : NULL);
         answered += one_round(store, i);

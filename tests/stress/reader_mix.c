@@ -462,7 +462,7 @@ static void measure_memory(void)
 int main(int argc, char **argv)
 {
     unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
-    unsigned mixes = argc > 2 ? (unsigned)atoi(argv[2]) : times(SANITIZED ? 60 : 200, SANITIZED ? 400 : 2000);
+    unsigned mixes = argc > 2 ? (unsigned)atoi(argv[2]) : times(SANITIZED ? 24 : 200, SANITIZED ? 400 : 2000);
     case_begin();
     for (size_t i = 0; i < STORES; i++)
         (i + 1 == STORES ? case_write_kept : case_write)(&stores[i], case_folder);
@@ -471,7 +471,7 @@ int main(int argc, char **argv)
     for (unsigned i = first; i < first + mixes; i++)
         run_mix(i);
     unsigned long long before = done.batches, operations = 0;
-    for (unsigned i = CROWDED; argc <= 1 && operations < times(5000, 1000000); i++) {
+    for (unsigned i = CROWDED; argc <= 1 && operations < times(SANITIZED ? 2000 : 5000, 1000000); i++) {
         run_mix(i);
         operations = 2 * (done.batches - before); /* each is taken, and released */
     }

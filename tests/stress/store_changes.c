@@ -173,7 +173,7 @@ static void read_all(void)
 
 static void *read_on(void *unused)
 {
-    for (unsigned i = 0, n = SANITIZED ? 100 : times(250, 5000); i < n; i++)
+    for (unsigned i = 0, n = SANITIZED ? 30 : times(150, 5000); i < n; i++)
         read_all();
     return unused;
 }
