@@ -8,7 +8,8 @@
  *         fprintf(stderr, "%s\n", err.message);
  *
  * Sources are archives (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2, .zip) or directories, of these formats; "-" is an archive from
- * standard input, which is copied into a file without a name beside the store first, unless the format asked for is cifar:
+ * standard input, whose first 256 KiB tell what it is: CIFAR, or a tar asked for as raw, is read as it comes; all else is first copied
+ * into a file without a name beside the store, which is locked meanwhile:
  *
  *   - cifar: CIFAR-10 and CIFAR-100 in their published binary and python layouts.
  *   - folder: images in folders by class, CLASS/IMAGE or SPLIT/CLASS/IMAGE. JPEG files are kept as they are; a folder of

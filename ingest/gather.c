@@ -1,24 +1,40 @@
 /* Finds the sources: see gather.h. */
 #include "gather.h"
 
-#include "peek.h"
+#include "found_file.h"
 #include "shown.h"
 
 #include <sys/stat.h>
 
-/* Is an archive a WebDataset's, by its first members? */
-static bool is_shard(const char *path)
-{
+/* The first members of an archive. */
+struct peeked {
     char *names[PEEK_NAMES];
-    size_t count = peek_members(path, names);
+    size_t count;
+};
+
+static void peeked_free(struct peeked *peeked)
+{
+    for (size_t i = 0; i < peeked->count; i++)
+        free(peeked->names[i]);
+}
+
+/* Are they a WebDataset's? */
+static bool are_of_shard(const char *path, const struct peeked *peeked)
+{
     const struct format_file file = {.name = path,
                                      .path = path,
                                      .archive = true,
-                                     .members = (const char *const *)names,
-                                     .member_count = count};
-    bool is = format_webdataset.sniff(&file);
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
+                                     .members = (const char *const *)peeked->names,
+                                     .member_count = peeked->count};
+    return format_webdataset.sniff(&file);
+}
+
+static bool is_shard(const char *path)
+{
+    struct peeked peeked = {0};
+    peeked.count = peek_members(path, peeked.names);
+    bool is = are_of_shard(path, &peeked);
+    peeked_free(&peeked);
     return is;
 }
 
@@ -49,11 +65,53 @@ static apl_status gather_source(struct ingest *in, const char *source, apl_error
     return status;
 }
 
+/* --------------------------------------------------------------------------------------------------- standard input */
+
+/* Is the first member that either takes CIFAR's, and no image? */
+static bool are_cifar(const char *path, const struct peeked *peeked)
+{
+    for (size_t i = 0; i < peeked->count && !are_of_shard(path, peeked); i++) {
+        if (format_folder.wants(NULL, peeked->names[i]))
+            return false;
+        if (format_cifar.wants(NULL, path_last(peeked->names[i])))
+            return true;
+    }
+    return false;
+}
+
+/* Is one reading enough for the archive whose head has been read? */
+static bool is_read_once(const struct standard *s, const struct format *asked)
+{
+    struct peeked peeked = {0};
+    peeked.count = peek_members(s->path, peeked.names);
+    bool is = peeked.count > 0 && (asked ? asked->member && !asked->list : are_cifar(s->path, &peeked));
+    peeked_free(&peeked);
+    return is;
+}
+
+/* *source: by what it is to be opened. What must be copied is so once the store is locked, as that takes as long as the input does. */
+static apl_status take_standard_input(struct ingest *in, const char **source, apl_error *err)
+{
+    struct standard *s = &in->standard;
+    const struct format *asked = in->options.format ? format_by_name(in->options.format) : NULL;
+    apl_writer *writer;
+    if (asked == &format_cifar || (in->options.format && !asked))
+        return APL_OK; /* it is read as it comes, or refused */
+    TRY(standard_open(in->db, report_reading, in, s, err));
+    if (!*s->path || (!s->whole && s->archive && is_read_once(s, asked)))
+        return APL_OK;
+    if (!s->whole && s->archive) {
+        TRY(in->host.writer(in, &writer, err));
+        TRY(standard_copy(s, err));
+    }
+    *source = s->path;
+    return APL_OK;
+}
+
 apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
 {
-    bool streamed = in->options.format && strcmp(in->options.format, format_cifar.name) == 0;
-    if (strcmp(source, "-") == 0 && in->options.more_count == 0 && !streamed)
-        TRY(spool_standard_input(in->db, report_reading, in, &in->spool, &source, err));
+    if (strcmp(source, "-") == 0 && in->options.more_count == 0)
+        TRY(take_standard_input(in, &source, err));
     TRY(gather_source(in, source, err));
     for (size_t i = 0; i < in->options.more_count; i++)
         TRY(gather_source(in, in->options.more[i], err));
@@ -75,5 +133,5 @@ apl_status gather_sources(struct ingest *in, const char *source, apl_error *err)
 void gather_free(struct ingest *in)
 {
     expanded_free(&in->given);
-    spool_close(&in->spool);
+    standard_close(&in->standard);
 }

@@ -3,6 +3,7 @@
 
 #include "parts.h"
 #include "source.h"
+#include "spool.h"
 
 #include <inttypes.h>
 #include <stdio.h>

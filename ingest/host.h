@@ -6,7 +6,7 @@
 #include "detect.h"
 #include "expand.h"
 #include "share.h"
-#include "spool.h"
+#include "standard.h"
 
 struct ingest {
     apl_ingest_options options;
@@ -22,7 +22,7 @@ struct ingest {
     bool present;          /* the shard was there already */
     struct expanded given; /* owns the paths of */
     struct sources sources;
-    struct spool spool;    /* of standard input */
+    struct standard standard;
     char shown[256];       /* the first, safe to print */
     struct source *source; /* of formats that read members: the one being read */
     struct files *files;   /* of formats that read files */

@@ -96,7 +96,7 @@ apl_status apl_ingest(const char *source, const char *db, const apl_ingest_optio
 {
     apl_error own;
     apl_ingest_summary sum = {.format = ""};
-    struct ingest in = {.db = db, .spool = {.fd = -1}};
+    struct ingest in = {.db = db, .standard = {.fd = -1}};
     struct files *files = NULL;
     if (!err)
         err = &own;

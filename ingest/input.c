@@ -215,6 +215,8 @@ static void prepare_input(struct input *in, int fd)
     in->file = (struct rawfile){.fd = fd,
                                 .name = in->options.name,
                                 .sha = in->options.sha,
+                                .head = in->options.head,
+                                .head_left = in->options.head_size,
                                 .waits = !regular,
                                 .stopped = stopped,
                                 .user = in->ring};

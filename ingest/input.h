@@ -16,6 +16,9 @@ struct input_options {
     const char *name;   /* for messages, safe to print; must live as long as the input */
     bool archive;       /* unpack it, and refuse what is empty, or a store */
     struct hasher *sha; /* takes the bytes as they lie in the file; the input's alone until it has ended */
+    const uint8_t *
+        head; /* the first bytes, where they were read from the descriptor before; live as long as the input */
+    size_t head_size;
     int (*poll)(void *user); /* see source.h; may be NULL */
     void *user;
 };

@@ -119,11 +119,13 @@ static apl_status list_sources(struct ingest *in, bool *other, apl_error *err)
 static apl_status open_for_members(struct ingest *in, size_t source, apl_error *err)
 {
     const char *path = in->sources.paths[source];
+    const struct source_head head = {in->standard.head, in->standard.size};
     in->reading = true;
     bool any = !in->format->list || in->format->lists_for_parts || in->format->passes_folders;
-    TRY(in->format->folders ? source_open_tree(path, is_wanted, any ? SOURCE_ANY : SOURCE_TREE,
-                                               report_reading, in, &in->source, err)
-                            : source_open(path, is_wanted, report_reading, in, &in->source, err));
+    enum source_tree how = !in->format->folders ? SOURCE_FLAT : any ? SOURCE_ANY : SOURCE_TREE;
+    TRY(strcmp(path, "-") == 0 && head.data
+            ? source_open_begun(&head, is_wanted, how, report_reading, in, &in->source, err)
+            : source_open_tree(path, is_wanted, how, report_reading, in, &in->source, err));
     in->host.source = source_name(in->source);
     return APL_OK;
 }

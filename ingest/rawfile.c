@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
 #define WAIT_MILLISECONDS 50 /* until it is asked again whether to stop */
@@ -11,11 +12,23 @@
 /* Waits until a read would not block, or some time has passed. */
 static bool ready(const struct rawfile *file)
 {
-    if (!file->waits)
+    if (!file->waits || file->head_left > 0)
         return true;
     struct pollfd p = {.fd = file->fd, .events = POLLIN};
     int n = poll(&p, 1, WAIT_MILLISECONDS);
     return n > 0 || (n < 0 && errno != EINTR); /* what is wrong with the descriptor, read() will tell */
+}
+
+/* What was read before; else what is there now, which may be interrupted. */
+static ssize_t read_some(struct rawfile *file, uint8_t *data, size_t room)
+{
+    if (file->head_left == 0)
+        return read(file->fd, data, room);
+    size_t n = room < file->head_left ? room : file->head_left;
+    memcpy(data, file->head, n);
+    file->head += n;
+    file->head_left -= n;
+    return (ssize_t)n;
 }
 
 apl_status rawfile_read(struct rawfile *file, uint8_t *data, size_t room, size_t *got, apl_error *err)
@@ -26,7 +39,7 @@ apl_status rawfile_read(struct rawfile *file, uint8_t *data, size_t room, size_t
             return fail(err, APL_E_CANCELLED, "%s: stopped", file->name);
         if (!ready(file))
             continue;
-        ssize_t n = read(file->fd, data, room);
+        ssize_t n = read_some(file, data, room);
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n < 0)

@@ -8,12 +8,16 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct rawfile {
     int fd;
-    const char *name;   /* for messages */
-    struct hasher *sha; /* takes the bytes read; may be NULL */
-    bool waits;         /* not a regular file: a read may wait for ever */
+    const char *name;    /* for messages */
+    struct hasher *sha;  /* takes the bytes read; may be NULL */
+    const uint8_t *head; /* bytes that were read from it before, and come first: */
+    size_t head_left;
+    bool waits; /* not a regular file: a read may wait for ever */
     _Atomic uint64_t taken;
     bool (*stopped)(void *user); /* asked while waiting */
     void *user;

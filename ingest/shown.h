@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A copy of standard input (spool.h) is opened by such a path: that of a descriptor, written as nobody else does. */
+/* A copy of standard input (standard.h) is opened by such a path: that of a descriptor, written as nobody else does. */
 #define SPOOL_PATH "/proc/./self/fd/"
 
 /* "standard input" for "-" and for such a copy, else the path itself. */

@@ -22,7 +22,8 @@ struct source {
     source_wants wants;
     void *user;
     struct hasher *sha;
-    uint64_t size; /* of an archive; 0: not known */
+    uint64_t size;           /* of an archive; 0: not known */
+    struct source_head head; /* of standard input, where that was read already */
 
     bool folders, list,
         files_only; /* names have them; only names are wanted; directories in an archive are not */
@@ -57,8 +58,13 @@ static apl_status open_tar(struct source *s, int fd, apl_error *err)
     struct stat st;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         s->size = (uint64_t)st.st_size;
-    struct input_options options = {
-        .name = s->name, .archive = true, .sha = s->sha, .poll = s->poll, .user = s->user};
+    struct input_options options = {.name = s->name,
+                                    .archive = true,
+                                    .sha = s->sha,
+                                    .head = s->head.data,
+                                    .head_size = s->head.size,
+                                    .poll = s->poll,
+                                    .user = s->user};
     TRY(input_open(fd, &options, &s->input, err));
     struct tar_options tar = {.name = s->name,
                               .wants = s->wants,
@@ -176,23 +182,35 @@ static apl_status open_kind(const struct source *kind, const char *path, struct 
     return status;
 }
 
+static struct source kind_of(source_wants wants, enum source_tree how, int (*poll)(void *user), void *user)
+{
+    return (struct source){.wants = wants,
+                           .poll = poll,
+                           .user = user,
+                           .folders = how != SOURCE_FLAT,
+                           .list = how == SOURCE_LIST,
+                           .files_only = how == SOURCE_ANY};
+}
+
 apl_status source_open(const char *path, source_wants wants, int (*poll)(void *user), void *user,
                        struct source **source, apl_error *err)
 {
-    struct source kind = {.wants = wants, .poll = poll, .user = user};
-    return open_kind(&kind, path, source, err);
+    return source_open_tree(path, wants, SOURCE_FLAT, poll, user, source, err);
 }
 
 apl_status source_open_tree(const char *path, source_wants wants, enum source_tree how,
                             int (*poll)(void *user), void *user, struct source **source, apl_error *err)
 {
-    struct source kind = {.wants = wants,
-                          .poll = poll,
-                          .user = user,
-                          .folders = true,
-                          .list = how == SOURCE_LIST,
-                          .files_only = how == SOURCE_ANY};
+    struct source kind = kind_of(wants, how, poll, user);
     return open_kind(&kind, path, source, err);
+}
+
+apl_status source_open_begun(const struct source_head *head, source_wants wants, enum source_tree how,
+                             int (*poll)(void *user), void *user, struct source **source, apl_error *err)
+{
+    struct source kind = kind_of(wants, how, poll, user);
+    kind.head = *head;
+    return open_kind(&kind, "-", source, err);
 }
 
 void source_close(struct source *s)

@@ -19,6 +19,11 @@ struct source_member {
     bool directory;   /* only where names are listed */
 };
 
+struct source_head {
+    const uint8_t *data;
+    size_t size;
+};
+
 /* Asked for every regular file; false: its bytes are not wanted (and a directory does not even open it). */
 typedef bool (*source_wants)(const char *name, void *user);
 
@@ -30,11 +35,15 @@ apl_status source_open(const char *path, source_wants wants, int (*poll)(void *u
 void source_close(struct source *source);
 
 /* The same with names that hold the folders: as they stand in an archive, or of a directory and all below it, in the byte order of
- * their paths. With SOURCE_LIST, only names come, of all files and directories, and no digest is taken. With SOURCE_ANY, files are wanted
- * whatever they are called, so that directories in an archive are passed over. */
-enum source_tree { SOURCE_TREE, SOURCE_LIST, SOURCE_ANY };
+ * their paths; but not with SOURCE_FLAT, as above. With SOURCE_LIST, only names come, of all files and directories, and no digest is
+ * taken. With SOURCE_ANY, files are wanted whatever they are called, so that directories in an archive are passed over. */
+enum source_tree { SOURCE_FLAT, SOURCE_TREE, SOURCE_LIST, SOURCE_ANY };
 apl_status source_open_tree(const char *path, source_wants wants, enum source_tree how,
                             int (*poll)(void *user), void *user, struct source **source, apl_error *err);
+
+/* Standard input as an archive, of which the first bytes have been read already: `head`, which must live as long as the source. */
+apl_status source_open_begun(const struct source_head *head, source_wants wants, enum source_tree how,
+                             int (*poll)(void *user), void *user, struct source **source, apl_error *err);
 
 /* Goes to the next wanted member; APL_END when the source has been read, checked and drained to its last byte
  * (trailers, padding, garbage behind the end). What was left unread of the previous member is read and

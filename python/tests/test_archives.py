@@ -1,14 +1,22 @@
-"""Folders in .zip archives, and archives from standard input: the content of a directory, or one clear line."""
+"""Folders in .zip archives, and archives from standard input: what a directory gives, or one clear line."""
 
 from __future__ import annotations
 
+import bz2
+import contextlib
+import gzip
 import io
+import lzma
 import os
+import stat
 import struct
 import subprocess
 import tarfile
+import time
+import warnings
 import zipfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -212,3 +220,82 @@ def test_standard_input(tmp_path: Path, folder: str) -> None:
         assert done.stderr.count(b"\n") == 1
         assert not (tmp_path / "none").exists()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def copied(pid: int) -> int:
+    """How many bytes a process holds in files without a name."""
+    sizes = [0]
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        state = os.stat(f"/proc/{pid}/fd/{fd}")
+        if stat.S_ISREG(state.st_mode) and state.st_nlink == 0:
+            sizes.append(state.st_size)
+    return sum(sizes)
+
+
+def cifar(rows: int) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name in ("data_batch_1.bin", "data_batch_2.bin"):
+            info = tarfile.TarInfo(f"cifar-10-batches-bin/{name}")
+            info.size = rows * 3073
+            archive.addfile(info, io.BytesIO(bytes(info.size)))
+    return out.getvalue()
+
+
+@pytest.mark.skipif(not COMMAND.is_file(), reason="the commands are not built")
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_what_is_read_once_is_not_copied(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    """It is told by its first bytes, through what it is packed with."""
+    data = pack(cifar(2000))
+    command = [str(COMMAND), "-q", "--partial", "-", str(tmp_path / "db")]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE)
+    assert child.stdin
+    child.stdin.write(data[:-1])
+    child.stdin.flush()
+    if pack is bytes:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "db").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert copied(child.pid) <= 1 << 18
+    child.stdin.write(data[-1:])
+    child.stdin.close()
+    assert child.wait(60) == 0
+    (tmp_path / "cifar.tar").write_bytes(cifar(2000))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        apldata.ingest(tmp_path / "cifar.tar", tmp_path / "other", partial=True)
+    store = apldata.Store(tmp_path / "db")
+    assert store.content_digest == apldata.Store(tmp_path / "other").content_digest
+
+
+@pytest.mark.skipif(not COMMAND.is_file(), reason="the commands are not built")
+def test_archives_of_bytes_are_not_copied(tmp_path: Path) -> None:
+    done = from_pipe(tarred(), "--format", "raw", "-", str(tmp_path / "db"))
+    assert done.returncode == 0, done.stderr
+    assert sorted(apldata.Store(tmp_path / "db").get(range(8))["path"]) == sorted(FILES)
+
+
+def endless_tar(archive: bytes) -> Iterator[bytes]:
+    packer = zlib.compressobj(wbits=31)
+    yield packer.compress(archive)
+    while True:
+        yield packer.compress(bytes(1 << 20))
+
+
+@pytest.mark.skipif(not COMMAND.is_file(), reason="the commands are not built")
+@pytest.mark.parametrize("archive", [b"", b"no tar" * 1000])
+def test_endless_input_that_is_no_archive(tmp_path: Path, archive: bytes) -> None:
+    command = [str(COMMAND), "-q", "-", str(tmp_path / "db")]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdin and child.stderr
+    with contextlib.suppress(BrokenPipeError):
+        for data in endless_tar(archive):
+            child.stdin.write(data)
+            child.stdin.flush()
+    with contextlib.suppress(BrokenPipeError):
+        child.stdin.close()
+    said = child.stderr.read()
+    child.stderr.close()
+    assert child.wait(60) == 1
+    assert said.startswith(b"aplingest: standard input: ") and said.count(b"\n") == 1
+    assert not list(tmp_path.iterdir())

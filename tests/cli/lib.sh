@@ -123,7 +123,8 @@ wait_for()
     return 1
 }
 
-# Begins an ingest of standard input that hangs in the middle, since no more comes. Its output goes to out and err. begin_hanging DB [OPTION...]
+# Begins an ingest of standard input, $hanging_source or b.tar, that hangs in the middle, since no more comes. Its output goes to out
+# and err. begin_hanging DB [OPTION...]
 begin_hanging()
 {
     mkfifo fifo
@@ -132,7 +133,7 @@ begin_hanging()
     hanging=$!
     set +m
     exec 9>fifo
-    head -c 1000000 "$SHARED/b.tar" >&9
+    head -c 1000000 "${hanging_source:-$SHARED/b.tar}" >&9
     wait_for writing_into "$1"
 }
 
@@ -140,7 +141,7 @@ aplingest_hanging()
 {
     local db=$1
     shift
-    exec "$APLINGEST" -q --partial --format cifar "$@" - "$db"
+    exec "$APLINGEST" -q --partial "$@" - "$db"
 }
 
 writing_into()
@@ -157,7 +158,7 @@ reap()
 # Lets it go on to its end.
 end_hanging()
 {
-    tail -c +1000001 "$SHARED/b.tar" >&9
+    tail -c +1000001 "${hanging_source:-$SHARED/b.tar}" >&9
     exec 9>&-
 }
 
