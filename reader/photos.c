@@ -203,21 +203,53 @@ static apl_status add_images(const struct subset *subset, const apl_field *f, co
     return APL_OK;
 }
 
+static void take_figure(apl_transform *t, unsigned c, double mean, double std)
+{
+    if (t->std[c] != 0)
+        return;
+    t->mean[c] = (float)mean;
+    t->std[c] = std > 0 ? (float)std : 1.0f;
+}
+
 static void take_figures(const struct sums *s, apl_transform *t)
 {
     double n = s->values ? (double)s->values : 1;
     for (unsigned c = 0; c < PHOTO_CHANNELS; c++) {
         double mean = (double)s->sum[c] / n, square = (double)s->squares[c] / n - mean * mean;
-        if (t->std[c] != 0)
-            continue;
-        t->mean[c] = (float)mean;
-        t->std[c] = square > 0 ? (float)sqrt(square) : 1.0f;
+        take_figure(t, c, mean, square > 0 ? sqrt(square) : 0);
     }
+}
+
+/* What the stores know of all images of their splits; false: one of them does not. */
+static bool take_known(const struct subset *subset, const apl_field *f, apl_transform *t)
+{
+    struct colour_sums sum = {0};
+    enum colours_kind kind = COLOURS_RGB;
+    for (uint32_t i = 0; i < subset->parts; i++) {
+        const apl_store *store = subset->part[i].store;
+        int field = schema_find(&store->manifest.schema, f->name),
+            train = apl_store_find_split(store, "train");
+        unsigned split = train < 0 ? subset->part[i].source : (unsigned)train;
+        const struct colour_sums *of = field < 0 ? NULL : store_colours(store, split, (unsigned)field);
+        enum colours_kind is = of ? schema_colours(&store->manifest.schema, (unsigned)field) : kind;
+        if (!of || (i > 0 && is != kind))
+            return false;
+        kind = is;
+        colours_add(&sum, of);
+    }
+    for (unsigned c = 0; c < PHOTO_CHANNELS; c++) {
+        double mean, std;
+        colours_figures(&sum, kind, c, &mean, &std);
+        take_figure(t, c, mean, std);
+    }
+    return true;
 }
 
 apl_status photos_moments(const struct subset *subset, const apl_field *f, apl_transform *t, apl_error *err)
 {
     if (t->std[0] != 0 && t->std[1] != 0 && t->std[2] != 0)
+        return APL_OK;
+    if (take_known(subset, f, t))
         return APL_OK;
     struct photo *photo = photo_new();
     uint8_t *rgb = malloc((size_t)PHOTO_CHANNELS * t->crop_height * t->crop_width);

@@ -22,8 +22,8 @@ void photos_fixed_shape(const apl_field *field, struct photo_value *value);
 /* Fills in and checks what apl_transform has for such images. */
 apl_status photos_check(const apl_field *field, apl_transform *t, apl_error *err);
 
-/* Fills in mean and standard deviation where none were given, from some images of the split "train", or, if there is none, of the split
- * that the subset's first part is of. */
+/* Fills in mean and standard deviation where none were given: what the stores know of all images of the split "train", or, if there is
+ * none, of the split that the subset's part is of; where one knows nothing, from some images of the first part's. */
 apl_status photos_moments(const struct subset *subset, const apl_field *field, apl_transform *t,
                           apl_error *err);
 

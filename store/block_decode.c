@@ -158,7 +158,10 @@ apl_status block_decode_column(struct block_coder *bc, const struct schema *sche
     const apl_field *field = &schema->fields[f];
     bool varying = field_varying(field) > 0;
     apl_error inner;
+    bc->colours = bc->takes_colours ? &column->colours : NULL;
+    column->colours.size = 0;
     apl_status status = decode_raw_column(bc, field, view, f, despite, &column->values, err);
+    bc->colours = NULL;
     bool decoded = column->values.size == view->columns[f].raw_bytes;
     if (status != APL_OK && !(despite && decoded))
         return status;

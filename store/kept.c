@@ -207,6 +207,7 @@ apl_status kept_restore(struct block_coder *bc, const struct kept_place *place, 
 {
     if (place->form == KEPT_INDEXED) {
         TRY(use_transcoder(bc, err));
+        bc->jpeg->takes_colours = bc->colours != NULL;
         return transcode_back(bc->jpeg, value, place->bytes, place->file_bytes, out, err);
     }
     buffer_put(out, value, place->bytes);
@@ -234,6 +235,15 @@ static apl_status decode_value(struct block_coder *bc, const apl_field *field, u
                             : fail_in(err, status, "field %s, record %u of the block", field->name, record);
 }
 
+/* Of the value that was decoded last. */
+static apl_status put_colours(struct block_coder *bc, const struct kept_place *place, apl_error *err)
+{
+    static const struct colour_sums none;
+    if (bc->colours)
+        buffer_put(bc->colours, place->form == KEPT_INDEXED ? &bc->jpeg->colours : &none, sizeof none);
+    return bc->colours && bc->colours->failed ? fail_nomem(err) : APL_OK;
+}
+
 /* All values of a column, one after another; the first that fails is told of. */
 static apl_status decode_values(struct block_coder *bc, const apl_field *field,
                                 const struct kept_index *index, const uint8_t *coded, bool despite,
@@ -249,6 +259,8 @@ static apl_status decode_values(struct block_coder *bc, const apl_field *field,
         if (is != APL_OK && (is != APL_E_CORRUPT || !despite))
             return is;
         status = status == APL_OK ? is : status;
+        if (is == APL_OK)
+            TRY(put_colours(bc, &p, err));
         if (into->size != begin + p.file_bytes)
             memset(into->data + begin, 0, p.file_bytes);
         into->size = begin + p.file_bytes;

@@ -69,6 +69,7 @@ static void free_summary(struct summary *s)
 {
     free(s->classes);
     free(s->moments);
+    free(s->colours);
     free(s);
 }
 
@@ -85,7 +86,8 @@ apl_status manifest_new_summary(const struct schema *schema, struct split *split
 {
     const apl_field *field = &schema->fields[f];
     unsigned channels = field_channels(field);
-    if ((field->class_count == 0 && channels == 0) || find_summary(split, f))
+    bool colours = schema_has_colours(schema, f);
+    if ((field->class_count == 0 && channels == 0 && !colours) || find_summary(split, f))
         return APL_OK;
     struct summary *s = calloc(1, sizeof *s);
     if (!s)
@@ -93,7 +95,8 @@ apl_status manifest_new_summary(const struct schema *schema, struct split *split
     s->field = f;
     s->classes = field->class_count ? calloc((size_t)field->class_count, sizeof *s->classes) : NULL;
     s->moments = channels ? calloc(channels, sizeof *s->moments) : NULL;
-    if ((field->class_count && !s->classes) || (channels && !s->moments)) {
+    s->colours = colours ? calloc(1, sizeof *s->colours) : NULL;
+    if ((field->class_count && !s->classes) || (channels && !s->moments) || (colours && !s->colours)) {
         free_summary(s);
         return fail_nomem(err);
     }

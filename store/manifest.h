@@ -19,8 +19,8 @@
 #include "schema.h"
 
 #define FORMAT_MAJOR 1
-/* 1: a store with kept fields; all others are written as 0 */
-#define FORMAT_MINOR 2
+/* 3: a store with sums over the colours of images; 2: with images of any size; 1: with kept fields; all others are written as 0 */
+#define FORMAT_MINOR 3
 
 #define MANIFEST_MAX_LIST (1u << 20) /* members, splits or segments */
 
@@ -40,8 +40,9 @@ struct moments {
 struct summary {
     struct summary *next; /* of another field in the same split */
     unsigned field;
-    uint64_t *classes;       /* records of each class, if the field has classes */
-    struct moments *moments; /* of each channel, if it has channels */
+    uint64_t *classes;           /* records of each class, if the field has classes */
+    struct moments *moments;     /* of each channel, if it has channels */
+    struct colour_sums *colours; /* if it has images whose colours are summed up; of no image: not known */
 };
 
 struct split {
@@ -77,7 +78,7 @@ const char *manifest_skipped(const struct manifest *manifest, uint64_t i, const 
 
 void manifest_free(struct manifest *manifest);
 
-/* Allocates the summary of a field in a split, all zero, if it has classes or channels and there is none yet. */
+/* Allocates the summary of a field in a split, all zero, if it has classes, channels or colours and there is none yet. */
 apl_status manifest_new_summary(const struct schema *schema, struct split *split, unsigned field,
                                 apl_error *err);
 

@@ -66,6 +66,12 @@ static apl_status get_source(struct cursor *c, struct manifest *m, apl_error *er
 
 /* ------------------------------------------------------------------------------------------- the whole */
 
+static bool has_colours(const struct manifest *m, uint32_t s, unsigned f)
+{
+    const struct colour_sums *sums = split_summary(&m->splits[s], f).colours;
+    return sums && sums->images > 0;
+}
+
 static void put_entries(struct buffer *b, const struct manifest *m)
 {
     put_store(b, m);
@@ -99,12 +105,18 @@ static void put_entries(struct buffer *b, const struct manifest *m)
                 put_moments(b, m, s, f);
             if (split_summary(&m->splits[s], f).classes)
                 put_class_counts(b, m, s, f);
+            if (has_colours(m, s, f))
+                put_images(b, m, s, f);
         }
 }
 
 /* The oldest minor version that has all that is in the manifest. */
 static unsigned oldest_minor(const struct manifest *m)
 {
+    for (uint32_t s = 0; s < m->split_count; s++)
+        for (unsigned f = 0; f < m->schema.count; f++)
+            if (has_colours(m, s, f))
+                return 3;
     for (unsigned f = 0; f < m->schema.count; f++)
         if (m->schema.choices[f].id == CODEC_VARYING)
             return 2;
@@ -155,6 +167,8 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
         return get_kept(c, m, err);
     case TAG_INDEXED:
         return get_indexed_field(c, m, err);
+    case TAG_IMAGES:
+        return get_images(c, m, err);
     case TAG_VARYING:
         return get_varying(c, m, err);
     case TAG_SKIPPED:

@@ -23,6 +23,7 @@ enum tag {
     TAG_SKIPPED = 12,
     TAG_INDEXED = 13,
     TAG_VARYING = 14, /* from 1.2 on */
+    TAG_IMAGES = 15,  /* from 1.3 on */
     TAG_SET = 64,     /* of lists of sets: see set_list.h */
     TAG_SHARD = 65
 };
@@ -54,6 +55,8 @@ void put_classes(struct buffer *b, const struct schema *schema, unsigned f);
 apl_status get_classes(struct cursor *c, struct manifest *m, apl_error *err);
 void put_moments(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f);
 apl_status get_moments(struct cursor *c, struct manifest *m, apl_error *err);
+void put_images(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f);
+apl_status get_images(struct cursor *c, struct manifest *m, apl_error *err);
 void put_class_counts(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f);
 apl_status get_class_counts(struct cursor *c, struct manifest *m, apl_error *err);
 

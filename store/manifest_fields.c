@@ -234,6 +234,47 @@ apl_status get_moments(struct cursor *c, struct manifest *m, apl_error *err)
     return APL_OK;
 }
 
+/* IMAGES: split (4), field (4), kind (4), images (8), pixels (8), sums (8 each), squares (8 each), products (8 each) */
+void put_images(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f)
+{
+    const struct colour_sums *sums = split_summary(&m->splits[s], f).colours;
+    size_t at = entry_begin(b, TAG_IMAGES, 0);
+    buffer_le(b, s, 4);
+    buffer_le(b, f, 4);
+    buffer_le(b, schema_colours(&m->schema, f), 4);
+    buffer_le(b, sums->images, 8);
+    buffer_le(b, sums->pixels, 8);
+    for (unsigned i = 0; i < COLOURS; i++)
+        buffer_le(b, (uint64_t)sums->sum[i], 8);
+    for (unsigned i = 0; i < COLOURS; i++)
+        buffer_le(b, sums->squares[i], 8);
+    for (unsigned i = 0; i < COLOURS; i++)
+        buffer_le(b, (uint64_t)sums->products[i], 8);
+    entry_end(b, at);
+}
+
+apl_status get_images(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    uint32_t s = cursor_u32(c), f = cursor_u32(c), kind = cursor_u32(c);
+    struct colour_sums sums = {.images = cursor_u64(c), .pixels = cursor_u64(c)};
+    for (unsigned i = 0; i < COLOURS; i++)
+        sums.sum[i] = (int64_t)cursor_u64(c);
+    for (unsigned i = 0; i < COLOURS; i++)
+        sums.squares[i] = cursor_u64(c);
+    for (unsigned i = 0; i < COLOURS; i++)
+        sums.products[i] = (int64_t)cursor_u64(c);
+    if (s >= m->split_count || f >= m->schema.count || !schema_has_colours(&m->schema, f) ||
+        kind != schema_colours(&m->schema, f) || sums.images == 0 || sums.images > sums.pixels ||
+        sums.images > m->splits[s].count)
+        return bad_manifest(err, "sums over images");
+    TRY(manifest_new_summary(&m->schema, &m->splits[s], f, err));
+    struct colour_sums *into = split_summary(&m->splits[s], f).colours;
+    if (!into) /* the field has become one of images since it was first summed up */
+        return bad_manifest(err, "sums over images");
+    *into = sums;
+    return APL_OK;
+}
+
 /* CLASS_COUNTS: split (4), field (4), records of each class (8 each) */
 void put_class_counts(struct buffer *b, const struct manifest *m, uint32_t s, unsigned f)
 {

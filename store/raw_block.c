@@ -3,7 +3,7 @@
 
 void raw_column_clear(struct raw_column *column)
 {
-    column->values.size = column->dims.size = column->ends.size = 0;
+    column->values.size = column->dims.size = column->ends.size = column->colours.size = 0;
 }
 
 void raw_column_free(struct raw_column *column)
@@ -11,6 +11,7 @@ void raw_column_free(struct raw_column *column)
     buffer_free(&column->values);
     buffer_free(&column->dims);
     buffer_free(&column->ends);
+    buffer_free(&column->colours);
 }
 
 void raw_block_clear(struct raw_block *block)

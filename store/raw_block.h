@@ -14,6 +14,8 @@ struct raw_column {
     /* Of a field of varying shape, else empty: */
     struct buffer dims; /* its varying dimensions, 4 bytes each, little-endian, record by record */
     struct buffer ends; /* uint64_t: where each value ends in `values` */
+    /* Of a kept field, where they were asked for, else empty: struct colour_sums of each value, of no image if it is not indexed. */
+    struct buffer colours;
 };
 
 /* Some records, not coded. */

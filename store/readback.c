@@ -289,6 +289,7 @@ static apl_status checker_init(struct job *job, struct worker *w, apl_error *err
 {
     TRY(block_coder_init(&w->bc, err));
     w->bc.any_class = !job->what->bad_block;
+    w->bc.takes_colours = true;
     w->number = NO_BLOCK;
     w->splits = calloc(job->m->split_count, sizeof *w->splits);
     if (!w->splits)

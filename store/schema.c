@@ -81,6 +81,18 @@ unsigned field_channels(const apl_field *field)
     return field->ndim == 3 && field->shape[0] > 0 && field->shape[0] <= 64 ? (unsigned)field->shape[0] : 1;
 }
 
+bool schema_has_colours(const struct schema *schema, unsigned f)
+{
+    const apl_field *field = &schema->fields[f];
+    bool pixels = !field->media && field->ndim == 3 && field->shape[0] < 0;
+    return field->dtype == APL_U8 && field->role == APL_INPUT && (schema->indexed[f] || pixels);
+}
+
+enum colours_kind schema_colours(const struct schema *schema, unsigned f)
+{
+    return schema->indexed[f] ? COLOURS_YCC : COLOURS_RGB;
+}
+
 const char *field_type_text(const apl_field *f, char text[FIELD_TYPE_TEXT])
 {
     int n = snprintf(text, FIELD_TYPE_TEXT, "%s", apl_dtype_name(f->dtype));

@@ -3,6 +3,7 @@
 #define SCHEMA_H
 
 #include "codec.h"
+#include "colours.h"
 #include "status.h"
 
 #include <stdbool.h>
@@ -53,6 +54,11 @@ unsigned field_varying(const apl_field *field);
 /* Channels of which mean and standard deviation are kept: the first of three dimensions of a u8 field, 1 for other
  * shapes of u8, 0 for other types, for kept fields and for fields that are no inputs. */
 unsigned field_channels(const apl_field *field);
+
+/* Are sums taken over the colours of its images, by enum colours_kind: JPEG files that may be indexed, or pixels in any number of
+ * channels? */
+bool schema_has_colours(const struct schema *schema, unsigned f);
+enum colours_kind schema_colours(const struct schema *schema, unsigned f);
 
 /* Dtype and shape in one word, such as "u8[3,32,32]", written to and returned as `text`; a dimension that varies is
  * "*". */

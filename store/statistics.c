@@ -73,12 +73,34 @@ static apl_status add_classes(uint64_t *counts, const apl_field *field, const st
     return APL_OK;
 }
 
+/* Of JPEG files, decoding has taken them. */
+static void add_colours(struct colour_sums *sums, const apl_field *field, const struct raw_column *column,
+                        uint32_t from, uint32_t to)
+{
+    const struct colour_sums *taken = (const struct colour_sums *)(const void *)column->colours.data;
+    for (uint32_t i = from; i < to; i++) {
+        struct colour_sums of = {0};
+        if (!field->media) {
+            int64_t shape[APL_MAX_DIMS];
+            size_t bytes;
+            const uint8_t *value = raw_column_value(column, field, i, &bytes);
+            raw_column_shape(column, field, i, shape);
+            unsigned channels = shape[0] > 0 && shape[0] <= 4 ? (unsigned)shape[0] : 0;
+            of = colours_of_planes(value, channels, channels ? bytes / channels : 0);
+        } else if (i < column->colours.size / sizeof of)
+            of = taken[i];
+        colours_add(sums, &of);
+    }
+}
+
 apl_status statistics_add(struct split *split, unsigned f, const apl_field *field,
                           const struct raw_column *column, uint32_t from, uint32_t to, apl_error *err)
 {
     struct summary summary = split_summary(split, f);
     if (summary.moments)
         add_moments(summary.moments, field, column, from, to);
+    if (summary.colours)
+        add_colours(summary.colours, field, column, from, to);
     if (summary.classes)
         TRY(add_classes(summary.classes, field, column, from, to, err));
     return APL_OK;
@@ -91,6 +113,8 @@ void statistics_merge(struct split *into, const struct split *from, const struct
         struct summary sum = split_summary(into, more->field);
         for (uint64_t i = 0; sum.classes && i < field->class_count; i++)
             sum.classes[i] += more->classes[i];
+        if (sum.colours)
+            colours_add(sum.colours, more->colours);
         for (unsigned c = 0; sum.moments && c < field_channels(field); c++) {
             sum.moments[c].count += more->moments[c].count;
             sum.moments[c].sum += more->moments[c].sum;

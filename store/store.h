@@ -51,6 +51,9 @@ apl_status store_find_field(const apl_store *store, const char *name, unsigned *
 /* Sums over a channel's values in a split; NULL where there is no such channel, or nothing in it. */
 const struct moments *store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel);
 
+/* The sums over the colours of a field's images in a split; NULL: there are none, or they are of less than half of its images. */
+const struct colour_sums *store_colours(const apl_store *store, unsigned split, unsigned field);
+
 /* Takes block `number` (among all) from the file, parses it and makes sure that it is the one that belongs there. The
  * view is good until the coder takes another block. The error names the block. */
 apl_status store_block(const apl_store *store, uint64_t number, struct block_coder *bc,

@@ -48,6 +48,9 @@ static apl_status compare_statistics(const apl_store *store, const struct findin
             if (stored->moments &&
                 memcmp(stored->moments, is.moments, field_channels(field) * sizeof *is.moments) != 0)
                 return differs(store, field->name, "moments", err);
+            if (stored->colours && stored->colours->images > 0 &&
+                memcmp(stored->colours, is.colours, sizeof *is.colours) != 0)
+                return differs(store, field->name, "sums over images", err);
         }
     return APL_OK;
 }

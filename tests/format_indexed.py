@@ -4,7 +4,7 @@ from format_bytes import Bytes, check_xxh3, frame, must
 from format_jpeg_file import BlockReader, Code, upward, write_file
 
 AS_IT_CAME, AN_INDEXED_JPEG = 0, 1
-GREY = 0
+GREY, RED_GREEN_BLUE = 0, 2
 # Of each sampling, the blocks of the first component that an MCU has, across and down.
 SAMPLINGS = {0: (1, 1), 1: (1, 1), 2: (2, 1), 3: (2, 2), 4: (1, 2)}
 ZEROS, ONES, LISTED = 0, 1, 2
@@ -69,6 +69,8 @@ class Image:
         count = c.number("B")
         must(1 <= count <= components, "quantisation tables")
         tables = [c.take(64) for _ in range(count)]
+        self.kind = colours
+        self.tables = [tables[min(i, count - 1)] for i in range(components)]
         must(all(map(all, tables)), "a quantisation table")
         self.prefix = b"".join(tables) + usual_codes()
         self.across, self.down = SAMPLINGS[sampling]
@@ -101,6 +103,50 @@ class Image:
                         self.planes[i][row * down + y][mcu * across + x] = block
         must(len(reader.rest()) < 8 and "0" not in reader.rest(), "what fills up a segment")
 
+    def colours(self):
+        """What the image adds to an entry IMAGES; None if its components are red, green and blue."""
+        if self.kind == RED_GREEN_BLUE:
+            return None
+        sums, squares, products = [0] * 3, [0] * 3, [0] * 3
+        for row in range(upward(self.height, 8 * self.down)):
+            for column in range(upward(self.width, 8 * self.across)):
+                found = [0] * 3
+                for i in range(len(self.planes)):
+                    found[i], energy = self.mcu(i, row, column)
+                    sums[i] += found[i]
+                    squares[i] += energy
+                for k, (a, b) in enumerate(((0, 1), (0, 2), (1, 2))):
+                    if b < len(self.planes):
+                        products[k] += found[a] * self.scaled(b, self.planes[b][row][column])[0]
+        return (
+            1,
+            self.width * self.height,
+            *(s // 8 for s in sums),
+            *(q // 64 for q in squares),
+            *(p // 64 for p in products),
+        )
+
+    def scaled(self, i, block):
+        return [max(-2047, min(2047, v * q)) for v, q in zip(block, self.tables[i])]
+
+    def mcu(self, i, row, column):
+        """Eighths of the sum, and 64ths of that of squares, over the pixels of a component in an MCU."""
+        across, down = self.sampling[i]
+        width, height = 8 * self.across // across, 8 * self.down // down
+        total = energy = 0
+        for y in range(row * down, (row + 1) * down):
+            for x in range(column * across, (column + 1) * across):
+                pixels = within(x, width, self.width) * within(y, height, self.height)
+                values = [max(-2047, min(2047, v * q)) for v, q in zip(self.planes[i][y][x], self.tables[i])]
+                total += values[0] * pixels
+                energy += sum(v * v for v in values) * pixels
+        return total, energy
+
+
+def within(number, size, end):
+    """Of `size` pixels from number * size on, those below `end`."""
+    return max(0, min(size, end - number * size))
+
 
 def read_parts(image):
     c = Bytes(image.restoring)
@@ -117,28 +163,30 @@ def read_parts(image):
 
 
 def restore(value, file_size):
-    """The file of an indexed value."""
+    """The file of an indexed value, and what it adds to IMAGES."""
     image = Image(value)
     checksum, size, headers, fills, tail = read_parts(image)
     must(size <= 2 * file_size + 32, "size of the parts")
     file = write_file(image, headers, fills, tail)
     must(len(file) == file_size, f"a file of {len(file)} bytes instead of {file_size}")
     check_xxh3(file, checksum, "the file")
-    return file
+    return file, image.colours()
 
 
 def read_indexed(coded, coded_sum, n, name):
-    """The raw bytes: the sizes of the files, and the files; and how many of them are indexed."""
+    """The raw bytes: sizes of files, and the files; how many are indexed; what each adds to IMAGES."""
     c = Bytes(coded)
     stored, sizes = c.numbers("I" * n), c.numbers("I" * n)
     sums, forms = c.numbers("Q" * n), c.numbers("B" * n)
     check_xxh3(coded[: c.at], coded_sum, f"{name}: index")
-    files = []
+    files, colours = [], []
     for i in range(n):
         value = c.take(stored[i])
         check_xxh3(value, sums[i], f"{name}: value {i}")
         must(forms[i] in (AS_IT_CAME, AN_INDEXED_JPEG), f"{name}: form of value {i}")
-        files.append(restore(value, sizes[i]) if forms[i] else value)
+        file, of = restore(value, sizes[i]) if forms[i] else (value, None)
+        files.append(file)
+        colours.append(of)
         must(len(files[-1]) == sizes[i], f"{name}: size of file {i}")
     must(c.left() == 0, "bytes behind the values")
-    return coded[4 * n : 8 * n] + b"".join(files), sum(forms)
+    return coded[4 * n : 8 * n] + b"".join(files), sum(forms), colours

@@ -49,6 +49,14 @@ class Field:
             return 0
         return self.shape[0] if len(self.shape) == 3 and 1 <= self.shape[0] <= 64 else 1
 
+    def colours(self):
+        """Of what there are sums over images: 0: red, green and blue; 1: luma and chroma; None: nothing."""
+        if self.dtype != U8 or self.role != INPUT:
+            return None
+        if self.media:
+            return None if self.indexed is None else 1
+        return 0 if len(self.shape) == 3 and self.shape[0] == -1 else None
+
 
 class Manifest:
     def __init__(self, data):
@@ -59,7 +67,7 @@ class Manifest:
         must(size == len(data), "the manifest's size")
         check_xxh3(data[24:], checksum, "manifest")
         self.fields, self.splits, self.members, self.segments = [], [], [], []
-        self.moments, self.class_counts = {}, {}
+        self.moments, self.class_counts, self.colours = {}, {}, {}
         self.tool = self.source = None
         self.skipped, self.skipped_files = 0, []
         while c.left():
@@ -104,6 +112,12 @@ class Manifest:
             kept = self.fields[field]
             must(kept.media is not None and kept.indexed is None, "an indexed field")
             kept.indexed = indexed
+        elif tag == 15:
+            split, field, kind = c.numbers("III")
+            must(kind == self.fields[field].colours(), "sums over images: kind")
+            self.colours[split, field] = c.numbers("QQqqqQQQqqq")
+            images, pixels = self.colours[split, field][:2]
+            must(1 <= images <= min(pixels, self.splits[split][2]), "sums over images: count")
         elif tag == 14:
             field, level = c.numbers("Ib")
             varying = self.fields[field]
@@ -132,7 +146,10 @@ class Manifest:
         """Writers state the oldest version that has everything in the store."""
         newer = any(f.varying_level is not None for f in self.fields)
         new = self.skipped or any(f.media for f in self.fields)
-        must(self.minor == (2 if newer else 1 if new else 0), f"minor version {self.minor}")
+        must(
+            self.minor == (3 if self.colours else 2 if newer else 1 if new else 0),
+            f"minor version {self.minor}",
+        )
 
     def blocks(self):
         """Of each block in the order of ids: segment, number, first within the segment, first id, records."""

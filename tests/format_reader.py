@@ -70,6 +70,7 @@ class Totals:
     def __init__(self):
         self.raw = self.coded = 0
         self.indexed = 0
+        self.colours = []  # of each value of an indexed field
         self.codecs = set()
 
 
@@ -99,8 +100,9 @@ def read_block(data, manifest, place, totals):
         if codec == KEPT:
             raw = read_kept(coded, coded_sum, n, field)
         elif codec == INDEXED:
-            raw, indexed = read_indexed(coded, coded_sum, n, field.name)
+            raw, indexed, colours = read_indexed(coded, coded_sum, n, field.name)
             total.indexed += indexed
+            total.colours += colours
         else:
             check_xxh3(coded, coded_sum, f"{field.name}: coded bytes")
             raw = decode(codec, coded, raw_size, n, field)
@@ -142,12 +144,31 @@ def content_digest(manifest):
     return sha.digest()
 
 
-def check_statistics(manifest, columns):
+def plane_colours(value):
+    """What an image of pixels adds to IMAGES, or None: grey is all three colours, and alpha is none."""
+    channels, height, width = struct.unpack_from("<3I", value)
+    size = height * width
+    if not 1 <= channels <= 4 or not size:
+        return None
+    planes = [value[12 + c * size : 12 + (c + 1) * size] for c in ((0, 0, 0) if channels < 3 else (0, 1, 2))]
+    return (1, size, *map(sum, planes), *(sum(x * x for x in p) for p in planes), 0, 0, 0)
+
+
+def check_colours(stored, field, of_files, values):
+    taken = of_files if field.media else map(plane_colours, values)
+    sums = [sum(parts) for parts in zip(*(t for t in taken if t))]
+    must(sums == stored, f"{field.name}: sums over images: {stored}, not {sums}")
+
+
+def check_statistics(manifest, columns, totals):
     for s, (_, first, count) in enumerate(manifest.splits):
         for f, field in enumerate(manifest.fields):
             values = [v[4 * field.varying :] for v in columns[f][first : first + count]]
             if (s, f) in manifest.moments:
                 check_moments(manifest.moments[s, f], field.channels(), values, field.name)
+            if (s, f) in manifest.colours:
+                of_files = totals[f].colours[first : first + count]
+                check_colours(manifest.colours[s, f], field, of_files, columns[f][first : first + count])
             if (s, f) in manifest.class_counts:
                 counts = [0] * len(field.classes)
                 for v in values:
@@ -238,7 +259,7 @@ def check_whole(manifest, columns, totals):
         must((field.raw, field.coded) == (total.raw, total.coded), f"{field.name}: bytes in all")
         must((field.indexed or 0) == total.indexed, f"{field.name}: indexed values")
     must(content_digest(manifest) == manifest.content, "content digest")
-    check_statistics(manifest, columns)
+    check_statistics(manifest, columns, totals)
     if manifest.shuffled:
         position = manifest.fields[-1]
         must(position.role == POSITION, "a shuffled store without positions")

@@ -179,7 +179,8 @@ class Store(_core.Store):
 
         Args:
             field: u8 of the shape (channels, height, width), (height, width) or any other with fewer than
-                three dimensions, which count as one channel; None: the one field that is an image.
+                three dimensions, which count as one channel; images of any size and indexed JPEG files, of
+                which there are red, green and blue; None: the one field that is an image.
         """
         name = text("field", field) if field else self.picture
         known = self.schema[name]

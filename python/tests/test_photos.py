@@ -19,7 +19,9 @@ from apldata import (
     RandomFlip,
     RandomResizedCrop,
     Resize,
+    Store,
     Writer,
+    ingest,
 )
 
 Image = pytest.importorskip("PIL.Image")
@@ -188,3 +190,27 @@ def test_damaged_files_are_named(files: list[bytes], tmp_path: Path) -> None:
 def test_without_transforms_files_come_as_they_are(db: Path, files: list[bytes]) -> None:
     (batch,) = Loader(db, batch_size=36, shuffle=False)
     assert [bytes(value) for value in batch["image"]] == files
+
+
+def test_stores_have_mean_and_deviation(files: list[bytes], tmp_path: Path) -> None:
+    """Of indexed files, within what rounding and clipping do to pixels; Normalize() uses them."""
+    pixels = []
+    (tmp_path / "photos" / "all").mkdir(parents=True)
+    for i, file in enumerate(files):
+        (tmp_path / "photos" / "all" / f"{i:03}.jpg").write_bytes(file)
+        image = Image.open(io.BytesIO(file))
+        if image.mode != "CMYK":
+            pixels.append(np.asarray(image.convert("RGB"), np.float64).reshape(-1, 3))
+    ingest(tmp_path / "photos", tmp_path / "indexed")
+    whole = np.concatenate(pixels)
+    mean, deviation = Store(tmp_path / "indexed").moments()
+    assert np.abs(mean - whole.mean(0)).max() < 1
+    assert np.abs(deviation / whole.std(0) - 1).max() < 0.02
+    crop = Resize((64, 64))
+    given = Normalize(mean / 255, deviation / 255)
+    with (
+        Loader(tmp_path / "indexed", batch_size=8, shuffle=False, transforms=[crop, given]) as a,
+        Loader(tmp_path / "indexed", batch_size=8, shuffle=False, transforms=[crop, Normalize()]) as b,
+    ):
+        for x, y in zip(a, b, strict=True):
+            assert np.allclose(x["image"], y["image"], atol=1e-5)

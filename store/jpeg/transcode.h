@@ -2,6 +2,7 @@
 #ifndef TRANSCODE_H
 #define TRANSCODE_H
 
+#include "colours.h"
 #include "entropy.h"
 #include "status.h"
 #include "stream.h"
@@ -12,6 +13,8 @@ struct transcoder {
     struct blocks blocks;
     struct buffer plain, pads, parts;
     struct stream stream;
+    bool takes_colours;         /* of what is made a file again: */
+    struct colour_sums colours; /* of the last; of no image if its components are red, green and blue */
 };
 
 apl_status transcoder_init(struct transcoder *t, apl_error *err);

@@ -54,7 +54,12 @@ static apl_status read_blocks(struct transcoder *t, const struct indexed *x, apl
     if (!blocks_reserve(&t->blocks, &x->frame, false))
         return fail_nomem(err);
     make_segment_decoders(x, &d);
-    return read_segments(&t->blocks, x, &w, &d) ? APL_OK : damaged_bits(err);
+    if (!read_segments(&t->blocks, x, &w, &d))
+        return damaged_bits(err);
+    if (t->takes_colours)
+        t->colours =
+            x->colours == INDEXED_IS_RGB ? (struct colour_sums){0} : colours_of_blocks(&t->blocks, x->table);
+    return APL_OK;
 }
 
 /* -------------------------------------------------------------------------------------------------- file */

@@ -1,0 +1,229 @@
+/* Sums over the colours of images, which need no pixels: near what pixels give, exact for what is not JPEG, checked, and used. */
+#include "manifest.h"
+#include "store.h"
+
+#include "jpegs.h"
+#include "store_fixture.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+TestSuite(colours, .init = fx_set_up, .fini = fx_tear_down, .timeout = 60);
+
+#define IMAGES 12
+
+struct figures {
+    double mean[3], std[3];
+};
+
+/* By pixels, red, green and blue one after another. */
+static void add_pixels(double sums[3][3], const uint8_t *rgb, size_t pixels)
+{
+    for (size_t i = 0; i < 3 * pixels; i++) {
+        sums[i % 3][0] += 1;
+        sums[i % 3][1] += rgb[i];
+        sums[i % 3][2] += (double)rgb[i] * rgb[i];
+    }
+}
+
+static struct figures figures_of(double sums[3][3])
+{
+    struct figures f;
+    for (int c = 0; c < 3; c++) {
+        f.mean[c] = sums[c][1] / sums[c][0];
+        f.std[c] = sqrt(sums[c][2] / sums[c][0] - f.mean[c] * f.mean[c]);
+    }
+    return f;
+}
+
+/* The pixels of a file, as libjpeg makes them. */
+static void add_file(double sums[3][3], const struct jpeg_bytes *file)
+{
+    struct jpeg_decompress_struct d;
+    struct jpeg_error_mgr errors;
+    d.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&d);
+    jpeg_mem_src(&d, file->data, file->size);
+    jpeg_read_header(&d, TRUE);
+    d.out_color_space = JCS_RGB;
+    jpeg_start_decompress(&d);
+    uint8_t *row = malloc(3 * (size_t)d.output_width);
+    while (d.output_scanline < d.output_height) {
+        jpeg_read_scanlines(&d, &row, 1);
+        add_pixels(sums, row, d.output_width);
+    }
+    free(row);
+    jpeg_finish_decompress(&d);
+    jpeg_destroy_decompress(&d);
+}
+
+static apl_writer *writer_of_files(const char *name, unsigned threads)
+{
+    static const int64_t any[1] = {-1};
+    apl_writer_options options = APL_WRITER_OPTIONS_INIT;
+    apl_writer *w = NULL;
+    options.threads = threads;
+    options.block_records = 5;
+    OK(apl_writer_open(fx_path(name), &options, &w, &fx_err));
+    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 1, any, &fx_err));
+    OK(apl_writer_set_media(w, "image", "image/jpeg", &fx_err));
+    OK(apl_writer_set_indexed(w, "image", &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    return w;
+}
+
+static void append_file(apl_writer *w, const struct jpeg_bytes *file)
+{
+    const int64_t shape[1] = {(int64_t)file->size};
+    OK(apl_writer_append(w, (apl_value[]){{file->data, shape}}, &fx_err));
+}
+
+static apl_store *finished(apl_writer *w, const char *name)
+{
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+    return fx_open(fx_path(name));
+}
+
+static void are_near(const apl_store *s, const struct figures *f, double within)
+{
+    double mean, std;
+    for (unsigned c = 0; c < 3; c++) {
+        OK(apl_store_moments(s, 0, 0, c, &mean, &std));
+        cr_expect_float_eq(mean, f->mean[c], within, "channel %u: mean %g, not %g", c, mean, f->mean[c]);
+        cr_expect_float_eq(std, f->std[c], within, "channel %u: deviation %g, not %g", c, std, f->std[c]);
+    }
+    cr_expect_eq(apl_store_moments(s, 0, 0, 3, &mean, &std), APL_E_NOTFOUND);
+}
+
+/* Grey images and those of every sampling, of sizes that end within blocks. */
+static struct figures write_files(const char *name, unsigned threads)
+{
+    static const int across[] = {1, 2, 2, 1}, down[] = {1, 1, 2, 2};
+    double sums[3][3] = {{0}};
+    apl_writer *w = writer_of_files(name, threads);
+    for (unsigned i = 0; i < IMAGES; i++) {
+        struct jpeg_case k = {.width = 100 + 7 * i,
+                              .height = 90 + 5 * i,
+                              .colour = i % 5 == 4 ? JCS_GRAYSCALE : JCS_YCbCr,
+                              .across = i % 5 == 4 ? 1 : across[i % 4],
+                              .down = i % 5 == 4 ? 1 : down[i % 4],
+                              .quality = 95};
+        struct jpeg_bytes file = jpeg_draw(&k);
+        add_file(sums, &file);
+        append_file(w, &file);
+        free(file.data);
+    }
+    apl_store_close(finished(w, name));
+    return figures_of(sums);
+}
+
+Test(colours, of_jpeg_files_are_near_those_of_pixels)
+{
+    struct figures f = write_files("db", 0);
+    apl_store *s = fx_open(fx_path("db"));
+    cr_assert_eq(apl_store_info(s)->format_minor, 3);
+    cr_assert_eq(apl_store_field(s, 0)->indexed, IMAGES);
+    are_near(s, &f, 8); /* the images that are drawn have sharp colours, which chroma blurs and pixels clip */
+    OK(apl_store_verify(s, NULL, &fx_err));
+    apl_store_close(s);
+    write_files("again", 2);
+    cr_assert(fx_same(fx_path("db/data.mdb"), fx_path("again/data.mdb")), "whatever the threads");
+}
+
+Test(colours, normalise_without_a_mean)
+{
+    apl_transform t = APL_TRANSFORM_INIT;
+    double mean, std;
+    write_files("db", 0);
+    apl_store *s = fx_open(fx_path("db"));
+    t.sizing = APL_SIZING_RANDOM;
+    t.crop_height = t.crop_width = 32;
+    t.dtype = APL_F32;
+    t.scale = APL_SCALE_NORMALISE;
+    OK(apl_transform_complete(s, "train", &t, &fx_err));
+    for (unsigned c = 0; c < 3; c++) {
+        OK(apl_store_moments(s, 0, 0, c, &mean, &std));
+        cr_assert(t.mean[c] == (float)mean && t.std[c] == (float)std);
+    }
+    apl_store_close(s);
+}
+
+/* Half of the images must be known. */
+Test(colours, of_few_images_are_none)
+{
+    struct jpeg_case k = {
+        .width = 40, .height = 40, .colour = JCS_YCbCr, .across = 1, .down = 1, .quality = 90};
+    struct jpeg_bytes plain = jpeg_draw(&k);
+    k.progressive = true;
+    struct jpeg_bytes other = jpeg_draw(&k);
+    double mean, std;
+    for (unsigned known = 0; known < 4; known++) {
+        char name[8] = {'d', (char)('0' + known), 0};
+        apl_writer *w = writer_of_files(name, 0);
+        for (unsigned i = 0; i < 4; i++)
+            append_file(w, i < known ? &plain : &other);
+        apl_store *s = finished(w, name);
+        cr_assert_eq(apl_store_info(s)->format_minor, known ? 3 : 1);
+        cr_assert_eq(apl_store_moments(s, 0, 0, 0, &mean, &std), known < 2 ? APL_E_NOTFOUND : APL_OK);
+        OK(apl_store_verify(s, NULL, &fx_err));
+        apl_store_close(s);
+    }
+    free(plain.data);
+    free(other.data);
+}
+
+/* Of 1 to 4 channels: grey is all three, alpha is nothing. */
+Test(colours, of_pixels_are_exact)
+{
+    static const int64_t any[3] = {-1, -1, -1};
+    enum { W = 9, H = 5 };
+    apl_writer *w = NULL;
+    uint8_t values[4 * H * W], rgb[3 * H * W];
+    double sums[3][3] = {{0}};
+    OK(apl_writer_open(fx_path("db"), NULL, &w, &fx_err));
+    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, any, &fx_err));
+    OK(apl_writer_begin_member(w, "m", "train", 0, &fx_err));
+    for (unsigned i = 0; i < 40; i++) {
+        unsigned channels = 1 + i % 4;
+        const int64_t shape[3] = {channels, H, W};
+        for (unsigned k = 0; k < sizeof values; k++)
+            values[k] = jpeg_sample(k, i, 1);
+        for (unsigned k = 0; k < sizeof rgb; k++)
+            rgb[k] = values[channels < 3 ? k / 3 : k % 3 * H * W + k / 3];
+        add_pixels(sums, rgb, (size_t)H * W);
+        OK(apl_writer_append(w, (apl_value[]){{values, shape}}, &fx_err));
+    }
+    struct figures f = figures_of(sums);
+    apl_store *s = finished(w, "db");
+    are_near(s, &f, 1e-9);
+    OK(apl_store_verify(s, NULL, &fx_err));
+    apl_store_close(s);
+}
+
+/* Values that no encoder writes do no harm. */
+Test(colours, of_absurd_coefficients_are_held)
+{
+    static const uint8_t table[BLOCK_VALUES] = {[0] = 255, [1] = 255};
+    const uint8_t *tables[BLOCKS_COMPONENTS] = {table, table, table};
+    struct frame f = {.width = 9, .height = 9, .components = 1, .across = {1}, .down = {1}};
+    struct blocks b = {.frame = f};
+    double mean, std;
+    frame_measure(&f);
+    cr_assert(blocks_reserve(&b, &f, true));
+    for (unsigned i = 0; i < 4; i++) {
+        b.of[0].values[i * BLOCK_VALUES] = i % 2 ? 2047 : -2047;
+        b.of[0].values[i * BLOCK_VALUES + 1] = -1023;
+        b.of[0].marks[i] = 2;
+    }
+    struct colour_sums s = colours_of_blocks(&b, tables);
+    cr_assert(s.images == 1 && s.pixels == 81);
+    cr_assert_eq(s.sum[0], -2047 * (64 - 8 + 8 - 1) / 8 - 1, "rounded down");
+    cr_assert_eq(s.squares[0], 2 * 2047ull * 2047 * 81 / 64);
+    colours_figures(&s, COLOURS_YCC, 0, &mean, &std);
+    cr_assert(isfinite(mean) && isfinite(std));
+    s.sum[0] = INT64_MIN;
+    colours_add(&s, &s);
+    cr_assert_eq(s.images, 2);
+    blocks_free(&b);
+}
