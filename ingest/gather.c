@@ -84,7 +84,8 @@ static bool is_read_once(const struct standard *s, const struct format *asked)
 {
     struct peeked peeked = {0};
     peeked.count = peek_members(s->path, peeked.names);
-    bool is = peeked.count > 0 && (asked ? asked->member && !asked->list : are_cifar(s->path, &peeked));
+    bool is = peeked.count > 0 && (asked ? asked->member && (!asked->list || asked->lists_for_parts)
+                                         : are_cifar(s->path, &peeked));
     peeked_free(&peeked);
     return is;
 }
