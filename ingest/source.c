@@ -182,7 +182,7 @@ static apl_status open_kind(const struct source *kind, const char *path, struct 
     return status;
 }
 
-static struct source kind_of(source_wants wants, enum source_tree how, int (*poll)(void *user), void *user)
+static struct source begin_kind(source_wants wants, enum source_tree how, int (*poll)(void *user), void *user)
 {
     return (struct source){.wants = wants,
                            .poll = poll,
@@ -201,14 +201,14 @@ apl_status source_open(const char *path, source_wants wants, int (*poll)(void *u
 apl_status source_open_tree(const char *path, source_wants wants, enum source_tree how,
                             int (*poll)(void *user), void *user, struct source **source, apl_error *err)
 {
-    struct source kind = kind_of(wants, how, poll, user);
+    struct source kind = begin_kind(wants, how, poll, user);
     return open_kind(&kind, path, source, err);
 }
 
 apl_status source_open_begun(const struct source_head *head, source_wants wants, enum source_tree how,
                              int (*poll)(void *user), void *user, struct source **source, apl_error *err)
 {
-    struct source kind = kind_of(wants, how, poll, user);
+    struct source kind = begin_kind(wants, how, poll, user);
     kind.head = *head;
     return open_kind(&kind, "-", source, err);
 }

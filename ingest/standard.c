@@ -65,7 +65,7 @@ static apl_status read_full(struct standard *s, uint8_t *data, size_t room, size
 /* ------------------------------------------------------------------------------------------------------- the head */
 
 /* Reads on until there are `size` bytes of it, or it has ended. */
-static apl_status read_head(struct standard *s, size_t size, apl_error *err)
+static apl_status fill_head(struct standard *s, size_t size, apl_error *err)
 {
     size_t got;
     uint8_t *head = realloc(s->head, size);
@@ -123,7 +123,7 @@ static apl_status judge_packed(struct standard *s, apl_error *err)
     size_t size;
     apl_status status = unpack_head(s, &data, &size, err);
     if (status == APL_OK && size == 0 && !s->whole && s->size < HEAD_LARGE) {
-        status = read_head(s, HEAD_LARGE, err);
+        status = fill_head(s, HEAD_LARGE, err);
         if (status == APL_OK)
             status = unpack_head(s, &data, &size, err);
     }
@@ -134,7 +134,7 @@ static apl_status judge_packed(struct standard *s, apl_error *err)
     return status;
 }
 
-static apl_status judge(struct standard *s, apl_error *err)
+static apl_status judge_head(struct standard *s, apl_error *err)
 {
     if (input_is_packed(s->head, s->size))
         return judge_packed(s, err);
@@ -164,8 +164,8 @@ apl_status standard_open(const char *db, int (*poll)(void *user), void *user, st
     snprintf(s->path, sizeof s->path, SPOOL_PATH "%d", s->whole ? STDIN_FILENO : s->fd);
     if (s->whole)
         return APL_OK;
-    TRY(read_head(s, HEAD_BYTES, err));
-    return judge(s, err);
+    TRY(fill_head(s, HEAD_BYTES, err));
+    return judge_head(s, err);
 }
 
 apl_status standard_copy(struct standard *s, apl_error *err)

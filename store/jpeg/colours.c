@@ -6,7 +6,7 @@
 
 #define MOST 2047 /* of a coefficient times its entry of the table; more is nothing that an encoder writes */
 
-static inline int32_t scaled(int value, int by)
+static inline int32_t dequantised(int value, int by)
 {
     int product = value * by;
     if (__builtin_expect(product > MOST || product < -MOST, 0))
@@ -17,11 +17,11 @@ static inline int32_t scaled(int value, int by)
 /* The sum of squares of a block's coefficients; of 64 it has less than 32 bits. */
 static inline uint32_t energy(const int16_t *values, uint64_t marks, const uint8_t *table)
 {
-    int32_t dc = scaled(values[0], table[0]);
+    int32_t dc = dequantised(values[0], table[0]);
     uint32_t sum = (uint32_t)(dc * dc);
     for (marks &= ~1ull; marks; marks &= marks - 1) {
         int k = __builtin_ctzll(marks);
-        int32_t v = scaled(values[k], table[k]);
+        int32_t v = dequantised(values[k], table[k]);
         sum += (uint32_t)(v * v);
     }
     return sum;
@@ -40,8 +40,8 @@ struct part {
     int32_t last; /* DC of the last of them, which is the only one of chroma */
 };
 
-static struct part part_of(const struct blocks *b, unsigned c, const uint8_t *table, uint32_t row,
-                           uint32_t column)
+static struct part sum_blocks(const struct blocks *b, unsigned c, const uint8_t *table, uint32_t row,
+                              uint32_t column)
 {
     const struct frame *f = &b->frame;
     uint32_t width = 8u * f->across[0] / f->across[c], height = 8u * f->down[0] / f->down[c];
@@ -51,7 +51,7 @@ static struct part part_of(const struct blocks *b, unsigned c, const uint8_t *ta
             size_t number = (size_t)y * b->of[c].stride + x;
             const int16_t *values = b->of[c].values + number * BLOCK_VALUES;
             int64_t pixels = (int64_t)within(x, width, f->width) * within(y, height, f->height);
-            p.last = scaled(values[0], table[0]);
+            p.last = dequantised(values[0], table[0]);
             p.sum += p.last * pixels;
             p.squares += energy(values, b->of[c].marks[number], table) * pixels;
         }
@@ -73,7 +73,7 @@ struct colour_sums colours_of_blocks(const struct blocks *b, const uint8_t *cons
         for (uint32_t column = 0; column < f->columns; column++) {
             struct part p[COLOURS] = {{0}};
             for (unsigned c = 0; c < f->components; c++) {
-                p[c] = part_of(b, c, tables[c], row, column);
+                p[c] = sum_blocks(b, c, tables[c], row, column);
                 sum[c] += p[c].sum;
                 squares[c] += p[c].squares;
             }
