@@ -166,7 +166,7 @@ EXAMPLE_CFLAGS ?= -O3 -ffp-contract=fast $(NATIVE)
 ## examples: build the programs in examples/
 examples: $(EXAMPLES)
 
-.PHONY: all examples objs test tests stress benches bench-peers reliability check check-long soak check-frameworks python wheel demo setup setup-test bench install uninstall format \
+.PHONY: all examples objs test tests stress benches bench-peers reliability check check-long soak check-frameworks python wheel wheels deb dist demo setup setup-test bench install uninstall format \
         clean list help missing FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -281,6 +281,8 @@ $(STATIC):
 
 so_link = $(CC) -shared -Wl,-soname,$(notdir $(basename $(basename $@))) -Wl,--version-script=$(filter %.map,$^) \
           -Wl,-z,defs $(ALL_LDFLAGS) -o $@ $(filter %.o,$^)
+# libaplingest finds libapldata beside it, wherever a tree is installed. Debian, whose loader knows the place, wants none of it.
+SIBLING ?= -Wl,-rpath,'$$ORIGIN'
 so_names = ln -sf $(notdir $@) $(basename $(basename $@)) && \
            ln -sf $(notdir $@) $(basename $(basename $(basename $@)))
 
@@ -292,7 +294,7 @@ $(OUT)/libapldata.so.$(VERSION): $(STORE_OBJ) store/apldata.map
 $(OUT)/libaplingest.so.$(VERSION): $(INGEST_OBJ) $(call objects,$(BOTTOM_SRC)) ingest/aplingest.map \
                                    | $(OUT)/libapldata.so.$(VERSION)
 	$(say) LD $@
-	$(Q)$(so_link) -L$(OUT) -lapldata $(INGEST_LIBS) $(call pkg_libs,libcrypto) $(call pkg_libs,libjpeg)
+	$(Q)$(so_link) $(SIBLING) -L$(OUT) -lapldata $(INGEST_LIBS) $(call pkg_libs,libcrypto) $(call pkg_libs,libjpeg)
 	$(Q)$(so_names)
 
 # The commands carry the libraries in them: they run from where they are built.
@@ -300,9 +302,10 @@ $(OUT)/aplingest: $(call objects,$(INGEST_CMD_SRC) $(COMMON_SRC)) $(OUT)/libapli
 $(OUT)/apldata:   $(call objects,tools/apldata.c $(CMD_SRC) $(COMMON_SRC)) \
                   $(AUDIT_OBJ) $(if $(BOOST),$(OBJ)/audit/page_lines.o) $(OUT)/libapldata.a
 $(OUT)/apldata: TOOLS_LIBS += $(if $(BOOST),-lstdc++)
+# With COMMAND_LIBS, shared libraries, they carry none; so they do in a wheel, where the extensions use the same.
 $(OUT)/aplingest $(OUT)/apldata:
 	$(say) LD $@
-	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(if $(filter %/aplingest,$@),$(INGEST_LIBS)) $(STORE_LIBS) $(TOOLS_LIBS)
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(if $(COMMAND_LIBS),$(filter %.o,$^) $(COMMAND_LIBS),$^) $(if $(filter %/aplingest,$@),$(INGEST_LIBS)) $(STORE_LIBS) $(TOOLS_LIBS)
 
 $(OUT)/examples/train: $(call objects,$(NET_SRC))
 $(EXAMPLES): $(OUT)/examples/%: $(OBJ)/examples/%.o $(OUT)/libapldata.a
@@ -403,6 +406,30 @@ python: | $(NEEDS)
 	$(Q)$(SETUP) $(PYTHON) setup.py -q build_ext --debug --build-lib $(BUILD)/python
 	@ln -sf $(CURDIR)/python/apldata/* $(PACKAGE)/
 
+# -------------------------------------------------------------------------------------------- packaging
+
+DIST := apldata-$(VERSION)
+
+## dist: the source as apldata-VERSION.tar.gz in build/, of the last commit; the same bytes whenever and wherever it is made
+dist:
+	@mkdir -p $(BUILD)
+	$(Q)git -c tar.umask=0022 archive --format=tar --prefix=$(DIST)/ HEAD >$(BUILD)/$(DIST).tar
+	$(Q)gzip -n -9 -f $(BUILD)/$(DIST).tar
+	@sha256sum $(BUILD)/$(DIST).tar.gz
+
+## wheels: wheels for x86-64 and arm64 and any Linux since 2014, of pinned sources by a cross compiler, in build/wheels/dist/; minutes
+wheels:
+	@[ -x $(BUILD)/venv-wheels/bin/cmake ] || { $(PYTHON) -m venv $(BUILD)/venv-wheels && \
+	    $(BUILD)/venv-wheels/bin/pip -q install -r tools/wheels/requirements.txt; }
+	+@PATH="$(abspath $(BUILD))/venv-wheels/bin:$$PATH" python tools/wheels/build.py $(BUILD)/wheels $(ARCH)
+
+## deb: Debian packages of the last commit, in build/deb/ (Debian 12 and later; apt-get build-dep . installs what it needs)
+deb: dist
+	@rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
+	$(Q)tar -xzf $(BUILD)/$(DIST).tar.gz -C $(BUILD)/deb
+	$(Q)cd $(BUILD)/deb/$(DIST) && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc -b
+	@ls -l $(BUILD)/deb/*.deb
+
 # -------------------------------------------------------------------------------------------- installing
 
 $(PCFILES): $(OUT)/%.pc: FORCE
@@ -411,12 +438,21 @@ $(PCFILES): $(OUT)/%.pc: FORCE
 	     -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(if $(filter %/apldata.pc,$@),$(STORE_LIBS),$(INGEST_LIBS) $(call pkg_libs,libcrypto))|' \
 	     $(wildcard */$*.pc.in) > $@
 
+# What CMake's find_package(apldata) reads. It finds headers from where it stands, so that the tree that is installed can be moved.
+CMAKEDIR   := $(LIBDIR)/cmake/apldata
+CMAKEFILES := $(OUT)/apldata-config.cmake $(OUT)/apldata-config-version.cmake
+
+$(CMAKEFILES): $(OUT)/%.cmake: store/%.cmake.in FORCE
+	@mkdir -p $(@D)
+	@sed -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(STORE_LIBS)|' -e 's|@INGEST_LIBS@|$(INGEST_LIBS) $(call pkg_libs,libcrypto)|' \
+	     -e 's|@INCLUDE@|$(shell realpath -m --relative-to=$(CMAKEDIR) $(INCLUDEDIR))|' $< > $@
+
 MANPAGES := $(wildcard docs/man/*.[1-9])
 man_dir   = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
 
 ## install: into PREFIX (/usr/local), below DESTDIR
-install: all $(PCFILES)
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/apl
+install: all $(PCFILES) $(CMAKEFILES)
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(CMAKEDIR) $(DESTDIR)$(INCLUDEDIR)/apl
 	install -m 755 $(PROGRAMS) $(DESTDIR)$(BINDIR)
 	install -m 644 include/apl.h include/apl_ingest.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 include/apl/*.h $(DESTDIR)$(INCLUDEDIR)/apl
@@ -425,6 +461,7 @@ install: all $(PCFILES)
 	    ln -sf lib$$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/lib$$l.so.$(SOMAJOR); \
 	    ln -sf lib$$l.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/lib$$l.so; done
 	install -m 644 $(PCFILES) $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 $(CMAKEFILES) $(DESTDIR)$(CMAKEDIR)
 	$(foreach m,$(MANPAGES),install -D -m 644 $(m) $(call man_dir,$(m))/$(notdir $(m)) &&) true
 
 ## uninstall: take away what install put there
@@ -432,6 +469,8 @@ uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/aplingest $(DESTDIR)$(BINDIR)/apldata
 	rm -f $(DESTDIR)$(INCLUDEDIR)/apl.h $(DESTDIR)$(INCLUDEDIR)/apl_ingest.h $(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(wildcard include/apl/*.h))
 	rmdir $(DESTDIR)$(INCLUDEDIR)/apl 2>/dev/null || true
+	rm -f $(foreach f,$(CMAKEFILES),$(DESTDIR)$(CMAKEDIR)/$(notdir $(f)))
+	rmdir $(DESTDIR)$(CMAKEDIR) 2>/dev/null || true
 	rm -f $(foreach l,apldata aplingest,$(DESTDIR)$(LIBDIR)/lib$(l).* $(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc)
 	rm -f $(foreach m,$(MANPAGES),$(call man_dir,$(m))/$(notdir $(m)))
 

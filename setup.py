@@ -1,14 +1,18 @@
 """Builds the C libraries with make, then the extensions, the commands and what of other libraries goes along.
 
-What extensions and commands need of other libraries is linked in from static archives, hidden. Of a library
-that has no archive fit for that, the shared one goes into the wheel; where even this cannot be, it must be
-installed.
+Extensions and commands share libapldata and libaplingest, which are in the package under names of their own.
+What these need of other libraries is linked in from static archives, hidden. Of a library that has no archive
+fit for that, the shared one goes into the wheel; where even this cannot be, it must be installed.
 
 Environment: CC, CFLAGS, LDFLAGS and MAKE as usual; WERROR=-Werror makes warnings errors; APL_BUILD is the
 folder to build in, if not build/setuptools; APL_OBJECTS is a folder of objects that make has built, of
-which those are taken that would not come out otherwise.
+which those are taken that would not come out otherwise. APL_LIBRARIES is a folder of archives to link with
+instead of the system's (tools/wheels makes it). With APL_SHARED=1 the system's shared libraries are linked,
+and the commands are left out: for distributions, which package both.
 """
 
+import importlib.util
+import json
 import os
 import re
 import shlex
@@ -17,11 +21,17 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from types import ModuleType
+from typing import ClassVar
 
 from setuptools import Extension, setup
-from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:  # as old as Debian 12's, where this builds but a .deb
+    from wheel.bdist_wheel import bdist_wheel
 
 ROOT = Path(__file__).resolve().parent
 BUILD = os.environ.get("APL_BUILD", "build/setuptools")
@@ -29,20 +39,35 @@ MAKE = os.environ.get("MAKE", "make")
 CC = shlex.split(os.environ.get("CC", "cc"))
 LDFLAGS = shlex.split(os.environ.get("LDFLAGS", ""))
 WERROR = shlex.split(os.environ.get("WERROR", ""))
+LIBRARIES = Path(os.environ["APL_LIBRARIES"]).resolve() if os.environ.get("APL_LIBRARIES") else None
+SHARED = bool(os.environ.get("APL_SHARED"))
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 STORE = ["lmdb", "zstd", "crypto", "jpeg"]
 INGEST = ["archive", "lzma", "bz2", "z", "isal", "jansson"]
-# Decoders of images, and of CSV: what make is told to build without, and the libraries, those behind the first being what it needs. libpng reads
-# PNG, as libspng is nowhere an archive.
-IMAGES = {"WEBP": ["webp"], "GIF": ["gif"], "CSV": ["csv"], "TIFF": ["tiff", "Lerc", "jbig", "deflate", "stdc++"]}
+# Decoders of images, and of CSV: what make is told to build without, and the libraries, those after the first
+# being what Debian's build of it needs. Where there is no libspng, libpng reads PNG.
+IMAGES = {
+    "SPNG": ["spng"],
+    "WEBP": ["webp"],
+    "GIF": ["gif"],
+    "CSV": ["csv"],
+    "TIFF": ["tiff", "Lerc", "jbig", "deflate", "stdc++"],
+}
 COMMANDS = ["jansson", "png", "z", "stdc++"]
+# The libraries, and the commands over them.
+NAMES = ("apldata", "aplingest")
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wpointer-arith", *WERROR]
 COMPILE = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-pthread", *WARNINGS]
 # Folders with what goes into the libraries and the commands.
 ROOMS = ["store", "reader", "ingest", "tools", "audit"]
-# Nothing of an archive is to be seen from outside. Those streams: python/link/stdio.c.
-HIDDEN = ["-Wl,--exclude-libs,ALL", *(f"-Wl,--wrap={stream}" for stream in ("stdin", "stdout", "stderr"))]
+LINK = [*CC, "-shared", "-fPIC", "-fvisibility=hidden", "-O2"]
+# Nothing of an extension is to be seen but what Python looks for. Those streams: python/link/stdio.c.
+STREAMS = [f"-Wl,--wrap={stream}" for stream in ("stdin", "stdout", "stderr")]
+HIDDEN = f"-Wl,--version-script={ROOT}/python/link/extension.map"
+SAFE = ["-Wl,--as-needed", "-Wl,-z,relro,-z,now"]
+# The first glibc that a tag names: manylinux2014.
+OLDEST = (2, 17)
 # What every Linux has; a wheel that needs nothing else may bear a manylinux tag.
 SYSTEM = re.compile(r"(lib(c|m|dl|rt|pthread)\.so\.\d+|ld-linux.*)")
 
@@ -91,8 +116,19 @@ def require_libraries() -> None:
         sys.exit("apldata: Python.h is missing. Install it, for instance: apt-get install -y python3-dev")
 
 
+def tool(name: str) -> ModuleType:
+    """A module of tools/wheels."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"tools/wheels/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 class Libraries:
-    """How the system's libraries are linked: as archives where these are fit, else shared."""
+    """How libraries are linked: as archives where these are fit, else shared."""
+
+    # What goes into the wheel: the archive or shared library by its name without `lib`.
+    bundled: ClassVar[dict[str, Path]] = {}
 
     def __init__(self, scratch: Path, package: Path):
         self.scratch, self.beside, self.notices = scratch, package / "lib", package / "licenses"
@@ -100,24 +136,33 @@ class Libraries:
 
     def file(self, name: str) -> Path | None:
         """What the compiler takes for `name`; None if it knows no such file."""
+        if LIBRARIES:
+            path = LIBRARIES / "lib" / name
+            return path if path.is_file() else None
         path = output(*CC, f"-print-file-name={name}")
         return Path(path).resolve() if "/" in path else None
 
     def fit(self, archive: Path) -> bool:
         """Can its code stand in a shared object? Some distributions compile some archives without -fPIC."""
+        if LIBRARIES:
+            return True
         source, out = ROOT / "python/link/stdio.c", self.scratch / "fit.so"
         whole = ["-Wl,--whole-archive", archive, "-Wl,--no-whole-archive"]
-        command = [*CC, "-shared", "-fPIC", "-fvisibility=hidden", "-o", out, source, *whole, *HIDDEN]
+        command = [*LINK, "-o", out, source, *whole, HIDDEN, *STREAMS]
         return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
     def flags(self, names: list[str], position_independent: bool) -> list[str]:
         """Linker flags for libraries, in the order in which they use each other."""
+        if SHARED:
+            return [f"-l{name}" for name in names if self.file(f"lib{name}.so")]
         flags = []
         for name in names:
             archive = self.file(f"lib{name}.a")
             if archive and (not position_independent or self.fit(archive)):
                 flags.append(str(archive))
-                self.add_notice(name, archive)
+                self.bundle(name, archive)
+            elif LIBRARIES and name == "stdc++":
+                flags.append("-lstdc++")  # which the cross compiler brings
             elif self.file(f"lib{name}.so"):
                 flags.append(f"-l{name}")
                 self.take_along(name)
@@ -135,7 +180,7 @@ class Libraries:
             say(f"lib{name}.a is missing or not fit: {target.name} goes into the wheel")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(shared, target)
-            self.add_notice(name, shared)
+            self.bundle(name, shared)
 
     def prune(self) -> None:
         """Takes away the shared libraries that turned out not to be needed."""
@@ -144,12 +189,22 @@ class Libraries:
             if not any(shared.name in needed(f) for f in users):
                 shared.unlink()
 
-    def add_notice(self, name: str, file: Path) -> None:
-        """Copies what Debian's package of a library says of its licence, where there is such a package."""
-        notice = Path("/usr/share/doc", output("dpkg", "-S", file).split(":")[0] or "-", "copyright")
+    def bundle(self, name: str, file: Path) -> None:
+        """Notes what goes into the wheel, and copies its licence, from the folder or Debian's package."""
+        self.bundled[name] = file
+        debian = Path("/usr/share/doc", output("dpkg", "-S", file).split(":")[0] or "-", "copyright")
+        notice = LIBRARIES / f"licenses/{name}.txt" if LIBRARIES else debian
         if notice.is_file():
             self.notices.mkdir(parents=True, exist_ok=True)
             shutil.copy(notice, self.notices / f"{name}.txt")
+
+    def bundle_headers(self) -> None:
+        """What is compiled in without a library of its own."""
+        if LIBRARIES:
+            for name in json.loads((LIBRARIES / "bundled.json").read_text())["headers"]:
+                self.bundle(name, LIBRARIES)
+        elif not SHARED:
+            self.bundle("xxhash", Path("/usr/include/xxhash.h"))
 
 
 def is_elf(path: Path) -> bool:
@@ -182,22 +237,34 @@ class BuildExt(build_ext):
         self.native = Path(self.build_temp).resolve() / "native"
         self.folder = Path(self.get_ext_fullpath("apldata._core")).resolve().parent
         self.system = Libraries(self.native / "scratch", self.folder)
-        self.system.add_notice("xxhash", Path("/usr/include/xxhash.h"))
+        self.system.bundle_headers()
         self.make()
-        self.copy_commands()
+        if not SHARED:
+            self.copy_commands()
         super().run()
         self.system.prune()
 
     def make(self) -> None:
         self.decoders, without = self.images()
-        flags = {
-            "STORE_LIBS": [*self.link(STORE), "-lm"],
-            "INGEST_LIBS": self.link([*self.decoders, *INGEST, *STORE]),
-            "TOOLS_LIBS": self.link(COMMANDS),
-            "LDFLAGS": [*LDFLAGS, "-static-libgcc", "-Wl,--gc-sections", "-Wl,-rpath,$$ORIGIN/../lib"],
-        }
         say("building the C libraries and the commands")
         self.take_objects()
+        options = [f"{k}={v}" for k, v in without.items()]
+        self.run_make(*options, *(str(self.native / f"lib{name}.a") for name in NAMES))
+        if SHARED:
+            return
+        self.shared = [self.share("apldata", "store", STORE)]
+        self.shared.append(self.share("aplingest", "ingest", [*self.decoders, *INGEST, *STORE], *self.shared))
+        flags = {
+            "STORE_LIBS": [],
+            "INGEST_LIBS": [],
+            "TOOLS_LIBS": [*self.system.flags(COMMANDS, position_independent=False), "-lm"],
+            "COMMAND_LIBS": [str(library) for library in reversed(self.shared)],
+            "LDFLAGS": [*LDFLAGS, "-static-libgcc", "-s", "-Wl,--gc-sections", "-Wl,-rpath,$$ORIGIN/../lib"],
+        }
+        options += [f"{k}={quoted(v)}" for k, v in flags.items()]
+        self.run_make(*options, *(str(self.native / name) for name in NAMES))
+
+    def run_make(self, *arguments: str) -> None:
         run(
             MAKE,
             "--no-print-directory",
@@ -206,10 +273,31 @@ class BuildExt(build_ext):
             f"CC={shlex.join(CC)}",
             f"WERROR={shlex.join(WERROR)}",
             "FLAVOUR=release",
-            *(f"{k}={quoted(v)}" for k, v in flags.items()),
-            *(f"{k}={v}" for k, v in without.items()),
-            *(f"{self.native}/{t}" for t in ("libapldata.a", "libaplingest.a", "apldata", "aplingest")),
+            *arguments,
         )
+
+    def share(self, name: str, room: str, libraries: list[str], *others: Path) -> Path:
+        """lib`name` in the package. Its soname has the version: none that is installed is taken for it."""
+        target = self.folder / f"lib/lib{name}-{version()}.so"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        run(
+            *LINK,
+            *LDFLAGS,
+            *SAFE,
+            *STREAMS,
+            *(
+                f"-Wl,{flag}"
+                for flag in ("-z,defs", "--gc-sections", "-rpath,$ORIGIN", f"-soname,{target.name}")
+            ),
+            f"-Wl,--version-script={room}/{name}.map",
+            *("-o", str(target), "python/link/stdio.c"),
+            *("-Wl,--whole-archive", str(self.native / f"lib{name}.a"), "-Wl,--no-whole-archive"),
+            *map(str, others),
+            *self.system.flags(libraries, position_independent=True),
+            *("-lm", "-pthread", "-static-libgcc"),
+            *([] if self.debug else ["-s"]),
+        )
+        return target
 
     def take_objects(self) -> None:
         """Make compares their flags with its own, and their times with those of the sources."""
@@ -220,28 +308,33 @@ class BuildExt(build_ext):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(file, target)
                 if file.suffix == ".d":  # what an object depends on stands behind its name
-                    target.write_text(re.sub(r"^\S+:", f"{target.with_suffix('.o')}:", file.read_text(), count=1))
+                    needs = re.sub(r"^\S+:", f"{target.with_suffix('.o')}:", file.read_text(), count=1)
+                    target.write_text(needs)
 
     def images(self) -> tuple[list[str], dict[str, str]]:
-        """The libraries that decode images, of which there are archives; and of the others, what make builds without."""
-        found, without = [], {"SPNG": ""}
+        """The libraries that decode images, of which there are archives; and what make builds without."""
+        found, without = [], {}
         for variable, names in IMAGES.items():
-            if all((path := self.system.file(f"lib{n}.a")) and self.system.fit(path) for n in names):
+            if self.decodes(names):
                 found += names
-            else:
-                without[variable] = ""
+                continue
+            without[variable] = ""
+            if variable != "SPNG":
                 say(f"lib{names[0]} is not there as an archive: such files will not be read")
-        return ["png", *found], without
+        return [*([] if "spng" in found else ["png"]), *found], without
 
-    def link(self, names: list[str]) -> list[str]:
-        return self.system.flags(names, position_independent=False)
+    def decodes(self, names: list[str]) -> bool:
+        """Is it there, with what it needs? Shared ones, and those of APL_LIBRARIES, bring that."""
+        if SHARED:
+            return self.system.file(f"lib{names[0]}.so") is not None
+        wanted = names[:1] if LIBRARIES else names
+        return all((path := self.system.file(f"lib{n}.a")) and self.system.fit(path) for n in wanted)
 
     def copy_commands(self) -> None:
         target = self.folder / "bin"
         target.mkdir(parents=True, exist_ok=True)
-        for command in ("apldata", "aplingest"):
+        for command in NAMES:
             shutil.copy(self.native / command, target / command)
-            run("strip", str(target / command))
 
     def build_extensions(self) -> None:
         """Links plainly: Python's own flags may name folders of the machine on which it was built."""
@@ -249,18 +342,23 @@ class BuildExt(build_ext):
         super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
-        libraries = STORE if ext.name.endswith("_core") else [*self.decoders, *INGEST, *STORE]
-        archives = ["libapldata.a"] if ext.name.endswith("_core") else ["libaplingest.a", "libapldata.a"]
-        ext.depends += [str(self.native / a) for a in archives]
+        """Over the shared libraries of the package; for a distribution, over the system's."""
+        core = ext.name.endswith("_core")
+        if SHARED:
+            archives = [self.native / f"lib{name}.a" for name in (NAMES[:1] if core else reversed(NAMES))]
+            names = STORE if core else [*self.decoders, *INGEST, *STORE]
+            used = self.system.flags(names, position_independent=True)
+        else:
+            archives, used = self.shared[:1] if core else self.shared[::-1], []
+        ext.depends += [str(a) for a in archives]
         ext.extra_link_args += [
-            *(str(self.native / a) for a in archives),
-            *self.system.flags(libraries, position_independent=True),
+            *(str(a) for a in archives),
+            *used,
             "-lm",
             "-pthread",
-            *HIDDEN,
-            "-Wl,--as-needed",
-            "-Wl,-z,relro,-z,now",
-            "-Wl,-rpath,$ORIGIN/lib",
+            HIDDEN,
+            *SAFE,
+            *([] if SHARED else ["-Wl,-rpath,$ORIGIN/lib"]),
             *([] if self.debug else ["-Wl,-s"]),
         ]
         super().build_extension(ext)
@@ -272,7 +370,15 @@ def quoted(flags: list[str]) -> str:
 
 
 class BdistWheel(bdist_wheel):
-    """The oldest manylinux tag that is true; none if a library is needed that not every Linux has."""
+    """The oldest manylinux tag that is true, if only what every Linux has is needed; a bill of materials."""
+
+    def write_wheelfile(self, wheelfile_base: str, *args: object, **kwargs: object) -> None:
+        super().write_wheelfile(wheelfile_base, *args, **kwargs)
+        folder = Path(wheelfile_base, "sboms")
+        folder.mkdir(exist_ok=True)
+        table = json.loads((LIBRARIES / "bundled.json").read_text()) if LIBRARIES else None
+        text = tool("sbom").cyclonedx(version(), Libraries.bundled, table)
+        (folder / "apldata.cdx.json").write_text(text)
 
     def get_tag(self) -> tuple[str, str, str]:
         python, abi, platform = super().get_tag()
@@ -282,7 +388,7 @@ class BdistWheel(bdist_wheel):
         versions = [v for f in files for v in glibc(f)]
         if foreign or not versions or not platform.startswith("linux_"):
             return python, abi, platform
-        major, minor = max(versions)
+        major, minor = max(OLDEST, *versions)
         return python, abi, platform.replace("linux_", f"manylinux_{major}_{minor}_", 1)
 
 
@@ -293,7 +399,7 @@ def files(folder: str, pattern: str) -> list[str]:
 def extension(name: str) -> Extension:
     return Extension(
         f"apldata.{name}",
-        sources=[*files(f"python/{name[1:]}", "*.c"), "python/link/stdio.c"],
+        sources=files(f"python/{name[1:]}", "*.c"),
         depends=[*files(f"python/{name[1:]}", "*.h"), *files("include", "**/*.h")],
         include_dirs=["include"],
         define_macros=[] if FREE_THREADED else [("Py_LIMITED_API", "0x030b0000")],

@@ -54,6 +54,36 @@ int main()
 END
 }
 
+# A project of CMake's that knows nothing but where APL is installed, once with the shared libraries and once with the static.
+write_project()
+{
+    mkdir -p "$scratch/project"
+    cp "$scratch/use.c" "$scratch/project"
+    cat >"$scratch/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.13)
+project(use C)
+find_package(apldata 0.1 REQUIRED)
+foreach(kind "" _static)
+    add_executable(use${kind} use.c)
+    target_link_libraries(use${kind} PRIVATE apldata::apldata${kind} apldata::aplingest${kind})
+endforeach()
+END
+}
+
+cmake_programs()
+{
+    write_project
+    cmake -S "$scratch/project" -B "$scratch/project/out" -DCMAKE_PREFIX_PATH="$root$prefix" -DCMAKE_C_COMPILER="${CC##* }" &&
+        cmake --build "$scratch/project/out" && "$scratch/project/out/use" && "$scratch/project/out/use_static"
+}
+
+cmake_refuses() # a version that this one is not
+{
+    echo 'find_package(apldata 99 REQUIRED)' >"$scratch/project/CMakeLists.txt"
+    ! cmake -S "$scratch/project" -B "$scratch/project/99" -DCMAKE_PREFIX_PATH="$root$prefix" >"$scratch/said" 2>&1 &&
+        grep -q 'version: 0' "$scratch/said"
+}
+
 # pkg-config as it will answer once the tree is in its final place, for command lines as users type them.
 write_pkg_config()
 {
@@ -86,7 +116,7 @@ readme_runs() # EXAMPLE: it finds the library; all that it complains of is that 
 check "install: make install" make_it install
 for file in bin/aplingest bin/apldata $(ls include/*.h include/*/*.h) lib/libapldata.a lib/libapldata.so \
     lib/libapldata.so.0 lib/libaplingest.a lib/libaplingest.so lib/libaplingest.so.0 lib/pkgconfig/apldata.pc \
-    lib/pkgconfig/aplingest.pc $(ls docs/man 2>/dev/null | sed 's|\(.*\)\(.\)$|share/man/man\2/\1\2|'); do
+    lib/pkgconfig/aplingest.pc lib/cmake/apldata/apldata-config.cmake lib/cmake/apldata/apldata-config-version.cmake $(ls docs/man 2>/dev/null | sed 's|\(.*\)\(.\)$|share/man/man\2/\1\2|'); do
     check "install: $file is there" test -s "$root$prefix/$file"
 done
 for command in aplingest apldata; do
@@ -101,6 +131,12 @@ if have "$CXX"; then
     check "install: a C++ program, static" static_program "$CXX" "$scratch/use.cpp" "$scratch/use-cpps"
 else
     skip "install: C++ programs" "no C++ compiler"
+fi
+if cmake --version >/dev/null 2>&1; then
+    check "install: find_package(apldata) of CMake, shared and static" cmake_programs
+    check "install: CMake is refused another version" cmake_refuses
+else
+    skip "install: find_package(apldata)" "no cmake"
 fi
 check "install: the README's lines compile the examples" readme_compiles
 for example in read minimal train; do

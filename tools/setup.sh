@@ -44,6 +44,7 @@ must     test   command:xz                xz-utils                 xz           
 must     test   command:bzip2             bzip2                    bzip2                      bzip2
 maybe    test   library:criterion         libcriterion-dev         -                          criterion
 maybe    test   command:mdb_stat          lmdb-utils               lmdb                       lmdb
+maybe    test   command:cmake             cmake                    cmake                      cmake
 maybe    test   command:jq                jq                       jq                         jq
 maybe    test   command:mandoc            mandoc                   mandoc                     mandoc
 maybe    test   command:python3           python3                  python3                    python
@@ -72,7 +73,7 @@ present()
     case $1 in
     command:*) command -v "${name%%|*}" >/dev/null || command -v "${name#*|}" >/dev/null ;;
     library:*) "$PKG_CONFIG" --exists "$name" 2>/dev/null ;;
-    header:*) echo "#include <$name>" | ${CC:-cc} -E - >/dev/null 2>&1 ;;
+    header:*) echo "#include <$name>" | ${CC:-cc} -x c -E - >/dev/null 2>&1 ;;
     c++:*) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$name" | ${CXX:-c++} -x c++ -E - >/dev/null 2>&1 ;;
     python:*) python_has "$name" ;;
     venv:*) "$name" -c 'import ensurepip, venv' 2>/dev/null ;;

@@ -5,6 +5,7 @@ $APL_WHEEL names the file. With $APL_CLEAN_COPY, a clean copy of the tree is ins
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -71,7 +72,19 @@ def test_tag_is_true(wheel: Path, inside: Path) -> None:
     needed = {n for f in files for n in re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", f))}
     assert not [n for n in needed if not SYSTEM.fullmatch(n) and n not in {f.name for f in files}]
     versions = [v for f in files for v in re.findall(r"GLIBC_(\d+)\.(\d+)", output("readelf", "-V", f))]
-    assert max((int(a), int(b)) for a, b in versions) == (int(tag[1]), int(tag[2]))
+    assert max((2, 17), *((int(a), int(b)) for a, b in versions)) == (int(tag[1]), int(tag[2]))
+
+
+def test_bill_of_materials(wheel: Path, inside: Path) -> None:
+    """PEP 770: what of other projects is in the wheel, and what its licence says."""
+    (file,) = inside.glob("apldata-*.dist-info/sboms/*.cdx.json")
+    bom = json.loads(file.read_text())
+    assert bom["bomFormat"] == "CycloneDX" and bom["metadata"]["component"]["version"] in wheel.name
+    parts = {c["name"].removeprefix("lib").removesuffix("-turbo"): c for c in bom["components"]}
+    assert {"lmdb", "zstd", "archive", "jpeg", "xxhash"} <= set(parts)
+    if "purl" in parts["zstd"]:  # it is known where libraries came from
+        assert all(c["version"] and c["purl"] for c in bom["components"] if "ziglang" not in c["name"])
+        assert len(list((inside / "apldata/licenses").iterdir())) == len(parts)
 
 
 def test_extensions_export_nothing_but_their_init(inside: Path) -> None:
@@ -81,6 +94,16 @@ def test_extensions_export_nothing_but_their_init(inside: Path) -> None:
         symbols = [line.split()[-1] for line in output("nm", "-D", "--defined-only", extension).splitlines()]
         assert symbols == [f"PyInit_{name}"]
         assert "/usr" not in output("readelf", "-d", extension)
+
+
+def test_libraries_export_nothing_but_apl(inside: Path) -> None:
+    """The two that commands and extensions share, under names that no installed library has."""
+    for name, room in (("apldata", "store"), ("aplingest", "ingest")):
+        (library,) = (inside / "apldata/lib").glob(f"lib{name}-*.so")
+        symbols = output("nm", "-D", "--defined-only", library).split()[2::3]
+        public = re.findall(r"^ +(apl_\w+);", (ROOT / room / f"{name}.map").read_text(), re.MULTILINE)
+        assert {s.partition("@")[0] for s in symbols} - {"APL_0.1"} == set(public)
+        assert f"[{library.name}]" in output("readelf", "-d", library)
 
 
 def run_module(*arguments: str, **options: object) -> subprocess.CompletedProcess:
