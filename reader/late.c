@@ -81,6 +81,26 @@ static struct late_value late_value_of(const apl_reader *r, const struct job *jo
     return v;
 }
 
+/* False: there is no room for more. */
+static bool value_ahead(const apl_reader *r, const struct job *job, unsigned field, size_t row)
+{
+    uint32_t member, copy, index = delivery_block(r, job->deliveries[row], &member, &copy);
+    const apl_store *store = mix_source_of(r, index)->store;
+    if (!late_is(r, index, field) || !store_is_elsewhere(store) ||
+        cache_block(&r->cache, job->epoch, index)->stage != BLOCK_IN)
+        return true;
+    struct late_value v = late_value_of(r, job, field, row);
+    return store_ahead_value(store, r->subset.block[index].number, v.list, v.record);
+}
+
+void late_ahead(const apl_reader *r, const struct job *job)
+{
+    for (unsigned f = 0; f < r->schema->count; f++)
+        for (size_t row = 0; r->options.wanted[f] && late_is_any(r, f) && row < job->rows; row++)
+            if (!value_ahead(r, job, f, row))
+                return;
+}
+
 /* Reads a value as it is stored. */
 static apl_status read_late(struct worker *w, unsigned field, const struct late_value *v, uint8_t *out,
                             apl_error *err)

@@ -108,6 +108,22 @@ static apl_status load_field(struct worker *w, uint32_t index, const struct cach
     return status == APL_OK ? APL_OK : mix_name_block(r, index, status, err);
 }
 
+/* False: there is no room for more. */
+static bool block_ahead(const apl_reader *r, uint32_t index)
+{
+    const apl_store *store = mix_source_of(r, index)->store;
+    return !store_is_elsewhere(store) || store_ahead(store, r->subset.block[index].number);
+}
+
+void load_ahead(const apl_reader *r, uint32_t index, const uint32_t *next, unsigned count)
+{
+    if (count == 0 || r->options.ids_only)
+        return;
+    (void)block_ahead(r, index);
+    for (unsigned i = 0; i < count && block_ahead(r, next[i]); i++)
+        ;
+}
+
 static apl_status load_whole(struct worker *w, uint32_t index, const struct cached_block *b,
                              struct raw_column *ragged, apl_error *err)
 {

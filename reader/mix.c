@@ -33,6 +33,7 @@ static apl_status add_source(apl_reader *r, apl_store *store, const char *split,
 {
     struct mix_source *s = &r->sources.source[r->sources.count++];
     s->store = store_retain(store);
+    r->elsewhere = r->elsewhere || store_is_elsewhere(store);
     s->split = strdup(split ? split : store->splits[0].name);
     return s->split ? APL_OK : fail_nomem(err);
 }

@@ -178,6 +178,7 @@ struct apl_reader {
     int pid;
     struct reader_options options;
     struct mix_sources sources;
+    bool elsewhere; /* one of them is at a URL */
     struct subset subset;
     struct identity identity;
 

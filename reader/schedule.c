@@ -4,6 +4,7 @@
 #include "collate.h"
 #include "delivery.h"
 #include "inside.h"
+#include "late.h"
 #include "load.h"
 #include "runs.h"
 
@@ -24,8 +25,11 @@ static bool act_load(struct worker *w)
     struct load_item item;
     if (!w->loads || !cache_take(r, &item))
         return false;
+    uint32_t next[LOADS_AHEAD];
+    unsigned ahead = r->elsewhere ? cache_next(r, next, LOADS_AHEAD) : 0;
     activity_enter(r);
     pthread_mutex_unlock(&r->lock);
+    load_ahead(r, item.index, next, ahead);
     apl_error error;
     struct loaded_block loaded;
     w->bytes_read = 0;
@@ -137,12 +141,28 @@ static apl_status collate_job(struct worker *w, struct job *job, bool stale)
     return status;
 }
 
+/* The values that this batch and the next need from elsewhere. With the lock held: the next one's blocks may go as soon as it is
+ * given up. */
+static void values_ahead(const apl_reader *r, const struct job *job)
+{
+    late_ahead(r, job);
+    for (uint64_t i = 0; i < queue_length(&job->outlet->queue); i++) {
+        const struct job *other = queue_at(&job->outlet->queue, i);
+        if (other->stage == JOB_PLANNED && other->checked == other->rows && other->status == APL_OK) {
+            late_ahead(r, other);
+            return;
+        }
+    }
+}
+
 /* Collates a batch, without the lock. */
 static void collate(struct worker *w, struct job *job)
 {
     apl_reader *r = w->reader;
     bool stale = job_is_stale(job);
     queue_begin(job);
+    if (r->elsewhere)
+        values_ahead(r, job);
     w->at = job;
     activity_enter(r);
     pthread_mutex_unlock(&r->lock);

@@ -30,6 +30,7 @@ struct set {
     unsigned count, room;
     uint64_t clock;
     uint32_t *slot_of; /* of each shard: its slot and one; 0: it is not open */
+    bool *asked;       /* of each shard: somebody is to open it */
 };
 
 /* One lock for all sets, so that a child after fork() finds it free; nothing is read from a disk while it is held. */
@@ -57,7 +58,8 @@ static apl_status publish_shards(struct set *set, apl_error *err)
 {
     set->shards = calloc(set->list.count, sizeof *set->shards);
     set->slot_of = calloc(set->list.count, sizeof *set->slot_of);
-    if (!set->shards || !set->slot_of)
+    set->asked = calloc(set->list.count, sizeof *set->asked);
+    if (!set->shards || !set->slot_of || !set->asked)
         return fail_nomem(err);
     for (uint32_t i = 0; i < set->list.count; i++) {
         const struct shard *s = &set->list.shards[i];
@@ -129,6 +131,7 @@ void set_close(struct set *set)
     set_list_free(&set->list);
     free(set->slots);
     free(set->slot_of);
+    free(set->asked);
     free(set->shards);
     free(set->file);
     if (set->directory >= 0)
@@ -277,6 +280,19 @@ apl_status set_take(const apl_store *store, uint32_t shard, apl_store **taken, a
         *taken = opened;
     store_let_go(evicted);
     return APL_OK;
+}
+
+apl_store *set_find_open(const apl_store *store, uint64_t number, uint64_t *own, bool *asked)
+{
+    struct set *set = store->set;
+    const struct run *r = set_list_run(&set->list, number);
+    *own = r->own_block + (number - r->first_block);
+    lock_sets();
+    apl_store *found = find_open(set, r->shard);
+    *asked = set->asked[r->shard];
+    set->asked[r->shard] = !found;
+    unlock_sets();
+    return found;
 }
 
 apl_status set_take_block(const apl_store *store, uint64_t number, apl_store **taken, uint64_t *own,

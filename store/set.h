@@ -38,6 +38,10 @@ const struct set_list *set_list_of(const struct set *set);
  * records it has been robbed: see set_shard_error(). */
 apl_status set_take(const apl_store *store, uint32_t shard, apl_store **taken, apl_error *err);
 
+/* The shard that has block `number`, if it is open, and the block's number there; the caller has a reference. Else NULL, and *asked
+ * says whether this has been asked before, of a shard that is not open yet. */
+apl_store *set_find_open(const apl_store *store, uint64_t number, uint64_t *own, bool *asked);
+
 /* The shard that has block `number` of the set, and its number there; the caller has a reference. The error names the
  * records of the shard that are in the block's split. */
 apl_status set_take_block(const apl_store *store, uint64_t number, apl_store **taken, uint64_t *own,

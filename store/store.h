@@ -28,6 +28,8 @@ struct apl_store {
     struct url url;       /* of a store elsewhere: of its directory; else empty */
     struct remote_options remote;
     struct lmdb_reader lmdb;
+    atomic_uint_fast64_t last;  /* of a store elsewhere, the block that was taken last; */
+    atomic_uint in_a_row;       /* and how many one after another */
     const struct entry *blocks; /* of block 0, 1, ... */
     struct set *set;            /* NULL: a store. Of a set, the two above are empty: see set.h */
     struct manifest manifest;
@@ -66,6 +68,20 @@ apl_status store_block_head(const apl_store *store, uint64_t number, struct bloc
 /* Reads the coded bytes of one column into the view of such a block; they are good until the coder takes others. */
 apl_status store_block_column(const apl_store *store, uint64_t number, struct block_coder *bc,
                               struct block_view *view, unsigned field, apl_error *err);
+
+/* Is the store, or the set, at a URL? */
+static inline bool store_is_elsewhere(const apl_store *store)
+{
+    return store->url.base != NULL;
+}
+
+/* Of such a store: says that the block, or what is read of it first where values are kept, will be taken soon. False: not now, there
+ * are too many. The shard of a set is opened first, in the background. */
+bool store_ahead(const apl_store *store, uint64_t number);
+
+/* The same of a value of such a list. */
+bool store_ahead_value(const apl_store *store, uint64_t number, const struct raw_column *list,
+                       uint32_t record);
 
 /* Reads the index of a kept column of such a block, and appends one of its values to `out`, restored if it is indexed. Both are
  * checked. */

@@ -62,12 +62,34 @@ static apl_status take_here(const struct place *at, struct block_coder *bc, stru
     return check_is_due(at->store, at->number, view, err);
 }
 
+/* Whole blocks that are taken one after another go on like that: the next ones are fetched meanwhile. */
+#define NEAR   8u
+#define IN_ROW 4u
+#define AHEAD  16u
+static void look_ahead(const struct place *at)
+{
+    apl_store *s = (apl_store *)at->store;
+    uint64_t count = s->lmdb.count - 1,
+             before = atomic_exchange_explicit(&s->last, at->number, memory_order_relaxed);
+    if (at->number + NEAR < before || at->number > before + NEAR) {
+        atomic_store_explicit(&s->in_a_row, 0, memory_order_relaxed);
+        return;
+    }
+    if (atomic_fetch_add_explicit(&s->in_a_row, 1, memory_order_relaxed) < IN_ROW)
+        return;
+    for (uint64_t n = at->number + 1; n <= at->number + AHEAD && n < count; n++)
+        if (s->blocks[n].key.kind != KEY_BLOCK ||
+            !lmdb_reader_ahead(&s->lmdb, &s->blocks[n], 0, s->blocks[n].size))
+            return;
+}
+
 /* Of a block from elsewhere the checksums are compared before anybody decodes it. If they are wrong twice, it is they who decode it that
  * find out, and say what is wrong with which records. */
 static apl_status take_elsewhere(const struct place *at, struct block_coder *bc, struct block_view *view,
                                  apl_error *err)
 {
     const struct schema *schema = &at->store->manifest.schema;
+    look_ahead(at);
     apl_status status = take_here(at, bc, view, err);
     if (status == APL_OK)
         status = block_check_coded(bc, schema, view, err);

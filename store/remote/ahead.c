@@ -32,6 +32,11 @@ static pthread_cond_t work = PTHREAD_COND_INITIALIZER, come = PTHREAD_COND_INITI
 static pthread_once_t ahead_once = PTHREAD_ONCE_INIT;
 static struct range *all;
 static struct range *first, *last; /* those that wait */
+static struct call {
+    struct call *later;
+    void (*run)(void *what);
+    void *what;
+} * calls;
 static size_t held, most_held;
 static unsigned threads, at_rest;
 static unsigned life; /* counts forks: a thread of the parent brings nothing to the child */
@@ -51,6 +56,7 @@ static void in_child(void)
     pthread_cond_init(&work, NULL);
     pthread_cond_init(&come, NULL);
     first = last = NULL;
+    calls = NULL;
     threads = at_rest = 0;
     life++;
     pthread_mutex_unlock(&ahead_lock);
@@ -149,28 +155,46 @@ static void fetch_range(struct range *r)
         drop(r);
 }
 
+static void serve_call(void)
+{
+    struct call *c = calls;
+    calls = c->later;
+    pthread_mutex_unlock(&ahead_lock);
+    c->run(c->what);
+    free(c);
+    pthread_mutex_lock(&ahead_lock);
+}
+
+static void serve_range(void)
+{
+    struct range *r = first;
+    struct ahead *a = r->of;
+    unqueue(r);
+    if (!a->retain(a->owner)) { /* its last holder is about to forget it */
+        r->stage = FAILED;
+        drop(r);
+        return;
+    }
+    fetch_range(r);
+    pthread_mutex_unlock(&ahead_lock);
+    a->release(a->owner); /* may be the last, and forget */
+    pthread_mutex_lock(&ahead_lock);
+}
+
 static void *serve(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&ahead_lock);
     for (;;) {
-        while (!first) {
+        while (!first && !calls) {
             at_rest++;
             pthread_cond_wait(&work, &ahead_lock);
             at_rest--;
         }
-        struct range *r = first;
-        struct ahead *a = r->of;
-        unqueue(r);
-        if (!a->retain(a->owner)) {
-            r->stage = FAILED;
-            drop(r);
-            continue;
-        }
-        fetch_range(r);
-        pthread_mutex_unlock(&ahead_lock);
-        a->release(a->owner); /* may be the last, and forget */
-        pthread_mutex_lock(&ahead_lock);
+        if (calls)
+            serve_call();
+        else
+            serve_range();
     }
     return NULL;
 }
@@ -202,12 +226,16 @@ static bool make_space(size_t n)
 /* A neighbour that is not on its way yet takes it along. */
 static bool join(struct ahead *a, uint64_t offset, size_t n)
 {
-    struct range *r = last;
-    if (!r || r->of != a || r->offset + r->n != offset || r->n + n > AHEAD_JOIN)
-        return false;
-    r->n += n;
-    r->unread += n;
-    return true;
+    for (struct range *r = first; r; r = r->later) {
+        uint64_t gap = offset - (r->offset + r->n);
+        if (r->of != a || offset < r->offset + r->n || gap > AHEAD_GAP || r->n + gap + n > AHEAD_JOIN)
+            continue;
+        r->n += gap + n;
+        r->unread += n;
+        held += (size_t)gap + n;
+        return true;
+    }
+    return false;
 }
 
 static bool enqueue(struct ahead *a, uint64_t offset, size_t n)
@@ -219,11 +247,27 @@ static bool enqueue(struct ahead *a, uint64_t offset, size_t n)
     if (all)
         all->before = r;
     all = r;
+    held += n;
     if (last)
         last->later = r;
     else
         first = r;
     last = r;
+    return true;
+}
+
+bool ahead_call(void (*run)(void *what), void *what)
+{
+    struct call *c = malloc(sizeof *c);
+    if (!c)
+        return false;
+    pthread_once(&ahead_once, set_up);
+    pthread_mutex_lock(&ahead_lock);
+    *c = (struct call){calls, run, what};
+    calls = c;
+    start_thread();
+    pthread_cond_signal(&work);
+    pthread_mutex_unlock(&ahead_lock);
     return true;
 }
 
@@ -234,7 +278,6 @@ bool ahead_add(struct ahead *a, uint64_t offset, size_t n)
     bool known = range_with(a, offset, n), ok = known;
     if (!known && make_space(n)) {
         ok = join(a, offset, n) || enqueue(a, offset, n);
-        held += ok ? n : 0;
         start_thread();
         pthread_cond_signal(&work);
     }

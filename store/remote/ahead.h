@@ -10,7 +10,8 @@
 
 #define AHEAD_THREADS 32u
 #define AHEAD_BYTES   ((size_t)128 << 20)
-#define AHEAD_JOIN    ((size_t)4 << 20) /* neighbours become one request up to here */
+#define AHEAD_JOIN    ((size_t)2 << 20) /* neighbours become one request up to here */
+#define AHEAD_GAP     4096u             /* bytes between them that nobody wants */
 
 /* The ranges of one file. */
 struct ahead {
@@ -22,6 +23,9 @@ struct ahead {
 };
 
 bool ahead_add(struct ahead *a, uint64_t offset, size_t n);
+
+/* Has a thread of the room's call run(what), which may wait for the network. False: out of memory, and it is not called. */
+bool ahead_call(void (*run)(void *what), void *what);
 
 /* Copies the range, if it was asked for ahead, waiting for it if it is on its way. *found: it was, and the status is that of the
  * fetching. */

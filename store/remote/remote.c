@@ -134,6 +134,11 @@ bool remote_ahead(struct remote *remote, uint64_t offset, size_t n)
     return n == 0 || is_in_beginning(remote, offset, n) || ahead_add(&remote->ahead, offset, n);
 }
 
+bool remote_call(void (*run)(void *what), void *what)
+{
+    return ahead_call(run, what);
+}
+
 void remote_forget(struct remote *remote, uint64_t offset, size_t n)
 {
     ahead_forget(&remote->ahead, offset, n);

@@ -39,6 +39,9 @@ apl_status remote_read(struct remote *remote, uint64_t offset, uint8_t *to, size
  * asked for too. False: there is no room for more at the moment. */
 bool remote_ahead(struct remote *remote, uint64_t offset, size_t n);
 
+/* Has a thread that waits for the network call run(what). False: out of memory. */
+bool remote_call(void (*run)(void *what), void *what);
+
 /* What is held of the range is wrong. */
 void remote_forget(struct remote *remote, uint64_t offset, size_t n);
 
