@@ -170,7 +170,7 @@ Test(failing_collate, crops_of_indexed_images_that_are_read)
 /* Threads that make rows of one batch together; a sample of the calls, which the two above have swept. */
 Test(failing_collate, crops_that_threads_make_together)
 {
-    setenv("APL_SPARSE", "1", 1);
+    setenv("APL_SPARSE", "13", 1);
     sweep_crops(APL_IO_READ, 2);
 }
 
