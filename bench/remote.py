@@ -101,7 +101,9 @@ def fetch(url: str, size: int, parts: int = 8) -> float:
 
 
 def bench(path: str, options: list[str]) -> dict:
-    done = subprocess.run([COMMAND, "bench", "--json", *options, path], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [COMMAND, "bench", "--json", *options, path], capture_output=True, text=True, check=True
+    )
     return json.loads(done.stdout)
 
 

@@ -19,17 +19,24 @@ static uint64_t decoded_bytes(const apl_reader *r, uint32_t index)
     return bytes * r->subset.block[index].records;
 }
 
+/* The block that is to be loaded now, and those that will be next, of stores elsewhere. With the lock held: one of them that another
+ * thread loads meanwhile would be fetched twice. */
+static void blocks_ahead(const apl_reader *r, uint32_t index)
+{
+    uint32_t next[LOADS_AHEAD];
+    load_ahead(r, index, next, cache_next(r, next, LOADS_AHEAD));
+}
+
 static bool act_load(struct worker *w)
 {
     apl_reader *r = w->reader;
     struct load_item item;
     if (!w->loads || !cache_take(r, &item))
         return false;
-    uint32_t next[LOADS_AHEAD];
-    unsigned ahead = r->elsewhere ? cache_next(r, next, LOADS_AHEAD) : 0;
+    if (r->elsewhere)
+        blocks_ahead(r, item.index);
     activity_enter(r);
     pthread_mutex_unlock(&r->lock);
-    load_ahead(r, item.index, next, ahead);
     apl_error error;
     struct loaded_block loaded;
     w->bytes_read = 0;

@@ -96,9 +96,23 @@ static apl_status read_list_elsewhere(apl_store *store, struct buffer *bytes, ap
     return APL_OK;
 }
 
-apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most, apl_error *err)
+static apl_status take_set_list(apl_store *store, apl_error *err)
 {
     struct buffer bytes = {0};
+    struct set *set = store->set;
+    apl_status status =
+        store->url.base ? read_list_elsewhere(store, &bytes, err) : read_list_here(store, &bytes, err);
+    if (status == APL_OK) {
+        status = set_list_decode(&bytes, &set->list, &store->manifest, err);
+        if (status != APL_OK)
+            fail_in(err, status, "%s/%s", store->name, set->file);
+    }
+    buffer_free(&bytes);
+    return status;
+}
+
+apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most, apl_error *err)
+{
     pthread_once(&once, mind_forks);
     struct set *set = store->set = calloc(1, sizeof *set);
     if (!set)
@@ -108,18 +122,12 @@ apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most
         return fail_nomem(err);
     set->io = io;
     set->most = most ? most : SET_OPEN_SHARDS;
-    apl_status status =
-        store->url.base ? read_list_elsewhere(store, &bytes, err) : read_list_here(store, &bytes, err);
-    if (status == APL_OK) {
-        status = set_list_decode(&bytes, &set->list, &store->manifest, err);
-        if (status == APL_OK)
-            status = publish_shards(set, err);
-        if (status != APL_OK)
-            fail_in(err, status, "%s/%s", store->name, file);
-    }
-    buffer_free(&bytes);
+    apl_status status = take_set_list(store, err);
+    if (status == APL_E_CORRUPT && store->url.base)
+        status = take_set_list(store, err); /* bytes may have been damaged on the way */
+    TRY(status);
     store->manifest.info.shards = set->list.count;
-    return status;
+    return publish_shards(set, err);
 }
 
 void set_close(struct set *set)

@@ -12,13 +12,23 @@ static apl_status walk_elsewhere(apl_store *store, struct remote *file, apl_erro
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->name, STORE_FILE);
 }
 
-apl_status store_open_pages_below(apl_store *store, apl_error *err)
+static apl_status open_pages_once(apl_store *store, apl_error *err)
 {
     struct url url;
     struct remote *file;
     TRY(url_below(&store->url, STORE_FILE, &url, err));
     TRY(remote_open(&url, &store->remote, &file, err));
     return walk_elsewhere(store, file, err);
+}
+
+apl_status store_open_pages_below(apl_store *store, apl_error *err)
+{
+    apl_status status = open_pages_once(store, err);
+    if (status != APL_E_CORRUPT)
+        return status;
+    lmdb_reader_close(
+        &store->lmdb); /* bytes may have been damaged on the way: they are asked for once more */
+    return open_pages_once(store, err);
 }
 
 apl_status store_open_below(const struct url *above, const char *name, const struct remote_options *remote,

@@ -7,6 +7,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -132,6 +133,27 @@ def test_wrong_bytes_are_asked_for_again(url: str, server: Server, wanted: Any) 
     server.fault = repeat(wrong_bytes, 1)
     assert epochs(url) == wanted
     assert server.fault.count == 0
+
+
+def test_wrong_bytes_of_tree_and_manifest_are_asked_for_again(
+    url: str, server: Server, store_path: str, wanted: Any
+) -> None:
+    """Whatever the request of the opening: the file is opened once more."""
+    with Store(url):
+        requests = len(server.log)
+    for k in range(requests):
+        seen = []
+
+        def damage(handler: Handler, first: int, end: int, k: int = k, seen: list[int] = seen) -> bool:
+            seen.append(first)
+            if len(seen) != k + 1:
+                return False
+            handler.send_range(first, end, bytes(x ^ 0xFF for x in handler.read(first, end)))
+            return True
+
+        server.fault = damage
+        with Store(url) as store, Store(store_path) as here:
+            assert store.content_digest == here.content_digest
 
 
 def test_bytes_that_stay_wrong_are_corrupt(url: str, server: Server) -> None:
@@ -330,7 +352,8 @@ def test_a_child_reads_what_its_parent_has_opened(url: str, store_path: str) -> 
 def test_https(store_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: Any) -> None:
     made = subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", tmp_path / "key", "-out",
-         tmp_path / "cert", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+         tmp_path / "cert", "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost"],
         capture_output=True,
     )  # fmt: skip
     if made.returncode:
@@ -351,3 +374,152 @@ def test_https(store_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def test_many_requests_are_in_flight(url: str, server: Server, wanted: Any) -> None:
+    """The plan says which blocks come: they are fetched before a thread gets to them."""
+    here, most, lock = 0, 0, threading.Lock()
+
+    def slow(handler: Handler, first: int, end: int) -> bool:
+        nonlocal here, most
+        with lock:
+            here, most = here + 1, max(most, here + 1)
+        time.sleep(0.05)
+        with lock:
+            here -= 1
+        return False
+
+    server.fault = slow
+    assert epochs(url, threads=1) == wanted
+    assert most >= 6
+
+
+def kept_store(path: Path, records: int = 120) -> None:
+    """A store of files, kept as they came."""
+    random = np.random.default_rng(5)
+    fields = [
+        apldata.Field("file", "u8", media="application/octet-stream"),
+        apldata.Field("label", "u8", (), "target"),
+    ]
+    with apldata.Writer(str(path), fields, block_records=10, keep_files=True) as w:
+        w.begin("train")
+        for i in range(records):
+            w.append(file=random.integers(0, 256, 2000 + i, "u1"), label=i % 10)
+
+
+def values(path: str, **options: Any) -> list[Any]:
+    with Store(path) as store, Loader(store, "train", batch_size=16, seed=3, **options) as loader:
+        return [
+            (np.asarray(batch.ids).tobytes(), [np.asarray(value).tobytes() for value in batch["file"]])
+            for _ in range(2)
+            for batch in loader
+        ]
+
+
+@pytest.mark.parametrize("fault", [None, "503", "truncated", "wrong bytes"])
+def test_values_that_are_read_late(tmp_path: Path, fault: str | None) -> None:
+    kept_store(tmp_path / "kept")
+    here = values(str(tmp_path / "kept"))
+    with serving(tmp_path) as server:
+        if fault:
+            server.fault = repeat(wrong_bytes if fault == "wrong bytes" else PASSING[fault], 2)
+        assert values(server.url + "/kept") == here
+        assert values(server.url + "/kept", threads=0) == here
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"order": "free"}, {"window": 128}, {"threads": 0}, {"shuffle": False}],
+    ids=["free", "window", "no threads", "in order"],
+)
+def test_every_order(url: str, store_path: str, options: dict[str, Any]) -> None:
+    there, here = epochs(url, 2, **options), epochs(store_path, 2, **options)
+    if "order" in options:  # each record twice, in an order that threads make
+        ids = sorted(np.frombuffer(b"".join(part for part, _ in there), "u8"))
+        assert ids == sorted(np.frombuffer(b"".join(part for part, _ in here), "u8"))
+    else:
+        assert there == here
+
+
+MOTO = """
+import sys
+import boto3
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+server.start()
+url = "http://127.0.0.1:%d" % server.get_host_and_port()[1]
+known = dict(endpoint_url=url, region_name="eu-west-1", aws_access_key_id="a", aws_secret_access_key="b")
+iam, s3 = boto3.client("iam", **known), boto3.client("s3", **known)
+iam.create_user(UserName="me")
+key = iam.create_access_key(UserName="me")["AccessKey"]
+policy = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}'
+iam.put_user_policy(UserName="me", PolicyName="all", PolicyDocument=policy)
+s3.create_bucket(Bucket="data", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+s3.put_object(Bucket="data", Key="a store/data.mdb", Body=open(sys.argv[1], "rb").read())
+print(url, key["AccessKeyId"], key["SecretAccessKey"], flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture()
+def s3(store_path: str, tmp_path: Path) -> Iterator[tuple[str, str, str]]:
+    """A server that checks signatures: its endpoint, key and secret. APL_MOTO: a Python that has moto."""
+    python = os.environ.get("APL_MOTO", sys.executable)
+    if subprocess.run([python, "-c", "import moto.server, boto3"], capture_output=True).returncode:
+        pytest.skip("no moto")
+    environment = dict(os.environ, INITIAL_NO_AUTH_ACTION_COUNT="5")
+    with subprocess.Popen(
+        [python, "-c", MOTO, f"{store_path}/data.mdb"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=(tmp_path / "moto.log").open("w"),
+        env=environment,
+        text=True,
+    ) as server:
+        assert server.stdin and server.stdout
+        told = server.stdout.readline().split()
+        assert len(told) == 3, (tmp_path / "moto.log").read_text()
+        yield told[0], told[1], told[2]
+        server.stdin.close()
+
+
+def test_s3(s3: tuple[str, str, str], wanted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint, key, secret = s3
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secret)
+    assert epochs("s3://data/a store") == wanted
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hush")
+    with pytest.raises(StorageError, match="denied: SignatureDoesNotMatch") as caught:
+        Store("s3://data/a store")
+    assert "hush" not in str(caught.value) and key not in str(caught.value)
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws/credentials").write_text(
+        f"[other]\naws_access_key_id = x\n"
+        f"[default]\naws_access_key_id = {key}\naws_secret_access_key={secret}\n"
+    )
+    Store("s3://data/a store").close()
+
+
+def test_renewed_credentials_are_taken(url: str, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What expires in a long run is read again, once, when access is denied."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "old")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hush")
+    good = "old"
+
+    def check(handler: Handler, first: int, end: int) -> bool:
+        if f"Credential={good}/" in handler.headers["Authorization"]:
+            return False
+        handler.answer(403, b"<Error><Code>ExpiredToken</Code></Error>")
+        return True
+
+    server.fault = check
+    with Store("s3:/" + url.removeprefix(server.url)) as store:
+        good = "new"
+        with pytest.raises(StorageError, match="the credentials have expired: ExpiredToken"):
+            store[0]
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "new")
+        assert store[0]["image"].shape == (3, 32, 32)
