@@ -52,6 +52,7 @@ from .collation import EdgeIndex, Edges, Nodes, Pack, Pad, Ragged, Windows
 from .converting import convert
 from .exporting import export
 from .ingesting import IngestSummary, IngestWarning, ingest
+from .joining import join
 from .sampling import Sampling
 from .schema import BadBlock, Field, Member, Schema, SkippedFile, Split
 from .transforms import (
@@ -164,6 +165,7 @@ __all__ = [
     "convert",
     "export",
     "ingest",
+    "join",
     "numpy_dtype",
     "transforms",
 ]

@@ -60,6 +60,9 @@ int u64_from(PyObject *object, void *to);      /* uint64_t */
 /* Gives the module the enumerations and limits of apl.h, by their names. -1: an error is set. */
 int add_constants(PyObject *module);
 
+/* join(set, shards, replace, append): see apl_set_join(). */
+PyObject *core_join(PyObject *module, PyObject *args);
+
 /* jpeg_check(file, decode=True) -> (channels, height, width). */
 PyObject *core_jpeg_check(PyObject *module, PyObject *args);
 

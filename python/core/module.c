@@ -97,6 +97,7 @@ static PyObject *core_cores(PyObject *self, PyObject *unused)
 
 static PyMethodDef functions[] = {
     {"cores", core_cores, METH_NOARGS, "How many cores this process may use."},
+    {"join", core_join, METH_VARARGS, "join(set, shards, replace, append): seals the list of a set."},
     {"jpeg_check", core_jpeg_check, METH_VARARGS,
      "jpeg_check(file, decode=True) -> its channels, height and width; CorruptError if it does not decode."},
     {"version", version, METH_NOARGS, "The version of libapldata that is linked in."},

@@ -24,6 +24,7 @@ NEEDS = {
     "apldata.torch": "torch",
     "apldata.jax": "jax",
     "apldata.tf": "tensorflow",
+    "apldata.ray": "ray",
     "torchvision": "torchvision",
     "apldata.export": "pyarrow",
     "albumentations": "albumentations",

@@ -1,0 +1,41 @@
+"""apldata.join: a set of stores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from . import _core
+from ._arguments import flag, path_of, wrong_type
+from ._errors import ExistsError, advising
+
+
+def join(
+    shards: Iterable[str | os.PathLike[str]],
+    path: str | os.PathLike[str],
+    *,
+    replace: bool = False,
+    append: bool = False,
+) -> None:
+    """Makes a set of stores, as `apldata join` does: seals a list of them in the directory `path`, below
+    which they lie. No shard is changed, and `Store` opens the set as it opens a store.
+
+    Args:
+        shards: the paths of the stores, in their order. They have the same fields and classes.
+        path: the directory of the set.
+        replace: replace a list that exists.
+        append: append the shards to the list that exists.
+
+    Raises:
+        ExistsError: there is a list already, or a store.
+        MismatchError: a shard has other fields.
+        NotFoundError, IncompleteError, CorruptError, BusyError, StorageError, InvalidError.
+    """
+    if isinstance(shards, (str, bytes, os.PathLike)):
+        raise wrong_type("shards", "a list of paths", shards)
+    paths: tuple[Any, ...] = tuple(os.fsencode(path_of("shards", shard)) for shard in shards)
+    directory = os.fsencode(path_of("path", path))
+    replaces, appends = bool(flag("replace", replace)), bool(flag("append", append))
+    with advising(ExistsError, "replace=True puts another in its place"):
+        _core.join(directory, paths, replaces, appends)
