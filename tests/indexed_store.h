@@ -10,7 +10,7 @@
 #ifndef IMAGES
 #define IMAGES 30
 #endif
-#define SIDE   24
+#define SIDE 24
 
 static struct jpeg_bytes files[IMAGES];
 
@@ -75,19 +75,26 @@ static inline void is_file(const apl_column *c, size_t row, unsigned file)
               "file %u", file);
 }
 
-static inline apl_reader *open_crops(apl_store *s)
+/* `asked` says the rest. */
+static inline apl_reader *open_crops_as(apl_store *s, const apl_reader_options *asked)
 {
     apl_transform t = APL_TRANSFORM_INIT;
-    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader_options o = *asked;
     apl_reader *r;
     t.sizing = APL_SIZING_RANDOM;
     t.crop_height = t.crop_width = SIDE;
-    o.batch_size = 4;
     o.seed = 5;
     o.transforms = &t;
     o.transform_count = 1;
     OK(apl_reader_open(s, &o, &r, &fx_err));
     return r;
+}
+
+static inline apl_reader *open_crops(apl_store *s)
+{
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    o.batch_size = 4;
+    return open_crops_as(s, &o);
 }
 
 #endif

@@ -171,7 +171,9 @@ typedef struct apl_reader_options {
      * remaining memory caches decoded blocks for the next epoch, those needed first first. If the window covers the split,
      * readers of this process that read the same records and fields of the same files share one decoded copy. Each
      * block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget. For kept
-     * fields without a transform, the budget counts what batches hold on average. */
+     * fields without a transform, the budget counts what batches hold on average. Values of varying shape that are not kept stay in
+     * memory with their block until the last record of it has been delivered: under a window that does not cover the split
+     * they take up to about five times what the budget counts for them, at 128 records to a block. */
     uint64_t memory_budget;
     /* Threads that load blocks and assemble batches. 0: one less than the cores this process may use. APL_NO_THREADS:
      * none; the caller does the work inside apl_reader_next(). */
