@@ -1,0 +1,144 @@
+/* Parts of a set, as a program makes them: what is kept, refused and sealed. tests/cli/cases/parts*.sh has the formats. */
+#include "apl_ingest.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PARTS 3u
+
+static char notes[1024];
+
+static void on_notice(void *user, const char *message)
+{
+    (void)user;
+    snprintf(notes, sizeof notes, "%s", message);
+}
+
+/* In a directory of its own: a table of 100 rows. */
+static void begin(void)
+{
+    char path[] = "/tmp/apl-test-parts-XXXXXX";
+    cr_assert(mkdtemp(path) && chdir(path) == 0);
+    FILE *f = fopen("t.csv", "w");
+    fprintf(f, "x,label\n");
+    for (int i = 0; i < 100; i++)
+        fprintf(f, "%d,c%d\n", i, i % 3);
+    fclose(f);
+    notes[0] = 0;
+}
+
+static void end(void)
+{
+    char path[256], command[300];
+    cr_assert(getcwd(path, sizeof path));
+    snprintf(command, sizeof command, "rm -rf %s", path);
+    cr_assert(chdir("/") == 0 && system(command) == 0);
+}
+
+static apl_status make(unsigned part, unsigned parts, apl_writer_options *writer, apl_error *err)
+{
+    apl_ingest_options options = APL_INGEST_OPTIONS_INIT;
+    options.part = part;
+    options.parts = parts;
+    options.writer = writer;
+    options.notice = on_notice;
+    return apl_ingest("t.csv", "set", &options, NULL, err);
+}
+
+static void make_all(apl_writer_options *writer)
+{
+    apl_error err;
+    for (unsigned part = PARTS; part > 0; part--)
+        cr_assert_eq(make(part, PARTS, writer, &err), APL_OK, "%s", err.message);
+}
+
+static void check_set(uint64_t records)
+{
+    apl_store *set;
+    apl_error err;
+    cr_assert_eq(apl_store_open("set", NULL, &set, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(apl_store_info(set)->records, records);
+    cr_assert_eq(apl_store_info(set)->shards, PARTS);
+    cr_assert_eq(apl_store_info(set)->has_source_digest, 0);
+    apl_store_close(set);
+}
+
+Test(parts, make_a_set, .init = begin, .fini = end)
+{
+    apl_store *set;
+    apl_error err;
+    cr_assert_eq(make(1, PARTS, NULL, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(apl_store_open("set", NULL, &set, &err), APL_E_NOTFOUND);
+    cr_assert(strstr(err.message, "1 of 3 parts are there, and part-0002-of-0003 is missing"), "%s",
+              err.message);
+    make_all(NULL);
+    cr_assert(strstr(notes, "part 1 of 3 is there already"), "%s", notes);
+    check_set(100);
+}
+
+Test(parts, are_sealed_by_whoever_comes_later, .init = begin, .fini = end)
+{
+    apl_store *set;
+    apl_error err;
+    make_all(NULL);
+    cr_assert_eq(unlink("set/set.apl"), 0); /* as if the last had died before */
+    cr_assert_eq(apl_store_open("set", NULL, &set, &err), APL_E_NOTFOUND);
+    cr_assert(strstr(err.message, "all 3 parts are there, but the list is not"), "%s", err.message);
+    cr_assert_eq(make(2, PARTS, NULL, &err), APL_OK, "%s", err.message);
+    check_set(100);
+}
+
+Test(parts, refuse_what_does_not_belong, .init = begin, .fini = end)
+{
+    apl_error err;
+    apl_writer_options raw = APL_WRITER_OPTIONS_INIT;
+    raw.codec = "raw";
+    cr_assert_eq(make(1, PARTS, NULL, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(make(1, PARTS, &raw, &err), APL_E_EXISTS, "%s", err.message);
+    cr_assert_eq(make(2, PARTS, &raw, &err), APL_E_MISMATCH, "%s", err.message);
+    cr_assert_eq(make(1, PARTS + 1, NULL, &err), APL_E_INVALID, "%s", err.message);
+    cr_assert_eq(make(0, PARTS, NULL, &err), APL_E_INVALID);
+    cr_assert_eq(make(4, PARTS, NULL, &err), APL_E_INVALID);
+    cr_assert_eq(make(1, 100000, NULL, &err), APL_E_INVALID);
+    cr_assert_eq(access("set/part-0002-of-0003", F_OK), -1);
+}
+
+Test(parts, leave_no_directory_behind, .init = begin, .fini = end)
+{
+    apl_error err;
+    cr_assert_eq(make(1, 101, NULL, &err), APL_E_INVALID);
+    cr_assert(strstr(err.message, "too few for 101 parts"), "%s", err.message);
+    cr_assert_eq(access("set", F_OK), -1);
+    cr_assert_eq(make(1, 0, NULL, &err), APL_E_INVALID);
+}
+
+Test(parts, replace_a_set, .init = begin, .fini = end)
+{
+    apl_error err;
+    apl_writer_options raw = APL_WRITER_OPTIONS_INIT;
+    make_all(NULL);
+    raw.codec = "raw";
+    raw.replace = 1;
+    make_all(&raw);
+    check_set(100);
+    cr_assert_eq(make(1, PARTS, NULL, &err), APL_E_EXISTS);
+}
+
+Test(parts, of_another_set_are_told, .init = begin, .fini = end)
+{
+    apl_error err;
+    make_all(NULL);
+    const char *two[] = {"set/part-0001-of-0003", "set/part-0003-of-0003"};
+    apl_set_options replace = APL_SET_OPTIONS_INIT;
+    replace.replace = 1;
+    cr_assert_eq(apl_set_join("set", two, 2, &replace, &err), APL_E_INCOMPLETE);
+    cr_assert(strstr(err.message, "part 2 of 3 is missing"), "%s", err.message);
+    const char *wrong[] = {"set/part-0003-of-0003", "set/part-0001-of-0003", "set/part-0002-of-0003"};
+    cr_assert_eq(apl_set_join("set", wrong, 3, &replace, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(make(1, PARTS, NULL, &err), APL_E_EXISTS); /* a list in another order */
+    cr_assert(strstr(err.message, "other shards"), "%s", err.message);
+}
