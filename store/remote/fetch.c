@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #define FIRST_PAUSE_MS 100u
 #define LAST_PAUSE_MS  5000u
@@ -140,10 +140,11 @@ static bool is_cancelled(const struct fetching *f)
 /* A number below `most`, of any kind: that many readers do not come back at the same time. */
 static uint64_t any_below(uint64_t most)
 {
-    uint64_t x = 0;
-    if (getrandom(&x, sizeof x, GRND_NONBLOCK) != sizeof x)
-        x = clock_ms() * 2654435761u;
-    return x % most;
+    /* Not getrandom(), which is younger than the C library that wheels promise to run with. */
+    struct timespec now = {0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t x = (uint64_t)now.tv_nsec ^ ((uint64_t)getpid() << 32) ^ (uint64_t)(uintptr_t)&now;
+    return (x * 0x9e3779b97f4a7c15u >> 20) % most;
 }
 
 static void pause_ms(const struct fetching *f, uint64_t ms)

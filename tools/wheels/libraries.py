@@ -9,7 +9,9 @@ import compiler
 import fetch
 import recipes
 
-ORDER = "z bz2 lzma zstd lmdb crypto jpeg xxhash archive isal jansson png spng webp tiff gif csv boost-math"
+ORDER = (
+    "z bz2 lzma zstd lmdb crypto jpeg xxhash archive isal jansson png spng webp tiff gif csv boost-math curl"
+)
 # What pkg-config calls them, and the archives.
 PKG = {
     "lmdb": "lmdb",

@@ -191,3 +191,7 @@ def csv(b: Build) -> None:
 
 def boost_math(b: Build) -> None:
     shutil.copytree(b.source / "libs/math/include", b.prefix / "include", dirs_exist_ok=True)
+
+
+def curl(b: Build) -> None:
+    b.headers(*map(str, (b.source / "include/curl").glob("*.h")), below="curl")
