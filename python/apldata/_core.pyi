@@ -114,7 +114,8 @@ class Batch(Mapping[str, Any]):
     def _repr_html_(self) -> str: ...
 
 class Store:
-    path: str
+    @property
+    def path(self) -> str: ...
     split_directory: str | None
     closed: bool
     def __init__(

@@ -20,8 +20,10 @@ _PICTURES = 32  # on a contact sheet
 class _Store(Protocol):
     """What is shown of a `Store`."""
 
-    path: str
     closed: bool
+
+    @property
+    def path(self) -> str: ...
 
     def __len__(self) -> int: ...
     @property

@@ -15,7 +15,8 @@ from ._ids import Ids, numbers
 class _Store(Protocol):
     """What is asked of a `Store`."""
 
-    path: str
+    @property
+    def path(self) -> str: ...
 
     def __getitem__(self, key: int, /) -> Any: ...
     def split_ids(self, split: str) -> np.ndarray: ...
