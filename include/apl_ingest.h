@@ -54,6 +54,8 @@ typedef struct apl_ingest_progress {
     uint64_t source_size;  /* 0: unknown */
 } apl_ingest_progress;
 
+#define APL_JPEG_BASELINE (-1) /* for jpeg_quality */
+
 /* Zeros mean defaults. Start from APL_INGEST_OPTIONS_INIT. */
 typedef struct apl_ingest_options {
     size_t size;                      /* sizeof(apl_ingest_options) */
@@ -92,7 +94,9 @@ typedef struct apl_ingest_options {
     /* How to store images in folders: "jpeg": JPEG files are kept and others re-encoded as JPEG; "pixels": all are decoded
      * and stored without loss; NULL: "jpeg" if at least half are JPEG files, otherwise "pixels". */
     const char *images;
-    /* 1 ... 100: re-encode all images in folders as JPEG of this quality, JPEG files too; 0: do not. */
+    /* 1 ... 100: re-encode all images in folders as JPEG of this quality, JPEG files too; 0: do not. APL_JPEG_BASELINE: progressive
+     * JPEG files become baseline ones with the same coefficients, which are indexed and decode to the same pixels, but cannot be
+     * restored to the bytes that they were; others stay as they are. */
     int jpeg_quality;
     /* Sizes in pixels; 0: no rule. Resize images so that their shorter side is this long, or to this width and
      * height; then shrink those whose longer side is above max_side to it. Antialiased, as by a reader's resizing. A JPEG file

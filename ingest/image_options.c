@@ -36,14 +36,17 @@ apl_status image_options_take(const apl_ingest_options *o, struct image_rules *r
     bool pixels = o->images && strcmp(o->images, "pixels") == 0;
     if (o->images && !jpeg && !pixels)
         return fail(err, APL_E_INVALID, "images become jpeg or pixels, not %.64s", o->images);
-    if (o->jpeg_quality < 0 || o->jpeg_quality > 100)
+    rules->baseline = o->jpeg_quality == APL_JPEG_BASELINE;
+    if ((o->jpeg_quality < 0 && !rules->baseline) || o->jpeg_quality > 100)
         return fail(err, APL_E_INVALID, "a JPEG quality of %d: it is from 1 to 100", o->jpeg_quality);
+    if (rules->baseline && pixels)
+        return fail(err, APL_E_INVALID, "images become pixels, or baseline JPEG files, not both");
     if (o->jpeg_quality && pixels)
         return fail(err, APL_E_INVALID, "images become pixels, or JPEG files of quality %d, not both",
                     o->jpeg_quality);
-    rules->quality = o->jpeg_quality;
+    rules->quality = rules->baseline ? 0 : o->jpeg_quality;
     rules->orient = o->orient != 0;
-    rules->form = pixels ? IMAGES_PIXELS : jpeg || o->jpeg_quality ? IMAGES_JPEG : IMAGES_AUTO;
+    rules->form = pixels ? IMAGES_PIXELS : jpeg || rules->quality ? IMAGES_JPEG : IMAGES_AUTO;
     return take_sizes(o, &rules->sizes, err);
 }
 
@@ -76,7 +79,7 @@ const char *image_options_tool(const apl_ingest_options *o, const char *tool, ch
         say_option(out, size, "max-side", value);
     snprintf(value, sizeof value, "%d", o->jpeg_quality);
     if (o->jpeg_quality)
-        say_option(out, size, "jpeg", value);
+        say_option(out, size, "jpeg", o->jpeg_quality == APL_JPEG_BASELINE ? "baseline" : value);
     if (o->orient)
         say_option(out, size, "orient", "");
     return out;

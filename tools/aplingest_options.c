@@ -140,8 +140,12 @@ static int take_jpeg(void *user, const char *text)
 {
     struct job *job = user;
     uint64_t quality;
+    if (strcmp(text, "baseline") == 0) {
+        job->ingest.jpeg_quality = APL_JPEG_BASELINE;
+        return 0;
+    }
     if (!parse_number(text, 1, 100, &quality))
-        return misuse("the quality of JPEG images must be 1 to 100, not '%s'", shown(text));
+        return misuse("the quality of JPEG images must be 1 to 100, or baseline, not '%s'", shown(text));
     job->ingest.jpeg_quality = (int)quality;
     return 0;
 }
@@ -192,8 +196,10 @@ static const struct option_row rows[] = {
     {0, "images", "KIND",
      "jpeg: keep JPEG files, others become such; pixels: decode all\n(default: as most are)", OPTION_CALL, 0,
      take_images},
-    {0, "jpeg", "QUALITY", "re-encode all images as JPEG, at a quality of 1 to 100", OPTION_CALL, 0,
-     take_jpeg},
+    {0, "jpeg", "QUALITY",
+     "re-encode all images as JPEG, at a quality of 1 to 100; baseline: progressive\nJPEG files, without "
+     "loss, so that they are indexed",
+     OPTION_CALL, 0, take_jpeg},
     {0, "resize", "SIZE",
      "resize images: short=N, the shorter side; or WIDTHxHEIGHT (JPEG files are\nre-encoded, at quality 90 "
      "unless --jpeg says otherwise)",

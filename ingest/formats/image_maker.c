@@ -23,6 +23,8 @@ const char *image_remark_text(enum image_remark remark)
 {
     static const char *const texts[REMARKS] = {
         [REMARK_RECODED] = "images that are no JPEGs, re-encoded as JPEG at quality 100 (lossy)",
+        [REMARK_BASELINE] =
+            "progressive images stored as baseline JPEGs of the same coefficients (not the same bytes)",
         [REMARK_QUALITY] = "images re-encoded as JPEG at the quality asked for (lossy)",
         [REMARK_RESIZED] = "images resized",
         [REMARK_RESIZED_JPEG] = "images resized, and re-encoded as JPEG at quality 90 (lossy)",
@@ -104,11 +106,25 @@ static void tell_orientation(struct made_image *image, unsigned orientation)
     image->remarks[REMARK_SIDEWAYS] = orientation > 1;
 }
 
+/* What is seen to decode, and becomes another file, must decode as that. */
+static apl_status make_baseline(struct jpeg_decoder *d, bool unchecked, struct made_image *image,
+                                struct jpeg_info *info, apl_error *err)
+{
+    if (unchecked)
+        TRY(jpeg_check(d, image->bytes.data, image->bytes.size, true, info, err));
+    TRY(jpeg_make_baseline(&image->bytes, err));
+    image->remarks[REMARK_BASELINE] = true;
+    return jpeg_check(d, image->bytes.data, image->bytes.size, true, info, err);
+}
+
 /* Reads the header; decodes all of the image, if that is to be seen. */
-static apl_status check_jpeg(struct jpeg_decoder *d, bool unchecked, struct made_image *image, apl_error *err)
+static apl_status check_jpeg(struct jpeg_decoder *d, const struct image_rules *rules, bool unchecked,
+                             struct made_image *image, apl_error *err)
 {
     struct jpeg_info info;
     TRY(jpeg_check(d, image->bytes.data, image->bytes.size, !unchecked, &info, err));
+    if (rules->baseline && info.progressive)
+        TRY(make_baseline(d, unchecked, image, &info, err));
     image->shape[0] = info.components;
     image->shape[1] = info.height;
     image->shape[2] = info.width;
@@ -251,7 +267,8 @@ static apl_status keep_jpeg(struct image_maker *m, const struct image_plan *plan
         uint32_t height = swaps ? info.width : info.height, width = swaps ? info.height : info.width;
         changes |= turns | resize_size(&plan->rules.sizes, &height, &width);
     }
-    return changes ? recode(m, plan, true, image, err) : check_jpeg(m->jpeg, unchecked, image, err);
+    return changes ? recode(m, plan, true, image, err)
+                   : check_jpeg(m->jpeg, &plan->rules, unchecked, image, err);
 }
 
 apl_status image_make(struct image_maker *m, const struct image_plan *plan, bool unchecked,

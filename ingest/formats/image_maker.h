@@ -6,8 +6,9 @@
 
 /* What was done to an image beyond keeping or decoding it, which is counted; and what it has that is not used. */
 enum image_remark {
-    REMARK_RECODED, /* no JPEG among JPEGs: has become one */
-    REMARK_QUALITY, /* has become a JPEG of the quality that was asked for */
+    REMARK_RECODED,  /* no JPEG among JPEGs: has become one */
+    REMARK_BASELINE, /* a progressive JPEG has become a baseline one, without loss */
+    REMARK_QUALITY,  /* has become a JPEG of the quality that was asked for */
     REMARK_RESIZED,
     REMARK_RESIZED_JPEG, /* and has become a JPEG again */
     REMARK_TURNED,       /* made upright */

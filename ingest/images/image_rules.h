@@ -16,8 +16,9 @@ struct image_sizes {
 
 struct image_rules {
     enum image_form form;
-    int quality; /* above 0: all become JPEG files of that quality */
-    bool orient; /* those whose EXIF says how they are to be turned are turned */
+    int quality;   /* above 0: all become JPEG files of that quality */
+    bool baseline; /* progressive JPEG files that are kept become baseline ones, with the same coefficients */
+    bool orient;   /* those whose EXIF says how they are to be turned are turned */
     struct image_sizes sizes;
 };
 

@@ -128,3 +128,90 @@ apl_status jpeg_write(const struct raster *samples, int quality, const struct jp
     free(o);
     return status == APL_OK && out->failed ? fail_nomem(err) : status;
 }
+
+/* ---------------------------------------------------------------------------------------- files of the same coefficients */
+
+#define LONGEST_SEGMENT 0xffffu
+
+struct transcoding {
+    struct jpeg_decompress_struct from;
+    struct jpeg_compress_struct to;
+    struct jpeg_error_mgr errors;
+    jmp_buf back;
+    char text[JMSG_LENGTH_MAX];
+    uint8_t *data; /* libjpeg's */
+    unsigned long size;
+};
+
+static void leave_transcoding(j_common_ptr c)
+{
+    struct transcoding *t = c->client_data;
+    c->err->format_message(c, t->text);
+    longjmp(t->back, 1);
+}
+
+static void leave_at_warning(j_common_ptr c, int level)
+{
+    if (level < 0)
+        leave_transcoding(c);
+}
+
+/* libjpeg writes these two itself. */
+static bool is_written_anyway(const struct transcoding *t, const struct jpeg_marker_struct *m)
+{
+    bool jfif = m->marker == JPEG_APP0 && m->data_length >= 5 && memcmp(m->data, "JFIF", 5) == 0;
+    bool adobe = m->marker == JPEG_APP0 + 14 && m->data_length >= 5 && memcmp(m->data, "Adobe", 5) == 0;
+    return (jfif && t->to.write_JFIF_header) || (adobe && t->to.write_Adobe_marker);
+}
+
+static void transcode_file(struct transcoding *t, const struct buffer *file)
+{
+    jpeg_create_decompress(&t->from);
+    jpeg_create_compress(&t->to);
+    jpeg_mem_src(&t->from, file->data, file->size);
+    jpeg_save_markers(&t->from, JPEG_COM, LONGEST_SEGMENT);
+    for (int i = 0; i < 16; i++)
+        jpeg_save_markers(&t->from, JPEG_APP0 + i, LONGEST_SEGMENT);
+    (void)jpeg_read_header(&t->from, TRUE);
+    jvirt_barray_ptr *coefficients = jpeg_read_coefficients(&t->from);
+    jpeg_copy_critical_parameters(&t->from, &t->to);
+    t->to.optimize_coding = TRUE;
+    jpeg_mem_dest(&t->to, &t->data, &t->size);
+    jpeg_write_coefficients(&t->to, coefficients);
+    for (const struct jpeg_marker_struct *m = t->from.marker_list; m; m = m->next)
+        if (!is_written_anyway(t, m))
+            jpeg_write_marker(&t->to, m->marker, m->data, m->data_length);
+    jpeg_finish_compress(&t->to);
+    (void)jpeg_finish_decompress(&t->from);
+}
+
+static apl_status transcode_guarded(struct transcoding *t, const struct buffer *file, apl_error *err)
+{
+    if (setjmp(t->back))
+        return fail(err, APL_E_CORRUPT, "cannot become a baseline JPEG: %s", t->text);
+    transcode_file(t, file);
+    return APL_OK;
+}
+
+apl_status jpeg_make_baseline(struct buffer *file, apl_error *err)
+{
+    struct transcoding *t = calloc(1, sizeof *t);
+    if (!t)
+        return fail_nomem(err);
+    t->from.err = t->to.err = jpeg_std_error(&t->errors);
+    t->from.client_data = t->to.client_data = t;
+    t->errors.error_exit = leave_transcoding;
+    t->errors.emit_message = leave_at_warning;
+    apl_status status = transcode_guarded(t, file, err);
+    jpeg_destroy_compress(&t->to);
+    jpeg_destroy_decompress(&t->from);
+    if (status == APL_OK && !buffer_reserve(file, t->size))
+        status = fail_nomem(err);
+    if (status == APL_OK) {
+        memcpy(file->data, t->data, t->size);
+        file->size = t->size;
+    }
+    free(t->data);
+    free(t);
+    return status;
+}

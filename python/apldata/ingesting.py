@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Literal
 
 from apldata._arguments import (
     choice,
@@ -204,7 +205,7 @@ def ingest(
     check: bool = True,
     keep_files: bool = False,
     images: str | None = None,
-    jpeg: int = 0,
+    jpeg: int | Literal["baseline"] = 0,
     resize: int | tuple[int, int] | None = None,
     max_side: int = 0,
     orient: bool = False,
@@ -259,6 +260,8 @@ def ingest(
         images: what becomes of images in folders: ``"jpeg"``, JPEG files are kept and others become such;
             ``"pixels"``, all are decoded and stored without loss; None: what most of them are.
         jpeg: a quality, 1 ... 100: all images in folders are re-encoded as JPEG of it; 0: not.
+            ``"baseline"``: progressive JPEGs become baseline ones with the same coefficients, which are
+            indexed; they decode to the same pixels, but the bytes that they were are lost.
         resize: the shorter side that all images in folders get, or their (height, width), as for
             :class:`~apldata.transforms.Resize`. JPEGs are re-encoded for that, at `jpeg` or else 90, but for
             those that have the size already.
@@ -305,7 +308,8 @@ def ingest(
         flag("outside", outside),
         dtype, whole("chunk", chunk, 0, 1 << 24),
         -1 if document_end is None else whole("document_end", document_end, 0, (1 << 32) - 1),
-        optional_text("images", images), whole("jpeg", jpeg, 0, 100), _sizes(resize, max_side),
+        optional_text("images", images),
+        -1 if jpeg == "baseline" else whole("jpeg", jpeg, 0, 100), _sizes(resize, max_side),
         flag("orient", orient), *_class_map(map),
     )  # fmt: skip
     began = time.monotonic()

@@ -149,3 +149,43 @@ def test_what_is_wrong_is_said(folder: Path) -> None:
     np.save(folder / "x.npy", np.zeros((4, 3)))
     with pytest.raises(ValueError, match="images of the format npy are not decoded, resized or turned"):
         ingest(folder / "x.npy", folder / "db", resize=20)
+
+
+def test_progressive_files_become_baseline(tmp_path: Path) -> None:
+    """Of the same pixels and metadata, indexed, and told; all other files as they are."""
+    exif = Image.Exif()
+    exif[ORIENTATION] = 6
+    beside = {"exif": exif, "icc_profile": b"profile" * 9, "comment": b"seen", "dpi": (72, 144)}
+    modes = ("RGB", "L", "CMYK", "RGB")
+    for i, mode in enumerate(modes):
+        noise = np.random.default_rng(i).integers(0, 28, (290 + i, 277, 3), "u1")
+        image = Image.fromarray(picture(290 + i, 277) + noise).convert(mode)
+        (tmp_path / "photos" / "a").mkdir(parents=True, exist_ok=True)
+        progressive = {} if i == 3 else {"progressive": True, **beside}
+        image.save(tmp_path / "photos" / "a" / f"{i}.jpg", quality=90, subsampling=i % 3, **progressive)
+    files = [path.read_bytes() for path in sorted((tmp_path / "photos" / "a").iterdir())]
+    plain = ingest(tmp_path / "photos", tmp_path / "db")
+    assert apldata.Store(tmp_path / "db").schema["image"].indexed == 1
+    for unchecked in (False, True):
+        notes = ingest(tmp_path / "photos", tmp_path / "db", jpeg="baseline", check=not unchecked)
+        more = "progressive images stored as baseline JPEGs of the same coefficients (not the same bytes): 3"
+        assert sorted(notes) == sorted([more, *plain])
+        store = apldata.Store(tmp_path / "db")
+        assert store.schema["image"].indexed == 3  # but for CMYK
+        assert store.info["tool"].endswith(" --jpeg baseline")
+        for i, file in enumerate(files):
+            now = store[i]["image"].tobytes()
+            a, b = Image.open(io.BytesIO(file)), Image.open(io.BytesIO(now))
+            assert not b.info.get("progressive")
+            assert (now == file) == (i == 3)
+            assert np.array_equal(np.asarray(a), np.asarray(b))
+            for key in ("exif", "icc_profile", "comment", "dpi", "adobe_transform"):
+                assert a.info.get(key) == b.info.get(key), key
+    with pytest.raises(apldata.InvalidError, match="pixels, or baseline JPEG files, not both"):
+        ingest(tmp_path / "photos", tmp_path / "db", jpeg="baseline", images="pixels")
+    cut = files[0][: len(files[0]) // 2]
+    (tmp_path / "photos" / "a" / "0.jpg").write_bytes(cut)
+    for check in (True, False):
+        with pytest.raises(apldata.CorruptError, match=r"a/0\.jpg"):
+            ingest(tmp_path / "photos", tmp_path / "none", jpeg="baseline", check=check)
+        assert not (tmp_path / "none").exists()
