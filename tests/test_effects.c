@@ -1,5 +1,5 @@
 /* Effects: the kernels against torchvision's formulas and against each other; what a reader makes, against its steps one by one. */
-#include "colours.h"
+#include "colour_cases.h"
 #include "effects.h"
 
 #include "assemble_variants.h"

@@ -1,7 +1,7 @@
 /* The kernels of colours on drawn pixels: what one variant makes of them, as a digest; in plain C, so that it runs where there is no
  * test framework. */
-#ifndef COLOURS_H
-#define COLOURS_H
+#ifndef COLOUR_CASES_H
+#define COLOUR_CASES_H
 
 #include "colour.h"
 #include "samples.h"
