@@ -204,7 +204,7 @@ Test(sized, reserved_members_of_a_part)
     for (unsigned i = 0; i < 3; i++) {
         static const char *const parts[] = {"ranks", "mix", "faults"};
         apl_reader_options o = APL_READER_OPTIONS_INIT;
-        o.ranks.reserved[4] = i == 0;
+        o.ranks.reserved[1] = i == 0;
         o.mix.reserved[2] = i == 1;
         o.faults.reserved[4] = i == 2;
         FAILS(APL_E_INVALID, open_reader(&o));
