@@ -147,7 +147,8 @@ Test(planes, of_any_size_as_from_files)
     t.sizing = APL_SIZING_RANDOM;
     t.crop_height = t.crop_width = SIDE;
     t.dtype = APL_F32;
-    t.scale = APL_SCALE_NORMALISE; /* by figures of a few crops of files, and by the store's of all pixels: not the same */
+    t.scale =
+        APL_SCALE_NORMALISE; /* by figures of a few crops of files, and by the store's of all pixels: not the same */
     compare_readers(a, b, &t, 0.6f);
     apl_store_close(a);
     apl_store_close(b);
