@@ -44,8 +44,11 @@ struct mixed {
 static inline struct mixed interleave_3(pixels red, pixels green, pixels blue)
 {
     uint8_t bytes[96];
-    vst3q_u8(bytes, (uint8x16x3_t){{red.val[0], green.val[0], blue.val[0]}});
-    vst3q_u8(bytes + 48, (uint8x16x3_t){{red.val[1], green.val[1], blue.val[1]}});
+    /* Variables, as clang's stores are macros, to which the commas of a compound literal part arguments. */
+    const uint8x16x3_t low = {{red.val[0], green.val[0], blue.val[0]}};
+    const uint8x16x3_t high = {{red.val[1], green.val[1], blue.val[1]}};
+    vst3q_u8(bytes, low);
+    vst3q_u8(bytes + 48, high);
     return (struct mixed){load_pixels(bytes), load_pixels(bytes + 32), load_pixels(bytes + 64)};
 }
 
