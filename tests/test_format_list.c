@@ -403,3 +403,17 @@ Test(format_list, bad_rows_are_left_out)
     rmdir(ix_db);
     IX_REFUSED(APL_E_SOURCE, "all of its rows are bad", "in/t.csv");
 }
+
+/* There is no memory for values then: nothing may be added to where it would begin. */
+Test(format_list, texts_may_all_be_empty)
+{
+    put_text("in/t.csv", "a,b\n,\n,\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    apl_batch *all = fx_get_all(s);
+    cr_assert_eq(apl_store_info(s)->records, 2);
+    for (unsigned f = 0; f < 2; f++)
+        for (size_t row = 0; row < 2; row++)
+            cr_assert_str_eq(text_at(apl_batch_column(all, f), row), "");
+    apl_batch_release(all);
+    apl_store_close(s);
+}

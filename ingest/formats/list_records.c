@@ -36,7 +36,8 @@ static apl_status append_record_of(struct list_records *l, const struct list_rec
         const struct column *c = &l->columns->columns[i];
         bool varies = c->ndim > 0 && (c->shape[0] < 0 || (c->ndim == 2 && c->shape[1] < 0));
         if (list_is_value(l->columns, i))
-            values[n++] = (apl_value){r->values.data + r->begins[i], varies ? r->shapes[i] : NULL};
+            values[n++] = (apl_value){r->values.size ? r->values.data + r->begins[i] : NULL,
+                                      varies ? r->shapes[i] : NULL};
     }
     for (unsigned i = 0; i < v.count; i++)
         values[n++] = v.beside[i];
