@@ -185,7 +185,8 @@ static json_t *store_json(const char *path, apl_store *store, const apl_split_li
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "skipped_count", json_count(info->skipped), "skipped",
         skipped_json(store), "fields", list_json(store, info->fields, field_json), "splits",
         list_json(store, info->splits, split_json), "named_splits", split_files_json(store, list), "members",
-        list_json(store, info->members, member_json), "images", image_sizes_json(store, all));
+        list_json(store, info->members, member_json), "images",
+        all || image_sizes_are_near(store, path) ? image_sizes_json(store) : json_object());
     if (head && lists)
         json_object_update(head, lists);
     if (head && info->shards)

@@ -295,7 +295,8 @@ int describe_store(const char *path, apl_store *store, bool verbose)
     status |= describe_splits(store);
     status |= split_describe(splits.list);
     status |= describe_classes(store, &splits, verbose);
-    status |= image_sizes_describe(store, verbose);
+    if (verbose || image_sizes_are_near(store, path))
+        status |= image_sizes_describe(store);
     status |= describe_moments(store);
     putchar('\n');
     if (apl_store_info(store)->shards)

@@ -12,7 +12,7 @@
 
 #define MOST_SIDE     65536u     /* longer ones count as this */
 #define MOST_CHANNELS 4u         /* more count as this */
-#define MOST_RECORDS  (1u << 17) /* that are read without being asked for */
+#define MOST_RECORDS  (1u << 17) /* that are read without being asked for, and none over a network */
 
 struct image_sizes {
     uint64_t images, channels[MOST_CHANNELS + 1];
@@ -47,13 +47,18 @@ static const char *shape_field(const apl_store *store, unsigned i, char name[APL
     return NULL;
 }
 
+bool image_sizes_are_near(const apl_store *store, const char *path)
+{
+    return apl_store_info(store)->records <= MOST_RECORDS && !strstr(path, "://");
+}
+
 /* Those of field `i`; NULL: it has none, or they cannot be read. */
-static struct image_sizes *read_sizes(apl_store *store, unsigned i, bool all)
+static struct image_sizes *read_sizes(apl_store *store, unsigned i)
 {
     const apl_info *info = apl_store_info(store);
     char name[APL_MAX_NAME + 8];
     apl_error err;
-    if (!shape_field(store, i, name) || (!all && info->records > MOST_RECORDS))
+    if (!shape_field(store, i, name))
         return NULL;
     struct image_sizes *s = calloc(1, sizeof *s);
     for (unsigned k = 0; s && k < info->splits; k++) {
@@ -113,14 +118,14 @@ static void add_channels(struct table *table, const struct image_sizes *s)
     table_add(table, text);
 }
 
-int image_sizes_describe(apl_store *store, bool all)
+int image_sizes_describe(apl_store *store)
 {
     struct table table = TABLE("llrrrrrrl");
     static const char *const titles[] = {"images", "media",  "width", "median",  "to",
                                          "height", "median", "to",    "channels"};
     bool any = false;
     for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
-        struct image_sizes *s = read_sizes(store, i, all);
+        struct image_sizes *s = read_sizes(store, i);
         const apl_field *f = apl_store_field(store, i);
         for (size_t k = 0; s && s->images && !any && k < sizeof titles / sizeof *titles; k++)
             table_add(&table, titles[k]);
@@ -159,11 +164,11 @@ static json_t *channels_json(const struct image_sizes *s)
     return counts;
 }
 
-json_t *image_sizes_json(apl_store *store, bool all)
+json_t *image_sizes_json(apl_store *store)
 {
     json_t *fields = json_object();
     for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
-        struct image_sizes *s = read_sizes(store, i, all);
+        struct image_sizes *s = read_sizes(store, i);
         if (s && s->images)
             json_object_set_new(fields, apl_store_field(store, i)->name,
                                 json_pack("{s:o, s:o, s:o, s:o}", "images", json_count(s->images), "width",

@@ -7,9 +7,12 @@
 
 #include <stdbool.h>
 
-/* Prints a table of the ranges, and JSON of the same: null if they cannot be read, which is noted. Of stores of many records only if
- * `all`, as every block is read for it. A store without such fields has no table. */
-int image_sizes_describe(apl_store *store, bool all);
-json_t *image_sizes_json(apl_store *store, bool all);
+/* Every block is read for the sizes: is that soon done? Not of a store of many records, and not over a network. */
+bool image_sizes_are_near(const apl_store *store, const char *path);
+
+/* Prints a table of the ranges, and JSON of the same: null if they cannot be read, which is noted. A store without such fields has no
+ * table. */
+int image_sizes_describe(apl_store *store);
+json_t *image_sizes_json(apl_store *store);
 
 #endif

@@ -11,6 +11,9 @@ for name in train/cat/1 train/dog/2 test/cat/3; do cp gray.jpg "photos/$name.jpe
 echo hello >photos/notes.txt
 run aplingest photos db
 apldata info db | grep -v -e sha256 -e written -e '^db:'
+# No block of a store at a URL is read for the sizes of images, unless they are asked for.
+apldata info "file://$PWD/db" | grep -c '^images '
+apldata info -v "file://$PWD/db" | grep -c '^images '
 apldata get db 1
 apldata get db 1 -o got.jpeg && cmp got.jpeg gray.jpg
 apldata verify -q db
