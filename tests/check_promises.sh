@@ -131,8 +131,8 @@ breaks 13 "counters are read while other threads write them" reader/stats.c \
     's/    fill_stats\(r, &s\);/    pthread_mutex_unlock(\&r->lock), fill_stats(r, \&s), pthread_mutex_lock(\&r->lock);/'
 breaks 14 "the order of an epoch differs from the published one" reader/order/plan.c \
     's/(options.seed, epoch)(, RANDOM_BLOCKS)/\1 + 1\2/'
-breaks 15 "a state is one record ahead" reader/state.c 's/store_le\(p \+ 72, r->tally.position, 8\)/store_le(p + 72, r->tally.position + (r->tally.position > 0), 8)/'
-breaks 16 "a timeout takes a hundred times as long" reader/reader.c 's/(timeout_ms \* \(uint64_t\)1000000)( : 0)/\1 * 100\2/'
+breaks 15 "a state is one record ahead" reader/state.c 's/store_le\(p \+ 72, t->position, 8\)/store_le(p + 72, t->position + (t->position > 0), 8)/'
+breaks 16 "a timeout takes a hundred times as long" reader/reader.c 's/(ms \* \(uint64_t\)1000000)( : 0)/\1 * 100\2/'
 breaks 17 "a child process does not know that it is one" reader/inside.c \
     's/if \(r->pid == \(int\)getpid\(\)\)(\n        return APL_OK)/if (r->pid != 0)\1/'
 breaks 18 "readers open the file for writing" store/store_file.c 's/(openat\(store->directory, STORE_FILE, )O_RDONLY( \| O_CLOEXEC)/\1O_RDWR\2/'

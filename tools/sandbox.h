@@ -3,9 +3,10 @@
 #define SANDBOX_H
 
 /*
- * From now on this process and its threads cannot start programs, use a network (but to read `urls`, where there are any), gain privileges, make memory
- * executable or touch other processes: such calls fail as if the kernel did not have them. Where the kernel offers no
- * sandbox, for example under an emulator, or with APL_SANDBOX=off in the environment (for debuggers), nothing changes.
+ * From now on this process and its threads cannot start programs, use a network (unless there are `urls` to read), gain
+ * privileges, make memory executable or touch other processes: such calls fail as if the kernel did not have them. Where
+ * the kernel offers no sandbox, for example under an emulator, or with APL_SANDBOX=off in the environment (for
+ * debuggers), nothing changes.
  */
 void sandbox_enter(int urls);
 

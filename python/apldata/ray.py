@@ -1,5 +1,7 @@
 """Stores and sets for Ray: `read()` makes a `ray.data.Dataset` of one, and a `Sink` writes one.
 
+    import apldata.ray
+
     dataset = apldata.ray.read("db", split="train", fields=["image", "label"])
     dataset.map_batches(work).write_datasink(apldata.ray.Sink("done", schema))
 

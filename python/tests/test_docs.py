@@ -121,6 +121,9 @@ def test_docstrings(
         names["loader"] = ours.DataLoader("db", batch_size=100)
         if not torch.cuda.is_available():
             code = code.replace('"cuda"', '"cpu"')
+    if whose.startswith("apldata.ray"):
+        pytest.importorskip("ray")
+        names |= {"work": lambda batch: batch, "schema": list(apldata.Store("db").schema)}
     if whose.startswith("apldata.tf"):
         names["tf"] = tensorflow = pytest.importorskip("tensorflow")
         names["model"] = tensorflow.Module()
