@@ -122,9 +122,9 @@ def test_what_functions_make_is_pinned_by_torch(
     store_path: str, gpu: Gpu, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: self.clone())
-    images, labels = next(iter(DataLoader(store_path, 50, pin_memory=True, transforms=[lambda batch: None])))
-    assert images.shape == (50, 3, 32, 32) and labels.dtype == torch.int64 and not gpu.pinned
-    made = next(
-        iter(DataLoader(store_path, 50, pin_memory=True, collate_fn=lambda b: {"n": [torch.ones(3)]}))
-    )
-    assert torch.equal(made["n"][0], torch.ones(3))
+    with DataLoader(store_path, 50, pin_memory=True, transforms=[lambda batch: None]) as loader:
+        images, labels = next(iter(loader))
+        assert images.shape == (50, 3, 32, 32) and labels.dtype == torch.int64 and not gpu.pinned
+    with DataLoader(store_path, 50, pin_memory=True, collate_fn=lambda b: {"n": [torch.ones(3)]}) as loader:
+        made = next(iter(loader))
+        assert torch.equal(made["n"][0], torch.ones(3))
