@@ -114,6 +114,14 @@ static void same_crops(const struct crops *got, const struct crops *want)
                   i);
 }
 
+/* All that a reader with these options delivers. */
+static void read_crops(apl_store *s, const apl_reader_options *o, struct crops *c)
+{
+    apl_reader *r = open_crops_as(s, o);
+    take_crops(r, c, SIZE_MAX);
+    apl_reader_close(r);
+}
+
 /* With other threads and other batches from there on. */
 Test(indexed, crops_are_the_same_after_resuming_at_any_batch)
 {
@@ -123,9 +131,7 @@ Test(indexed, crops_are_the_same_after_resuming_at_any_batch)
     apl_store *s = store_of("db", true, false);
     o.batch_size = 4;
     o.threads = APL_NO_THREADS;
-    apl_reader *r = open_crops_as(s, &o);
-    take_crops(r, &want, SIZE_MAX);
-    apl_reader_close(r);
+    read_crops(s, &o, &want);
     same_crops(&want, &want);
     for (unsigned k = 0; k <= (IMAGES + 3) / 4; k++) {
         uint8_t state[512];
@@ -134,16 +140,14 @@ Test(indexed, crops_are_the_same_after_resuming_at_any_batch)
         o = (apl_reader_options)APL_READER_OPTIONS_INIT;
         o.batch_size = 4;
         o.threads = 1 + k % 3;
-        r = open_crops_as(s, &o);
+        apl_reader *r = open_crops_as(s, &o);
         take_crops(r, &got, k);
         OK(apl_reader_state(r, state, &size, &fx_err));
         apl_reader_close(r);
         o.batch_size = 1 + 5 * (k % 4);
         o.threads = 1 + (k + 1) % 4;
         o.state = state, o.state_size = size;
-        r = open_crops_as(s, &o);
-        take_crops(r, &got, SIZE_MAX);
-        apl_reader_close(r);
+        read_crops(s, &o, &got);
         same_crops(&got, &want);
     }
     apl_store_close(s);
@@ -156,18 +160,14 @@ Test(indexed, ranks_share_the_crops)
     apl_reader_options o = APL_READER_OPTIONS_INIT;
     draw_images();
     apl_store *s = store_of("db", true, false);
-    apl_reader *r = open_crops(s);
-    take_crops(r, &want, SIZE_MAX);
-    apl_reader_close(r);
+    read_crops(s, &o, &want);
     for (unsigned world = 2; world < 5; world++) {
         memset(&got, 0, sizeof got);
         for (unsigned rank = 0; rank < world; rank++) {
             o.batch_size = 3;
             o.threads = rank + 1;
             o.ranks.rank = rank, o.ranks.world = world;
-            r = open_crops_as(s, &o);
-            take_crops(r, &got, SIZE_MAX);
-            apl_reader_close(r);
+            read_crops(s, &o, &got);
         }
         same_crops(&got, &want);
     }
