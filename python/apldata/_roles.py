@@ -188,7 +188,9 @@ def _float_of(settings: dict[str, Any]) -> str | None:
 
 def _made_up(field: Field, settings: dict[str, Any]) -> Any:
     shape = list(field.shape)
-    sides = [settings.get(f"crop_{side}") or settings.get(f"resize_{side}", 0) for side in ("height", "width")]
+    sides = [
+        settings.get(f"crop_{side}") or settings.get(f"resize_{side}", 0) for side in ("height", "width")
+    ]
     if all(sides):
         shape[-2:] = sides
         if field.is_photo:
