@@ -21,7 +21,7 @@ static struct subset make_subset(uint64_t records)
         uint64_t first = (uint64_t)i * BLOCK, left = records - first;
         uint32_t count = left < BLOCK ? (uint32_t)left : BLOCK;
         s.block[i] = (struct subset_block){
-            .number = i, .first_id = first, .records = count, .count = count, .first = first};
+            .number = i, .first_id = first, .records = count, .count = count, .before = first};
     }
     return s;
 }

@@ -140,7 +140,7 @@ static void plain_decode(struct bench *b)
             if (!b->value_bytes[f])
                 continue;
             for (uint32_t k = 0; k < block->records; k++)
-                b->rows[k] = slab_value(&b->slab, f, (uint32_t)block->first + k);
+                b->rows[k] = slab_value(&b->slab, f, (uint32_t)block->before + k);
             must(block_decode_rows(&b->bc, b->schema, &view, f, b->rows, &b->err), &b->err);
         }
     }
@@ -151,7 +151,7 @@ static void find_sources(struct bench *b, unsigned f, uint64_t from, size_t n)
     for (size_t k = 0; k < n; k++) {
         uint32_t reference = b->order[from + k];
         const struct subset_block *block = &b->subset.block[reference / b->subset.stride];
-        b->sources[k] = slab_value(&b->slab, f, (uint32_t)block->first + reference % b->subset.stride);
+        b->sources[k] = slab_value(&b->slab, f, (uint32_t)block->before + reference % b->subset.stride);
     }
 }
 

@@ -21,10 +21,10 @@ static apl_status class_of(const struct worker *w, const struct job *job, size_t
 {
     const apl_reader *r = w->reader;
     const struct blending *b = &r->options.blending;
-    uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+    uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
     const struct cached_block *block = cache_block(&r->cache, job->epoch, index);
     const uint8_t *value =
-        slab_value(&r->cache.slab, b->label, cached_slot(block, &r->subset.block[index], member));
+        slab_value(&r->cache.slab, b->label, cached_slot(block, &r->subset.block[index], nth));
     uint64_t number = label_at(value, r->schema->fields[b->label].dtype);
     *class = (uint32_t)number;
     if (number < b->how.classes)

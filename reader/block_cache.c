@@ -157,7 +157,7 @@ static void release_had(apl_reader *r, uint32_t index, uint32_t parity)
     if (c->keeps || !tally_is_resumed(&r->outlets[0].tally, c->epoch))
         return;
     for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t copies = deliveries_of_record(cumulative, block->first + i, r->options.plan.reuse);
+        uint32_t copies = deliveries_of_record(cumulative, block->before + i, r->options.plan.reuse);
         for (uint32_t copy = 0; copy < copies; copy++)
             if (tally_had(&r->outlets[0].tally, c->epoch, delivery_number(r, cumulative, index, i, copy)))
                 slab_release(&c->slab, &(uint32_t){c->blocks[parity][index].slots[i]}, 1);
@@ -319,9 +319,9 @@ void cache_announce(apl_reader *r, const struct plan *plan)
 static void pass(apl_reader *r, uint64_t epoch, uint32_t delivery)
 {
     struct block_cache *c = &r->cache;
-    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
+    uint32_t nth, copy, index = delivery_block(r, delivery, &nth, &copy);
     struct cached_block *b = &c->blocks[epoch & 1][index];
-    if (cached_pass(b, &c->slab, r->subset.block[index].count, member))
+    if (cached_pass(b, &c->slab, r->subset.block[index].count, nth))
         consume(r, b);
     else
         failure_nomem(r);
@@ -336,7 +336,7 @@ void cache_pass(apl_reader *r, const uint32_t *deliveries, size_t n)
 void cache_hold(apl_reader *r, uint32_t delivery)
 {
     struct block_cache *c = &r->cache;
-    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
+    uint32_t nth, copy, index = delivery_block(r, delivery, &nth, &copy);
     if (!c->keeps)
         c->blocks[c->epoch & 1][index].left++; /* cache_consume() takes it back */
 }
@@ -348,7 +348,7 @@ void cache_demand(apl_reader *r, const struct job *job)
     if (cache_is_whole(r) || (!c->keeps && r->options.plan.lanes == 1))
         return;
     for (uint32_t k = 0; k < job->rows; k++) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
         struct cached_block *b = &c->blocks[parity][index];
         bool foreign = b->stage == BLOCK_OUT; /* not queued when it entered */
         if (b->demanded || !(foreign || (c->keeps && b->stage == BLOCK_QUEUED)))
@@ -372,8 +372,8 @@ void cache_release(apl_reader *r, const struct job *job, uint32_t *slots)
     if (c->keeps)
         return;
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
-        slots[k] = cached_slot(cache_block(c, job->epoch, index), &r->subset.block[index], member);
+        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
+        slots[k] = cached_slot(cache_block(c, job->epoch, index), &r->subset.block[index], nth);
     }
     slab_release(&c->slab, slots, n);
 }
@@ -383,7 +383,7 @@ void cache_consume(apl_reader *r, struct job *job)
     struct block_cache *c = &r->cache;
     job->consumed = true;
     for (uint32_t k = 0; !c->keeps && k < job->rows; k++) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
         consume(r, &c->blocks[job->epoch & 1][index]);
     }
 }
@@ -397,7 +397,7 @@ void cache_forgo(apl_reader *r, const struct job *job)
     for (uint32_t k = 0; k < n; k++)
         pass(r, job->epoch, job->deliveries[k]);
     for (uint32_t k = n; k < job->rows; k++) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
         consume(r, &c->blocks[job->epoch & 1][index]);
     }
 }

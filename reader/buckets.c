@@ -71,8 +71,8 @@ static int order_of_keys(const void *a, const void *b)
 
 static uint32_t length_of(const apl_reader *r, uint32_t delivery)
 {
-    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
-    return r->options.bucket.lengths[r->subset.block[index].first + member];
+    uint32_t nth, copy, index = delivery_block(r, delivery, &nth, &copy);
+    return r->options.bucket.lengths[r->subset.block[index].before + nth];
 }
 
 /* The batches of a pool in random order, drawn for this pool of this epoch. */

@@ -29,7 +29,7 @@ bool cached_take_slots(struct cached_block *b, struct slab *slab, const struct s
     *nomem = !b->slots;
     if (*nomem)
         return false;
-    if (cumulative ? take_sampled(b, slab, block, cumulative + block->first)
+    if (cumulative ? take_sampled(b, slab, block, cumulative + block->before)
                    : slab_take(slab, b->slots, block->count, reuse))
         return true;
     free(b->slots);
@@ -61,16 +61,16 @@ void cached_loaded(struct cached_block *b, struct raw_column *ragged, const apl_
         *b->error = *error;
 }
 
-bool cached_pass(struct cached_block *b, struct slab *slab, uint32_t count, uint32_t member)
+bool cached_pass(struct cached_block *b, struct slab *slab, uint32_t count, uint32_t nth)
 {
     if (b->stage == BLOCK_IN || b->stage == BLOCK_BAD) {
-        uint32_t slot = b->slots[member];
+        uint32_t slot = b->slots[nth];
         slab_release(slab, &slot, 1);
         return true;
     }
     if (!b->passed && !(b->passed = calloc(count, sizeof *b->passed)))
         return false;
-    b->passed[member]++;
+    b->passed[nth]++;
     return true;
 }
 

@@ -17,23 +17,24 @@ enum block_stage {
 /* A block of the split. Once its stage is BLOCK_IN or BLOCK_BAD, who has a batch to collate of it may read it without the lock. */
 struct cached_block {
     enum block_stage stage;
-    bool stays;       /* its slots are held for the next epoch, which needs it early */
-    bool demanded;    /* a planned batch waits for it */
-    uint32_t left;    /* deliveries to come, of this epoch */
-    uint32_t *slots;  /* of each member; NULL where the cache keeps: then they are its first + i */
-    uint16_t *passed; /* of each member: deliveries that went to others before it was loaded; NULL: none */
+    bool stays;      /* its slots are held for the next epoch, which needs it early */
+    bool demanded;   /* a planned batch waits for it */
+    uint32_t left;   /* deliveries to come, of this epoch */
+    uint32_t *slots; /* of each chosen record; NULL where the cache keeps: then they are its first + i */
+    uint16_t
+        *passed; /* of each chosen record: deliveries that went to others before it was loaded; NULL: none */
     struct raw_column *ragged; /* of each field of varying shape, in `decoded` if there is that; NULL: none */
     apl_error *error;          /* of a bad block */
 };
 
-/* The slot of member i of a block; NO_SLOT: the epoch's sample has it not. */
+/* The slot of the i-th chosen record of a block; NO_SLOT: the epoch's sample has it not. */
 #define NO_SLOT UINT32_MAX
 static inline uint32_t cached_slot(const struct cached_block *b, const struct subset_block *block, uint32_t i)
 {
-    return b->slots ? b->slots[i] : (uint32_t)block->first + i;
+    return b->slots ? b->slots[i] : (uint32_t)block->before + i;
 }
 
-/* Takes slots for the members that an epoch's sample has (cumulative: as delivery_sample() says; NULL: all), each good for its
+/* Takes slots for the chosen records that an epoch's sample has (cumulative: as delivery_sample() says; NULL: all), each good for its
  * deliveries. False: there are not so many, or (*nomem) no memory. */
 bool cached_take_slots(struct cached_block *b, struct slab *slab, const struct subset_block *block,
                        const uint32_t *cumulative, unsigned reuse, bool *nomem);
@@ -45,10 +46,10 @@ bool cached_share_slots(struct cached_block *b, const struct cached_block *befor
 /* What the loader has made of it: its values of varying shape, and the error if it is bad. */
 void cached_loaded(struct cached_block *b, struct raw_column *ragged, const apl_error *error);
 
-/* A delivery of a member goes to another rank: gives its slot back, or notes that for when there is one. False: out of memory. */
-bool cached_pass(struct cached_block *b, struct slab *slab, uint32_t count, uint32_t member);
+/* A delivery of a record goes to another rank: gives its slot back, or notes that for when there is one. False: out of memory. */
+bool cached_pass(struct cached_block *b, struct slab *slab, uint32_t count, uint32_t nth);
 
-/* Gives back slots of members whose deliveries went to others before the block was there; or forgets about these. */
+/* Gives back slots of records whose deliveries went to others before the block was there; or forgets about these. */
 void cached_give_passed(struct cached_block *b, struct slab *slab, uint32_t count);
 void cached_forget_passed(struct cached_block *b);
 

@@ -29,10 +29,10 @@ static void list_rows(const apl_reader *r, struct job *job)
     uint32_t *copies = (uint32_t *)batch->copies;
     size_t rows = 0, skipped = 0;
     for (uint32_t k = 0; k < job->rows; k++) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
         const struct subset_block *block = &r->subset.block[index];
-        uint64_t id = block->first_id + (block->members ? block->members[member] : member);
-        uint32_t number = delivery_number(r, cumulative, index, member, copy);
+        uint64_t id = block->first_id + (block->chosen ? block->chosen[nth] : nth);
+        uint32_t number = delivery_number(r, cumulative, index, nth, copy);
         if (cache_block(&r->cache, job->epoch, index)->stage == BLOCK_BAD) {
             buffer->skipped[skipped++] = id;
             buffer->delivered[job->rows - skipped] = job->deliveries[k];
@@ -156,9 +156,9 @@ static apl_status collate_fixed(struct worker *w, struct job *job, unsigned f, a
     struct assembly assembly;
     bool transformed = sizes_assembly(r, f, &assembly);
     for (size_t k = 0; k < batch->rows; k++) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
         const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
-        w->sources[k] = slab_value(&r->cache.slab, f, cached_slot(b, &r->subset.block[index], member));
+        w->sources[k] = slab_value(&r->cache.slab, f, cached_slot(b, &r->subset.block[index], nth));
     }
     describe_column(r, job, f, transformed ? &assembly : NULL);
     if (transformed && photos_makes(&r->schema->fields[f], &r->options.transforms[f]))

@@ -1,4 +1,5 @@
-/* What a delivery is of: deliveries are numbers, reference x reuse + copy, where a reference is block x stride + member. */
+/* What a delivery is of: deliveries are numbers, reference x reuse + copy, where a reference is block x stride + the
+ * record's place among those chosen of the block. */
 #ifndef DELIVERY_H
 #define DELIVERY_H
 
@@ -11,9 +12,8 @@ static inline const uint32_t *delivery_sample(const apl_reader *r, uint64_t epoc
     return r->options.plan.sampler ? sampler_cumulative(r->options.plan.sampler, epoch) : NULL;
 }
 
-/* The block of a delivery, and the member's place in it. */
-static inline uint32_t delivery_block(const apl_reader *r, uint32_t delivery, uint32_t *member,
-                                      uint32_t *copy)
+/* The block of a delivery, and which of its chosen records it is. */
+static inline uint32_t delivery_block(const apl_reader *r, uint32_t delivery, uint32_t *nth, uint32_t *copy)
 {
     uint32_t reference = delivery;
     *copy = 0;
@@ -21,15 +21,15 @@ static inline uint32_t delivery_block(const apl_reader *r, uint32_t delivery, ui
         reference = delivery / r->options.plan.reuse;
         *copy = delivery % r->options.plan.reuse;
     }
-    *member = reference % r->subset.stride;
+    *nth = reference % r->subset.stride;
     return reference / r->subset.stride;
 }
 
 /* The place of a delivery among all of its epoch: where its bit is. cumulative: as delivery_sample() says. */
 static inline uint32_t delivery_number(const apl_reader *r, const uint32_t *cumulative, uint32_t index,
-                                       uint32_t member, uint32_t copy)
+                                       uint32_t nth, uint32_t copy)
 {
-    uint64_t record = r->subset.block[index].first + member;
+    uint64_t record = r->subset.block[index].before + nth;
     return (uint32_t)deliveries_before(cumulative, record, r->options.plan.reuse) + copy;
 }
 

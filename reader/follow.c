@@ -86,9 +86,9 @@ static apl_status take_mask(struct worker *w, struct job *job, unsigned f, size_
     struct photo_value photo;
     int64_t shape[APL_MAX_DIMS];
     if (field_varying(field) == 0) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
         const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
-        *mask = slab_value(&r->cache.slab, f, cached_slot(b, &r->subset.block[index], member));
+        *mask = slab_value(&r->cache.slab, f, cached_slot(b, &r->subset.block[index], nth));
         return check_mask_size(g, (uint32_t)field->shape[field->ndim - 1],
                                (uint32_t)field->shape[field->ndim - 2], err);
     }

@@ -52,14 +52,14 @@ static uint32_t list_deliveries(const apl_reader *r, uint32_t index, uint32_t pa
     const uint32_t *cumulative = delivery_sample(r, parity);
     uint32_t n = 0, reuse = r->options.plan.reuse;
     for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t copies = deliveries_of_record(cumulative, block->first + i, reuse);
+        uint32_t copies = deliveries_of_record(cumulative, block->before + i, reuse);
         uint32_t delivery = (index * r->subset.stride + i) * reuse;
         for (uint32_t copy = 0; copy < copies; copy++) {
             uint32_t number = delivery_number(r, cumulative, index, i, copy);
             if (tally_had(&r->outlets[0].tally, r->free_order.epoch, number))
                 continue;
             deliveries[n] = delivery + copy;
-            ids[n++] = block->first_id + (block->members ? block->members[i] : i);
+            ids[n++] = block->first_id + (block->chosen ? block->chosen[i] : i);
         }
     }
     return n;

@@ -71,10 +71,10 @@ struct late_value {
 static struct late_value late_value_of(const apl_reader *r, const struct job *job, unsigned field, size_t row)
 {
     struct late_value v;
-    uint32_t member, copy;
-    v.index = delivery_block(r, job->deliveries[row], &member, &copy);
+    uint32_t nth, copy;
+    v.index = delivery_block(r, job->deliveries[row], &nth, &copy);
     const struct subset_block *block = &r->subset.block[v.index];
-    v.record = block->members ? block->members[member] : member;
+    v.record = block->chosen ? block->chosen[nth] : nth;
     v.id = block->first_id + v.record;
     v.list = &cache_block(&r->cache, job->epoch, v.index)->ragged[field];
     v.place = kept_listed(v.list, v.record);
@@ -84,7 +84,7 @@ static struct late_value late_value_of(const apl_reader *r, const struct job *jo
 /* False: there is no room for more. */
 static bool value_ahead(const apl_reader *r, const struct job *job, unsigned field, size_t row)
 {
-    uint32_t member, copy, index = delivery_block(r, job->deliveries[row], &member, &copy);
+    uint32_t nth, copy, index = delivery_block(r, job->deliveries[row], &nth, &copy);
     const apl_store *store = mix_source_of(r, index)->store;
     if (!late_is(r, index, field) || !store_is_elsewhere(store) ||
         cache_block(&r->cache, job->epoch, index)->stage != BLOCK_IN)

@@ -80,8 +80,8 @@ static apl_status note_lengths(void *user, uint32_t index, const struct raw_colu
     const struct subset_block *block = &l->reader->subset.block[index];
     (void)err;
     for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t record = block->members ? block->members[i] : i;
-        l->of[block->first + i] = column ? lengths_of(column, record) : LENGTHS_UNKNOWN;
+        uint32_t record = block->chosen ? block->chosen[i] : i;
+        l->of[block->before + i] = column ? lengths_of(column, record) : LENGTHS_UNKNOWN;
     }
     return APL_OK;
 }
@@ -101,9 +101,9 @@ void lengths_forget_unknown(uint32_t *lengths, uint64_t n)
 static uint64_t id_at(const struct subset *subset, uint64_t i)
 {
     uint32_t b = 0;
-    while (i >= subset->block[b].first + subset->block[b].count)
+    while (i >= subset->block[b].before + subset->block[b].count)
         b++;
-    return subset_id(subset, b * subset->stride + (uint32_t)(i - subset->block[b].first));
+    return subset_id(subset, b * subset->stride + (uint32_t)(i - subset->block[b].before));
 }
 
 static bool alike(uint32_t a, uint32_t b)

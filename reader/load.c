@@ -29,7 +29,7 @@ static bool has_partial_blocks(const apl_reader *r)
     if (r->options.plan.sampler && !r->cache.keeps)
         return true;
     for (uint32_t i = 0; i < r->subset.blocks; i++)
-        if (r->subset.block[i].members)
+        if (r->subset.block[i].chosen)
             return true;
     return false;
 }
@@ -81,10 +81,10 @@ static void place_rows(struct worker *w, unsigned f, uint32_t index, const struc
 {
     const apl_reader *r = w->reader;
     const struct subset_block *block = &r->subset.block[index];
-    for (uint32_t i = 0; block->members && i < block->records; i++)
+    for (uint32_t i = 0; block->chosen && i < block->records; i++)
         w->rows[i] = w->scratch[f] + i * r->cache.slab.value_bytes[f];
     for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t slot = cached_slot(b, block, i), record = block->members ? block->members[i] : i;
+        uint32_t slot = cached_slot(b, block, i), record = block->chosen ? block->chosen[i] : i;
         w->rows[record] = slot == NO_SLOT ? w->scratch[f] + record * r->cache.slab.value_bytes[f]
                                           : slab_value(&r->cache.slab, f, slot);
     }

@@ -235,8 +235,8 @@ apl_status mix_digest_decoded(const apl_reader *r, struct hash128 *digest, apl_e
         buffer_le(&b, block->part, 4);
         buffer_le(&b, block->number, 8);
         buffer_le(&b, block->count, 4);
-        for (uint32_t k = 0; block->members && k < block->count; k++)
-            buffer_le(&b, block->members[k], 2);
+        for (uint32_t k = 0; block->chosen && k < block->count; k++)
+            buffer_le(&b, block->chosen[k], 2);
     }
     bool failed = b.failed;
     if (!failed)

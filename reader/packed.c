@@ -15,7 +15,7 @@ struct share {
 
 static struct share share_of(const apl_reader *r, const struct job *job, uint32_t k, uint64_t at)
 {
-    uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+    uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
     struct share s = {.at = at, .from = k == 0 ? job->skip : 0};
     uint64_t left = packing_tokens(r, job->deliveries[k]) - s.from;
     s.tokens = left < job->tokens - at ? left : job->tokens - at;
@@ -76,12 +76,12 @@ void packed_list(const apl_reader *r, struct job *job)
     b->batch.position = job->position;
     b->batch.skipped_count = b->batch.piece_count = b->finished = 0;
     for (uint32_t k = 0; k < job->rows; k++) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
         const struct subset_block *block = &r->subset.block[index];
-        uint64_t id = block->first_id + (block->members ? block->members[member] : member);
+        uint64_t id = block->first_id + (block->chosen ? block->chosen[nth] : nth);
         struct share s = share_of(r, job, k, at);
         list_pieces(r, b, &s, id, copy);
-        end_delivery(b, &s, id, copy, delivery_number(r, cumulative, index, member, copy));
+        end_delivery(b, &s, id, copy, delivery_number(r, cumulative, index, nth, copy));
         at += s.tokens;
     }
 }

@@ -89,8 +89,8 @@ uint64_t packing_bytes(const apl_reader *r)
 
 uint32_t packing_tokens(const apl_reader *r, uint32_t delivery)
 {
-    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
-    return r->options.pack.lengths[r->subset.block[index].first + member];
+    uint32_t nth, copy, index = delivery_block(r, delivery, &nth, &copy);
+    return r->options.pack.lengths[r->subset.block[index].before + nth];
 }
 
 void packing_begin(apl_reader *r)

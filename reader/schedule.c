@@ -90,7 +90,7 @@ static bool is_ready(apl_reader *r, struct job *job)
     if (cache_is_whole(r))
         return true;
     for (; job->checked < job->rows; job->checked++) {
-        uint32_t member, copy, index = delivery_block(r, job->deliveries[job->checked], &member, &copy);
+        uint32_t nth, copy, index = delivery_block(r, job->deliveries[job->checked], &nth, &copy);
         const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
         if (b->stage != BLOCK_IN && b->stage != BLOCK_BAD)
             return false;
@@ -108,8 +108,8 @@ bool schedule_waits_for(apl_reader *r, const struct outlet *o, uint32_t *index)
 {
     struct job *job = queue_is_empty(&o->queue) ? NULL : queue_at(&o->queue, 0);
     if (job && job->stage == JOB_PLANNED && !is_ready(r, job)) {
-        uint32_t member, copy;
-        *index = delivery_block(r, job->deliveries[job->checked], &member, &copy);
+        uint32_t nth, copy;
+        *index = delivery_block(r, job->deliveries[job->checked], &nth, &copy);
         return true;
     }
     return cache_finds_loading(r, index);

@@ -72,8 +72,8 @@ apl_status state_identify(apl_reader *r, apl_error *err)
         const struct subset_block *block = &r->subset.block[i];
         buffer_le(&b, block->first_id, 8);
         buffer_le(&b, block->count, 4);
-        for (uint32_t k = 0; block->members && k < block->count; k++)
-            buffer_le(&b, block->members[k], 2);
+        for (uint32_t k = 0; block->chosen && k < block->count; k++)
+            buffer_le(&b, block->chosen[k], 2);
     }
     if (r->sources.count > 1)
         buffer_put(&b, r->identity.content, sizeof r->identity.content);

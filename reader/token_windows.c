@@ -15,7 +15,7 @@ struct opening {
     uint64_t *all; /* and how many tokens it has */
 };
 
-/* Keeps the tokens at the beginning of a block, those of its members one after another. */
+/* Keeps the tokens at the beginning of a block, those of its chosen records one after another. */
 static apl_status keep_head(const struct opening *o, uint32_t index, const struct raw_column *column,
                             apl_error *err)
 {
@@ -31,7 +31,7 @@ static apl_status keep_head(const struct opening *o, uint32_t index, const struc
     w->heads[o->field][index] = head;
     for (uint32_t i = 0; i < block->count && done < room; i++) {
         size_t n;
-        const uint8_t *value = raw_column_value(column, field, block->members ? block->members[i] : i, &n);
+        const uint8_t *value = raw_column_value(column, field, block->chosen ? block->chosen[i] : i, &n);
         n = n < room - done ? n : room - done;
         if (n)
             memcpy(head + done, value, n);
@@ -47,9 +47,9 @@ static apl_status take_block(void *user, uint32_t index, const struct raw_column
     struct windows *w = &o->reader->options.windows;
     const struct subset_block *block = &o->reader->subset.block[index];
     for (uint32_t i = 0; o->first && i < block->count; i++) {
-        uint32_t record = block->members ? block->members[i] : i;
-        w->ends[block->first + i] = column ? lengths_of(column, record) : LENGTHS_UNKNOWN;
-        o->all[index] += column ? w->ends[block->first + i] : 0;
+        uint32_t record = block->chosen ? block->chosen[i] : i;
+        w->ends[block->before + i] = column ? lengths_of(column, record) : LENGTHS_UNKNOWN;
+        o->all[index] += column ? w->ends[block->before + i] : 0;
     }
     o->bad[index] |= !column;
     return column && w->join ? keep_head(o, index, column, err) : APL_OK;
@@ -85,7 +85,7 @@ static uint64_t windows_in(const struct windows *w, uint64_t tokens)
 /* From lengths to ends, within a block: of tokens, or where records are apart, of windows. Of bad ones, one each. */
 static uint32_t sum_ends(struct windows *w, const struct subset_block *block, bool bad)
 {
-    uint32_t *ends = w->ends + block->first, sum = 0;
+    uint32_t *ends = w->ends + block->before, sum = 0;
     for (uint32_t i = 0; i < block->count; i++)
         ends[i] = sum += bad ? 1 : w->join ? ends[i] : (uint32_t)windows_in(w, ends[i]);
     return sum;
@@ -133,7 +133,7 @@ static void add_block(struct windows *w, struct subset *view, const struct subse
                                                         .records = count,
                                                         .count = count,
                                                         .part = records->block[index].part,
-                                                        .first = view->records};
+                                                        .before = view->records};
     view->records += count;
     view->stride = count > view->stride ? count : view->stride;
 }
@@ -304,18 +304,18 @@ static uint32_t end_above(const uint32_t *ends, uint32_t n, uint64_t at)
     return low;
 }
 
-void windows_begin(const apl_reader *r, uint32_t index, uint32_t member, struct window_walk *walk)
+void windows_begin(const apl_reader *r, uint32_t index, uint32_t nth, struct window_walk *walk)
 {
     const struct windows *w = &r->options.windows;
     const struct window_block *b = &w->block[index];
     const struct subset_block *records = windows_records(w, index);
-    const uint32_t *ends = w->ends + records->first;
-    uint64_t at = w->join && !b->bad ? b->skip + member * w->stride : member;
+    const uint32_t *ends = w->ends + records->before;
+    uint64_t at = w->join && !b->bad ? b->skip + nth * w->stride : nth;
     uint32_t i = end_above(ends, records->count, at);
     uint64_t within = at - (i ? ends[i - 1] : 0);
     *walk = (struct window_walk){.windows = w,
                                  .block = b->records,
-                                 .member = i,
+                                 .nth = i,
                                  .offset = w->join ? within : within * w->stride,
                                  .left = w->length};
 }
@@ -324,7 +324,7 @@ void windows_begin(const apl_reader *r, uint32_t index, uint32_t member, struct 
 static uint64_t left_here(const struct window_walk *walk, const struct subset_block *b, uint32_t before)
 {
     const struct windows *w = walk->windows;
-    uint64_t here = w->join ? w->ends[b->first + walk->member] - before - walk->offset : walk->left;
+    uint64_t here = w->join ? w->ends[b->before + walk->nth] - before - walk->offset : walk->left;
     return here < walk->left ? here : walk->left;
 }
 
@@ -334,22 +334,21 @@ bool windows_next(struct window_walk *walk, struct window_part *part)
     uint64_t n = 0;
     while (walk->left > 0 && walk->block < w->records.blocks) {
         const struct subset_block *b = &w->records.block[walk->block];
-        if (walk->member >= b->count) {
+        if (walk->nth >= b->count) {
             walk->block++;
-            walk->member = 0;
+            walk->nth = 0;
             continue;
         }
-        uint32_t before = walk->member ? w->ends[b->first + walk->member - 1] : 0;
+        uint32_t before = walk->nth ? w->ends[b->before + walk->nth - 1] : 0;
         n = left_here(walk, b, before);
-        *part =
-            (struct window_part){.block = walk->block,
-                                 .member = walk->member,
-                                 .id = b->first_id + (b->members ? b->members[walk->member] : walk->member),
-                                 .offset = walk->offset,
-                                 .before = before,
-                                 .start = (uint32_t)(w->length - walk->left),
-                                 .tokens = (uint32_t)n};
-        walk->member++;
+        *part = (struct window_part){.block = walk->block,
+                                     .nth = walk->nth,
+                                     .id = b->first_id + (b->chosen ? b->chosen[walk->nth] : walk->nth),
+                                     .offset = walk->offset,
+                                     .before = before,
+                                     .start = (uint32_t)(w->length - walk->left),
+                                     .tokens = (uint32_t)n};
+        walk->nth++;
         walk->offset = 0;
         walk->left -= n;
         if (n)

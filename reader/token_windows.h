@@ -1,4 +1,4 @@
-/* Windows: what is delivered are not records but windows over their values. When a reader is opened, its subset becomes one whose members
+/* Windows: what is delivered are not records but windows over their values. When a reader is opened, its subset becomes one whose records
  * are windows, block by block as their records lie, so that all else plans, counts and resumes them as if they were records. */
 #ifndef TOKEN_WINDOWS_H
 #define TOKEN_WINDOWS_H
@@ -16,7 +16,7 @@ uint64_t windows_standing_bytes(const apl_reader *r, unsigned field);
 
 /* A part of a window: of one record, whose place it gives among the blocks of windows.records. */
 struct window_part {
-    uint32_t block, member;
+    uint32_t block, nth;
     uint64_t id, offset; /* of the record; where in its value the part begins */
     uint32_t before;     /* tokens of the block before this value */
     uint32_t start, tokens;
@@ -24,12 +24,12 @@ struct window_part {
 
 struct window_walk {
     const struct windows *windows;
-    uint32_t block, member;
+    uint32_t block, nth;
     uint64_t offset, left;
 };
 
-/* Goes through the parts of a window, member `member` of block `index` of the reader's subset, from its beginning. */
-void windows_begin(const apl_reader *r, uint32_t index, uint32_t member, struct window_walk *walk);
+/* Goes through the parts of a window, record `nth` of block `index` of the reader's subset, from its beginning. */
+void windows_begin(const apl_reader *r, uint32_t index, uint32_t nth, struct window_walk *walk);
 bool windows_next(struct window_walk *walk, struct window_part *part);
 
 /* How many records block `index` of the reader's subset has, be it of windows. */

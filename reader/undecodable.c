@@ -44,10 +44,10 @@ bool undecodable_drop(const apl_reader *r, struct job *job, uint32_t row, apl_st
 
 static bool count_record(const apl_reader *r, struct undecodable *u, uint32_t delivery)
 {
-    uint32_t member, copy, index = delivery_block(r, delivery, &member, &copy);
-    uint64_t record = r->subset.block[index].first + member;
+    uint32_t nth, copy, index = delivery_block(r, delivery, &nth, &copy);
+    uint64_t record = r->subset.block[index].before + nth;
     const struct subset_block *last = &r->subset.block[r->subset.blocks - 1];
-    if (!u->known && !(u->known = calloc((size_t)((last->first + last->count) / 8 + 1), 1)))
+    if (!u->known && !(u->known = calloc((size_t)((last->before + last->count) / 8 + 1), 1)))
         return false;
     uint8_t bit = (uint8_t)(1u << record % 8);
     u->records += !(u->known[record / 8] & bit);

@@ -8,9 +8,9 @@
 static const struct raw_column *values_column(const apl_reader *r, const struct job *job, unsigned f,
                                               size_t k, uint32_t *record)
 {
-    uint32_t member, copy, index = delivery_block(r, job->deliveries[k], &member, &copy);
+    uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
     const struct subset_block *block = &r->subset.block[index];
-    *record = block->members ? block->members[member] : member;
+    *record = block->chosen ? block->chosen[nth] : nth;
     return &cache_block(&r->cache, job->epoch, index)->ragged[f];
 }
 
@@ -54,8 +54,8 @@ int64_t values_length(const apl_reader *r, const struct job *job, unsigned f, si
 /* Is the value read from the file now? */
 static bool is_late(const apl_reader *r, const struct job *job, unsigned f, size_t k)
 {
-    uint32_t member, copy;
-    return late_is(r, delivery_block(r, job->deliveries[k], &member, &copy), f);
+    uint32_t nth, copy;
+    return late_is(r, delivery_block(r, job->deliveries[k], &nth, &copy), f);
 }
 
 apl_status values_take(struct worker *w, struct job *job, unsigned f, size_t k, const uint8_t **value,

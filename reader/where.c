@@ -23,7 +23,7 @@ static apl_status sift_block(struct sieve *s, const struct subset_block *block, 
     if (status != APL_OK)
         return store_block_error(s->store, block->number, status, err);
     for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t record = block->members ? block->members[i] : i;
+        uint32_t record = block->chosen ? block->chosen[i] : i;
         uint64_t id = block->first_id + record;
         size_t bytes;
         const uint8_t *value = raw_column_value(&s->column, &schema->fields[s->field], record, &bytes);

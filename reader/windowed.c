@@ -9,9 +9,9 @@
 static struct window_walk walk_row(const apl_reader *r, const struct job *job, size_t row, uint32_t *index)
 {
     struct window_walk walk;
-    uint32_t member, copy;
-    *index = delivery_block(r, job->deliveries[row], &member, &copy);
-    windows_begin(r, *index, member, &walk);
+    uint32_t nth, copy;
+    *index = delivery_block(r, job->deliveries[row], &nth, &copy);
+    windows_begin(r, *index, nth, &walk);
     return walk;
 }
 
@@ -40,7 +40,7 @@ static const uint8_t *own_part(const apl_reader *r, const struct job *job, unsig
 {
     const struct subset_block *records = windows_records(&r->options.windows, index);
     const struct raw_column *column = &cache_block(&r->cache, job->epoch, index)->ragged[f];
-    uint32_t record = records->members ? records->members[part->member] : part->member;
+    uint32_t record = records->chosen ? records->chosen[part->nth] : part->nth;
     size_t bytes;
     const uint8_t *value = raw_column_value(column, &r->schema->fields[f], record, &bytes);
     return (part->offset + part->tokens) * unit <= bytes ? value + part->offset * unit : NULL;

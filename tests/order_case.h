@@ -17,7 +17,7 @@ static inline struct subset made_subset(uint32_t records, uint32_t block)
     for (uint32_t i = 0; i < s.blocks; i++) {
         uint32_t count = records - i * block < block ? records - i * block : block;
         s.block[i] = (struct subset_block){
-            .number = i, .first_id = i * block, .records = count, .count = count, .first = i * block};
+            .number = i, .first_id = i * block, .records = count, .count = count, .before = i * block};
     }
     return s;
 }

@@ -460,7 +460,7 @@ static void check_plan(const struct plan_options *o, const struct subset *subset
     for (size_t n, at = 0; (n = plan_next(p, deliveries, 50, &failed)) > 0; at += n)
         for (size_t i = 0; i < n; i++) {
             uint32_t reference = deliveries[i] / o->reuse, copy = deliveries[i] % o->reuse;
-            uint64_t record = subset->block[reference / subset->stride].first + reference % subset->stride;
+            uint64_t record = subset->block[reference / subset->stride].before + reference % subset->stride;
             cr_assert_lt(copy, first[record + 1] - first[record]);
             cr_assert_eq(had[first[record] + copy]++, 0);
         }

@@ -52,8 +52,8 @@ Test(subset, lists_members_and_drops_blocks)
         uint64_t before = 0;
         for (uint32_t i = 0; i < s.blocks; i++) {
             const struct subset_block *b = &s.block[i];
-            cr_assert(b->count > 0 && b->count <= b->records && b->first == before);
-            cr_assert(!b->members == (b->count == b->records));
+            cr_assert(b->count > 0 && b->count <= b->records && b->before == before);
+            cr_assert(!b->chosen == (b->count == b->records));
             for (uint32_t m = 0; m < b->count; m++)
                 ids.ids[ids.count++] = subset_id(&s, i * s.stride + m);
             before += b->count;
@@ -76,7 +76,7 @@ static void check_parts(const struct subset_part *parts, const uint64_t *ids, si
     cr_assert_eq(subset_open_parts(parts, 2, (struct subset_ids){ids, n}, &s, NULL), APL_OK);
     for (uint32_t i = 0; i < s.blocks; i++) {
         const struct subset_block *b = &s.block[i];
-        cr_assert(b->first == before && b->part == (b->first_id >= all));
+        cr_assert(b->before == before && b->part == (b->first_id >= all));
         for (uint32_t m = 0; m < b->count; m++, found++)
             cr_assert_eq(subset_id(&s, i * s.stride + m), ids[found]);
         before += b->count;

@@ -55,8 +55,8 @@ static apl_status read_block(void *context, unsigned worker, size_t task, apl_er
     if (status != APL_OK)
         return store_block_error(store, block->number, status, err);
     for (uint32_t i = 0; i < block->count; i++)
-        c->values[block->first + i] =
-            value_of(&w->column, &schema->fields[field], block->members ? block->members[i] : i);
+        c->values[block->before + i] =
+            value_of(&w->column, &schema->fields[field], block->chosen ? block->chosen[i] : i);
     return APL_OK;
 }
 

@@ -211,8 +211,8 @@ static bool enter(struct plan *p, struct lane *lane)
     const struct subset_block *block = &p->subset->block[number];
     uint32_t reference = number * p->subset->stride;
     for (uint32_t i = 0; i < block->count; i++, reference++) {
-        uint32_t copies = deliveries_of_record(p->cumulative, block->first + i, p->options.reuse);
-        uint64_t id = block->first_id + (block->members ? block->members[i] : i);
+        uint32_t copies = deliveries_of_record(p->cumulative, block->before + i, p->options.reuse);
+        uint64_t id = block->first_id + (block->chosen ? block->chosen[i] : i);
         unsigned b = (unsigned)((random_mix(p->bin_key, id) >> 32) * p->options.bins >> 32);
         for (unsigned copy = 0; copy < copies; copy++)
             if (!bin_put(&lane->rows[b / ROW].bins[b % ROW], reference * p->options.reuse + copy))
@@ -298,12 +298,12 @@ static uint32_t next_in_order(struct plan *p)
 {
     unsigned reuse = p->options.reuse;
     const struct subset_block *block = p->entered_count ? &p->subset->block[p->entered_count - 1] : NULL;
-    if (!block || p->position == (block->first + block->count) * reuse) {
+    if (!block || p->position == (block->before + block->count) * reuse) {
         p->entered[p->entered_count] = p->entered_count;
         block = &p->subset->block[p->entered_count++];
     }
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a subset with records has blocks */
-    uint64_t within = p->position - block->first * reuse;
+    uint64_t within = p->position - block->before * reuse;
     return (p->entered_count - 1) * p->subset->stride * reuse + (uint32_t)within;
 }
 

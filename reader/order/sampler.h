@@ -82,7 +82,7 @@ static inline uint32_t deliveries_of_record(const uint32_t *cumulative, uint64_t
 static inline uint32_t deliveries_of_block(const uint32_t *cumulative, const struct subset_block *block,
                                            unsigned reuse)
 {
-    return cumulative ? cumulative[block->first + block->count] - cumulative[block->first]
+    return cumulative ? cumulative[block->before + block->count] - cumulative[block->before]
                       : block->count * reuse;
 }
 

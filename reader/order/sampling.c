@@ -66,9 +66,9 @@ static apl_status number_values(const uint64_t *values, uint32_t *group, uint32_
 static uint64_t id_of(const struct subset *subset, uint64_t i)
 {
     uint32_t b = 0;
-    while (i >= subset->block[b].first + subset->block[b].count)
+    while (i >= subset->block[b].before + subset->block[b].count)
         b++;
-    return subset_id(subset, b * subset->stride + (uint32_t)(i - subset->block[b].first));
+    return subset_id(subset, b * subset->stride + (uint32_t)(i - subset->block[b].before));
 }
 
 /* Takes values as the numbers of groups, of which there are `count`. */
@@ -107,7 +107,7 @@ static void group_parts(const struct subset *subset, uint32_t *group, struct sam
 {
     for (uint32_t b = 0; b < subset->blocks; b++)
         for (uint32_t i = 0; i < subset->block[b].count; i++)
-            group[subset->block[b].first + i] = subset->block[b].part;
+            group[subset->block[b].before + i] = subset->block[b].part;
     rule->group = group;
     rule->groups = subset->parts;
 }

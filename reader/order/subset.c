@@ -20,13 +20,13 @@ static apl_status list_members(const struct selection *s, uint64_t first, struct
     b->count = n;
     if (n == 0 || n == b->records)
         return APL_OK;
-    uint16_t *members = malloc(n * sizeof *members);
-    b->members = members;
-    if (!members)
+    uint16_t *chosen = malloc(n * sizeof *chosen);
+    b->chosen = chosen;
+    if (!chosen)
         return fail_nomem(err);
     for (uint32_t i = 0; i < b->records; i++)
         if (selection_has(s, first + i))
-            *members++ = (uint16_t)i;
+            *chosen++ = (uint16_t)i;
     return APL_OK;
 }
 
@@ -46,7 +46,7 @@ static apl_status list_blocks(const struct selection *s, uint32_t number, struct
     find_blocks(part->store, s, &from, &to);
     for (; from < to; from++) {
         struct subset_block *b = &subset->block[subset->blocks];
-        *b = (struct subset_block){.number = from, .part = number, .first = before};
+        *b = (struct subset_block){.number = from, .part = number, .before = before};
         manifest_block_ids(&part->store->manifest, from, &first, &b->records);
         b->first_id = part->first_id + first;
         apl_status status = list_members(s, first, b, err);
@@ -193,7 +193,7 @@ apl_status subset_open(const apl_store *store, const char *split, struct subset 
 void subset_close(struct subset *subset)
 {
     for (uint32_t i = 0; i < subset->blocks; i++)
-        free((void *)subset->block[i].members);
+        free((void *)subset->block[i].chosen);
     free(subset->block);
     free(subset->part);
     *subset = (struct subset){0};

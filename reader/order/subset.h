@@ -9,8 +9,8 @@ struct subset_block {
     uint64_t first_id;       /* of the block */
     uint32_t records, count; /* in the block; of these, in the subset */
     uint32_t part;           /* the number of the part that it is of */
-    uint64_t first;          /* records of the subset in the blocks before this one */
-    const uint16_t *members; /* which of the block's records they are, ascending; NULL: all of them */
+    uint64_t before;         /* records of the subset in the blocks before this one */
+    const uint16_t *chosen;  /* which of the block's records they are, ascending; NULL: all of them */
 };
 
 /* A store, and the split of it that is read. */
@@ -25,7 +25,7 @@ struct subset_part {
 
 /*
  * A record of a subset is known by its reference: the block's place in the subset times `stride`, plus the
- * record's place among the block's members. References have gaps where blocks are not full; they fit in 32
+ * record's place among those chosen of the block. References have gaps where blocks are not full; they fit in 32
  * bits.
  */
 struct subset {
@@ -61,7 +61,7 @@ static inline uint64_t subset_id(const struct subset *s, uint32_t reference)
 {
     const struct subset_block *b = &s->block[reference / s->stride];
     uint32_t i = reference % s->stride;
-    return b->first_id + (b->members ? b->members[i] : i);
+    return b->first_id + (b->chosen ? b->chosen[i] : i);
 }
 
 #endif

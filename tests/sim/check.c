@@ -39,7 +39,7 @@ static void list_deliveries(struct run *t, const apl_reader *reader)
     for (uint32_t b = 0; b < subset->blocks; b++)
         for (uint32_t i = 0; i < subset->block[b].count; i++) {
             uint32_t times =
-                deliveries_of_record(first, subset->block[b].first + i, reader->options.plan.reuse);
+                deliveries_of_record(first, subset->block[b].before + i, reader->options.plan.reuse);
             for (uint32_t copy = 0; copy < times; copy++, n++) {
                 HOLDS(n < MOST_DELIVERIES);
                 t->ids[n] = subset_id(subset, b * subset->stride + i);
