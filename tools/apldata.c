@@ -22,6 +22,7 @@ static const struct {
     {"info", "what is in it", cmd_info},
     {"verify", "decode and check every byte of it", cmd_verify},
     {"get", "the fields of some records", cmd_get},
+    {"show", "records in the terminal, images drawn", cmd_show},
     {"export", "all of it, as files that others read", cmd_export},
     {"extract", "a store of some of its records", cmd_extract},
     {"merge", "a store of all records of several", cmd_merge},

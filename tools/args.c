@@ -88,6 +88,22 @@ int take_operands(int count, char **operands, const char *const *names)
     return count > wanted ? misuse("one operand too many: '%s'", shown(operands[wanted])) : 0;
 }
 
+int take_ids(int count, char **operands, const char **db, uint64_t **ids, size_t *n)
+{
+    int status = take_operands(count < 2 ? count : 2, operands, (const char *const[]){"DB", "ID", NULL});
+    if (status)
+        return status;
+    *db = operands[0];
+    *n = (size_t)count - 1;
+    *ids = calloc(*n, sizeof **ids);
+    if (!*ids)
+        return failed("out of memory");
+    for (size_t i = 0; i < *n; i++)
+        if (!parse_number(operands[1 + i], 0, UINT64_MAX, &(*ids)[i]))
+            return misuse("an id is a number, not '%s'", shown(operands[1 + i]));
+    return 0;
+}
+
 void option_help_print(unsigned column, const char *label, const char *help)
 {
     int used = printf("  %s", label);

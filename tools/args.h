@@ -3,6 +3,7 @@
 #define ARGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define EXIT_MISUSE 2
@@ -17,6 +18,9 @@ int misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Demands exactly as many operands as there are `names`, none empty: "which DB?" if one is missing. */
 int take_operands(int count, char **operands, const char *const *names);
+
+/* The operands DB ID...: free(*ids), also after a failure. */
+int take_ids(int count, char **operands, const char **db, uint64_t **ids, size_t *n);
 
 /* "PROGRAM: message" on stderr; returns EXIT_FAILURE. */
 int failed(const char *format, ...) __attribute__((format(printf, 1, 2)));

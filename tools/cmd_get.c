@@ -252,22 +252,6 @@ static int get(struct job *job)
     return status;
 }
 
-static int take_ids(struct job *job, int count, char **operands)
-{
-    int status = take_operands(count < 2 ? count : 2, operands, (const char *const[]){"DB", "ID", NULL});
-    if (status)
-        return status;
-    job->path = operands[0];
-    job->count = (size_t)count - 1;
-    job->ids = calloc(job->count, sizeof *job->ids);
-    if (!job->ids)
-        return failed("out of memory");
-    for (size_t i = 0; i < job->count; i++)
-        if (!parse_number(operands[1 + i], 0, UINT64_MAX, &job->ids[i]))
-            return misuse("an id is a number, not '%s'", shown(operands[1 + i]));
-    return 0;
-}
-
 static int take_format(void *job, const char *name)
 {
     return set_format(job, name);
@@ -309,7 +293,7 @@ int cmd_get(int argc, char **argv)
     struct job job = {.format = LISTING};
     int status = options_read(&line, &job, argc, argv);
     if (!status)
-        status = take_ids(&job, argc - optind, argv + optind);
+        status = take_ids(argc - optind, argv + optind, &job.path, &job.ids, &job.count);
     if (!status)
         status = get(&job);
     free(job.ids);

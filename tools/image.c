@@ -1,6 +1,5 @@
 #include "image.h"
 
-#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +45,15 @@ bool field_is_image(const apl_field *field)
 {
     struct layout layout;
     return !field->media && layout_of(field, field->shape, &layout);
+}
+
+bool image_shape(const apl_field *field, const struct value *value, struct image_size *size)
+{
+    struct layout layout;
+    if (!layout_of(field, value->shape, &layout))
+        return false;
+    *size = (struct image_size){(uint32_t)layout.width, (uint32_t)layout.height, layout.channels};
+    return true;
 }
 
 static void paste(struct image *image, const struct value *value, const struct layout *from, size_t x,
@@ -103,79 +111,6 @@ void image_free(struct image *image)
 {
     free(image->pixels);
     image->pixels = NULL;
-}
-
-const char *image_libpng_version(void)
-{
-    return PNG_LIBPNG_VER_STRING;
-}
-
-/* --------------------------------------------------------------------------------------------------- PNG */
-
-struct png_out {
-    struct bytes bytes;
-    size_t room;
-};
-
-static void take_png(png_structp png, png_bytep data, size_t size)
-{
-    struct png_out *out = png_get_io_ptr(png);
-    if (size > out->room - out->bytes.size) {
-        size_t room = 2 * out->room + size;
-        uint8_t *grown = realloc(out->bytes.data, room);
-        if (!grown)
-            png_error(png, "out of memory");
-        out->bytes.data = grown;
-        out->room = room;
-    }
-    memcpy(out->bytes.data + out->bytes.size, data, size);
-    out->bytes.size += size;
-}
-
-static void flush_png(png_structp png)
-{
-    (void)png;
-}
-
-static void say_nothing(png_structp png, png_const_charp message)
-{
-    (void)png, (void)message;
-}
-
-/* Jumps back where png_jmpbuf() says when memory runs out. */
-static void encode_png(png_structp png, png_infop info, const struct image *image, struct png_out *out)
-{
-    static const int colours[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
-                                  PNG_COLOR_TYPE_RGB_ALPHA};
-    const uint16_t one = 1;
-    size_t row = image->width * image->channels * image->depth;
-    png_set_write_fn(png, out, take_png, flush_png);
-    png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, (int)(8 * image->depth),
-                 colours[image->channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-                 PNG_FILTER_TYPE_DEFAULT);
-    png_write_info(png, info);
-    if (image->depth == 2 && *(const uint8_t *)&one) /* PNG has the high byte first */
-        png_set_swap(png);
-    for (size_t y = 0; y < image->height; y++)
-        png_write_row(png, image->pixels + y * row);
-    png_write_end(png, NULL);
-}
-
-struct bytes image_png(const struct image *image)
-{
-    struct png_out out = {{NULL, 0}, 0};
-    png_infop info = NULL;
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, say_nothing, say_nothing);
-    if (png)
-        info = png_create_info_struct(png);
-    if (!info || setjmp(png_jmpbuf(png))) {
-        free(out.bytes.data);
-        png_destroy_write_struct(&png, &info);
-        return (struct bytes){0};
-    }
-    encode_png(png, info, image, &out);
-    png_destroy_write_struct(&png, &info);
-    return out.bytes;
 }
 
 /* --------------------------------------------------------------------------------------------------- PPM */

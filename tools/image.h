@@ -16,6 +16,14 @@ struct image {
  * height x width, all of which vary. */
 bool field_is_image(const apl_field *field);
 
+/* The size of an image, in pixels. */
+struct image_size {
+    uint32_t width, height, channels;
+};
+
+/* That of a value of such a field, by its shape; false: it is none. */
+bool image_shape(const apl_field *field, const struct value *value, struct image_size *size);
+
 /* An encoded file; data is NULL if memory ran out. */
 struct bytes {
     uint8_t *data;
@@ -28,6 +36,9 @@ const char *image_make(struct image *image, const apl_field *field, const struct
 void image_free(struct image *image);
 
 struct bytes image_png(const struct image *image);
+
+/* Decodes a file of PNG to 8 bits, grey or RGB, on white. Returns NULL, or why it cannot be. */
+const char *image_read_png(struct image *image, const void *file, size_t bytes);
 
 /* Grey or RGB of one byte a sample: that is what PGM and PPM hold here. */
 bool image_fits_ppm(const struct image *image);

@@ -2,6 +2,7 @@
 #include "image_sizes.h"
 
 #include "args.h"
+#include "image_read.h"
 #include "report.h"
 #include "table.h"
 
@@ -34,19 +35,6 @@ static int take_shape(void *user, uint64_t id, const void *value, size_t bytes)
     return 0;
 }
 
-/* The name of the field that has the shapes of field `i`, or NULL; in `name`. */
-static const char *shape_field(const apl_store *store, unsigned i, char name[APL_MAX_NAME + 8])
-{
-    snprintf(name, APL_MAX_NAME + 8, "%s_shape", apl_store_field(store, i)->name);
-    for (unsigned k = 0; k < apl_store_info(store)->fields; k++) {
-        const apl_field *f = apl_store_field(store, k);
-        if (strcmp(f->name, name) == 0)
-            return f->dtype == APL_U32 && f->ndim == 1 && f->shape[0] == 3 && f->role == APL_NAME ? name
-                                                                                                  : NULL;
-    }
-    return NULL;
-}
-
 bool image_sizes_are_near(const apl_store *store, const char *path)
 {
     return apl_store_info(store)->records <= MOST_RECORDS && !strstr(path, "://");
@@ -58,7 +46,7 @@ static struct image_sizes *read_sizes(apl_store *store, unsigned i)
     const apl_info *info = apl_store_info(store);
     char name[APL_MAX_NAME + 8];
     apl_error err;
-    if (!shape_field(store, i, name))
+    if (!image_shape_field(store, i, name))
         return NULL;
     struct image_sizes *s = calloc(1, sizeof *s);
     for (unsigned k = 0; s && k < info->splits; k++) {

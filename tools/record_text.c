@@ -2,12 +2,21 @@
 #include "record_text.h"
 
 #include "describe.h"
+#include "json.h"
 #include "report.h"
 #include "value.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* How much of a value is printed. */
+struct extent {
+    size_t numbers;
+    bool whole_text; /* over several lines if it has them; otherwise a line, cut */
+};
+
+static const struct extent listing = {8, false}, showing = {256, true};
 
 static void print_numbers(const struct value *v, size_t limit)
 {
@@ -23,49 +32,6 @@ static void print_file(const apl_field *field, const struct value *v)
     printf("%s, %s", shown(field->media), size_text(v->bytes));
 }
 
-/* A value in a listing: short, and with the name of its class. */
-static void print_value(const apl_field *field, const struct value *v)
-{
-    if (v->dtype == APL_UTF8) {
-        fputs(shown_bytes(v->data, v->bytes), stdout);
-        return;
-    }
-    print_numbers(v, 8);
-    if (v->elements == 1 && field->class_count && dtype_is_unsigned(v->dtype)) {
-        uint64_t cls = value_unsigned(v, 0);
-        if (cls < field->class_count)
-            printf(" (%s)", shown(field->classes[cls]));
-    }
-}
-
-void record_list(const apl_store *store, const apl_batch *batch, size_t row, int only)
-{
-    unsigned fields = apl_store_info(store)->fields;
-    int widest = 6; /* of "record" */
-    for (unsigned i = 0; i < fields; i++) {
-        int width = (int)strlen(shown(apl_store_field(store, i)->name));
-        widest = width > widest ? width : widest;
-    }
-    printf("%s%-*s  %llu\n", row ? "\n" : "", widest, "record",
-           (unsigned long long)apl_batch_ids(batch)[row]);
-    for (unsigned i = 0; i < fields; i++) {
-        const apl_column *column = apl_batch_column(batch, i);
-        if (!column || (only >= 0 && (unsigned)only != i))
-            continue;
-        const apl_field *field = apl_store_field(store, i);
-        struct value v = value_of(column, row, apl_batch_rows(batch));
-        printf("%-*s  ", widest, shown(field->name));
-        if (field->media)
-            print_file(field, &v);
-        else {
-            if (field->ndim && field->dtype != APL_UTF8)
-                printf("%s  ", type_text(field));
-            print_value(field, &v);
-        }
-        putchar('\n');
-    }
-}
-
 /* Text of any length with control bytes escaped; false: out of memory. */
 static bool print_escaped(const uint8_t *text, size_t bytes, FILE *to)
 {
@@ -74,6 +40,89 @@ static bool print_escaped(const uint8_t *text, size_t bytes, FILE *to)
         fputs(apl_printable(escaped, 4 * bytes + 1, (const char *)text, bytes), to);
     free(escaped);
     return escaped != NULL;
+}
+
+/* Lines after the first begin at `column`. */
+static void print_lines(const struct value *v, int column)
+{
+    const uint8_t *text = v->data, *end = v->data + v->bytes, *newline;
+    while (text < end && (newline = memchr(text, '\n', (size_t)(end - text)))) {
+        if (!print_escaped(text, (size_t)(newline - text), stdout))
+            report_starved();
+        printf("\n%*s", column, "");
+        text = newline + 1;
+    }
+    if (!print_escaped(text, (size_t)(end - text), stdout))
+        report_starved();
+}
+
+/* A value in a listing: short, and with the name of its class. */
+static void print_value(const apl_field *field, const struct value *v, const struct extent *extent,
+                        int column)
+{
+    if (v->dtype == APL_UTF8 && extent->whole_text) {
+        print_lines(v, column);
+        return;
+    }
+    if (v->dtype == APL_UTF8) {
+        fputs(shown_bytes(v->data, v->bytes), stdout);
+        return;
+    }
+    print_numbers(v, extent->numbers);
+    if (v->elements == 1 && field->class_count && dtype_is_unsigned(v->dtype)) {
+        uint64_t cls = value_unsigned(v, 0);
+        if (cls < field->class_count)
+            printf(" (%s)", shown(field->classes[cls]));
+    }
+}
+
+/* The column where values begin: after the longest name, and two blanks. */
+static int value_column(const apl_store *store)
+{
+    int widest = 6; /* of "record" */
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
+        int width = (int)strlen(shown(apl_store_field(store, i)->name));
+        widest = width > widest ? width : widest;
+    }
+    return widest + 2;
+}
+
+static void print_field(const apl_store *store, const apl_batch *batch, size_t row, unsigned field,
+                        const struct extent *extent)
+{
+    const apl_field *f = apl_store_field(store, field);
+    struct value v = value_of(apl_batch_column(batch, field), row, apl_batch_rows(batch));
+    int column = value_column(store);
+    printf("%-*s", column, shown(f->name));
+    if (f->media)
+        print_file(f, &v);
+    else {
+        if (f->ndim && f->dtype != APL_UTF8)
+            printf("%s  ", type_text(f));
+        print_value(f, &v, extent, column);
+    }
+    putchar('\n');
+}
+
+void record_head(const apl_store *store, const apl_batch *batch, size_t row)
+{
+    printf("%-*s%llu\n", value_column(store), "record", (unsigned long long)apl_batch_ids(batch)[row]);
+}
+
+void record_field(const apl_store *store, const apl_batch *batch, size_t row, unsigned field)
+{
+    bool pixels = field_is_image(apl_store_field(store, field));
+    print_field(store, batch, row, field, pixels ? &listing : &showing);
+}
+
+void record_list(const apl_store *store, const apl_batch *batch, size_t row, int only)
+{
+    if (row)
+        putchar('\n');
+    record_head(store, batch, row);
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++)
+        if (apl_batch_column(batch, i) && (only < 0 || (unsigned)only == i))
+            print_field(store, batch, row, i, &listing);
 }
 
 /* A line per record: text with control bytes escaped, or all numbers. false: out of memory. */

@@ -1,0 +1,75 @@
+/* What the terminal can show: see terminal.h. */
+#include "terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value ? value : "";
+}
+
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A multiplexer passes neither kitty's images nor sixels on, unless it is told to. */
+static bool is_multiplexer(const char *term)
+{
+    return *variable("TMUX") || *variable("STY") || starts(term, "screen") || starts(term, "tmux");
+}
+
+static bool has_kitty(const char *term, const char *program)
+{
+    return *variable("KITTY_WINDOW_ID") || strstr(term, "kitty") || strstr(term, "ghostty") ||
+           strcmp(program, "ghostty") == 0 || strcmp(program, "WezTerm") == 0 ||
+           atoi(variable("KONSOLE_VERSION")) >= 220400;
+}
+
+static bool has_sixel(const char *term, const char *program)
+{
+    return strstr(term, "sixel") || starts(term, "foot") || starts(term, "mlterm") || starts(term, "yaft") ||
+           starts(term, "contour") || strcmp(program, "mintty") == 0 || strcmp(program, "iTerm.app") == 0;
+}
+
+static enum terminal_images find_images(const char *term)
+{
+    const char *program = variable("TERM_PROGRAM");
+    if (!isatty(STDOUT_FILENO) || !*term || strcmp(term, "dumb") == 0)
+        return IMAGES_NONE;
+    if (is_multiplexer(term))
+        return IMAGES_BLOCKS;
+    return has_kitty(term, program) ? IMAGES_KITTY : has_sixel(term, program) ? IMAGES_SIXEL : IMAGES_BLOCKS;
+}
+
+/* Of the three variables, the first that is set counts. */
+static bool is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = variable(names[i]), *code = strchr(value, '.');
+        if (*value)
+            return code && (strncasecmp(code, ".UTF-8", 6) == 0 || strncasecmp(code, ".UTF8", 5) == 0);
+    }
+    return false;
+}
+
+void terminal_find(struct terminal *t)
+{
+    const char *term = variable("TERM"), *colour = variable("COLORTERM");
+    struct winsize size = {0};
+    *t = (struct terminal){.images = find_images(term), .utf8 = is_utf8()};
+    t->truecolor = strcmp(colour, "truecolor") == 0 || strcmp(colour, "24bit") == 0 || strstr(term, "direct");
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+        size = (struct winsize){0};
+    t->columns = size.ws_col ? size.ws_col : 80;
+    t->rows = size.ws_row ? size.ws_row : 24;
+    bool pixels = size.ws_xpixel >= t->columns && size.ws_ypixel >= t->rows;
+    t->cell_width = pixels ? size.ws_xpixel / t->columns : 8;
+    t->cell_height = pixels ? size.ws_ypixel / t->rows : 16;
+}

@@ -1,0 +1,21 @@
+/* What the terminal on stdout can show. */
+#ifndef TERMINAL_H
+#define TERMINAL_H
+
+#include <stdbool.h>
+
+/* How images are shown: not at all, by coloured half blocks, by sixels, or by kitty's graphics protocol. */
+enum terminal_images { IMAGES_NONE, IMAGES_BLOCKS, IMAGES_SIXEL, IMAGES_KITTY };
+
+struct terminal {
+    enum terminal_images images;
+    bool truecolor; /* else 256 colours */
+    bool utf8;
+    unsigned columns, rows;           /* 80 x 24 if they cannot be known */
+    unsigned cell_width, cell_height; /* in pixels; 8 x 16 likewise */
+};
+
+/* By the environment and the size of the window: nothing is asked of the terminal, which might not answer. */
+void terminal_find(struct terminal *terminal);
+
+#endif
