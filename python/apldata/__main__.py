@@ -14,7 +14,7 @@ _HELP = """python -m apldata ingest [OPTION]... SOURCE... DB
 python -m apldata export --format parquet DB FILE
     write a store as a Parquet file
 """
-_COMMANDS = Path(__file__).resolve().parent / "bin"
+_COMMANDS = Path(__file__).absolute().parent / "bin"
 
 
 def _become(command: str, arguments: list[str]) -> NoReturn:
