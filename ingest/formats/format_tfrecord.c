@@ -1,31 +1,10 @@
 /* TFRecord files of tf.train.Example: each feature is a field. The files are read twice, first to learn what the features are: which
  * are always of one length, which bytes are images or text. Of an export, the schema.json beside them says it. */
 #include "file_name.h"
-#include "format.h"
-#include "tf_declared.h"
-#include "tf_fields.h"
-#include "tf_frame.h"
+#include "tf_reading.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-
-#define SCHEMA_NAME "schema.json"
-
-struct tfrecord {
-    const struct format_host *host;
-    apl_writer *writer;
-    struct tf_frame frame;
-    struct tf_example example;
-    struct image_maker *maker;
-    struct tf_fields fields;
-    bool is_export;
-    struct tf_declared declared; /* of an export */
-    uint64_t written;
-    uint64_t *records; /* of each file: how many it has */
-    bool left;         /* the file being read was left, as the rest is other parts' */
-    uint32_t members[64];
-};
 
 static bool sniff_tfrecord(const struct format_file *file)
 {
@@ -47,84 +26,6 @@ static bool wants_tfrecord(const void *state, const char *name)
     return false;
 }
 
-/* ---------------------------------------------------------------------------------------------- record by record */
-
-/* A record that is bad in itself: what is wrong with it, by its number. */
-static apl_status bad_record(const struct tfrecord *t, size_t file, const apl_error *why, apl_error *err)
-{
-    char place[1100];
-    snprintf(place, sizeof place, "%s: record %" PRIu64, t->host->files[file].path, t->frame.record - 1);
-    return t->host->bad(t->host->user, place, why, err);
-}
-
-/* Takes a record that is whole. *bad: it is not to be kept, and *why says why. */
-typedef apl_status (*tf_take)(struct tfrecord *t, size_t file, bool *bad, apl_error *why, apl_error *err);
-
-/* The frame's next record, parsed. */
-static apl_status next_example(struct tfrecord *t, bool *bad, apl_error *why)
-{
-    const uint8_t *data;
-    size_t size;
-    apl_status status = tf_frame_next(&t->frame, &data, &size, why);
-    *bad = status == APL_E_CORRUPT;
-    if (status != APL_OK)
-        return *bad ? APL_OK : status;
-    *bad = tf_example_parse(data, size, &t->example, why) != APL_OK;
-    return APL_OK;
-}
-
-static apl_status end_of_records(struct tfrecord *t, size_t file, struct format_stream *stream,
-                                 apl_status status, const apl_error *why, apl_error *err)
-{
-    const struct format_host *host = t->host;
-    if (status == APL_END)
-        return host->close_file(host->user, stream, err);
-    if (status == APL_E_INCOMPLETE) {
-        apl_status broken = host->cut_off(host->user, stream, err);
-        if (broken != APL_E_INCOMPLETE)
-            return broken;
-    }
-    return fail(err, status, "%s: record %" PRIu64 ": %s", host->files[file].path, t->frame.record,
-                why->message);
-}
-
-/* Is the next record another part's? Where nothing but those follows, the file is left. */
-static bool is_others(struct tfrecord *t, const char *split)
-{
-    const struct format_host *host = t->host;
-    if (!split || !host->part)
-        return false;
-    t->left = !host->coming(host->user, split, INT64_MAX);
-    return t->left || !host->own(host->user, split, 1);
-}
-
-/* `split`: of which the records are, to leave out those of other parts; NULL: all are wanted. */
-static apl_status each_record(struct tfrecord *t, size_t file, const char *split, tf_take take, bool tell,
-                              apl_error *err)
-{
-    struct format_stream *stream;
-    apl_status status;
-    apl_error why;
-    bool bad;
-    TRY(t->host->open_file(t->host->user, file, &stream, err));
-    t->frame.cursor = stream->cursor;
-    t->frame.record = 0;
-    t->left = false;
-    while ((status = next_example(t, &bad, &why)) == APL_OK) {
-        if (is_others(t, split)) {
-            if (!t->left)
-                continue;
-            t->host->drop_file(t->host->user, stream);
-            return APL_OK;
-        }
-        if (!bad)
-            TRY(take(t, file, &bad, &why, err));
-        if (bad && tell)
-            TRY(bad_record(t, file, &why, err));
-    }
-    return end_of_records(t, file, stream, status, &why, err);
-}
-
 static apl_status learn_record(struct tfrecord *t, size_t file, bool *bad, apl_error *why, apl_error *err)
 {
     const struct tf_place at = {t->host->files[file].path, t->frame.record - 1};
@@ -143,7 +44,7 @@ static apl_status pass_record(struct tfrecord *t, size_t file, bool *bad, apl_er
 static apl_status no_features(struct tfrecord *t, apl_error *err)
 {
     for (size_t i = 0; i < t->host->file_count; i++)
-        TRY(each_record(t, i, NULL, pass_record, true, err));
+        TRY(tf_each_record(t, i, NULL, pass_record, true, err));
     return fail(err, APL_E_SOURCE, "%s: has no tf.train.Example with a feature", t->host->source);
 }
 
@@ -300,7 +201,7 @@ static apl_status read_tf_file(struct tfrecord *t, size_t file, apl_error *err)
         return APL_OK;
     }
     TRY(begin_tf_file(t, split, rank, number, err));
-    return each_record(t, file, split, write_record, true, err);
+    return tf_each_record(t, file, split, write_record, true, err);
 }
 
 static apl_status read_shown(struct tfrecord *t, apl_error *err)
@@ -309,7 +210,7 @@ static apl_status read_shown(struct tfrecord *t, apl_error *err)
     if (!t->records)
         return fail_nomem(err);
     for (size_t i = 0; i < t->host->file_count; i++) {
-        TRY(each_record(t, i, NULL, learn_record, false, err));
+        TRY(tf_each_record(t, i, NULL, learn_record, false, err));
         t->records[i] = t->frame.record;
         TRY(count_tf_file(t, i, err));
     }
@@ -318,166 +219,14 @@ static apl_status read_shown(struct tfrecord *t, apl_error *err)
     tf_fields_sort(&t->fields);
     for (size_t i = 0; i < t->host->file_count; i++)
         TRY(read_tf_file(t, i, err));
-    return t->written > 0 ? APL_OK
-                          : fail(err, APL_E_SOURCE, "%s: all of its records are bad", t->host->source);
-}
-
-/* ---------------------------------------------------------------------------------------------------- exports */
-
-static bool same_folder(const char *a, const char *b)
-{
-    const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
-    size_t size_a = end_a ? (size_t)(end_a - a) : 0, size_b = end_b ? (size_t)(end_b - b) : 0;
-    return size_a == size_b && memcmp(a, b, size_a) == 0;
-}
-
-static apl_status bad_schema(const struct tfrecord *t, size_t file, apl_status status, const apl_error *why,
-                             apl_error *err)
-{
-    const char *path = t->host->files[file].path, *slash = strrchr(path, '/');
-    return fail(err, status, "%.*s" SCHEMA_NAME ": %s", slash ? (int)(slash - path) + 1 : 0, path,
-                why->message);
-}
-
-/* Reads what lies beside the file, if it is the schema of an export. */
-static apl_status look_for_schema(struct tfrecord *t, size_t file, apl_error *err)
-{
-    struct buffer text = {0};
-    apl_error why;
-    apl_status status = t->host->read_beside(t->host->user, file, SCHEMA_NAME, &text, &why);
-    bool absent = status != APL_OK && why.sys_errno == ENOENT;
-    if (status == APL_OK && tf_declared_is(text.data, text.size)) {
-        t->is_export = true;
-        status = tf_declared_read(&t->declared, text.data, text.size, &why);
-    }
-    buffer_free(&text);
-    return status == APL_OK || absent ? APL_OK : bad_schema(t, file, status, &why, err);
-}
-
-/* An export is a folder of its own, which is read alone. */
-static apl_status find_export(struct tfrecord *t, apl_error *err)
-{
-    const struct format_file *files = t->host->files;
-    for (size_t i = 0; i < t->host->file_count; i++) {
-        bool same = i > 0 && same_folder(files[i].path, files[i - 1].path);
-        if (!same && !t->is_export)
-            TRY(look_for_schema(t, i, err));
-        if (t->is_export && i > 0 && !same_folder(files[i].path, files[0].path))
-            return fail(
-                err, APL_E_INVALID,
-                "%s: an export, which its schema.json describes, is read alone: %s is in another folder",
-                files[i].path, files[0].path);
-    }
-    return APL_OK;
-}
-
-static apl_status write_declared(struct tfrecord *t, size_t file, bool *bad, apl_error *why, apl_error *err)
-{
-    apl_value values[APL_MAX_FIELDS];
-    (void)file;
-    apl_status status =
-        tf_declared_take(&t->declared, &t->example, t->host->unchecked, t->maker, values, why);
-    if (status == APL_E_NOMEM)
-        return fail_nomem(err);
-    *bad = status != APL_OK;
-    if (*bad)
-        return APL_OK;
-    t->written++;
-    return t->host->append(t->host->user, values, err);
-}
-
-static apl_status begin_export_split(struct tfrecord *t, size_t split, apl_error *err)
-{
-    const char *name = t->declared.schema.splits[split].name;
-    if (!t->writer) {
-        TRY(t->host->writer(t->host->user, &t->writer, err));
-        TRY(t->host->made_fields(t->host->user, tf_declared_add(&t->declared, t->host, t->writer, err), err));
-    }
-    return t->host->not_the_source(
-        t->host->user, apl_writer_begin_member(t->writer, name, name, (uint32_t)split << 16, err));
-}
-
-static apl_status read_export_split(struct tfrecord *t, size_t file, size_t split, apl_error *err)
-{
-    const struct declared_split *is = &t->declared.schema.splits[split];
-    uint64_t records = is->records;
-    if (t->host->part && !t->host->coming(t->host->user, is->name, records))
-        return APL_OK;
-    TRY(begin_export_split(t, split, err));
-    TRY(each_record(t, file, is->name, write_declared, true, err));
-    if (t->left || t->frame.record == records || t->host->partial)
-        return APL_OK;
-    return fail(err, APL_E_INCOMPLETE, "%s: has %" PRIu64 " records, and " SCHEMA_NAME " says %" PRIu64,
-                t->host->files[file].path, t->frame.record, records);
-}
-
-/* The split that is the file; the number of splits: none is. */
-static size_t split_of(const struct declared *schema, const char *file)
-{
-    size_t s = 0;
-    while (s < schema->split_count && strcmp(schema->splits[s].file, file) != 0)
-        s++;
-    return s;
-}
-
-/* Splits without records have no files: they belong to what is given as a whole. */
-static bool is_whole_export(const struct tfrecord *t)
-{
-    const struct declared *schema = &t->declared.schema;
-    size_t filled = 0;
-    for (size_t s = 0; s < schema->split_count; s++)
-        filled += schema->splits[s].records > 0;
-    return filled == t->host->file_count;
-}
-
-static apl_status add_empty_splits(struct tfrecord *t, apl_error *err)
-{
-    const struct declared *schema = &t->declared.schema;
-    for (size_t s = 0; s < schema->split_count && is_whole_export(t) && !t->host->part; s++)
-        if (schema->splits[s].records == 0)
-            TRY(begin_export_split(t, s, err));
-    return APL_OK;
-}
-
-/* Of the files that are given, and of what has no file. */
-static apl_status count_export(const struct tfrecord *t, apl_error *err)
-{
-    const struct declared *schema = &t->declared.schema;
-    for (size_t s = 0; s < schema->split_count; s++) {
-        const struct declared_split *is = &schema->splits[s];
-        bool given = is->records == 0 && is_whole_export(t);
-        for (size_t i = 0; i < t->host->file_count; i++)
-            given |= split_of(schema, t->host->files[i].name) == s;
-        if (given)
-            TRY(t->host->count(t->host->user, is->name, (uint32_t)s << 16, is->records, err));
-    }
-    return APL_OK;
-}
-
-static apl_status read_export(struct tfrecord *t, apl_error *err)
-{
-    const struct declared *schema = &t->declared.schema;
-    if (schema->split_count > UINT16_MAX)
-        return fail(err, APL_E_SOURCE, "%s: " SCHEMA_NAME " has more than %d splits", t->host->source,
-                    UINT16_MAX);
-    TRY(count_export(t, err));
-    for (size_t i = 0; i < t->host->file_count; i++) {
-        size_t split = split_of(schema, t->host->files[i].name);
-        if (split == schema->split_count)
-            return fail(err, APL_E_SOURCE, "%s: the " SCHEMA_NAME " beside it does not have it",
-                        t->host->files[i].path);
-        TRY(read_export_split(t, i, split, err));
-    }
-    TRY(add_empty_splits(t, err));
-    return t->written > 0 ? APL_OK
-                          : fail(err, APL_E_SOURCE, "%s: all of its records are bad", t->host->source);
+    return tf_any_written(t, err);
 }
 
 static apl_status read_tfrecord(void *state, apl_error *err)
 {
     struct tfrecord *t = state;
-    TRY(find_export(t, err));
-    return t->is_export ? read_export(t, err) : read_shown(t, err);
+    TRY(tf_find_export(t, err));
+    return t->is_export ? tf_read_export(t, err) : read_shown(t, err);
 }
 
 static apl_status finish_tfrecord(void *state, char format[32], apl_error *err)

@@ -1,0 +1,43 @@
+/* A reading of TFRecord files: what its parts share. format_tfrecord.c reads files that show what their fields are, tf_export.c
+ * those of an export, whose schema.json says it; both go from record to record by tf_walk.c. */
+#ifndef TF_READING_H
+#define TF_READING_H
+
+#include "format.h"
+#include "tf_declared.h"
+#include "tf_fields.h"
+#include "tf_frame.h"
+
+struct tfrecord {
+    const struct format_host *host;
+    apl_writer *writer;
+    struct tf_frame frame;
+    struct tf_example example;
+    struct image_maker *maker;
+    struct tf_fields fields;
+    bool is_export;
+    struct tf_declared declared; /* of an export */
+    uint64_t written;
+    uint64_t *records; /* of each file: how many it has */
+    bool left;         /* the file being read was left, as the rest is other parts' */
+    uint32_t members[64];
+};
+
+/* Takes a record that is whole. *bad: it is not to be kept, and *why says why. */
+typedef apl_status (*tf_take)(struct tfrecord *t, size_t file, bool *bad, apl_error *why, apl_error *err);
+
+/* Gives each record of a file that is whole to take(). `tell`: the host hears of the others.
+ * `split`: of which the records are, to leave out those of other parts; NULL: all are wanted. */
+apl_status tf_each_record(struct tfrecord *t, size_t file, const char *split, tf_take take, bool tell,
+                          apl_error *err);
+
+/* Looks for the schema.json of an export beside the files, and reads it: t->is_export. */
+apl_status tf_find_export(struct tfrecord *t, apl_error *err);
+
+/* Reads the files of an export: each is a split. */
+apl_status tf_read_export(struct tfrecord *t, apl_error *err);
+
+/* APL_OK if a record was written; the error that says that all were bad. */
+apl_status tf_any_written(const struct tfrecord *t, apl_error *err);
+
+#endif
