@@ -29,14 +29,22 @@ bool late_is_any(const apl_reader *r, unsigned field)
 
 /* ------------------------------------------------------------------------------------------ of a block */
 
+#define CHECKED_AHEAD 64u
+
 /* All values of a block are read, checked, and forgotten. */
 static apl_status check_late_values(struct worker *w, uint32_t index, unsigned field,
                                     const struct raw_column *list, apl_error *err)
 {
     const struct mix_source *source = mix_source_of(w->reader, index);
     const struct subset_block *block = &w->reader->subset.block[index];
+    uint32_t ahead = 0;
     for (uint32_t i = 0; i < block->records; i++) {
         size_t bytes = kept_listed(list, i).bytes;
+        for (; store_is_elsewhere(source->store) && ahead < block->records && ahead < i + CHECKED_AHEAD;
+             ahead++)
+            if (!store_ahead_value(source->store, block->number, list, ahead))
+                break;
+        ahead = ahead > i ? ahead : i + 1;
         uint8_t *value = scratch_reserve(&w->value, bytes);
         if (!value)
             return fail_nomem(err);
@@ -86,19 +94,34 @@ static bool value_ahead(const apl_reader *r, const struct job *job, unsigned fie
 {
     uint32_t nth, copy, index = delivery_block(r, job->deliveries[row], &nth, &copy);
     const apl_store *store = mix_source_of(r, index)->store;
-    if (!late_is(r, index, field) || !store_is_elsewhere(store) ||
+    if (!r->options.wanted[field] || !late_is(r, index, field) || !store_is_elsewhere(store) ||
         cache_block(&r->cache, job->epoch, index)->stage != BLOCK_IN)
         return true;
     struct late_value v = late_value_of(r, job, field, row);
     return store_ahead_value(store, r->subset.block[index].number, v.list, v.record);
 }
 
-void late_ahead(const apl_reader *r, const struct job *job)
+/* Asks for more values, field by field as they are read, and none before number `at`; until there is no room, which each that is read
+ * makes. Any thread that collates the batch may do so. */
+static bool ask_from(const apl_reader *r, struct job *job, uint32_t at)
 {
-    for (unsigned f = 0; f < r->schema->count; f++)
-        for (size_t row = 0; r->options.wanted[f] && late_is_any(r, f) && row < job->rows; row++)
-            if (!value_ahead(r, job, f, row))
-                return;
+    /* relaxed: asking twice does no harm */
+    uint32_t all = r->schema->count * job->rows,
+             ahead = atomic_load_explicit(&job->ahead, memory_order_relaxed);
+    while (ahead < all) {
+        uint32_t next = ahead > at ? ahead : at;
+        if (next >= all || !value_ahead(r, job, next / job->rows, next % job->rows))
+            return next >= all;
+        if (atomic_compare_exchange_strong_explicit(&job->ahead, &ahead, next + 1, memory_order_relaxed,
+                                                    memory_order_relaxed))
+            ahead = next + 1;
+    }
+    return true;
+}
+
+bool late_ahead(const apl_reader *r, struct job *job)
+{
+    return ask_from(r, job, 0);
 }
 
 /* Reads a value as it is stored. */
@@ -150,10 +173,18 @@ static apl_status take_late(struct worker *w, unsigned field, const struct late_
     return name_late(v, status, err);
 }
 
+/* What is to be read now; while it comes, others may be asked for. */
+static struct late_value begin_late(const struct worker *w, struct job *job, unsigned field, size_t row)
+{
+    if (w->reader->elsewhere)
+        (void)ask_from(w->reader, job, field * job->rows + (uint32_t)row + 1);
+    return late_value_of(w->reader, job, field, row);
+}
+
 apl_status late_read(struct worker *w, struct job *job, unsigned field, size_t row, uint8_t *out,
                      apl_error *err)
 {
-    struct late_value v = late_value_of(w->reader, job, field, row);
+    struct late_value v = begin_late(w, job, field, row);
     if (v.place.form == KEPT_AS_IT_CAME)
         return name_late(&v, read_late(w, field, &v, out, err), err);
     TRY(take_late(w, field, &v, true, err));
@@ -165,7 +196,7 @@ apl_status late_read(struct worker *w, struct job *job, unsigned field, size_t r
 apl_status late_take(struct worker *w, struct job *job, unsigned field, size_t row, const uint8_t **value,
                      apl_error *err)
 {
-    struct late_value v = late_value_of(w->reader, job, field, row);
+    struct late_value v = begin_late(w, job, field, row);
     TRY(take_late(w, field, &v, true, err));
     *value = v.place.form == KEPT_AS_IT_CAME ? w->value.data : w->file.data;
     return APL_OK;
@@ -174,7 +205,7 @@ apl_status late_take(struct worker *w, struct job *job, unsigned field, size_t r
 apl_status late_take_stored(struct worker *w, struct job *job, unsigned field, size_t row,
                             const uint8_t **value, struct kept_place *place, apl_error *err)
 {
-    struct late_value v = late_value_of(w->reader, job, field, row);
+    struct late_value v = begin_late(w, job, field, row);
     TRY(take_late(w, field, &v, false, err));
     *value = w->value.data;
     *place = v.place;

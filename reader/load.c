@@ -111,8 +111,10 @@ static apl_status load_field(struct worker *w, uint32_t index, const struct cach
 /* False: there is no room for more. */
 static bool block_ahead(const apl_reader *r, uint32_t index)
 {
-    const apl_store *store = mix_source_of(r, index)->store;
-    return !store_is_elsewhere(store) || store_ahead(store, r->subset.block[index].number);
+    const struct mix_source *source = mix_source_of(r, index);
+    uint64_t parts = schema_keeps(&source->store->manifest.schema) ? source->fields : 0;
+    return !store_is_elsewhere(source->store) ||
+           store_ahead(source->store, r->subset.block[index].number, parts);
 }
 
 void load_ahead(const apl_reader *r, uint32_t index, const uint32_t *next, unsigned count)
@@ -149,6 +151,8 @@ static apl_status load_parts(struct worker *w, uint32_t index, const struct cach
     struct block_view view;
     TRY(store_block_head(source->store, number, &w->bc, &view, err));
     w->bytes_read += view.header_bytes;
+    if (store_is_elsewhere(source->store))
+        store_ahead_columns(source->store, number, &view, source->fields);
     for (unsigned f = 0; f < r->schema->count; f++) {
         if (!r->options.wanted[f])
             continue;

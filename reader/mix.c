@@ -160,6 +160,9 @@ apl_status mix_match_fields(apl_reader *r, const apl_reader_options *asked, apl_
         const struct schema *schema = &r->sources.source[i].store->manifest.schema;
         for (unsigned f = 0; f < r->schema->count; f++)
             TRY(match_field(r, &r->sources.source[i], f, r->options.wanted[f] || (int)f == sampled, err));
+        for (unsigned f = 0; f < r->schema->count; f++)
+            if (r->options.wanted[f])
+                r->sources.source[i].fields |= (uint64_t)1 << r->sources.source[i].field[f];
         for (unsigned f = 0; !asked->fields && f < schema->count; f++)
             if (schema_find(r->schema, schema->fields[f].name) < 0)
                 return fail(err, APL_E_MISMATCH,

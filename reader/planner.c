@@ -234,6 +234,7 @@ static void prepare(const apl_reader *r, struct outlet *o)
     job->epoch = r->planner.epoch;
     job->position = r->planner.position;
     job->rows = job->checked = job->undecodable = 0;
+    atomic_init(&job->ahead, 0);
     job->consumed = false;
     job->status = APL_OK;
 }

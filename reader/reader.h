@@ -156,6 +156,7 @@ struct mix_source {
     char *split; /* the name of the split that is read */
     /* The number that a field of the reader's schema has in this store; of those that are wanted. */
     uint8_t field[APL_MAX_FIELDS];
+    uint64_t fields; /* a bit for each of the store's that are wanted */
 };
 
 struct mix_sources {

@@ -148,17 +148,15 @@ static apl_status collate_job(struct worker *w, struct job *job, bool stale)
     return status;
 }
 
-/* The values that this batch and the next need from elsewhere. With the lock held: the next one's blocks may go as soon as it is
+/* The values that this batch and those after it need from elsewhere. With the lock held: their blocks may go as soon as it is
  * given up. */
-static void values_ahead(const apl_reader *r, const struct job *job)
+static void values_ahead(apl_reader *r, struct job *job)
 {
-    late_ahead(r, job);
-    for (uint64_t i = 0; i < queue_length(&job->outlet->queue); i++) {
-        const struct job *other = queue_at(&job->outlet->queue, i);
-        if (other->stage == JOB_PLANNED && other->checked == other->rows && other->status == APL_OK) {
-            late_ahead(r, other);
-            return;
-        }
+    bool room = late_ahead(r, job);
+    for (uint64_t i = 0; room && i < queue_length(&job->outlet->queue); i++) {
+        struct job *other = queue_at(&job->outlet->queue, i);
+        if (other->stage == JOB_PLANNED && is_ready(r, other) && other->status == APL_OK)
+            room = late_ahead(r, other);
     }
 }
 

@@ -14,11 +14,20 @@ struct sieve {
     struct raw_column column;
 };
 
+#define BLOCKS_AHEAD 64u
+
+/* Of a store at a URL, header and column of the next blocks are asked for before they are needed; but no column of files. */
+static bool asks_ahead(const struct sieve *s)
+{
+    return store_is_elsewhere(s->store) && !s->store->manifest.schema.fields[s->field].media;
+}
+
 static apl_status sift_block(struct sieve *s, const struct subset_block *block, apl_error *err)
 {
     const struct schema *schema = &s->store->manifest.schema;
     struct block_view view;
-    TRY(store_block(s->store, block->number, &s->bc, &view, err));
+    TRY(store_block_head(s->store, block->number, &s->bc, &view, err));
+    TRY(store_block_column(s->store, block->number, &s->bc, &view, s->field, err));
     apl_status status = block_decode_column(&s->bc, schema, &view, s->field, false, &s->column, err);
     if (status != APL_OK)
         return store_block_error(s->store, block->number, status, err);
@@ -39,8 +48,12 @@ static apl_status sift_block(struct sieve *s, const struct subset_block *block, 
 static apl_status sift(struct sieve *s, const struct subset *subset, apl_error *err)
 {
     apl_status status = block_coder_init(&s->bc, err);
-    for (uint32_t b = 0; b < subset->blocks && status == APL_OK; b++)
+    uint32_t asked = 0;
+    for (uint32_t b = 0; b < subset->blocks && status == APL_OK; b++) {
+        for (; asks_ahead(s) && asked < subset->blocks && asked < b + BLOCKS_AHEAD; asked++)
+            (void)store_ahead(s->store, subset->block[asked].number, (uint64_t)1 << s->field);
         status = sift_block(s, &subset->block[b], err);
+    }
     block_coder_free(&s->bc);
     raw_column_free(&s->column);
     if (status == APL_OK && s->kept > s->room && s->ids)

@@ -35,7 +35,11 @@ struct get {
     size_t blocks;
     struct pieces *pieces; /* of each block, if there are fields of varying shape */
     struct get_worker *workers;
+    uint64_t fields;     /* a bit for each that is wanted */
+    atomic_size_t asked; /* of a store at a URL: blocks that have been asked for ahead */
 };
+
+#define BLOCKS_AHEAD 16u
 
 /* -------------------------------------------------------------------------------------------- planning */
 
@@ -59,7 +63,10 @@ static apl_status choose_fields(struct get *get, const apl_get_options *options,
         get->wanted[f] = true;
     }
     for (unsigned f = 0; f < get->schema->count; f++)
-        get->any_varying |= get->wanted[f] && field_varying(&get->schema->fields[f]) > 0;
+        if (get->wanted[f]) {
+            get->any_varying |= field_varying(&get->schema->fields[f]) > 0;
+            get->fields |= (uint64_t)1 << f;
+        }
     return APL_OK;
 }
 
@@ -161,6 +168,9 @@ static apl_status keep_kept(struct get *get, struct block_coder *bc, const struc
     struct kept_index index;
     uint64_t number = get->wants[from].block;
     TRY(store_kept_index(get->store, number, bc, view, f, &index, err));
+    for (size_t i = from; store_is_elsewhere(get->store) && i < to; i++)
+        if (!store_ahead_kept(get->store, number, view, f, &index, get->wants[i].record))
+            break;
     for (size_t i = from; i < to; i++) {
         size_t before = piece->values.size;
         TRY(store_kept_value(get->store, number, bc, view, f, &index, get->wants[i].record, &piece->values,
@@ -193,6 +203,18 @@ static apl_status get_column(struct get *get, struct get_worker *w, struct block
     return APL_OK;
 }
 
+/* Blocks of a store at a URL are asked for before they are needed, each once. */
+static void get_ahead(struct get *get, size_t task)
+{
+    size_t end = task + BLOCKS_AHEAD < get->blocks ? task + BLOCKS_AHEAD : get->blocks;
+    /* relaxed: asking is all that is done */
+    size_t next = atomic_load_explicit(&get->asked, memory_order_relaxed);
+    while (store_is_elsewhere(get->store) && get->fields && next < end)
+        if (atomic_compare_exchange_weak_explicit(&get->asked, &next, next + 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            (void)store_ahead(get->store, get->wants[get->starts[next++]].block, get->fields);
+}
+
 static apl_status get_block(void *context, unsigned worker, size_t task, apl_error *err)
 {
     struct get *get = context;
@@ -201,7 +223,10 @@ static apl_status get_block(void *context, unsigned worker, size_t task, apl_err
         TRY(block_coder_init(&w->bc, err));
     w->ready = true;
     struct block_view view;
+    get_ahead(get, task);
     TRY(store_block_head(get->store, get->wants[get->starts[task]].block, &w->bc, &view, err));
+    if (store_is_elsewhere(get->store))
+        store_ahead_columns(get->store, get->wants[get->starts[task]].block, &view, get->fields);
     for (unsigned f = 0; f < get->schema->count; f++)
         if (get->wanted[f])
             TRY(get_column(get, w, &view, f, task, err));

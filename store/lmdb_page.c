@@ -1,7 +1,6 @@
 /* Pages and keys of an LMDB file: see lmdb_page.h. */
 #include "lmdb_page.h"
 
-#include "remote.h"
 #include "whole.h"
 
 apl_status page_bad(uint64_t page, const char *what, apl_error *err)

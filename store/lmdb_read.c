@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* fstatfs() */
 #include "lmdb_page.h"
 #include "lmdb_walk.h"
-#include "remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -157,10 +156,27 @@ apl_status lmdb_reader_bytes(const struct lmdb_reader *lmdb, const struct entry 
     return APL_OK;
 }
 
-bool lmdb_reader_ahead(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset, size_t size)
+enum ahead_asked lmdb_reader_ahead(const struct lmdb_reader *lmdb, const struct entry *entry,
+                                   struct extent *pieces, unsigned count, bool late)
 {
-    size_t head = offset == 0 && in_overflow(lmdb, entry) ? PAGE_HEAD : 0;
-    return !lmdb->remote || remote_ahead(lmdb->remote, entry->offset + offset - head, size + head);
+    for (unsigned i = 0; i < count; i++) {
+        size_t head = pieces[i].offset == 0 && in_overflow(lmdb, entry) ? PAGE_HEAD : 0;
+        pieces[i].offset += entry->offset - head;
+        pieces[i].n += head;
+    }
+    return lmdb->remote ? remote_ahead(lmdb->remote, pieces, count, late) : ASKED_BEFORE;
+}
+
+bool lmdb_reader_peek(const struct lmdb_reader *lmdb, const struct entry *entry, size_t size,
+                      struct buffer *scratch, const uint8_t **bytes)
+{
+    size_t head = in_overflow(lmdb, entry) ? PAGE_HEAD : 0;
+    scratch->size = 0;
+    if (!lmdb->remote || !buffer_reserve(scratch, head + size) ||
+        !remote_peek(lmdb->remote, entry->offset - head, scratch->data, head + size))
+        return false;
+    *bytes = scratch->data + head;
+    return true;
 }
 
 bool lmdb_reader_again(const struct lmdb_reader *lmdb, const struct entry *entry)

@@ -11,6 +11,7 @@
 #define LMDB_READ_H
 
 #include "bytes.h"
+#include "remote.h"
 #include "status.h"
 
 #include <stdbool.h>
@@ -29,8 +30,6 @@ struct entry {
     uint64_t offset; /* in the file */
     uint32_t size;
 };
-
-struct remote;
 
 struct lmdb_reader {
     const uint8_t *map;    /* the whole file, read-only; NULL: it is read */
@@ -67,9 +66,15 @@ apl_status lmdb_reader_part(const struct lmdb_reader *lmdb, const struct entry *
 apl_status lmdb_reader_bytes(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset,
                              size_t size, uint8_t *out, apl_error *err);
 
-/* Says that `size` bytes of the value from `offset` will be taken soon, where that makes a difference: of a file elsewhere. False: not
- * now, there are too many. */
-bool lmdb_reader_ahead(const struct lmdb_reader *lmdb, const struct entry *entry, size_t offset, size_t size);
+/* Says that parts of the value will be taken soon, each at once, where that makes a difference: of a file elsewhere. The pieces' offsets are
+ * in the value, and become those in the file. `late` as for ahead_add(), which says what is returned. */
+enum ahead_asked lmdb_reader_ahead(const struct lmdb_reader *lmdb, const struct entry *entry,
+                                   struct extent *pieces, unsigned count, bool late);
+
+/* Waits for the first `size` bytes of the value of a file elsewhere, which have been asked for: as lmdb_reader_part(), but they are
+ * still to be taken. False: they have not come, or have been taken. */
+bool lmdb_reader_peek(const struct lmdb_reader *lmdb, const struct entry *entry, size_t size,
+                      struct buffer *scratch, const uint8_t **bytes);
 
 /* What has come of the value from elsewhere was wrong: it must be asked for again. False: the file is here, and stays what it is. */
 bool lmdb_reader_again(const struct lmdb_reader *lmdb, const struct entry *entry);

@@ -5,88 +5,183 @@
 
 #include <stdlib.h>
 
-/* What is read of a block first, and perhaps a little more: the header; then the index of each kept column, if that comes first. */
-static size_t first_bytes(const apl_store *store, uint64_t number)
+/* ------------------------------------------------------------------------------------- in parts, of a block */
+
+static size_t head_bytes(const apl_store *store, uint64_t number, uint32_t *records)
 {
     uint64_t first;
-    uint32_t records;
-    const struct schema *schema = &store->manifest.schema;
-    manifest_block_ids(&store->manifest, number, &first, &records);
-    size_t bytes = (size_t)block_head_bytes(schema->count, records), most = store->blocks[number].size;
-    for (unsigned f = 0; f < schema->count; f++)
-        if (schema->fields[f].media)
-            bytes += kept_index_bytes(schema_kept_codec(schema, f), records);
-    return bytes < most ? bytes : most;
+    manifest_block_ids(&store->manifest, number, &first, records);
+    return (size_t)block_head_bytes(store->manifest.schema.count, *records);
 }
 
-static bool ahead_here(const apl_store *store, uint64_t number)
+/* Is the field one of the first, so that its index follows the header, and is asked for together with that? */
+static bool is_beside_head(const apl_store *store, unsigned field)
 {
-    const struct entry *e = &store->blocks[number];
-    size_t bytes = schema_keeps(&store->manifest.schema) ? first_bytes(store, number) : e->size;
-    return lmdb_reader_ahead(&store->lmdb, e, 0, bytes);
+    return field == 0 && store->manifest.schema.fields[field].media;
 }
 
-/* ------------------------------------------------------------------------------------------------ of a set */
+/* Columns that are next to each other are fetched together. */
+static void ask_columns(const apl_store *store, uint64_t number, const struct block_view *view,
+                        uint64_t fields)
+{
+    unsigned n = 0;
+    struct extent pieces[APL_MAX_FIELDS];
+    for (unsigned f = 0; f < store->manifest.schema.count; f++) {
+        const struct column_view *v = &view->columns[f];
+        bool kept = store->manifest.schema.fields[f].media;
+        if (fields >> f & 1 && !is_beside_head(store, f))
+            pieces[n++] =
+                (struct extent){v->offset, kept ? kept_index_bytes(v->codec, view->records) : v->coded_bytes};
+    }
+    (void)lmdb_reader_ahead(&store->lmdb, &store->blocks[number], pieces, n, false);
+}
 
-struct opening {
-    apl_store *set;
-    uint64_t number;
+/* Waits for the header, which says where the columns lie. Whatever is wrong with it, those who take it find out. */
+static void look_into_block(const apl_store *store, uint64_t number, uint64_t fields)
+{
+    uint32_t records;
+    struct block_coder bc = {0};
+    struct block_view view;
+    apl_error error;
+    const uint8_t *bytes;
+    const struct entry *e = &store->blocks[number];
+    size_t head = head_bytes(store, number, &records);
+    if (lmdb_reader_peek(&store->lmdb, e, head, &bc.file, &bytes) &&
+        block_parse_head(&bc, bytes, head, e->size, &store->manifest.schema, &view, &error) == APL_OK)
+        ask_columns(store, number, &view, fields);
+    buffer_free(&bc.file);
+    buffer_free(&bc.head);
+}
+
+/* The header, and the index that follows it. */
+static enum ahead_asked ask_head(const apl_store *store, uint64_t number, uint64_t fields)
+{
+    uint32_t records;
+    const struct entry *e = &store->blocks[number];
+    size_t head = head_bytes(store, number, &records);
+    struct extent pieces[2] = {{0, head}};
+    bool beside = fields & 1 && is_beside_head(store, 0);
+    size_t index = beside ? kept_index_bytes(schema_kept_codec(&store->manifest.schema, 0), records) : 0;
+    pieces[1] = (struct extent){head, index < e->size - head ? index : e->size - head};
+    return lmdb_reader_ahead(&store->lmdb, e, pieces, 1 + beside, false);
+}
+
+/* -------------------------------------------------------------------------------------- in the background */
+
+struct errand {
+    apl_store *store; /* a set: the shard is not open yet */
+    uint64_t number, fields;
 };
 
 /* Opens the shard; if it cannot be, those who need it find out. */
-static void open_in_background(void *what)
+static void open_shard_ahead(const struct errand *e)
 {
-    struct opening *o = what;
     const struct run *run;
     apl_store *shard;
     uint64_t own;
     apl_error error;
-    if (set_take_block(o->set, o->number, &shard, &own, &run, &error) == APL_OK) {
-        (void)ahead_here(shard, own);
-        store_let_go(shard);
-    }
-    store_release(o->set);
-    free(o);
+    if (set_take_block(e->store, e->number, &shard, &own, &run, &error) != APL_OK)
+        return;
+    (void)store_ahead(shard, own, e->fields);
+    store_let_go(shard);
 }
 
-static void ask_for_shard(const apl_store *set, uint64_t number)
+static void run_errand(void *what)
 {
-    struct opening *o = malloc(sizeof *o);
-    if (!o)
-        return;
-    *o = (struct opening){store_retain((apl_store *)set), number};
-    if (remote_call(open_in_background, o))
-        return;
-    store_release(o->set);
-    free(o);
+    struct errand *e = what;
+    if (e->store->set)
+        open_shard_ahead(e);
+    else
+        look_into_block(e->store, e->number, e->fields);
+    store_release(e->store);
+    free(e);
 }
 
-bool store_ahead(const apl_store *store, uint64_t number)
+static void send_errand(const apl_store *store, uint64_t number, uint64_t fields)
+{
+    struct errand *e = malloc(sizeof *e);
+    if (!e)
+        return;
+    *e = (struct errand){store_retain((apl_store *)store), number, fields};
+    if (remote_call(run_errand, e))
+        return;
+    store_release(e->store);
+    free(e);
+}
+
+/* ------------------------------------------------------------------------------------------------ asking */
+
+static bool ahead_here(const apl_store *store, uint64_t number, uint64_t fields)
+{
+    const struct entry *e = &store->blocks[number];
+    struct extent whole = {0, e->size};
+    if (!fields)
+        return lmdb_reader_ahead(&store->lmdb, e, &whole, 1, false) != ASK_LATER;
+    enum ahead_asked asked = ask_head(store, number, fields);
+    if (asked == ASKED)
+        send_errand(store, number, fields);
+    return asked != ASK_LATER;
+}
+
+bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields)
 {
     bool asked;
     uint64_t own;
     if (!store->set)
-        return ahead_here(store, number);
+        return ahead_here(store, number, fields);
     apl_store *shard = set_find_open(store, number, &own, &asked);
     if (!shard) {
         if (!asked)
-            ask_for_shard(store, number);
+            send_errand(store, number, fields);
         return true;
     }
-    bool ok = ahead_here(shard, own);
+    bool ok = ahead_here(shard, own, fields);
     store_let_go(shard);
     return ok;
+}
+
+/* The store whose file has the block, to be let go of with let_go_file(), and its number there; NULL: it is not open. */
+static const apl_store *file_with(const apl_store *store, uint64_t *number)
+{
+    bool asked;
+    return store->set ? set_find_open(store, *number, number, &asked) : store;
+}
+
+static void let_go_file(const apl_store *store, const apl_store *file)
+{
+    if (file != store)
+        store_let_go((apl_store *)file);
+}
+
+void store_ahead_columns(const apl_store *store, uint64_t number, const struct block_view *view,
+                         uint64_t fields)
+{
+    const apl_store *file = file_with(store, &number);
+    if (file)
+        ask_columns(file, number, view, fields);
+    let_go_file(store, file);
+}
+
+static bool ask_value(const apl_store *store, uint64_t number, const struct kept_place *place)
+{
+    const apl_store *file = file_with(store, &number);
+    struct extent piece = {place->offset, place->bytes};
+    bool ok = !file || lmdb_reader_ahead(&file->lmdb, &file->blocks[number], &piece, 1, true) != ASK_LATER;
+    let_go_file(store, file);
+    return ok;
+}
+
+bool store_ahead_kept(const apl_store *store, uint64_t number, const struct block_view *view, unsigned field,
+                      const struct kept_index *index, uint32_t record)
+{
+    struct kept_place place = kept_place_of(index, record);
+    place.offset += view->columns[field].offset;
+    return ask_value(store, number, &place);
 }
 
 bool store_ahead_value(const apl_store *store, uint64_t number, const struct raw_column *list,
                        uint32_t record)
 {
-    bool asked;
     struct kept_place place = kept_listed(list, record);
-    apl_store *shard = store->set ? set_find_open(store, number, &number, &asked) : NULL;
-    const apl_store *from = store->set ? shard : store;
-    bool ok =
-        !from || lmdb_reader_ahead(&from->lmdb, &from->blocks[number], (size_t)place.offset, place.bytes);
-    store_let_go(shard);
-    return ok;
+    return ask_value(store, number, &place);
 }

@@ -77,10 +77,12 @@ static void look_ahead(const struct place *at)
     }
     if (atomic_fetch_add_explicit(&s->in_a_row, 1, memory_order_relaxed) < IN_ROW)
         return;
-    for (uint64_t n = at->number + 1; n <= at->number + AHEAD && n < count; n++)
+    for (uint64_t n = at->number + 1; n <= at->number + AHEAD && n < count; n++) {
+        struct extent whole = {0, s->blocks[n].size};
         if (s->blocks[n].key.kind != KEY_BLOCK ||
-            !lmdb_reader_ahead(&s->lmdb, &s->blocks[n], 0, s->blocks[n].size))
+            lmdb_reader_ahead(&s->lmdb, &s->blocks[n], &whole, 1, false) == ASK_LATER)
             return;
+    }
 }
 
 /* Of a block from elsewhere the checksums are compared before anybody decodes it. If they are wrong twice, it is they who decode it that

@@ -442,6 +442,39 @@ def test_every_order(url: str, store_path: str, options: dict[str, Any]) -> None
         assert there == here
 
 
+def test_small_columns_beside_files_are_fetched_ahead_and_together(tmp_path: Path) -> None:
+    """A block of files has its other columns at its end, and takes two requests besides those of its files: not one after
+    another for each column, while a loader waits. Files are asked for before their batch is made."""
+    names = [f"label{i}" for i in range(4)]
+    fields = [apldata.Field("file", "u8", media="application/octet-stream")]
+    fields += [apldata.Field(name, "u8", (), "target") for name in names]
+    with apldata.Writer(str(tmp_path / "kept"), fields, block_records=10, keep_files=True) as w:
+        w.begin("train")
+        for i in range(400):
+            w.append(file=bytes([i % 251]) * (2000 + i), **dict.fromkeys(names, i % 10))
+    here: dict[bool, int] = {True: 0, False: 0}
+    most, lock = dict(here), threading.Lock()
+
+    def slow(handler: Handler, first: int, end: int) -> bool:
+        small = end - first < 2000
+        with lock:
+            here[small] += 1
+            most[small] = max(most[small], here[small])
+        time.sleep(0.02)
+        with lock:
+            here[small] -= 1
+        return False
+
+    with serving(tmp_path) as server, Store(server.url + "/kept") as store:
+        opened = len(server.log)
+        server.fault = slow
+        with Loader(store, "train", batch_size=100, seed=3, threads=1) as loader:
+            assert sum(len(batch.ids) for batch in loader) == 400
+        small = sum(end - first < 2000 for _, first, end in server.log[opened:])
+    assert small <= 2 * 40
+    assert most[True] >= 6 and most[False] >= 6, most
+
+
 MOTO = """
 import sys
 import boto3

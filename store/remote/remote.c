@@ -1,7 +1,6 @@
 /* Files elsewhere: see remote.h. */
 #include "remote.h"
 
-#include "ahead.h"
 #include "hash.h"
 
 #include <stdlib.h>
@@ -125,13 +124,26 @@ apl_status remote_read(struct remote *remote, uint64_t offset, uint8_t *to, size
         memcpy(to, remote->beginning + offset, n);
         return APL_OK;
     }
-    TRY(ahead_take(&remote->ahead, offset, to, n, &found, err));
+    TRY(ahead_take(&remote->ahead, offset, to, n, false, &found, err));
     return found ? APL_OK : object_fetch(&remote->object, offset, to, n, NULL, err);
 }
 
-bool remote_ahead(struct remote *remote, uint64_t offset, size_t n)
+enum ahead_asked remote_ahead(struct remote *remote, const struct extent *pieces, unsigned count, bool late)
 {
-    return n == 0 || is_in_beginning(remote, offset, n) || ahead_add(&remote->ahead, offset, n);
+    struct extent wanted[REMOTE_PIECES];
+    unsigned n = 0;
+    for (unsigned i = 0; i < count && n < REMOTE_PIECES; i++)
+        if (pieces[i].n && !is_in_beginning(remote, pieces[i].offset, pieces[i].n))
+            wanted[n++] = pieces[i];
+    return n ? ahead_add(&remote->ahead, wanted, n, late) : ASKED_BEFORE;
+}
+
+bool remote_peek(struct remote *remote, uint64_t offset, uint8_t *to, size_t n)
+{
+    bool found;
+    if (is_in_beginning(remote, offset, n))
+        return remote_read(remote, offset, to, n, NULL) == APL_OK;
+    return ahead_take(&remote->ahead, offset, to, n, true, &found, NULL) == APL_OK && found;
 }
 
 bool remote_call(void (*run)(void *what), void *what)

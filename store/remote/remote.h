@@ -5,8 +5,8 @@
 #ifndef REMOTE_H
 #define REMOTE_H
 
+#include "ahead.h"
 #include "bytes.h"
-#include "fetch.h"
 
 struct remote;
 
@@ -35,9 +35,13 @@ uint64_t remote_identity(const struct remote *remote);
 /* Bytes offset ... offset+n-1, which it has: those that have been fetched ahead, or waited for, or fetched now. */
 apl_status remote_read(struct remote *remote, uint64_t offset, uint8_t *to, size_t n, apl_error *err);
 
-/* Says that the range will be read soon: it is fetched as soon as those before it are on their way, together with neighbours that are
- * asked for too. False: there is no room for more at the moment. */
-bool remote_ahead(struct remote *remote, uint64_t offset, size_t n);
+/* Says that ranges will be read soon, each as a whole: they are fetched as soon as those before them are on their way, neighbours together.
+ * `late` as for ahead_add(), which says what is returned. */
+#define REMOTE_PIECES 66u /* at most */
+enum ahead_asked remote_ahead(struct remote *remote, const struct extent *pieces, unsigned count, bool late);
+
+/* Waits for a range that has been asked for, and copies it; it is still to be read. False: it has not come, or has been read. */
+bool remote_peek(struct remote *remote, uint64_t offset, uint8_t *to, size_t n);
 
 /* Has a thread that waits for the network call run(what). False: out of memory. */
 bool remote_call(void (*run)(void *what), void *what);
