@@ -99,7 +99,7 @@ sources    = $(filter-out $(other_isa),$(sort $(wildcard $(1:%=%/*.c))))
 
 # The rooms: each folder's README.md says what belongs there. See CONTRIBUTING.md.
 STORE_ROOMS  := store store/base store/codec store/jpeg store/remote store/split
-READER_ROOMS := reader reader/order reader/image reader/photo reader/effects
+READER_ROOMS := reader reader/order reader/image reader/photo reader/effects serve
 INGEST_ROOMS := ingest ingest/images ingest/formats
 
 STORE_SRC  := $(call sources,$(STORE_ROOMS) $(READER_ROOMS))
@@ -187,7 +187,7 @@ $(OBJ)/flags $(OBJ)/flags-decoders: FORCE
 $(INGEST_OBJ): $(OBJ)/flags-decoders
 
 # Includes point down only: base <- remote <- store, base <- codec <- jpeg <- store <- split <- order <- reader, base <- image <- reader and jpeg <- photo <- reader,
-# image and photo <- effects <- reader;
+# image and photo <- effects <- reader <- serve;
 # ingest sees the base, the decoder of images, and what is installed; tools see what is installed, and nothing else.
 SEES_BASE    := -Iinclude -Istore/base
 SEES_CODEC   := $(SEES_BASE) -Istore/codec
@@ -200,11 +200,12 @@ SEES_IMAGE   := $(SEES_BASE) -Ireader/image
 SEES_PHOTO   := $(SEES_BASE) -Istore/jpeg -Ireader/photo
 SEES_EFFECTS := $(SEES_PHOTO) -Ireader/image -Ireader/effects
 SEES_READER  := $(SEES_ORDER) -Ireader/image -Ireader/photo -Ireader/effects -Ireader
+SEES_SERVE   := $(SEES_READER) -Iserve
 SEES_IMAGES  := $(SEES_PHOTO) -Iingest/images
 SEES_FORMATS := $(SEES_IMAGES) -Iingest/formats
 SEES_INGEST  := $(SEES_FORMATS) -Iingest
 # What tests and benchmarks see.
-SEES_ALL     := $(SEES_READER) -Iingest/images -Iingest/formats -Iingest
+SEES_ALL     := $(SEES_SERVE) -Iingest/images -Iingest/formats -Iingest
 
 # For scripts that compile a file by themselves.
 sees-%:
@@ -221,6 +222,7 @@ $(OBJ)/reader/order/%.o:   INCLUDES := $(SEES_ORDER)
 $(OBJ)/reader/image/%.o:   INCLUDES := $(SEES_IMAGE)
 $(OBJ)/reader/photo/%.o:   INCLUDES := $(SEES_PHOTO)
 $(OBJ)/reader/effects/%.o: INCLUDES := $(SEES_EFFECTS)
+$(OBJ)/serve/%.o:          INCLUDES := $(SEES_SERVE)
 $(OBJ)/ingest/%.o:         INCLUDES := $(SEES_INGEST)
 $(OBJ)/ingest/images/%.o:  INCLUDES := $(SEES_IMAGES) $(IMAGE_DEFINES)
 $(OBJ)/ingest/formats/%.o: INCLUDES := $(SEES_FORMATS) $(if $(CSV),-DHAVE_CSV)

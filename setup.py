@@ -60,7 +60,7 @@ NAMES = ("apldata", "aplingest")
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wpointer-arith", *WERROR]
 COMPILE = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-pthread", *WARNINGS]
 # Folders with what goes into the libraries and the commands.
-ROOMS = ["store", "reader", "ingest", "tools", "audit"]
+ROOMS = ["store", "reader", "serve", "ingest", "tools", "audit"]
 LINK = [*CC, "-shared", "-fPIC", "-fvisibility=hidden", "-O2"]
 # Nothing of an extension is to be seen but what Python looks for. Those streams: python/link/stdio.c.
 STREAMS = [f"-Wl,--wrap={stream}" for stream in ("stdin", "stdout", "stderr")]

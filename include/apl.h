@@ -47,6 +47,7 @@
  *     apl/transform.h   decode, crop, augment and normalise images on their way into a batch
  *     apl/collation.h   make arrays of values of varying shape: pad, pack, windows, buckets, graphs
  *     apl/sampling.h    epochs that are samples: balanced, weighted
+ *     apl/serve.h       one reader for the processes of a machine
  *     apl/stats.h       what has been delivered, and where the time went
  *     apl_ingest.h      turn archives into stores, with libaplingest
  *
@@ -86,6 +87,7 @@
 #include "apl/collation.h"
 #include "apl/reader.h"
 #include "apl/sampling.h"
+#include "apl/serve.h"
 #include "apl/set.h"
 #include "apl/split.h"
 #include "apl/stats.h"

@@ -44,6 +44,7 @@ void queue_finish(apl_reader *r, struct job *job)
 {
     job->stage = JOB_DONE;
     pthread_cond_broadcast(&r->done);
+    reader_notify(r);
 }
 
 struct job *queue_finished(struct batch_queue *q, uint64_t epoch)

@@ -36,6 +36,8 @@ void calls_cancel(apl_reader *r)
 {
     r->calls.cancelled = true;
     pthread_cond_broadcast(&r->done);
+    if (r->provider)
+        r->provider->wake(r);
 }
 
 void calls_close(apl_reader *r)
@@ -43,6 +45,8 @@ void calls_close(apl_reader *r)
     r->calls.closing = true;
     pthread_cond_broadcast(&r->work);
     pthread_cond_broadcast(&r->done);
+    if (r->provider)
+        r->provider->wake(r);
 }
 
 bool calls_begin_work(apl_reader *r)

@@ -35,6 +35,11 @@ static void destroy_reader(apl_reader *r)
     subset_close(&r->subset);
     mix_close(r);
     store_release(r->store);
+    reader_free(r);
+}
+
+void reader_free(apl_reader *r)
+{
     pthread_cond_destroy(&r->work);
     pthread_cond_destroy(&r->done);
     pthread_cond_destroy(&r->help.left);
@@ -57,7 +62,8 @@ static struct pool *make_pool(const apl_reader *r, const size_t *row, const apl_
     return pool;
 }
 
-static apl_status open_memory(apl_reader *r, const apl_allocator *allocator, apl_error *err)
+/* allocators: one, or one for each rank that is served. */
+static apl_status open_memory(apl_reader *r, const apl_allocator *allocators, apl_error *err)
 {
     const struct reader_options *o = &r->options;
     size_t slot[APL_MAX_FIELDS], row[POOL_MAX_COLUMNS];
@@ -71,19 +77,20 @@ static apl_status open_memory(apl_reader *r, const apl_allocator *allocator, apl
     stats_keep_memory(&r->counters, fixed);
     uint64_t left = o->budget > fixed ? o->budget - fixed : 0;
     for (unsigned i = 0; i < r->outlet_count; i++) {
-        r->outlets[i].pool = make_pool(r, row, allocator, left / r->outlet_count);
+        r->outlets[i].pool =
+            make_pool(r, row, allocators ? &allocators[r->notify < 0 ? 0 : i] : NULL, left / r->outlet_count);
         if (!r->outlets[i].pool)
             return fail_nomem(err);
     }
     return APL_OK;
 }
 
-static apl_status build_parts(apl_reader *r, const apl_allocator *allocator, apl_error *err)
+static apl_status build_parts(apl_reader *r, const apl_allocator *allocators, apl_error *err)
 {
     TRY(planner_open(r, err));
     TRY(free_order_open(r, err));
     TRY(outlets_open(r, err));
-    return open_memory(r, allocator, err);
+    return open_memory(r, allocators, err);
 }
 
 static void init_locks(apl_reader *r)
@@ -98,11 +105,12 @@ static void init_locks(apl_reader *r)
     pthread_condattr_destroy(&monotonic);
 }
 
-static apl_status build(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+static apl_status build(apl_reader *r, const apl_reader_options *asked, const apl_allocator *allocators,
+                        apl_error *err)
 {
     uint64_t epoch, position;
     TRY(options_resolve(r, asked, err));
-    TRY(build_parts(r, asked->allocator, err));
+    TRY(build_parts(r, allocators ? allocators : asked->allocator, err));
     TRY(state_identify(r, err));
     TRY(state_resume(r, asked->state, asked->state_size, &epoch, &position, err));
     pthread_mutex_lock(&r->lock); /* nobody is there yet; the functions below expect it */
@@ -113,36 +121,52 @@ static apl_status build(apl_reader *r, const apl_reader_options *asked, apl_erro
     return status == APL_OK ? workers_start(r, err) : status;
 }
 
-apl_status apl_reader_open(apl_store *store, const apl_reader_options *options, apl_reader **reader,
-                           apl_error *err)
+apl_status reader_new(void (*destroy)(apl_reader *r), apl_reader **reader, apl_error *err)
 {
-    struct asked asked;
-    if (!store || !reader)
-        return fail(err, APL_E_INVALID, "apl_reader_open: store or reader is NULL");
-    apl_error own;
-    err = err ? err : &own;
     apl_reader *r = calloc(1, sizeof *r);
     if (!r)
         return fail_nomem(err);
-    r->handle = handles_add(r, destroy_reader);
+    r->handle = handles_add(r, destroy);
     if (!r->handle) {
         free(r);
         return fail_nomem(err);
     }
     init_locks(r);
     r->pid = (int)getpid();
+    r->notify = -1;
+    stats_open(&r->counters);
+    *reader = r;
+    return APL_OK;
+}
+
+apl_status reader_open_served(apl_store *store, const apl_reader_options *options,
+                              const apl_allocator *allocators, int notify, apl_reader **reader,
+                              apl_error *err)
+{
+    struct asked asked;
+    apl_reader *r;
+    TRY(reader_new(destroy_reader, &r, err));
+    r->notify = notify;
     r->store = store_retain(store);
     r->schema = &store->manifest.schema;
-    stats_open(&r->counters);
     apl_status status = asked_take(&asked, options, err);
     if (status == APL_OK)
-        status = build(r, &asked.options, err);
+        status = build(r, &asked.options, allocators, err);
     asked_free(&asked);
     if (status == APL_OK)
         *reader = r;
     else
         apl_reader_close(r);
     return status;
+}
+
+apl_status apl_reader_open(apl_store *store, const apl_reader_options *options, apl_reader **reader,
+                           apl_error *err)
+{
+    apl_error own;
+    if (!store || !reader)
+        return fail(err, APL_E_INVALID, "apl_reader_open: store or reader is NULL");
+    return reader_open_served(store, options, NULL, -1, reader, err ? err : &own);
 }
 
 /* --------------------------------------------------------------------------------------------- closing */

@@ -276,12 +276,18 @@ static apl_status find_source(const apl_reader *r, uint64_t id, size_t *source, 
     return fail_records(err, APL_E_NOTFOUND, id, 1);
 }
 
+static apl_status not_served(apl_error *err)
+{
+    return fail(err, APL_E_UNSUPPORTED,
+                "apl_reader_source: a server makes this reader's batches, and does not tell their stores");
+}
+
 apl_status apl_reader_source(apl_reader *r, uint64_t id, size_t *source, uint64_t *own, apl_error *err)
 {
     if (!source || !own)
         return fail(err, APL_E_INVALID, "apl_reader_source: source or own_id is NULL");
     TRY(reader_enter(r, err));
-    apl_status status = find_source(r, id, source, own, err);
+    apl_status status = r->provider ? not_served(err) : find_source(r, id, source, own, err);
     reader_leave(r);
     return status;
 }

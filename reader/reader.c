@@ -53,6 +53,12 @@ static bool all_lent(const apl_reader *r, const struct outlet *o)
            pool_lent(o->pool) > 0 && !pool_can_take(o->pool);
 }
 
+static apl_status fail_lent(const struct outlet *o, apl_error *err)
+{
+    return fail(err, APL_E_LENT, "%u batches have not been released, and the memory budget allows no more",
+                pool_lent(o->pool));
+}
+
 /* Names what the next batch waits for: another rank, a value of a block, on_batch(), or a block. Callers know how long they have
  * waited. */
 static apl_status timed_out(apl_reader *r, const struct outlet *o, apl_error *err)
@@ -122,9 +128,7 @@ static apl_status next(apl_reader *r, struct outlet *o, apl_batch **batch, apl_e
         if (work(r) || failure_is(&r->failure))
             continue;
         if (lent)
-            return fail(err, APL_E_LENT,
-                        "%u batches have not been released, and the memory budget allows no more",
-                        pool_lent(o->pool));
+            return fail_lent(o, err);
         if (queue_is_empty(&o->queue))
             pthread_cond_broadcast(
                 &r->work); /* batches are released without the lock: there may be one to fill */
@@ -132,12 +136,60 @@ static apl_status next(apl_reader *r, struct outlet *o, apl_batch **batch, apl_e
     }
 }
 
+/* ------------------------------------------------------------------------------------- without waiting */
+
+static apl_status ask(apl_reader *r, struct outlet *o, struct batch_buffer **batch, uint64_t *end,
+                      apl_error *err)
+{
+    apl_batch *handed;
+    TRY(calls_check(&r->calls, true, err));
+    if (o->tally.ended)
+        return APL_END;
+    struct job *job = queue_finished(&o->queue, o->tally.epoch);
+    if (job) {
+        TRY(hand_out(r, o, job, &handed, err));
+        *batch = (struct batch_buffer *)handed;
+        *end = o->tally.position;
+        return APL_OK;
+    }
+    TRY(failure_tell(&r->failure, err));
+    if (all_lent(r, o))
+        return fail_lent(o, err);
+    r->asked = true;
+    if (queue_is_empty(&o->queue))
+        pthread_cond_broadcast(&r->work); /* as next() does */
+    return APL_E_TIMEOUT;
+}
+
+apl_status reader_ask(apl_reader *r, unsigned rank, struct batch_buffer **batch, uint64_t *end,
+                      apl_error *err)
+{
+    struct outlet *o;
+    TRY(outlet_find(r, rank, &o, err));
+    pthread_mutex_lock(&r->lock);
+    apl_status status = ask(r, o, batch, end, err);
+    pthread_mutex_unlock(&r->lock);
+    return status;
+}
+
+apl_status reader_late(apl_reader *r, unsigned rank, apl_error *err)
+{
+    struct outlet *o;
+    TRY(outlet_find(r, rank, &o, err));
+    pthread_mutex_lock(&r->lock);
+    apl_status status = r->options.timeout_ms ? timed_out(r, o, err) : outlet_held_up(r, o, err);
+    pthread_mutex_unlock(&r->lock);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------- the calls */
+
 /* By a caller that is inside. */
 static apl_status next_of(apl_reader *r, struct outlet *o, apl_batch **batch, apl_error *err)
 {
     uint64_t begin = now_ns();
     calls_enter_next(r, o);
-    apl_status status = next(r, o, batch, err);
+    apl_status status = r->provider ? r->provider->next(r, batch, err) : next(r, o, batch, err);
     if (status == APL_OK || status == APL_E_TIMEOUT)
         stats_count_wait(&r->counters, now_ns() - begin);
     calls_leave_next(r, o);
@@ -209,7 +261,8 @@ static bool is_last_to_leave(const apl_reader *r, const struct outlet *o)
     for (unsigned i = 0; i < r->outlet_count; i++)
         if (&r->outlets[i] != o && r->outlets[i].tally.epoch <= o->tally.epoch)
             return false;
-    return r->outlet_count == 1 || r->planner.epoch == o->tally.epoch;
+    /* A server does not wait: the rest is drawn, and made for nobody. */
+    return (r->outlet_count == 1 || r->planner.epoch == o->tally.epoch) && r->notify < 0;
 }
 
 static apl_status next_epoch(apl_reader *r, struct outlet *o, apl_error *err)
@@ -239,7 +292,7 @@ static apl_status next_epoch(apl_reader *r, struct outlet *o, apl_error *err)
 static apl_status next_epoch_of(apl_reader *r, struct outlet *o, apl_error *err)
 {
     calls_enter_epoch(r);
-    apl_status status = next_epoch(r, o, err);
+    apl_status status = r->provider ? r->provider->next_epoch(r, err) : next_epoch(r, o, err);
     calls_leave_epoch(r);
     return status;
 }

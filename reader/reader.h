@@ -17,6 +17,7 @@
 #include "outlet.h"
 #include "parallel.h"
 #include "planner.h"
+#include "provider.h"
 #include "runs.h"
 #include "stats.h"
 #include "workers.h"
@@ -177,6 +178,9 @@ struct apl_reader {
     const struct schema *schema;
     struct handle *handle; /* held by the owner, each thread, each caller inside */
     int pid;
+    const struct provider *provider; /* another process makes its batches; NULL: they are made here */
+    struct client *client;           /* what that process is to it */
+    int notify; /* of a server, which reads it without waiting; -1: it is read by callers who wait */
     struct reader_options options;
     struct mix_sources sources;
     bool elsewhere; /* one of them is at a URL */
@@ -197,6 +201,7 @@ struct apl_reader {
     unsigned outlet_count;
     uint32_t
         *seats; /* of each rank of the world, the number of its outlet, from 1; 0: it is served elsewhere */
+    bool asked; /* a server has found no batch, and is to be told of one */
     struct reader_counters counters;
 };
 

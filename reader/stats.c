@@ -116,6 +116,20 @@ static double cpu_seconds(void)
            ((double)u.ru_utime.tv_usec + (double)u.ru_stime.tv_usec) * 1e-6;
 }
 
+static void fill_memory(apl_reader *r, apl_stats *s)
+{
+    s->memory = r->counters.fixed_bytes;
+    for (unsigned i = 0; i < r->outlet_count; i++) {
+        const struct outlet *o = &r->outlets[i];
+        s->memory += pool_bytes(o->pool);
+        s->queued += queue_count_finished(&o->queue);
+        s->lent += pool_lent(o->pool);
+    }
+    s->memory_budget = r->options.budget;
+    s->slots = r->cache.slab.slots;
+    s->standing_slots = cache_standing(&r->cache);
+}
+
 static void fill_stats(apl_reader *r, apl_stats *s)
 {
     const struct reader_counters *c = &r->counters;
@@ -141,16 +155,10 @@ static void fill_stats(apl_reader *r, apl_stats *s)
     s->bytes_read = c->bytes_read;
     s->bytes_decoded = c->bytes_decoded;
     s->bytes_assembled = c->bytes_assembled;
-    s->memory = c->fixed_bytes;
-    for (unsigned i = 0; i < r->outlet_count; i++) {
-        const struct outlet *o = &r->outlets[i];
-        s->memory += pool_bytes(o->pool);
-        s->queued += queue_count_finished(&o->queue);
-        s->lent += pool_lent(o->pool);
-    }
-    s->memory_budget = r->options.budget;
-    s->slots = r->cache.slab.slots;
-    s->standing_slots = cache_standing(&r->cache);
+    if (r->provider)
+        r->provider->stats(r, s);
+    else
+        fill_memory(r, s);
 }
 
 apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)

@@ -160,7 +160,11 @@ apl_status apl_reader_transform_complete(apl_reader *r, apl_transform *transform
     if (!transform)
         return fail(err, APL_E_INVALID, "apl_reader_transform_complete: transform is NULL");
     TRY(reader_enter(r, err));
-    apl_status status = complete(r, transform, err);
+    apl_status status = r->provider
+                            ? fail(err, APL_E_UNSUPPORTED,
+                                   "apl_reader_transform_complete: a server makes this reader's batches: ask "
+                                   "apl_transform_complete()")
+                            : complete(r, transform, err);
     reader_leave(r);
     return status;
 }

@@ -3,7 +3,7 @@
 . tests/lib.sh
 BUILD=${BUILD:-build}
 
-rooms='store store/base store/codec store/jpeg store/remote store/split reader reader/order reader/image reader/photo reader/effects ingest ingest/images ingest/formats audit tools'
+rooms='store store/base store/codec store/jpeg store/remote store/split reader reader/order reader/image reader/photo reader/effects serve ingest ingest/images ingest/formats audit tools'
 all_sources=$(for room in $rooms; do ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null; done)
 
 # one_user HEADER [PATTERN]: of the files, or those whose paths match, one at most includes it
@@ -43,7 +43,7 @@ one_name()
 one_function()
 {
     # shellcheck disable=SC2086
-    twice=$(echo "$all_sources" | grep -E '^(store|reader|ingest)/.*\.[ch]$' |
+    twice=$(echo "$all_sources" | grep -E '^(store|reader|serve|ingest)/.*\.[ch]$' |
         grep -vE '_(avx2|avx512|neon|scalar|ymm)\.[ch]$' | xargs awk '
             FNR == 1 { last = "" }
             /^{/ && last ~ /^[A-Za-z_].*\(/ { name = last; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name)
@@ -75,7 +75,7 @@ check "tree: unfilter.c and tar.c alone include <archive.h>" \
 check "tree: one file reads JPEGs, one writes them: they alone include <jpeglib.h>" \
     sh -c "! grep -lE '#include <jpeglib.h>' $(echo $all_sources) | grep -vE '^(reader/photo/jpeg|ingest/images/jpeg_write)\.c$'"
 # The audit has a hash of its own, so that what made the splits is not what tests them.
-check "tree: one file at most includes <xxhash.h>, beside the audit" one_user xxhash.h '^(store|reader|ingest|tools)/'
+check "tree: one file at most includes <xxhash.h>, beside the audit" one_user xxhash.h '^(store|reader|serve|ingest|tools)/'
 check "tree: one file of the audit at most includes <xxhash.h>" one_user xxhash.h '^audit/'
 for header in openssl/sha.h; do
     check "tree: one file at most includes <$header>" one_user "$header"
@@ -122,6 +122,7 @@ check "tree: image sees base" only_sees reader/image $base
 check "tree: photo sees jpeg and base" only_sees reader/photo $base store/jpeg
 check "tree: effects see image, photo and base" only_sees reader/effects $image $photo
 check "tree: reader sees order, effects and what is below" only_sees reader $order $image $photo reader/effects
+check "tree: serve sees reader and what is below" only_sees serve $order $image $photo reader/effects reader
 check "tree: images see base and the decoder of JPEG images" only_sees ingest/images $photo
 check "tree: formats see images, base and the decoder of JPEG images" only_sees ingest/formats ingest/images $photo
 check "tree: ingest sees formats, and base" only_sees ingest ingest/formats ingest/images $base
@@ -132,4 +133,4 @@ for room in $rooms; do
 done
 check "tree: no unfinished business" \
     sh -c '! grep -rnwE "TODO|FIXME|XXX" --include="*.[ch]" --include="*.cpp" --include="*.py" --include="*.md" \
-        store ingest reader audit tools include python bench examples tests docs'
+        store ingest reader serve audit tools include python bench examples tests docs'

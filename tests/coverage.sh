@@ -28,7 +28,7 @@ for variant in scalar avx2 neon; do
 done
 
 printf '%8s %8s %8s %8s\n' taken of unreached ''
-for source in store/*.c store/*/*.c ingest/*.c ingest/*/*.c reader/*.c reader/*/*.c; do
+for source in store/*.c store/*/*.c ingest/*.c ingest/*/*.c reader/*.c reader/*/*.c serve/*.c; do
     [ -e "$objects/${source%.c}.gcno" ] || continue
     case $parsers in *" $source "*) target=100 ;; *) target=90 ;; esac
     gcov -t -b -c -o "$objects/$(dirname "$source")" "$source" 2>/dev/null |

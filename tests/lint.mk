@@ -17,7 +17,7 @@ analysing       := $(shell echo 'int x;' | $(GCC) -fanalyzer -fsyntax-only -x c 
                            $(GCC) -dumpversion | awk '$$1 >= 12 { print "yes" }')
 
 # Only status.c sees what fail() does; the analysers are told (see analysis.h).
-knows = $(if $(filter store/base/status.c,$(1)),,$(if $(filter store/% reader/% ingest/%,$(1)),-D_GNU_SOURCE= -include tests/analysis.h))
+knows = $(if $(filter store/base/status.c,$(1)),,$(if $(filter store/% reader/% serve/% ingest/%,$(1)),-D_GNU_SOURCE= -include tests/analysis.h))
 # Kernels multiply small counters that the compiler unrolls.
 kernel = $(if $(filter %_avx2.c %_avx512.c %_scalar.c %_base.c,$(1)),--checks=-bugprone-implicit-widening-of-multiplication-result)
 isa   = $(if $(filter %_avx2.c,$(1)),-march=x86-64-v3,$(if $(filter %_avx512.c,$(1)),-march=x86-64-v4))

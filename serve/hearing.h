@@ -1,0 +1,43 @@
+/* A client's connection to its server: what it says, what it hears, and what has become of it. With the reader's lock held, but for what
+ * never changes. */
+#ifndef HEARING_H
+#define HEARING_H
+
+#include "receive.h"
+
+struct client {
+    struct link *link;
+    struct wire_welcome welcome;
+    char path[108];
+    unsigned timeout_ms, wait_ms;
+    int wake;               /* of who waits for the server */
+    bool waiting;           /* a caller waits for the server; others wait for him */
+    bool asked;             /* a batch has been asked for, and no answer has come */
+    bool turning;           /* the server has been told of the next epoch, and has not answered */
+    struct received *batch; /* that has come, and not been handed out */
+    apl_status lost;        /* the connection is, because of: */
+    apl_error why;
+    bool failed; /* the last answer was an error: */
+    apl_error failure;
+};
+
+/* Has the connection been lost? Then why. */
+apl_status client_lost(const struct client *c, apl_error *err);
+
+/* Asks for a batch, and for the next epoch. What cannot be said now is said later: then nothing has been asked. */
+void client_ask(struct client *c);
+void client_ask_epoch(struct client *c, uint64_t epoch);
+
+/* What is wrong with the last answer, once. */
+apl_status client_failed(struct client *c, apl_error *err);
+
+/* Forgets a batch that has come. */
+void client_drop(struct client *c);
+
+/* Takes all that has come. */
+void client_hear(apl_reader *r);
+
+/* Says hello, and takes the answer, within wait_ms and timeout_ms: what states and receipts are made of. The lock is not needed yet. */
+apl_status client_greet(apl_reader *r, const struct wire_hello *hello, apl_error *err);
+
+#endif

@@ -1,0 +1,100 @@
+/* What a server reads: see service.h. */
+#include "service.h"
+
+#include "reader.h"
+
+#include <stdlib.h>
+
+/* Of each rank's batches: addresses, of which pages are taken as they are needed. */
+#define REGION_BYTES ((uint64_t)16 << 30)
+
+/* --------------------------------------------------------------------------------------------- opening */
+
+static apl_status make_regions(struct service *v, apl_error *err)
+{
+    v->seats = calloc(v->count, sizeof *v->seats);
+    v->allocators = calloc(v->count, sizeof *v->allocators);
+    if (!v->seats || !v->allocators)
+        return fail_nomem(err);
+    for (unsigned i = 0; i < v->count; i++) {
+        TRY(region_new(REGION_BYTES, &v->seats[i].region, err));
+        v->allocators[i] = (apl_allocator){region_allocate, region_deallocate, v->seats[i].region};
+    }
+    return APL_OK;
+}
+
+apl_status service_open(apl_store *store, const apl_reader_options *options, int notify, struct service *v,
+                        apl_error *err)
+{
+    *v = (struct service){.count = options->ranks.list ? options->ranks.count : 1};
+    apl_status status = make_regions(v, err);
+    if (status == APL_OK)
+        status = reader_open_served(store, options, v->allocators, notify, &v->reader, err);
+    if (status != APL_OK) {
+        service_close(v);
+        return status;
+    }
+    for (unsigned i = 0; i < v->count; i++)
+        v->seats[i].outlet = &v->reader->outlets[i];
+    return APL_OK;
+}
+
+static void drop_left(struct seat *seat)
+{
+    if (seat->left)
+        apl_batch_release(&seat->left->batch);
+    seat->left = NULL;
+}
+
+void service_close(struct service *v)
+{
+    for (unsigned i = 0; v->seats && i < v->count; i++)
+        drop_left(&v->seats[i]);
+    apl_reader_close(v->reader);
+    for (unsigned i = 0; v->seats && i < v->count; i++)
+        region_drop(v->seats[i].region);
+    free(v->seats);
+    free(v->allocators);
+    *v = (struct service){0};
+}
+
+/* ----------------------------------------------------------------------------------------------- seats */
+
+apl_status service_seat(struct service *v, unsigned rank, struct seat **seat, apl_error *err)
+{
+    struct outlet *outlet;
+    TRY(outlet_find(v->reader, rank, &outlet, err));
+    *seat = &v->seats[outlet - v->reader->outlets];
+    return APL_OK;
+}
+
+void seat_place(const struct seat *seat, uint64_t *epoch, uint64_t *position)
+{
+    *epoch = seat->outlet->tally.epoch;
+    *position = seat->left ? seat->left_begin : seat->outlet->tally.position;
+}
+
+apl_status seat_take(struct service *v, struct seat *seat, struct batch_buffer **batch, uint64_t *begin,
+                     uint64_t *end, apl_error *err)
+{
+    *begin = seat->left ? seat->left_begin : seat->outlet->tally.position;
+    if (!seat->left)
+        return reader_ask(v->reader, seat->outlet->rank, batch, end, err);
+    *batch = seat->left;
+    *end = seat->left_end;
+    seat->left = NULL;
+    return APL_OK;
+}
+
+void seat_leave(struct seat *seat, struct batch_buffer *batch, uint64_t begin, uint64_t end)
+{
+    seat->left = batch;
+    seat->left_begin = begin;
+    seat->left_end = end;
+}
+
+apl_status seat_begin_epoch(struct service *v, struct seat *seat, apl_error *err)
+{
+    drop_left(seat);
+    return apl_reader_next_epoch_of(v->reader, seat->outlet->rank, err);
+}

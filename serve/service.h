@@ -1,0 +1,49 @@
+/* What a server reads: one reader, and for each rank the memory of its batches, and what a client has left behind. */
+#ifndef SERVICE_H
+#define SERVICE_H
+
+#include "region.h"
+
+#include "apl.h"
+
+struct batch_buffer;
+struct outlet;
+
+/* Of a rank. */
+struct seat {
+    struct outlet *outlet;
+    struct region *region;
+    struct batch_buffer
+        *left; /* a batch that was sent to a client who ended before its caller got it; NULL: none */
+    uint64_t left_begin, left_end; /* the epoch's position before and after it */
+};
+
+struct service {
+    apl_reader *reader;
+    unsigned count; /* of seats */
+    struct seat *seats;
+    apl_allocator *allocators;
+};
+
+/* Opens a reader that writes to `notify` (see provider.h). What the options point to must stay as long as it. */
+apl_status service_open(apl_store *store, const apl_reader_options *options, int notify,
+                        struct service *service, apl_error *err);
+void service_close(struct service *service);
+
+/* The seat of a rank. APL_E_INVALID: it is not served. */
+apl_status service_seat(struct service *service, unsigned rank, struct seat **seat, apl_error *err);
+
+/* Where the next batch that is lent to the rank begins. */
+void seat_place(const struct seat *seat, uint64_t *epoch, uint64_t *position);
+
+/* Takes the next batch, as reader_ask() does; what was left behind comes first. */
+apl_status seat_take(struct service *service, struct seat *seat, struct batch_buffer **batch, uint64_t *begin,
+                     uint64_t *end, apl_error *err);
+
+/* Leaves a batch that was taken to the next who takes one. */
+void seat_leave(struct seat *seat, struct batch_buffer *batch, uint64_t begin, uint64_t end);
+
+/* Begins the next epoch, in which nothing of before is lent. */
+apl_status seat_begin_epoch(struct service *service, struct seat *seat, apl_error *err);
+
+#endif

@@ -1,0 +1,476 @@
+/* Whoever dies, stops or talks nonsense at either end of a socket harms nobody else. */
+#define _GNU_SOURCE /* memfd_create */
+#include "serve_fixture.h"
+#include "socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+
+TestSuite(serve_faults, .init = serve_set_up, .fini = fixture_free, .timeout = 60);
+
+Test(serve_faults, batches_cannot_be_written)
+{
+    struct serving s;
+    apl_reader_options o = options_of(1);
+    serving_open(&s, &o, 1, 0);
+    apl_reader *r = client(0, NULL, 0);
+    apl_batch *b = fixture_next(r);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        *(volatile uint8_t *)apl_batch_column(b, FIELD_IMAGE)->data = 1;
+        _exit(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    cr_assert(!(WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    void *page = (void *)((uintptr_t)apl_batch_column(b, FIELD_IMAGE)->data & ~(uintptr_t)4095);
+    cr_assert_eq(mprotect(page, 4096, PROT_READ | PROT_WRITE), -1);
+    apl_reader_close(r);
+    check_values(b);
+    apl_batch_release(b);
+    serving_close(&s);
+}
+
+/* ------------------------------------------------------------------------------------------ death and sleep */
+
+/* A server of two ranks in a process of its own. */
+static pid_t fork_server(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        apl_server *server;
+        apl_store *store;
+        apl_reader_options o = options_of(1);
+        o.batch_size = 5;
+        o.ranks.list = ranks;
+        o.ranks.count = o.ranks.world = 2;
+        o.faults.timeout_ms = 300;
+        if (apl_store_open(fx.db, NULL, &store, NULL) != APL_OK ||
+            apl_server_open(store, &o, place, NULL, &server, NULL) != APL_OK)
+            _exit(1);
+        _exit(apl_server_run(server, NULL) != APL_OK);
+    }
+    return pid;
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+Test(serve_faults, a_killed_server_is_an_error_and_another_takes_its_place)
+{
+    apl_error err;
+    apl_batch *b, *held;
+    uint8_t state[APL_STATE_BYTES];
+    size_t size = sizeof state;
+    apl_status status;
+    pid_t server = fork_server();
+    apl_reader *r = client(0, NULL, 0);
+    held = fixture_next(r);
+    cr_assert_eq(apl_reader_state(r, state, &size, NULL), APL_OK);
+    end(server);
+    while ((status = apl_reader_next(r, &b, &err)) == APL_OK)
+        apl_batch_release(b);
+    cr_assert_eq(status, APL_E_IO, "%s", err.message);
+    cr_assert(strstr(err.message, "the server has ended"), "%s", err.message);
+    cr_assert_eq(apl_reader_next(r, &b, &err), APL_E_IO);
+    cr_assert_eq(apl_reader_next_epoch(r, &err), APL_E_IO);
+    check_values(held);
+    apl_batch_release(held);
+    apl_reader_close(r);
+    cr_assert_eq(access(place, F_OK), 0, "it had no time to remove it");
+    server = fork_server();
+    r = client(0, state, 0);
+    apl_reader_options o = options_of(1);
+    o.batch_size = 5;
+    o.ranks.world = 2;
+    o.state = state;
+    o.state_size = size;
+    apl_reader *own = fixture_reader(&o);
+    for (unsigned k = 0; k < 3; k++)
+        same_next(own, r);
+    apl_reader_close(own);
+    apl_reader_close(r);
+    end(server);
+}
+
+Test(serve_faults, a_killed_client_gives_its_batches_back)
+{
+    struct serving s;
+    apl_reader_options o = options_of(0);
+    o.batch_size = 2;
+    o.faults.timeout_ms = 10000;
+    serving_open(&s, &o, 2, 0);
+    for (unsigned k = 0; k < 6; k++) {
+        int pipes[2];
+        char byte;
+        cr_assert_eq(pipe(pipes), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            apl_reader *r = client_goes_on(1);
+            for (unsigned i = 0; i < 5; i++)
+                fixture_next(r);
+            (void)!write(pipes[1], "x", 1);
+            pause();
+        }
+        apl_reader *other = client_goes_on(0);
+        for (unsigned i = 0; i < 5; i++)
+            apl_batch_release(fixture_next(other));
+        cr_assert_eq(read(pipes[0], &byte, 1), 1);
+        end(child);
+        apl_reader_close(other);
+        close(pipes[0]);
+        close(pipes[1]);
+    }
+    serving_close(&s);
+}
+
+/* Its children hold the socket as it did. */
+Test(serve_faults, a_killed_client_is_gone_though_its_child_lives)
+{
+    struct serving s;
+    int pipes[2];
+    pid_t orphan;
+    apl_reader_options o = options_of(0);
+    serving_open(&s, &o, 1, 0);
+    cr_assert_eq(pipe(pipes), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        apl_reader *r = client(0, NULL, 0);
+        fixture_next(r);
+        pid_t sleeper = fork();
+        if (sleeper == 0) {
+            pause();
+            _exit(0);
+        }
+        (void)!write(pipes[1], &sleeper, sizeof sleeper);
+        pause();
+    }
+    cr_assert_eq(read(pipes[0], &orphan, sizeof orphan), sizeof orphan);
+    end(child);
+    apl_reader *r = client_goes_on(0);
+    apl_batch_release(fixture_next(r));
+    kill(orphan, SIGKILL);
+    apl_reader_close(r);
+    serving_close(&s);
+}
+
+Test(serve_faults, a_stopped_client_is_named_and_then_goes_on)
+{
+    apl_error err;
+    apl_batch *b;
+    apl_status status;
+    int pipes[2];
+    char byte;
+    pid_t server = fork_server();
+    cr_assert_eq(pipe(pipes), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        apl_reader *r = client(1, NULL, 0);
+        (void)!write(pipes[1], "x", 1);
+        for (;;)
+            if (apl_reader_next(r, &b, &err) == APL_OK)
+                apl_batch_release(b);
+            else
+                usleep(1000);
+    }
+    cr_assert_eq(read(pipes[0], &byte, 1), 1);
+    kill(child, SIGSTOP);
+    apl_reader *r = client(0, NULL, 0);
+    while ((status = apl_reader_next(r, &b, &err)) == APL_OK)
+        apl_batch_release(b);
+    if (status == APL_E_TIMEOUT) { /* it may have taken all before it was stopped */
+        cr_assert(strstr(err.message, "rank 1 has not"), "%s", err.message);
+        kill(child, SIGCONT);
+        while ((status = apl_reader_next(r, &b, &err)) == APL_OK || status == APL_E_TIMEOUT)
+            if (status == APL_OK)
+                apl_batch_release(b);
+    }
+    cr_assert_eq(status, APL_END, "%s", err.message);
+    apl_reader_close(r);
+    end(child);
+    end(server);
+}
+
+Test(serve_faults, a_stopped_server_is_a_timeout_and_then_goes_on)
+{
+    apl_error err;
+    apl_batch *b;
+    apl_status status;
+    pid_t server = fork_server();
+    apl_reader *r = client(0, NULL, 100), *other = client(1, NULL, 5000);
+    kill(server, SIGSTOP);
+    while ((status = apl_reader_next(r, &b, &err)) == APL_OK)
+        apl_batch_release(b);
+    cr_assert_eq(status, APL_E_TIMEOUT, "%s", err.message);
+    cr_assert(strstr(err.message, "has not answered in time"), "%s", err.message);
+    kill(server, SIGCONT);
+    for (unsigned tries = 0; tries < 100 && (status = apl_reader_next(r, &b, &err)) == APL_E_TIMEOUT; tries++)
+        continue;
+    cr_assert_eq(status, APL_OK, "%s", err.message);
+    apl_batch_release(b);
+    apl_reader_close(r);
+    apl_reader_close(other);
+    end(server);
+}
+
+/* What a stopped client is, too. */
+Test(serve_faults, a_client_that_takes_nothing_is_named_to_the_others)
+{
+    apl_error err;
+    apl_batch *b;
+    apl_status status;
+    pid_t server = fork_server();
+    apl_reader *r = client(0, NULL, 0), *lazy = client(1, NULL, 0);
+    while ((status = apl_reader_next(r, &b, &err)) == APL_OK)
+        apl_batch_release(b);
+    cr_assert_eq(status, APL_E_TIMEOUT, "%s", err.message);
+    cr_assert(strstr(err.message, "rank 1 has not taken"), "%s", err.message);
+    for (unsigned k = 0; k < 3; k++)
+        apl_batch_release(fixture_next(lazy));
+    apl_batch_release(fixture_next(r));
+    apl_reader_close(r);
+    apl_reader_close(lazy);
+    end(server);
+}
+
+Test(serve_faults, a_caller_who_waits_is_woken_by_close)
+{
+    pid_t server = fork_server();
+    apl_reader *r = client(0, NULL, 0);
+    kill(server, SIGSTOP);
+    apl_reader_cancel(r);
+    apl_batch *b;
+    cr_assert_eq(apl_reader_next(r, &b, NULL), APL_E_CANCELLED);
+    apl_reader_close(r);
+    end(server);
+}
+
+/* --------------------------------------------------------------------------------------------- stale sockets */
+
+static int bind_at(int kind)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, kind, 0);
+    snprintf(a.sun_path, sizeof a.sun_path, "%.100s", place);
+    cr_assert_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+    return fd;
+}
+
+static apl_status try_to_serve(apl_error *err)
+{
+    apl_server *server = NULL;
+    apl_reader_options o = options_of(1);
+    apl_status status = apl_server_open(fx.store, &o, place, NULL, &server, err);
+    apl_server_close(server);
+    return status;
+}
+
+Test(serve_faults, only_a_socket_that_nobody_listens_to_is_replaced)
+{
+    apl_error err;
+    char lock[160];
+    snprintf(lock, sizeof lock, "%s.lock", place);
+    int fd = bind_at(SOCK_SEQPACKET); /* of a server that has lost its lock */
+    cr_assert_eq(listen(fd, 4), 0);
+    cr_assert_eq(try_to_serve(&err), APL_E_BUSY, "%s", err.message);
+    cr_assert_eq(access(place, F_OK), 0);
+    cr_assert_eq(access(lock, F_OK), -1, "what it tried to take is given back");
+    close(fd); /* it is killed */
+    cr_assert_eq(try_to_serve(&err), APL_OK, "%s", err.message);
+    cr_assert_eq(access(place, F_OK), -1);
+    fd = bind_at(SOCK_STREAM);
+    cr_assert_eq(listen(fd, 4), 0);
+    cr_assert_eq(try_to_serve(&err), APL_E_EXISTS, "%s", err.message);
+    cr_assert_eq(access(place, F_OK), 0);
+    close(fd);
+    unlink(place);
+    cr_assert_eq(symlink("/nowhere", place), 0);
+    cr_assert_eq(try_to_serve(&err), APL_E_EXISTS, "%s", err.message);
+    cr_assert_eq(unlink(place), 0);
+}
+
+/* Whoever replaces the socket of a server that lives has one of his own, which the server leaves alone. */
+Test(serve_faults, a_server_removes_its_own_socket_only)
+{
+    struct serving s;
+    apl_reader_options o = options_of(1);
+    serving_open(&s, &o, 1, 0);
+    unlink(place);
+    int fd = bind_at(SOCK_STREAM);
+    apl_server_stop(s.server);
+    pthread_join(s.thread, NULL);
+    apl_server_close(s.server);
+    cr_assert_eq(access(place, F_OK), 0);
+    close(fd);
+    unlink(place);
+}
+
+/* ---------------------------------------------------------------------------------------------- nonsense */
+
+static int raw_connect(void)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    snprintf(a.sun_path, sizeof a.sun_path, "%.100s", place);
+    cr_assert_eq(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+    return fd;
+}
+
+static uint64_t random_state = 42;
+static uint32_t rnd(uint32_t below)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((random_state >> 33) % below);
+}
+
+/* A message that may be half right. */
+static size_t nonsense(union wire_any *m)
+{
+    static const enum wire_type types[] = {WIRE_HELLO,   WIRE_NEXT,        WIRE_RELEASE, WIRE_EPOCH,
+                                           WIRE_WELCOME, WIRE_BATCH,       WIRE_ERROR,   WIRE_BEGUN,
+                                           WIRE_END,     (enum wire_type)9};
+    size_t size = rnd(4) ? rnd(400) : rnd(sizeof *m);
+    for (size_t i = 0; i < size; i++)
+        m->bytes[i] = (uint8_t)(rnd(3) ? rnd(4) : rnd(256));
+    if (rnd(5)) {
+        enum wire_type type = types[rnd(10)];
+        if (rnd(3))
+            size = type == WIRE_HELLO                          ? sizeof m->hello
+                   : type == WIRE_NEXT || type == WIRE_RELEASE ? wire_tokens_size(rnd(3))
+                   : type == WIRE_WELCOME                      ? sizeof m->welcome
+                   : type == WIRE_BATCH                        ? wire_batch_size(rnd(3))
+                   : type == WIRE_ERROR                        ? sizeof m->error
+                                                               : sizeof m->epoch;
+        m->h = wire_header(type, size);
+        if ((type == WIRE_NEXT || type == WIRE_RELEASE) && rnd(2))
+            m->tokens.count = (size - wire_tokens_size(0)) / 8;
+        if (type == WIRE_BATCH && rnd(2))
+            m->batch.columns = (size - wire_batch_size(0)) / sizeof(struct wire_column);
+        if (type == WIRE_HELLO && rnd(2))
+            m->hello.rank = rnd(2), m->hello.where = rnd(5), m->hello.zero = 0;
+    }
+    return size;
+}
+
+Test(serve_faults, nonsense_from_clients_ends_their_connection_alone)
+{
+    struct serving s;
+    apl_reader_options o = options_of(1);
+    serving_open(&s, &o, 2, 0);
+    apl_reader *r = client(0, NULL, 0), *own;
+    o.ranks.world = 2;
+    own = fixture_reader(&o);
+    apl_reader_close(own);
+    for (unsigned i = 0; i < 3000; i++) {
+        union wire_any m;
+        int fd = raw_connect();
+        if (rnd(2)) { /* as a client of rank 1, properly at first */
+            m.hello = (struct wire_hello){
+                .h = wire_header(WIRE_HELLO, sizeof m.hello), .rank = 1, .where = WIRE_ON};
+            cr_assert_eq(send(fd, &m, sizeof m.hello, MSG_NOSIGNAL), sizeof m.hello);
+        }
+        for (unsigned k = rnd(4); k > 0; k--) {
+            size_t size = nonsense(&m);
+            if (send(fd, &m, size, MSG_NOSIGNAL) < 0)
+                break;
+        }
+        close(fd);
+    }
+    apl_batch_release(fixture_next(r));
+    apl_reader_close(r);
+    r = client_goes_on(1);
+    apl_reader_close(r);
+    serving_close(&s);
+}
+
+/* A server of nonsense, which says a proper welcome at first every other time. */
+static void *talk_nonsense(void *user)
+{
+    const struct listening *l = user;
+    for (unsigned i = 0; i < 600;) {
+        union wire_any m;
+        int fd = accept(l->fd, NULL, NULL), memory = memfd_create("nonsense", MFD_ALLOW_SEALING);
+        if (fd < 0) {
+            close(memory);
+            nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+            continue;
+        }
+        i++;
+        (void)!ftruncate(memory, 1 << 16);
+        if (rnd(8))
+            fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE);
+        m.welcome = (struct wire_welcome){.h = wire_header(WIRE_WELCOME, sizeof m.welcome),
+                                          .world = 2,
+                                          .batch_size = 10,
+                                          .deliveries = 200,
+                                          .length = 200,
+                                          .region = 1 << 16,
+                                          .most = 10};
+        if (rnd(3))
+            (void)socket_send(fd, &m.h, memory, NULL);
+        for (unsigned k = 1 + rnd(4); k > 0; k--) {
+            size_t size = nonsense(&m);
+            if (m.h.type == WIRE_BATCH && rnd(4)) {
+                m.batch.epoch = 0;
+                m.batch.rows = rnd(11);
+                m.batch.end = rnd(201);
+                m.batch.array_bytes = rnd(2) ? rnd(70000) : 600;
+                m.batch.arrays = 64 * rnd(1000);
+                m.batch.position = m.batch.skipped = m.batch.pieces = m.batch.finished = 0;
+                m.batch.delivered = m.batch.left_out = 0;
+                for (uint64_t c = 0; c < m.batch.columns && c < 3; c++) {
+                    m.batch.column[c].dtype = APL_U8;
+                    m.batch.column[c].field = rnd(70);
+                    m.batch.column[c].data = 64 * rnd(1100);
+                    m.batch.column[c].bytes = rnd(3000);
+                    m.batch.column[c].dims = m.batch.column[c].ndim = rnd(4);
+                }
+            }
+            if (send(fd, &m, size, MSG_NOSIGNAL) < 0)
+                break;
+        }
+        close(fd);
+        close(memory);
+    }
+    return NULL;
+}
+
+Test(serve_faults, nonsense_from_a_server_is_an_error)
+{
+    struct listening l;
+    pthread_t thread;
+    apl_error err;
+    cr_assert_eq(socket_listen(place, &l, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(pthread_create(&thread, NULL, talk_nonsense, &l), 0);
+    for (unsigned i = 0; i < 600; i++) {
+        apl_connect_options o = APL_CONNECT_OPTIONS_INIT;
+        apl_reader *r = NULL;
+        apl_batch *b;
+        o.timeout_ms = 2000;
+        if (apl_reader_connect(place, 0, &o, &r, &err) != APL_OK)
+            continue;
+        for (unsigned k = 0; k < 4 && apl_reader_next(r, &b, &err) == APL_OK; k++) {
+            volatile uint8_t sum = 0;
+            for (unsigned f = 0; f < APL_MAX_FIELDS; f++) {
+                const apl_column *c = apl_batch_column(b, f);
+                for (size_t at = 0; c && at < c->bytes; at++)
+                    sum = (uint8_t)(sum + ((const uint8_t *)c->data)[at]);
+            }
+            apl_batch_release(b);
+        }
+        apl_reader_close(r);
+    }
+    pthread_join(thread, NULL);
+    socket_unlisten(&l);
+}
