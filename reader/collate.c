@@ -70,7 +70,7 @@ static apl_status make_images(struct worker *w, struct job *job, const struct ru
     const struct placement *placements = work->placements;
     const apl_column *column = &job->buffer->batch.columns[work->field];
     for (size_t k = from; work->geometry && k < to; k++)
-        follow_note_crop(work->assembly, placements ? &placements[k] : NULL, &work->geometry[k]);
+        follow_note_crop(w, job, work, k);
     if (!finish_needed(&w->reader->options.transforms[work->field])) {
         assemble(work->assembly, work->sources + from, placements ? placements + from : NULL, to - from,
                  (uint8_t *)column->data + from * assemble_bytes(work->assembly));

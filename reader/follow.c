@@ -5,19 +5,36 @@
 #include "delivery.h"
 #include "following.h"
 #include "images.h"
+#include "motion.h"
 #include "nearest.h"
 #include "values.h"
 
-void follow_note_photo(const struct photo *photo, const struct placement *placement, struct geometry *g)
+/* As effects_apply() draws it. */
+static void note_motion(const struct worker *w, const struct job *job, unsigned image, size_t k,
+                        struct geometry *g)
 {
-    *g = photo_geometry(photo);
-    g->flip = placement->flip;
-    g->vertical_flip = placement->vertical_flip;
+    const struct reader_options *o = &w->reader->options;
+    const apl_batch *batch = &job->buffer->batch;
+    const apl_transform *t = &o->transforms[image];
+    const struct effect_draws draws = effect_draws(o->plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
+    g->moved = motion_draw(t, &draws, t->crop_height, t->crop_width, &g->map);
+}
+
+void follow_note_photo(const struct worker *w, const struct job *job, const struct run_work *work, size_t k)
+{
+    struct geometry *g = &work->geometry[k];
+    *g = photo_geometry(w->photo);
+    g->flip = work->placements[k].flip;
+    g->vertical_flip = work->placements[k].vertical_flip;
+    note_motion(w, job, work->field, k, g);
 }
 
 /* Without a placement, the crop is in the middle. */
-void follow_note_crop(const struct assembly *a, const struct placement *p, struct geometry *g)
+void follow_note_crop(const struct worker *w, const struct job *job, const struct run_work *work, size_t k)
 {
+    const struct assembly *a = work->assembly;
+    const struct placement *p = work->placements ? &work->placements[k] : NULL;
+    struct geometry *g = &work->geometry[k];
     int32_t pad = (int32_t)a->pad, top = (int32_t)((a->height + 2 * a->pad - a->out_height) / 2),
             left = (int32_t)((a->width + 2 * a->pad - a->out_width) / 2);
     *g = geometry_window(a->width, a->height, (p ? p->left : left) - pad, (p ? p->top : top) - pad,
@@ -25,6 +42,7 @@ void follow_note_crop(const struct assembly *a, const struct placement *p, struc
     g->reflect = a->pad_mode == APL_PAD_REFLECT;
     g->flip = p && p->flip;
     g->vertical_flip = p && p->vertical_flip;
+    note_motion(w, job, work->field, k, g);
 }
 
 /* ----------------------------------------------------------------------------------------------- masks */
@@ -105,22 +123,34 @@ static apl_status take_mask(struct worker *w, struct job *job, unsigned f, size_
     return values_take(w, job, f, k, mask, err);
 }
 
+/* The mask of an image, as it follows; `out` is a row of the batch. */
+static apl_status make_mask(struct worker *w, const struct geometry *g, const struct nearest_planes *planes,
+                            const uint8_t *mask, size_t bytes, uint8_t *out, apl_error *err)
+{
+    uint8_t *window = g->moved ? scratch_reserve(&w->crop, bytes) : out;
+    if (!window || !nearest_take(&w->places, g, planes, mask, window))
+        return fail_nomem(err);
+    if (g->moved)
+        nearest_move(g, planes, window, out);
+    return APL_OK;
+}
+
 static apl_status make_masks(struct worker *w, struct job *job, const struct run_work *work, size_t from,
                              size_t to, apl_error *err)
 {
     unsigned f = work->field;
     const apl_field *field = &w->reader->schema->fields[f];
     const apl_column *column = &job->buffer->batch.columns[f];
-    size_t element = apl_dtype_size(field->dtype), row = column->bytes / job->buffer->batch.rows;
+    size_t row = column->bytes / job->buffer->batch.rows;
+    const struct nearest_planes planes = {following_planes(field), apl_dtype_size(field->dtype),
+                                          w->reader->options.follows[f].fill};
     for (size_t k = from; k < to; k++) {
         const uint8_t *mask;
         const struct geometry *g = &work->geometry[k];
         apl_status status = take_mask(w, job, f, k, g, &mask, err);
         if (status != APL_OK)
             return values_name(w->reader, job, f, k, status, err);
-        if (!nearest_take(&w->places, g, mask, following_planes(field), element,
-                          (uint8_t *)column->data + k * row))
-            return fail_nomem(err);
+        TRY(make_mask(w, g, &planes, mask, row, (uint8_t *)column->data + k * row, err));
     }
     return APL_OK;
 }

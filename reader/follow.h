@@ -4,12 +4,10 @@
 
 #include "reader.h"
 
-/* Keeps in mind how an image came to be, whose followers are collated next: the one that was decoded last, or one that assemble()
- * makes; `placement` is as for that, and may then be NULL. */
-void follow_note_photo(const struct photo *photo, const struct placement *placement,
-                       struct geometry *geometry);
-void follow_note_crop(const struct assembly *assembly, const struct placement *placement,
-                      struct geometry *geometry);
+/* Keeps in mind how the image of row k came to be, whose followers are collated next: the one that was decoded last, or one that
+ * assemble() makes; `placement` is as for that, and may then be NULL. */
+void follow_note_photo(const struct worker *w, const struct job *job, const struct run_work *work, size_t k);
+void follow_note_crop(const struct worker *w, const struct job *job, const struct run_work *work, size_t k);
 
 /* Writes the column of a mask, after its images. Errors name record and field. */
 apl_status follow_mask(struct worker *w, struct job *job, unsigned f, apl_error *err);

@@ -2,6 +2,7 @@
 #include "following.h"
 
 #include "boxes.h"
+#include "exactly.h"
 #include "images.h"
 
 #define A_MASK "[H,W], [N,H,W], such of varying sides, u8[*,*,*], or kept as image/jpeg"
@@ -20,7 +21,7 @@ static apl_status find_follower(apl_reader *r, unsigned image, const char *name,
                     *field == image ? "the same" : "not among the fields wanted");
     if (o->follows[*field].as != FOLLOW_NOTHING)
         return fail(err, APL_E_INVALID, "field %s: follows two fields, or in two ways", name);
-    o->follows[*field] = (struct follow){as, image};
+    o->follows[*field] = (struct follow){.as = as, .image = image};
     o->followed = true;
     return APL_OK;
 }
@@ -62,6 +63,9 @@ static apl_status resolve_masks(apl_reader *r, unsigned image, const apl_transfo
         if (!is_mask(f))
             return fail(err, APL_E_INVALID, "field %s: is %s, not a mask, which is " A_MASK, f->name,
                         field_type_text(f, text));
+        if (!exactly(f->dtype, t->mask_fill, r->options.follows[field].fill))
+            return fail(err, APL_E_INVALID, "field %s: %s cannot hold mask_fill %.17g exactly", f->name,
+                        apl_dtype_name(f->dtype), t->mask_fill);
         TRY(check_sides(f, &r->schema->fields[image], err));
     }
     return APL_OK;

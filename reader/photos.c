@@ -152,7 +152,7 @@ apl_status photos_make(struct worker *w, struct job *job, const struct run_work 
         return values_name(r, job, f, k, status, err);
     }
     if (work->geometry)
-        follow_note_photo(w->photo, placement, &work->geometry[k]);
+        follow_note_photo(w, job, work, k);
     return finish_image(w, job, f, assembly, k, rgb, placement, err);
 }
 

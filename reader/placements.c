@@ -23,10 +23,10 @@ apl_status apl_batch_placements(const apl_store *store, const apl_transform *tra
                     "apl_batch_placements: the images of field %s are not of one size, or are resized",
                     schema->fields[field].name);
     if (finish_needed(&t))
-        return fail(
-            err, APL_E_INVALID,
-            "apl_batch_placements: field %s is erased, or its colours change, which the reader alone does",
-            schema->fields[field].name);
+        return fail(err, APL_E_INVALID,
+                    "apl_batch_placements: field %s is erased or turned, or its colours change, which the "
+                    "reader alone does",
+                    schema->fields[field].name);
     augment_init(&a, image_shape(&schema->fields[field]), image_stream(schema), &t, seed, batch->epoch);
     for (size_t i = 0; i < batch->rows; i++) {
         struct placement p;

@@ -53,6 +53,7 @@ enum follow_as { FOLLOW_NOTHING, FOLLOW_MASK, FOLLOW_BOXES, FOLLOW_WITH_BOXES };
 struct follow {
     enum follow_as as;
     unsigned image;
+    uint8_t fill[8]; /* of a mask, an element */
 };
 
 /* Batches of like lengths. */

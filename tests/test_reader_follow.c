@@ -293,7 +293,8 @@ Test(reader_follow, elements_are_the_nearest)
     g.plan.box.width = 2;
     g.plan.width = g.plan.height = 3;
     g.flip = g.vertical_flip = true;
-    cr_assert(nearest_take(&scratch, &g, (const uint8_t *)source, 1, sizeof(uint16_t), (uint8_t *)out));
+    const struct nearest_planes planes = {1, sizeof(uint16_t), (const uint8_t *)&(uint16_t){0}};
+    cr_assert(nearest_take(&scratch, &g, &planes, (const uint8_t *)source, (uint8_t *)out));
     cr_assert(memcmp(out, want, sizeof want) == 0);
     scratch_free(&scratch);
 }

@@ -53,8 +53,8 @@ typedef enum apl_box_format { APL_BOX_XYXY = 0, APL_BOX_XYWH = 1, APL_BOX_CXCYWH
 
 /*
  * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, of three dimensions that vary, or of a kept field of
- * type image/jpeg, on their way into a batch, in this order: decode, resize, pad on all sides, crop, flip, policy, change
- * colours, make grey, blur, scale, convert, cut out, erase. Randomness is keyed by seed, epoch, record and copy, so a
+ * type image/jpeg, on their way into a batch, in this order: decode, resize, pad on all sides, crop, flip, turn and move, policy,
+ * change colours, make grey, blur, scale, convert, cut out, erase. Randomness is keyed by seed, epoch, record and copy, so a
  * record is augmented the same way whatever its batch, thread or rank. It is not keyed by the field, so the images of one
  * record, such as a left and a right view, are augmented alike: with equal settings and shapes they get the same crop, flip
  * and square; flips agree whatever the shapes. Start from APL_TRANSFORM_INIT.
@@ -121,13 +121,13 @@ typedef struct apl_transform {
     apl_interpolation policy_interpolation;
     float policy_fill[APL_MAX_CHANNELS];
     /*
-     * Fields that follow the images: they are resized, padded, cropped and flipped with the image of their record, as tv_tensors are by
-     * torchvision's v2, and not changed otherwise. They must be among the fields that are read, and have no transform of their own. They
+     * Fields that follow the images: they are resized, padded, cropped, flipped, turned and moved with the image of their record, as
+     * tv_tensors are by torchvision's v2, and not changed otherwise. They must be among the fields that are read, and have no transform of their own. They
      * cannot be combined with a policy that moves pixels. Only readers use these members.
      *
      * Masks have the height and width of the image: {H, W} or {N, H, W}, fixed or varying, or u8 of three varying dimensions with
      * one channel, or kept as image/jpeg. They keep their dtype; in batches they have the shape {H, W} or {N, H, W} of the crop.
-     * Resizing takes the nearest element; padding is 0, or reflected as for the image.
+     * Resizing and turning take the nearest element; padding is mask_fill, or reflected as for the image.
      */
     const char *const *masks; /* names */
     size_t mask_count;
@@ -143,13 +143,29 @@ typedef struct apl_transform {
     double box_min_size, box_min_area;
     const char *const *box_fields; /* names */
     size_t box_field_count;
+    /*
+     * RandomAffine and RandomRotation, of images of one channel or three, after crop and flip and before the policy: turned, scaled,
+     * sheared and moved by random amounts, resampled once. {min, max} of the degrees clockwise, from -360 to 360; the largest fractions
+     * of width and height that an image is moved by; {min, max} of its scale, from 0.01 to 100 ({0, 0}: 1); {min, max, min, max} of the
+     * shear of x and of y in degrees, from -80 to 80. All is done about the middle, or, if affine_about is 1, about the point
+     * {x, y} of affine_centre, in pixels of the crop. Pixels from beyond the edges become affine_fill, 0 ... 255 for each channel.
+     */
+    double affine_degrees[2], affine_translate[2], affine_scale[2], affine_shear[4];
+    int affine_about;
+    double affine_centre[2];
+    apl_interpolation affine_interpolation;
+    float affine_fill[APL_MAX_CHANNELS];
+    double affine_p; /* the probability that it is done; 0: 1 */
+    /* What masks have where the image is padded, or moved away from; their dtype must hold it exactly. */
+    double mask_fill;
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
     {                                                                                                      \
         sizeof(apl_transform), NULL, 0, APL_PAD_ZERO, 0, 0, 0, APL_FLIP_NONE, 0, APL_SCALE_UNIT, {0}, {0}, \
             (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0, {0}, {0}, {0}, {0}, 0, \
             0, 0, 0, {0}, {0}, APL_ERASE_RESULT, {0}, {0}, {0}, 0, APL_POLICY_NONE, 0, 0, 0, APL_NEAREST,  \
-            {0}, NULL, 0, NULL, APL_BOX_XYXY, 0, 0, NULL, 0                                                \
+            {0}, NULL, 0, NULL, APL_BOX_XYXY, 0, 0, NULL, 0, {0}, {0}, {0}, {0}, 0, {0}, APL_NEAREST, {0}, \
+            0, 0                                                                                           \
     }
 
 /*
@@ -206,7 +222,7 @@ typedef struct apl_placement {
  *
  * Steps that are not random have fixed placements: a centre crop (rounded towards the top left), no flip, and without
  * cutout a square outside the image. Likely errors: APL_E_INVALID (not a batch of a reader; an invalid transform as for
- * apl_reader_open(); or one that only readers can apply: of a kept field, or one that changes colours or erases),
+ * apl_reader_open(); or one that only readers can apply: of a kept field, or one that turns, changes colours or erases),
  * APL_E_NOTFOUND (the field).
  */
 APL_API APL_MUST_USE apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform,

@@ -19,12 +19,14 @@ from .transforms import (
     MixUp,
     Normalize,
     RandAugment,
+    RandomAffine,
     RandomChoice,
     RandomCrop,
     RandomErasing,
     RandomFlip,
     RandomGrayscale,
     RandomResizedCrop,
+    RandomRotation,
     RandomVerticalFlip,
     Resize,
     SanitizeBoundingBoxes,
@@ -38,7 +40,7 @@ from .transforms import (
 LIBRARIES = ("torchvision", "albumentations")
 _TO_FLOAT = {"torch.float32": ToFloat32, "torch.float16": ToFloat16, "torch.bfloat16": ToBFloat16}
 # Settings of what changes pixels, in the order in which C does it.
-_PIXELS = ("policy", "jitter_p", "grey_p", "blur_p", "erase_p")
+_PIXELS = ("affine_p", "policy", "jitter_p", "grey_p", "blur_p", "erase_p")
 _WHOLE = {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"}
 _NOTHING = {"ToImage", "ToPureTensor", "Identity", "PILToTensor", "pil_to_tensor", "to_image", "NoOp"}
 
@@ -140,6 +142,8 @@ class Translation:
 
     def _flip(self, key: str, kind: Any, p: float) -> bool:
         if key in self._settings or self._settings.get("cutout") or "erase_p" in self._settings:
+            return False
+        if not all(done.mirrored for done in self._colours):
             return False
         return self._set(key, p, lambda names: kind(p, field=names))
 
@@ -311,6 +315,33 @@ class Translation:
             return int(self._settings.get(key, resized))
         return 1 if self._any_size else int(self._image.shape[axis])
 
+    def _take_affine(self, step: Any, kind: Any, p: float, **settings: Any) -> bool:
+        interpolation = getattr(step.interpolation, "value", step.interpolation)
+        interpolation = {0: "nearest", 2: "bilinear"}.get(interpolation, interpolation)  # as of Pillow
+        single = not isinstance(step.fill, (list, tuple))
+        if step.fill is None and interpolation != "nearest":
+            return False  # pixels at the edge are not blended
+        if self._roles.masks and not (self._roles.follow and single):
+            return False
+        if p <= 0:
+            return True
+        settings |= {"interpolation": interpolation, "fill": step.fill if single else list(step.fill)}
+        centre = None if step.center is None else tuple(map(float, step.center))
+        degrees = tuple(map(float, step.degrees))
+        return self._take_pixels(
+            step,
+            "affine_p",
+            lambda: kind(degrees, **settings, center=centre, p=p, field=self._names),
+        )
+
+    def _take_RandomRotation(self, step: Any, p: float = 1.0) -> bool:
+        return self._take_affine(step, RandomRotation, p, expand=bool(step.expand))
+
+    def _take_RandomAffine(self, step: Any, p: float = 1.0) -> bool:
+        given = {name: getattr(step, name) for name in ("translate", "scale", "shear")}
+        settings = {name: tuple(map(float, value)) for name, value in given.items() if value is not None}
+        return self._take_affine(step, RandomAffine, p, **settings)
+
     def _take_policy(self, step: Any, kind: Any, **settings: Any) -> bool:
         interpolation = getattr(step.interpolation, "value", step.interpolation)
         if interpolation == 2:  # as of Pillow
@@ -329,7 +360,12 @@ class Translation:
 
     def _take_RandomApply(self, step: Any) -> bool:
         inner = list(step.transforms)
-        known = {"ColorJitter": self._take_ColorJitter, "GaussianBlur": self._take_GaussianBlur}
+        known = {
+            "ColorJitter": self._take_ColorJitter,
+            "GaussianBlur": self._take_GaussianBlur,
+            "RandomAffine": self._take_RandomAffine,
+            "RandomRotation": self._take_RandomRotation,
+        }
         if len(inner) != 1 or name_of(inner[0]) not in known or altered(inner[0]):
             return False
         return known[name_of(inner[0])](inner[0], float(step.p))

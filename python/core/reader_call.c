@@ -56,6 +56,8 @@ static const struct number_item transform_items[] = {
     ITEM(policy_bins, NUMBER_UNSIGNED, 1u << 20),
     ITEM(policy_interpolation, NUMBER_ENUM, APL_BILINEAR),
     ITEM(box_format, NUMBER_ENUM, APL_BOX_CXCYWH),
+    ITEM(affine_about, NUMBER_FLAG, 1),
+    ITEM(affine_interpolation, NUMBER_ENUM, APL_BILINEAR),
 };
 #undef ITEM
 
@@ -75,7 +77,9 @@ static int take_reals(PyObject *dict, apl_transform *t)
                  {"erase_p", &t->erase_p},
                  {"blur_p", &t->blur_p},
                  {"box_min_size", &t->box_min_size},
-                 {"box_min_area", &t->box_min_area}};
+                 {"box_min_area", &t->box_min_area},
+                 {"affine_p", &t->affine_p},
+                 {"mask_fill", &t->mask_fill}};
     int done = 0;
     for (size_t i = 0; done == 0 && i < sizeof reals / sizeof *reals; i++)
         done = take_real(dict, reals[i].name, reals[i].to);
@@ -102,10 +106,19 @@ static int take_ranges(PyObject *dict, apl_transform *t)
     const struct {
         const char *name;
         double *to;
-    } ranges[] = {{"brightness", t->brightness}, {"contrast", t->contrast},
-                  {"saturation", t->saturation}, {"hue", t->hue},
-                  {"erase_area", t->erase_area}, {"erase_ratio", t->erase_ratio},
-                  {"blur_sigma", t->blur_sigma}};
+    } ranges[] = {{"brightness", t->brightness},
+                  {"contrast", t->contrast},
+                  {"saturation", t->saturation},
+                  {"hue", t->hue},
+                  {"erase_area", t->erase_area},
+                  {"erase_ratio", t->erase_ratio},
+                  {"blur_sigma", t->blur_sigma},
+                  {"affine_degrees", t->affine_degrees},
+                  {"affine_translate", t->affine_translate},
+                  {"affine_scale", t->affine_scale},
+                  {"affine_shear_x", t->affine_shear},
+                  {"affine_shear_y", t->affine_shear + 2},
+                  {"affine_centre", t->affine_centre}};
     int done = 0;
     for (size_t i = 0; done == 0 && i < sizeof ranges / sizeof *ranges; i++)
         done = take_range(dict, ranges[i].name, ranges[i].to);
@@ -158,14 +171,16 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
         done = take_reals(dict, t);
     if (done == 0)
         done = take_ranges(dict, t);
-    if (done == 0)
-        done = take_floats(dict, "erase_value", t->erase_value);
-    if (done == 0)
-        done = take_floats(dict, "policy_fill", t->policy_fill);
-    if (done == 0)
-        done = take_floats(dict, "mean", t->mean);
-    if (done == 0)
-        done = take_floats(dict, "std", t->std);
+    const struct {
+        const char *name;
+        float *to;
+    } floats[] = {{"erase_value", t->erase_value},
+                  {"policy_fill", t->policy_fill},
+                  {"affine_fill", t->affine_fill},
+                  {"mean", t->mean},
+                  {"std", t->std}};
+    for (size_t i = 0; done == 0 && i < sizeof floats / sizeof *floats; i++)
+        done = take_floats(dict, floats[i].name, floats[i].to);
     if (done == 0)
         done = take_followers(call->owners, dict, t);
     if (done == 0)

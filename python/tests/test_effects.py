@@ -444,7 +444,7 @@ def test_policies_of_torchvision_become_ours(store: apldata.Store) -> None:
     assert resolved(v2.RandomApply([v2.GaussianBlur(5, (1, 2))], 0.5), store.schema) == [
         GaussianBlur((5, 5), (1.0, 2.0), p=0.5, field=names)
     ]
-    for step in (v2.AutoAugment(), v2.RandomRotation(5), v2.GaussianBlur(99)):
+    for step in (v2.AutoAugment(), v2.RandomRotation(5, expand=True), v2.GaussianBlur(99)):
         try:
             assert isinstance(resolved(step, store.schema)[-1], Wrapped)
         except InvalidError as error:

@@ -18,6 +18,8 @@ enum effect_draw {
     DRAW_GREY = 2,       /* is it done */
     DRAW_BLUR = 3,       /* is it done; how much */
     DRAW_ERASE = 4,      /* is it done */
+    DRAW_AFFINE = 5,     /* is it done; degrees; how far to the right, and down */
+    DRAW_SCALE = 6,      /* scale; shear of x, and of y */
     DRAW_BOX = 16,       /* which rectangle is erased: one for each try */
     DRAW_POLICY = 64,    /* which operation; how much; which way: one for each operation */
     DRAW_NOISE = 1 << 20 /* values that an erased rectangle is filled with, one for each eight */

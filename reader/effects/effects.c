@@ -1,14 +1,17 @@
 /* One effect after another: see effects.h. */
 #include "effects.h"
 
+#include "affine_take.h"
 #include "blur.h"
 #include "jitter.h"
+#include "motion.h"
 #include "policy.h"
 #include "status.h"
 
 bool effects_any(const apl_transform *t)
 {
-    return t->policy != APL_POLICY_NONE || jitter_any(t) || t->grey_p > 0 || t->blur_size[0] > 0;
+    return motion_any(t) || t->policy != APL_POLICY_NONE || jitter_any(t) || t->grey_p > 0 ||
+           t->blur_size[0] > 0;
 }
 
 static void make_grey(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
@@ -44,11 +47,30 @@ static apl_status make_blurred(struct effects *e, const apl_transform *t, const 
                       err);
 }
 
+/* A copy of the pixels, to be read while they are changed. NULL: out of memory. */
+static uint8_t *copy_room(struct effects *e, const struct picture *p)
+{
+    return scratch_reserve(&e->copy, p->channels * picture_plane(p) + AFFINE_BEYOND);
+}
+
+static apl_status make_moved(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
+                             const struct picture *p, apl_error *err)
+{
+    struct affine_map map;
+    if (!motion_draw(t, draws, p->height, p->width, &map))
+        return APL_OK;
+    uint8_t *copy = copy_room(e, p);
+    if (!copy)
+        return fail_nomem(err);
+    motion_apply(&map, t->affine_fill, t->affine_interpolation == APL_BILINEAR, true, p, copy);
+    return APL_OK;
+}
+
 static apl_status follow_policy(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
                                 const struct picture *p, uint8_t *spare, apl_error *err)
 {
     unsigned count = t->policy == APL_POLICY_NONE ? 0 : t->policy == APL_POLICY_RAND ? t->policy_ops : 1;
-    uint8_t *copy = count ? scratch_reserve(&e->copy, p->channels * picture_plane(p)) : NULL;
+    uint8_t *copy = count ? copy_room(e, p) : NULL;
     if (count && !copy)
         return fail_nomem(err);
     for (unsigned i = 0; i < count; i++)
@@ -64,6 +86,7 @@ apl_status effects_apply(struct effects *e, const apl_transform *t, const struct
     uint8_t *spare = scratch_reserve(&e->plane, picture_plane(p));
     if (!spare)
         return fail_nomem(err);
+    TRY(make_moved(e, t, draws, p, err));
     TRY(follow_policy(e, t, draws, p, spare, err));
     jitter_apply(e->colour, t, draws, p, spare);
     make_grey(e, t, draws, p);

@@ -3,6 +3,7 @@
 
 #include "blur.h"
 #include "jitter.h"
+#include "motion.h"
 #include "policy.h"
 #include "ranges.h"
 #include "status.h"
@@ -131,6 +132,7 @@ static apl_status check_erase(const char *field, unsigned channels, apl_transfor
 
 apl_status effects_check(const char *field, unsigned channels, apl_transform *t, apl_error *err)
 {
+    TRY(motion_check(field, channels, t, err));
     TRY(check_policy(field, channels, t, err));
     TRY(check_jitter(field, channels, t, err));
     TRY(check_grey(field, channels, t, err));

@@ -3,6 +3,7 @@
 
 #include "affine.h"
 #include "jitter.h"
+#include "motion.h"
 #include "tone.h"
 
 #include <math.h>
@@ -60,8 +61,10 @@ struct policy_operation policy_draw(const apl_transform *t, const struct effect_
 static void move_pixels(const apl_transform *t, const struct affine_map *map, const struct picture *p,
                         uint8_t *copy)
 {
-    memcpy(copy, p->pixels, p->channels * picture_plane(p));
-    affine_apply(map, copy, t->policy_fill, t->policy_interpolation == APL_BILINEAR, p);
+    bool filled = false;
+    for (unsigned c = 0; c < p->channels; c++)
+        filled |= t->policy_fill[c] > 0;
+    motion_apply(map, t->policy_fill, t->policy_interpolation == APL_BILINEAR, filled, p, copy);
 }
 
 static void change_colours(const struct colour *k, struct policy_operation o, const struct picture *p,
@@ -112,7 +115,8 @@ void policy_operate(const struct colour *k, const apl_transform *t, struct polic
     else if (o.kind == POLICY_TRANSLATE_Y)
         map = affine_move(0, (int32_t)o.magnitude);
     else if (o.kind == POLICY_ROTATE)
-        map = affine_turn(o.magnitude, p);
+        map = affine_of(&(struct affine_motion){
+            .degrees = -o.magnitude, .zoom = 1, .centre = {p->width / 2.0, p->height / 2.0}});
     else {
         change_colours(k, o, p, copy, spare);
         return;

@@ -1,6 +1,8 @@
 /* Boxes as corners, and back: see boxes.h. */
 #include "boxes.h"
 
+#include <math.h>
+
 /* Left, top, right, bottom. */
 struct corners {
     float x[2], y[2];
@@ -61,6 +63,28 @@ static void follow_side(const struct side *s, float edge[2])
     edge[1] = right;
 }
 
+/* The corners of what a box becomes that is moved: of the upright one around it. */
+static void follow_map(const struct geometry *g, struct corners *c)
+{
+    struct corners around = {{INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
+    if (isnan(c->x[0] + c->x[1] + c->y[0] + c->y[1])) {
+        *c = (struct corners){{NAN, NAN}, {NAN, NAN}};
+        return;
+    }
+    for (int i = 0; i < 4; i++) {
+        double corner[2] = {(double)c->x[i & 1], (double)c->y[i >> 1]}, to[2];
+        affine_point(&g->map, corner, to);
+        around.x[0] = fminf(around.x[0], (float)to[0]);
+        around.x[1] = fmaxf(around.x[1], (float)to[0]);
+        around.y[0] = fminf(around.y[0], (float)to[1]);
+        around.y[1] = fmaxf(around.y[1], (float)to[1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        c->x[i] = clamped(around.x[i], g->plan.window.width);
+        c->y[i] = clamped(around.y[i], g->plan.window.height);
+    }
+}
+
 void boxes_follow(const struct geometry *g, apl_box_format format, const float *boxes, size_t n, float *out)
 {
     const struct crop_plan *p = &g->plan;
@@ -72,6 +96,8 @@ void boxes_follow(const struct geometry *g, apl_box_format format, const float *
         struct corners c = corners_of(format, boxes + i * BOX_NUMBERS);
         follow_side(&across, c.x);
         follow_side(&down, c.y);
+        if (g->moved)
+            follow_map(g, &c);
         write_corners(format, &c, out + i * BOX_NUMBERS);
     }
 }

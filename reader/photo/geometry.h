@@ -2,6 +2,7 @@
 #ifndef GEOMETRY_H
 #define GEOMETRY_H
 
+#include "affine.h"
 #include "crop.h"
 
 struct geometry {
@@ -9,6 +10,8 @@ struct geometry {
     struct crop_plan plan;
     bool reflect; /* what the window has beyond the image is a reflection, else 0 */
     bool flip, vertical_flip;
+    bool moved; /* by the map, after all that, within the window */
+    struct affine_map map;
 };
 
 /* Of an image that is neither scaled nor flipped: a window of it from (left, top) on. */

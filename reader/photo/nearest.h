@@ -8,9 +8,19 @@
 
 #include <stddef.h>
 
-/* Writes the window of `planes` planes of geometry->height rows, of elements of 1, 2, 4 or 8 bytes: what lies beyond them is 0,
- * unless it is reflected. False: out of memory. */
-bool nearest_take(struct scratch *scratch, const struct geometry *geometry, const uint8_t *source,
-                  unsigned planes, size_t element, uint8_t *out);
+/* Planes of geometry->height rows, of elements of 1, 2, 4 or 8 bytes. */
+struct nearest_planes {
+    unsigned count;
+    size_t element;
+    const uint8_t *fill; /* an element: what lies beyond them, unless it is reflected */
+};
+
+/* Writes their window, before the image is moved. False: out of memory. */
+bool nearest_take(struct scratch *scratch, const struct geometry *geometry,
+                  const struct nearest_planes *planes, const uint8_t *source, uint8_t *out);
+
+/* What the window becomes where the image is moved; `out` is another. */
+void nearest_move(const struct geometry *geometry, const struct nearest_planes *planes, const uint8_t *window,
+                  uint8_t *out);
 
 #endif

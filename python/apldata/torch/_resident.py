@@ -28,6 +28,7 @@ _PART = 64 << 20  # bytes that are decoded, and copied to the device, at a time
 _NOWHERE = Places(None, None, None, None, None, None)
 _READERS_OWN = (
     "policy",
+    "affine_p",
     "jitter_p",
     "grey_p",
     "blur_p",

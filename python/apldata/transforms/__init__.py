@@ -2,9 +2,9 @@
 
 These run in C, fused into one pass, on the library's threads. They apply to a u8 field of the shape
 (channels, height, width) or (height, width), or to a field that keeps JPEG files as they came, in this
-order: resize (JPEG files), pad, crop, flip; `TrivialAugmentWide` or `RandAugment`; `ColorJitter`;
-`RandomGrayscale` or `Grayscale`; `GaussianBlur`; scale, convert; `Cutout`; `RandomErasing`; and over a batch,
-`MixUp` or `CutMix`. Crops, flips, `Cutout` and conversions may be listed in any order; a transform that
+order: resize (JPEG files), pad, crop, flip; `RandomRotation` or `RandomAffine`; `TrivialAugmentWide` or
+`RandAugment`; `ColorJitter`; `RandomGrayscale` or `Grayscale`; `GaussianBlur`; scale, convert; `Cutout`;
+`RandomErasing`; and over a batch, `MixUp` or `CutMix`. Crops, flips, `Cutout` and conversions may be listed in any order; a transform that
 changes pixels or erases must be listed where it is applied, unless another place gives the same.
 
 Randomness is keyed by seed, epoch and record: a record is augmented the same way in whatever batch, thread
@@ -17,6 +17,7 @@ callable is a function over a whole batch (see `Loader`); `PerPicture` makes one
 images.
 """
 
+from ._affine import RandomAffine, RandomRotation
 from ._base import Transform
 from ._colours import ColorJitter, GaussianBlur, Grayscale, RandomGrayscale
 from ._follow import BOX_FORMATS, Follow, SanitizeBoundingBoxes
@@ -39,8 +40,8 @@ from ._result import ChannelsLast, Cutout, Normalize, RandomErasing, ToBFloat16,
 __all__ = [
     "BOX_FORMATS", "MIXING", "MOVING", "AlternatingFlip", "CenterCrop", "ChannelsLast", "ColorJitter",
     "CutMix", "Cutout", "Follow", "GaussianBlur", "Grayscale", "MixUp", "Normalize", "PerPicture",
-    "RandAugment", "RandomChoice", "RandomCrop", "RandomErasing", "RandomFlip", "RandomGrayscale",
-    "RandomHorizontalFlip", "RandomResizedCrop", "RandomVerticalFlip", "Resize",
-    "SanitizeBoundingBoxes", "ToBFloat16", "ToFloat16", "ToFloat32", "Transform", "TrivialAugmentWide",
+    "RandAugment", "RandomAffine", "RandomChoice", "RandomCrop", "RandomErasing", "RandomFlip",
+    "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop", "RandomRotation", "RandomVerticalFlip",
+    "Resize", "SanitizeBoundingBoxes", "ToBFloat16", "ToFloat16", "ToFloat32", "Transform", "TrivialAugmentWide",
     "check_channels", "listed", "split_transforms", "taken_blend",
 ]  # fmt: skip

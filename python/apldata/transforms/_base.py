@@ -10,9 +10,12 @@ from .. import _core
 from .._arguments import names, number, optional_text, whole, wrong_type, wrong_value
 
 # Stages: crops and flips, then pixels, then what becomes of them in the batch.
-MOVE, POLICY, JITTER, GREY, BLUR, CONVERT, CUT, ERASE = range(8)
+MOVE, AFFINE, POLICY, JITTER, GREY, BLUR, CONVERT, CUT, ERASE = range(9)
 WIDEST, LARGEST = 1 << 15, 1 << 20  # pixels to pad or cut out; of a side
 CHANNELS = _core.APL_MAX_CHANNELS
+
+
+INTERPOLATIONS = {"nearest": _core.APL_NEAREST, "bilinear": _core.APL_BILINEAR}
 
 
 def pair(name: str, size: int | Sequence[int]) -> tuple[int, int]:
@@ -46,6 +49,14 @@ def per_channel(name: str, values: Any) -> list[float]:
     return found
 
 
+def fills(name: str, fill: float | Sequence[float] | None) -> list[float]:
+    """A number from 0 to 255 for each channel; None: 0."""
+    values = per_channel(name, 0 if fill is None else fill)
+    if any(not 0 <= value <= 255 for value in values):
+        raise wrong_value(name, "numbers from 0 to 255", fill)
+    return values * CHANNELS if len(values) == 1 else values
+
+
 @dataclass(frozen=True, kw_only=True)
 class Transform:
     """A transform that runs in C. Wrong arguments are refused when it is made.
@@ -61,6 +72,7 @@ class Transform:
     STAGE: ClassVar[int] = 0
     LATEST: ClassVar[int] = 0
     ORDERED: ClassVar[bool] = False
+    FLIPS: ClassVar[bool] = False
 
     field: str | Sequence[str] | None = None
 
@@ -78,6 +90,11 @@ class Transform:
     def fields(self) -> tuple[str | None, ...]:
         """The names of the fields that it is for; None stands for the one field that is an image."""
         return self.field if isinstance(self.field, tuple) else (self.field,)
+
+    @property
+    def mirrored(self) -> bool:
+        """Does a flip after it give the same as one before it?"""
+        return True
 
     def settings(self) -> dict[str, Any]:
         """The members of ``apl_transform`` (see ``apl.h``) that it sets."""

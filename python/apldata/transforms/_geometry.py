@@ -110,6 +110,7 @@ class RandomFlip(Transform):
     as in torchvision."""
 
     LATEST: ClassVar[int] = BLUR  # which gives the same
+    FLIPS: ClassVar[bool] = True
 
     p: float = 0.5
     field: str | Sequence[str] | None = field(default=None, kw_only=True)
@@ -127,6 +128,7 @@ class RandomVerticalFlip(Transform):
     """Turns top and bottom round with probability `p`, anew each epoch."""
 
     LATEST: ClassVar[int] = BLUR  # which gives the same
+    FLIPS: ClassVar[bool] = True
 
     p: float = 0.5
     field: str | Sequence[str] | None = field(default=None, kw_only=True)
@@ -141,6 +143,7 @@ class AlternatingFlip(Transform):
     two epochs show each record once either way."""
 
     LATEST: ClassVar[int] = BLUR  # which gives the same
+    FLIPS: ClassVar[bool] = True
 
     def settings(self) -> dict[str, Any]:
         return {"flip": _core.APL_FLIP_ALTERNATING}

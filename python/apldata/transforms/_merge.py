@@ -26,7 +26,8 @@ class _Merged:
         late = [
             before
             for before in self._given
-            if before.STAGE > transform.LATEST and (before.ORDERED or transform.ORDERED)
+            if (before.STAGE > transform.LATEST and (before.ORDERED or transform.ORDERED))
+            or (before.STAGE > transform.STAGE and transform.FLIPS and not before.mirrored)
         ]
         if late:
             raise InvalidError(
@@ -75,6 +76,7 @@ def check_channels(in_c: list[dict[str, Any]], schema: Schema) -> None:
         _check_numbers(settings, "mean", "Normalize: {} means", channels, field.name)
         _check_numbers(settings, "erase_value", "RandomErasing: {} values", channels, field.name)
         _check_numbers(settings, "policy_fill", "a policy: {} fill values", field.channels, field.name)
+        _check_numbers(settings, "affine_fill", "an affine map: {} fill values", field.channels, field.name)
 
 
 def listed(transforms: Any) -> list[Any]:

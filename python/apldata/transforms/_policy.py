@@ -7,21 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from .. import _core
-from .._arguments import choice, whole, wrong_value
-from ._base import CHANNELS, POLICY, Transform, per_channel
+from .._arguments import choice, whole
+from ._affine import AFFINES
+from ._base import INTERPOLATIONS, POLICY, Transform, fills
 from ._geometry import CROPS
-
-_INTERPOLATIONS = {"nearest": _core.APL_NEAREST, "bilinear": _core.APL_BILINEAR}
 
 
 def _common(name: str, bins: int, interpolation: str, fill: float | Sequence[float] | None) -> dict[str, Any]:
-    fills = per_channel(f"{name}: fill", 0 if fill is None else fill)
-    if any(not 0 <= value <= 255 for value in fills):
-        raise wrong_value(f"{name}: fill", "numbers from 0 to 255", fill)
     return {
         "policy_bins": whole(f"{name}: num_magnitude_bins", bins, 2, 1024),
-        "policy_interpolation": choice(f"{name}: interpolation", interpolation, _INTERPOLATIONS),
-        "policy_fill": fills * CHANNELS if len(fills) == 1 else fills,
+        "policy_interpolation": choice(f"{name}: interpolation", interpolation, INTERPOLATIONS),
+        "policy_fill": fills(f"{name}: fill", fill),
     }
 
 
@@ -81,4 +77,4 @@ class TrivialAugmentWide(Transform):
 
 
 # Those that put pixels in other places.
-MOVING = (*CROPS, RandAugment, TrivialAugmentWide)
+MOVING = (*CROPS, *AFFINES, RandAugment, TrivialAugmentWide)
