@@ -103,7 +103,7 @@ help_of() # COMMAND: all that it and its subcommands say of themselves
 {
     "$build/$1" --help
     if [ "$1" = apldata ]; then
-        for sub in info verify get show export join split check bench audit stream; do
+        for sub in info verify get show export join split check bench audit stream serve; do
             "$build/apldata" $sub --help
         done
     fi

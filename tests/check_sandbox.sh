@@ -37,11 +37,13 @@ int main(int argc, char **argv)
     pthread_t thread;
     struct rlimit limit;
     sandbox_limit_memory(1);
-    sandbox_enter(0);
+    int serves = argc > 1 && strcmp(argv[1], "serve") == 0;
+    sandbox_enter(serves ? SANDBOX_SERVE : 0);
     if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 0) /* inside, the call is not there */
         return 77;
     int wrong = is("a program was started", execve("/bin/true", none, none) < 0);
     wrong += is("a socket was made", socket(AF_INET, SOCK_STREAM, 0) < 0);
+    wrong += is("a socket of this machine", (socket(AF_UNIX, SOCK_SEQPACKET, 0) >= 0) == serves);
     wrong += is("another process was made", fork() < 0);
     wrong += is("executable memory", mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
     wrong += is("a terminal's input was written", ioctl(0, TIOCSTI, &letter) < 0);
@@ -50,8 +52,6 @@ int main(int argc, char **argv)
     wrong += is("the limit", getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur < (rlim_t)3 << 30);
     wrong += is("too much memory", malloc((size_t)3 << 30) == NULL);
     wrong += is("memory", malloc((size_t)1 << 30) != NULL);
-    (void)argc;
-    (void)argv;
     return wrong;
 }
 END
@@ -63,6 +63,9 @@ case $? in
 0) echo "ok sandbox: what is given up" ;;
 *) echo "FAIL sandbox: what is given up" && sed 's/^/    /' "$scratch/said" ;;
 esac
+if "$scratch/try" >/dev/null 2>&1; then
+    check "sandbox: what a server keeps" "$scratch/try" serve
+fi
 check "sandbox: can be left out for debuggers" sh -c "APL_SANDBOX=off '$scratch/try'; test \$? = 77"
 
 # Both commands are inside while they work: one waits for its input, the other for somebody to read.

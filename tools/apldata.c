@@ -18,23 +18,25 @@
 static const struct {
     const char *name, *what;
     int (*run)(int argc, char **argv); /* NULL: not in this build */
+    unsigned needs;                    /* of what the sandbox takes away: see sandbox.h */
 } commands[] = {
-    {"info", "what is in it", cmd_info},
-    {"verify", "decode and check every byte of it", cmd_verify},
-    {"get", "the fields of some records", cmd_get},
-    {"show", "records in the terminal, images drawn", cmd_show},
-    {"export", "all of it, as files that others read", cmd_export},
-    {"extract", "a store of some of its records", cmd_extract},
-    {"merge", "a store of all records of several", cmd_merge},
-    {"join", "a set of several stores, opened as one", cmd_join},
-    {"split", "divide the records of a split, in two or into many parts", cmd_split},
-    {"check", "do splits share records, inputs, groups, or images that look alike?", cmd_check},
-    {"bench", "how fast it can be read for training", cmd_bench},
-    {"stream", "batches as they come, for another program", cmd_stream},
+    {"info", "what is in it", cmd_info, 0},
+    {"verify", "decode and check every byte of it", cmd_verify, 0},
+    {"get", "the fields of some records", cmd_get, 0},
+    {"show", "records in the terminal, images drawn", cmd_show, 0},
+    {"export", "all of it, as files that others read", cmd_export, 0},
+    {"extract", "a store of some of its records", cmd_extract, 0},
+    {"merge", "a store of all records of several", cmd_merge, 0},
+    {"join", "a set of several stores, opened as one", cmd_join, 0},
+    {"split", "divide the records of a split, in two or into many parts", cmd_split, 0},
+    {"check", "do splits share records, inputs, groups, or images that look alike?", cmd_check, 0},
+    {"bench", "how fast it can be read for training", cmd_bench, 0},
+    {"stream", "batches as they come, for another program", cmd_stream, 0},
+    {"serve", "batches for the training processes of this machine", cmd_serve, SANDBOX_SERVE},
 #ifdef HAVE_AUDIT
-    {"audit", "test whether training sees the data's own distribution", cmd_audit},
+    {"audit", "test whether training sees the data's own distribution", cmd_audit, 0},
 #else
-    {"audit", "test whether training sees the data's own distribution", NULL},
+    {"audit", "test whether training sees the data's own distribution", NULL, 0},
 #endif
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
@@ -59,11 +61,11 @@ static int print_version(void *job, const char *value)
 }
 
 /* Only who names a URL may use the network. */
-static int any_url(int argc, char **argv)
+static unsigned any_url(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
         if (strstr(argv[i], "://"))
-            return 1;
+            return SANDBOX_URLS;
     return 0;
 }
 
@@ -79,7 +81,7 @@ static int run_command(int argc, char **argv)
             "this build has no %s: it needs a C++ compiler and Boost.Math (Debian: libboost-math-dev)",
             commands[i].name);
     command_name = commands[i].name;
-    sandbox_enter(any_url(argc, argv));
+    sandbox_enter(any_url(argc, argv) | commands[i].needs);
     optind = 0; /* start over, with the command's own options */
     return commands[i].run(argc, argv);
 }

@@ -16,8 +16,10 @@ static const struct word dtypes[] = {
     {"u8", APL_U8}, {"f32", APL_F32}, {"f16", APL_F16}, {"bf16", APL_BF16}, {NULL, 0}};
 static const struct word layouts[] = {{"nchw", APL_NCHW}, {"nhwc", APL_NHWC}, {NULL, 0}};
 
-#define BOTH          (FOR_BENCH | FOR_STREAM)
+#define OWN           (FOR_BENCH | FOR_STREAM) /* of who takes the batches as well */
+#define BOTH          (OWN | FOR_SERVE)
 #define ALL           (BOTH | FOR_AUDIT)
+#define FREE          (OWN | FOR_AUDIT) /* free order has no ranks */
 #define PLACE(member) offsetof(struct reader_choice, member), sizeof(((struct reader_choice *)NULL)->member)
 #define UP_TO(max)    0, (max), NULL
 #define ANY           0, 0, NULL
@@ -31,6 +33,8 @@ const struct reader_option reader_options[] = {
      "epochs to test (default: 100)"},
     {"epochs", READER_NUMBER, FOR_STREAM, PLACE(epochs), UP_TO(UINT32_MAX), "N",
      "epochs to read (default: 1; 0: forever)"},
+    {"epochs", READER_NUMBER, FOR_SERVE, PLACE(epochs), 1, UINT32_MAX, NULL, "N",
+     "end once every rank has had N epochs and all clients have left"},
     {"seconds", READER_REAL, FOR_BENCH, PLACE(seconds), ANY, "S", "read for S seconds instead"},
     {"demand", READER_REAL, FOR_BENCH, PLACE(demand), ANY, "RATE",
      "take at most RATE records per second, as training would, and report\nthe share of time spent waiting"},
@@ -48,8 +52,8 @@ const struct reader_option reader_options[] = {
     {"drop-last", READER_FLAG, BOTH, PLACE(options.drop_last), ANY, NULL,
      "drop the last batch unless it is full"},
     {"sequential", READER_FLAG, BOTH, PLACE(options.sequential), ANY, NULL, "read in id order"},
-    {"order", READER_WORD, ALL, PLACE(options.order), ONE_OF(orders), "ORDER", "strict (default) or free"},
-    {"fill", READER_FLAG, ALL, PLACE(options.fill), ANY, NULL,
+    {"order", READER_WORD, FREE, PLACE(options.order), ONE_OF(orders), "ORDER", "strict (default) or free"},
+    {"fill", READER_FLAG, FREE, PLACE(options.fill), ANY, NULL,
      "in free order: draw once the whole split is loaded"},
     {"seed", READER_NUMBER, ALL, PLACE(options.seed), UP_TO(UINT64_MAX), "N", NULL},
     {"first-epoch", READER_NUMBER, ALL, PLACE(options.first_epoch), UP_TO(UINT64_MAX), "N", "default: 0"},
@@ -67,15 +71,19 @@ const struct reader_option reader_options[] = {
      "records per epoch (default: as many as the split has)"},
     {"memory-budget", READER_SIZE, BOTH, PLACE(options.memory_budget), 1, UINT64_MAX, NULL, "SIZE",
      "in bytes, or with K, M or G (default: what the window needs)"},
-    {"threads", READER_THREADS, ALL, PLACE(options.threads), 1, 256, NULL, "N",
+    {"threads", READER_THREADS, FREE, PLACE(options.threads), 1, 256, NULL, "N",
      "threads that load and assemble (default: one less than cores);\nnone: the caller does all the work"},
+    {"threads", READER_NUMBER, FOR_SERVE, PLACE(options.threads), 1, 256, NULL, "N",
+     "threads that load and assemble (default: one less than cores)"},
     {"loaders", READER_NUMBER, ALL, PLACE(options.loaders), 1, 256, NULL, "N", NULL},
     {"consumers", READER_NUMBER, ALL, PLACE(options.consumers), 1, 256, NULL, "N",
      "instead: threads that only load, and only assemble"},
     {"queue-depth", READER_NUMBER, ALL, PLACE(options.queue_depth), 1, 1u << 16, NULL, "N",
      "finished batches that may wait (4)"},
-    {"rank", READER_NUMBER, BOTH, PLACE(options.ranks.rank), UP_TO(1u << 20), "R", NULL},
-    {"world", READER_NUMBER, BOTH, PLACE(options.ranks.world), 1, 1u << 20, NULL, "W", "as process R of W"},
+    {"rank", READER_NUMBER, OWN, PLACE(options.ranks.rank), UP_TO(1u << 20), "R", NULL},
+    {"world", READER_NUMBER, OWN, PLACE(options.ranks.world), 1, 1u << 20, NULL, "W", "as process R of W"},
+    {"world", READER_NUMBER, FOR_SERVE, PLACE(options.ranks.world), 1, 1u << 20, NULL, "W",
+     "ranks that share an epoch (default: one more than the highest of --ranks)"},
     {"world", READER_NUMBER, FOR_AUDIT, PLACE(options.ranks.world), 1, 1u << 20, NULL, "W",
      "combine the batches of W processes that share an epoch"},
     {"lanes", READER_NUMBER, ALL, PLACE(options.ranks.lanes), 1, UINT16_MAX, NULL, "N",

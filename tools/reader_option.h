@@ -15,6 +15,7 @@
 #define FOR_BENCH  1u
 #define FOR_STREAM 2u
 #define FOR_AUDIT  4u
+#define FOR_SERVE  8u
 
 /* What one run is to do. */
 struct reader_choice {
@@ -61,7 +62,7 @@ struct reader_option {
     const char *value, *help; /* for --help; help NULL: another option on its line has it */
 };
 
-#define READER_OPTIONS_MAX 48
+#define READER_OPTIONS_MAX 56
 #define READER_OPTION_OPT  0x100 /* what getopt_long() returns: this plus the option's number */
 
 extern const struct reader_option reader_options[];

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
@@ -164,10 +165,20 @@ static const int network[] = {
     SYS_setsockopt, SYS_socketpair, SYS_eventfd2,    SYS_pipe2,
 };
 
+/* What serving needs: but for socket(), which makes those of this machine only. */
+static const int local[] = {
+    SYS_connect,    SYS_bind,       SYS_listen,   SYS_accept4,      SYS_sendmsg,
+    SYS_recvmsg,    SYS_getsockopt, SYS_eventfd2, SYS_memfd_create,
+#ifdef SYS_pidfd_open
+    SYS_pidfd_open,
+#endif
+};
+
 #define COUNT      (sizeof allowed / sizeof *allowed)
+#define LOCAL      (sizeof local / sizeof *local)
 #define NETWORK    (sizeof network / sizeof *network)
 #define AT(member) ((uint32_t)offsetof(struct seccomp_data, member))
-#define MOST       (2 * (COUNT + NETWORK) + 40)
+#define MOST       (2 * (COUNT + NETWORK + LOCAL) + 50)
 
 struct program {
     struct sock_filter code[MOST];
@@ -218,7 +229,18 @@ static void allow_terminal(struct program *p)
     give(p, SECCOMP_RET_ERRNO | ENOTTY);
 }
 
-static void write_program(struct program *p, uint32_t machine, int urls)
+static void allow_local_sockets(struct program *p)
+{
+    for (size_t i = 0; i < LOCAL; i++)
+        allow(p, local[i]);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 4);
+    load(p, AT(args));
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 1);
+    give(p, SECCOMP_RET_ALLOW);
+    give(p, SECCOMP_RET_ERRNO | EACCES);
+}
+
+static void write_program(struct program *p, uint32_t machine, unsigned needs)
 {
     load(p, AT(arch));
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, machine, 1, 0);
@@ -226,8 +248,10 @@ static void write_program(struct program *p, uint32_t machine, int urls)
     load(p, AT(nr));
     for (size_t i = 0; i < COUNT; i++)
         allow(p, allowed[i]);
-    for (size_t i = 0; urls && i < NETWORK; i++)
+    for (size_t i = 0; needs & SANDBOX_URLS && i < NETWORK; i++)
         allow(p, network[i]);
+    if (needs & SANDBOX_SERVE)
+        allow_local_sockets(p);
     allow_terminal(p);
     /* Threads, not processes. clone3(), whose flags a filter cannot see, fails with ENOSYS; libraries then use clone(). */
     allow_bits(p, SYS_clone, 0, CLONE_THREAD, 1);
@@ -245,16 +269,16 @@ static void load_curl(void)
         (void)dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
 }
 
-void sandbox_enter(int urls)
+void sandbox_enter(unsigned needs)
 {
-    if (urls)
+    if (needs & SANDBOX_URLS)
         load_curl();
 #if defined(MACHINE) && !SANITIZED
     struct program p = {.size = 0};
     const char *said = getenv("APL_SANDBOX");
     if (said && strcmp(said, "off") == 0)
         return;
-    write_program(&p, MACHINE, urls);
+    write_program(&p, MACHINE, needs);
     struct sock_fprog filter = {p.size, p.code};
     if (p.size <= MOST && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);

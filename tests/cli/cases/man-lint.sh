@@ -12,7 +12,7 @@ section()
 aplingest --help >help.aplingest
 sed -n '/^\.Sh DESCRIPTION/,/^\.Sh [^D]/p' "$CLI/../../docs/man/aplingest.1" >section.aplingest
 page=$CLI/../../docs/man/apldata.1
-for command in info verify get export split check bench audit stream; do
+for command in info verify get export split check bench audit stream serve; do
     apldata $command --help >help.$command || rm help.$command
     section "$page" "apldata $command" >section.$command
 done
@@ -22,7 +22,7 @@ for help in help.*; do
     grep -E '^  (-[a-z], |    )--[a-z]' "$help" | grep -oE '^  (-[a-z], |    )--[a-z-]+|, --[a-z-]+' | grep -oE -- '--[a-z-]+' |
         sort -u >taken
     grep -E '^\.It Fl ' "section.$command" | grep -oE '(Fl|,) -[a-z-]+' | sed 's/.* -/--/' | sort -u >listed
-    case $command in bench | audit | stream)
+    case $command in bench | audit | stream | serve)
         grep -E '^\.It Fl ' readers | grep -oE '(Fl|,) -[a-z-]+' | sed 's/.* -/--/' | sort -u >of_readers ;;
     *) : >of_readers ;;
     esac
@@ -33,7 +33,7 @@ for help in help.*; do
         grep -qx -e $option taken || echo "$command: the page lists $option, which the help does not"
     done
 done
-cat help.bench help.stream | grep -oE -- '--[a-z-]+' | sort -u >taken
+cat help.bench help.stream help.serve | grep -oE -- '--[a-z-]+' | sort -u >taken
 for option in $(cat of_readers); do
     grep -qx -e $option taken || echo "apldata.1: no reader takes $option"
 done

@@ -4,7 +4,7 @@ run apldata frobnicate db
 run apldata -x
 run apldata --no-such
 run apldata --help=1
-for command in info verify get export extract merge split bench stream; do
+for command in info verify get export extract merge split bench stream serve; do
     run apldata $command
     run apldata $command --no-such db
     run apldata $command -x db
@@ -49,6 +49,16 @@ run apldata split db c --clients 5 --dirichlet 1e3
 run apldata split db c --clients 5 --dirichlet 0.5 --dirichlet 1e3
 run apldata split db c --clients 5 --dirichlet ''
 run apldata split db c --dirichlet 1
+run apldata serve db
+run apldata serve db --socket s
+run apldata serve db --socket s --ranks ''
+run apldata serve db --socket s --ranks 1-
+run apldata serve db --socket s --ranks 3-1
+run apldata serve db --socket s --ranks 0-2,1
+run apldata serve db --socket s --ranks 0-5000
+run apldata serve db --socket s --ranks 0 --idle 0
+run apldata serve db --socket s --ranks 0 --threads none
+run apldata serve db --socket s --ranks 0 --order free
 run apldata export db
 run apldata export db out
 run apldata export db out extra --format npy

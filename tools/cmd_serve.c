@@ -1,0 +1,199 @@
+/* apldata serve: batches for the training processes of this machine. */
+#include "args.h"
+#include "cmd.h"
+#include "command_line.h"
+#include "reader_args.h"
+#include "report.h"
+#include "sampling_args.h"
+#include "source_args.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_RANKS 4096u
+
+struct serve {
+    const char *path, *socket;
+    bool quiet;
+    unsigned ranks[MOST_RANKS], count, highest;
+    apl_serve_options how;
+    struct reader_args args;
+    apl_store *store;
+};
+
+/* ---------------------------------------------------------------------------------------------- stopping */
+
+static apl_server *serving;
+
+static void on_signal(int number)
+{
+    (void)number;
+    apl_server_stop(serving);
+}
+
+/* Being stopped is how a server ends: it is no failure. */
+static void stop_on_signals(apl_server *server)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction old, action = {.sa_handler = on_signal};
+    serving = server;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+}
+
+/* ---------------------------------------------------------------------------------------------- serving */
+
+static int run_server(const struct serve *s, apl_server *server)
+{
+    apl_error err;
+    stop_on_signals(server);
+    if (!s->quiet) {
+        printf("serving %u rank%s at %s\n", s->count, s->count == 1 ? "" : "s", shown(s->socket));
+        fflush(stdout);
+    }
+    int status = apl_server_run(server, &err) == APL_OK ? 0 : failed("%s", err.message);
+    apl_server_close(server);
+    return status;
+}
+
+static int serve_choice(struct serve *s, struct reader_choice *choice)
+{
+    apl_server *server;
+    apl_error err;
+    choice->options.ranks.list = s->ranks;
+    choice->options.ranks.count = s->count;
+    if (!reader_args_given(&s->args, "world"))
+        choice->options.ranks.world = s->highest + 1;
+    s->how.epochs = (unsigned)choice->epochs;
+    if (apl_server_open(s->store, &choice->options, s->socket, &s->how, &server, &err) != APL_OK)
+        return failed("%s", err.message);
+    return run_server(s, server);
+}
+
+static int serve(struct serve *s)
+{
+    struct reader_choice choice;
+    struct source_args sources = {.mix = NULL};
+    apl_error err;
+    int status;
+    if (apl_store_open(s->path, NULL, &s->store, &err) != APL_OK)
+        return failed("%s", err.message);
+    reader_args_choose(&s->args, 0, &choice);
+    if (sampling_args(s->store, &choice, &err) != APL_OK ||
+        source_args_open(&sources, &s->args, s->store, choice.options.split, &err) != APL_OK) {
+        status = failed("%s", err.message);
+    } else {
+        source_args_set(&sources, &choice.options);
+        status = serve_choice(s, &choice);
+    }
+    sampling_args_free(&choice);
+    source_args_close(&sources);
+    apl_store_close(s->store);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- options */
+
+static int add_ranks(struct serve *s, uint64_t from, uint64_t to)
+{
+    for (uint64_t rank = from; rank <= to; rank++) {
+        if (s->count == MOST_RANKS)
+            return misuse("--ranks: more than %u ranks", MOST_RANKS);
+        for (unsigned i = 0; i < s->count; i++)
+            if (s->ranks[i] == rank)
+                return misuse("--ranks: rank %u is named twice", (unsigned)rank);
+        s->ranks[s->count++] = (unsigned)rank;
+        s->highest = rank > s->highest ? (unsigned)rank : s->highest;
+    }
+    return 0;
+}
+
+/* A rank, or a range of ranks such as 0-7. */
+static int take_range(struct serve *s, char *item)
+{
+    uint64_t from, to;
+    char *dash = strchr(item, '-');
+    if (dash)
+        *dash++ = 0;
+    if (!parse_number(item, 0, (1u << 20) - 1, &from) ||
+        !parse_number(dash ? dash : item, from, (1u << 20) - 1, &to))
+        return misuse("--ranks takes ranks and ranges of them, such as 0-7 or 0,2,4-6");
+    return add_ranks(s, from, to);
+}
+
+static int take_ranks(void *user, const char *value)
+{
+    struct serve *s = user;
+    char *text = strdup(value);
+    int status = text ? 0 : failed("out of memory");
+    s->count = s->highest = 0;
+    for (char *at = text, *comma; at && !status; at = comma) {
+        comma = strchr(at, ',');
+        if (comma)
+            *comma++ = 0;
+        status = take_range(s, at);
+    }
+    free(text);
+    return status;
+}
+
+static int take_idle(void *user, const char *value)
+{
+    struct serve *s = user;
+    uint64_t seconds;
+    if (!parse_number(value, 1, UINT_MAX / 1000, &seconds))
+        return misuse("--idle takes a whole number of seconds, at least 1");
+    s->how.idle_ms = (unsigned)seconds * 1000;
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {0, "socket", "PATH", "listen at this path, which processes of this user connect to", OPTION_TEXT,
+     offsetof(struct serve, socket), NULL},
+    {0, "ranks", "LIST", "the ranks to serve, such as 0-7", OPTION_CALL, 0, take_ranks},
+    {.name = "epochs", .kind = OPTION_READER},
+    {0, "idle", "S", "end once no client has been connected for S seconds", OPTION_CALL, 0, take_idle},
+    QUIET_ROW(struct serve, quiet),
+    HELP_ROW,
+};
+
+static const struct command_line line = {
+    .head = "Usage: apldata serve DB --socket PATH --ranks LIST [OPTION]...\n"
+            "Read the store DB once for several training processes of this machine, and lend\n"
+            "them the batches in shared memory.\n"
+            "\n",
+    .tail = "\n"
+            "It serves until SIGINT or SIGTERM, and removes the socket then.\n",
+    .column = 28,
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+    .reader = FOR_SERVE,
+    .reader_args = offsetof(struct serve, args),
+};
+
+static int check(struct serve *s)
+{
+    if (!s->socket)
+        return misuse("which socket? give --socket PATH");
+    return s->count ? 0 : misuse("which ranks? give --ranks LIST, such as 0-7");
+}
+
+int cmd_serve(int argc, char **argv)
+{
+    static struct serve s = {.args = {.who = FOR_SERVE}, .how = APL_SERVE_OPTIONS_INIT};
+    int status = options_read(&line, &s, argc, argv);
+    if (!status)
+        status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
+    if (!status)
+        status = check(&s);
+    if (!status) {
+        s.path = argv[optind];
+        status = serve(&s);
+    }
+    reader_args_free(&s.args);
+    return options_status(status);
+}
