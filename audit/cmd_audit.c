@@ -314,11 +314,14 @@ static int parse(struct audit_job *job, int argc, char **argv)
         status = misuse("an audit takes one value of each option");
     if (!status && job->windows && (is_sampled(job) || reader_args_given(&job->args, "with")))
         status = misuse("--windows takes one store, and epochs that are not samples");
-    if (!status) {
-        job->path = argv[optind];
-        reader_args_choose(&job->args, 0, &job->choice);
-    }
-    return status;
+    if (status)
+        return status;
+    job->path = argv[optind];
+    reader_args_choose(&job->args, 0, &job->choice);
+    const apl_ranks *ranks = &job->choice.options.ranks;
+    if (ranks->lanes > 1 && ranks->world && ranks->lanes % ranks->world)
+        return misuse("an audit takes --lanes that are a multiple of --world");
+    return APL_OK;
 }
 
 int cmd_audit(int argc, char **argv)

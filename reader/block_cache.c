@@ -1,6 +1,7 @@
 /* Which blocks are in memory, on their way, or to be evicted: see block_cache.h. */
 #include "block_cache.h"
 
+#include "deal.h"
 #include "delivery.h"
 #include "mix.h"
 
@@ -260,8 +261,12 @@ void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch)
 /* Is the block of a lane that other ranks read? Then it is loaded only if a batch of this one comes to need it. */
 static bool is_foreign(const apl_reader *r, const struct plan *plan, uint32_t index)
 {
-    const struct reader_options *o = &r->options;
-    return o->plan.lanes > 1 && !r->seats[plan_lane(plan, index) % o->world];
+    if (r->options.plan.lanes <= 1)
+        return false;
+    struct ranks_of_lane ranks = deal_lane(&r->options, plan_lane(plan, index));
+    while (ranks.first <= ranks.last && !r->seats[ranks.first])
+        ranks.first++;
+    return ranks.first > ranks.last;
 }
 
 /* Takes over a block that has stayed from the epoch before. Its slots may still be read for that one's last batches, and so are

@@ -2,6 +2,7 @@
 #include "planner.h"
 
 #include "buckets.h"
+#include "deal.h"
 #include "inside.h"
 #include "packing.h"
 
@@ -127,12 +128,6 @@ static void drop_rest(apl_reader *r)
     }
 }
 
-/* Where the run of a rank begins in a global batch of n deliveries. */
-static uint64_t run_begin(const struct reader_options *o, uint64_t rank, size_t n)
-{
-    return n == (size_t)o->world * o->batch_size ? rank * o->batch_size : n * rank / o->world;
-}
-
 static void take_delivery(struct job *job, uint64_t position, uint32_t delivery)
 {
     if (job->rows == 0)
@@ -140,18 +135,13 @@ static void take_delivery(struct job *job, uint64_t position, uint32_t delivery)
     job->deliveries[job->rows++] = delivery;
 }
 
-/* Deals the n deliveries of the global batch, the first of which is at `position`: with lanes, ranks take them in turns, so that full
- * rounds bring a rank its own lanes; else each has a run of them. What no rank takes here is passed. */
+/* Deals the n deliveries of the global batch, the first of which is at `position`. What no rank takes here is passed. */
 static void deal(apl_reader *r, uint64_t position, size_t n)
 {
-    const struct reader_options *o = &r->options;
     const uint32_t *drawn = r->planner.global_batch;
-    uint64_t rank = 0, end = run_begin(o, 1, n);
+    struct deal dealt = deal_begin(&r->options, position, n);
     for (size_t k = 0; k < n; k++) {
-        if (o->plan.lanes > 1)
-            rank = (position + k) % o->world;
-        for (; o->plan.lanes <= 1 && k >= end; rank++)
-            end = run_begin(o, rank + 2, n);
+        uint64_t rank = deal_rank(&dealt, k);
         struct job *job = outlets_planning(r, rank);
         if (job)
             take_delivery(job, position + k, drawn[k]);

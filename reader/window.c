@@ -118,10 +118,9 @@ apl_status window_check_lanes(const apl_reader *r, const apl_reader_options *ask
         return APL_OK;
     if (o->free_order || asked->sequential)
         return fail(err, APL_E_INVALID, "lanes are for strict order");
-    if (o->plan.lanes % o->world != 0 || o->plan.lanes > UINT16_MAX || o->plan.lanes > r->subset.blocks)
-        return fail(err, APL_E_INVALID,
-                    "%u lanes: not a multiple of world, which is %u, or more than the %u blocks of the split",
-                    o->plan.lanes, o->world, r->subset.blocks);
+    if (o->plan.lanes > UINT16_MAX || o->plan.lanes > r->subset.blocks)
+        return fail(err, APL_E_INVALID, "%u lanes: at most %u, and no more than the %u blocks of the split",
+                    o->plan.lanes, UINT16_MAX, r->subset.blocks);
     return APL_OK;
 }
 

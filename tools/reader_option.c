@@ -87,7 +87,7 @@ const struct reader_option reader_options[] = {
     {"world", READER_NUMBER, FOR_AUDIT, PLACE(options.ranks.world), 1, 1u << 20, NULL, "W",
      "combine the batches of W processes that share an epoch"},
     {"lanes", READER_NUMBER, ALL, PLACE(options.ranks.lanes), 1, UINT16_MAX, NULL, "N",
-     "deal blocks to N lanes, a multiple of W; a rank decodes only its own"},
+     "deal blocks to N lanes, best a multiple of W; a rank decodes its own"},
     {"timeout", READER_NUMBER, BOTH, PLACE(options.faults.timeout_ms), UP_TO(UINT32_MAX), "MS",
      "longest wait for a batch (default: no limit)"},
     {"skip-corrupt", READER_NUMBER, BOTH, PLACE(options.faults.skip_corrupt), UP_TO(UINT64_MAX), "N",

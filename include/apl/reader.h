@@ -68,10 +68,14 @@ typedef struct apl_ranks {
     /* This process's rank, and the number of processes. Both 0: taken from the launcher (RANK and WORLD_SIZE, or the
      * variables of Open MPI, MPICH or Slurm), otherwise 0 of 1. */
     unsigned rank, world;
-    /* The number of lanes, a multiple of world; 0: 1, the order of a single reader. A lane is an independent stream of
-     * blocks, which are dealt to the lanes anew each epoch; batches take positions from the lanes in turn. So a rank
-     * decodes only the blocks of its own lanes (but for a few at the end of an epoch); with one lane, every rank decodes
-     * nearly all blocks. Each lane has a share of the window, and the order is uniform within a lane. */
+    /* The number of lanes; 0: 1, the order of a single reader. A lane is an independent stream of blocks, which are
+     * dealt to the lanes anew each epoch; positions of the epoch go to the lanes in turn. So a rank decodes only the blocks
+     * of its own lanes (but for a few at the end of an epoch); with one lane, every rank decodes nearly all blocks. Each
+     * lane has a share of the window, and the order is uniform within a lane.
+     *
+     * With a multiple of world, each rank has lanes of its own. With any other number, ranks take equal shares of the
+     * lanes, one after another: with one lane for each machine, the ranks of a machine share its lane; after a change of
+     * world, a rank decodes its share, and a part of the lanes that its share cuts. The order is the same for any world. */
     unsigned lanes;
     /*
      * One reader for several ranks, such as those of one machine: list[0] ... list[count-1], all different; `rank` must

@@ -1,6 +1,7 @@
 /* What must hold of every run: see run.h. */
 #include "run.h"
 
+#include "deal.h"
 #include "delivery.h"
 
 struct tally_of_runs run_tally;
@@ -91,15 +92,29 @@ static void count(struct run *t, uint64_t delivery, bool skipped)
     t->total++;
 }
 
+/* The position of a rank's row that follows the one at `position`; past the end of its step if that has no more. */
+static uint64_t next_position(const struct run *t, const struct rank *rank, uint64_t position)
+{
+    struct reader_options o = {.world = t->part.world};
+    uint64_t whole = t->part.world * t->part.options.batch_size;
+    uint64_t step = t->first + (position - t->first) / whole * whole, left = t->length - step;
+    o.plan.lanes = t->scenario.order.ranks.lanes;
+    struct deal deal = deal_begin(&o, step, left < whole ? left : whole);
+    do
+        position++;
+    while (position < step + deal.n && deal_rank(&deal, position - step) != rank->number);
+    return position;
+}
+
 /* Row after row, what is there and what was left out, by the plan. */
-static void check_strict(struct run *t, const apl_batch *batch, const uint64_t *left_out, size_t skips)
+static void check_strict(struct run *t, const struct rank *rank, const apl_batch *batch,
+                         const uint64_t *left_out, size_t skips)
 {
     const uint64_t *ids = apl_batch_ids(batch);
     const uint32_t *copies = apl_batch_copies(batch);
     size_t rows = apl_batch_rows(batch), i = 0, k = 0;
-    uint64_t position = apl_batch_position(batch),
-             stride = t->scenario.order.ranks.lanes > 1 ? t->part.world : 1;
-    for (; i + k < rows + skips; position += stride) {
+    uint64_t position = apl_batch_position(batch);
+    for (; i + k < rows + skips; position = next_position(t, rank, position)) {
         HOLDS(position < t->length);
         uint32_t expected = t->order[position];
         bool there = i < rows && ids[i] == t->ids[expected] && copies[i] == t->copies[expected];
@@ -137,7 +152,7 @@ void check_batch(struct run *t, struct rank *rank, const apl_batch *batch)
     HOLDS(n == t->part.options.batch_size ||
           t->length - apl_batch_position(batch) < t->part.world * t->part.options.batch_size);
     if (t->scenario.order.order == APL_STRICT)
-        check_strict(t, batch, left_out, skips);
+        check_strict(t, rank, batch, left_out, skips);
     else
         check_free(t, batch, left_out, skips);
     if (t->part.callers == 1 && t->scenario.order.order == APL_STRICT && n) {

@@ -143,7 +143,7 @@ static void read_part(struct run *t, struct crew *crew)
 static void new_epoch(struct run *t)
 {
     t->epoch++;
-    t->total = 0;
+    t->first = t->total = 0;
     t->broken = false;
     memset(t->seen, 0, sizeof t->seen);
     for (unsigned i = 0; i < MOST_WORLD; i++) {
@@ -243,6 +243,13 @@ static void close_stores(struct run *t)
     t->store = t->other = NULL;
 }
 
+static uint64_t begins_at(const uint8_t *state, size_t size)
+{
+    uint64_t epoch, position = 0;
+    HOLDS(!size || apl_state_position(state, size, &epoch, &position, NULL) == APL_OK);
+    return position;
+}
+
 static void read_epochs(struct run *t)
 {
     struct crew crew;
@@ -262,6 +269,7 @@ static void read_epochs(struct run *t)
             continue;
         }
         run_tally.resumed += size > 0;
+        t->first = begins_at(state, size);
         t->fresh = true;
         if (t->scenario.close_first)
             close_stores(t);

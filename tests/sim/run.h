@@ -35,6 +35,7 @@ struct run {
     apl_store *store, *other; /* other: to be mixed with it */
     struct rank ranks[MOST_WORLD];
     uint64_t epoch, length;           /* deliveries of an epoch */
+    uint64_t first;                   /* the position at which its readers began */
     uint64_t total;                   /* of this epoch: delivered or skipped, by whatever reader */
     uint64_t ids[MOST_DELIVERIES];    /* of each delivery, in the order of ids; */
     uint32_t copies[MOST_DELIVERIES]; /* and its copy */

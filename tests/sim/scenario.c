@@ -182,10 +182,7 @@ static void draw_threads(apl_reader_options *o, struct draws *d)
 
 static void draw_world(const struct scenario *s, struct draws *d, struct part *p)
 {
-    unsigned lanes = s->order.ranks.lanes;
     p->world = s->order.order == APL_FREE || one_in(d, 2) ? 1 : 1 + draw(d, MOST_WORLD);
-    while (lanes > 1 && lanes % p->world)
-        p->world--;
     p->options.ranks.world = p->world;
     p->grouped = p->world > 1 && one_in(d, 2);
 }

@@ -7,6 +7,7 @@ for bad in --level=0 --level=1 --level=x --level --epochs=0 --epochs=1,2 --json=
 done
 run apldata audit
 run apldata audit a b
+run apldata audit --world 3 --lanes 4 db
 run apldata audit nowhere
 aplingest -q --partial "$SHARED/b100.tar" db
 run apldata audit db --split test
