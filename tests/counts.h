@@ -3,6 +3,7 @@
 #define COUNTS_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,13 @@ static inline size_t sweep_step(void)
 {
     const char *sparse = getenv("APL_LONG") ? NULL : getenv("APL_SPARSE");
     return sparse && atoi(sparse) > 0 ? (size_t)atoi(sparse) : 1;
+}
+
+/* True under a sanitizer in `make check`, which repeats what other suites have tested: tests of limits that millions of steps
+ * reach return at once. */
+static inline bool is_repeated(void)
+{
+    return sweep_step() > 3;
 }
 
 /* Prints how much was done, as a line of its own. */

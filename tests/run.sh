@@ -266,7 +266,7 @@ suite_cli()
 }
 
 # Tests that count what is drawn, and reach nothing that others do not: a sanitizer has nothing to see in most of it.
-counting='audit audit_near audit_sampling audit_splits reader_statistics'
+counting='audit audit_near audit_sampling audit_splits reader_statistics split_parts'
 
 suite_asan()
 {
@@ -276,7 +276,7 @@ suite_asan()
     built "build with asan" FLAVOUR=asan all tests
     unit asan "asan unit" "$(unit_tests | grep -vxE "${APL_LONG:-${counting// /|}}" | paste -sd ' ' | sed 's/.*/ & /')"
     # shellcheck disable=SC2046
-    cli "$BUILD/asan" "asan cli" $(cases | awk -v step="${APL_LONG:+1}" 'NR % (step ? step : 2) == 0')
+    cli "$BUILD/asan" "asan cli" $(cases | awk -v step="${APL_LONG:+1}" 'NR % (step ? step : 3) == 0')
     stress asan
     fuzz asan
     built "build faults with asan" FLAVOUR=asan faults

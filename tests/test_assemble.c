@@ -1,6 +1,7 @@
 /* Assembly: the plain variant against a model that makes every step by itself, the others against the plain
  * one. */
 #include "assemblies.h"
+#include "counts.h"
 #include "halves.h"
 
 #include <criterion/criterion.h>
@@ -155,7 +156,8 @@ static void model(const struct assembly *a, const uint8_t *const *sources, const
 
 Test(assemble, scalar_is_as_the_model)
 {
-    cr_assert_eq(compare_assemblies(assemble_scalar, model, 1, CASES, "scalar"), 0);
+    cr_assert_eq(compare_assemblies(assemble_scalar, model, 1, (unsigned)(CASES / sweep_step()), "scalar"),
+                 0);
 }
 
 Test(assemble, variants_are_bit_equal)
@@ -164,7 +166,9 @@ Test(assemble, variants_are_bit_equal)
         enum cpu_variant variant = (enum cpu_variant)v;
         const char *name = cpu_variant_name(variant);
         if (cpu_can(variant))
-            cr_expect_eq(compare_assemblies(assemble_for(variant), assemble_scalar, 1, 3 * CASES, name), 0);
+            cr_expect_eq(compare_assemblies(assemble_for(variant), assemble_scalar, 1,
+                                            (unsigned)(3 * CASES / sweep_step()), name),
+                         0);
         else
             printf("skipped: this machine cannot run %s\n", name);
     }

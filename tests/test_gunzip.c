@@ -1,5 +1,6 @@
 /* Both inflaters: the same bytes, and the same answers to damage. */
 #include "archives.h"
+#include "counts.h"
 #include "gunzip.h"
 
 static const struct gunzip_kind *kinds[] = {
@@ -78,7 +79,7 @@ Test(gunzip, portions_of_any_size)
     for (uint32_t seed = 0; seed < 2; seed++) {
         struct buffer want = content(seed, 40000), in = gzip_of(&want);
         for (size_t i = 0; i < 7; i++)
-            for (size_t o = 0; o < 7; o++)
+            for (size_t o = i % sweep_step(); o < 7; o += sweep_step())
                 expect_same(&in, &want, steps[i], steps[o]);
         buffer_free(&want);
         buffer_free(&in);

@@ -437,7 +437,7 @@ Test(lmdb_damage, random_bytes)
     apl_error err;
     uint32_t state = 20240607;
     hurt_tree(&h);
-    int rounds = (int)times(6000, 200000);
+    int rounds = (int)(times(6000, 200000) / sweep_step());
     for (int round = 0; round < rounds; round++) {
         size_t at[4];
         unsigned n = 1 + sample_random(&state) % 4;

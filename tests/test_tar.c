@@ -1,5 +1,6 @@
 /* The tar layer, through whole sources: members, cuts, links, holes, limits. */
 #include "archives.h"
+#include "counts.h"
 #include "tar.h"
 
 static const char *folder;
@@ -376,6 +377,8 @@ Test(tar, too_many_members)
 /* 17 GiB of zeros in a few hundred kilobytes. */
 Test(tar, too_many_bytes, .timeout = 120)
 {
+    if (is_repeated())
+        return;
     struct buffer tar = {0}, zeros = {0};
     size_t at = tar_header(&tar, "other", '0', 0, "");
     set_big_size(&tar, UINT64_C(17) << 30);
@@ -401,7 +404,7 @@ Test(tar, mutated_headers, .timeout = 120)
     static const size_t headers[] = {0, 512, 4096, 9728, 13312, 14848, 18432};
     uint8_t *copy = malloc(tar.size);
     uint32_t x = 99;
-    for (unsigned round = 0; round < 1500; round++) {
+    for (unsigned round = 0; round < 1500 / sweep_step(); round++) {
         memcpy(copy, tar.data, tar.size);
         uint8_t *h = copy + headers[round % 7];
         for (unsigned i = 0; i <= round % 5; i++) {
