@@ -87,7 +87,7 @@ links() # every file that a page links to
             [ -e "$(dirname "$page")/$link" ] || echo "$page: there is no $link"
         done
         sed -n 's/.*](#\([^)]*\)).*/\1/p' "$page" | while read -r anchor; do
-            grep '^#' "$page" | tr 'A-Z ' 'a-z-' | tr -d "\\`,.:()?'" | sed 's/^#*-//' | grep -qx -e "$anchor" ||
+            grep '^#' "$page" | tr 'A-Z ' 'a-z-' | tr -d "\`,.:()?'" | sed 's/^#*-//' | grep -qx -e "$anchor" ||
                 echo "$page: there is no #$anchor"
         done
     done | { ! grep .; }
