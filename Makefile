@@ -1,4 +1,4 @@
-# APL: `make` builds, `make list` tells what else there is.
+# APL: `make` builds, `make list` lists all targets.
 
 CC         ?= cc
 CXX        ?= c++
@@ -407,6 +407,18 @@ python: | $(NEEDS)
 	    "later, such as by PYTHON=$(BUILD)/venv-python/bin/python, which make check makes" >&2; exit 1; }
 	$(Q)$(SETUP) $(PYTHON) setup.py -q build_ext --debug --build-lib $(BUILD)/python
 	@ln -sf $(CURDIR)/python/apldata/* $(PACKAGE)/
+
+# ------------------------------------------------------------------------------------------------- site
+
+SITE := $(BUILD)/venv-site
+
+## site: the documents as HTML with search, in build/site/html/, for a server or for a browser without a network
+site:
+	@cmp -s docs/site/requirements.txt $(SITE)/made || { rm -rf $(SITE) && $(PYTHON) -m venv $(SITE) && \
+	    $(SITE)/bin/pip -q --disable-pip-version-check install -r docs/site/requirements.txt && \
+	    cp docs/site/requirements.txt $(SITE)/made; }
+	$(Q)$(SITE)/bin/python docs/site/build.py $(BUILD)/site
+	@$(SITE)/bin/python tests/links.py --site $(BUILD)/site/html
 
 # -------------------------------------------------------------------------------------------- packaging
 

@@ -80,17 +80,11 @@ fails() # EXAMPLE: politely where there is no store
         [ ! -s "$scratch/out" ] && [ "$(wc -l <"$scratch/err")" = 1 ]
 }
 
-links() # every file that a page links to
+links() # every file and heading that a page links to
 {
-    for page in README.md CHANGELOG.md SECURITY.md CONTRIBUTING.md docs/*.md; do
-        grep -o '](\([^):#]*\))' "$page" | tr -d '()]' | while read -r link; do
-            [ -e "$(dirname "$page")/$link" ] || echo "$page: there is no $link"
-        done
-        sed -n 's/.*](#\([^)]*\)).*/\1/p' "$page" | while read -r anchor; do
-            grep '^#' "$page" | tr 'A-Z ' 'a-z-' | tr -d "\`,.:()?'" | sed 's/^#*-//' | grep -qx -e "$anchor" ||
-                echo "$page: there is no #$anchor"
-        done
-    done | { ! grep .; }
+    git ls-files -co --exclude-standard -- '*.md' | while read -r page; do [ ! -e "$page" ] || echo "$page"; done >"$scratch/pages"
+    [ -s "$scratch/pages" ] || ls ./*.md docs/*.md >"$scratch/pages"
+    xargs "${APL_PYTHON:-python3}" tests/links.py <"$scratch/pages"
 }
 
 # The long options in a text, one a line. In man pages, `.Fl -name` is --name.

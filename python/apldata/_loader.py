@@ -64,80 +64,82 @@ def _pair(pin: Any) -> Any:
 class Loader:
     """Batches of a split of a store.
 
-    Iterating hands out one epoch: each record once (`reuse` times), in batches (`Batch`) whose arrays lie in
-    the library's own memory, but for those of fields of at most 64 bytes a record, which are copies. The
-    order is a function of content, split, seed and epoch alone: the same on every machine, for any number of
-    threads. `iter()` starts the next epoch, also after a `break`; after `load_state_dict()` it goes on where
-    the state was. `len()` is the number of batches in an epoch.
-    Iterators that are used at the same time are independent: each has the epoch that was next when its first
-    batch was asked for, and all but one of them open a reader of their own, with its own threads and memory.
+    Each iteration is an epoch: every record once (`reuse` times), in batches (`Batch`). Their arrays live in
+    the library's own memory, except those of fields of at most 64 bytes per record, which are copies. The
+    order is a function of content, split, seed and epoch alone: the same on every machine, with any number
+    of threads. `iter()` starts the next epoch, also after a `break`; after `load_state_dict()` it resumes
+    where the state was saved. `len()` is the number of batches in an epoch.
+    Iterators that are used at the same time are independent: each gets the epoch that was next when its first
+    batch was requested, and all but one of them open a reader of their own, with its own threads and memory.
 
-    A loader may be used by several threads, and belongs to the process that made it: make one in each child.
+    Several threads may use a loader. It belongs to the process that created it: create one in each child.
 
     Args:
         db: a `Store`, or its directory.
         split: its name ("train", "val", "train-val", ...); None: the first of the store.
-        batch_size: records in a batch. The last of an epoch may have fewer.
-        seed: another seed is another order, and other augmentation.
-        transforms: what is done to pictures, of `apldata.transforms`; after those, functions over a whole
-            batch, which are called with the `Batch` on a Python thread ahead of the loop, may write into its
-            arrays or replace them (``batch["image"] = ...``), and may return something else to be handed out
-            instead.
-        fields: names of the fields wanted; None: all. Others are not decoded. []: ids alone (`batch.ids`).
-        masks: the name of a field that is a mask of the images, or a list of several: it is resized (by
-            nearest neighbour), padded, cropped and flipped in C as they are.
-        boxes, box_format: the same of a field of boxes, f32[-1, 4], and what their numbers are, in pixels of
-            the image as it is stored: "XYXY", "XYWH" or "CXCYWH". They are clamped to the crop; see
-            `apldata.transforms.SanitizeBoundingBoxes`.
-        collate: how fields of varying shape become arrays, of `apldata.collation`: a dict such as
-            ``{"tokens": Pad()}``. Without, ``batch[name]`` is a list with an array for each row.
-        shuffle: False: in the order of ids, for evaluation. (`apldata.torch.DataLoader`, as torch's own, does
-            not shuffle unless asked to; all other loaders do.)
-        drop_last: no batch that is not full (with ranks: no step that is not).
-        threads: that load and assemble; None: the cores this process may use, but one; 0: none, the work is
-            done in `next()`.
-        loaders, consumers: threads that only load, and only assemble, instead of `threads`.
-        queue_depth: finished batches that may wait, besides one of each thread that assembles; 0: 4.
-        order: "strict", or "free": whoever is ready goes, so that a slow block delays nobody, and the order
-            is not repeatable.
-        fill: with order="free", the first epoch begins when all of the split stands, so that its order is
-            uniform too.
-        window: records that mix; 0: the whole split while that is at most 4 GiB decoded, else what 4 GiB
-            hold. Kept files do not count: they are read when their batch is made.
+        batch_size: records in a batch. The last batch of an epoch may have fewer.
+        seed: another seed gives another order and other augmentation.
+        transforms: what is done to images, from `apldata.transforms`; then functions of a whole batch. These
+            are called with the `Batch` on a Python thread ahead of the loop, may write into its arrays or
+            replace them (``batch["image"] = ...``), and may return something else to deliver instead.
+        fields: names of the fields to read; None: all. Other fields are not decoded. []: only ids
+            (`batch.ids`).
+        masks: the name of a field that is a mask of the images, or a list of several. Masks are resized (by
+            nearest neighbour), padded, cropped and flipped in C like their images.
+        boxes, box_format: the name of a field of boxes, f32[-1, 4], and what their numbers mean, in pixels of
+            the image as stored: "XYXY", "XYWH" or "CXCYWH". Boxes follow their images and are clamped to the
+            crop; see `apldata.transforms.SanitizeBoundingBoxes`.
+        collate: how fields of varying shape become arrays, from `apldata.collation`: a dict such as
+            ``{"tokens": Pad()}``. Otherwise, ``batch[name]`` is a list with an array for each row.
+        shuffle: False: in the order of ids, for evaluation. (`apldata.torch.DataLoader`, like torch's, does
+            not shuffle by default; all other loaders do.)
+        drop_last: leave out a last batch that is not full (with ranks: a last step that is not).
+        threads: threads that load and assemble; None: one per core this process may use, less one; 0: none,
+            `next()` does the work.
+        loaders, consumers: instead of `threads`: threads that only load, and threads that only assemble.
+        queue_depth: finished batches that may wait, in addition to one per thread that assembles; 0: 4.
+        order: "strict", or "free": whatever is ready comes first, so a slow block delays nothing else, but
+            the order is not reproducible.
+        fill: with order="free", the first epoch begins only when the whole split is loaded, so that its
+            order is uniform too.
+        window: how many records are mixed; 0: the whole split if it is at most 4 GiB decoded, otherwise as
+            many records as fit in 4 GiB. Kept files do not count: they are read when their batch is made.
         bins, reuse, lanes: see ``apl_reader_options`` in ``apl.h``.
-        sampling: an `apldata.Sampling`: an epoch is a sample of the records, drawn anew each time, by weights
-            of classes or records.
-        ids: only these records of the split, as `Store.where()` gives them, or a mask of bools, one for each
+        sampling: an `apldata.Sampling`: each epoch is a new sample of the records, by weights of classes or
+            records.
+        ids: only these records of the split, as returned by `Store.where()`, or a mask of bools, one for each
             record of the split in the order of ids; None: all. With shuffle=False they must ascend. With
-            `mix`, ids of all stores, which go on from store to store.
+            `mix`, they are ids across all stores, numbered as in `source()`.
         mix: more stores, each a `Store` or its directory, alone or as (store, split) or (store, split,
-            weight): an epoch is one order of the records of all. Ids go on from store to store: see
-            `source()`.
-        weight: of the loader's own store, above 0, where those of the mix have weights: an epoch is then a
-            sample in which each store comes in proportion to its weight, and its records equally often, give
-            or take one; a `Sampling` says how many records it has, and whether draws are independent.
+            weight). An epoch is a single order of the records of all of them. Ids continue from store to
+            store: see `source()`.
+        weight: the weight of the loader's own store, above 0, if those of the mix have weights. An epoch is
+            then a sample in which each store comes in proportion to its weight, and its records equally
+            often, to within one. `sampling` may say how many records it has, and whether draws are
+            independent.
         memory_budget: bytes that the loader may allocate; 0: what the window needs.
-        rank, world: this process among how many, which share an epoch; None: as torchrun, MPI or Slurm say.
-        first_epoch: the number of the first epoch. Order and augmentation follow from seed and epoch: a
-            loader that is made anew for each epoch repeats epoch 0, unless it is given the number.
-        timeout: seconds that a batch may take, in functions too; None: for ever. After a `TimedOutError` the
-            next call goes on waiting.
-        skip_corrupt: so many records are left out (`batch.skipped` lists them) before that is an error: those
-            of corrupt blocks, and those whose image cannot be decoded.
-        pin: two functions of (address, bytes), called with memory for batches before it is used and before it
-            is freed.
+        rank, world: the number of this process, and of how many; None: as torchrun, MPI or Slurm say.
+        first_epoch: the number of the first epoch. Order and augmentation depend on seed and epoch, so a
+            loader that is created anew for each epoch repeats epoch 0 unless it gets the number.
+        timeout: seconds that a batch may take, functions included; None: no limit. After a `TimedOutError`,
+            the next call resumes waiting.
+        skip_corrupt: how many records may be left out before it is an error: records of corrupt blocks, and
+            records whose image cannot be decoded. `batch.skipped` lists them.
+        pin: two functions of (address, bytes), called with memory for batches before it is first used and
+            before it is freed.
 
     Raises:
-        NotFoundError: no such store, split or field.
-        InvalidError: an option is wrong; the message says which, and what would do.
-        TimedOutError: while iterating: a batch took longer than `timeout`; it names what is waited for.
-        RuntimeError: while iterating: a function has raised StopIteration.
-        CorruptError: while iterating: a block is not what was written; `error.records` tells whose.
-        LentError: while iterating: arrays of too many batches are still held; copy what is to stay.
+        NotFoundError: there is no such store, split or field.
+        InvalidError: an option is invalid; the message says which, and what is allowed.
+        TimedOutError: while iterating: a batch took longer than `timeout`; the message names what it waits
+            for.
+        RuntimeError: while iterating: a function raised StopIteration.
+        CorruptError: while iterating: a block is not what was written; `error.records` says which records.
+        LentError: while iterating: arrays of too many batches are still held; copy those you want to keep.
     """
 
     _depth = 2  # batches that functions in Python may be ahead of the loop
-    _lent_advice = "arrays lie in their batches: copy what is to stay, as by array.copy()"
+    _lent_advice = "arrays lie in their batches: copy those you want to keep: array.copy()"
 
     @names_checked()
     def __init__(
@@ -343,8 +345,8 @@ class Loader:
 
     @property
     def records(self) -> int:
-        """How many records an epoch hands out, over all ranks: copies counted, corrupt ones too; of
-        rows that are packed or windows, the records that they are made of."""
+        """How many records an epoch delivers, over all ranks, including copies and corrupt records. For
+        packed rows and windows: the records that they are made of."""
         sampling, ids = self._sampling, self._options["ids"]
         if sampling and sampling.records:
             return int(sampling.records)
@@ -354,8 +356,8 @@ class Loader:
         return sum(records_of(store, split) for store, split in read) * int(self._options["reuse"])
 
     def source(self, ids: Any) -> tuple[Any, Any]:
-        """Of records that a loader with `mix` hands out (``batch.ids``): which store each is of, 0 for the
-        loader's own and i + 1 for ``mix[i]``, and its id there; int64 arrays of the shape of `ids`."""
+        """For ids that a loader with `mix` delivers (``batch.ids``): the store of each, 0 for the loader's
+        own and i + 1 for ``mix[i]``, and the id in that store; int64 arrays of the shape of `ids`."""
         given = np.asarray(ids, np.int64)
         ends = np.cumsum([len(store) for store in self._stores])
         if given.size and not 0 <= given.min() <= given.max() < ends[-1]:
@@ -365,14 +367,13 @@ class Loader:
 
     @property
     def epoch(self) -> int:
-        """The epoch that is being handed out, or will be by the next iteration if that has not begun. After
-        `load_state_dict()` a loop over ``range(loader.epoch, epochs)`` goes on where the other ended."""
+        """The current epoch, or, between iterations, the next one. After `load_state_dict()`, a loop over
+        ``range(loader.epoch, epochs)`` resumes where the saved one stopped."""
         return self._settled().epoch
 
     def set_epoch(self, epoch: int) -> None:
-        """Makes the next iteration that of epoch `epoch`, from its beginning; where a state of that epoch has
-        just been loaded, from there. Needed only to leave the sequence: `iter()` goes from epoch to epoch by
-        itself."""
+        """Makes `epoch` the epoch of the next iteration, from its beginning, or, if a state of that epoch has
+        just been loaded, from there. Only needed to leave the sequence: epochs count themselves."""
         epoch = whole("epoch", epoch, 0, U63)
         now = self._settled()
         if now.begun and epoch == now.reader.epoch + 1:
@@ -383,9 +384,9 @@ class Loader:
     # -------------------------------------------------------------------------------------------- state
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader stands after the last batch that it handed out: a small dict of str, int and bool,
-        fit for JSON, pickle and `torch.save`. Also within an epoch, and at its end: ``state["finished"]``
-        tells whether the iteration had ended by then."""
+        """The position after the last batch that was delivered, also within an epoch: a small dict of str,
+        int and bool for JSON, pickle or `torch.save`. ``state["finished"]`` says whether the iteration had
+        ended by then."""
         now = self._settled()
         state = now.state()
         epoch, position = _core.state_position(state)
@@ -395,17 +396,17 @@ class Loader:
         }  # fmt: skip
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Makes the next iteration go on with the very batch that would have followed when `state` was taken:
-        by this or another loader, with whatever threads, batch size, world and transforms.
+        """Makes the next iteration resume with the very record that would have followed when `state` was
+        saved, by this or another loader, with any number of threads, batch size, world and transforms.
 
-        At an epoch's end it is as with torchdata's StatefulDataLoader. Of a state that was taken within the
-        loop, after the last batch of an epoch, the next iteration is what is left of that epoch: nothing; the
-        one after it is the next epoch. Of a state that was taken when the loop had ended, the next iteration
-        is the next epoch.
+        At the end of an epoch, it works as in torchdata's StatefulDataLoader. If the state was saved within
+        the loop, after the last batch of an epoch, the next iteration is the rest of that epoch, which is
+        empty; the one after it is the next epoch. If it was saved after the loop, the next iteration is the
+        next epoch.
 
         Raises:
-            MismatchError: the state is of another store, split, seed, order, window, number of bins, lanes,
-                reuse, sampling, ids or mix.
+            MismatchError: the state belongs to another store, split, seed, order, window, number of bins,
+                lanes, reuse, sampling, ids or mix.
             InvalidError: it is not a valid reader state.
         """
         try:
@@ -418,10 +419,10 @@ class Loader:
     # ---------------------------------------------------------------------------------------- telling
 
     def receipt(self) -> dict[str, Any]:
-        """What became of the deliveries of the current epoch up to now: first and last position, delivered,
+        """Accounts for the deliveries of the current epoch so far: first and last position, delivered,
         skipped, dropped, missing, repeated, and the sum of keyed hashes of what was delivered. Receipts of
-        all ranks, and of parts that follow each other, add up. Functions in Python work ahead, and what they
-        have taken counts."""
+        all ranks, and of consecutive parts, add up. Batches that functions in Python have taken ahead
+        count."""
         receipt = self._settled().reader.receipt()
         low, high = receipt["sum"]
         return {**receipt, "sum": f"{high << 64 | low:032x}"}
@@ -433,16 +434,16 @@ class Loader:
         return stats
 
     def cancel(self) -> None:
-        """Makes `next()` raise `CancelledError` in every thread, from now on. From any thread, or a signal's
-        handler."""
+        """Makes `next()` raise `CancelledError` in every thread, from now on. May be called from any thread,
+        or from a signal handler."""
         self._cancelled = True
         for one in list(self._passes):
             one.cancel()
 
     def close(self) -> None:
-        """Ends the threads, within a second. Batches that are held stay valid. A function of yours that does
-        not return by then is left to itself, with the batch that it has. Also by ``with loader:``, and when
-        the loader is gone."""
+        """Stops the threads, within a second. Batches that you hold stay valid. A function of yours that does
+        not return by then is abandoned, with the batch that it has. ``with loader:`` and freeing the loader
+        close it too."""
         self._closed = True
         end(self._functions)
         self.cancel()

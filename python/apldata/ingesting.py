@@ -212,80 +212,78 @@ def ingest(
     map: Mapping[str, str] | str | os.PathLike[str] | None = None,
     force: bool = False,
 ) -> IngestSummary:
-    """Turns a dataset, an archive or a directory, into a store.
+    """Makes a store of a dataset: an archive, a directory, or files.
 
-    Nothing is extracted to disk, and nothing in the source is ever executed. On failure nothing of the new
-    store is left behind, and an older one is untouched. Other Python threads run meanwhile.
+    Nothing is extracted to disk, and nothing in the source is ever executed. On failure, nothing of the new
+    store is left behind, and an older one stays untouched. Other Python threads keep running.
 
     Args:
-        source: a directory, or an archive: .tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2 or .zip
-            (``"-"`` is one from standard input). It holds CIFAR-10
-            or CIFAR-100 in the binary or the python layout, or images in
-            folders by class, ``CLASS/*.jpg`` or ``SPLIT/CLASS/*.png``: JPEGs are kept as they are, others
-            decoded. Which it is, is told from its contents. Or files of other formats, plain or packed, or a
-            directory of them: IDX, as MNIST has it, NumPy's ``.npy`` and ``.npz``; TFRecord; tokens; or
-            any as bytes; tables (CSV, TSV, JSON
-            lines) with a column of paths of images, or without. A list holds several sources that
-            belong together.
-        db: the store, a directory that is made.
-        progress: True shows a bar on stderr (tqdm's, if it is installed; where stderr is no terminal, one
-            line at the end). A function is called with a :class:`Progress`, at most ten times a second and at
-            each change of phase; what it raises cancels and is raised here.
-        shuffle: a seed: the records of each split are stored in a keyed random order.
-        replace: replace a store that exists, and split files. `force` is another name for it.
+        source: a directory, or an archive: .tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2 or .zip (``"-"`` reads
+            one from standard input). It holds CIFAR-10 or CIFAR-100 in the binary or the python layout, or
+            images in one folder per class, ``CLASS/*.jpg`` or ``SPLIT/CLASS/*.png``: JPEGs are kept as they
+            are, others decoded. The contents say which. Or files of other formats, plain or compressed, or a
+            directory of them: IDX, as MNIST has it; NumPy's ``.npy`` and ``.npz``; TFRecord; WebDataset;
+            tokens; tables (CSV, TSV, JSON lines), with or without a column of paths of images; any others,
+            as bytes. A list gives several sources that belong together.
+        db: the directory of the store, which is created.
+        progress: True shows a bar on stderr (tqdm's, if it is installed; one line at the end if stderr is not
+            a terminal). A function is called with a :class:`Progress`, at most ten times a second and at
+            each change of phase; an exception in it cancels the ingest and is raised here.
+        shuffle: a seed: store the records of each split in a keyed random order.
+        replace: replace an existing store, and its split files. `force` is another name for it.
         partial: accept a source that lacks members or rows. Damage is never accepted.
-        threads: that encode; None: one per core; 0: none, the caller does the work.
-        codec: ``"raw"``, ``"zstd"``, ``"shuffle"``, ``"delta"`` or ``"picture"``; None: tried and chosen.
-        level: of zstd, for that codec, -128 ... 22; 0: tried and chosen.
+        threads: threads that encode; None: one per core; 0: none, the caller does the work.
+        codec: ``"raw"``, ``"zstd"``, ``"shuffle"``, ``"delta"`` or ``"picture"``; None: chosen by trial.
+        level: of zstd, for that codec, -128 ... 22; 0: chosen by trial.
         block_records: records in a block, 1 ... 65536; 0: 128.
-        split: splits to make then: ``{"val": 0.1}`` puts a tenth of ``train`` into ``val`` and the rest into
-            ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. They are made in this order.
-        stratify: a field: these splits have so much of each of its classes, exactly.
-        format: such as ``"folder"``, where it should not be told from the source: one of ``"cifar"``,
-            ``"folder"``, ``"webdataset"``, ``"idx"``, ``"npy"``, ``"list"``, ``"tfrecord"``, ``"tokens"`` and ``"raw"``.
+        split: splits to make afterwards: ``{"val": 0.1}`` puts a tenth of ``train`` into ``val`` and the rest
+            into ``train-val``; ``{"val": (0.1, "parent")}`` divides another split. Made in this order.
+        stratify: a field: these splits have exactly that share of each of its classes.
+        format: instead of the one detected from the contents: one of ``"cifar"``,
+            ``"folder"``, ``"webdataset"``, ``"idx"``, ``"npy"``, ``"list"``, ``"tfrecord"``, ``"tokens"``
+            and ``"raw"``.
         classes: names of the classes of labels that come without names (idx, npy, webdataset).
-        image: of a list, the column of the paths of images; None: told from the table.
-        label: of a list, the column of labels; None: ``label``, if there is one.
-        types: of a list, the types of columns: ``{"age": "f32", "boxes": "f32[-1,4]"}``; the others are
-            told from the table.
-        outside: paths of a list may be absolute or lead out of its folder.
+        image: of a table, the column of the paths of images; None: found by its contents.
+        label: of a table, the column of labels; None: ``label``, if there is one.
+        types: of a table, the types of columns: ``{"age": "f32", "boxes": "f32[-1,4]"}``; those of other
+            columns are inferred.
+        outside: paths in a table may be absolute or lead out of its folder.
         tokens: ``"u16"`` or ``"u32"``: the source is streams of such tokens.
-        document_end: the token with which documents of a stream end; each document is a record.
-        chunk: without `document_end`, tokens in a record; 0: 65,536.
-        skip_bad: this many files that are bad in themselves, such as images that do not decode, are left
-            out, each with a warning; the first beyond that is an error.
-        check: decode each image once to see that it can be.
+        document_end: the token that ends each document of a stream; each document is a record.
+        chunk: without `document_end`, the number of tokens in a record; 0: 65,536.
+        skip_bad: how many bad files, such as images that cannot be decoded, to leave out, each with a
+            warning; the next one is an error.
+        check: decode each image once to check it.
         keep_files: store JPEGs as they came. By default they are stored without loss in a form of which
-            readers decode only the parts under a crop; their files are restored to the byte when asked for.
-        images: what becomes of images in folders: ``"jpeg"``, JPEG files are kept and others become such;
-            ``"pixels"``, all are decoded and stored without loss; None: what most of them are.
-        jpeg: a quality, 1 ... 100: all images in folders are re-encoded as JPEG of it; 0: not.
-            ``"baseline"``: progressive JPEGs become baseline ones with the same coefficients, which are
-            indexed; they decode to the same pixels, but the bytes that they were are lost.
-        resize: the shorter side that all images in folders get, or their (height, width), as for
-            :class:`~apldata.transforms.Resize`. JPEGs are re-encoded for that, at `jpeg` or else 90, but for
-            those that have the size already.
-        max_side: images whose longer side is above this are made smaller, so that it is this; 0: none is.
-        orient: images whose EXIF says that they are to be turned are; JPEGs are re-encoded for that, at
-            `jpeg` or else 95.
+            readers decode only the parts under a crop; reading one returns its file byte for byte.
+        images: how images in folders are stored: ``"jpeg"``: JPEG files are kept and others re-encoded as
+            JPEG; ``"pixels"``: all are decoded and stored without loss; None: as most of them are.
+        jpeg: a quality, 1 ... 100: re-encode all images in folders as JPEGs of that quality; 0: do not.
+            ``"baseline"``: store progressive JPEGs as baseline ones with the same coefficients, which can be
+            indexed; they decode to the same pixels, but the original bytes are lost.
+        resize: the length of the shorter side of all images in folders, or their (height, width), as for
+            :class:`~apldata.transforms.Resize`. JPEGs that do not have this size yet are re-encoded, at
+            `jpeg` or else 90.
+        max_side: shrink images whose longer side is longer than this; 0: none.
+        orient: turn images as their EXIF orientation says; these JPEGs are re-encoded, at `jpeg` or else 95.
         map: names for the classes of folders: ``{"n01440764": "tench"}``, or a file of such lines,
-            ``n01440764 tench``. Classes are numbered by folder all the same.
+            ``n01440764 tench``. Classes are still numbered in the order of the folders.
 
     Returns:
-        What has been done.
+        A summary of what was done.
 
     Raises:
-        SourceError, CorruptError, UnsupportedError: the source, or an image in it, is damaged or not what it
-            should be.
+        SourceError, CorruptError, UnsupportedError: the source, or an image in it, is damaged or of a kind
+            that cannot be read.
         IncompleteError: the source ends early, or lacks members or rows.
-        ExistsError: there is a store already, and not `replace`.
-        BusyError: another writer is at work on it, in this or another process.
-        NoSpaceError, IOError: the system could not read or write.
+        ExistsError: there is a store already, and `replace` is False.
+        BusyError: another writer, in this or another process, is writing it.
+        NoSpaceError, StorageError: the system could not read or write.
         KeyboardInterrupt: Ctrl-C; nothing is left behind.
         ImportError: a library that reads archives is missing; the message says how to install it.
 
     Warns:
-        IngestWarning: things worth knowing, such as members that `partial` has let pass.
+        IngestWarning: notes, such as which members `partial` accepted as missing.
     """
     extension = load_extension()
     requests = _split_requests(split)

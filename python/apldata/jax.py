@@ -125,7 +125,7 @@ class DataLoader(Loader):
         if sharding is not None:
             self._check_sharding(sharding, world or 1)
 
-    _lent_advice = "arrays lie in their batches: copy what is to stay, as by x + 0"
+    _lent_advice = "arrays lie in their batches: copy those you want to keep: x + 0"
 
     def _make_source(self, reader: Reader) -> Source:
         return _PatientSource(reader, self._timeout, self._functions, self._placement)

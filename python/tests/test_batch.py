@@ -227,7 +227,7 @@ def test_small_fields_and_ids_can_be_collected(small_path: Path) -> None:
         assert len(views) == 200
         others = [(batch.skipped, batch.copies) for batch in loader]
         assert len(others) == 200
-        with pytest.raises(apldata.LentError, match=r"copy what is to stay.*memory_budget"):
+        with pytest.raises(apldata.LentError, match=r"copy those you want to keep.*memory_budget"):
             [batch["large"] for batch in loader]
 
 

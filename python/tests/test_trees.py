@@ -48,7 +48,7 @@ def test_targets_can_be_kept_in_torch(path: str) -> None:
     with DataLoader(path, BATCH, memory_budget=BUDGET) as loader:
         kept = [(label, price) for _, label, price in loader]
         assert right([label for label, _ in kept], [price for _, price in kept])
-        with pytest.raises(apldata.LentError, match=r"clone\(\) what is to stay.*memory_budget"):
+        with pytest.raises(apldata.LentError, match=r"clone\(\) those you want to keep.*memory_budget"):
             [image for image, *_ in loader]
     assert isinstance(kept[0][1], torch.Tensor)
 

@@ -54,7 +54,7 @@ class Samples(Sequence[Any]):
     tuple, or a dict with as_dict. By names it is the `apldata.Batch`: ``samples["image"]``,
     ``samples.ids``.
 
-    Its arrays and tensors lie in the library's own memory: copy what is to stay.
+    Its arrays and tensors lie in the library's own memory: copy what you want to keep.
     """
 
     def __init__(self, batch: Batch | None, columns: Callable[[], Any], keys: Keys) -> None:

@@ -26,32 +26,30 @@ from ._tensors import Converter, names_given
 class Dataset(torch.utils.data.Dataset[Any]):
     """The records of a split as a map-style dataset, such as ``torch.utils.data.DataLoader`` takes.
 
-    ``dataset[i]`` is a tuple with a member for each field: for pictures with labels, (a tensor u8 (channels,
+    ``dataset[i]`` is a tuple with an element for each field: for images with labels, (a tensor u8 (channels,
     height, width), an int). Inputs are tensors, targets of one whole number int, other targets tensors, text
     str.
 
-    It may be used under fork, forkserver and spawn: a child opens the store anew. A whole block is decoded
-    for a single record, and once for all the records of a call of `__getitems__`, which torch's DataLoader
-    makes for each batch. In random order a batch has records of many blocks, and that is slow: hold the split
-    in memory if it fits there, and otherwise use `apldata.torch.DataLoader`, which decodes each block once an
-    epoch.
+    It works with fork, forkserver and spawn: a child reopens the store. To get a single record, a whole block
+    is decoded; `__getitems__`, which torch's DataLoader calls for each batch, decodes each block once. In
+    random order, a batch has records of many blocks, which is slow: hold the split in memory if it fits, and
+    otherwise use `apldata.torch.DataLoader`, which decodes each block once per epoch.
 
     Args:
         db: a `Store`, or its directory.
         split: its name; None: the first of the store.
-        transform: a function on the first of a sample's members, the image, as those of torchvision's
-            datasets.
-        target_transform: one on its second, the label.
+        transform: a function of a sample's first element, the image, as in torchvision's datasets.
+        target_transform: a function of the second, the label.
         fields: names of the fields, in the order of the tuple; None: all inputs and targets.
-        in_memory: True: the split is decoded once, here, and held. Workers share that memory.
-        ids: only these records of the split, in this order, as `Store.where()` gives them; None: all.
+        in_memory: True: decode the split once, now, and keep it. Workers share that memory.
+        ids: only these records of the split, in this order, as returned by `Store.where()`; None: all.
         as_dict: samples are dicts by the names of fields; a dict of names gives some of them other keys, as
             in ``{"image": "pixel_values", "label": "labels"}``.
 
     Raises:
         NotFoundError: no such store, split or field.
         IndexError: there is no such sample.
-        CorruptError: a block is not what was written; `error.records` tells whose.
+        CorruptError: a block is not what was written; `error.records` says which records.
     """
 
     @names_checked()

@@ -47,10 +47,9 @@ class DeviceLoader(Placed, Loader):
             out here.
         fields: what to yield, in this order; None: the inputs and targets of the store. The name "id" stands
             for the records' ids, int64[rows].
-        channels_last: pictures are (rows, channels, height, width) with the strides of `torch.channels_last`.
-        compile: fuse the kernels of augmentation with `torch.compile`, which takes its time at the first
-            batch.
-        threads: that decode at the start; None: one per core.
+        channels_last: images are (rows, channels, height, width) with the strides of `torch.channels_last`.
+        compile: fuse the kernels of augmentation with `torch.compile`, which makes the first batch slow.
+        threads: threads that decode at the start; None: one per core.
         rank, world: as those of `Loader`; None: as torch.distributed says, or torchrun, MPI or Slurm.
         shard: False: all records in this process, whatever the ranks, as for an evaluation on each of them.
 
@@ -58,7 +57,7 @@ class DeviceLoader(Placed, Loader):
         NotFoundError: no such store, split or field.
         InvalidError: an option is wrong; a field is of varying shape; or the device has too little memory
             left, told before anything is decoded (`bytes_needed()` tells it without a loader).
-        CorruptError: at the start: a block is not what was written; `error.records` tells whose.
+        CorruptError: at the start: a block is not what was written; `error.records` says which records.
     """
 
     @names_checked()

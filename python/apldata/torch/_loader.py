@@ -119,14 +119,14 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
     those of torchdata's StatefulDataLoader: states may be taken after any batch, and resumed whatever
     `num_workers` is. There are no processes: the work is done by threads in C.
 
-    It is a `torch.utils.data.DataLoader` to those who ask. `dataset` has the samples that an epoch hands out,
-    `sampler` and `batch_sampler` tell their order, and a loader that a tool builds of these parts, with this
-    class or torch's, hands out the same batches, with the same transforms, for the same rank. In torch's, one
-    worker process or none does the work that threads do here: keep the loader itself where speed counts.
+    It is a `torch.utils.data.DataLoader`: `isinstance` holds. `dataset` has the samples of an epoch,
+    `sampler` and `batch_sampler` give their order, and a loader that a tool builds of these parts, of this
+    class or of torch's, delivers the same batches, with the same transforms, for the same rank. In torch's,
+    at most one worker process does the work that threads do here, so keep this loader where speed counts.
 
-    Among ranks, each epoch is divided between them. Every rank must ask for the same order: if one has
-    another seed, or another option that shapes the order, the first iteration raises `MismatchError`. To read
-    all records on a rank, as for an evaluation on rank 0 alone, give ``shard=False``.
+    Ranks share each epoch. Every rank must ask for the same order: if one has another seed, or another option
+    that affects the order, the first iteration raises `MismatchError`. To read all records on one rank, such
+    as to evaluate on rank 0 alone, pass ``shard=False``.
 
     Args:
         dataset: a store's directory, an `apldata.Store`, an `apldata.torch.Dataset` without transforms, or a
@@ -135,49 +135,50 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
             indices or ids of a part must ascend, as in ``Subset(dataset, sorted(part.indices))``, since
             records come in the order of ids.
         batch_size: records in a batch; not None.
-        shuffle: False, as in torch: in the order of ids. (All other loaders of apldata shuffle unless told
-            not to.) Augmentation is random either way.
-        sampler, batch_sampler: refused, since the order is the library's own; the error says what to do
+        shuffle: False by default, as in torch: in the order of ids. (All other loaders of apldata shuffle by
+            default.) Augmentation is random either way.
+        sampler, batch_sampler: refused, since the order is the library's own; the error says what to use
             instead.
-        num_workers: threads that make batches; None: the cores this process may use, but one; 0: the work is
-            done in `next()`.
+        num_workers: threads that make batches; None: one per core this process may use, less one; 0: none,
+            `next()` does the work.
         collate_fn: a function called for each batch, after the transforms, on one Python thread ahead of the
-            loop. What it gets is a sequence of samples, as torch's collate functions get them, and by names
-            of fields the whole `apldata.Batch` (``samples["image"]``, ``samples.ids``), which is much faster.
-            What it returns is handed out; if it returns its argument, that is the batch as tensors where it
-            was used by names, else the list of samples.
+            loop. Its argument is a sequence of samples, as for torch's collate functions, and also the whole
+            `apldata.Batch` by names of fields (``samples["image"]``, ``samples.ids``), which is much faster.
+            What it returns is delivered; if it returns its argument, that is the batch as tensors if it was
+            used by names, otherwise the list of samples.
         pin_memory: the memory of batches is pinned, without a copy, so that ``.to(device,
-            non_blocking=True)`` does not block; batches are not used again before the device has read them.
-            With functions of your own, what they made is copied into pinned memory, on their thread. Where
-            there is no CUDA, a warning.
-        drop_last: no batch that is not full (with ranks: no step that is not).
-        timeout: seconds that a batch may take; 0: for ever.
+            non_blocking=True)`` does not block; batches are not reused before the device has read them.
+            What functions of your own return is copied into pinned memory, on their thread. Without CUDA,
+            this is a warning.
+        drop_last: leave out a last batch that is not full (with ranks: a last step that is not).
+        timeout: seconds that a batch may take; 0: no limit.
         worker_init_fn: refused: there are no worker processes. multiprocessing_context: ignored, for that
             reason.
         generator: its initial_seed() is the seed; it is not advanced. `seed`: the same as a number. With
-            neither, the seed is 0, also after `torch.manual_seed()`, so that all ranks have the same.
-        prefetch_factor: finished batches that may wait, of all threads together; None: 4. Also called
+            neither, the seed is 0, even after `torch.manual_seed()`, so that all ranks have the same.
+        prefetch_factor: finished batches that may wait, over all threads; None: 4. Also called
             `queue_depth`.
-        persistent_workers: always; either value will do.
+        persistent_workers: always the case; either value is accepted.
         pin_memory_device: "" or "cuda...".
-        in_order: False: whoever is ready goes, so that a slow block delays nobody; each record still comes
-            once, and states are exact, but the order is not repeatable.
-        snapshot_every_n_steps: of StatefulDataLoader; any number will do, since a state costs a microsecond
-            and is always that of the batch that the loop has.
+        in_order: False: whatever is ready comes first, so a slow block delays nothing else; each record is
+            still delivered once, and states are exact, but the order is not reproducible.
+        snapshot_every_n_steps: of StatefulDataLoader; any number is accepted, since a state costs a
+            microsecond and is always that of the batch that the loop has.
         split, transforms, masks, boxes, box_format, collate, fields, window, bins, reuse, lanes, fill,
             sampling, ids, mix, weight, memory_budget, first_epoch, skip_corrupt, loaders, consumers: as those
             of `apldata.Loader`.
-        rank, world: this process among how many; None: as torch.distributed says, also if it is initialised
-            after the loader was made but before it has begun; else the launcher.
+        rank, world: the number of this process, and of how many; None: as torch.distributed says, even if it
+            is initialised after the loader was created but before its first iteration; otherwise as the
+            launcher says.
         shard: False: all records in this process, whatever the ranks.
-        as_dict: True: batches (and samples) are dicts by the names of fields; a dict of names gives some of
-            them other keys, such as Hugging Face's: ``{"image": "pixel_values", "label": "labels"}``.
+        as_dict: True: batches (and samples) are dicts by the names of fields; a dict renames some of the
+            keys, such as for Hugging Face: ``{"image": "pixel_values", "label": "labels"}``.
 
     Raises:
-        InvalidError: an argument is wrong or has no meaning here; the message says which, and what would do.
-            Also where an attribute is set: a loader's options are fixed.
+        InvalidError: an argument is invalid or has no meaning here; the message says which, and what to use.
+            Also if an attribute is set: the options of a loader are fixed.
         MismatchError: while iterating: the ranks differ in what they read.
-        LentError: while iterating: tensors of too many batches are still held; clone() what is to be kept.
+        LentError: while iterating: tensors of too many batches are still held; clone() those you keep.
         Others as `apldata.Loader`.
     """
 
@@ -265,7 +266,7 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
     batch_sampler: Any
     worker_init_fn: Any = None
     multiprocessing_context: Any = None
-    _lent_advice = "tensors lie in their batches: clone() what is to stay"
+    _lent_advice = "tensors lie in their batches: clone() those you want to keep"
     _made = False  # are its attributes fixed?
 
     def _rebuild(self, again: Rebuilt) -> None:
