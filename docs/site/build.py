@@ -166,7 +166,8 @@ def add_headers(site: Site) -> None:
 
 def add_modules(site: Site) -> None:
     names = modules.public(PACKAGE, "apldata")
-    transforms = modules.public(PACKAGE, "apldata.transforms")
+    # The others in __all__ are for the rest of the package.
+    transforms = [name for name in modules.public(PACKAGE, "apldata.transforms") if _is_class(name)]
     errors = [name for name in names if name.endswith(("Error", "Warning"))]
     main = [name for name in names if name not in {*errors, *transforms}]
     pages = {
@@ -181,6 +182,10 @@ def add_modules(site: Site) -> None:
         site.add(f"python/{name}.md", text)
     intro = "# Python API\n\nMade of the docstrings. [PYTHON.md](../docs/PYTHON.md) is the guide.\n"
     site.add("python/index.md", intro + contents("", list(pages)))
+
+
+def _is_class(name: str) -> bool:
+    return bool(re.match(r"[A-Z]+[a-z]", name)) and name != "Follow"
 
 
 def add_man_pages(site: Site) -> list[str]:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 Definition = ast.ClassDef | ast.FunctionDef | ast.Assign | ast.AnnAssign
-_HEAD = re.compile(r"^(Args|Raises|Returns|Yields|Attributes|Note):$")
+_HEAD = re.compile(r"^(Args|Raises|Returns|Warns|Yields|Attributes|Note):$")
 _ITEM = re.compile(r"^ {4}(\S[^:]*): ?(.*)$")
 
 

@@ -56,16 +56,15 @@ class Store(_core.Store):
     """A store: the directory that `aplingest`, `apldata.ingest()` or `apldata.Writer` made; or a set of
     stores, which `apldata join` made.
 
-    Opening writes nothing and takes no lock. A store may be used by any number of threads. It can be pickled
-    (the copy opens the same directory, and refuses another content), and used in child processes, which open
-    it anew.
+    Opening writes nothing and takes no lock. Any number of threads may use a store. It can be pickled (the
+    copy opens the same directory, and refuses other content), and used in child processes, which reopen it.
 
     Args:
         path: the directory; or a list of a set, such as ``set-DIGEST.apl``; or a URL of either
             (``https://``, ``s3://``, ``file://``).
         expected_content: refuse (`MismatchError`) a store with another content digest: 32 bytes, or
             hexadecimal.
-        split_directory: where files of splits are looked for and made; None: in the store's own directory.
+        split_directory: where split files are read and written; None: the store's own directory.
         io: "map", "read", or "auto": mapped, but read on network file systems and FUSE.
         open_shards: of a set, shards that are kept open at once, besides those in use; 0: 256.
 
@@ -123,7 +122,7 @@ class Store(_core.Store):
 
     @cached_property
     def info(self) -> dict[str, Any]:
-        """What the store says of itself: records, blocks, sizes, digests, who wrote it."""
+        """The store's own description: records, blocks, sizes, digests, and the program that wrote it."""
         return self._info()
 
     @cached_property
@@ -226,12 +225,12 @@ class Store(_core.Store):
         """The records `ids`, in that order, repeats allowed; negative ones count from the end. A mask of
         bools, one for each record of the store, will do too.
 
-        Every block is decoded once, however many of its records are asked for; fields that are not asked for
-        are not decoded. `threads` decode: None: one per core; 0: the caller alone. The batch owns its memory.
+        Each block is decoded once, however many of its records are requested; other fields are not decoded.
+        `threads` decode: None: one per core; 0: the caller alone. The batch owns its memory.
 
         Raises:
             NotFoundError: no such id or field.
-            CorruptError: a block is not what was written; `error.records` tells whose it is.
+            CorruptError: a block is not what was written; `error.records` says which records.
         """
         return self._get(self._ids(ids), names("fields", fields), threads_of(threads))
 

@@ -79,13 +79,13 @@ class Writer:
             w.begin("test")
             w.extend(image=np.zeros((10, 3, 32, 32)), label=[0] * 10)       # many at once
 
-    At the end of the `with` block the store is committed: what is left is written, every record is read back
-    and compared, and the store is put in its place in one step. An exception in the block leaves nothing
-    behind. Without `with`, `commit()` does that; a writer that is closed, or goes away, with records that
-    were neither committed nor discarded warns of their loss.
+    At the end of the `with` block, the store is committed: the rest is written, every record is read back and
+    compared, and the store appears in one step. An exception in the block leaves nothing behind. Without
+    `with`, call `commit()`; a writer that is closed or freed with records that were neither committed nor
+    discarded warns that they are lost.
 
     Args:
-        path: the directory of the store, made if need be.
+        path: the directory of the store, created if necessary.
         schema: the fields: a list of `Field`, or a mapping from names to `Field`, dtype, or (dtype, shape). A
             dtype is the store's name ("u8" is one byte) or NumPy's type; a shape may hold -1 for "varies";
             ``str`` is text. A mapping marks "label" as target, and all else as input; use `Field` to say
@@ -93,7 +93,7 @@ class Writer:
             are ``bytes``.
         split: the split that records belong to until `begin()` names another.
         threads: that encode; None: one per core; 0: none, the caller does the work.
-        replace: replace a store that exists.
+        replace: replace an existing store.
         shuffle: a seed: store the records of each split in a keyed random order.
         codec, level, block_records: see ``apl_writer_options`` in ``apl.h``; None and 0: chosen by size.
         progress: called with (records, raw_bytes, stored_bytes) while the store is read back.
@@ -103,7 +103,7 @@ class Writer:
 
     Raises:
         ExistsError: there is a store already, and `replace` is False.
-        BusyError: another writer is at work on it, in this or another process.
+        BusyError: another writer, in this or another process, is writing it.
         NoSpaceError, StorageError, InvalidError.
     """
 
@@ -165,12 +165,12 @@ class Writer:
             self._core.set_source(source)
 
     def begin(self, split: str, member: str | None = None) -> None:
-        """The records from now on belong to `split`, and to a new member of it, by default called as the
-        split is. All members of a split must be begun one after another.
+        """Records appended from now on belong to `split`, and to a new member of it, by default of the same
+        name. All members of a split must be begun one after another.
 
         Raises:
-            InvalidError: another split has been begun since. Nothing is lost by that: the writer goes on with
-                the split that it is at.
+            InvalidError: another split has been begun since. Nothing is lost: the writer stays at its current
+                split.
         """
         split = text("split", split)
         self._check_begun(split)
@@ -381,13 +381,13 @@ class Writer:
         self._core.close()
 
     def discard(self) -> None:
-        """Ends writing; nothing of what was appended is kept."""
+        """Stops writing, and drops all that was appended."""
         self._over = self._unsaved.settled = True
         self._end()
 
     def close(self) -> None:
-        """Ends writing. What was not committed is gone, with a warning, unless `discard()` has been called
-        instead, or an error has ended the writer."""
+        """Stops writing. Uncommitted records are lost, with a warning, unless `discard()` was called or an
+        error stopped the writer."""
         self._over = True
         self._end()
         self._unsaved.tell()

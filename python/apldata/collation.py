@@ -73,8 +73,8 @@ class Pad(Collation):
         fill: what to pad with; the field's dtype must hold it exactly.
         truncate: with a length, cut longer values off there; otherwise they are an error, which names the
             record.
-        bucket: batches of like lengths, out of so many batches: these are sorted by length, cut into batches,
-            and shuffled.
+        bucket: how many batches to pool: their records are sorted by length, cut into batches of similar
+            lengths, and shuffled.
     """
 
     length: int | None = None
@@ -111,8 +111,8 @@ class Pad(Collation):
 @dataclass(frozen=True)
 class Pack(Collation):
     """Values laid end to end, in the order of the epoch, and cut into rows of `length` tokens:
-    ``batch["FIELD"]`` has the shape (batch_size, length). Nothing is lost: what does not fit goes on in the
-    next row, be it of the next batch or of another rank. Only the last row of an epoch is padded.
+    ``batch["FIELD"]`` has the shape (batch_size, length). Nothing is lost: what does not fit continues in the
+    next row, which may be in the next batch or on another rank. Only the last row of an epoch is padded.
 
     Several fields may be packed alike, such as tokens and a mask of the loss; others are not read. Batches
     have, beside them, ``batch["segment_ids"]``, int32[rows, length]: which piece of its row a token is of,
@@ -149,7 +149,7 @@ class Pack(Collation):
 class Windows(Collation):
     """Rows are not records but windows over their values: window k of a value has its tokens ``k * stride``
     to ``k * stride + length - 1``, and ``batch["FIELD"]`` has the shape (batch_size, length). Each window
-    comes once an epoch. What is left at the end of a value and fills no window is not read.
+    comes once per epoch. Tokens at the end of a value that do not fill a window are not read.
 
     The loader's batches, order, states and ranks are those of windows: ``batch.ids`` numbers them from 0, in
     the order of records, and ``batch.pieces`` says of which record each row is. Several fields may have
@@ -159,8 +159,8 @@ class Windows(Collation):
         length: tokens of a window: for the inputs ``w[:, :-1]`` and the targets ``w[:, 1:]`` of a language
             model, one more than its context has.
         stride: tokens from the start of a window to that of the next; None: `length`.
-        join: windows go on from record to record: the values of all records, in the order of their ids, are
-            one stream. Otherwise each value has windows of its own.
+        join: windows continue from record to record: the values of all records, in the order of their ids,
+            are one stream. Otherwise each value has windows of its own.
     """
 
     length: int
@@ -208,8 +208,8 @@ class Edges(Collation):
 @dataclass(frozen=True)
 class EdgeIndex(Collation):
     """Which two nodes each edge joins, of dtype i32 or i64 and shape (2, -1) or (-1, 2): an array of shape
-    (2, edges), its nodes numbered as those of the batch are. An edge to a node that its graph has not is an
-    error, which names the record."""
+    (2, edges), its nodes numbered as those of the batch are. An edge to a node that its graph does not have
+    is an error that names the record."""
 
     def _in_c(self) -> dict[str, Any]:
         return {"how": _core.APL_COLLATE_EDGE_INDEX}

@@ -190,13 +190,13 @@ def export(
     Args:
         split: one split, or several; None: all that the source had. Of several, the column "split" tells
             each record's.
-        replace: replace a file that exists.
+        replace: replace an existing file.
 
     Returns:
         How many records were written.
 
     Raises:
-        ExistsError: there is such a file, and `replace` is False.
+        ExistsError: the file exists, and `replace` is False.
     """
     choice("format", format, {"parquet": 0})
     opened = store if isinstance(store, Store) else Store(store)

@@ -24,8 +24,8 @@ def join(
     Args:
         shards: the paths of the stores, in their order. They have the same fields and classes.
         path: the directory of the set.
-        replace: replace a list that exists.
-        append: append the shards to the list that exists.
+        replace: replace an existing list.
+        append: append the shards to the existing list.
 
     Raises:
         ExistsError: there is a list already, or a store.

@@ -21,7 +21,8 @@ _MOST_CLASSES = 2**20  # that a dict tells of: all of them, those that do not co
 @dataclass(frozen=True, eq=False)
 class Sampling:
     """A sample of the records, drawn anew for each epoch from seed and epoch alone: the same on every
-    machine, with any number of threads and ranks. What comes more than once is augmented anew each time.
+    machine, with any number of threads and ranks. A record that comes more than once is augmented anew each
+    time.
 
         Sampling("label")                        # classes equally often, each evenly over its records
         Sampling("label", {"cat": 2, "dog": 1})  # twice as many cats as dogs, and nothing else
@@ -40,7 +41,7 @@ class Sampling:
             most once.
         records: deliveries in an epoch; None: as many as there are records to be read.
 
-    The laws are stated exactly at ``apl_sampling`` in ``apl.h``.
+    ``apl_sampling`` in ``apl.h`` states the laws exactly.
     """
 
     field: str | None = None

@@ -108,7 +108,7 @@ class State(tf.train.experimental.PythonState):
         checkpoint.save("run/at")           # the next run: checkpoint.restore(...), then iterate as ever
 
     What is saved is `loader.state_dict()`, and restoring it is `load_state_dict()`: the next iteration, of
-    the loader, of `batches()` or of its `dataset()`, goes on with the batch that would have followed. With a
+    the loader, of `batches()` or of its `dataset()`, resumes with the batch that would have followed. With a
     ``prefetch()`` of tf.data the loader's state is ahead of the loop.
 
     Args:

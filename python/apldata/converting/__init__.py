@@ -205,54 +205,54 @@ def convert(
     block_records: int = 0,
     force: bool = False,
 ) -> IngestSummary:
-    """Turns what Python holds, or can read, into a store. It is streamed: memory does not grow with it.
+    """Makes a store of what Python holds or can read. The source is streamed: memory does not grow with it.
 
     Args:
         source: a Parquet or Arrow file, a list of such, or a directory of Parquet files or of a saved dataset
-            of Hugging Face, where names tell splits, as ``train-00000-of-00002.parquet``; a table
-            of pyarrow, a data frame of pandas or polars, or whatever exports Arrow streams; a ``Dataset`` or
-            ``IterableDataset`` of Hugging Face; a dict of arrays or lists of equal lengths, or a structured
-            array of NumPy; a dataset of torch, or whatever has ``__getitem__`` and ``__len__``, or can be
-            iterated over: a row is a dict, a tuple or a single value. An ImageFolder of torchvision without
-            transforms gives its files as they are. Or a dict of such sources, by the names of splits.
-        db: the store, a directory that is made.
-        split: the split that the records belong to, "train" by default; of a source with several splits, the
-            one, or those, that are wanted.
+            of Hugging Face, whose names give splits, such as ``train-00000-of-00002.parquet``; a table of
+            pyarrow, a data frame of pandas or polars, or anything that exports Arrow streams; a ``Dataset``
+            or ``IterableDataset`` of Hugging Face; a dict of arrays or lists of equal lengths, or a
+            structured array of NumPy; a dataset of torch, or anything that has ``__getitem__`` and ``__len__``,
+            or can be iterated over: a row is a dict, a tuple or a single value. An ImageFolder of torchvision
+            without transforms gives its files as they are. Or a dict of such sources, by the names of splits.
+        db: the directory of the store, which is created.
+        split: the split that the records belong to, "train" by default; of a source with several splits,
+            which ones to take.
         fields: the columns that become fields: a list; or a dict, from the names of columns to those of
             fields. Of rows that are tuples, a list names their values.
-        types: of fields, types that the first rows do not tell, or tell wrongly: a dtype ("f32"), dtype and
-            shape (("u8", (-1, -1, -1))), or an `apldata.Field`; "file": its texts are paths of files to keep;
-            "json": its values as text.
+        types: types of fields, where those inferred from the first rows would be wrong: a dtype ("f32"),
+            dtype and shape (("u8", (-1, -1, -1))), or an `apldata.Field`; "file": its texts are paths of files
+            to keep; "json": its values as text.
         classes: of fields, the names of their classes: ``{"label": ["cat", "dog"]}``; or a list of fields of
             text whose values are names of classes: ``["label"]``, for which the source is read twice.
-        missing: what to do where a value is missing (None): None refuses the row, "skip" leaves it out, and a
-            dict has values to put there, by fields.
-        keep_bytes: None keeps JPEG files, and makes JPEGs at quality 100 of other images among them; where
-            most are no JPEGs, all are decoded, and their pixels stored without loss. True keeps all files as
+        missing: what to do if a value is missing (None): None refuses the row, "skip" leaves it out, and a
+            dict from fields to values substitutes these.
+        keep_bytes: None keeps JPEG files, and re-encodes other images among them as JPEGs of quality 100; if
+            most are not JPEGs, all are decoded, and their pixels stored without loss. True keeps all files as
             they are; False decodes all images. Images other than JPEG need Pillow.
-        skip_bad: this many rows whose file is bad, such as an image that does not decode, are left out, and
-            listed in the store; the first beyond that is an error.
-        check: decode each JPEG image once to see that it can be.
+        skip_bad: how many rows with a bad file, such as an image that cannot be decoded, to leave out; they
+            are listed in the store, and the next one is an error.
+        check: decode each JPEG image once to check it.
         keep_files: store JPEGs as they came, without an index for crops: see `Writer`.
-        workers: processes that make the rows of a dataset with ``__getitem__``, where that is slow. Rows keep
-            their order.
+        workers: processes that make the rows of a dataset with ``__getitem__``, if that is slow. The order of
+            the rows stays the same.
         progress: True shows a bar on stderr; a function is called with a `Progress`.
-        replace: replace a store that exists. `force` is another name for it.
+        replace: replace an existing store. `force` is another name for it.
         shuffle, threads, codec, level, block_records: as for `Writer`.
 
-    Types and shapes are found from the first 256 rows and held to: a row that differs is refused, with its
-    number and column. Nothing is rounded but floats that are asked for in a narrower type.
+    Types and shapes are inferred from the first 256 rows. A later row that differs is refused, with its
+    number and column. Nothing is rounded, except floats for which you choose a narrower type.
 
     Returns:
-        What has been done.
+        A summary of what was done.
 
     Raises:
-        InvalidError: a value cannot be stored, or an argument is wrong.
-        SourceError: the source is damaged, or has raised an exception.
+        InvalidError: a value cannot be stored, or an argument is invalid.
+        SourceError: the source is damaged, or raised an exception.
         ExistsError, BusyError, NoSpaceError, StorageError: as for `Writer`.
 
     Warns:
-        IngestWarning: things worth knowing, such as images of which only pixels are left.
+        IngestWarning: notes, such as how many images were re-encoded.
     """
     keep = None if keep_bytes is None else bool(flag("keep_bytes", keep_bytes))
     wanted = asked(fields, types, classes, keep, bool(flag("check", check)))

@@ -7,14 +7,13 @@ order: resize (JPEG files), pad, crop, flip; `RandomRotation` or `RandomAffine`;
 `RandomErasing`; and over a batch, `MixUp` or `CutMix`. Crops, flips, `Cutout` and conversions may be listed in any order; a transform that
 changes pixels or erases must be listed where it is applied, unless another place gives the same.
 
-Randomness is keyed by seed, epoch and record: a record is augmented the same way in whatever batch, thread
-or rank it comes. Masks and boxes follow the images: a loader is told by its arguments `masks` and `boxes`
-which fields they are. Images of one record get the same crop and flip, with equal transforms
+Randomness is keyed by seed, epoch and record: a record is augmented the same way whichever batch, thread or
+rank it is in. Masks and boxes follow the images: the arguments `masks` and `boxes` of a loader name their
+fields. Images of one record get the same crop and flip, with equal transforms
 (``RandomFlip(field=["left", "right"])``).
 
-Transforms of torchvision and Albumentations may stand in the same list; see docs/PYTHON.md. Any other
-callable is a function over a whole batch (see `Loader`); `PerPicture` makes one from a function over single
-images.
+The same list may contain transforms of torchvision and Albumentations; see docs/PYTHON.md. Any other callable
+is a function of a whole batch (see `Loader`); `PerPicture` makes one from a function of single images.
 """
 
 from ._affine import RandomAffine, RandomRotation

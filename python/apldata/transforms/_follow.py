@@ -16,7 +16,7 @@ BOX_FORMATS = {"XYXY": _core.APL_BOX_XYXY, "XYWH": _core.APL_BOX_XYWH, "CXCYWH":
 @dataclass(frozen=True)
 class SanitizeBoundingBoxes(Transform):
     """Removes boxes that lie outside of the crop, or of which too little is left in it, and what goes with
-    them. For the field that the loader is told of by ``boxes=``; boxes are clamped to the crop before.
+    them. It applies to the field that the loader's ``boxes=`` names; boxes are clamped to the crop first.
 
     Args:
         min_size: of either side, in pixels of the crop.

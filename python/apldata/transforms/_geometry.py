@@ -15,7 +15,7 @@ _PAD_MODES = {"constant": _core.APL_PAD_ZERO, "reflect": _core.APL_PAD_REFLECT}
 
 @dataclass(frozen=True)
 class RandomCrop(Transform):
-    """Pads all sides by `padding` pixels (zeros, or by "reflect"ing the picture), then cuts out `size` (a
+    """Pads all sides by `padding` pixels (zeros, or by "reflect"ing the image), then cuts out `size` (a
     side, or height and width) at a random place. JPEG images smaller than that are an error, or, with
     `pad_if_needed`, padded by zeros on both sides."""
 
@@ -106,7 +106,7 @@ class CenterCrop(Transform):
 
 @dataclass(frozen=True)
 class RandomFlip(Transform):
-    """Turns left and right round with probability `p`, anew each epoch. Also called `RandomHorizontalFlip`,
+    """Flips images left to right with probability `p`, anew each epoch. Also called `RandomHorizontalFlip`,
     as in torchvision."""
 
     LATEST: ClassVar[int] = BLUR  # which gives the same
@@ -125,7 +125,7 @@ RandomHorizontalFlip = RandomFlip
 
 @dataclass(frozen=True)
 class RandomVerticalFlip(Transform):
-    """Turns top and bottom round with probability `p`, anew each epoch."""
+    """Flips images top to bottom with probability `p`, anew each epoch."""
 
     LATEST: ClassVar[int] = BLUR  # which gives the same
     FLIPS: ClassVar[bool] = True
@@ -139,8 +139,8 @@ class RandomVerticalFlip(Transform):
 
 @dataclass(frozen=True)
 class AlternatingFlip(Transform):
-    """Turns left and right round: one half of the records in even epochs, the other half in odd ones, so that
-    two epochs show each record once either way."""
+    """Flips images left to right: half of the records in even epochs, the other half in odd ones, so that two
+    consecutive epochs show each record once in either orientation."""
 
     LATEST: ClassVar[int] = BLUR  # which gives the same
     FLIPS: ClassVar[bool] = True

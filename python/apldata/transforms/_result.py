@@ -26,8 +26,8 @@ DTYPES = {"f16": _core.APL_F16, "bf16": _core.APL_BF16, "f32": _core.APL_F32}
 
 @dataclass(frozen=True)
 class Cutout(Transform):
-    """Sets a square with sides of `size` pixels at a random place to 0; its middle is uniform over the
-    picture, so that it may stick out."""
+    """Sets a square with sides of `size` pixels at a random place to 0; its centre is uniform over the image,
+    so parts of it may lie outside."""
 
     STAGE: ClassVar[int] = CUT
     LATEST: ClassVar[int] = CUT
