@@ -6,6 +6,7 @@
 #include "made.h"
 #include "pool.h"
 #include "runs.h"
+#include "stats.h"
 
 struct outlet;
 
@@ -29,6 +30,7 @@ struct job {
     uint32_t
         undecodable; /* rows that are left out since their images cannot be decoded: the first after those that are there */
     struct batch_buffer *buffer;
+    struct milestones when;
     const struct made_values *made; /* while the batch is collated: of each field; NULL: of none */
     struct runs runs;               /* likewise: of rows */
     apl_status status;

@@ -131,12 +131,15 @@ static apl_status make_resized(struct worker *w, struct job *job, const struct r
                                size_t to, apl_error *err)
 {
     struct photo_value value = {.data = NULL};
+    apl_status status = APL_OK;
+    uint64_t begin = now_ns();
     photos_fixed_shape(&w->reader->schema->fields[work->field], &value);
-    for (size_t k = from; k < to; k++) {
+    for (size_t k = from; k < to && status == APL_OK; k++) {
         value.data = work->sources[k];
-        TRY(photos_make(w, job, work, k, &value, err));
+        status = photos_make(w, job, work, k, &value, err);
     }
-    return APL_OK;
+    w->spent.images += now_ns() - begin;
+    return status;
 }
 
 static apl_status collate_resized(struct worker *w, struct job *job, unsigned f,
@@ -245,8 +248,8 @@ static void take_photo_shape(const apl_reader *r, const struct job *job, unsigne
 }
 
 /* Images of any size with a transform. */
-static apl_status make_photos(struct worker *w, struct job *job, const struct run_work *work, size_t from,
-                              size_t to, apl_error *err)
+static apl_status make_each_photo(struct worker *w, struct job *job, const struct run_work *work, size_t from,
+                                  size_t to, apl_error *err)
 {
     for (size_t k = from; k < to; k++) {
         struct photo_value value = {.data = NULL};
@@ -255,6 +258,15 @@ static apl_status make_photos(struct worker *w, struct job *job, const struct ru
         TRY(photos_make(w, job, work, k, &value, err));
     }
     return APL_OK;
+}
+
+static apl_status make_photos(struct worker *w, struct job *job, const struct run_work *work, size_t from,
+                              size_t to, apl_error *err)
+{
+    uint64_t begin = now_ns(), read = w->spent.reading;
+    apl_status status = make_each_photo(w, job, work, from, to, err);
+    w->spent.images += now_ns() - begin - (w->spent.reading - read);
+    return status;
 }
 
 static apl_status collate_photos(struct worker *w, struct job *job, unsigned f,

@@ -131,12 +131,14 @@ static apl_status read_late(struct worker *w, unsigned field, const struct late_
     const struct mix_source *source = mix_source_of(w->reader, v->index);
     uint64_t number = w->reader->subset.block[v->index].number;
     w->bytes_read += v->place.bytes;
+    uint64_t begin = now_ns();
     atomic_store_explicit(&w->reading, v->index + 1, memory_order_relaxed);
     const struct load_hook *hook = atomic_load_explicit(&late_hook, memory_order_acquire);
     apl_status status = hook ? hook->before(hook->user, number, err) : APL_OK;
     if (status == APL_OK)
         status =
             store_listed_value(source->store, number, source->field[field], v->list, v->record, out, err);
+    w->spent.reading += now_ns() - begin;
     atomic_store_explicit(&w->reading, 0, memory_order_relaxed);
     return status;
 }

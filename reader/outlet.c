@@ -73,6 +73,22 @@ struct job *outlets_planning(const apl_reader *r, uint64_t rank)
     return r->seats[rank] ? r->outlets[r->seats[rank] - 1].planning : NULL;
 }
 
+/* --------------------------------------------------------------------------------------------- waiting */
+
+void outlet_begin_wait(apl_reader *r, struct outlet *o, uint64_t now)
+{
+    stats_begin_wait(&r->counters, now);
+    o->waits_since = o->waits_since ? o->waits_since : now;
+}
+
+void outlet_end_wait(apl_reader *r, struct outlet *o, uint64_t now, uint64_t since, bool over)
+{
+    stats_end_wait(&r->counters, now);
+    o->waited += now - since;
+    if (over)
+        o->waits_since = o->calls > 1 ? now : 0;
+}
+
 /* ---------------------------------------------------------------------------------------------- epochs */
 
 bool outlet_takes_part(const apl_reader *r, const struct outlet *o)

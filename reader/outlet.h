@@ -18,6 +18,8 @@ struct outlet {
     unsigned calls;       /* threads inside apl_reader_next() for it */
     bool starved;         /* when a batch was to be planned last, there was no memory for its */
     struct job *planning; /* its batch that is being planned; NULL: none */
+    uint64_t waited;      /* by its callers, in nanoseconds */
+    uint64_t waits_since; /* when one of them began to wait for the next batch; 0: none has */
     struct bad_blocks bad;
     struct undecodable undecodable;
     struct batch_queue queue;
@@ -35,6 +37,10 @@ apl_status outlet_only(apl_reader *r, struct outlet **outlet, apl_error *err);
 
 /* The batch of a rank that is being planned; NULL: the rank is served elsewhere, or has left the epoch. */
 struct job *outlets_planning(const apl_reader *r, uint64_t rank);
+
+/* Around a call of apl_reader_next() for it. `over`: it has not just timed out, and will not go on waiting in another. */
+void outlet_begin_wait(apl_reader *r, struct outlet *o, uint64_t now);
+void outlet_end_wait(apl_reader *r, struct outlet *o, uint64_t now, uint64_t since, bool over);
 
 /* Does it take batches of the epoch that is planned? It does not once it has left that. */
 bool outlet_takes_part(const apl_reader *r, const struct outlet *o);

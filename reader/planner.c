@@ -239,11 +239,13 @@ static void plan_jobs(apl_reader *r, size_t n)
         give_buffers(r);
         return;
     }
+    uint64_t now = now_ns();
     for (unsigned i = 0; i < r->outlet_count; i++) {
         struct outlet *o = &r->outlets[i];
         if (!o->planning)
             continue;
         o->planning->end = r->planner.position;
+        o->planning->when = (struct milestones){now, now, now};
         cache_demand(r, o->planning);
         queue_push(&o->queue);
         o->planning = NULL;
@@ -286,6 +288,7 @@ bool planner_act(apl_reader *r)
         turn_epoch(r);
     activity_leave(r);
     r->planner.busy = false;
+    stats_set_held(&r->counters, n && !begun);
     if (n && !begun) { /* a caller that waits may have to be told that all are lent */
         if (outlets_any_waits_in_vain(r))
             pthread_cond_broadcast(&r->done);

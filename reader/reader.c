@@ -37,6 +37,7 @@ static apl_status hand_out(apl_reader *r, struct outlet *o, struct job *job, apl
     }
     TRY(undecodable_meet(r, job, err));
     tally_add(r, &o->tally, job);
+    stats_divide_wait(&r->counters, o->waits_since, &job->when);
     count_batch(r, job->buffer);
     pool_lend(job->buffer);
     *batch = &queue_pop(&o->queue)->batch;
@@ -161,6 +162,15 @@ static apl_status ask(apl_reader *r, struct outlet *o, struct batch_buffer **bat
     return APL_E_TIMEOUT;
 }
 
+/* A rank that has asked in vain waits, until what it asks for is there or nothing will come. */
+static void count_asking(apl_reader *r, struct outlet *o, apl_status status)
+{
+    if (status == APL_E_TIMEOUT && !o->waits_since)
+        outlet_begin_wait(r, o, now_ns());
+    else if (status != APL_E_TIMEOUT && o->waits_since)
+        outlet_end_wait(r, o, now_ns(), o->waits_since, true);
+}
+
 apl_status reader_ask(apl_reader *r, unsigned rank, struct batch_buffer **batch, uint64_t *end,
                       apl_error *err)
 {
@@ -168,6 +178,7 @@ apl_status reader_ask(apl_reader *r, unsigned rank, struct batch_buffer **batch,
     TRY(outlet_find(r, rank, &o, err));
     pthread_mutex_lock(&r->lock);
     apl_status status = ask(r, o, batch, end, err);
+    count_asking(r, o, status);
     pthread_mutex_unlock(&r->lock);
     return status;
 }
@@ -189,9 +200,12 @@ static apl_status next_of(apl_reader *r, struct outlet *o, apl_batch **batch, ap
 {
     uint64_t begin = now_ns();
     calls_enter_next(r, o);
+    outlet_begin_wait(r, o, begin);
     apl_status status = r->provider ? r->provider->next(r, batch, err) : next(r, o, batch, err);
+    uint64_t end = now_ns();
+    outlet_end_wait(r, o, end, begin, status != APL_E_TIMEOUT);
     if (status == APL_OK || status == APL_E_TIMEOUT)
-        stats_count_wait(&r->counters, now_ns() - begin);
+        stats_count_wait(&r->counters, end - begin);
     calls_leave_next(r, o);
     return status;
 }

@@ -70,7 +70,7 @@ static bool has_runs(const struct job *job)
 
 static void count_help(struct worker *w, uint64_t begin)
 {
-    stats_add_collate(&w->reader->counters, now_ns() - begin);
+    stats_add_collate(&w->reader->counters, now_ns() - begin, &w->spent);
     stats_add_read(&w->reader->counters, w->bytes_read);
 }
 
@@ -81,6 +81,7 @@ static void help(struct worker *w, struct job *job)
     uint64_t begin = now_ns();
     w->at = job;
     w->bytes_read = before ? w->bytes_read : 0;
+    w->spent = before ? w->spent : (struct spent){0};
     job->runs.helpers++;
     activity_enter(r);
     pthread_mutex_unlock(&r->lock);

@@ -40,13 +40,14 @@ static bool act_load(struct worker *w)
     apl_error error;
     struct loaded_block loaded;
     w->bytes_read = 0;
+    w->spent = (struct spent){0};
     uint64_t begin = now_ns();
     apl_status status =
         load_block(w, item.index, cache_block(&r->cache, item.parity, item.index), &loaded, &error);
     uint64_t end = now_ns();
     pthread_mutex_lock(&r->lock);
     activity_leave(r);
-    stats_add_load(&r->counters, end - begin);
+    stats_add_load(&r->counters, end - begin, &w->spent);
     if (!loaded.found)
         stats_count_block(&r->counters, w->bytes_read, decoded_bytes(r, item.index));
     cache_loaded(r, item, loaded.ragged, status, &error);
@@ -134,17 +135,24 @@ static struct job *ready_job(apl_reader *r)
     return NULL;
 }
 
+static void call_back(struct worker *w, apl_batch *batch)
+{
+    const struct reader_options *o = &w->reader->options;
+    uint64_t begin = now_ns();
+    const apl_reader *before = inside_callback_begin(w->reader);
+    o->on_batch(o->on_batch_user, batch);
+    inside_callback_end(before);
+    w->spent.callback += now_ns() - begin;
+}
+
 /* stale: the rank has left the epoch, and nobody will see the batch. */
 static apl_status collate_job(struct worker *w, struct job *job, bool stale)
 {
     const struct reader_options *o = &w->reader->options;
     apl_status status = stale ? APL_OK : collate_batch(w, job, &job->error);
     cache_release(w->reader, job, w->slots);
-    if (o->on_batch && !stale && status == APL_OK) {
-        const apl_reader *before = inside_callback_begin(w->reader);
-        o->on_batch(o->on_batch_user, &job->buffer->batch);
-        inside_callback_end(before);
-    }
+    if (o->on_batch && !stale && status == APL_OK)
+        call_back(w, &job->buffer->batch);
     return status;
 }
 
@@ -172,14 +180,15 @@ static void collate(struct worker *w, struct job *job)
     activity_enter(r);
     pthread_mutex_unlock(&r->lock);
     w->bytes_read = 0;
-    uint64_t begin = now_ns();
+    w->spent = (struct spent){0};
+    job->when.begun = now_ns();
     apl_status status = collate_job(w, job, stale);
-    uint64_t end = now_ns();
+    job->when.done = now_ns();
     pthread_mutex_lock(&r->lock);
     activity_leave(r);
     w->at = NULL;
     job->status = status;
-    stats_add_collate(&r->counters, end - begin);
+    stats_add_collate(&r->counters, job->when.done - job->when.begun, &w->spent);
     stats_add_read(&r->counters, w->bytes_read);
     cache_consume(r, job);
 }

@@ -19,9 +19,12 @@ static void *run_worker(void *argument)
         if (activity_is_paused(&r->activity) && activity_is_quiet(&r->activity))
             pthread_cond_broadcast(&r->done); /* somebody waits for quiet */
         r->help.idle++;
+        stats_begin_idle(&r->counters, begin, w->loads, w->collates);
         pthread_cond_wait(&r->work, &r->lock);
+        uint64_t end = now_ns();
         r->help.idle--;
-        stats_add_blocked(&r->counters, now_ns() - begin);
+        stats_end_idle(&r->counters, end, w->loads, w->collates);
+        stats_add_blocked(&r->counters, end - begin);
     }
     r->workers.running--;
     pthread_cond_broadcast(&r->done);

@@ -7,6 +7,7 @@
 #include "made.h"
 #include "photo.h"
 #include "scratch.h"
+#include "stats.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,6 +39,7 @@ struct worker {
     struct scratch value; /* that was read late */
     struct buffer file;   /* that was restored from it */
     uint64_t bytes_read;  /* of files, by what it does now */
+    struct spent spent;   /* by that, too */
     uint32_t
         undecoded; /* the row whose image could not be decoded, which ended the collation; or NOT_UNDECODED */
 };

@@ -30,6 +30,8 @@ Test(null, describing_nothing)
     cr_expect_null(apl_batch_column(NULL, 0));
     cr_expect_null(apl_split_list_file(NULL, 0));
     cr_expect_eq(apl_stats_json(NULL, NULL, 0), 0);
+    cr_expect_eq(apl_stats_json_all(NULL, 8, NULL, 0), 0);
+    cr_expect_eq(apl_stats_explain(NULL, NULL, 8, NULL, NULL, 0), 0);
     cr_expect_eq(apl_reader_epoch(NULL), 0);
     cr_expect_eq(apl_reader_batches(NULL), 0);
     apl_reader_cancel(NULL);

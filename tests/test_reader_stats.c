@@ -49,6 +49,11 @@ Test(reader_stats, count_what_was_done)
         cr_assert(s.wait_p50 <= s.wait_p99 && s.wait_p99 <= s.wait_p999 && s.wait_p999 <= s.wait_max);
         cr_assert(s.wait_mean <= s.wait_max && s.wait_max <= s.wait && s.wait <= s.elapsed);
         cr_assert(s.stall >= 0 && s.stall <= 1 && s.loading > 0 && s.assembling > 0 && s.cpu > 0);
+        cr_assert(s.reading > 0 && s.reading <= s.loading && s.images == 0 && s.callback == 0);
+        cr_assert(s.starved > 0 && s.starved <= s.wait && s.starved <= s.elapsed - s.first_batch);
+        cr_assert(s.wait_planning + s.wait_loading + s.wait_assembling <= s.wait);
+        cr_assert(s.unused_loaders <= 2 * s.starved && s.unused_consumers == s.unused_loaders);
+        cr_assert(s.threads == (k & 1 ? 2 : 0) && s.ranks == 1 && s.waiting == 0 && s.cores == apl_cores());
         apl_reader_close(r);
         sequence_free(&seen);
     }
@@ -96,6 +101,15 @@ Test(reader_stats, are_json)
     cr_assert_eq(apl_stats_json(&s, cut, sizeof cut), n);
     cr_assert_eq(strlen(cut), sizeof cut - 1);
     cr_assert_eq(apl_stats_json(&s, NULL, 0), n);
+    cr_assert_null(strstr(text, "starved"), "older callers have no such member");
+    size_t all = apl_stats_json_all(&s, sizeof s, text, sizeof text);
+    cr_assert(all > n && all == strlen(text));
+    cr_assert_not_null(strstr(text, "\"starved\": "));
+    cr_assert_str_eq(text + all - 14, ", \"served\": 0}");
+    cr_assert_eq(apl_stats_json_all(&s, sizeof s, NULL, 0), all);
+    cr_assert_eq(apl_stats_json_all(&s, sizeof s, text, n), all);
+    cr_assert_eq(strlen(text), n - 1);
+    cr_assert_eq(apl_stats_json_all(&s, 0, text, sizeof text), 0);
     apl_reader_close(r);
 }
 

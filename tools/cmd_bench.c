@@ -19,7 +19,7 @@
 
 struct bench {
     const char *path;
-    bool json;
+    bool json, explain;
     struct reader_args args;
     apl_store *store;
     struct source_args sources;
@@ -78,6 +78,30 @@ static void print_demand(const struct run_result *r, double demand)
            r->all.wait_p999 / r->step);
 }
 
+/* Of the last epoch, since the first one may load what stays in memory. Returns the text in a static buffer. */
+static const char *explain(const struct run_result *r, apl_bottleneck *what)
+{
+    static char text[2048];
+    apl_stats_explain(&r->stats, r->count > 1 ? &r->before_last : NULL, sizeof r->stats, what, text,
+                      sizeof text);
+    return text;
+}
+
+static const char *bottleneck_text(const struct run_result *r)
+{
+    static const char *const names[] = {"unknown",    "training", "reading",  "decoding",
+                                        "assembling", "on_batch", "planning", "queue",
+                                        "memory",     "rank",     "server"};
+    apl_bottleneck what;
+    explain(r, &what);
+    return names[what];
+}
+
+static void print_explanation(const struct run_result *r)
+{
+    printf("\n%s%s\n", r->count > 1 ? "in the last epoch, " : "", explain(r, NULL));
+}
+
 /* One run: a row an epoch. */
 static int print_run(const struct bench *b, const struct reader_choice *choice, const struct run_result *r)
 {
@@ -100,6 +124,8 @@ static int print_run(const struct bench *b, const struct reader_choice *choice, 
     putchar('\n');
     print_memory(r);
     print_demand(r, choice->demand);
+    if (b->explain)
+        print_explanation(r);
     return status;
 }
 
@@ -107,11 +133,13 @@ static int print_run(const struct bench *b, const struct reader_choice *choice, 
 static void add_run(struct bench *b, size_t i, const struct run_result *r)
 {
     if (b->table.count == 0)
-        ADD(&b->table, "run", FIGURES, "first", "last epoch/s", "memory", "p99.9/step");
+        ADD(&b->table, "run", FIGURES, "first", "last epoch/s", "memory", "p99.9/step",
+            b->explain ? "waits for" : NULL);
     table_add(&b->table, reader_args_label(&b->args, i));
     add_figures(&b->table, &r->all);
     ADD(&b->table, wait_text(r->first_batch), per_second(&r->epochs[r->count - 1]),
-        size_text(r->peak_anonymous), r->step > 0 ? number_text("%.2f", r->all.wait_p999 / r->step) : "-");
+        size_text(r->peak_anonymous), r->step > 0 ? number_text("%.2f", r->all.wait_p999 / r->step) : "-",
+        b->explain ? bottleneck_text(r) : NULL);
 }
 
 /* ---------------------------------------------------------------------------------------- for programs */
@@ -164,6 +192,15 @@ static json_t *run_json(const struct bench *b, size_t i, const struct run_result
                      "peak_anonymous", json_count(r->peak_anonymous), "stats", stats_json(&r->stats));
 }
 
+/* With what --explain says, if it was given. */
+static json_t *row_json(const struct bench *b, size_t i, const struct run_result *r)
+{
+    json_t *row = run_json(b, i, r);
+    if (b->explain)
+        json_object_set_new(row, "explanation", json_text(explain(r, NULL)));
+    return row;
+}
+
 /* --------------------------------------------------------------------------------------------- running */
 
 static int run_choice(struct bench *b, size_t i, apl_error *err)
@@ -179,7 +216,7 @@ static int run_choice(struct bench *b, size_t i, apl_error *err)
     if (ran != APL_OK)
         status = failed("%s", err->message);
     else if (b->json)
-        json_array_append_new(b->rows, run_json(b, i, &result));
+        json_array_append_new(b->rows, row_json(b, i, &result));
     else if (reader_args_choices(&b->args) > 1)
         add_run(b, i, &result);
     else
@@ -235,6 +272,10 @@ static const struct option_row rows[] = {
     {.name = "seconds", .kind = OPTION_READER},
     {.name = "callers", .kind = OPTION_READER},
     {.name = "demand", .kind = OPTION_READER},
+    {.name = "explain",
+     .help = "say in words what sets the pace, and what would help",
+     .kind = OPTION_FLAG,
+     .at = offsetof(struct bench, explain)},
     JSON_ROW(struct bench, json),
     HELP_ROW,
 };
@@ -260,6 +301,7 @@ int cmd_bench(int argc, char **argv)
         status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});
     if (!status) {
         b.path = argv[optind];
+        b.table.columns = b.explain ? "lrrrrrrrrrrrrrl" : "lrrrrrrrrrrrrr";
         status = bench(&b);
     }
     reader_args_free(&b.args);

@@ -227,7 +227,7 @@ static bool add_epoch(struct run_result *result, const struct run_figures *f)
 static apl_status run_epoch(struct run *run, struct run_result *result, double begin, bool *more,
                             apl_error *err)
 {
-    apl_stats before = result->stats;
+    apl_stats before = result->before_last = result->stats;
     uint64_t epoch = apl_reader_epoch(run->reader);
     apl_status status = take_epoch(run, err);
     double end = now_seconds(), start_up = 0;

@@ -51,6 +51,23 @@ typedef struct apl_stats {
     /* queued: finished batches that wait (see queue_depth); lent: batches that the caller holds;
      * slots: places for decoded records that the reader has reserved; standing_slots: those of them in use */
     unsigned queued, lent, standing_slots, slots;
+
+    /* Why callers waited, counted from the first batch on, so that what an epoch's start takes is left out.
+     * starved: the time in which any caller waited; wait_...: that of all callers, until their batch was planned, then
+     * until all its records were there and a thread took it up, then until it was assembled. */
+    double starved, wait_planning, wait_loading, wait_assembling;
+    /* Thread-seconds, while a caller waited, in which a thread that loads, or one that assembles, had nothing to do. A thread
+     * that does both counts in both. */
+    double unused_loaders, unused_consumers;
+    double
+        held; /* of starved: no batch could be begun, because the memory budget was used up by batches not released */
+    double reading;      /* of loading: getting blocks from the file or URL */
+    double reading_kept; /* of assembling: the same for values of kept fields */
+    double images;       /* of assembling: decoding and resizing images */
+    double callback;     /* of assembling: in on_batch() */
+    /* waiting: callers that wait now; cores: apl_cores(); ranks: that are served; slowest_rank: of these, the one that
+     * waited least; served: 1 if the batches come from a server, which does the work */
+    unsigned waiting, threads, loaders, consumers, queue_depth, cores, ranks, slowest_rank, served;
 } apl_stats;
 
 /* Fills in *stats. `size` is sizeof(apl_stats). */
@@ -59,6 +76,36 @@ APL_API APL_MUST_USE apl_status apl_reader_stats(apl_reader *reader, apl_stats *
 /* Writes the same as one JSON object, NUL-terminated and truncated if it does not fit. Like snprintf, returns the full
  * length. */
 APL_API size_t apl_stats_json(const apl_stats *stats, char *text, size_t size);
+
+/* The same with all that a caller of this version knows: `stats_size` is sizeof(apl_stats). apl_stats_json() writes the
+ * members up to `slots`. */
+APL_API size_t apl_stats_json_all(const apl_stats *stats, size_t stats_size, char *text, size_t size);
+
+/* What keeps training from going faster. */
+typedef enum apl_bottleneck {
+    APL_BOTTLENECK_UNKNOWN = 0,    /* too few batches to tell */
+    APL_BOTTLENECK_TRAINING = 1,   /* training itself: it does not wait for data */
+    APL_BOTTLENECK_READING = 2,    /* threads wait for storage or the network */
+    APL_BOTTLENECK_DECODING = 3,   /* threads decode blocks or images */
+    APL_BOTTLENECK_ASSEMBLING = 4, /* threads crop, augment, convert and copy */
+    APL_BOTTLENECK_CALLBACK = 5,   /* threads are inside on_batch() */
+    APL_BOTTLENECK_PLANNING = 6,   /* the order is being drawn */
+    APL_BOTTLENECK_QUEUE = 7,      /* threads cannot work far enough ahead: queue_depth, or the window */
+    APL_BOTTLENECK_MEMORY = 8,     /* batches that are not released use up memory_budget */
+    APL_BOTTLENECK_RANK = 9,       /* one of several ranks takes its batches later than the others */
+    APL_BOTTLENECK_SERVER = 10     /* the server that the batches come from */
+} apl_bottleneck;
+
+/*
+ * Says in words what keeps training from going faster, what would help, and by which figures: a few lines, the first of
+ * them the answer. `before` is an earlier snapshot of the same reader, and what happened since then is judged; NULL: since
+ * the reader was opened. `stats_size` is sizeof(apl_stats). A pure function: it needs no reader. `bottleneck` may be NULL.
+ *
+ * Writes a NUL-terminated text, truncated if it does not fit. Like snprintf, returns the full length; 0: an argument is
+ * wrong.
+ */
+APL_API size_t apl_stats_explain(const apl_stats *stats, const apl_stats *before, size_t stats_size,
+                                 apl_bottleneck *bottleneck, char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -433,6 +433,15 @@ class Loader:
         stats: dict[str, Any] = json.loads(self._pass.reader.stats())
         return stats
 
+    def explain(self, *, recent: bool = False) -> str:
+        """What keeps training from going faster, what would help, and by which figures, in a few lines: the
+        first is the answer, such as "training waits for decoding; two more threads would remove it".
+
+        Args:
+            recent: since the last call, instead of since the loader was opened.
+        """
+        return self._pass.explain(bool(flag("recent", recent)))
+
     def cancel(self) -> None:
         """Makes `next()` raise `CancelledError` in every thread, from now on. May be called from any thread,
         or from a signal handler."""

@@ -57,8 +57,10 @@ class Pass:
                 if self._closed:  # meanwhile, by a thread that has not seen this one
                     self._ahead.stop()
             self.begun = True  # also if a function raises
-            if not self._ahead.wait(self._timeout, lambda: self.source.running is not None):
-                raise self._timed_out()
+            with self.source.ages.waits.running():
+                if not self._ahead.wait(self._timeout, lambda: self.source.running is not None):
+                    raise self._timed_out()
+            self.source.ages.begin()
             try:
                 taken = self._ahead.take()
             except (LentError, TimeoutError):  # of the reader: may be tried again
@@ -108,6 +110,14 @@ class Pass:
         """May an iterator still ask for batches of the epoch?"""
         iterator = None if self._iterator is None else self._iterator()
         return iterator is not None and not iterator.over
+
+    def explain(self, recent: bool) -> str:
+        """What keeps the loop from going faster."""
+        what, words = self.reader.explain(recent)
+        functions = self.source.ages.explain(recent)
+        if functions is None:
+            return words
+        return f"{functions}\nthe reader: {words}" if what != _core.APL_BOTTLENECK_TRAINING else functions
 
     # ------------------------------------------------------------------------------------------- ending
 

@@ -10,6 +10,7 @@ from . import _core
 from ._ahead import END
 from ._arguments import shown
 from ._errors import CancelledError, InvalidError
+from ._explaining import Ages
 
 Function = Callable[[Any], Any]
 
@@ -72,6 +73,7 @@ class Source:
         self._reader, self._timeout, self._functions = reader, timeout, functions
         self._stopped = False
         self.running: Function | None = None  # the function that is being called
+        self.ages = Ages()
 
     def next(self) -> Any:
         """The next batch; None at the end of the epoch."""
@@ -104,6 +106,7 @@ class Source:
             raise CancelledError("the loader was closed meanwhile")
         self.running = function
         try:
-            return apply([function], item)
+            with self.ages.functions.running():
+                return apply([function], item)
         finally:
             self.running = None

@@ -16,6 +16,7 @@ struct py_reader {
     PyObject_HEAD struct handle handle;
     struct pin *pin;
     PyObject *store, *parts;
+    apl_stats explained; /* when explain() was called last; with the GIL held */
 };
 
 static void close_reader(void *it)
@@ -277,27 +278,52 @@ static PyObject *receipt(PyObject *self, PyObject *unused)
                          "missing", t.missing, "repeated", t.repeated, "sum", t.sum[0], t.sum[1]);
 }
 
+static PyObject *no_stats(void)
+{
+    PyErr_SetString(PyExc_RuntimeError, "no statistics of this reader can be had here");
+    return NULL;
+}
+
+/* False: an error is set. */
+static bool take_stats(PyObject *self, apl_stats *s)
+{
+    struct py_reader *r = (struct py_reader *)self;
+    apl_reader *reader = reader_use(r);
+    if (!reader)
+        return false;
+    apl_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = apl_reader_stats(reader, s, sizeof *s);
+    Py_END_ALLOW_THREADS
+    reader_done(r);
+    return status == APL_OK || no_stats();
+}
+
 /* As the library's own JSON, so that there is one list of what is told. */
 static PyObject *stats(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    struct py_reader *r = (struct py_reader *)self;
     apl_stats s;
     char text[4096];
-    apl_reader *reader = reader_use(r);
-    if (!reader)
+    if (!take_stats(self, &s))
         return NULL;
-    apl_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = apl_reader_stats(reader, &s, sizeof s);
-    Py_END_ALLOW_THREADS
-    reader_done(r);
-    size_t length = status == APL_OK ? apl_stats_json(&s, text, sizeof text) : 0;
-    if (status != APL_OK || length >= sizeof text) {
-        PyErr_SetString(PyExc_RuntimeError, "no statistics of this reader can be had here");
+    size_t length = apl_stats_json_all(&s, sizeof s, text, sizeof text);
+    return length < sizeof text ? PyUnicode_FromStringAndSize(text, (Py_ssize_t)length) : no_stats();
+}
+
+static PyObject *explain(PyObject *self, PyObject *args)
+{
+    struct py_reader *r = (struct py_reader *)self;
+    apl_stats now, before;
+    apl_bottleneck what = APL_BOTTLENECK_UNKNOWN;
+    char text[4096];
+    int recent;
+    if (!PyArg_ParseTuple(args, "p:explain", &recent) || !take_stats(self, &now))
         return NULL;
-    }
-    return PyUnicode_FromStringAndSize(text, (Py_ssize_t)length);
+    before = r->explained;
+    r->explained = now;
+    apl_stats_explain(&now, recent ? &before : NULL, sizeof now, &what, text, sizeof text);
+    return Py_BuildValue("(is)", (int)what, text);
 }
 
 /* ------------------------------------------------------------------------------------------ attributes */
@@ -343,6 +369,9 @@ static PyMethodDef methods[] = {
     {"state", state_method, METH_NOARGS, "Where it stands after the last batch that was handed out: bytes."},
     {"receipt", receipt, METH_NOARGS, "What became of the epoch's deliveries up to now: a dict."},
     {"stats", stats, METH_NOARGS, "Where the time went: JSON."},
+    {"explain", explain, METH_VARARGS,
+     "explain(recent) -> (apl_bottleneck, what keeps training from going faster). recent: since the last "
+     "call."},
     {"cancel", cancel, METH_NOARGS, "Makes next() raise CancelledError in every thread, from now on."},
     {"close", close_method, METH_NOARGS, "Ends the threads. Batches stay valid."},
     {NULL, NULL, 0, NULL},

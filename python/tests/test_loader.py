@@ -355,6 +355,25 @@ def test_it_tells_where_the_time_went(store: Store) -> None:
     assert 0 <= stats["stall"] <= 1 and all(isinstance(key, str) for key in json.loads(json.dumps(stats)))
 
 
+def test_it_explains_what_the_loop_waits_for(store: Store) -> None:
+    def slow(batch: Any) -> None:
+        time.sleep(0.01)
+
+    with Loader(store, "train", 10, reuse=4) as loader:
+        assert loader.explain().startswith("too few batches to tell")
+        for _ in loader:
+            time.sleep(0.003)
+        said = loader.explain()
+        assert said.startswith("training does not wait for data") and "processor" in said
+        assert loader.explain(recent=True).startswith("too few batches to tell")
+    with Loader(store, "train", 10, reuse=4, transforms=[slow]) as loader:
+        for _ in loader:
+            pass
+        assert loader.explain().startswith("training waits for functions in Python")
+    with Loader(store, "train", 10) as loader, pytest.raises(TypeError):
+        loader.explain(True)  # type: ignore[misc]
+
+
 def test_it_cannot_be_pickled(store: Store) -> None:
     with Loader(store) as loader, pytest.raises(TypeError, match="state_dict"):
         pickle.dumps(loader)

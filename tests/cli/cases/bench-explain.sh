@@ -1,0 +1,8 @@
+need jq
+apldata bench "$SHARED/store" --threads none --batch-size 2 --epochs 2 --demand 2000 --explain >said
+grep -c '^in the last epoch, training' said
+grep -o '^[a-z]* *' said | tail -n 3
+apldata bench "$SHARED/store" --threads none,1 --batch-size 2 --epochs 2 --demand 2000 --explain >said
+awk 'NR > 1 { print NF }' said
+apldata bench "$SHARED/store" --threads none --batch-size 2 --epochs 1 --json --demand 2000 --explain |
+    jq -r '.rows[0].explanation' | grep -c '^training'
