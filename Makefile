@@ -104,15 +104,15 @@ INGEST_ROOMS := ingest ingest/images ingest/formats
 
 STORE_SRC  := $(call sources,$(STORE_ROOMS) $(READER_ROOMS))
 INGEST_SRC := $(call sources,$(INGEST_ROOMS))
-TOOLS_SRC  := $(call sources,tools) $(filter audit/cmd_%,$(call sources,audit))
-AUDIT_SRC  := $(filter-out audit/cmd_%,$(call sources,audit))
+TOOLS_SRC  := $(call sources,tools) $(filter audit/cmd_% view/cmd_%,$(call sources,audit view))
+AUDIT_SRC  := $(filter-out audit/cmd_% view/cmd_%,$(call sources,audit view))
 TEST_SRC   := $(sort $(wildcard tests/test_*.c))
 STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
 SHAPES_SRC := $(sort $(wildcard tests/shapes/*.c))
 ifeq ($(BOOST),)
 # What is left without statistics: apldata check.
 TOOLS_SRC  := $(filter-out audit/cmd_audit%,$(TOOLS_SRC))
-AUDIT_SRC  := $(filter $(foreach f,check digest inputs judge near overlaps image_hash split_groups store_splits,audit/$(f).c),$(AUDIT_SRC))
+AUDIT_SRC  := $(filter $(foreach f,check digest inputs judge near overlaps image_hash split_groups store_splits,audit/$(f).c) view/%,$(AUDIT_SRC))
 TEST_SRC   := $(filter-out tests/test_audit%.c,$(TEST_SRC))
 endif
 BENCH_SRC  := $(sort $(wildcard bench/*.c))
@@ -124,7 +124,7 @@ BOTTOM_SRC := $(filter $(foreach f,status sized hash cpu xxh3_% parallel quota p
                        reader/photo/jpeg.c reader/photo/jpeg_check.c reader/photo/exif.c store/jpeg/huffman.c \
                        $(filter store/jpeg/stream% store/jpeg/blocks%,$(STORE_SRC)) \
                        $(filter reader/photo/resample%,$(STORE_SRC)),$(STORE_SRC))
-CMD_SRC    := $(filter tools/cmd_% audit/cmd_%,$(TOOLS_SRC))
+CMD_SRC    := $(filter tools/cmd_% audit/cmd_% view/cmd_%,$(TOOLS_SRC))
 INGEST_CMD_SRC := $(filter tools/aplingest%,$(TOOLS_SRC))
 COMMON_SRC := $(filter-out tools/apldata.c $(CMD_SRC) $(INGEST_CMD_SRC),$(TOOLS_SRC))
 
@@ -229,8 +229,10 @@ $(OBJ)/ingest/formats/%.o: INCLUDES := $(SEES_FORMATS) $(if $(CSV),-DHAVE_CSV)
 $(OBJ)/tools/%.o:          INCLUDES := -Iinclude -Itools
 $(OBJ)/audit/%.o:          INCLUDES := -Iinclude -Iaudit
 $(OBJ)/audit/cmd_%.o:      INCLUDES := -Iinclude -Itools -Iaudit
+$(OBJ)/view/%.o:           INCLUDES := -Iinclude -Iview
+$(OBJ)/view/cmd_%.o:       INCLUDES := -Iinclude -Itools -Iaudit -Iview
 $(OBJ)/tests/shapes/%.o:   INCLUDES :=
-$(OBJ)/tests/%.o:          INCLUDES := $(SEES_ALL) -Iaudit -Itests
+$(OBJ)/tests/%.o:          INCLUDES := $(SEES_ALL) -Iaudit -Iview -Itests
 $(OBJ)/examples/%.o:       INCLUDES := -Iinclude
 $(OBJ)/bench/%.o:          INCLUDES := $(SEES_ALL) -Ibench
 
@@ -246,17 +248,17 @@ $(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
 # Unit tests run for less time than it takes to optimise them, or to have their assertions checked for undefined behaviour.
 $(OBJ)/tests/test_%.o: ISA := -O0 -g1 -U_FORTIFY_SOURCE -fno-sanitize=undefined
 
-# The audit's page, with style and script put in, as lines of C.
-PAGE := audit/page/page.html audit/page/style.css audit/page/draw.js
-$(OBJ)/audit/page_lines.c: $(PAGE) Makefile
+# Pages, with styles and scripts put in, as lines of C.
+PAGE_STYLE := tools/page/style.css
+PAGE_CHART := tools/page/chart.js
+$(OBJ)/audit/page_lines.c: PAGE := audit_page_lines audit/page/page.html $(PAGE_STYLE) $(PAGE_CHART) audit/page/draw.js
+$(OBJ)/view/page_lines.c:  PAGE := view_page_lines view/page/page.html $(PAGE_STYLE) view/page/view.css $(PAGE_CHART) $(sort $(wildcard view/page/*.js))
+$(OBJ)/%/page_lines.c: $(wildcard */page/*) tools/page.sh Makefile
 	$(say) PAGE $@
 	@mkdir -p $(@D)
-	$(Q){ echo '/* Made of $(PAGE). */' && echo 'extern const char *const audit_page_lines[];' && \
-	    echo 'const char *const audit_page_lines[] = {' && \
-	    sed -e '/^@style@$$/{r audit/page/style.css' -e 'd}' -e '/^@draw@$$/{r audit/page/draw.js' -e 'd}' audit/page/page.html | \
-	    sed 's/["?\\]/\\&/g; s/.*/    "&\\n",/' && echo '    0};'; } >$@
+	$(Q)sh tools/page.sh $(PAGE) >$@
 
-$(OBJ)/audit/page_lines.o: $(OBJ)/audit/page_lines.c $(OBJ)/flags
+$(OBJ)/%/page_lines.o: $(OBJ)/%/page_lines.c $(OBJ)/flags
 	$(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 
@@ -302,7 +304,7 @@ $(OUT)/libaplingest.so.$(VERSION): $(INGEST_OBJ) $(call objects,$(BOTTOM_SRC)) i
 # The commands carry the libraries in them: they run from where they are built.
 $(OUT)/aplingest: $(call objects,$(INGEST_CMD_SRC) $(COMMON_SRC)) $(OUT)/libaplingest.a $(OUT)/libapldata.a
 $(OUT)/apldata:   $(call objects,tools/apldata.c $(CMD_SRC) $(COMMON_SRC)) \
-                  $(AUDIT_OBJ) $(if $(BOOST),$(OBJ)/audit/page_lines.o) $(OUT)/libapldata.a
+                  $(AUDIT_OBJ) $(OBJ)/view/page_lines.o $(if $(BOOST),$(OBJ)/audit/page_lines.o) $(OUT)/libapldata.a
 $(OUT)/apldata: TOOLS_LIBS += $(if $(BOOST),-lstdc++)
 # With COMMAND_LIBS, shared libraries, they carry none; so they do in a wheel, where the extensions use the same.
 $(OUT)/aplingest $(OUT)/apldata:
@@ -490,7 +492,7 @@ uninstall:
 
 # ------------------------------------------------------------------------------------------------ upkeep
 
-C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit tools tests tests/* bench examples python/*,$(d)/*.c $(d)/*.h))
+C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit view tools tests tests/* bench examples python/*,$(d)/*.c $(d)/*.h))
 
 ## format: put all C files into the tree's form
 format:

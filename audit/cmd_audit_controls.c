@@ -154,7 +154,7 @@ static int write_page(const struct audit_job *job, const struct trials *trials)
                                                  (t->report.rejected > 0) == t->wrong));
         page_add_report(object, &t->report, &job->sample, true);
     }
-    return page_write(job->html, document);
+    return audit_save_page(job->html, document);
 }
 
 static int report(const struct audit_job *job, const struct trials *trials)

@@ -172,5 +172,5 @@ int audit_write_page(const struct audit_job *job, const struct audit_result *r)
     }
     if (r->has_splits)
         add_splits(document, &r->splits);
-    return page_write(job->html, document);
+    return audit_save_page(job->html, document);
 }

@@ -1,6 +1,6 @@
 /*
  * The audit's page: one HTML file that needs no network and no other file. C gathers the data, as one JSON document;
- * page/draw.js draws it, in page/page.html and page/style.css. Without scripts it is a table of results.
+ * page/draw.js draws it, in page/page.html and the style of tools/page. Without scripts it is a table of results.
  */
 #ifndef CMD_AUDIT_PAGE_H
 #define CMD_AUDIT_PAGE_H
@@ -25,6 +25,6 @@ void page_add_results(json_t *list, const struct finding *findings, unsigned cou
 /* Writes the page of a document with "db", "heading", "kind" (of which the verdict's colour comes: "good", "wrong" or
  * "differs"), "verdict" and lists of findings, and drops it; a file of that path is replaced as a whole. 0, or what
  * failed() returned. */
-int page_write(const char *path, json_t *document);
+int audit_save_page(const char *path, json_t *document);
 
 #endif

@@ -16,10 +16,10 @@ libraries="$(pkg-config --libs lmdb libzstd libcrypto libjpeg jansson libpng) -l
 
 tools() # the objects of apldata that are not in insides.a
 {
-    for source in tools/*.c audit/cmd_*.c; do
+    for source in tools/*.c audit/cmd_*.c view/cmd_*.c; do
         case $source in tools/aplingest*) ;; *) echo "$objects/${source%.c}.o" ;; esac
     done
-    echo "$objects/audit/page_lines.o" # of what make has generated
+    echo "$objects/audit/page_lines.o $objects/view/page_lines.o" # of what make has generated
 }
 
 linked() # OUT OBJECT...: apldata, where these objects come before their like

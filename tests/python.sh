@@ -57,6 +57,7 @@ prepare()
     "$PYTHON" -m venv "$venv" || cannot "no virtual environment could be made"
     install "setuptools>=77" numpy pytest tqdm || cannot "NumPy, pytest and setuptools could not be installed"
     install pytest-xdist || echo "going on without pytest-xdist: one test after another"
+    install --no-deps axe-playwright-python || echo "going on without axe-core, by whose rules pages are checked"
     for package in $packages; do
         install "$package" || echo "going on without $package, whose tests are skipped"
     done

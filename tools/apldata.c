@@ -24,6 +24,7 @@ static const struct {
     {"verify", "decode and check every byte of it", cmd_verify, 0},
     {"get", "the fields of some records", cmd_get, 0},
     {"show", "records in the terminal, images drawn", cmd_show, 0},
+    {"view", "a page to look at its records", cmd_view, 0},
     {"export", "all of it, as files that others read", cmd_export, 0},
     {"extract", "a store of some of its records", cmd_extract, 0},
     {"merge", "a store of all records of several", cmd_merge, 0},

@@ -142,6 +142,23 @@ bool parse_integer(const char *text, int64_t min, int64_t max, int64_t *value)
     return true;
 }
 
+bool parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+    static const char units[] = "KMG";
+    char digits[32];
+    size_t n = strspn(text, "0123456789");
+    const char *unit = *text && text[n] ? strchr(units, text[n]) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (n == 0 || n >= sizeof digits || (text[n] && (!unit || text[n + 1])))
+        return false;
+    memcpy(digits, text, n);
+    digits[n] = 0;
+    if (!parse_number(digits, 0, max >> shift, value))
+        return false;
+    *value <<= shift;
+    return *value >= min;
+}
+
 int finish_output(int status)
 {
     errno = 0;

@@ -6,6 +6,7 @@ int cmd_info(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_get(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_view(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_extract(int argc, char **argv);
 int cmd_join(int argc, char **argv);

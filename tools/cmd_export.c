@@ -116,19 +116,11 @@ static int take_names(void *user, const char *which)
                : misuse("names are those of 'path' or of 'id', not '%s'", shown(which));
 }
 
-/* A number of bytes: digits, and K, M or G for powers of 1,024. */
 static int take_shard_size(void *user, const char *text)
 {
     struct job *job = user;
-    char digits[24];
-    static const char units[] = "KMG";
-    size_t length = strlen(text);
-    const char *unit = length ? strchr(units, text[length - 1]) : NULL;
-    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-    snprintf(digits, sizeof digits, "%.*s", (int)(length - (unit ? 1 : 0)), text);
-    if (length >= sizeof digits || !parse_number(digits, 1, UINT64_MAX >> 32, &job->x.shard_bytes))
+    if (!parse_size(text, 1, UINT64_MAX >> 1, &job->x.shard_bytes))
         return misuse("the size of a shard is a number of bytes such as 500M or 2G, not '%s'", shown(text));
-    job->x.shard_bytes <<= shift;
     job->given |= TAKES_SHARDS;
     return 0;
 }

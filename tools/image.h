@@ -37,6 +37,9 @@ void image_free(struct image *image);
 
 struct bytes image_png(const struct image *image);
 
+/* Of 8 bits, with 1 or 3 channels. */
+struct bytes image_jpeg(const struct image *image, int quality);
+
 /* Decodes a file of PNG to 8 bits, grey or RGB, on white. Returns NULL, or why it cannot be. */
 const char *image_read_png(struct image *image, const void *file, size_t bytes);
 

@@ -45,6 +45,25 @@ json_t *json_text(const char *text)
     return json_text_bytes(text, strlen(text));
 }
 
+json_t *json_shown(const void *text, size_t length, size_t most)
+{
+    const char *at = text, *end = at + length;
+    char *out = malloc(most + 8), *to = out;
+    while (out && at < end && to < out + most) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
+        apl_printable(to, most + 4 - (size_t)(to - out), at, (size_t)(stop - at));
+        to += strlen(to);
+        if (newline)
+            *to++ = '\n';
+        at = stop + (newline != NULL);
+    }
+    json_t *string = out ? json_stringn(out, (size_t)(to - out)) : NULL;
+    if (!out)
+        report_starved();
+    free(out);
+    return string;
+}
+
 json_t *json_count(uint64_t n)
 {
     return json_integer((json_int_t)n);

@@ -9,6 +9,9 @@
 /* A JSON string from any bytes: text that is not UTF-8 is written as shown() escapes it. */
 json_t *json_text(const char *text);
 json_t *json_text_bytes(const void *text, size_t length);
+
+/* Text as it is shown, with what would be escaped in a terminal escaped, but for line feeds; cut behind about `most` bytes. */
+json_t *json_shown(const void *text, size_t length, size_t most);
 json_t *json_count(uint64_t n);
 json_t *json_digest(const uint8_t digest[32]);
 

@@ -16,24 +16,6 @@ static void put_number(void *to, size_t bytes, uint64_t value)
         memcpy(to, &narrow, sizeof narrow);
 }
 
-/* Digits, and K, M or G for so many times 1024. */
-static bool parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *value)
-{
-    static const char units[] = "KMG";
-    char digits[32];
-    size_t n = strspn(text, "0123456789");
-    const char *unit = *text && text[n] ? strchr(units, text[n]) : NULL;
-    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-    if (n == 0 || n >= sizeof digits || (text[n] && (!unit || text[n + 1])))
-        return false;
-    memcpy(digits, text, n);
-    digits[n] = 0;
-    if (!parse_number(digits, 0, max >> shift, value))
-        return false;
-    *value <<= shift;
-    return *value >= min;
-}
-
 /* A decimal number above zero. */
 static bool parse_real(const char *text, double *value)
 {

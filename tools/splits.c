@@ -293,7 +293,7 @@ static void add_row(struct table *table, const char *const *cells)
         table_add(table, cells[i]);
 }
 
-static const char *rule_text(const apl_split_file *f)
+const char *split_rule_text(const apl_split_file *f)
 {
     char text[900], parts[80] = "", units[300] = "";
     if (f->concentration > 0)
@@ -322,7 +322,7 @@ int split_describe(const apl_split_list *list)
         if (f->status == APL_OK)
             add_row(&table, (const char *[]){shown(f->name), count_text(f->records), shown(f->rest),
                                              count_text(f->rest_records), number_text("%.9g", f->ratio),
-                                             rule_text(f), shown(seed)});
+                                             split_rule_text(f), shown(seed)});
     }
     int status = table_print(&table);
     if (!usable(list) && apl_split_list_file(list, 0))

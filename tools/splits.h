@@ -34,6 +34,9 @@ int split_tell(const char *db, apl_store *store, const char *name);
 /* "content", "key", "id" or "group": what is hashed. */
 const char *split_by_name(apl_split_by by);
 
+/* How a split was made, safe to print: "by hash", "by label, in 5". */
+const char *split_rule_text(const apl_split_file *file);
+
 /* A split in JSON, also one whose file cannot be used. `classes`: with counts by class. */
 json_t *split_file_json(apl_store *store, const apl_split_file *file, bool classes);
 json_t *split_named_json(apl_store *store, const char *name);

@@ -100,6 +100,19 @@ static double value_real(const struct value *value, size_t i)
     return value->dtype == APL_F64 ? ELEMENT(double, value, i) : float_of_bits(value_float_bits(value, i));
 }
 
+static bool dtype_is_real(apl_dtype dtype)
+{
+    return dtype == APL_F16 || dtype == APL_BF16 || dtype == APL_F32 || dtype == APL_F64;
+}
+
+double value_number(const struct value *value, size_t i)
+{
+    if (dtype_is_real(value->dtype))
+        return value_real(value, i);
+    return dtype_is_unsigned(value->dtype) || value->dtype == APL_UTF8 ? (double)value_unsigned(value, i)
+                                                                       : (double)value_signed(value, i);
+}
+
 const char *element_text(const struct value *value, size_t i)
 {
     char text[32];

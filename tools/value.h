@@ -26,6 +26,9 @@ int64_t value_signed(const struct value *value, size_t i);
 /* Element i of a value of f16, bf16 or f32: the bits of the f32 that is equal to it. */
 uint32_t value_float_bits(const struct value *value, size_t i);
 
+/* Element i of any type as a double, the nearest there is. */
+double value_number(const struct value *value, size_t i);
+
 bool dtype_is_unsigned(apl_dtype dtype);
 
 /* Element i in decimal; for text, the byte as a number. */
