@@ -212,17 +212,18 @@ def convert(
             of Hugging Face, whose names give splits, such as ``train-00000-of-00002.parquet``; a table of
             pyarrow, a data frame of pandas or polars, or anything that exports Arrow streams; a ``Dataset``
             or ``IterableDataset`` of Hugging Face; a dict of arrays or lists of equal lengths, or a
-            structured array of NumPy; a dataset of torch, or anything that has ``__getitem__`` and ``__len__``,
-            or can be iterated over: a row is a dict, a tuple or a single value. An ImageFolder of torchvision
-            without transforms gives its files as they are. Or a dict of such sources, by the names of splits.
+            structured array of NumPy; a dataset of torch, or anything that has ``__getitem__`` and
+            ``__len__``, or can be iterated over: a row is a dict, a tuple or a single value. An ImageFolder
+            of torchvision without transforms gives its files as they are. Or a dict of such sources, by the
+            names of splits.
         db: the directory of the store, which is created.
         split: the split that the records belong to, "train" by default; of a source with several splits,
             which ones to take.
         fields: the columns that become fields: a list; or a dict, from the names of columns to those of
             fields. Of rows that are tuples, a list names their values.
         types: types of fields, where those inferred from the first rows would be wrong: a dtype ("f32"),
-            dtype and shape (("u8", (-1, -1, -1))), or an `apldata.Field`; "file": its texts are paths of files
-            to keep; "json": its values as text.
+            dtype and shape (("u8", (-1, -1, -1))), or an `apldata.Field`; "file": its texts are paths of
+            files to keep; "json": its values as text.
         classes: of fields, the names of their classes: ``{"label": ["cat", "dog"]}``; or a list of fields of
             text whose values are names of classes: ``["label"]``, for which the source is read twice.
         missing: what to do if a value is missing (None): None refuses the row, "skip" leaves it out, and a
