@@ -506,6 +506,6 @@ clean:
 list help:
 	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' $(filter %Makefile %.mk,$(MAKEFILE_LIST)) | awk -F'|' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
-include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/failing.mk tests/lint.mk tests/coverage.mk tests/sim/sim.mk
+include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/failing.mk tests/lint.mk tests/coverage.mk tests/sim/sim.mk tests/cluster/cluster.mk
 
 -include $(ALL_SRC:%.c=$(OBJ)/%.d) $(wildcard $(OBJ)/audit/distributions.d)

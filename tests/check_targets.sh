@@ -10,7 +10,7 @@ esac
 scratch
 
 # What the other suites of make check build or run.
-elsewhere='all check dist faults install list python setup setup-test simulate soak test uninstall wheel'
+elsewhere='all check cluster dist faults install list python setup setup-test simulate soak test uninstall wheel'
 # What is built, or begun, below.
 here='bench bench-peers check-frameworks check-long clean coverage deb demo examples format fuzz lint objs reliability site wheels'
 
