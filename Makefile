@@ -86,8 +86,9 @@ ifeq ($(FLAVOUR),release)
 HARDEN   += $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif
 # Products are rounded before sums are taken, by every compiler, so that every machine draws the same.
-ALL_CFLAGS := -std=c11 -ffp-contract=off -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden -pthread $(WARNINGS) $(HARDEN) \
-              $(DEFINES) $(PKG_CFLAGS) $(CPPFLAGS) $(FLAVOUR_FLAGS)
+BASE_CFLAGS := -std=c11 -ffp-contract=off -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden -pthread $(WARNINGS)
+ALL_CFLAGS := $(BASE_CFLAGS) $(HARDEN) $(DEFINES) $(PKG_CFLAGS) $(CPPFLAGS) $(FLAVOUR_FLAGS)
+PLAIN_CFLAGS := $(BASE_CFLAGS) $(DEFINES) $(PKG_CFLAGS) $(CPPFLAGS) -O0 -g1 -U_FORTIFY_SOURCE
 # --coverage and -fsanitize are wanted by the linker too.
 ALL_LDFLAGS := -pthread -Wl,-z,relro,-z,now -Wl,--as-needed $(FLAVOUR_FLAGS) $(LDFLAGS)
 
@@ -131,12 +132,13 @@ COMMON_SRC := $(filter-out tools/apldata.c $(CMD_SRC) $(INGEST_CMD_SRC),$(TOOLS_
 OBJ := $(BUILD)/$(FLAVOUR)
 OUT := $(if $(filter release,$(FLAVOUR)),$(BUILD),$(OBJ))
 objects = $(1:%.c=$(OBJ)/%.o)
+PLAIN := $(BUILD)/plain
 
 STORE_OBJ  := $(call objects,$(STORE_SRC))
 INGEST_OBJ := $(call objects,$(INGEST_SRC))
 TOOLS_OBJ  := $(call objects,$(TOOLS_SRC))
 AUDIT_OBJ  := $(call objects,$(AUDIT_SRC)) $(if $(BOOST),$(OBJ)/audit/distributions.o)
-ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(AUDIT_SRC) $(TEST_SRC) $(STRESS_SRC) $(BENCH_SRC) $(SHAPES_SRC) \
+ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(AUDIT_SRC) $(STRESS_SRC) $(BENCH_SRC) $(SHAPES_SRC) \
               $(EXAMPLE_SRC)
 
 PROGRAMS := $(foreach p,aplingest apldata,$(if $(wildcard tools/$(p).c),$(OUT)/$(p)))
@@ -180,8 +182,9 @@ endif
 # Objects are made anew when the compiler or its flags change; those for warnings change no object. Which decoders there are
 # concerns ingest alone.
 $(OBJ)/flags:          FLAGS = $(CC) $(MACHINE) $(filter-out $(WARNINGS),$(ALL_CFLAGS))
+$(PLAIN)/flags:        FLAGS = $(CC) $(MACHINE) $(filter-out $(WARNINGS),$(PLAIN_CFLAGS))
 $(OBJ)/flags-decoders: FLAGS = $(IMAGE_DEFINES) $(if $(CSV),-DHAVE_CSV)
-$(OBJ)/flags $(OBJ)/flags-decoders: FORCE
+$(OBJ)/flags $(PLAIN)/flags $(OBJ)/flags-decoders: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 $(INGEST_OBJ): $(OBJ)/flags-decoders
@@ -245,8 +248,11 @@ $(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) $(INCLUDES) -MMD -MP -c $< -o $@
 
-# Unit tests run for less time than it takes to optimise them, or to have their assertions checked for undefined behaviour.
-$(OBJ)/tests/test_%.o: ISA := -O0 -g1 -U_FORTIFY_SOURCE -fno-sanitize=undefined
+# Unit tests are compiled once for all flavours, which watch what is tested; and run for less time than it takes to optimise them.
+$(PLAIN)/tests/%.o: tests/%.c $(PLAIN)/flags | $(NEEDS)
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_CFLAGS) $(SEES_ALL) -Iaudit -Itests -MMD -MP -c $< -o $@
 
 # Pages, with styles and scripts put in, as lines of C.
 PAGE_STYLE := tools/page/style.css
@@ -326,7 +332,7 @@ $(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ) $(AUDIT_OBJ)
 
 $(OBJ)/tests/test_audit $(OBJ)/tests/test_audit_splits $(OBJ)/tests/test_audit_check $(OBJ)/tests/test_audit_sampling: TEST_LIBS += -lstdc++
 $(OBJ)/tests/test_net: $(call objects,$(NET_SRC))
-$(OBJ)/tests/test_%: $(OBJ)/tests/test_%.o $(OBJ)/insides.a
+$(OBJ)/tests/test_%: $(PLAIN)/tests/test_%.o $(OBJ)/insides.a
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(INGEST_LIBS) $(STORE_LIBS)
 
@@ -508,4 +514,4 @@ list help:
 
 include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/failing.mk tests/lint.mk tests/coverage.mk tests/sim/sim.mk tests/cluster/cluster.mk
 
--include $(ALL_SRC:%.c=$(OBJ)/%.d) $(wildcard $(OBJ)/audit/distributions.d)
+-include $(ALL_SRC:%.c=$(OBJ)/%.d) $(TEST_SRC:%.c=$(PLAIN)/%.d) $(wildcard $(OBJ)/audit/distributions.d)
