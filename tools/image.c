@@ -47,7 +47,7 @@ bool field_is_image(const apl_field *field)
     return !field->media && layout_of(field, field->shape, &layout);
 }
 
-bool image_shape(const apl_field *field, const struct value *value, struct image_size *size)
+bool image_value_size(const apl_field *field, const struct value *value, struct image_size *size)
 {
     struct layout layout;
     if (!layout_of(field, value->shape, &layout))

@@ -22,7 +22,7 @@ struct image_size {
 };
 
 /* That of a value of such a field, by its shape; false: it is none. */
-bool image_shape(const apl_field *field, const struct value *value, struct image_size *size);
+bool image_value_size(const apl_field *field, const struct value *value, struct image_size *size);
 
 /* An encoded file; data is NULL if memory ran out. */
 struct bytes {

@@ -97,7 +97,7 @@ bool image_size_of(const apl_field *field, const struct value *value, struct ima
         return jpeg_size(value->data, value->bytes, size);
     if (is_media(field, "image/png"))
         return png_size(value->data, value->bytes, size);
-    return field_is_image(field) && image_shape(field, value, size);
+    return field_is_image(field) && image_value_size(field, value, size);
 }
 
 /* ----------------------------------------------------------------------------------------- files of JPEG */

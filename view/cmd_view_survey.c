@@ -84,7 +84,7 @@ static bool means_begin(struct view *view)
     struct value shape = {.ndim = f->ndim};
     struct image_size size;
     memcpy(shape.shape, f->shape, sizeof shape.shape);
-    bool fixed = !f->media && f->value_bytes > 0 && image_shape(f, &shape, &size);
+    bool fixed = !f->media && f->value_bytes > 0 && image_value_size(f, &shape, &size);
     m->width = fixed && size.width < MEAN_SIDE ? size.width : MEAN_SIDE;
     m->height = fixed && size.height < MEAN_SIDE ? size.height : MEAN_SIDE;
     size_t values = (size_t)3 * m->width * m->height;
