@@ -39,7 +39,7 @@ void follow_note_crop(const struct worker *w, const struct job *job, const struc
             left = (int32_t)((a->width + 2 * a->pad - a->out_width) / 2);
     *g = geometry_window(a->width, a->height, (p ? p->left : left) - pad, (p ? p->top : top) - pad,
                          a->out_width, a->out_height);
-    g->reflect = a->pad_mode == APL_PAD_REFLECT;
+    g->plan.padding.mode = a->pad_mode;
     g->flip = p && p->flip;
     g->vertical_flip = p && p->vertical_flip;
     note_motion(w, job, work->field, k, g);

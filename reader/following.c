@@ -4,6 +4,7 @@
 #include "boxes.h"
 #include "exactly.h"
 #include "images.h"
+#include "transform.h"
 
 #define A_MASK "[H,W], [N,H,W], such of varying sides, u8[*,*,*], or kept as image/jpeg"
 
@@ -89,9 +90,10 @@ static apl_status check_boxes(const apl_field *f, const apl_transform *t, apl_er
         return fail(err, APL_E_INVALID,
                     "field %s: boxes of which the least side is %g and the least area %g: at least 0",
                     f->name, t->box_min_size, t->box_min_area);
-    if (t->pad && t->pad_mode == APL_PAD_REFLECT)
+    if ((t->pad || t->pad_if_needed || transform_pads(t)) && t->pad_mode != APL_PAD_ZERO)
         return fail(err, APL_E_INVALID,
-                    "field %s: boxes of images that are padded by reflecting them: pad with 0", f->name);
+                    "field %s: boxes of images that are padded by reflections or edges: pad with a constant",
+                    f->name);
     return APL_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "follow.h"
 #include "images.h"
 #include "ranges.h"
+#include "transform.h"
 #include "values.h"
 
 #include <math.h>
@@ -12,6 +13,31 @@
 #define MOMENT_IMAGES 256
 
 /* ----------------------------------------------------------------------------------------------- options */
+
+static apl_status check_pads(const apl_field *f, apl_transform *t, apl_error *err)
+{
+    bool sized = t->sizing == APL_SIZING_RESIZE, plain = t->sizing == APL_SIZING_NONE;
+    struct image_shape shape = image_shape(f);
+    unsigned height = sized   ? t->resize_height
+                      : plain ? shape.height
+                              : 0,
+             width = sized   ? t->resize_width
+                     : plain ? shape.width
+                             : 0;
+    for (unsigned side = 0; side < 4; side++)
+        if (t->pads[side] > CROP_LONGEST)
+            return fail(err, APL_E_INVALID, "field %s: padded by %u pixels; wanted: at most %d", f->name,
+                        t->pads[side], CROP_LONGEST);
+    if (!t->crop_height && !t->crop_width && height && width) {
+        t->crop_height = height + t->pads[1] + t->pads[3];
+        t->crop_width = width + t->pads[0] + t->pads[2];
+    }
+    for (unsigned c = 0; c < PHOTO_CHANNELS; c++)
+        if (!(t->pad_fill[c] >= 0 && t->pad_fill[c] <= 255 && t->pad_fill[c] == rintf(t->pad_fill[c])))
+            return fail(err, APL_E_INVALID, "field %s: pad_fill[%u] is %g; wanted: a whole number, 0 to 255",
+                        f->name, c, (double)t->pad_fill[c]);
+    return APL_OK;
+}
 
 static apl_status check_box(const apl_field *f, apl_transform *t, apl_error *err)
 {
@@ -25,7 +51,7 @@ static apl_status check_box(const apl_field *f, apl_transform *t, apl_error *err
         return fail(err, APL_E_INVALID,
                     "field %s: boxes of width / height from %g to %g; wanted: from %g to %g", f->name,
                     t->ratio[0], t->ratio[1], RANGE_LEAST_RATIO, 1 / RANGE_LEAST_RATIO);
-    if (t->pad || t->crop_centre)
+    if (t->pad || transform_pads(t) || t->crop_centre)
         return fail(err, APL_E_INVALID, "field %s: a random resized crop is neither padded nor in the middle",
                     f->name);
     return APL_OK;
@@ -48,6 +74,7 @@ static apl_status check_resize(const apl_field *f, apl_transform *t, apl_error *
 
 apl_status photos_check(const apl_field *f, apl_transform *t, apl_error *err)
 {
+    TRY(check_pads(f, t, err));
     if (t->sizing == APL_SIZING_RESIZE)
         TRY(check_resize(f, t, err));
     if (!t->crop_height || !t->crop_width)
@@ -59,15 +86,16 @@ apl_status photos_check(const apl_field *f, apl_transform *t, apl_error *err)
         return fail(err, APL_E_INVALID,
                     "field %s: a crop of %u x %u, padded by %u; wanted: at most %d pixels", f->name,
                     t->crop_height, t->crop_width, t->pad, CROP_LONGEST);
-    if (t->pad && t->pad_mode == APL_PAD_REFLECT)
-        return fail(err, APL_E_INVALID,
-                    "field %s: images of any size are padded with 0, not by reflecting them", f->name);
     return t->sizing == APL_SIZING_RANDOM ? check_box(f, t, err) : APL_OK;
 }
 
 bool photos_makes(const apl_field *f, const apl_transform *t)
 {
-    return is_any_size(f) || t->sizing != APL_SIZING_NONE;
+    bool filled = false;
+    for (unsigned c = 0; c < PHOTO_CHANNELS; c++)
+        filled |= t->pad_fill[c] != 0;
+    return is_any_size(f) || t->sizing != APL_SIZING_NONE || transform_pads(t) || filled ||
+           t->pad_mode > APL_PAD_REFLECT;
 }
 
 void photos_fixed_shape(const apl_field *f, struct photo_value *value)
@@ -79,7 +107,7 @@ void photos_fixed_shape(const apl_field *f, struct photo_value *value)
     value->bytes = f->value_bytes;
 }
 
-static struct crop_rules rules_of(const apl_transform *t)
+static struct crop_rules sizes_of(const apl_transform *t)
 {
     return (struct crop_rules){.sizing = t->sizing == APL_SIZING_RANDOM   ? CROP_RANDOM_RESIZED
                                          : t->sizing == APL_SIZING_RESIZE ? CROP_RESIZE
@@ -94,6 +122,16 @@ static struct crop_rules rules_of(const apl_transform *t)
                                .centre = t->crop_centre,
                                .pad = t->pad,
                                .pad_if_needed = t->pad_if_needed};
+}
+
+static struct crop_rules rules_of(const apl_transform *t)
+{
+    struct crop_rules rules = sizes_of(t);
+    memcpy(rules.pads, t->pads, sizeof rules.pads);
+    rules.padding.mode = t->pad_mode;
+    for (unsigned c = 0; c < PHOTO_CHANNELS; c++)
+        rules.padding.fill[c] = (uint8_t)t->pad_fill[c];
+    return rules;
 }
 
 static enum jpeg_chroma chroma_of(const apl_transform *t)

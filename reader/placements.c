@@ -3,6 +3,7 @@
 #include "batch.h"
 #include "finish.h"
 #include "images.h"
+#include "photos.h"
 #include "transform.h"
 
 apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform, uint64_t seed,
@@ -18,10 +19,11 @@ apl_status apl_batch_placements(const apl_store *store, const apl_transform *tra
     TRY(transform_take(&t, transform, 0, err));
     TRY(transform_geometry(store, NULL, &t, &field, err));
     const struct schema *schema = &store->manifest.schema;
-    if (is_any_size(&schema->fields[field]) || t.sizing != APL_SIZING_NONE)
-        return fail(err, APL_E_INVALID,
-                    "apl_batch_placements: the images of field %s are not of one size, or are resized",
-                    schema->fields[field].name);
+    if (photos_makes(&schema->fields[field], &t))
+        return fail(
+            err, APL_E_INVALID,
+            "apl_batch_placements: the images of field %s are not of one size, or are resized or padded",
+            schema->fields[field].name);
     if (finish_needed(&t))
         return fail(err, APL_E_INVALID,
                     "apl_batch_placements: field %s is erased or turned, or its colours change, which the "

@@ -19,7 +19,7 @@ static apl_status check_settings(const apl_field *f, apl_transform *t, apl_error
         return fail(err, APL_E_INVALID, "field %s: images become u8, f32, f16 or bf16, not %s", f->name,
                     apl_dtype_name(t->dtype));
     if (t->cutout > 1u << 15 || (unsigned)t->flip > APL_FLIP_ALTERNATING ||
-        (unsigned)t->pad_mode > APL_PAD_REFLECT || (unsigned)t->scale > APL_SCALE_NONE ||
+        (unsigned)t->pad_mode > APL_PAD_SYMMETRIC || (unsigned)t->scale > APL_SCALE_NONE ||
         (unsigned)t->layout > APL_NHWC || (unsigned)t->sizing > APL_SIZING_RANDOM)
         return fail(err, APL_E_INVALID, "field %s: a transform with an impossible value", f->name);
     if (!range_is_probability(t->flip_p) || !range_is_probability(t->vertical_flip_p))
@@ -32,10 +32,10 @@ static apl_status check_crop(const apl_field *f, apl_transform *t, apl_error *er
 {
     struct image_shape shape = image_shape(f);
     int64_t height = shape.height, width = shape.width;
-    if (t->sizing != APL_SIZING_NONE && !is_any_size(f) && shape.channels != 1 && shape.channels != 3)
-        return fail(err, APL_E_INVALID,
-                    "field %s: images of %u channels cannot be resized, only those of 1 or 3", f->name,
-                    shape.channels);
+    if (photos_makes(f, t) && !is_any_size(f) && shape.channels != 1 && shape.channels != 3)
+        return fail(err, APL_E_INVALID, "field %s: images of %u channels cannot be %s, only those of 1 or 3",
+                    f->name, shape.channels,
+                    t->sizing != APL_SIZING_NONE ? "resized" : "padded in other ways than crops pad them");
     if (photos_makes(f, t))
         return photos_check(f, t, err);
     t->crop_height = t->crop_height ? t->crop_height : (unsigned)height;

@@ -4,6 +4,12 @@
 
 #include "subset.h"
 
+/* Are images padded on some side, other than by the crop? */
+static inline bool transform_pads(const apl_transform *t)
+{
+    return t->pads[0] || t->pads[1] || t->pads[2] || t->pads[3];
+}
+
 /* Takes transform i of a caller's array, with the defaults for what the caller's version does not have. */
 apl_status transform_take(apl_transform *t, const apl_transform *theirs, size_t i, apl_error *err);
 

@@ -341,8 +341,8 @@ Test(photos, transforms_that_cannot_be_are_refused)
     refused(s, t, "resizing wants resize_short, or resize_height and resize_width");
     t.resize_short = 50000, t.resize_width = 0;
     refused(s, t, "resizing to more than 32768 pixels");
-    t = good, t.sizing = APL_SIZING_NONE, t.pad = 2, t.pad_mode = APL_PAD_REFLECT;
-    refused(s, t, "padded with 0, not by reflecting");
+    t = good, t.sizing = APL_SIZING_NONE, t.pads[2] = 40000;
+    refused(s, t, "padded by 40000 pixels");
     t = good, t.sizing = (apl_sizing)3;
     refused(s, t, "an impossible value");
     t = (apl_transform)APL_TRANSFORM_INIT, t.sizing = APL_SIZING_RESIZE, t.resize_height = 7,

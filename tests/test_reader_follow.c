@@ -182,7 +182,7 @@ Test(reader_follow, masks_are_reflected_as_their_images)
     o.transforms = &t;
     o.transform_count = 1;
     FAILS(APL_E_INVALID, apl_reader_open(s, &o, &r, &fx_err));
-    SAYS("pad with 0");
+    SAYS("pad with a constant");
     t.boxes = NULL;
     t.box_field_count = 0;
     t.crop_height = t.crop_width = PLANE + 10;

@@ -88,7 +88,7 @@ Test(reader_options, refuses_transforms_that_cannot_be)
     TRANSFORM(APL_E_INVALID, "reflect", (t.pad = SIDE, t.pad_mode = APL_PAD_REFLECT));
     TRANSFORM(APL_E_INVALID, "u8, f32", t.dtype = APL_F64);
     TRANSFORM(APL_E_INVALID, "impossible", t.flip = (apl_flip)3);
-    TRANSFORM(APL_E_INVALID, "impossible", t.pad_mode = (apl_pad)2);
+    TRANSFORM(APL_E_INVALID, "impossible", t.pad_mode = (apl_pad)4);
     TRANSFORM(APL_E_INVALID, "impossible", t.scale = (apl_scale)3);
     TRANSFORM(APL_E_INVALID, "impossible", t.layout = (apl_layout)2);
     TRANSFORM(APL_E_INVALID, "impossible", t.cutout = 1u << 20);

@@ -9,7 +9,14 @@ extern "C" {
 #endif
 
 typedef enum apl_layout { APL_NCHW = 0, APL_NHWC = 1 } apl_layout;
-typedef enum apl_pad { APL_PAD_ZERO = 0, APL_PAD_REFLECT = 1 } apl_pad;
+/* What pixels are added around an image: constant ones (pad_fill, by default 0), reflections that do not repeat the edge, copies of the
+ * edge, or reflections that repeat it. */
+typedef enum apl_pad {
+    APL_PAD_ZERO = 0,
+    APL_PAD_REFLECT = 1,
+    APL_PAD_EDGE = 2,
+    APL_PAD_SYMMETRIC = 3
+} apl_pad;
 typedef enum apl_flip {
     APL_FLIP_NONE = 0,
     APL_FLIP_RANDOM = 1,     /* left to right, with probability flip_p, anew each epoch */
@@ -62,7 +69,7 @@ typedef enum apl_box_format { APL_BOX_XYXY = 0, APL_BOX_XYWH = 1, APL_BOX_CXCYWH
 typedef struct apl_transform {
     size_t size;       /* sizeof(apl_transform) */
     const char *field; /* NULL: the only image field, of shape {C, H, W} if there is one, otherwise {H, W} */
-    unsigned pad;      /* pixels */
+    unsigned pad;      /* pixels, on every side; see also pads */
     apl_pad pad_mode;
     unsigned crop_height, crop_width; /* 0: as stored */
     int crop_centre;                  /* 1: centre crop; 0: random crop */
@@ -91,7 +98,7 @@ typedef struct apl_transform {
     /* For APL_SIZING_RANDOM: {min, max} of the box's fraction of the image's area, and of its aspect ratio (width /
      * height). {0, 0} means {0.08, 1} and {3/4, 4/3}. */
     double area[2], ratio[2];
-    int pad_if_needed; /* 1: images smaller than a random crop are padded with 0; 0: they are an error */
+    int pad_if_needed; /* 1: images smaller than a random crop are padded; 0: they are an error */
     int exact_chroma;  /* 1: chroma is interpolated before images are resized, at more cost; 0: afterwards */
     /*
      * The rest is for images of one channel or three (red, green and blue), of any field. Each setting has the meaning of
@@ -156,6 +163,10 @@ typedef struct apl_transform {
     apl_interpolation affine_interpolation;
     float affine_fill[APL_MAX_CHANNELS];
     double affine_p; /* the probability that it is done; 0: 1 */
+    /* Pixels more on each side, {left, top, right, bottom}, of images of one channel or three, once they are resized. Without a crop, all
+     * of the padded image is taken. With APL_PAD_ZERO they are pad_fill, whole numbers of 0 ... 255 for each channel. */
+    unsigned pads[4];
+    float pad_fill[APL_MAX_CHANNELS];
     /* What masks have where the image is padded, or moved away from; their dtype must hold it exactly. */
     double mask_fill;
 } apl_transform;
@@ -165,7 +176,7 @@ typedef struct apl_transform {
             (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0, {0}, {0}, {0}, {0}, 0, \
             0, 0, 0, {0}, {0}, APL_ERASE_RESULT, {0}, {0}, {0}, 0, APL_POLICY_NONE, 0, 0, 0, APL_NEAREST,  \
             {0}, NULL, 0, NULL, APL_BOX_XYXY, 0, 0, NULL, 0, {0}, {0}, {0}, {0}, 0, {0}, APL_NEAREST, {0}, \
-            0, 0                                                                                           \
+            0, {0}, {0}, 0                                                                                 \
     }
 
 /*

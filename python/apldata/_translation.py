@@ -18,6 +18,7 @@ from .transforms import (
     Grayscale,
     MixUp,
     Normalize,
+    Pad,
     RandAugment,
     RandomAffine,
     RandomChoice,
@@ -161,7 +162,7 @@ class Translation:
 
     def _can_crop(self, pad: int, mode: str, height: int, width: int) -> bool:
         """Does the crop fit, and is nothing done before that would have to come after it?"""
-        if "crop_height" in self._settings or "pad" in self._settings or self._settings.get("cutout"):
+        if {"crop_height", "pad", "pad_left"} & self._settings.keys() or self._settings.get("cutout"):
             return False
         if self._any_size or "sizing" in self._settings:
             fits = mode == "constant" and not (pad and (self._touched or self._floats is not None))
@@ -174,6 +175,42 @@ class Translation:
         if any(side != sides[0] for side in sides) or (mode == "reflect" and pad >= min(sides[0])):
             return False
         return 0 < height <= sides[0][0] + 2 * pad and 0 < width <= sides[0][1] + 2 * pad
+
+    def _take_Pad(self, step: Any) -> bool:
+        if not hasattr(step, "padding_mode"):  # Albumentations
+            return False
+        mode = getattr(step.padding_mode, "value", step.padding_mode)
+        done = ("crop_height", "pad", "pad_left", "cutout", *_PIXELS)
+        if any(self._settings.get(key) for key in done) or self._touched or self._floats is not None:
+            return False
+        single = isinstance(step.fill, (int, float))
+        if (self._roles.masks and not single) or (self._roles.boxes is not None and mode != "constant"):
+            return False  # which torchvision refuses
+        if any(field.channels not in (1, 3) for field in self._roles.images):
+            return False
+        fill = step.fill if single else list(step.fill or [0])
+        sides = step.padding if isinstance(step.padding, int) else list(step.padding)
+
+        def make(names: tuple[str, ...]) -> Transform:
+            return Pad(sides, fill, mode, field=names)
+
+        try:
+            pad = make(self._names)
+            flipped = {"flip", "vertical_flip_p"} & self._settings.keys()
+            if flipped and not pad.mirrored:
+                return False
+            settings = pad.settings()
+        except (ValueError, TypeError):  # such as ours does not take
+            return False
+        left, top, right, bottom = (settings[f"pad_{side}"] for side in ("left", "top", "right", "bottom"))
+        spare = {"reflect": 1, "symmetric": 0}.get(mode)
+        if spare is not None and not self._any_size:
+            height, width = self._image.shape[-2:]
+            if max(left, right) + spare > width or max(top, bottom) + spare > height:
+                return False
+        self._settings |= settings
+        self._moves.append(make)
+        return True
 
     def _random_crop(self, size: tuple[int, int], pad: int, mode: str, more: bool = False) -> bool:
         if not self._can_crop(pad, mode, *size):
@@ -199,7 +236,7 @@ class Translation:
             return False
         if any(field.channels not in (1, 3) for field in self._roles.images):
             return False
-        done = ("crop_height", "pad", "sizing", "cutout", *_PIXELS)
+        done = ("crop_height", "pad", "pad_left", "sizing", "cutout", *_PIXELS)
         return not (any(key in self._settings for key in done) or self._touched or self._floats is not None)
 
     def _take_RandomResizedCrop(self, step: Any) -> bool:

@@ -31,7 +31,11 @@ static int take_floats(PyObject *dict, const char *name, float *to)
     }
 static const struct number_item transform_items[] = {
     ITEM(pad, NUMBER_UNSIGNED, 1u << 15),
-    ITEM(pad_mode, NUMBER_ENUM, APL_PAD_REFLECT),
+    ITEM(pad_mode, NUMBER_ENUM, APL_PAD_SYMMETRIC),
+    {"pad_left", offsetof(apl_transform, pads[0]), NUMBER_UNSIGNED, 1u << 15},
+    {"pad_top", offsetof(apl_transform, pads[1]), NUMBER_UNSIGNED, 1u << 15},
+    {"pad_right", offsetof(apl_transform, pads[2]), NUMBER_UNSIGNED, 1u << 15},
+    {"pad_bottom", offsetof(apl_transform, pads[3]), NUMBER_UNSIGNED, 1u << 15},
     ITEM(crop_height, NUMBER_UNSIGNED, 1u << 20),
     ITEM(crop_width, NUMBER_UNSIGNED, 1u << 20),
     ITEM(crop_centre, NUMBER_FLAG, 1),
@@ -177,6 +181,7 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
     } floats[] = {{"erase_value", t->erase_value},
                   {"policy_fill", t->policy_fill},
                   {"affine_fill", t->affine_fill},
+                  {"pad_fill", t->pad_fill},
                   {"mean", t->mean},
                   {"std", t->std}};
     for (size_t i = 0; done == 0 && i < sizeof floats / sizeof *floats; i++)

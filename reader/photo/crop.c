@@ -113,16 +113,40 @@ static int32_t middle_of(uint32_t size, uint32_t crop)
     return (int32_t)nearest((size - crop) / 2.0);
 }
 
-/* Where a random one does; false: it is larger than what there is. */
-static bool random_of(const struct crop_rules *rules, uint32_t size, uint32_t crop, uint32_t word,
-                      int32_t *at)
+/* One side of an image, and how much it is padded. */
+struct padded {
+    uint32_t size, before, after;
+};
+
+static struct padded padded_side(const struct crop_rules *rules, uint32_t size, uint32_t crop, int side)
 {
-    uint32_t pad = rules->pad;
-    if (size + 2 * pad < crop && rules->pad_if_needed)
-        pad += crop - (size + 2 * pad);
-    if (size + 2 * pad < crop)
+    struct padded p = {size, rules->pads[side], rules->pads[side + 2]};
+    if (rules->centre)
+        return p;
+    p.before += rules->pad;
+    p.after += rules->pad;
+    uint32_t all = size + p.before + p.after, lacks = all < crop && rules->pad_if_needed ? crop - all : 0;
+    p.before += lacks;
+    p.after += lacks;
+    return p;
+}
+
+/* Is there as much of it as is to be reflected? */
+static bool can_reflect(const struct crop_rules *rules, const struct padded *p)
+{
+    uint32_t most = p->before > p->after ? p->before : p->after,
+             twice = rules->padding.mode == APL_PAD_REFLECT;
+    bool reflects = twice || rules->padding.mode == APL_PAD_SYMMETRIC;
+    return !reflects || most + twice <= p->size;
+}
+
+/* Where a random crop begins; false: it is larger than what there is. */
+static bool random_of(const struct padded *p, uint32_t crop, uint32_t word, int32_t *at)
+{
+    uint32_t all = p->size + p->before + p->after;
+    if (all < crop)
         return false;
-    *at = (int32_t)one_of(size + 2 * pad - crop + 1, word) - (int32_t)pad;
+    *at = (int32_t)one_of(all - crop + 1, word) - (int32_t)p->before;
     return true;
 }
 
@@ -130,14 +154,21 @@ static apl_status plan_window(const struct crop_rules *rules, struct crop_draws 
                               struct crop_plan *plan, apl_error *err)
 {
     uint32_t words[WORDS];
+    struct padded across = padded_side(rules, plan->width, rules->width, 0);
+    struct padded down = padded_side(rules, plan->height, rules->height, 1);
+    if (!can_reflect(rules, &across) || !can_reflect(rules, &down))
+        return fail(err, APL_E_INVALID, "an image of %u x %u pixels is too small to be padded by reflections",
+                    plan->width, plan->height);
     if (rules->centre) {
-        plan->window.top = middle_of(plan->height, rules->height);
-        plan->window.left = middle_of(plan->width, rules->width);
+        plan->window.top =
+            middle_of(plan->height + down.before + down.after, rules->height) - (int32_t)down.before;
+        plan->window.left =
+            middle_of(plan->width + across.before + across.after, rules->width) - (int32_t)across.before;
         return APL_OK;
     }
     draw_words(draws, words);
-    if (random_of(rules, plan->height, rules->height, words[2], &plan->window.top) &&
-        random_of(rules, plan->width, rules->width, words[3], &plan->window.left))
+    if (random_of(&down, rules->height, words[2], &plan->window.top) &&
+        random_of(&across, rules->width, words[3], &plan->window.left))
         return APL_OK;
     return fail(err, APL_E_INVALID, "an image of %u x %u pixels is smaller than the crop of %u x %u",
                 plan->width, plan->height, rules->width, rules->height);
@@ -146,7 +177,8 @@ static apl_status plan_window(const struct crop_rules *rules, struct crop_draws 
 apl_status crop_plan(const struct crop_rules *rules, uint32_t width, uint32_t height, struct crop_draws draws,
                      struct crop_plan *plan, apl_error *err)
 {
-    *plan = (struct crop_plan){.box = {0, 0, width, height}, .width = width, .height = height};
+    *plan = (struct crop_plan){
+        .box = {0, 0, width, height}, .width = width, .height = height, .padding = rules->padding};
     plan->window.width = rules->width;
     plan->window.height = rules->height;
     if (rules->sizing == CROP_RANDOM_RESIZED) {

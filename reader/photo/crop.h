@@ -11,6 +11,12 @@
 
 #define CROP_LONGEST 32768 /* pixels of a side of a result, and of what an image is scaled to */
 
+/* What lies beyond an image. */
+struct crop_padding {
+    apl_pad mode;
+    uint8_t fill[3]; /* APL_PAD_ZERO: of each channel */
+};
+
 enum crop_sizing {
     CROP_AS_IT_IS,
     CROP_RESIZE,        /* the whole image is scaled; then a crop is taken */
@@ -18,7 +24,7 @@ enum crop_sizing {
 };
 
 /* Sizes in pixels. A crop wider or higher than the (padded) image is an error if it is random; of one in the middle, what lies
- * beyond is 0. */
+ * beyond is padding too. */
 struct crop_rules {
     enum crop_sizing sizing;
     uint32_t height, width; /* of the crop; 1 ... CROP_LONGEST */
@@ -27,8 +33,10 @@ struct crop_rules {
     double scale[2];                      /* CROP_RANDOM_RESIZED: least and most of the area, above 0 ... 1 */
     double ratio[2];                      /* CROP_RANDOM_RESIZED: least and most width / height */
     bool centre;                          /* a crop in the middle, else a random one */
-    uint32_t pad;                         /* on every side, with 0, before a random crop */
-    bool pad_if_needed;                   /* more, on both sides, where the crop is larger */
+    uint32_t pad;                         /* on every side, before a random crop */
+    uint32_t pads[4];                     /* more: left, top, right, bottom, before any crop */
+    struct crop_padding padding;
+    bool pad_if_needed; /* more, on both sides, where the crop is larger */
 };
 
 /* Random numbers of one record: the same for the same key and record. */
@@ -40,7 +48,7 @@ struct crop_draws {
 struct crop_draws crop_draws(uint64_t seed, uint64_t epoch, uint64_t id, uint32_t copy);
 
 /* The box, in pixels of the image, is scaled to width x height pixels; the window, in those pixels, is the result. What the
- * window has beyond them is 0. */
+ * window has beyond them is padding. */
 struct crop_plan {
     struct {
         uint32_t left, top, width, height;
@@ -50,10 +58,11 @@ struct crop_plan {
         int32_t left, top;
         uint32_t width, height;
     } window;
+    struct crop_padding padding;
 };
 
 /* Plans for an image of width x height pixels, both at least 1. Likely errors: APL_E_INVALID (the image is smaller than a
- * random crop, or would become larger than CROP_LONGEST). */
+ * random crop, or than what is to be reflected of it, or would become larger than CROP_LONGEST). */
 apl_status crop_plan(const struct crop_rules *rules, uint32_t width, uint32_t height, struct crop_draws draws,
                      struct crop_plan *plan, apl_error *err);
 

@@ -8,7 +8,6 @@
 struct geometry {
     uint32_t width, height; /* of the image, in pixels */
     struct crop_plan plan;
-    bool reflect; /* what the window has beyond the image is a reflection, else 0 */
     bool flip, vertical_flip;
     bool moved; /* by the map, after all that, within the window */
     struct affine_map map;

@@ -19,6 +19,14 @@ struct nearest_planes {
 bool nearest_take(struct scratch *scratch, const struct geometry *geometry,
                   const struct nearest_planes *planes, const uint8_t *source, uint8_t *out);
 
+/* The part of the scaled image that the window of a plan needs: of padding, what is reflected too. All zeros: it needs none. False: out of
+ * memory. */
+bool nearest_needed(struct scratch *scratch, const struct crop_plan *plan, struct crop_plan *inner);
+
+/* Writes the window from that part, `inner`, of it. False: out of memory. */
+bool nearest_pad(struct scratch *scratch, const struct crop_plan *plan, const struct crop_plan *inner,
+                 unsigned channels, const uint8_t *source, uint8_t *out);
+
 /* What the window becomes where the image is moved; `out` is another. */
 void nearest_move(const struct geometry *geometry, const struct nearest_planes *planes, const uint8_t *window,
                   uint8_t *out);

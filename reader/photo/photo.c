@@ -2,6 +2,7 @@
 #include "photo.h"
 
 #include "covered.h"
+#include "nearest.h"
 #include "photo_source.h"
 #include "resample.h"
 #include "status.h"
@@ -30,6 +31,7 @@ struct photo {
     size_t stride; /* values of a row of a ring, and of `row` */
     int16_t *row[JPEG_PLANES];
     struct scratch values, taps;
+    struct scratch inner, places; /* of an image that is padded */
 };
 
 struct photo *photo_new(void)
@@ -58,6 +60,8 @@ void photo_free(struct photo *p)
     }
     scratch_free(&p->values);
     scratch_free(&p->taps);
+    scratch_free(&p->inner);
+    scratch_free(&p->places);
     free(p);
 }
 
@@ -267,11 +271,9 @@ static apl_status make_window(struct photo *p, const struct crop_plan *plan, con
     return APL_OK;
 }
 
-static apl_status make_open(struct photo *p, const struct crop_plan *plan, enum jpeg_chroma chroma,
-                            uint8_t *rgb, apl_error *err)
+static apl_status make_needed(struct photo *p, const struct crop_plan *plan, enum jpeg_chroma chroma,
+                              uint8_t *rgb, apl_error *err)
 {
-    TRY(check_plan(p, plan, err));
-    p->plan = *plan;
     struct covered c = covered_by(plan);
     if (c.width < plan->window.width || c.height < plan->window.height)
         memset(rgb, 0, (size_t)p->outputs * plan->window.height * plan->window.width);
@@ -287,6 +289,39 @@ static apl_status make_open(struct photo *p, const struct crop_plan *plan, enum 
     TRY(make_all_axes(p, plan, &c, err));
     TRY(make_rings(p, c.width, err));
     return make_window(p, plan, &c, rgb, err);
+}
+
+/* Is there padding in the window other than 0? */
+static bool is_padded(const struct crop_plan *plan)
+{
+    static const uint8_t none[PHOTO_CHANNELS];
+    struct covered c = covered_by(plan);
+    bool beyond = c.width < plan->window.width || c.height < plan->window.height;
+    return beyond &&
+           (plan->padding.mode != APL_PAD_ZERO || memcmp(plan->padding.fill, none, sizeof none) != 0);
+}
+
+/* The part of the image that the window needs, and then the window. */
+static apl_status make_padded(struct photo *p, const struct crop_plan *plan, enum jpeg_chroma chroma,
+                              uint8_t *rgb, apl_error *err)
+{
+    struct crop_plan inner;
+    if (!nearest_needed(&p->places, plan, &inner))
+        return fail_nomem(err);
+    uint8_t *pixels =
+        scratch_reserve(&p->inner, (size_t)p->outputs * inner.window.width * inner.window.height);
+    if (!pixels)
+        return fail_nomem(err);
+    TRY(make_needed(p, &inner, chroma, pixels, err));
+    return nearest_pad(&p->places, plan, &inner, p->outputs, pixels, rgb) ? APL_OK : fail_nomem(err);
+}
+
+static apl_status make_open(struct photo *p, const struct crop_plan *plan, enum jpeg_chroma chroma,
+                            uint8_t *rgb, apl_error *err)
+{
+    TRY(check_plan(p, plan, err));
+    p->plan = *plan;
+    return is_padded(plan) ? make_padded(p, plan, chroma, rgb, err) : make_needed(p, plan, chroma, rgb, err);
 }
 
 static apl_status open_jpeg(struct photo *p, const void *bytes, size_t size, bool is_indexed, apl_error *err)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from .._arguments import choice, flag, number, wrong_value
 from .._errors import InvalidError
-from ._base import AFFINE, INTERPOLATIONS, Transform, fills, interval, probability
+from ._base import AFFINE, INTERPOLATIONS, Transform, fills, interval, mask_fill_of, probability
 
 _TURN, _SHEAR, _ZOOM, _FAR = 360, 80, 100, 1 << 15  # at most: degrees, degrees, a factor, pixels
 
@@ -34,14 +34,6 @@ def _centre(name: str, centre: Sequence[float] | None) -> dict[str, Any]:
     if any(abs(at) > _FAR for at in point):
         raise wrong_value(name, wanted, centre)
     return {"affine_about": 1, "affine_centre": point}
-
-
-def _mask_fill(fill: float | Sequence[float] | None, mask_fill: float | None, name: str) -> dict[str, Any]:
-    """Where it is not given, that of the images if it is one number, as in torchvision."""
-    if mask_fill is None:
-        mask_fill = 0 if fill is None or isinstance(fill, Sequence) else fill
-    of_masks = number(f"{name}: mask_fill", mask_fill)
-    return {"mask_fill": of_masks} if of_masks else {}
 
 
 @dataclass(frozen=True)
@@ -109,7 +101,7 @@ class RandomAffine(Transform):
             "affine_fill": fills("RandomAffine: fill", self.fill),
             "affine_p": p,
             **_centre("RandomAffine: center", self.center),
-            **_mask_fill(self.fill, self.mask_fill, "RandomAffine"),
+            **mask_fill_of("RandomAffine", self.fill, self.mask_fill),
         }
         return settings if p else {}
 
@@ -157,7 +149,7 @@ class RandomRotation(Transform):
             "affine_fill": fills("RandomRotation: fill", self.fill),
             "affine_p": p,
             **_centre("RandomRotation: center", self.center),
-            **_mask_fill(self.fill, self.mask_fill, "RandomRotation"),
+            **mask_fill_of("RandomRotation", self.fill, self.mask_fill),
         }
         return settings if p else {}
 

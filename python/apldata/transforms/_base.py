@@ -10,7 +10,7 @@ from .. import _core
 from .._arguments import names, number, optional_text, whole, wrong_type, wrong_value
 
 # Stages: crops and flips, then pixels, then what becomes of them in the batch.
-MOVE, AFFINE, POLICY, JITTER, GREY, BLUR, CONVERT, CUT, ERASE = range(9)
+SIZE, PAD, MOVE, AFFINE, POLICY, JITTER, GREY, BLUR, CONVERT, CUT, ERASE = range(11)
 WIDEST, LARGEST = 1 << 15, 1 << 20  # pixels to pad or cut out; of a side
 CHANNELS = _core.APL_MAX_CHANNELS
 
@@ -57,6 +57,14 @@ def fills(name: str, fill: float | Sequence[float] | None) -> list[float]:
     return values * CHANNELS if len(values) == 1 else values
 
 
+def mask_fill_of(name: str, fill: float | Sequence[float] | None, mask_fill: float | None) -> dict[str, Any]:
+    """Where it is not given, that of the images if it is one number, as in torchvision."""
+    if mask_fill is None:
+        mask_fill = 0 if fill is None or isinstance(fill, Sequence) else fill
+    of_masks = number(f"{name}: mask_fill", mask_fill)
+    return {"mask_fill": of_masks} if of_masks else {}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Transform:
     """A transform that runs in C. Wrong arguments are refused when it is made.
@@ -93,7 +101,7 @@ class Transform:
 
     @property
     def mirrored(self) -> bool:
-        """Does a flip after it give the same as one before it?"""
+        """Does it give the same after a flip as before one?"""
         return True
 
     def settings(self) -> dict[str, Any]:

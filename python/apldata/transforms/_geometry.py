@@ -7,30 +7,135 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from .. import _core
-from .._arguments import choice, flag, whole
-from ._base import BLUR, WIDEST, Transform, interval, pair, probability
+from .._arguments import choice, flag, whole, wrong_value
+from ._base import (
+    BLUR,
+    MOVE,
+    PAD,
+    WIDEST,
+    Transform,
+    fills,
+    interval,
+    mask_fill_of,
+    pair,
+    probability,
+)
 
-_PAD_MODES = {"constant": _core.APL_PAD_ZERO, "reflect": _core.APL_PAD_REFLECT}
+_PAD_MODES = {
+    "constant": _core.APL_PAD_ZERO,
+    "edge": _core.APL_PAD_EDGE,
+    "reflect": _core.APL_PAD_REFLECT,
+    "symmetric": _core.APL_PAD_SYMMETRIC,
+}
+
+
+def _sides(name: str, padding: int | Sequence[int]) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom: of one number, a pair of the first two, or all four."""
+    wanted = "a number of pixels, or two or four of them"
+    if isinstance(padding, (str, bytes)) or not isinstance(padding, Sequence):
+        padding = [padding]
+    if len(padding) not in (1, 2, 4):
+        raise wrong_value(name, wanted, padding)
+    sides = [whole(name, side, 0, WIDEST) for side in padding]
+    left, top, right, bottom = sides * (4 // len(sides))
+    return left, top, right, bottom
+
+
+def _fill(name: str, fill: float | Sequence[float]) -> dict[str, Any]:
+    filled = fills(f"{name}: fill", fill)
+    if any(value % 1 for value in filled):
+        raise wrong_value(f"{name}: fill", "whole numbers from 0 to 255", fill)
+    return {"pad_fill": filled} if any(filled) else {}
+
+
+@dataclass(frozen=True)
+class Pad(Transform):
+    """Adds pixels on the sides of images, once they are resized; masks and boxes follow. Without a crop after
+    it, all of the padded image is taken. Not `apldata.Pad`, which collates values of different lengths.
+
+    Args:
+        padding: a number of pixels, for all sides; a pair, for left and right, and for top and bottom; or
+            four, for left, top, right and bottom.
+        fill: the pixels that are added: a whole number from 0 to 255, or one for each channel.
+        padding_mode: "constant" pixels (`fill`); or those at the "edge"; or reflections, "reflect" without
+            the edge, "symmetric" with it.
+        mask_fill: what masks have there; None: `fill` if that is one number, otherwise 0.
+    """
+
+    STAGE: ClassVar[int] = PAD
+    LATEST: ClassVar[int] = PAD
+    ORDERED: ClassVar[bool] = True
+
+    padding: int | Sequence[int]
+    fill: float | Sequence[float] = 0
+    padding_mode: str = "constant"
+    mask_fill: float | None = field(default=None, kw_only=True)
+    field: str | Sequence[str] | None = field(default=None, kw_only=True)
+
+    @property
+    def mirrored(self) -> bool:
+        left, top, right, bottom = _sides("Pad: padding", self.padding)
+        return left == right and top == bottom
+
+    def settings(self) -> dict[str, Any]:
+        left, top, right, bottom = _sides("Pad: padding", self.padding)
+        return {
+            "pad_left": left,
+            "pad_top": top,
+            "pad_right": right,
+            "pad_bottom": bottom,
+            "pad_mode": choice("Pad: padding_mode", self.padding_mode, _PAD_MODES),
+            **_fill("Pad", self.fill),
+            **mask_fill_of("Pad", self.fill, self.mask_fill),
+        }
 
 
 @dataclass(frozen=True)
 class RandomCrop(Transform):
-    """Pads all sides by `padding` pixels (zeros, or by "reflect"ing the image), then cuts out `size` (a
-    side, or height and width) at a random place. JPEG images smaller than that are an error, or, with
-    `pad_if_needed`, padded by zeros on both sides."""
+    """Pads by `padding` pixels, then cuts out `size` (a side, or height and width) at a random place. Images
+    of any size that are smaller than that are an error, or, with `pad_if_needed`, padded on both sides.
+
+    Args:
+        padding, padding_mode, fill, mask_fill: as of `Pad`.
+    """
+
+    STAGE: ClassVar[int] = MOVE
+    LATEST: ClassVar[int] = MOVE
 
     size: int | Sequence[int]
-    padding: int = 0
+    padding: int | Sequence[int] = 0
     padding_mode: str = "constant"
     pad_if_needed: bool = field(default=False, kw_only=True)
+    fill: float | Sequence[float] = field(default=0, kw_only=True)
+    mask_fill: float | None = field(default=None, kw_only=True)
     field: str | Sequence[str] | None = field(default=None, kw_only=True)
+
+    @property
+    def mirrored(self) -> bool:
+        left, top, right, bottom = _sides("RandomCrop: padding", self.padding)
+        return left == right and top == bottom
+
+    @property
+    def _padding(self) -> dict[str, Any]:
+        """As one number where all sides are alike, which takes less time."""
+        left, top, right, bottom = _sides("RandomCrop: padding", self.padding)
+        if left == top == right == bottom:
+            return {"pad": left}
+        return {"pad_left": left, "pad_top": top, "pad_right": right, "pad_bottom": bottom}
 
     def settings(self) -> dict[str, Any]:
         height, width = pair("RandomCrop: size", self.size)
+        mode = choice("RandomCrop: padding_mode", self.padding_mode, _PAD_MODES)
+        if_needed = flag("RandomCrop: pad_if_needed", self.pad_if_needed)
+        padding = self._padding
+        if any(padding.values()) or if_needed:
+            padding |= {"pad_mode": mode, **_fill("RandomCrop", self.fill)}
+            padding |= mask_fill_of("RandomCrop", self.fill, self.mask_fill)
+        else:
+            padding = {}
         return {
-            "pad": whole("RandomCrop: padding", self.padding, 0, WIDEST),
-            "pad_mode": choice("RandomCrop: padding_mode", self.padding_mode, _PAD_MODES),
-            "pad_if_needed": int(flag("RandomCrop: pad_if_needed", self.pad_if_needed)),
+            **padding,
+            "pad_if_needed": int(if_needed),
             "crop_height": height,
             "crop_width": width,
         }
@@ -46,6 +151,9 @@ class RandomResizedCrop(Transform):
         exact_chroma: interpolate colours before resizing, as torchvision does, which costs about a fifth more
             time; False: resize luma and chroma each at its own resolution (51 dB from the other).
     """
+
+    STAGE: ClassVar[int] = MOVE
+    LATEST: ClassVar[int] = MOVE
 
     size: int | Sequence[int]
     scale: Sequence[float] = (0.08, 1.0)
@@ -95,6 +203,9 @@ class Resize(Transform):
 @dataclass(frozen=True)
 class CenterCrop(Transform):
     """Cuts `size` (a side, or height and width) out of the middle."""
+
+    STAGE: ClassVar[int] = MOVE
+    LATEST: ClassVar[int] = MOVE
 
     size: int | Sequence[int]
     field: str | Sequence[str] | None = field(default=None, kw_only=True)
@@ -150,5 +261,5 @@ class AlternatingFlip(Transform):
 
 
 CROPS = (
-    RandomCrop, RandomResizedCrop, Resize, CenterCrop, RandomFlip, RandomVerticalFlip, AlternatingFlip
+    Pad, RandomCrop, RandomResizedCrop, Resize, CenterCrop, RandomFlip, RandomVerticalFlip, AlternatingFlip
 )  # fmt: skip

@@ -9,7 +9,7 @@ from .. import _core
 from .._arguments import shown, wrong_type
 from .._errors import InvalidError, InvalidTypeError
 from ..schema import Schema
-from ._base import CHANNELS, Transform
+from ._base import AFFINE, CHANNELS, Transform
 from ._result import DTYPES, RandomErasing
 
 
@@ -27,7 +27,8 @@ class _Merged:
             before
             for before in self._given
             if (before.STAGE > transform.LATEST and (before.ORDERED or transform.ORDERED))
-            or (before.STAGE > transform.STAGE and transform.FLIPS and not before.mirrored)
+            or (before.STAGE >= AFFINE and transform.FLIPS and not before.mirrored)
+            or (before.FLIPS and transform.STAGE < AFFINE and not transform.mirrored)
         ]
         if late:
             raise InvalidError(
@@ -76,6 +77,7 @@ def check_channels(in_c: list[dict[str, Any]], schema: Schema) -> None:
         _check_numbers(settings, "mean", "Normalize: {} means", channels, field.name)
         _check_numbers(settings, "erase_value", "RandomErasing: {} values", channels, field.name)
         _check_numbers(settings, "policy_fill", "a policy: {} fill values", field.channels, field.name)
+        _check_numbers(settings, "pad_fill", "padding: {} fill values", field.channels, field.name)
         _check_numbers(settings, "affine_fill", "an affine map: {} fill values", field.channels, field.name)
 
 
