@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+import io
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from ._core import Batch
 from ._errors import Error
-from ._sheet import is_picture, sheet
+from ._sheet import LARGEST, is_picture, sheet
 from ._units import share, size
 from .schema import Schema, Split, plain
 
 _PICTURES = 32  # on a contact sheet
+_TEXT = 80  # characters of a value in a table
 
 
 class _Store(Protocol):
@@ -105,12 +107,60 @@ def _captions(batch: Batch) -> list[str]:
     return [names[i] if 0 <= i < len(names) else str(i) for i in labels[:_PICTURES].tolist()]
 
 
+def _decoded(file: Any) -> np.ndarray:
+    """A thumbnail of an image file, by Pillow; a grey square if it cannot be decoded."""
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(np.asarray(file, np.uint8).tobytes())) as image:
+            image.draft("RGB", (LARGEST, LARGEST))  # decodes no more of a JPEG file than is needed
+            image.thumbnail((LARGEST, LARGEST))
+            return np.asarray(image.convert("RGB"))
+    except Exception:  # of whatever kind Pillow's decoders raise
+        return np.full((LARGEST, LARGEST, 3), 128, np.uint8)
+
+
+def _files(batch: Batch) -> Sequence[Any]:
+    """The values of the first field of image files that the batch has."""
+    for field in batch._store.schema:
+        if (field.media or "").startswith("image/") and field.name in batch:
+            value = _value(batch, field.name)
+            return [value[row] for row in range(min(batch.rows, _PICTURES))]
+    return []
+
+
+def _sheet_of_files(batch: Batch) -> str:
+    files = _files(batch)
+    if not files:
+        return ""
+    try:
+        import PIL  # noqa: F401
+    except ImportError:
+        return _told("images are files: they are shown if Pillow is installed")
+    return sheet([_decoded(file) for file in files], _captions(batch))
+
+
 def _sheet_of(batch: Batch) -> str:
     for name in batch:
         value = _value(batch, name)
         if batch.rows and is_picture(value):
             return sheet([np.asarray(picture) for picture in value[:_PICTURES]], _captions(batch))
-    return ""
+    return _sheet_of_files(batch)
+
+
+def _first(batch: Batch, name: str) -> str:
+    """What the first row has, if that is a number, a text or a few of them."""
+    try:
+        value = _value(batch, name)[0]
+        text = value if isinstance(value, str) else str(value) if np.size(value) <= 8 else ""
+    except Exception:  # no rows, or an object of somebody else's
+        return ""
+    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "\u2026"
+
+
+def _fields_of(batch: Batch) -> str:
+    rows = [(plain(name), _shown(batch, name), _first(batch, name)) for name in batch]
+    return _table(("field", "values", "first"), rows) if rows else ""
 
 
 def _told(text: str) -> str:
@@ -118,9 +168,9 @@ def _told(text: str) -> str:
 
 
 def batch_html(batch: Batch) -> str:
-    """One line, and a sheet of its first pictures."""
+    """One line, a table of its fields, and a sheet of its first pictures."""
     try:
-        return _told(batch_repr(batch)) + _sheet_of(batch)
+        return _told(batch_repr(batch)) + _fields_of(batch) + _sheet_of(batch)
     except (Error, TypeError, ValueError) as error:
         return _told(batch_repr(batch)) + _told(str(error))
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 _COLUMNS = 8  # pictures in a row
-_SIDE, _LARGEST = 64, 128  # pixels on the screen that a side should have, and may have
+_SIDE, LARGEST = 64, 128  # pixels on the screen that a side should have, and may have
 _GAP, _CAPTION = 6, 18  # pixels on the screen; multiples of every scale
 _SCALES = (6, 3, 2, 1)
 
@@ -54,7 +54,7 @@ def _rgb(picture: np.ndarray) -> np.ndarray:
     if picture.shape[2] < picture.shape[0]:
         picture = picture.transpose(2, 0, 1)
     planes = picture[:3] if len(picture) >= 3 else picture[[0, 0, 0]]
-    step = max(1, -(-max(planes.shape[1:]) // _LARGEST))
+    step = max(1, -(-max(planes.shape[1:]) // LARGEST))
     return planes[:, ::step, ::step].transpose(1, 2, 0)
 
 

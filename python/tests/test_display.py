@@ -150,6 +150,45 @@ def test_pictures_of_different_sizes(tmp_path: Path) -> None:
     assert captions_of(store._repr_html_()) == ["5", "-1", "300"]
 
 
+def test_pictures_that_are_files(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    import io
+
+    files = []
+    for size, level in ((300, 40), (20, 200)):
+        file = io.BytesIO()
+        image.new("RGB", (size, size // 2), (level, level, level)).save(file, "JPEG")
+        files.append(np.frombuffer(file.getvalue(), np.uint8))
+    fields = [
+        Field("image", "u8", (-1,), media="image/jpeg"),
+        Field("label", "u8", mark="target", classes=("<a>", "b")),
+    ]
+    with Writer(tmp_path / "s", fields) as writer:
+        writer.extend(image=files, label=[1, 0])
+    store = Store(tmp_path / "s")
+    for page in (store._repr_html_(), store.get([0, 1])._repr_html_()):
+        pixels = pixels_of(page)
+        assert pixels.shape[0] < 128 and abs(int(pixels[10, 10, 0]) - 40) < 3
+        assert abs(int(pixels[5, pixels.shape[1] // 2 + 5, 0]) - 200) < 3
+        assert captions_of(page) == ["b", "<a>"] and "<a>" not in page
+    batch = store.get([0, 1])
+    batch["image"] = [b"no image", b""]
+    assert set(np.unique(pixels_of(batch._repr_html_())[..., 0])) <= {0, 128}
+
+
+def test_a_batch_as_a_table(tmp_path: Path) -> None:
+    with Writer(tmp_path / "s", {"x": ("f32", (3,)), "name": str, "many": ("i32", (100,))}) as writer:
+        writer.extend(x=[[1, 2, 3]], name=["<script>" + 100 * "n"], many=np.zeros((1, 100)))
+    page = Store(tmp_path / "s").get([0])._repr_html_()
+    cells = [html.unescape(cell) for cell in re.findall(r"<td [^>]*>([^<]*)</td>", page)]
+    assert cells[:3] == ["x", "float32[1, 3]", "[1. 2. 3.]"] and cells[3] == "name"
+    assert (
+        cells[5].startswith("<script>nnn")
+        and len(cells[5]) == 80
+        and cells[6:] == ["many", "int32[1, 100]", ""]
+    )
+
+
 def test_a_store_as_a_page(store: Store) -> None:
     page = store._repr_html_()
     assert all(word in page for word in ("1,300 records", "image", "u8[3,32,32]", "target", "train", "1,000"))
