@@ -38,6 +38,7 @@ class Site:
 
     def __init__(self, out: Path) -> None:
         self.out = out
+        self.rooms: set[str] = set()
         shutil.rmtree(out, ignore_errors=True)
 
     def add(self, place: str, text: str) -> None:
@@ -68,12 +69,22 @@ class Site:
             sys.exit(f"{folder}: a link to {target}, which is not there")
         return os.path.relpath(self._page_of(there), Path(place).parent) + mark + anchor
 
+    def _add_room(self, path: str) -> None:
+        """The README.md of a folder, which only the page that links to it leads to."""
+        if path not in self.rooms:
+            self.rooms.add(path)
+            self.add_document(path, f"---\norphan: true\n---\n\n{read(path)}")
+
     def _page_of(self, path: str) -> str:
         """The page that shows a file of the tree; other files are copied."""
         if path == "README.md":
             return "index.md"
-        if path.endswith(".md") or path.startswith("docs/tutorials/"):
+        if path.startswith("docs/tutorials/"):
             return str(Path(path).with_suffix(".md"))
+        if path.endswith(".md"):
+            if Path(path).parent not in (Path(), Path("docs")):
+                self._add_room(path)
+            return path
         if path == "examples":
             return "examples/index.md"
         if path.startswith(("docs/man/", "examples/")):
