@@ -1,0 +1,251 @@
+"""apldata.callbacks: figures of a loader, beside the losses: TensorBoard, Weights & Biases and Prometheus."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+from ._arguments import flag, path_of, text, whole, wrong_type
+from ._loader import Loader
+
+_EVERY = 50  # steps between two figures
+
+# Of apl_stats: what adds up, as seconds or counts, and what only says how things stand.
+_SECONDS = {
+    "elapsed": "since the loader was opened",
+    "starved": "in which the loop waited, after the first batch",
+    "loading": "threads spent loading blocks",
+    "reading": "of these, getting them from the file or URL",
+    "assembling": "threads spent assembling batches",
+    "images": "of these, decoding and resizing images",
+    "planning": "threads spent drawing the order",
+    "blocked": "threads had nothing to do",
+    "cpu": "of processor time that the process has used",
+}
+_COUNTS = {"batches": "handed out", "records": "handed out", "blocks": "loaded"}
+_BYTES = {
+    "read": "of blocks, and of values that were read with their batch",
+    "decoded": "of blocks",
+    "assembled": "of batches",
+}
+_LEVELS = {
+    "memory": ("memory_bytes", "Bytes that the loader holds"),
+    "memory_budget": ("memory_budget_bytes", "Bytes that the loader may hold"),
+    "queued": ("queued_batches", "Finished batches that wait"),
+    "lent": ("lent_batches", "Batches that the loop holds"),
+    "threads": ("threads", "Threads that load and assemble"),
+}
+
+
+class Watch:
+    """Figures of a loader, between one call and the next.
+
+    Args:
+        loader: an `apldata.Loader`, or a framework's, such as `apldata.torch.DataLoader`.
+    """
+
+    def __init__(self, loader: Loader) -> None:
+        if not isinstance(loader, Loader):
+            raise wrong_type("loader", "an apldata.Loader", loader)
+        self.loader = loader
+        self._before = loader.stats()
+
+    def figures(self) -> dict[str, float]:
+        """Since the last call: `records_per_second`; `stall`, the part of the time in which the loop waited;
+        `megabytes_read_per_second`; `cores`, that the process used. As things stand: `memory_megabytes` and
+        `queued` batches; since the loader was opened: `wait_p99_milliseconds`. `load_state_dict()` opens it
+        anew."""
+        now, before = self.loader.stats(), self._before
+        if now["elapsed"] < before["elapsed"] or now["batches"] < before["batches"]:
+            before = {**dict.fromkeys(before, 0.0), "bytes": {"read": 0}}
+        self._before = now
+        seconds = max(now["elapsed"] - before["elapsed"], 1e-9)
+        return {
+            "records_per_second": (now["records"] - before["records"]) / seconds,
+            "stall": (now["starved"] - before["starved"]) / seconds,
+            "megabytes_read_per_second": (now["bytes"]["read"] - before["bytes"]["read"]) / seconds / 1e6,
+            "cores": max(now["cpu"] - before["cpu"], 0.0) / seconds,
+            "memory_megabytes": now["memory"] / 1e6,
+            "queued": float(now["queued"]),
+            "wait_p99_milliseconds": now["wait"]["p99"] * 1e3,
+        }
+
+
+class _Every:
+    """Calls `log` with figures and a step, at every so manyeth step."""
+
+    def __init__(
+        self, loader: Loader, log: Callable[[dict[str, float], int], object], every: int, prefix: str
+    ) -> None:
+        self._watch, self._log = Watch(loader), log
+        self._every, self._prefix = whole("every", every, 1), text("prefix", prefix)
+        self._steps = 0
+
+    def __call__(self, step: int | None = None) -> None:
+        """After a step of training.
+
+        Args:
+            step: its number, as the losses are logged with; None: steps are counted here.
+        """
+        self._steps += 1
+        if self._steps % self._every == 0:
+            figures = {f"{self._prefix}/{name}": value for name, value in self._watch.figures().items()}
+            self._log(figures, self._steps if step is None else step)
+
+
+class TensorBoard(_Every):
+    """Logs a loader's figures by `SummaryWriter.add_scalar`.
+
+        watch = TensorBoard(loader, SummaryWriter())
+        for step, batch in enumerate(loader):
+            ...
+            watch(step)
+
+    Args:
+        loader: see `Watch`, which says what the figures are.
+        writer: a `torch.utils.tensorboard.SummaryWriter`, or tensorboardX's.
+        every: steps between two figures.
+        prefix: of the figures' names.
+    """
+
+    def __init__(self, loader: Loader, writer: Any, *, every: int = _EVERY, prefix: str = "data") -> None:
+        if not callable(getattr(writer, "add_scalar", None)):
+            raise wrong_type("writer", "a SummaryWriter", writer)
+
+        def log(figures: dict[str, float], step: int) -> None:
+            for name, value in figures.items():
+                writer.add_scalar(name, value, step)
+
+        super().__init__(loader, log, every, prefix)
+
+
+class Wandb(_Every):
+    """Logs a loader's figures to Weights & Biases, by `run.log`; online or offline, as the run is.
+
+    Args:
+        loader: see `Watch`, which says what the figures are.
+        run: what `wandb.init()` has returned.
+        every: steps between two figures.
+        prefix: of the figures' names.
+        commit: False: the figures go with what training logs for the step itself, after them.
+    """
+
+    def __init__(
+        self, loader: Loader, run: Any, *, every: int = _EVERY, prefix: str = "data", commit: bool = False
+    ) -> None:
+        if not callable(getattr(run, "log", None)):
+            raise wrong_type("run", "what wandb.init() returns", run)
+        commits = bool(flag("commit", commit))
+        super().__init__(
+            loader, lambda figures, step: run.log(figures, step=step, commit=commits), every, prefix
+        )
+
+
+def lightning(loader: Loader, *, every: int = _EVERY, prefix: str = "data") -> Any:
+    """A Lightning callback that logs a loader's figures by the trainer's own loggers, whichever they are.
+
+        trainer = Trainer(callbacks=[apldata.callbacks.lightning(loader)])
+
+    Args:
+        loader: that of training; see `Watch`, which says what the figures are.
+        every: steps between two figures.
+        prefix: of the figures' names.
+
+    Raises:
+        ImportError: neither lightning nor pytorch_lightning is installed.
+    """
+    try:
+        from lightning.pytorch import Callback
+    except ImportError:
+        from pytorch_lightning import Callback  # type: ignore[no-redef, import-not-found, unused-ignore]
+
+    class Figures(Callback):  # type: ignore[misc, valid-type, unused-ignore]
+        def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+            def log(figures: dict[str, float], step: int) -> None:
+                for logger in trainer.loggers:
+                    logger.log_metrics(figures, step=step)
+
+            self._every = _Every(loader, log, every, prefix)
+
+        def on_train_batch_end(self, trainer: Any, *others: Any) -> None:
+            self._every(trainer.global_step)
+
+    return Figures()
+
+
+# --------------------------------------------------------------------------------------------- Prometheus
+
+
+def _label(value: str) -> str:
+    """A label's value, with what would end it escaped."""
+    return (
+        os.fsencode(value)
+        .decode(errors="replace")
+        .replace("\\", "\\\\")
+        .replace('"', '\\"')
+        .replace("\n", "\\n")
+    )
+
+
+def _labels(name: str, loader: Loader) -> str:
+    labels = {"loader": text("name", name), "store": loader.store.path, "split": loader.split}
+    return "{" + ",".join(f'{key}="{_label(value)}"' for key, value in labels.items()) + "}"
+
+
+def _bytes_of(key: str, stats: dict[str, Any]) -> float:
+    return float(stats["bytes"][key])
+
+
+def prometheus_text(loaders: Mapping[str, Loader]) -> str:
+    """What loaders have done, in Prometheus's text format: counters of seconds, records and bytes, and how
+    much they hold.
+
+    Args:
+        loaders: by their names, such as ``{"train": loader}``, which become the label `loader`.
+    """
+    if not isinstance(loaders, Mapping) or not all(isinstance(one, Loader) for one in loaders.values()):
+        raise wrong_type("loaders", "a dict of names and loaders", loaders)
+    every = [(_labels(name, loader), loader.stats()) for name, loader in loaders.items()]
+
+    def family(name: str, kind: str, told: str, value: Callable[[dict[str, Any]], float]) -> str:
+        head = f"# HELP apl_loader_{name} {told}\n# TYPE apl_loader_{name} {kind}\n"
+        return head + "".join(f"apl_loader_{name}{labels} {value(stats)!r}\n" for labels, stats in every)
+
+    out = [
+        family(f"{key}_seconds_total", "counter", f"Seconds {told}.", itemgetter(key))
+        for key, told in _SECONDS.items()
+    ]
+    for key, told in _COUNTS.items():
+        out.append(family(f"{key}_total", "counter", f"{key.title()} {told}.", itemgetter(key)))
+    for key, told in _BYTES.items():
+        value = partial(_bytes_of, key)
+        out.append(family(f"{key}_bytes_total", "counter", f"Bytes {key}, {told}.", value))
+    for key, (name, told) in _LEVELS.items():
+        out.append(family(name, "gauge", f"{told}.", itemgetter(key)))
+    return "".join(out)
+
+
+def write_prometheus(loaders: Mapping[str, Loader], path: str | os.PathLike[str]) -> None:
+    """Writes `prometheus_text()` to a file, such as one ending in .prom in the folder of node_exporter's
+    textfile collector. The file is replaced as a whole, so that nobody reads half of it.
+
+    Args:
+        loaders: by their names.
+        path: of the file.
+    """
+    where = os.fspath(path_of("path", path))
+    folder = os.path.dirname(where) or "."
+    content = prometheus_text(loaders).encode()
+    fd, temporary = tempfile.mkstemp(prefix=".apldata-", dir=folder)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o644)  # a collector is another user
+        os.replace(temporary, where)
+    except BaseException:
+        os.unlink(temporary)
+        raise
