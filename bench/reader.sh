@@ -23,6 +23,7 @@ echo "load of this machine: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) cores; wh
 "$BUILD/aplingest" -q --force "$archive" "$folder/db"
 "$BUILD/release/bench/bench_reader" "$folder/db" "$ROUNDS"
 "$BUILD/release/bench/bench_plan"
+"$BUILD/release/bench/bench_serve" "$folder/db" 5
 if [ -n "${GROWTH:-}" ]; then
     "$BUILD/release/bench/bench_growth" "$folder"
 else

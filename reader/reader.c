@@ -383,6 +383,16 @@ uint64_t apl_reader_batches(apl_reader *r)
     return batches;
 }
 
+size_t apl_reader_batch_size(apl_reader *r)
+{
+    struct handle *handle = handles_hold(r);
+    if (!handle)
+        return 0;
+    size_t rows = r->options.batch_size;
+    handles_drop(handle);
+    return rows;
+}
+
 void apl_reader_cancel(apl_reader *r)
 {
     if (reader_enter(r, NULL) != APL_OK)

@@ -29,8 +29,9 @@ static void ask_ahead(apl_reader *r)
 
 static apl_status too_late(const struct client *c, apl_error *err)
 {
-    return fail(err, APL_E_TIMEOUT, "%s: the server (process %u) has not answered in time", c->path,
-                c->welcome.pid);
+    fail(err, APL_E_TIMEOUT, "%s: the server (process %u) has not answered in time", c->path, c->welcome.pid);
+    err->sys_errno = ETIMEDOUT;
+    return APL_E_TIMEOUT;
 }
 
 /* Waits for the server, without the lock; also for it to read, where it has not been asked. */
@@ -228,6 +229,7 @@ static apl_status connect_client(apl_reader *r, const char *path, unsigned rank,
     snprintf(c->path, sizeof c->path, "%s", path);
     TRY(make_hello(&hello, rank, o, err));
     TRY(open_link(c, path, o->wait_ms, err));
+    c->link->writable = o->writable != 0;
     TRY(client_greet(r, &hello, err));
     r->provider = &calls_of_client;
     ask_ahead(r);

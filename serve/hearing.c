@@ -160,7 +160,7 @@ void client_hear(apl_reader *r)
     struct client *c = r->client;
     union wire_any m;
     apl_error error;
-    while (c->lost == APL_OK) {
+    while (c->lost == APL_OK && (!c->batch || c->turning)) { /* after a batch, nothing is due */
         int passed;
         apl_status status = socket_receive(c->link->fd, &m, &passed, &error);
         if (passed >= 0)
@@ -227,7 +227,7 @@ static apl_status hear_welcome(apl_reader *r, unsigned rank, union wire_any *m, 
         return fail(err, APL_E_INVALID, "the server broke the protocol: no welcome");
     c->welcome = m->welcome;
     TRY(check_welcome(&c->welcome, rank, err));
-    TRY(region_map(passed, c->welcome.region, &c->link->base, err));
+    TRY(region_map(passed, c->welcome.region, c->link->writable, &c->link->base, err));
     c->link->bytes = c->welcome.region;
     return take_welcome(r, &c->welcome, err);
 }

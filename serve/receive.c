@@ -1,6 +1,7 @@
 /* From what a server says of a batch to the batch: see receive.h. */
 #include "receive.h"
 
+#include "region.h"
 #include "socket.h"
 
 #include <stdlib.h>
@@ -96,6 +97,16 @@ void link_return(struct link *l, uint64_t token)
 
 /* -------------------------------------------------------------------------------------------------- releasing */
 
+/* Before the server writes there again. */
+static void forget_written(const struct received *b)
+{
+    const apl_batch *batch = &b->buffer.batch;
+    for (unsigned f = 0; f < batch->fields; f++)
+        region_forget(batch->columns[f].data, batch->columns[f].bytes);
+    for (unsigned i = 0; i < batch->part_count; i++)
+        region_forget(batch->parts[i].column.data, batch->parts[i].column.bytes);
+}
+
 static void free_batch(struct received *b)
 {
     free(b->buffer.batch.parts);
@@ -110,6 +121,8 @@ static void release_received(apl_batch *batch)
     struct link *l = b->link;
     if (l->pid != (int)getpid())
         return;
+    if (l->writable)
+        forget_written(b);
     pthread_mutex_lock(&l->lock);
     l->lent -= b->token <= l->taken; /* one that was never handed out does not count */
     give_token_back(l, b->token);

@@ -16,6 +16,7 @@ struct link {
     unsigned holders;
     bool closed; /* the reader is */
     int fd;
+    bool writable;
     const uint8_t *base; /* the memory that is lent */
     uint64_t bytes;
     uint64_t *returned; /* tokens that have not been told yet */

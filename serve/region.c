@@ -194,7 +194,7 @@ void region_deallocate(void *region, void *memory, size_t bytes)
 
 /* ----------------------------------------------------------------------------------------------- mapping */
 
-apl_status region_map(int fd, uint64_t bytes, const uint8_t **base, apl_error *err)
+apl_status region_map(int fd, uint64_t bytes, bool writable, const uint8_t **base, apl_error *err)
 {
     struct stat st;
     int seals = fcntl(fd, F_GET_SEALS);
@@ -202,10 +202,17 @@ apl_status region_map(int fd, uint64_t bytes, const uint8_t **base, apl_error *e
         return fail(err, APL_E_INVALID, "the server's memory is not sealed");
     if (fstat(fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size != bytes || bytes == 0)
         return fail(err, APL_E_INVALID, "the server's memory is not of the size that it says");
-    void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    int allowed = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *map = mmap(NULL, bytes, allowed, (writable ? MAP_PRIVATE : MAP_SHARED) | MAP_NORESERVE, fd, 0);
     if (map == MAP_FAILED)
         return fail(err, APL_E_NOMEM, "the server's memory of %llu bytes cannot be mapped: %s",
                     (unsigned long long)bytes, strerror(errno));
     *base = map;
     return APL_OK;
+}
+
+void region_forget(const uint8_t *memory, uint64_t bytes)
+{
+    if (bytes) /* what is allocated begins and ends with a page */
+        madvise((void *)(uintptr_t)memory, (size_t)bytes, MADV_DONTNEED);
 }

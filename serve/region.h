@@ -27,7 +27,11 @@ bool region_offset(const struct region *region, const void *memory, uint64_t byt
 void *region_allocate(void *region, size_t bytes);
 void region_deallocate(void *region, void *memory, size_t bytes);
 
-/* Maps what is behind a descriptor that was received, which must be sealed, and `bytes` long. The descriptor stays the caller's. */
-apl_status region_map(int fd, uint64_t bytes, const uint8_t **base, apl_error *err);
+/* Maps what is behind a descriptor that was received, which must be sealed, and `bytes` long; writable: so that pages which are
+ * written are this process's own. The descriptor stays the caller's. */
+apl_status region_map(int fd, uint64_t bytes, bool writable, const uint8_t **base, apl_error *err);
+
+/* Gives up pages that this process has written: what the server writes there is seen again. */
+void region_forget(const uint8_t *memory, uint64_t bytes);
 
 #endif

@@ -80,7 +80,7 @@ static apl_status fail_elsewhere(const struct seat *seat, const struct session *
 {
     uint64_t epoch, position;
     seat_place(seat, &epoch, &position);
-    return fail(err, APL_E_MISMATCH,
+    return fail(err, APL_E_BUSY,
                 "the server is at position %llu of epoch %llu, and cannot go elsewhere while other ranks, "
                 "such as %u, are connected",
                 (unsigned long long)position, (unsigned long long)epoch, other->seat->outlet->rank);
@@ -125,8 +125,8 @@ static void greet(struct apl_server *s, struct session *session)
 {
     apl_error error;
     apl_status status = welcome(s, session, &error);
-    bool may_be = status == APL_E_BUSY || status == APL_E_MISMATCH;
-    if (status != APL_OK && !(may_be && session_now() - session->asked_at < session->hello.wait_ms))
+    if (status != APL_OK &&
+        !(status == APL_E_BUSY && session_now() - session->asked_at < session->hello.wait_ms))
         session_refuse(session, WIRE_HELLO, &error);
 }
 

@@ -191,8 +191,11 @@ static bool receive(struct session *s, union wire_any *m)
 void session_take(struct session *s, struct service *service)
 {
     union wire_any m;
-    for (unsigned i = 0; i < AT_ONCE && !s->over && receive(s, &m); i++)
+    for (unsigned i = 0; i < AT_ONCE && !s->over && receive(s, &m); i++) {
         take(s, service, &m);
+        if (m.h.type == WIRE_NEXT) /* what follows is not urgent */
+            return;
+    }
 }
 
 /* ------------------------------------------------------------------------------------ its beginning and end */

@@ -39,6 +39,30 @@ Test(serve_faults, batches_cannot_be_written)
     serving_close(&s);
 }
 
+/* What a client writes is its own, and gone when the memory is lent again. */
+Test(serve_faults, batches_may_be_written_by_who_asks_for_that)
+{
+    struct serving s;
+    apl_reader *other;
+    apl_reader_options o = options_of(1);
+    apl_connect_options writable = APL_CONNECT_OPTIONS_INIT;
+    writable.writable = 1;
+    o.batch_size = 5;
+    serving_open(&s, &o, 1, 0);
+    apl_reader *r = connect_as(0, writable);
+    for (apl_batch *b; (b = fixture_next(r)); apl_batch_release(b)) {
+        const apl_column *c = apl_batch_column(b, FIELD_IMAGE);
+        check_values(b);
+        memset((void *)(uintptr_t)c->data, 0xff, c->bytes);
+    }
+    apl_reader_close(r);
+    other = client(0, NULL, 0);
+    for (apl_batch *b; (b = fixture_next(other)); apl_batch_release(b))
+        check_values(b);
+    apl_reader_close(other);
+    serving_close(&s);
+}
+
 /* ------------------------------------------------------------------------------------------ death and sleep */
 
 /* A server of two ranks in a process of its own. */
@@ -214,6 +238,7 @@ Test(serve_faults, a_stopped_server_is_a_timeout_and_then_goes_on)
         apl_batch_release(b);
     cr_assert_eq(status, APL_E_TIMEOUT, "%s", err.message);
     cr_assert(strstr(err.message, "has not answered in time"), "%s", err.message);
+    cr_assert_eq(err.sys_errno, ETIMEDOUT);
     kill(server, SIGCONT);
     for (unsigned tries = 0; tries < 100 && (status = apl_reader_next(r, &b, &err)) == APL_E_TIMEOUT; tries++)
         continue;

@@ -240,6 +240,9 @@ APL_API APL_MUST_USE apl_status apl_reader_next_epoch(apl_reader *reader, apl_er
 APL_API uint64_t apl_reader_epoch(apl_reader *reader);
 APL_API uint64_t apl_reader_batches(apl_reader *reader);
 
+/* Rows of a batch, but for the last of an epoch. */
+APL_API size_t apl_reader_batch_size(apl_reader *reader);
+
 /*
  * The same for one of the ranks that a reader serves (see apl_ranks.list). Ranks are independent of each other: their calls
  * may come from different threads, and one may begin the next epoch, or abandon the rest of one, before the others do. A

@@ -58,16 +58,18 @@ typedef struct apl_connect_options {
     size_t state_size;
     uint64_t first_epoch; /* 0: where the server itself began, which its options say */
     int go_on;            /* 1: begins wherever the server is for that rank; without state and first_epoch */
+    /* 1: columns may be written. What this process writes is its own copy of these pages, until the batch is released. */
+    int writable;
 } apl_connect_options;
-#define APL_CONNECT_OPTIONS_INIT                         \
-    {                                                    \
-        sizeof(apl_connect_options), 0, 0, NULL, 0, 0, 0 \
+#define APL_CONNECT_OPTIONS_INIT                            \
+    {                                                       \
+        sizeof(apl_connect_options), 0, 0, NULL, 0, 0, 0, 0 \
     }
 
 /*
  * Opens a reader of the batches that the server at `path` makes for one of the ranks that it serves; each rank has one client at a
  * time. The calls are those of any reader, and so are batches, states and receipts: those of a reader of the store with the server's
- * options. Columns lie in memory that cannot be written. Not available, and APL_E_UNSUPPORTED: apl_reader_source() and
+ * options. Columns lie in memory that cannot be written, unless it is `writable`. Not available, and APL_E_UNSUPPORTED: apl_reader_source() and
  * apl_reader_transform_complete(). apl_reader_stats() counts what this reader has handed out, not what the server does.
  *
  * To resume, give the state. All ranks resume from one, taken when they had taken the same number of batches: the first that
@@ -75,10 +77,10 @@ typedef struct apl_connect_options {
  * to a client that ended before its caller got it is sent again to the next.
  *
  * If the server ends, calls return APL_E_IO from then on, and the message says how to resume; batches that are held stay valid. If it is
- * stopped, they return APL_E_TIMEOUT after timeout_ms; the next call resumes waiting.
+ * stopped, they return APL_E_TIMEOUT after timeout_ms, with ETIMEDOUT as sys_errno; the next call resumes waiting.
  *
  * `options` may be NULL. Likely errors: APL_E_NOTFOUND (no server listens there), APL_E_INVALID (the server does not serve that rank, or is
- * another user's), APL_E_BUSY (the rank has a client), APL_E_MISMATCH (other ranks are elsewhere; a state of another store or order),
+ * another user's), APL_E_BUSY (the rank has a client; other ranks are elsewhere), APL_E_MISMATCH (a state of another store or order),
  * APL_E_TIMEOUT, APL_E_VERSION.
  */
 APL_API APL_MUST_USE apl_status apl_reader_connect(const char *path, unsigned rank,

@@ -36,6 +36,7 @@ from ._foreign import begin, end, resolved
 from ._ids import marked, mask_of
 from ._launch import warn_if_alone
 from ._mix import records_of, sources, weight_of
+from ._node import Connection, connected, shared
 from ._pass import Epoch, Pass
 from ._roles import declared
 from ._source import Source
@@ -127,6 +128,14 @@ class Loader:
             records whose image cannot be decoded. `batch.skipped` lists them.
         pin: two functions of (address, bytes), called with memory for batches before it is first used and
             before it is freed.
+        share: "node": the processes of this machine that make this loader, with the same arguments, have one
+            reader, in a process of its own, which the first of them starts and which ends with the last:
+            each block is decoded once for all of them, and is in memory once. Batches are those of loaders
+            that share nothing. torchrun or mpirun says which ranks there are. Ranks advance together: see
+            docs/SCALE.md.
+        socket: where `apldata serve` listens: it reads, and has the options of the reader; of the other
+            arguments, only `rank`, `transforms` (functions), `timeout` and `first_epoch` may be given here.
+            Without `rank`, the launcher says which it is: RANK, or LOCAL_RANK.
 
     Raises:
         NotFoundError: there is no such store, split or field.
@@ -178,8 +187,13 @@ class Loader:
         timeout: float | None = None,
         skip_corrupt: int = 0,
         pin: tuple[Callable[[int, int], object], Callable[[int, int], object]] | None = None,
+        share: str | None = None,
+        socket: str | os.PathLike[str] | None = None,
     ) -> None:
-        if (rank is None) != (world is None):
+        self._connection = None if socket is None else connected(socket, rank, locals(), Loader.__init__)
+        if socket is not None and share is not None:
+            raise InvalidError("share and socket exclude each other")
+        if (rank is None) != (world is None) and socket is None:
             raise InvalidError(f"rank and world go together; got rank={shown(rank)}, world={shown(world)}")
         self.store = db if isinstance(db, Store) else Store(db)
         fields = names("fields", fields)
@@ -207,6 +221,12 @@ class Loader:
         first = next(iter(self.store._splits()))[0]
         self.split = self._options["split"] = first if split is None else text("split", split)
         self._add_records(sampling, ids, mix, weight)
+        if socket is not None and in_c:
+            raise InvalidError(
+                "transforms of apldata.transforms go with the server: give them to apldata serve"
+            )
+        if share is not None:
+            self._connection = shared(share, self.store, self._options)
         self._by_itself = world is None  # does the launcher say which rank it is?
         self._pid, self._starting = os.getpid(), threading.RLock()
         self._passes: weakref.WeakSet[Pass] = weakref.WeakSet()  # also those of iterators of before
@@ -217,6 +237,8 @@ class Loader:
         except NotFoundError as error:
             splits, fields = listed(self.store.splits), listed(self.store.schema.names)
             raise NotFoundError(f"{error} (it has the splits {splits}, the fields {fields})") from None
+        if socket is not None:
+            self._options["batch_size"] = self._pass.reader.batch_size
         _open_loaders.add(self)
 
     def _add_records(
@@ -254,7 +276,10 @@ class Loader:
 
     def _opened(self, finished: bool = False, **where: Any) -> Pass:
         """A reader that begins there, and what belongs to it."""
-        reader = _core.Reader(self.store, {**self._options, **where})
+        if self._connection is None:
+            reader = _core.Reader(self.store, {**self._options, **where})
+        else:
+            reader = self._connection.open(self.store, self._options, where)
         depth = self._depth if self._functions else 0
         opened = Pass(reader, self._make_source(reader), depth, self._timeout, finished)
         self._passes.add(opened)
@@ -278,6 +303,8 @@ class Loader:
             before, self._cancelled = self._pass, False
             if not before.in_use:
                 before.end_ahead()
+            if self._connection is not None:  # a rank has one client at a time
+                before.close()
             self._pass = self._opened(finished, **where)
             if not before.in_use:
                 before.close()
@@ -301,6 +328,10 @@ class Loader:
         """Gives an iterator its epoch. Another that has not come to its end keeps its own, and its reader."""
         self._check_usable()
         with self._starting:
+            if self._pass.in_use and self._connection is not None:
+                raise InvalidError(
+                    "a loader that shares a reader has one iterator at a time: end the other first"
+                )
             if self._pass.in_use:
                 self._pass = self._opened(first_epoch=self._pass.epoch + 1)
             elif self._pass.begun:
@@ -346,7 +377,10 @@ class Loader:
     @property
     def records(self) -> int:
         """How many records an epoch delivers, over all ranks, including copies and corrupt records. For
-        packed rows and windows: the records that they are made of."""
+        packed rows and windows: the records that they are made of.
+        With `socket`, only the server knows."""
+        if self._connection is not None and type(self._connection) is Connection:
+            raise InvalidError("the server at the socket knows how many records an epoch has")
         sampling, ids = self._sampling, self._options["ids"]
         if sampling and sampling.records:
             return int(sampling.records)
@@ -477,7 +511,8 @@ class Loader:
 
     def __repr__(self) -> str:
         kind, module = type(self), type(self).__module__.removesuffix("._loader")
-        what = f"<{module}.{kind.__name__} of {self.store.path!r}, split {self.split!r}"
+        place = f"split {self.split!r}" if self._connection is None else f"by {self._connection.path!r}"
+        what = f"<{module}.{kind.__name__} of {self.store.path!r}, {place}"
         try:
             return f"{what}: {len(self):,} batches of {self.batch_size}, epoch {self.epoch}>"
         except (Error, ValueError):

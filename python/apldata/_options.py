@@ -30,6 +30,7 @@ class RecordOptions(TypedDict, total=False):
     skip_corrupt: int
     loaders: int
     consumers: int
+    share: str | None
 
 
 class LoaderOptions(RecordOptions, total=False):

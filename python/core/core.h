@@ -66,6 +66,9 @@ PyObject *core_join(PyObject *module, PyObject *args);
 /* jpeg_check(file, decode=True) -> (channels, height, width). */
 PyObject *core_jpeg_check(PyObject *module, PyObject *args);
 
+/* serve(store, options, path, ranks, idle_ms, ready): see connect.c. */
+PyObject *core_serve(PyObject *module, PyObject *args);
+
 extern PyType_Spec store_spec, batch_spec, view_spec, reader_spec, writer_spec;
 
 #endif

@@ -100,6 +100,10 @@ static PyMethodDef functions[] = {
     {"join", core_join, METH_VARARGS, "join(set, shards, replace, append): seals the list of a set."},
     {"jpeg_check", core_jpeg_check, METH_VARARGS,
      "jpeg_check(file, decode=True) -> its channels, height and width; CorruptError if it does not decode."},
+    {"serve", core_serve, METH_VARARGS,
+     "serve(store, options, path, ranks, idle_ms, ready): serves until SIGTERM, or until nobody has been "
+     "connected "
+     "for so long; calls ready() once it listens."},
     {"version", version, METH_NOARGS, "The version of libapldata that is linked in."},
     {"state_position", state_position, METH_O, "state_position(state) -> its epoch, its position."},
     {NULL, NULL, 0, NULL},

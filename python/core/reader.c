@@ -5,6 +5,7 @@
 #include "handle.h"
 #include "store.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct py_reader {
     struct pin *pin;
     PyObject *store, *parts;
     apl_stats explained; /* when explain() was called last; with the GIL held */
+    bool connected;      /* to a server */
 };
 
 static void close_reader(void *it)
@@ -49,21 +51,51 @@ static int open_reader(struct py_reader *self, struct py_store *store, struct re
     return 0;
 }
 
+static int connect_reader(struct py_reader *self, struct py_store *store, struct reader_call *call,
+                          PyObject *given)
+{
+    struct connect_call to;
+    apl_reader *reader = NULL;
+    apl_error err;
+    apl_status status = APL_OK;
+    int done = connect_call_from(&to, given);
+    if (done == 0) {
+        Py_BEGIN_ALLOW_THREADS
+        status = apl_reader_connect(to.path, to.rank, &to.options, &reader, &err);
+        Py_END_ALLOW_THREADS
+    }
+    connect_call_free(&to);
+    if (done < 0)
+        return -1;
+    if (status != APL_OK) {
+        core_raise(core_state_of(self), &err);
+        return -1;
+    }
+    handle_init(&self->handle, reader, close_reader);
+    self->store = Py_NewRef((PyObject *)store);
+    self->connected = true;
+    self->parts = call->parts;
+    call->parts = NULL;
+    return 0;
+}
+
 static int init(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"store", "options", NULL};
+    static char *names[] = {"store", "options", "connect", NULL};
     struct reader_call call;
-    PyObject *store, *options;
+    PyObject *store, *options, *connect = Py_None;
     if (((struct py_reader *)self)->store) {
         PyErr_SetString(PyExc_TypeError, "the reader is open already");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!:Reader", names, core_state_of(self)->store, &store,
-                                     &PyDict_Type, &options))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!|O:Reader", names, core_state_of(self)->store,
+                                     &store, &PyDict_Type, &options, &connect))
         return -1;
+    struct py_reader *r = (struct py_reader *)self;
     int done = reader_call_from(&call, core_state_of(self)->store, options);
     if (done == 0)
-        done = open_reader((struct py_reader *)self, (struct py_store *)store, &call);
+        done = connect == Py_None ? open_reader(r, (struct py_store *)store, &call)
+                                  : connect_reader(r, (struct py_store *)store, &call, connect);
     reader_call_free(&call);
     return done;
 }
@@ -135,16 +167,16 @@ static double seconds(void)
 }
 
 /* Waits in slices, between which signals are looked at. -1: a signal's handler has raised. */
-static int wait_next(apl_reader *reader, double timeout, apl_batch **batch, apl_status *status,
-                     apl_error *err)
+static int wait_next(apl_reader *reader, bool connected, double timeout, apl_batch **batch,
+                     apl_status *status, apl_error *err)
 {
     double until = timeout > 0 ? seconds() + timeout : INFINITY;
     for (;;) {
         Py_BEGIN_ALLOW_THREADS
         *status = apl_reader_next(reader, batch, err);
         Py_END_ALLOW_THREADS
-        if (*status != APL_E_TIMEOUT)
-            return 0;
+        if (*status != APL_E_TIMEOUT || (connected && err->sys_errno != ETIMEDOUT))
+            return 0; /* where a server has lost its patience, too */
         if (PyErr_CheckSignals() < 0)
             return -1;
         if (seconds() >= until)
@@ -173,13 +205,13 @@ static PyObject *next(PyObject *self, PyObject *args)
     apl_reader *reader = reader_use(r);
     if (!reader)
         return NULL;
-    int waited = wait_next(reader, timeout, &batch, &status, &err);
+    int waited = wait_next(reader, r->connected, timeout, &batch, &status, &err);
     reader_done(r);
     if (waited < 0)
         return NULL;
     if (status == APL_END)
         Py_RETURN_NONE;
-    if (status == APL_E_TIMEOUT)
+    if (status == APL_E_TIMEOUT && timeout > 0)
         tell_whole_wait(&err, timeout);
     return status == APL_OK ? batch_object(state, batch, r->store, r->parts) : core_raise(state, &err);
 }
@@ -356,8 +388,20 @@ static PyObject *get_batches(PyObject *self, void *unused)
     return number(self, apl_reader_batches);
 }
 
+static uint64_t batch_size_of(apl_reader *reader)
+{
+    return apl_reader_batch_size(reader);
+}
+
+static PyObject *get_batch_size(PyObject *self, void *unused)
+{
+    (void)unused;
+    return number(self, batch_size_of);
+}
+
 static PyGetSetDef attributes[] = {
     {"epoch", get_epoch, NULL, "The epoch that is being handed out.", NULL},
+    {"batch_size", get_batch_size, NULL, "Rows of a batch, but for the last of an epoch.", NULL},
     {"batches", get_batches, NULL, "How many batches all of it has.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -32,6 +32,16 @@ void reader_call_free(struct reader_call *call);
  * call->owners, a list. -1: an error is set. */
 int transform_from(struct reader_call *call, PyObject *given, apl_transform *t);
 
+/* connect.c: how a reader of a server's batches is opened, from a dict. -1: an error is set. Free it in either case. */
+struct connect_call {
+    const char *path;
+    unsigned rank;
+    apl_connect_options options;
+    PyObject *owners; /* list: what the strings and arrays lie in */
+};
+int connect_call_from(struct connect_call *call, PyObject *given);
+void connect_call_free(struct connect_call *call);
+
 /* reader_collate.c: how fields are collated: `collations`, `parts`. */
 int take_collations(struct reader_call *call, PyObject *dict);
 

@@ -165,8 +165,8 @@ class DataLoader(Placed, Adopted, Loader, torch.utils.data.DataLoader):  # type:
         snapshot_every_n_steps: of StatefulDataLoader; any number is accepted, since a state costs a
             microsecond and is always that of the batch that the loop has.
         split, transforms, masks, boxes, box_format, collate, fields, window, bins, reuse, lanes, fill,
-            sampling, ids, mix, weight, memory_budget, first_epoch, skip_corrupt, loaders, consumers: as those
-            of `apldata.Loader`.
+            sampling, ids, mix, weight, memory_budget, first_epoch, skip_corrupt, loaders, consumers,
+            share: as those of `apldata.Loader`.
         rank, world: the number of this process, and of how many; None: as torch.distributed says, even if it
             is initialised after the loader was created but before its first iteration; otherwise as the
             launcher says.

@@ -1,0 +1,273 @@
+"""Loaders whose batches a server makes: one reader for the processes of a machine."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import inspect
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from . import _core
+from ._arguments import path_of, shown, wrong_value
+from ._errors import BusyError, InvalidError, MismatchError, NotFoundError
+from ._store import Store
+
+IDLE = 5.0  # seconds that a server that a loader has started waits for clients
+_SLICE_MS = 500  # of a wait, between which signals are looked at
+_MOST = 60.0  # seconds until all ranks have come, or gone to the same place
+_LOCAL = (("LOCAL_RANK", "LOCAL_WORLD_SIZE"), ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"))
+_GLOBAL = (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"))
+_JOB = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "PMIX_NAMESPACE")
+_ALLOWED = {"self", "db", "socket", "share", "rank", "world", "transforms", "timeout", "first_epoch"}
+_made: Counter[tuple[str, ...]] = Counter()  # loaders that share, of a store and split
+
+
+def _numbers(*pairs: tuple[str, str]) -> tuple[int, int] | None:
+    """The first pair of variables that the launcher has set."""
+    for pair in pairs:
+        rank, world = (os.environ.get(name, "") for name in pair)
+        if rank.isdecimal() and world.isdecimal() and int(rank) < int(world):
+            return int(rank), int(world)
+    return None
+
+
+class Connection:
+    """A server's socket, and what makes readers of it.
+
+    Args:
+        path: of the socket.
+        start: starts a server where there is none; None: there must be one.
+        rank: of this process; None: that of the loader's options.
+    """
+
+    def __init__(self, path: str, start: Callable[[], None] | None, rank: int | None) -> None:
+        self.path = path
+        self._start, self._rank = start, rank
+
+    def open(self, store: Store, options: Mapping[str, Any], where: Mapping[str, Any]) -> _core.Reader:
+        """A reader that begins there. Ranks that go to another place wait for each other."""
+        rank = options["rank"] if self._rank is None else self._rank
+        connect = {
+            "path": self.path,
+            "rank": rank,
+            "wait_ms": _SLICE_MS if self._start is None else 0,
+            **where,
+        }
+        until = time.monotonic() + _MOST
+        while True:
+            try:
+                return self._checked(store, _core.Reader(store, dict(options), connect))
+            except NotFoundError:
+                if self._start is None or time.monotonic() >= until:
+                    raise
+                self._start()
+            except BusyError:
+                self._check()
+                if time.monotonic() >= until:
+                    raise
+            connect["wait_ms"] = _SLICE_MS
+
+    def _check(self) -> None:
+        """Is the server the one that is meant?"""
+
+    def _checked(self, store: Store, reader: _core.Reader) -> _core.Reader:
+        """The digest is in each state: see reader/state.c. That of several stores is of another kind."""
+        content = reader.state()[8:40].hex()
+        if self._start is None and content != store.content_digest:
+            reader.close()
+            raise MismatchError(
+                f"{self.path}: the server reads another store, of content {content[:16]}; "
+                f"{store.path} has {store.content_digest[:16]}"
+            )
+        return reader
+
+
+# ---------------------------------------------------------------------------------------------- socket=
+
+
+def connected(
+    socket: Any, rank: int | None, given: Mapping[str, Any], made: Callable[..., Any]
+) -> Connection:
+    """To the server at that socket, whose options are those of the reader.
+
+    Args:
+        given: the arguments of the loader, which `made` makes.
+    """
+    defaults = inspect.signature(made).parameters
+    for name, value in given.items():
+        if name in _ALLOWED or name not in defaults:
+            continue
+        if value is not defaults[name].default and value != defaults[name].default:
+            raise InvalidError(
+                f"{name} goes with the server: give it to apldata serve, not to a loader with socket="
+            )
+    if rank is None:
+        found = _numbers(*_GLOBAL)
+        local = os.environ.get("LOCAL_RANK", "")
+        rank = found[0] if found else int(local) if local.isdecimal() else 0
+    return Connection(os.fsdecode(path_of("socket", socket)), None, rank)
+
+
+# ----------------------------------------------------------------------------------------------- share=
+
+
+def _places(options: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
+    """The ranks of this machine, and the world."""
+    rank, world = (options["rank"], options["world"]) if options["world"] else _numbers(*_GLOBAL) or (0, 1)
+    local = _numbers(*_LOCAL)
+    if local is None and world > 1:
+        raise InvalidError(
+            "share='node' needs LOCAL_RANK and LOCAL_WORLD_SIZE, as torchrun and mpirun set them; otherwise "
+            "start apldata serve, and give its socket="
+        )
+    at, count = local or (0, 1)
+    if at > rank or rank - at + count > world:
+        raise InvalidError(f"rank {rank} of {world} cannot be the process {at} of {count} on its machine")
+    return tuple(range(rank - at, rank - at + count)), world
+
+
+def _folder() -> Path:
+    """Where sockets of this user are."""
+    place = os.environ.get("XDG_RUNTIME_DIR")
+    folder = Path(place or tempfile.gettempdir()) / ("apldata" if place else f"apldata-{os.getuid()}")
+    folder.mkdir(mode=0o700, parents=False, exist_ok=True)
+    seen = folder.lstat()
+    if seen.st_uid != os.getuid() or seen.st_mode & 0o077 or folder.is_symlink():
+        raise InvalidError(f"{folder} must be a directory of this user's alone: it is for sockets")
+    return folder
+
+
+def _told(options: Mapping[str, Any]) -> dict[str, str]:
+    """The options of a reader, comparable between processes."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Store):
+            return value.content_digest
+        if isinstance(value, bytes):
+            return hashlib.sha256(value).hexdigest()
+        if isinstance(value, Mapping):
+            return {key: plain(one) for key, one in sorted(value.items())}
+        return [plain(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+    return {name: repr(plain(value)) for name, value in options.items()}
+
+
+class _Starter:
+    """Starts the server of a machine's loaders, once, whoever comes first."""
+
+    def __init__(self, path: str, store: Store, options: dict[str, Any], ranks: tuple[int, ...]) -> None:
+        self._path, self._store, self._options, self._ranks = path, store, options, ranks
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def _listens(self) -> bool:
+        try:
+            _core.Reader(self._store, {}, {"path": self._path, "rank": 2**32 - 1})
+        except NotFoundError:
+            return False
+        except InvalidError:
+            return True  # it has no such rank
+        return True
+
+    def __call__(self) -> None:
+        said = {"store": self._store.content_digest, "ranks": repr(self._ranks), **_told(self._options)}
+        with open(f"{self._path}.start", "a+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if self._listens():
+                lock.seek(0)
+                _check_same(json.loads(lock.read() or "{}"), said)
+                return
+            lock.truncate(0)
+            lock.write(json.dumps(said))
+            lock.flush()
+            self._spawn()
+
+    def check(self) -> None:
+        """Have all processes given the same options?"""
+        said = {"store": self._store.content_digest, "ranks": repr(self._ranks), **_told(self._options)}
+        with open(f"{self._path}.start") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            _check_same(json.loads(lock.read() or "{}"), said)
+
+    def _spawn(self) -> None:
+        """In a session of its own: it ends when nobody is connected any more, not with its starter."""
+        command = [sys.executable, "-m", "apldata._serving"]
+        pipe = subprocess.PIPE
+        path = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
+        child = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, start_new_session=True, env={**os.environ, "PYTHONPATH": path}
+        )
+        self._child = child
+        work = (self._store, self._options, self._path, self._ranks, round(IDLE * 1000))
+        assert child.stdin is not None and child.stdout is not None
+        with child.stdin, child.stdout:
+            try:
+                pickle.dump(work, child.stdin)
+                child.stdin.close()
+            except BrokenPipeError:
+                pass
+            answer = child.stdout.read(4096).decode(errors="replace").strip()
+        if answer != "ready":
+            raise InvalidError(f"share='node': no server could be started: {answer or 'it has ended'}")
+
+
+def _check_same(theirs: dict[str, str], own: dict[str, str]) -> None:
+    for name in own:
+        if theirs.get(name) != own[name]:
+            raise MismatchError(
+                f"share='node': {name} is {shown(own[name])} here, and {shown(theirs.get(name))} in the "
+                "process that started the server: all processes of a machine give the same options"
+            )
+
+
+class _Shared(Connection):
+    """A server that is started by who needs it first."""
+
+    def __init__(self, path: str, starter: _Starter) -> None:
+        super().__init__(path, starter, None)
+        self._starter = starter
+
+    def open(self, store: Store, options: Mapping[str, Any], where: Mapping[str, Any]) -> _core.Reader:
+        own = dict(options)
+        if not own["world"]:
+            own["rank"], own["world"] = _numbers(*_GLOBAL) or (0, 1)
+        reader = super().open(store, own, where)
+        try:
+            self._check()
+        except BaseException:
+            reader.close()
+            raise
+        return reader
+
+    def _check(self) -> None:
+        self._starter.check()
+
+
+def shared(share: Any, store: Store, options: Mapping[str, Any]) -> Connection:
+    """One server for the processes of this machine that make such a loader, each the same number of times."""
+    if share != "node":
+        raise wrong_value("share", "'node', or None", share)
+    if options["pin"] is not None:
+        raise InvalidError("pin and share='node' exclude each other: batches lie in the server's memory")
+    ranks, world = _places(options)
+    served = {**options, "rank": 0, "world": world}
+    if options["threads"] == _core.APL_NO_THREADS:  # the work of the caller, which a server has not
+        served["threads"] = 0
+    kind = (store.content_digest, str(options["split"]), repr(ranks))
+    number = _made[kind]
+    _made[kind] += 1
+    job = [os.environ.get(name, "") for name in _JOB]
+    if not any(job) and world > 1:
+        job.append(str(os.getppid()))  # who started them
+    name = hashlib.sha256(json.dumps([kind, number, job or os.getpid()]).encode()).hexdigest()[:24]
+    path = str(_folder() / name)
+    return _Shared(path, _Starter(path, store, cast("dict[str, Any]", served), ranks))

@@ -1,0 +1,233 @@
+"""One reader for the processes of a machine: `Loader(share="node")`, `Loader(socket=...)`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import apldata
+from apldata import transforms as T
+
+WORLD, EPOCHS = 4, 2
+OPTIONS: dict[str, Any] = {"batch_size": 24, "seed": 3, "window": 300}
+
+# A process of a job: takes its epochs, and prints a digest of each, and the state.
+SCRIPT = """
+import hashlib, json, sys, apldata
+from apldata import transforms as T
+db, more, epochs = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
+step = T.RandomHorizontalFlip()
+loader = apldata.Loader(db, "train", transforms=[step], **more)
+said = []
+for _ in range(epochs):
+    digest = hashlib.sha256()
+    for batch in loader:
+        for name in ("image", "label"):
+            digest.update(batch[name].tobytes())
+        digest.update(batch.ids.tobytes())
+        batch["image"][:] = 7  # it is this process's own
+        batch["label"][:] = 7
+    said.append(digest.hexdigest())
+print(json.dumps([said, loader.state_dict()["state"], loader.receipt()["sum"], loader.batch_size]))
+"""
+
+
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A short one, for sockets."""
+    folder = Path(tempfile.mkdtemp(prefix="apl-", dir="/tmp"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def own(db: str, rank: int, epochs: int = EPOCHS) -> list[Any]:
+    """What a loader that shares nothing hands out."""
+    step = T.RandomHorizontalFlip()
+    loader = apldata.Loader(db, "train", rank=rank, world=WORLD, transforms=[step], **OPTIONS)
+    said = []
+    with loader:
+        for _ in range(epochs):
+            digest = hashlib.sha256()
+            for batch in loader:
+                for name in ("image", "label"):
+                    digest.update(np.asarray(batch[name]).tobytes())
+                digest.update(batch.ids.tobytes())
+            said.append(digest.hexdigest())
+        return [said, loader.state_dict()["state"], loader.receipt()["sum"], loader.batch_size]
+
+
+def start(db: str, rank: int, more: dict[str, Any], epochs: int = EPOCHS) -> subprocess.Popen[str]:
+    local = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": WORLD, "LOCAL_WORLD_SIZE": WORLD}
+    environment = {**os.environ, **{name: str(value) for name, value in local.items()}, "MASTER_PORT": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, db, json.dumps(more), str(epochs)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+
+
+def ended(process: subprocess.Popen[str]) -> Any:
+    said, wrong = process.communicate(timeout=60)
+    assert process.returncode == 0, wrong
+    return json.loads(said)
+
+
+def servers(place: Path) -> list[Path]:
+    return [path for path in place.rglob("*") if path.is_socket()]
+
+
+def test_the_processes_of_a_node_start_one_server_and_get_what_their_own_loaders_would_give(
+    store_path: str, place: Path
+) -> None:
+    processes = [start(store_path, rank, {**OPTIONS, "share": "node"}) for rank in range(WORLD)]
+    most = 0
+    while any(process.poll() is None for process in processes):
+        most = max(most, len(servers(place)))
+        time.sleep(0.01)
+    assert [ended(process) for process in processes] == [own(store_path, rank) for rank in range(WORLD)]
+    assert most == 1
+    for _ in range(200):
+        if not servers(place):
+            break
+        time.sleep(0.1)
+    assert not servers(place)  # it ends when nobody needs it
+
+
+def test_processes_that_differ_in_their_options_are_told(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with one(store_path):
+        monkeypatch.setattr("apldata._node._made", Counter())  # as another process has it
+        more = {**OPTIONS, "seed": 4}
+        with pytest.raises(apldata.MismatchError, match="seed is '4' here, and '3' in the process that"):
+            apldata.Loader(store_path, "train", rank=0, world=1, share="node", **more)
+
+
+def one(db: str, **more: Any) -> apldata.Loader:
+    return apldata.Loader(db, "train", rank=0, world=1, share="node", **OPTIONS, **more)
+
+
+def test_states_are_those_of_any_loader(store_path: str, place: Path) -> None:
+    with one(store_path) as loader, apldata.Loader(store_path, "train", rank=0, world=1, **OPTIONS) as plain:
+        batches = zip(loader, plain, strict=True)
+        for _ in range(3):
+            a, b = next(batches)
+            assert (a.ids == b.ids).all()
+        state = loader.state_dict()
+        assert state == plain.state_dict()
+        del batches
+        loader.load_state_dict(state)
+        plain.load_state_dict(state)
+        for a, b in zip(loader, plain, strict=True):
+            assert (a.ids == b.ids).all()
+        loader.set_epoch(5)
+        plain.set_epoch(5)
+        for a, b in zip(loader, plain, strict=True):
+            assert (a.ids == b.ids).all() and a.epoch == 5
+
+
+def test_one_iterator_at_a_time(store_path: str, place: Path) -> None:
+    with one(store_path) as loader:
+        held = iter(loader)
+        next(held)
+        with pytest.raises(apldata.InvalidError, match="one iterator at a time"):
+            next(iter(loader))
+
+
+def test_a_killed_server_is_an_error_and_the_last_state_goes_on(store_path: str, place: Path) -> None:
+    with one(store_path) as loader:
+        batches = iter(loader)
+        first = next(batches).ids.copy()
+        state = loader.state_dict()
+        pid = _peer(servers(place)[0])
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(apldata.Error, match="the server has ended: start it again and connect"):
+            for _ in batches:
+                pass
+        del batches
+        loader.load_state_dict(state)
+        assert not np.array_equal(next(iter(loader)).ids, first)
+
+
+def _peer(path: Path) -> int:
+    """The process that listens there."""
+    import socket
+    import struct
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.connect(str(path))
+        pid, _, _ = struct.unpack("3i", s.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return pid
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"share": "machine"}, "share must be 'node', or None"),
+        ({"share": "node", "socket": "s"}, "exclude each other"),
+        ({"share": "node", "pin": (print, print)}, "exclude each other"),
+        ({"share": "node", "order": "free"}, "free order is not served"),
+        ({"socket": "s", "batch_size": 7}, "batch_size goes with the server"),
+        ({"socket": "s", "seed": 7}, "seed goes with the server"),
+        ({"socket": "nowhere"}, "no server listens here"),
+    ],
+)
+def test_what_does_not_go_together(store_path: str, place: Path, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(apldata.Error, match=message):
+        apldata.Loader(store_path, **more)
+
+
+def test_ranks_of_this_machine_must_be_known(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LOCAL_RANK", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(apldata.InvalidError, match="needs LOCAL_RANK and LOCAL_WORLD_SIZE"):
+        apldata.Loader(store_path, rank=1, world=4, share="node")
+
+
+def test_a_socket_of_apldata_serve(store_path: str, place: Path) -> None:
+    command, path = ROOT / "build/apldata", place / "s"
+    if not command.is_file():
+        pytest.skip("build/apldata is not built")
+    options = ["--batch-size", "24", "--seed", "3", "--window", "300", "--split", "train"]
+    server = subprocess.Popen(
+        [command, "serve", store_path, "--socket", path, "--ranks", "0-3", "--quiet", *options]
+    )
+    try:
+        while not path.exists():
+            assert server.poll() is None
+            time.sleep(0.01)
+        loaders = [apldata.Loader(store_path, socket=path, rank=rank) for rank in range(WORLD)]
+        own = [apldata.Loader(store_path, "train", rank=k, world=WORLD, **OPTIONS) for k in range(WORLD)]
+        for step in zip(*loaders, *own, strict=True):
+            for a, b in zip(step[:WORLD], step[WORLD:], strict=True):
+                assert (a.ids == b.ids).all()
+                assert (a["image"] == b["image"]).all()
+        assert loaders[1].state_dict() == own[1].state_dict()
+        for each in loaders:
+            each.close()
+        loader = apldata.Loader(store_path, socket=path, rank=2)
+        assert loader.batch_size == 24 and f"by '{path}'" in repr(loader)
+        with pytest.raises(apldata.InvalidError, match="the server at the socket knows"):
+            loader.records  # noqa: B018
+        loader.close()
+    finally:
+        server.terminate()
+        assert server.wait(10) == 0
+    assert not path.exists()
