@@ -32,6 +32,7 @@ HUGGINGFACE = ("huggingface", "checkpoint-{step}", lambda made: made.model.net)
 @pytest.fixture
 def program(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     pytest.importorskip({"huggingface": "transformers"}.get(request.param, request.param))
+    torch.set_num_threads(1)  # for networks this small, more only wait for each other
     monkeypatch.syspath_prepend(str(EXAMPLES))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     yield importlib.import_module(f"train_{request.param}")
