@@ -252,7 +252,7 @@ $(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
 $(PLAIN)/tests/%.o: tests/%.c $(PLAIN)/flags | $(NEEDS)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PLAIN_CFLAGS) $(SEES_ALL) -Iaudit -Itests -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(PLAIN_CFLAGS) $(SEES_ALL) -Iaudit -Iview -Itests -MMD -MP -c $< -o $@
 
 # Pages, with styles and scripts put in, as lines of C.
 PAGE_STYLE := tools/page/style.css
