@@ -230,7 +230,7 @@ bool cache_take(apl_reader *r, struct load_item *item)
     return true;
 }
 
-unsigned cache_next(const apl_reader *r, uint32_t *indices, unsigned most)
+unsigned cache_next(const apl_reader *r, struct load_item *items, unsigned most)
 {
     const struct block_cache *c = &r->cache;
     const struct load_ring *rings[] = {&c->demanded, &c->entered};
@@ -239,7 +239,7 @@ unsigned cache_next(const apl_reader *r, uint32_t *indices, unsigned most)
         for (uint64_t at = rings[k]->head; at != rings[k]->tail && n < most; at++) {
             const struct load_item *item = &rings[k]->items[at % rings[k]->size];
             if (c->blocks[item->parity][item->index].stage == BLOCK_QUEUED)
-                indices[n++] = item->index;
+                items[n++] = *item;
         }
     return n;
 }

@@ -42,7 +42,7 @@ static apl_status check_late_values(struct worker *w, uint32_t index, unsigned f
         size_t bytes = kept_listed(list, i).bytes;
         for (; store_is_elsewhere(source->store) && ahead < block->records && ahead < i + CHECKED_AHEAD;
              ahead++)
-            if (!store_ahead_value(source->store, block->number, list, ahead))
+            if (!store_ahead_value(source->store, block->number, list, ahead, DUE_SOON))
                 break;
         ahead = ahead > i ? ahead : i + 1;
         uint8_t *value = scratch_reserve(&w->value, bytes);
@@ -98,7 +98,8 @@ static bool value_ahead(const apl_reader *r, const struct job *job, unsigned fie
         cache_block(&r->cache, job->epoch, index)->stage != BLOCK_IN)
         return true;
     struct late_value v = late_value_of(r, job, field, row);
-    return store_ahead_value(store, r->subset.block[index].number, v.list, v.record);
+    return store_ahead_value(store, r->subset.block[index].number, v.list, v.record,
+                             future_of_delivery(r, job->epoch, job->deliveries[row]));
 }
 
 /* Asks for more values, field by field as they are read, and none before number `at`; until there is no room, which each that is read

@@ -27,6 +27,7 @@ static void destroy_reader(apl_reader *r)
     outlets_free(r);
     cache_free(r);
     planner_free(&r->planner);
+    future_free(&r->future);
     sampler_free(r->options.plan.sampler);
     packing_free(&r->options.pack);
     windows_free(&r->options.windows);
@@ -88,6 +89,7 @@ static apl_status open_memory(apl_reader *r, const apl_allocator *allocators, ap
 static apl_status build_parts(apl_reader *r, const apl_allocator *allocators, apl_error *err)
 {
     TRY(planner_open(r, err));
+    TRY(future_open(r, err));
     TRY(free_order_open(r, err));
     TRY(outlets_open(r, err));
     return open_memory(r, allocators, err);

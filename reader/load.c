@@ -111,20 +111,18 @@ static apl_status load_field(struct worker *w, uint32_t index, const struct cach
 }
 
 /* False: there is no room for more. */
-static bool block_ahead(const apl_reader *r, uint32_t index)
+static bool block_ahead(const apl_reader *r, struct load_item item)
 {
-    const struct mix_source *source = mix_source_of(r, index);
+    const struct mix_source *source = mix_source_of(r, item.index);
     uint64_t parts = schema_keeps(&source->store->manifest.schema) ? source->fields : 0;
     return !store_is_elsewhere(source->store) ||
-           store_ahead(source->store, r->subset.block[index].number, parts);
+           store_ahead(source->store, r->subset.block[item.index].number, parts,
+                       future_of_block(r, item.parity, item.index));
 }
 
-void load_ahead(const apl_reader *r, uint32_t index, const uint32_t *next, unsigned count)
+void load_ahead(const apl_reader *r, const struct load_item *items, unsigned count)
 {
-    if (count == 0 || r->options.ids_only)
-        return;
-    (void)block_ahead(r, index);
-    for (unsigned i = 0; i < count && block_ahead(r, next[i]); i++)
+    for (unsigned i = 0; !r->options.ids_only && i < count && block_ahead(r, items[i]); i++)
         ;
 }
 
@@ -192,7 +190,7 @@ static apl_status load_parts(struct worker *w, uint32_t index, const struct cach
     TRY(time_head(w, source->store, number, &view, err));
     w->bytes_read += view.header_bytes;
     if (store_is_elsewhere(source->store))
-        store_ahead_columns(source->store, number, &view, source->fields);
+        store_ahead_columns(source->store, number, &view, source->fields, w->again);
     for (unsigned f = 0; f < r->schema->count; f++) {
         if (!r->options.wanted[f])
             continue;

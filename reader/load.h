@@ -19,9 +19,9 @@ struct loaded_block {
 apl_status load_block(struct worker *w, uint32_t index, const struct cached_block *b,
                       struct loaded_block *loaded, apl_error *err);
 
-/* Of a reader with stores elsewhere: has block `index` fetched, which is to be loaded now, and then those that will be next. */
+/* Of a reader with stores elsewhere: has blocks fetched, the one that is to be loaded now and then those that will be next. */
 #define LOADS_AHEAD 64u
-void load_ahead(const apl_reader *r, uint32_t index, const uint32_t *next, unsigned count);
+void load_ahead(const apl_reader *r, const struct load_item *items, unsigned count);
 
 /* For tests: called before each block is loaded, in the thread that loads it, with the block's number in the store; may
  * take its time, or fail the load. NULL: nothing is called. */

@@ -271,6 +271,9 @@ static void turn_epoch(apl_reader *r)
     if (r->planner.position < r->planner.length)
         return;
     draw_sample(r, r->planner.epoch + 1);
+    pthread_mutex_unlock(&r->lock);
+    future_see(r, r->planner.epoch + 1);
+    pthread_mutex_lock(&r->lock);
     begin_epoch(r, r->planner.epoch + 1);
 }
 
@@ -301,6 +304,7 @@ bool planner_act(apl_reader *r)
 apl_status planner_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_error *err)
 {
     struct planner *p = &r->planner;
+    future_see(r, epoch);
     begin_epoch(r, epoch);
     if (r->options.free_order) {
         p->position = position; /* what has been delivered is not put into the bins */

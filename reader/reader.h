@@ -13,6 +13,7 @@
 #include "calls.h"
 #include "failure.h"
 #include "free_order.h"
+#include "future.h"
 #include "hash.h"
 #include "outlet.h"
 #include "parallel.h"
@@ -196,6 +197,7 @@ struct apl_reader {
     struct workers workers;
     struct help help;
     struct planner planner;
+    struct future future;
     struct free_order free_order;
     struct block_cache cache;
     struct outlet *outlets; /* of each rank that is served */

@@ -21,10 +21,10 @@ static uint64_t decoded_bytes(const apl_reader *r, uint32_t index)
 
 /* The block that is to be loaded now, and those that will be next, of stores elsewhere. With the lock held: one of them that another
  * thread loads meanwhile would be fetched twice. */
-static void blocks_ahead(const apl_reader *r, uint32_t index)
+static void blocks_ahead(const apl_reader *r, struct load_item item)
 {
-    uint32_t next[LOADS_AHEAD];
-    load_ahead(r, index, next, cache_next(r, next, LOADS_AHEAD));
+    struct load_item next[LOADS_AHEAD + 1] = {item};
+    load_ahead(r, next, 1 + cache_next(r, next + 1, LOADS_AHEAD));
 }
 
 static bool act_load(struct worker *w)
@@ -34,13 +34,14 @@ static bool act_load(struct worker *w)
     if (!w->loads || !cache_take(r, &item))
         return false;
     if (r->elsewhere)
-        blocks_ahead(r, item.index);
+        blocks_ahead(r, item);
     activity_enter(r);
     pthread_mutex_unlock(&r->lock);
     apl_error error;
     struct loaded_block loaded;
     w->bytes_read = 0;
     w->spent = (struct spent){0};
+    w->again = future_of_block(r, item.parity, item.index);
     uint64_t begin = now_ns();
     apl_status status =
         load_block(w, item.index, cache_block(&r->cache, item.parity, item.index), &loaded, &error);

@@ -188,6 +188,31 @@ static double cpu_seconds(void)
            ((double)u.ru_utime.tv_usec + (double)u.ru_stime.tv_usec) * 1e-6;
 }
 
+static uint64_t see_counter(const atomic_uint_fast64_t *counter)
+{
+    /* relaxed: it only has to be near */
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* Of each store once, if it is mixed with itself. */
+static void add_traffic(const apl_reader *r, apl_stats *s)
+{
+    for (uint32_t i = 0; i < r->sources.count; i++) {
+        const struct origin *origin = r->sources.source[i].store->remote.origin;
+        bool again = false;
+        for (uint32_t k = 0; k < i; k++)
+            again = again || r->sources.source[k].store->remote.origin == origin;
+        if (!origin || again)
+            continue;
+        s->requests += see_counter(&origin->traffic.requests);
+        s->bytes_fetched += see_counter(&origin->traffic.bytes);
+        s->retries += see_counter(&origin->traffic.retries);
+        s->cache_hits += see_counter(&origin->traffic.hits);
+        s->bytes_cached += see_counter(&origin->traffic.hit_bytes);
+        s->cache_damaged += see_counter(&origin->traffic.bad_parts);
+    }
+}
+
 static void fill_counted(apl_reader *r, apl_stats *s)
 {
     const struct reader_counters *c = &r->counters;
@@ -276,6 +301,7 @@ static void fill_stats(apl_reader *r, apl_stats *s)
         r->provider->stats(r, s);
     else
         fill_memory(r, s);
+    add_traffic(r, s);
 }
 
 apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)
@@ -320,10 +346,13 @@ static size_t write_more(const apl_stats *s, char *text, size_t size)
         "\"unused_loaders\": %.6f, \"unused_consumers\": %.6f, \"held\": %.6f, \"reading\": %.6f, "
         "\"reading_kept\": %.6f, \"images\": %.6f, \"callback\": %.6f, \"waiting\": %u, \"threads\": %u, "
         "\"loaders\": %u, \"consumers\": %u, \"queue_depth\": %u, \"cores\": %u, \"ranks\": %u, "
-        "\"slowest_rank\": %u, \"served\": %u",
+        "\"slowest_rank\": %u, \"served\": %u, \"remote\": {\"requests\": %" PRIu64 ", \"bytes\": %" PRIu64
+        ", \"retries\": %" PRIu64 ", \"cache_hits\": %" PRIu64 ", \"cache_bytes\": %" PRIu64
+        ", \"cache_damaged\": %" PRIu64 "}",
         s->starved, s->wait_planning, s->wait_loading, s->wait_assembling, s->unused_loaders,
         s->unused_consumers, s->held, s->reading, s->reading_kept, s->images, s->callback, s->waiting,
-        s->threads, s->loaders, s->consumers, s->queue_depth, s->cores, s->ranks, s->slowest_rank, s->served);
+        s->threads, s->loaders, s->consumers, s->queue_depth, s->cores, s->ranks, s->slowest_rank, s->served,
+        s->requests, s->bytes_fetched, s->retries, s->cache_hits, s->bytes_cached, s->cache_damaged);
     return n < 0 ? 0 : (size_t)n;
 }
 

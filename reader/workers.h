@@ -40,6 +40,7 @@ struct worker {
     struct buffer file;   /* that was restored from it */
     uint64_t bytes_read;  /* of files, by what it does now */
     struct spent spent;   /* by that, too */
+    uint64_t again;       /* when the block that it loads from elsewhere is needed again: see future.h */
     uint32_t
         undecoded; /* the row whose image could not be decoded, which ended the collation; or NOT_UNDECODED */
 };

@@ -212,7 +212,7 @@ static void get_ahead(struct get *get, size_t task)
     while (store_is_elsewhere(get->store) && get->fields && next < end)
         if (atomic_compare_exchange_weak_explicit(&get->asked, &next, next + 1, memory_order_relaxed,
                                                   memory_order_relaxed))
-            (void)store_ahead(get->store, get->wants[get->starts[next++]].block, get->fields);
+            (void)store_ahead(get->store, get->wants[get->starts[next++]].block, get->fields, DUE_UNKNOWN);
 }
 
 static apl_status get_block(void *context, unsigned worker, size_t task, apl_error *err)
@@ -226,7 +226,7 @@ static apl_status get_block(void *context, unsigned worker, size_t task, apl_err
     get_ahead(get, task);
     TRY(store_block_head(get->store, get->wants[get->starts[task]].block, &w->bc, &view, err));
     if (store_is_elsewhere(get->store))
-        store_ahead_columns(get->store, get->wants[get->starts[task]].block, &view, get->fields);
+        store_ahead_columns(get->store, get->wants[get->starts[task]].block, &view, get->fields, DUE_UNKNOWN);
     for (unsigned f = 0; f < get->schema->count; f++)
         if (get->wanted[f])
             TRY(get_column(get, w, &view, f, task, err));

@@ -157,14 +157,14 @@ apl_status lmdb_reader_bytes(const struct lmdb_reader *lmdb, const struct entry 
 }
 
 enum ahead_asked lmdb_reader_ahead(const struct lmdb_reader *lmdb, const struct entry *entry,
-                                   struct extent *pieces, unsigned count, bool late)
+                                   struct extent *pieces, unsigned count, struct need need)
 {
     for (unsigned i = 0; i < count; i++) {
         size_t head = pieces[i].offset == 0 && in_overflow(lmdb, entry) ? PAGE_HEAD : 0;
         pieces[i].offset += entry->offset - head;
         pieces[i].n += head;
     }
-    return lmdb->remote ? remote_ahead(lmdb->remote, pieces, count, late) : ASKED_BEFORE;
+    return lmdb->remote ? remote_ahead(lmdb->remote, pieces, count, need) : ASKED_BEFORE;
 }
 
 bool lmdb_reader_peek(const struct lmdb_reader *lmdb, const struct entry *entry, size_t size,

@@ -67,9 +67,9 @@ apl_status lmdb_reader_bytes(const struct lmdb_reader *lmdb, const struct entry 
                              size_t size, uint8_t *out, apl_error *err);
 
 /* Says that parts of the value will be taken soon, each at once, where that makes a difference: of a file elsewhere. The pieces' offsets are
- * in the value, and become those in the file. `late` as for ahead_add(), which says what is returned. */
+ * in the value, and become those in the file. Returned is what ahead_add() says. */
 enum ahead_asked lmdb_reader_ahead(const struct lmdb_reader *lmdb, const struct entry *entry,
-                                   struct extent *pieces, unsigned count, bool late);
+                                   struct extent *pieces, unsigned count, struct need need);
 
 /* Waits for the first `size` bytes of the value of a file elsewhere, which have been asked for: as lmdb_reader_part(), but they are
  * still to be taken. False: they have not come, or have been taken. */

@@ -200,7 +200,8 @@ static void read_ahead(struct walk *w, const uint8_t *page, unsigned i)
     if (child >= w->pages)
         return;
     if (w->file->remote)
-        (void)remote_ahead(w->file->remote, &(struct extent){child * w->page_size, w->page_size}, 1, false);
+        (void)remote_ahead(w->file->remote, &(struct extent){child * w->page_size, w->page_size}, 1,
+                           (struct need){false, DUE_UNKNOWN});
     else
         (void)posix_fadvise(w->fd, (off_t)(child * w->page_size), (off_t)w->page_size, POSIX_FADV_WILLNEED);
 }

@@ -76,17 +76,17 @@ static inline bool store_is_elsewhere(const apl_store *store)
 }
 
 /* Of such a store: says that the block will be taken soon, as a whole; or, if `fields` is not 0, its header, its columns of the fields
- * whose bits are set, and the indexes of those that are kept. False: not now, there are too many. What lies where in a block that is
- * to be taken in parts is found out in the background; so is a shard opened. */
-bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields);
+ * whose bits are set, and the indexes of those that are kept; and then not before `again`. False: not now, there are too many. What lies
+ * where in a block that is to be taken in parts is found out in the background; so is a shard opened. */
+bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again);
 
 /* The same of the columns, or indexes, of a block whose header has been taken; and of values of such columns, and of such a list. */
 void store_ahead_columns(const apl_store *store, uint64_t number, const struct block_view *view,
-                         uint64_t fields);
+                         uint64_t fields, uint64_t again);
 bool store_ahead_kept(const apl_store *store, uint64_t number, const struct block_view *view, unsigned field,
                       const struct kept_index *index, uint32_t record);
 bool store_ahead_value(const apl_store *store, uint64_t number, const struct raw_column *list,
-                       uint32_t record);
+                       uint32_t record, uint64_t again);
 
 /* Reads the index of a kept column of such a block, and appends one of its values to `out`, restored if it is indexed. Both are
  * checked. */

@@ -22,7 +22,7 @@ static bool is_beside_head(const apl_store *store, unsigned field)
 
 /* Columns that are next to each other are fetched together. */
 static void ask_columns(const apl_store *store, uint64_t number, const struct block_view *view,
-                        uint64_t fields)
+                        uint64_t fields, uint64_t again)
 {
     unsigned n = 0;
     struct extent pieces[APL_MAX_FIELDS];
@@ -33,11 +33,11 @@ static void ask_columns(const apl_store *store, uint64_t number, const struct bl
             pieces[n++] =
                 (struct extent){v->offset, kept ? kept_index_bytes(v->codec, view->records) : v->coded_bytes};
     }
-    (void)lmdb_reader_ahead(&store->lmdb, &store->blocks[number], pieces, n, false);
+    (void)lmdb_reader_ahead(&store->lmdb, &store->blocks[number], pieces, n, (struct need){false, again});
 }
 
 /* Waits for the header, which says where the columns lie. Whatever is wrong with it, those who take it find out. */
-static void look_into_block(const apl_store *store, uint64_t number, uint64_t fields)
+static void look_into_block(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again)
 {
     uint32_t records;
     struct block_coder bc = {0};
@@ -48,13 +48,13 @@ static void look_into_block(const apl_store *store, uint64_t number, uint64_t fi
     size_t head = head_bytes(store, number, &records);
     if (lmdb_reader_peek(&store->lmdb, e, head, &bc.file, &bytes) &&
         block_parse_head(&bc, bytes, head, e->size, &store->manifest.schema, &view, &error) == APL_OK)
-        ask_columns(store, number, &view, fields);
+        ask_columns(store, number, &view, fields, again);
     buffer_free(&bc.file);
     buffer_free(&bc.head);
 }
 
 /* The header, and the index that follows it. */
-static enum ahead_asked ask_head(const apl_store *store, uint64_t number, uint64_t fields)
+static enum ahead_asked ask_head(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again)
 {
     uint32_t records;
     const struct entry *e = &store->blocks[number];
@@ -63,14 +63,14 @@ static enum ahead_asked ask_head(const apl_store *store, uint64_t number, uint64
     bool beside = fields & 1 && is_beside_head(store, 0);
     size_t index = beside ? kept_index_bytes(schema_kept_codec(&store->manifest.schema, 0), records) : 0;
     pieces[1] = (struct extent){head, index < e->size - head ? index : e->size - head};
-    return lmdb_reader_ahead(&store->lmdb, e, pieces, 1 + beside, false);
+    return lmdb_reader_ahead(&store->lmdb, e, pieces, 1 + beside, (struct need){false, again});
 }
 
 /* -------------------------------------------------------------------------------------- in the background */
 
 struct errand {
     apl_store *store; /* a set: the shard is not open yet */
-    uint64_t number, fields;
+    uint64_t number, fields, again;
 };
 
 /* Opens the shard; if it cannot be, those who need it find out. */
@@ -82,7 +82,7 @@ static void open_shard_ahead(const struct errand *e)
     apl_error error;
     if (set_take_block(e->store, e->number, &shard, &own, &run, &error) != APL_OK)
         return;
-    (void)store_ahead(shard, own, e->fields);
+    (void)store_ahead(shard, own, e->fields, e->again);
     store_let_go(shard);
 }
 
@@ -92,17 +92,17 @@ static void run_errand(void *what)
     if (e->store->set)
         open_shard_ahead(e);
     else
-        look_into_block(e->store, e->number, e->fields);
+        look_into_block(e->store, e->number, e->fields, e->again);
     store_release(e->store);
     free(e);
 }
 
-static void send_errand(const apl_store *store, uint64_t number, uint64_t fields)
+static void send_errand(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again)
 {
     struct errand *e = malloc(sizeof *e);
     if (!e)
         return;
-    *e = (struct errand){store_retain((apl_store *)store), number, fields};
+    *e = (struct errand){store_retain((apl_store *)store), number, fields, again};
     if (remote_call(run_errand, e))
         return;
     store_release(e->store);
@@ -111,31 +111,31 @@ static void send_errand(const apl_store *store, uint64_t number, uint64_t fields
 
 /* ------------------------------------------------------------------------------------------------ asking */
 
-static bool ahead_here(const apl_store *store, uint64_t number, uint64_t fields)
+static bool ahead_here(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again)
 {
     const struct entry *e = &store->blocks[number];
     struct extent whole = {0, e->size};
     if (!fields)
-        return lmdb_reader_ahead(&store->lmdb, e, &whole, 1, false) != ASK_LATER;
-    enum ahead_asked asked = ask_head(store, number, fields);
+        return lmdb_reader_ahead(&store->lmdb, e, &whole, 1, (struct need){false, again}) != ASK_LATER;
+    enum ahead_asked asked = ask_head(store, number, fields, again);
     if (asked == ASKED)
-        send_errand(store, number, fields);
+        send_errand(store, number, fields, again);
     return asked != ASK_LATER;
 }
 
-bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields)
+bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields, uint64_t again)
 {
     bool asked;
     uint64_t own;
     if (!store->set)
-        return ahead_here(store, number, fields);
+        return ahead_here(store, number, fields, again);
     apl_store *shard = set_find_open(store, number, &own, &asked);
     if (!shard) {
         if (!asked)
-            send_errand(store, number, fields);
+            send_errand(store, number, fields, again);
         return true;
     }
-    bool ok = ahead_here(shard, own, fields);
+    bool ok = ahead_here(shard, own, fields, again);
     store_let_go(shard);
     return ok;
 }
@@ -154,19 +154,20 @@ static void let_go_file(const apl_store *store, const apl_store *file)
 }
 
 void store_ahead_columns(const apl_store *store, uint64_t number, const struct block_view *view,
-                         uint64_t fields)
+                         uint64_t fields, uint64_t again)
 {
     const apl_store *file = file_with(store, &number);
     if (file)
-        ask_columns(file, number, view, fields);
+        ask_columns(file, number, view, fields, again);
     let_go_file(store, file);
 }
 
-static bool ask_value(const apl_store *store, uint64_t number, const struct kept_place *place)
+static bool ask_value(const apl_store *store, uint64_t number, const struct kept_place *place, uint64_t again)
 {
     const apl_store *file = file_with(store, &number);
     struct extent piece = {place->offset, place->bytes};
-    bool ok = !file || lmdb_reader_ahead(&file->lmdb, &file->blocks[number], &piece, 1, true) != ASK_LATER;
+    bool ok = !file || lmdb_reader_ahead(&file->lmdb, &file->blocks[number], &piece, 1,
+                                         (struct need){true, again}) != ASK_LATER;
     let_go_file(store, file);
     return ok;
 }
@@ -176,12 +177,12 @@ bool store_ahead_kept(const apl_store *store, uint64_t number, const struct bloc
 {
     struct kept_place place = kept_place_of(index, record);
     place.offset += view->columns[field].offset;
-    return ask_value(store, number, &place);
+    return ask_value(store, number, &place, DUE_UNKNOWN);
 }
 
 bool store_ahead_value(const apl_store *store, uint64_t number, const struct raw_column *list,
-                       uint32_t record)
+                       uint32_t record, uint64_t again)
 {
     struct kept_place place = kept_listed(list, record);
-    return ask_value(store, number, &place);
+    return ask_value(store, number, &place, again);
 }

@@ -6,9 +6,13 @@
 static apl_status walk_elsewhere(apl_store *store, struct remote *file, apl_error *err)
 {
     store->inode = (ino_t)remote_identity(file);
+    struct remote *held = remote_retain(file);
     apl_status status = lmdb_reader_open_remote(file, &store->lmdb, err);
     if (status == APL_OK)
         status = store_index(&store->lmdb, &store->manifest, &store->blocks, err);
+    if (status == APL_E_CORRUPT) /* in the cache too */
+        remote_forget(held, 0, remote_size(held));
+    remote_release(held);
     return status == APL_OK ? APL_OK : fail_in(err, status, "%s/%s", store->name, STORE_FILE);
 }
 
@@ -44,6 +48,7 @@ apl_status store_open_below(const struct url *above, const char *name, const str
     }
     s->url = url;
     s->remote = *remote;
+    s->remote.origin = origin_retain(remote->origin);
     status = store_open_pages_below(s, err);
     if (status == APL_OK)
         *store = s;

@@ -80,7 +80,8 @@ static void look_ahead(const struct place *at)
     for (uint64_t n = at->number + 1; n <= at->number + AHEAD && n < count; n++) {
         struct extent whole = {0, s->blocks[n].size};
         if (s->blocks[n].key.kind != KEY_BLOCK ||
-            lmdb_reader_ahead(&s->lmdb, &s->blocks[n], &whole, 1, false) == ASK_LATER)
+            lmdb_reader_ahead(&s->lmdb, &s->blocks[n], &whole, 1, (struct need){false, DUE_UNKNOWN}) ==
+                ASK_LATER)
             return;
     }
 }

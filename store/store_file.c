@@ -186,6 +186,7 @@ void store_free(apl_store *store)
         close(store->directory);
     free(store->directory_name);
     url_free(&store->url);
+    origin_release(store->remote.origin);
     free(store->name);
     free(store);
 }

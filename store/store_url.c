@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* May there be something else there? Where objects cannot be listed, S3 denies access to those that do not exist. */
 static bool may_be_elsewhere(apl_status status, const apl_error *err)
@@ -48,6 +49,33 @@ static bool url_ends_with(const char *text, const char *end)
     return n > m && strcmp(text + n - m, end) == 0;
 }
 
+/* A number of bytes, or of K, M, G or T; *bytes is 0 if there is none. */
+static bool read_budget(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    *bytes = 0;
+    if (!text || !*text)
+        return true;
+    errno = 0;
+    uint64_t number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    *bytes = number << shift;
+    return *text >= '0' && *text <= '9' && errno == 0 && *bytes >> shift == number && !end[unit != NULL];
+}
+
+static apl_status open_origin(const apl_store_options *o, struct origin **origin, apl_error *err)
+{
+    uint64_t budget;
+    const char *said = getenv("APL_CACHE_BUDGET");
+    if (!read_budget(said, &budget))
+        return fail(err, APL_E_INVALID,
+                    "APL_CACHE_BUDGET is a number of bytes, or of K, M, G or T, such as 100G");
+    return origin_open(o->cache ? o->cache : getenv("APL_CACHE"), o->cache_budget ? o->cache_budget : budget,
+                       origin, err);
+}
+
 apl_status store_open_url(apl_store *store, const char *path, const apl_store_options *options,
                           apl_error *err)
 {
@@ -57,6 +85,7 @@ apl_status store_open_url(apl_store *store, const char *path, const apl_store_op
         return fail_in(err, status, "%s", store->name);
     store->remote = (struct remote_options){.plain = options->plain_http,
                                             .timeout_ms = (uint64_t)options->remote_timeout_s * 1000};
+    TRY(open_origin(options, &store->remote.origin, err));
     bool list = url_ends_with(store->url.base, ".apl"),
          pages = url_ends_with(store->url.base, "/" STORE_FILE);
     if (!(list || pages) || !cut_name(&store->url, &file))

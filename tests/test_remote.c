@@ -247,7 +247,8 @@ Test(remote, lasts)
 static void *read_all(void *remote)
 {
     for (uint64_t at = 70000; at < SIZE - 9000; at += 9000) {
-        remote_ahead(remote, &(struct extent){at + 18000 < SIZE - 9000 ? at + 18000 : at, 9000}, 1, false);
+        remote_ahead(remote, &(struct extent){at + 18000 < SIZE - 9000 ? at + 18000 : at, 9000}, 1,
+                     (struct need){false, DUE_UNKNOWN});
         expect_bytes(remote, at, 9000);
     }
     return NULL;
@@ -262,10 +263,10 @@ Test(remote, ahead)
         pthread_create(&threads[i], NULL, read_all, r);
     for (size_t i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    remote_ahead(r, &(struct extent){500000, 1000}, 1, false);
+    remote_ahead(r, &(struct extent){500000, 1000}, 1, (struct need){false, DUE_UNKNOWN});
     remote_forget(r, 500000, 1000);
     expect_bytes(r, 500000, 1000);
-    remote_ahead(r, &(struct extent){600000, 1000}, 1, false);
+    remote_ahead(r, &(struct extent){600000, 1000}, 1, (struct need){false, DUE_UNKNOWN});
     remote_stop(r);
     remote_release(r);
 }

@@ -69,6 +69,21 @@ static void print_memory(const struct run_result *r)
            size_text(r->stats.memory), size_text(r->stats.memory_budget), size_text(r->peak_anonymous));
 }
 
+/* Of stores at URLs. */
+static void print_remote(const apl_stats *s)
+{
+    if (s->requests == 0)
+        return;
+    printf("network      %s requests, %s", count_text(s->requests), size_text(s->bytes_fetched));
+    if (s->retries)
+        printf(", %s of them again", count_text(s->retries));
+    if (s->cache_hits)
+        printf("; %s from the cache", size_text(s->bytes_cached));
+    if (s->cache_damaged)
+        printf(", where %s parts were damaged", count_text(s->cache_damaged));
+    putchar('\n');
+}
+
 static void print_demand(const struct run_result *r, double demand)
 {
     if (r->step == 0)
@@ -123,6 +138,7 @@ static int print_run(const struct bench *b, const struct reader_choice *choice, 
     int status = table_print(&table);
     putchar('\n');
     print_memory(r);
+    print_remote(&r->stats);
     print_demand(r, choice->demand);
     if (b->explain)
         print_explanation(r);
@@ -161,6 +177,14 @@ static json_t *figures_json(const struct run_figures *f)
     return object;
 }
 
+static json_t *remote_json(const apl_stats *s)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "requests", json_count(s->requests), "bytes",
+                     json_count(s->bytes_fetched), "retries", json_count(s->retries), "cache_hits",
+                     json_count(s->cache_hits), "cache_bytes", json_count(s->bytes_cached), "cache_damaged",
+                     json_count(s->cache_damaged));
+}
+
 /* As apl_stats_json() writes them; its text is not parsed, because jansson's parser aborts when out of memory. */
 static json_t *stats_json(const apl_stats *s)
 {
@@ -169,14 +193,14 @@ static json_t *stats_json(const apl_stats *s)
     json_t *bytes = json_pack("{s:o, s:o, s:o}", "read", json_count(s->bytes_read), "decoded",
                               json_count(s->bytes_decoded), "assembled", json_count(s->bytes_assembled));
     return json_pack("{s:f, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:f, s:o, s:o, "
-                     "s:o, s:o}",
+                     "s:o, s:o, s:o}",
                      "elapsed", s->elapsed, "batches", json_count(s->batches), "records",
                      json_count(s->records), "blocks", json_count(s->blocks), "wait", wait, "stall", s->stall,
                      "first_batch", s->first_batch, "loading", s->loading, "assembling", s->assembling,
                      "planning", s->planning, "blocked", s->blocked, "bytes", bytes, "memory",
                      json_count(s->memory), "memory_budget", json_count(s->memory_budget), "cpu", s->cpu,
                      "queued", json_count(s->queued), "lent", json_count(s->lent), "standing_slots",
-                     json_count(s->standing_slots), "slots", json_count(s->slots));
+                     json_count(s->standing_slots), "slots", json_count(s->slots), "remote", remote_json(s));
 }
 
 static json_t *run_json(const struct bench *b, size_t i, const struct run_result *r)

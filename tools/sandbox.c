@@ -92,6 +92,7 @@ static const int allowed[] = {
     SYS_fchmod,
     SYS_fchmodat,
     SYS_umask,
+    SYS_utimensat,
     /* time, signals, this process */
     SYS_clock_gettime,
     SYS_clock_getres,

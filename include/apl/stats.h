@@ -68,6 +68,9 @@ typedef struct apl_stats {
     /* waiting: callers that wait now; cores: apl_cores(); ranks: that are served; slowest_rank: of these, the one that
      * waited least; served: 1 if the batches come from a server, which does the work */
     unsigned waiting, threads, loaders, consumers, queue_depth, cores, ranks, slowest_rank, served;
+    /* Of stores at URLs, since they were opened, for all who use them: requests and the bytes that came, and how many were repeats of
+     * some that had failed; what was read from the cache instead, in parts and bytes, and parts that were damaged there. */
+    uint64_t requests, bytes_fetched, retries, cache_hits, bytes_cached, cache_damaged;
 } apl_stats;
 
 /* Fills in *stats. `size` is sizeof(apl_stats). */

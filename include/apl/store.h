@@ -135,10 +135,15 @@ typedef struct apl_store_options {
      * APL_REMOTE_TIMEOUT says, or 120. */
     unsigned remote_timeout_s;
     int plain_http; /* 1: allow http:// to any host, not to this machine alone; as does APL_ALLOW_HTTP=1 */
+    /* Of a URL: a directory, made if need be, that keeps parts of what is read; at most so many bytes of it, in all. NULL: what
+     * APL_CACHE says, or none. 0: what APL_CACHE_BUDGET says (bytes, or with K, M, G or T), or nine tenths of what is free on its
+     * disk. Of a store that is no URL they make no difference. See "Caches" in docs/SCALE.md. */
+    const char *cache;
+    uint64_t cache_budget;
 } apl_store_options;
-#define APL_STORE_OPTIONS_INIT                                      \
-    {                                                               \
-        sizeof(apl_store_options), NULL, NULL, APL_IO_AUTO, 0, 0, 0 \
+#define APL_STORE_OPTIONS_INIT                                               \
+    {                                                                        \
+        sizeof(apl_store_options), NULL, NULL, APL_IO_AUTO, 0, 0, 0, NULL, 0 \
     }
 
 /*

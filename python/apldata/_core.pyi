@@ -128,6 +128,10 @@ class Store:
         split_directory: Any = None,
         io: int = 0,
         open_shards: int = 0,
+        remote_timeout_s: int = 0,
+        plain_http: bool = False,
+        cache: Any = None,
+        cache_budget: int = 0,
     ) -> None: ...
     def __len__(self) -> int: ...
     def close(self) -> None: ...

@@ -67,6 +67,12 @@ class Store(_core.Store):
         split_directory: where split files are read and written; None: the store's own directory.
         io: "map", "read", or "auto": mapped, but read on network file systems and FUSE.
         open_shards: of a set, shards that are kept open at once, besides those in use; 0: 256.
+        remote_timeout_s: of a URL, after how many seconds a request that keeps failing is given up; 0: what
+            ``APL_REMOTE_TIMEOUT`` says, or 120.
+        plain_http: allow ``http://`` to any host, not to this machine alone.
+        cache: of a URL, a directory that keeps parts of what is read; None: what ``APL_CACHE`` says, or none.
+        cache_budget: the most bytes that the cache takes; 0: what ``APL_CACHE_BUDGET`` says, or nine tenths
+            of what is free on its disk.
 
     Raises:
         NotFoundError, CorruptError, VersionError, MismatchError, StorageError.
@@ -79,12 +85,22 @@ class Store(_core.Store):
         split_directory: str | os.PathLike[str] | None = None,
         io: str = "auto",
         open_shards: int = 0,
+        remote_timeout_s: int = 0,
+        plain_http: bool = False,
+        cache: str | os.PathLike[str] | None = None,
+        cache_budget: int = 0,
     ) -> None:
         most = whole("open_shards", open_shards, 0, U32)
+        remote = (
+            whole("remote_timeout_s", remote_timeout_s, 0, U32),
+            flag("plain_http", plain_http),
+            None if cache is None else absolute("cache", cache),
+            whole("cache_budget", cache_budget, 0, U64),
+        )
         mode, content = choice("io", io, _IO), digest("expected_content", expected_content)
         splits = None if split_directory is None else absolute("split_directory", split_directory)
         try:
-            super().__init__(absolute("path", path), content, splits, mode, most)
+            super().__init__(absolute("path", path), content, splits, mode, most, *remote)
         except NotFoundError:
             if os.path.isdir(path) or is_url(os.fsdecode(path)):
                 raise
@@ -96,6 +112,7 @@ class Store(_core.Store):
             raise NotFoundError(f"{os.fspath(path)!r}: {what}") from None
         self._opened_by = io
         self._open_shards = most
+        self._remote = remote
         _trees.register()
 
     @property
@@ -110,6 +127,7 @@ class Store(_core.Store):
             self.split_directory,
             self._opened_by,
             self._open_shards,
+            *self._remote,
         )
 
     def __enter__(self) -> Store:

@@ -21,6 +21,10 @@ static apl_store *open_store(struct py_store *s, const uint8_t *content, apl_err
     options.split_directory = s->split_directory;
     options.io = s->io;
     options.open_shards = s->open_shards;
+    options.remote_timeout_s = s->remote_timeout_s;
+    options.plain_http = s->plain_http;
+    options.cache = s->cache;
+    options.cache_budget = s->cache_budget;
     apl_status status;
     Py_BEGIN_ALLOW_THREADS
     status = apl_store_open(s->path, &options, &store, err);
@@ -80,9 +84,18 @@ static PyObject *names_of_fields(apl_store *store)
 
 static int init(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path", "expected_content", "split_directory", "io", "open_shards", NULL};
+    static char *names[] = {"path",
+                            "expected_content",
+                            "split_directory",
+                            "io",
+                            "open_shards",
+                            "remote_timeout_s",
+                            "plain_http",
+                            "cache",
+                            "cache_budget",
+                            NULL};
     struct py_store *s = (struct py_store *)self;
-    PyObject *path = NULL, *directory = Py_None, *directory_bytes = NULL;
+    PyObject *path = NULL, *directory = Py_None, *directory_bytes = NULL, *cache = Py_None;
     const char *content = NULL;
     Py_ssize_t content_bytes = 0;
     int io = APL_IO_AUTO;
@@ -91,8 +104,9 @@ static int init(PyObject *self, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "the store is open already");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#OiI:Store", names, PyUnicode_FSConverter, &path,
-                                     &content, &content_bytes, &directory, &io, &s->open_shards))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#OiIIpOK:Store", names, PyUnicode_FSConverter,
+                                     &path, &content, &content_bytes, &directory, &io, &s->open_shards,
+                                     &s->remote_timeout_s, &s->plain_http, &cache, &s->cache_budget))
         return -1;
     s->io = (apl_io)io;
     s->path_owner = path;
@@ -101,6 +115,9 @@ static int init(PyObject *self, PyObject *args, PyObject *keywords)
         return -1;
     s->directory_owner = directory_bytes;
     s->split_directory = directory_bytes ? PyBytes_AsString(directory_bytes) : NULL;
+    if (cache != Py_None && !PyUnicode_FSConverter(cache, &s->cache_owner))
+        return -1;
+    s->cache = s->cache_owner ? PyBytes_AsString(s->cache_owner) : NULL;
     if (content && content_bytes != 32) {
         PyErr_SetString(PyExc_ValueError, "expected_content: a content digest has 32 bytes");
         return -1;
@@ -144,6 +161,7 @@ static void dealloc(PyObject *self)
     Py_CLEAR(s->names);
     Py_CLEAR(s->path_owner);
     Py_CLEAR(s->directory_owner);
+    Py_CLEAR(s->cache_owner);
     release(self);
     Py_DECREF(type);
 }

@@ -12,8 +12,11 @@ struct py_store {
     uint8_t content[32];
     const char *path, *split_directory;
     apl_io io;
-    unsigned open_shards;
-    PyObject *path_owner, *directory_owner;
+    unsigned open_shards, remote_timeout_s;
+    int plain_http;
+    const char *cache;
+    unsigned long long cache_budget;
+    PyObject *path_owner, *directory_owner, *cache_owner;
     PyObject *names; /* tuple: of the fields */
 };
 

@@ -102,9 +102,9 @@ static apl_status check_plain(const struct object *o, const char *target, apl_er
 }
 
 apl_status object_init(struct object *object, struct url *url, const struct transport *transport, bool plain,
-                       uint64_t timeout_ms, apl_error *err)
+                       uint64_t timeout_ms, struct traffic *traffic, apl_error *err)
 {
-    *object = (struct object){.transport = transport, .url = *url, .plain = plain};
+    *object = (struct object){.transport = transport, .url = *url, .plain = plain, .traffic = traffic};
     *url = (struct url){0};
     object->timeout_ms = timeout_ms ? timeout_ms : FETCH_TIMEOUT_MS;
     object->shown = url_shown(&object->url);
@@ -165,7 +165,7 @@ static apl_status again(struct fetching *f, const struct reply *r, apl_status st
     f->tries++;
     if (now + ms >= f->deadline)
         return fail_in(err, status, "gave up after %u tries", f->tries);
-    atomic_fetch_add_explicit(&f->object->traffic.retries, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&f->object->traffic->retries, 1, memory_order_relaxed);
     pause_ms(f, ms);
     return APL_OK;
 }
@@ -366,9 +366,9 @@ static apl_status try_once(struct fetching *f, apl_error *err)
         .milliseconds = f->deadline > now ? f->deadline - now : 1,
         .stall_s = stall_s(o),
         .cancel = f->cancel};
-    atomic_fetch_add_explicit(&o->traffic.requests, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&o->traffic->requests, 1, memory_order_relaxed);
     TRY(o->transport->get(&q, &r, err));
-    atomic_fetch_add_explicit(&o->traffic.bytes, r.got, memory_order_relaxed);
+    atomic_fetch_add_explicit(&o->traffic->bytes, r.got, memory_order_relaxed);
     apl_status status = judge(f, &r, keys, err);
     free(r.location);
     return status;

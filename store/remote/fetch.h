@@ -13,8 +13,9 @@
 #define FETCH_TIMEOUT_MS 120000u
 #define FETCH_MIB_MS     16000u
 
+/* What has been asked for, and has come; and how much has come from the cache instead, or was wrong there. */
 struct traffic {
-    atomic_uint_fast64_t requests, bytes, retries;
+    atomic_uint_fast64_t requests, bytes, retries, hits, hit_bytes, bad_parts;
 };
 
 struct object {
@@ -30,12 +31,12 @@ struct object {
     uint64_t size;
     char validator[VALIDATOR_BYTES];
     bool has_etag;
-    struct traffic traffic;
+    struct traffic *traffic; /* where it is counted */
 };
 
 /* Takes the URL over, come what may; the object is to be freed, come what may. Nothing is asked for yet. */
 apl_status object_init(struct object *object, struct url *url, const struct transport *transport, bool plain,
-                       uint64_t timeout_ms, apl_error *err);
+                       uint64_t timeout_ms, struct traffic *traffic, apl_error *err);
 void object_free(struct object *object);
 
 /* Asks for the first `*n` bytes, and so finds out what there is: size and validator; *n becomes how many have come, fewer if there are

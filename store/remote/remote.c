@@ -1,8 +1,10 @@
 /* Files elsewhere: see remote.h. */
 #include "remote.h"
 
+#include "ahead.h"
 #include "hash.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,9 @@ struct remote {
     struct ahead ahead;
     uint8_t *beginning;            /* the first bytes of the file */
     atomic_size_t beginning_bytes; /* 0: they are wrong */
+    struct origin *origin;
+    struct disk_cache *cache; /* the origin's, if the file may be kept there; else NULL */
+    uint32_t cached;          /* its number there */
 };
 
 static const char *environment(const char *name)
@@ -38,17 +43,41 @@ static void release_owner(void *owner)
     remote_release(owner);
 }
 
+/* Which bytes they are: a URL without its query, which may hold a secret, and what the server says that tells this object from every other. */
+static struct hash128 identity_of(const struct object *o)
+{
+    char text[VALIDATOR_BYTES + 64];
+    struct hash128 url = hash_xxh3_128(o->target, strcspn(o->target, "?"));
+    int n = snprintf(text, sizeof text, "%016llx%016llx %llu %s", (unsigned long long)url.high,
+                     (unsigned long long)url.low, (unsigned long long)o->size, o->validator);
+    return hash_xxh3_128(text, (size_t)n);
+}
+
+/* What the server gives no name, or one for all that mean the same, might be taken for another. */
+static void join_cache(struct remote *r)
+{
+    bool exact = *r->object.validator && strncmp(r->object.validator, "W/", 2) != 0;
+    if (exact && r->origin->cache &&
+        disk_cache_open_object(r->origin->cache, identity_of(&r->object), &r->cached))
+        r->cache = r->origin->cache;
+}
+
 static apl_status begin(struct remote *r, struct url *url, const struct remote_options *o, apl_error *err)
 {
     const char *plain = environment("APL_ALLOW_HTTP"), *seconds = environment("APL_REMOTE_TIMEOUT");
     uint64_t ms = o->timeout_ms ? o->timeout_ms : seconds ? (uint64_t)(strtod(seconds, NULL) * 1000) : 0;
+    if (o->origin)
+        r->origin = origin_retain(o->origin);
+    else
+        TRY(origin_open(NULL, 0, &r->origin, err));
     TRY(object_init(&r->object, url, o->transport ? o->transport : &transport_curl,
-                    o->plain || (plain && strcmp(plain, "1") == 0), ms, err));
+                    o->plain || (plain && strcmp(plain, "1") == 0), ms, &r->origin->traffic, err));
     size_t n = BEGINNING;
     if (!(r->beginning = malloc(n)))
         return fail_nomem(err);
     TRY(object_begin(&r->object, r->beginning, &n, err));
     atomic_init(&r->beginning_bytes, n);
+    join_cache(r);
     return APL_OK;
 }
 
@@ -87,7 +116,10 @@ void remote_release(struct remote *remote)
     if (!remote || atomic_fetch_sub_explicit(&remote->holders, 1, memory_order_acq_rel) != 1)
         return;
     ahead_forget(&remote->ahead, 0, UINT64_MAX / 2);
+    if (remote->cache)
+        disk_cache_close_object(remote->cache, remote->cached);
     object_free(&remote->object);
+    origin_release(remote->origin);
     free(remote->beginning);
     free(remote);
 }
@@ -117,25 +149,63 @@ static bool is_in_beginning(const struct remote *r, uint64_t offset, size_t n)
     return offset + n <= atomic_load_explicit(&r->beginning_bytes, memory_order_relaxed);
 }
 
+static void count(atomic_uint_fast64_t *counter, uint64_t n)
+{
+    /* relaxed: it is only looked at */
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+static bool read_cached(struct remote *r, const struct extent *range, uint8_t *to, bool peek)
+{
+    bool bad;
+    if (!r->cache)
+        return false;
+    bool read = disk_cache_read(r->cache, r->cached, range, to, peek, &bad);
+    count(&r->origin->traffic.bad_parts, bad);
+    if (!read || peek)
+        return read;
+    count(&r->origin->traffic.hits, 1);
+    count(&r->origin->traffic.hit_bytes, range->n);
+    return true;
+}
+
 apl_status remote_read(struct remote *remote, uint64_t offset, uint8_t *to, size_t n, apl_error *err)
 {
     bool found;
+    struct extent range = {offset, n};
     if (is_in_beginning(remote, offset, n)) {
         memcpy(to, remote->beginning + offset, n);
         return APL_OK;
     }
     TRY(ahead_take(&remote->ahead, offset, to, n, false, &found, err));
-    return found ? APL_OK : object_fetch(&remote->object, offset, to, n, NULL, err);
+    if (!found && read_cached(remote, &range, to, false))
+        return APL_OK;
+    if (!found)
+        TRY(object_fetch(&remote->object, offset, to, n, NULL, err));
+    if (remote->cache)
+        disk_cache_write(remote->cache, remote->cached, &range, to);
+    return APL_OK;
 }
 
-enum ahead_asked remote_ahead(struct remote *remote, const struct extent *pieces, unsigned count, bool late)
+enum ahead_asked remote_ahead(struct remote *remote, const struct extent *pieces, unsigned count_of,
+                              struct need need)
 {
     struct extent wanted[REMOTE_PIECES];
     unsigned n = 0;
-    for (unsigned i = 0; i < count && n < REMOTE_PIECES; i++)
-        if (pieces[i].n && !is_in_beginning(remote, pieces[i].offset, pieces[i].n))
+    bool before = true, first = true, here = false;
+    for (unsigned i = 0; i < count_of && n < REMOTE_PIECES; i++) {
+        if (pieces[i].n == 0 || is_in_beginning(remote, pieces[i].offset, pieces[i].n))
+            continue;
+        bool known = false, is_here = remote->cache && disk_cache_expect(remote->cache, remote->cached,
+                                                                         &pieces[i], need.again, &known);
+        before = first ? known : before;
+        here = first ? is_here : here;
+        first = false;
+        if (!is_here)
             wanted[n++] = pieces[i];
-    return n ? ahead_add(&remote->ahead, wanted, n, late) : ASKED_BEFORE;
+    }
+    enum ahead_asked asked = n ? ahead_add(&remote->ahead, wanted, n, need.late) : ASKED_BEFORE;
+    return here && asked != ASK_LATER ? before ? ASKED_BEFORE : ASKED : asked;
 }
 
 bool remote_peek(struct remote *remote, uint64_t offset, uint8_t *to, size_t n)
@@ -143,7 +213,9 @@ bool remote_peek(struct remote *remote, uint64_t offset, uint8_t *to, size_t n)
     bool found;
     if (is_in_beginning(remote, offset, n))
         return remote_read(remote, offset, to, n, NULL) == APL_OK;
-    return ahead_take(&remote->ahead, offset, to, n, true, &found, NULL) == APL_OK && found;
+    if (ahead_take(&remote->ahead, offset, to, n, true, &found, NULL) != APL_OK)
+        return false;
+    return found || read_cached(remote, &(struct extent){offset, n}, to, true);
 }
 
 bool remote_call(void (*run)(void *what), void *what)
@@ -154,6 +226,8 @@ bool remote_call(void (*run)(void *what), void *what)
 void remote_forget(struct remote *remote, uint64_t offset, size_t n)
 {
     ahead_forget(&remote->ahead, offset, n);
+    if (remote->cache)
+        disk_cache_forget(remote->cache, remote->cached, offset, n);
     if (offset < BEGINNING)
         atomic_store_explicit(&remote->beginning_bytes, 0, memory_order_relaxed);
 }
@@ -178,9 +252,4 @@ apl_status remote_take_file(struct url *url, const struct remote_options *option
         fail_in(err, status, "%s", r->object.shown);
     remote_release(r);
     return status;
-}
-
-const struct traffic *remote_traffic(const struct remote *remote)
-{
-    return &remote->object.traffic;
 }

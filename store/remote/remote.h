@@ -5,8 +5,8 @@
 #ifndef REMOTE_H
 #define REMOTE_H
 
-#include "ahead.h"
 #include "bytes.h"
+#include "origin.h"
 
 struct remote;
 
@@ -15,6 +15,14 @@ struct remote_options {
     const struct transport *transport; /* NULL: libcurl's */
     bool plain;                        /* http:// to any host; or APL_ALLOW_HTTP=1 */
     uint64_t timeout_ms;               /* of a range; or APL_REMOTE_TIMEOUT, in seconds */
+    struct origin *origin;             /* NULL: one of its own, without a cache */
+};
+
+/* How a range is needed. */
+struct need {
+    bool late; /* others may be needed sooner: see ahead_add() */
+    uint64_t
+        again; /* when it is needed after that, by the clock of the cache; or DUE_UNKNOWN, or DUE_NEVER */
 };
 
 /* Takes the URL over, come what may. APL_E_NOTFOUND if there is nothing. The error names the URL as it may be shown. */
@@ -35,10 +43,11 @@ uint64_t remote_identity(const struct remote *remote);
 /* Bytes offset ... offset+n-1, which it has: those that have been fetched ahead, or waited for, or fetched now. */
 apl_status remote_read(struct remote *remote, uint64_t offset, uint8_t *to, size_t n, apl_error *err);
 
-/* Says that ranges will be read soon, each as a whole: they are fetched as soon as those before them are on their way, neighbours together.
- * `late` as for ahead_add(), which says what is returned. */
+/* Says that ranges will be read soon, each as a whole: those that are not in the cache are fetched as soon as those before them are on
+ * their way, neighbours together. Returned is what ahead_add() says. */
 #define REMOTE_PIECES 66u /* at most */
-enum ahead_asked remote_ahead(struct remote *remote, const struct extent *pieces, unsigned count, bool late);
+enum ahead_asked remote_ahead(struct remote *remote, const struct extent *pieces, unsigned count,
+                              struct need need);
 
 /* Waits for a range that has been asked for, and copies it; it is still to be read. False: it has not come, or has been read. */
 bool remote_peek(struct remote *remote, uint64_t offset, uint8_t *to, size_t n);
@@ -52,7 +61,5 @@ void remote_forget(struct remote *remote, uint64_t offset, size_t n);
 /* All of a small file, at most `most` bytes, into `bytes`. */
 apl_status remote_take_file(struct url *url, const struct remote_options *options, size_t most,
                             struct buffer *bytes, apl_error *err);
-
-const struct traffic *remote_traffic(const struct remote *remote);
 
 #endif

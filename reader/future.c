@@ -1,0 +1,139 @@
+/* When what is read from elsewhere will be needed again: see future.h. */
+#include "future.h"
+
+#include "delivery.h"
+#include "mix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DRAWN      1024u /* deliveries at a time */
+#define AGED_AFTER 3u    /* epochs: then all of one has been read */
+
+/* The cache of the stores; if they have several, that of the first. */
+static struct disk_cache *find_disk_cache(const apl_reader *r)
+{
+    for (uint32_t i = 0; i < r->sources.count; i++) {
+        const struct origin *origin = r->sources.source[i].store->remote.origin;
+        if (origin && origin->cache)
+            return origin->cache;
+    }
+    return NULL;
+}
+
+/* Values that are read late, as late.h has it. */
+static bool reads_values(const apl_reader *r)
+{
+    for (uint32_t i = 0; i < r->sources.count && r->options.windows.length == 0; i++)
+        for (unsigned f = 0; f < r->schema->count; f++)
+            if (r->options.wanted[f] && mix_keeps(&r->sources.source[i], f))
+                return true;
+    return false;
+}
+
+static uint64_t all_deliveries(const apl_reader *r)
+{
+    return (uint64_t)r->subset.blocks * r->subset.stride * r->options.plan.reuse;
+}
+
+static apl_status open_positions(apl_reader *r, apl_error *err)
+{
+    struct future *f = &r->future;
+    uint64_t n = all_deliveries(r);
+    /* Free order draws from what stands; a sample is drawn when its epoch begins. */
+    if (!reads_values(r) || r->options.free_order || r->options.plan.sampler || n > FUTURE_MOST)
+        return APL_OK;
+    TRY(plan_new(&r->options.plan, &r->subset, &f->plan, err));
+    for (unsigned i = 0; i < 2; i++)
+        if (!(f->position[i] = calloc(n, sizeof *f->position[i])))
+            return fail_nomem(err);
+    return APL_OK;
+}
+
+apl_status future_open(apl_reader *r, apl_error *err)
+{
+    struct future *f = &r->future;
+    f->cache = r->options.ids_only ? NULL : find_disk_cache(r);
+    if (!f->cache)
+        return APL_OK;
+    disk_cache_begin(f->cache, &f->base, &f->turn);
+    if (!(f->order = calloc(r->subset.blocks, sizeof *f->order)))
+        return fail_nomem(err);
+    for (unsigned i = 0; i < 2; i++)
+        if (!(f->place[i] = calloc(r->subset.blocks, sizeof *f->place[i])))
+            return fail_nomem(err);
+    return open_positions(r, err);
+}
+
+void future_free(struct future *f)
+{
+    free(f->order);
+    plan_free(f->plan);
+    for (unsigned i = 0; i < 2; i++) {
+        free(f->place[i]);
+        free(f->position[i]);
+    }
+}
+
+/* Where an epoch begins, by the cache's clock. */
+static uint64_t begin_of(const apl_reader *r, uint64_t epoch)
+{
+    return r->future.base + (epoch - r->future.first) * (plan_length(r->planner.plan) + 1);
+}
+
+static void see_positions(struct future *f, uint64_t epoch)
+{
+    uint32_t drawn[DRAWN], *position = f->position[epoch & 1];
+    bool failed = false;
+    plan_begin(f->plan, epoch + 1);
+    for (uint32_t at = 0, n = 1; n && !failed; at += n) {
+        n = (uint32_t)plan_next(f->plan, drawn, DRAWN, &failed);
+        for (uint32_t i = 0; i < n; i++)
+            position[drawn[i]] = at + i;
+    }
+}
+
+void future_see(apl_reader *r, uint64_t epoch)
+{
+    struct future *f = &r->future;
+    if (!f->cache)
+        return;
+    if (f->seen++ == 0)
+        f->first = epoch;
+    plan_peek(r->planner.plan, epoch + 1, f->order);
+    for (uint32_t i = 0; i < r->subset.blocks; i++)
+        f->place[epoch & 1][f->order[i]] = i;
+    if (f->plan)
+        see_positions(f, epoch);
+    f->epoch[epoch & 1] = epoch;
+    disk_cache_advance(f->cache, begin_of(r, epoch + 1));
+    if (f->seen == AGED_AFTER) /* one is planned ahead */
+        disk_cache_age(f->cache, f->turn);
+}
+
+static uint64_t place_in_next(const apl_reader *r, uint64_t epoch, uint32_t index)
+{
+    const struct future *f = &r->future;
+    uint64_t place = f->place[epoch & 1][index], length = plan_length(r->planner.plan);
+    return begin_of(r, f->epoch[epoch & 1] + 1) + place * length / r->subset.blocks;
+}
+
+uint64_t future_of_block(const apl_reader *r, uint64_t epoch, uint32_t index)
+{
+    if (!r->future.cache)
+        return DUE_UNKNOWN;
+    return r->cache.keeps ? DUE_NEVER : place_in_next(r, epoch, index);
+}
+
+uint64_t future_of_delivery(const apl_reader *r, uint64_t epoch, uint32_t delivery)
+{
+    const struct future *f = &r->future;
+    uint32_t nth, copy;
+    if (!f->cache)
+        return DUE_UNKNOWN;
+    if (r->options.plan.sampler)
+        return DUE_UNKNOWN;
+    if (!f->plan)
+        return place_in_next(r, epoch, delivery_block(r, delivery, &nth, &copy));
+    return begin_of(r, f->epoch[epoch & 1] + 1) + f->position[epoch & 1][delivery];
+}

@@ -1,0 +1,232 @@
+/* Reading and writing the parts that a cache has: see disk_cache.h. */
+#include "cache_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define REST_S     600 /* for so long what others have read last is left alone */
+#define LOOK_S     10  /* how often is looked for what may go of that */
+#define MOST_FOUND 64u /* files that are looked at each time */
+
+/* ---------------------------------------------------------------------------------------------- reading */
+
+bool disk_cache_expect(struct disk_cache *c, uint32_t object, const struct extent *range, uint64_t again,
+                       bool *before)
+{
+    lock_caches();
+    struct part *part =
+        range->n <= UINT32_MAX ? parts_get(&c->parts, object, range->offset, (uint32_t)range->n) : NULL;
+    struct part_key key = cache_key_of(c, object, range->offset, range->n);
+    bool here = part && part->here;
+    *before = part && part->expected;
+    if (part) {
+        part->expected = true;
+        part->again = again;
+    }
+    unlock_caches();
+    if (!part || here || *before || part_file_age(&key) < 0)
+        return here;
+    lock_caches(); /* another process has put it there */
+    part = parts_get(&c->parts, object, range->offset, (uint32_t)range->n);
+    here = part && (part->here || parts_here(&c->parts, part, DUE_UNKNOWN));
+    unlock_caches();
+    return here;
+}
+
+/* A part has been read: it is needed next when was said. */
+static void note_read(struct disk_cache *c, uint32_t object, const struct extent *range)
+{
+    lock_caches();
+    struct part *part = parts_get(&c->parts, object, range->offset, (uint32_t)range->n);
+    if (part && parts_here(&c->parts, part, part->expected ? part->again : part->due)) {
+        part->expected = false;
+        part->turn = c->turn;
+    }
+    unlock_caches();
+}
+
+/* A part is not here any more, or must not be. */
+static void note_lost(struct disk_cache *c, uint32_t object, const struct extent *range)
+{
+    lock_caches();
+    struct part *part = parts_find(&c->parts, object, range->offset, (uint32_t)range->n);
+    if (part && part->here) {
+        bool expected = part->expected;
+        uint64_t again = part->again;
+        parts_remove(&c->parts, part);
+        free(part);
+        part = expected ? parts_get(&c->parts, object, range->offset, (uint32_t)range->n) : NULL;
+        if (part) {
+            part->expected = true;
+            part->again = again;
+        }
+    }
+    unlock_caches();
+}
+
+static void remove_file(const struct part_key *key)
+{
+    uint64_t used;
+    if (part_file_remove(key))
+        (void)part_used_add(key->directory, -(int64_t)part_disk_bytes(key->n), false, &used);
+}
+
+bool disk_cache_read(struct disk_cache *c, uint32_t object, const struct extent *range, uint8_t *to,
+                     bool peek, bool *bad)
+{
+    *bad = false;
+    if (range->n > UINT32_MAX)
+        return false;
+    lock_caches();
+    struct part_key key = cache_key_of(c, object, range->offset, range->n);
+    const struct part *part = parts_find(&c->parts, object, range->offset, (uint32_t)range->n);
+    bool known = part && part->expected && !part->here; /* it was not there when it was asked for */
+    unlock_caches();
+    enum part_read read = known ? PART_MISSING : part_file_read(&key, to);
+    if (read == PART_READ && !peek)
+        note_read(c, object, range);
+    if (read != PART_READ)
+        note_lost(c, object, range);
+    if (read == PART_BAD) {
+        *bad = true;
+        remove_file(&key);
+    }
+    return read == PART_READ;
+}
+
+void disk_cache_forget(struct disk_cache *c, uint32_t object, uint64_t offset, uint64_t n)
+{
+    for (bool more = true; more;) {
+        struct part *found = NULL;
+        lock_caches();
+        for (uint32_t i = 0; i < c->parts.here && !found; i++) {
+            struct part *p = c->parts.heap[i];
+            if (p->object == object && p->offset < offset + n && offset < p->offset + p->bytes)
+                found = p;
+        }
+        struct part_key key =
+            found ? cache_key_of(c, object, found->offset, found->bytes) : (struct part_key){0};
+        if (found)
+            parts_remove(&c->parts, found);
+        unlock_caches();
+        if (found)
+            remove_file(&key);
+        free(found);
+        more = found;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- writing */
+
+/* A part of a file that nobody here has open, and that nobody has read for long; it is looked for outside the lock, and now and then. */
+static bool find_left(struct disk_cache *c, struct part_key *key)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (c->looked && now.tv_sec - c->looked < LOOK_S)
+        return false;
+    for (unsigned i = 0; i < MOST_FOUND; i++) {
+        const struct part *p = parts_next(&c->parts);
+        if (!p || !p->here || p->due != DUE_UNKNOWN || c->objects[p->object].opened)
+            continue;
+        *key = cache_key_of(c, p->object, p->offset, p->bytes);
+        if (part_file_age(key) > REST_S || part_file_age(key) < 0)
+            return true;
+    }
+    c->looked = now.tv_sec + (now.tv_sec == 0);
+    return false;
+}
+
+/* Takes what is to make room out of the list, by its place there; false: there is nothing that is needed later than `due`. */
+static bool choose_victim(struct disk_cache *c, uint64_t due, struct part_key *key)
+{
+    struct part *p = NULL;
+    if (find_left(c, key)) {
+        uint32_t object = cache_object_number(c, key->object);
+        p = parts_find(&c->parts, object, key->offset, (uint32_t)key->n);
+    } else if (due != DUE_UNKNOWN) {
+        p = parts_last_needed(&c->parts);
+        p = p && p->due > due ? p : NULL;
+    }
+    if (!p)
+        return false;
+    *key = cache_key_of(c, p->object, p->offset, p->bytes);
+    parts_remove(&c->parts, p);
+    free(p);
+    return true;
+}
+
+/* Makes room, as far as it pays, and takes it: *used becomes what is taken then. */
+static bool make_cache_room(struct disk_cache *c, uint64_t due, uint64_t bytes)
+{
+    uint64_t used;
+    struct part_key victim;
+    bool chosen = true;
+    if (!part_used_add(c->directory, 0, false, &used))
+        return false;
+    while (used + bytes > c->budget && chosen) {
+        lock_caches();
+        chosen = choose_victim(c, due, &victim);
+        unlock_caches();
+        uint64_t back = part_disk_bytes(chosen ? victim.n : 0);
+        if (chosen && part_file_remove(&victim) && !part_used_add(c->directory, -(int64_t)back, false, &used))
+            return false;
+    }
+    if (used + bytes > c->budget || !part_used_add(c->directory, (int64_t)bytes, false, &used))
+        return false;
+    if (used <= c->budget)
+        return true;
+    (void)part_used_add(c->directory, -(int64_t)bytes, false, &used); /* another process was faster */
+    return false;
+}
+
+/* When the part is needed next, if it is to be written now, by this thread alone. */
+static bool begin_write(struct disk_cache *c, uint32_t object, const struct extent *range,
+                        struct part_key *key, uint64_t *due)
+{
+    lock_caches();
+    *key = cache_key_of(c, object, range->offset, range->n);
+    struct part *part = parts_get(&c->parts, object, range->offset, (uint32_t)range->n);
+    bool mine = part && !part->here && !part->written;
+    if (mine) {
+        *due = part->expected ? part->again : DUE_UNKNOWN;
+        part->expected = false;
+        part->written = true;
+        part->turn = c->turn;
+    }
+    unlock_caches();
+    return mine;
+}
+
+static void end_write(struct disk_cache *c, uint32_t object, const struct extent *range, bool here,
+                      uint64_t due)
+{
+    lock_caches();
+    struct part *part = parts_find(&c->parts, object, range->offset, (uint32_t)range->n);
+    if (part)
+        part->written = false;
+    if (part && !(here && parts_here(&c->parts, part, due)) && !part->expected) {
+        parts_remove(&c->parts, part);
+        free(part);
+    }
+    unlock_caches();
+}
+
+void disk_cache_write(struct disk_cache *c, uint32_t object, const struct extent *range, const uint8_t *from)
+{
+    struct part_key key;
+    uint64_t due, used, bytes = part_disk_bytes(range->n);
+    if (range->n > UINT32_MAX || !begin_write(c, object, range, &key, &due))
+        return;
+    bool here = make_cache_room(c, due, bytes);
+    int code = here ? part_file_write(&key, from) : 0;
+    if (code) {
+        (void)part_used_add(c->directory, -(int64_t)bytes, false, &used);
+        here = false;
+        lock_caches();
+        if ((code == ENOSPC || code == EDQUOT) && used < c->budget)
+            c->budget = used; /* the disk has no more: what is here is replaced by what is needed sooner */
+        unlock_caches();
+    }
+    end_write(c, object, range, here, due);
+}

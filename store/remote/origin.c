@@ -1,0 +1,35 @@
+/* What the files of one store share that is elsewhere: see origin.h. */
+#include "origin.h"
+
+#include <stdlib.h>
+
+apl_status origin_open(const char *cache, uint64_t budget, struct origin **origin, apl_error *err)
+{
+    struct origin *o = calloc(1, sizeof *o);
+    if (!o)
+        return fail_nomem(err);
+    atomic_init(&o->holders, 1);
+    apl_status status = cache && *cache ? disk_cache_open(cache, budget, &o->cache, err) : APL_OK;
+    if (status == APL_OK)
+        *origin = o;
+    else
+        free(o);
+    return status;
+}
+
+struct origin *origin_retain(struct origin *origin)
+{
+    /* relaxed: who retains holds a reference already */
+    atomic_fetch_add_explicit(&origin->holders, 1, memory_order_relaxed);
+    return origin;
+}
+
+void origin_release(struct origin *origin)
+{
+    /* acq_rel: what others did with it must have happened before it is freed */
+    if (!origin || atomic_fetch_sub_explicit(&origin->holders, 1, memory_order_acq_rel) != 1)
+        return;
+    if (origin->cache)
+        disk_cache_release(origin->cache);
+    free(origin);
+}
