@@ -59,7 +59,8 @@ static void list_suspect(struct suspect *list, size_t room, size_t *listed, cons
         (*listed)--;
     if (*listed < room)
         list[(*listed)++] = *one;
-    qsort(list, *listed, sizeof *list, by_weight);
+    if (*listed > 1)
+        qsort(list, *listed, sizeof *list, by_weight);
 }
 
 static int by_number(const void *a, const void *b)
