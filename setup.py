@@ -54,7 +54,7 @@ IMAGES = {
     "CSV": ["csv"],
     "TIFF": ["tiff", "Lerc", "jbig", "deflate", "stdc++"],
 }
-COMMANDS = ["jansson", "png", "z", "stdc++"]
+COMMANDS = ["jansson", "jpeg", "png", "z", "stdc++"]
 # The libraries, and the commands over them.
 NAMES = ("apldata", "aplingest")
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Wpointer-arith", *WERROR]
