@@ -9,13 +9,6 @@
 
 /* -------------------------------------------------------------------------------------- opening and freeing */
 
-static apl_status make_ring(struct load_ring *ring, uint32_t size, apl_error *err)
-{
-    ring->size = size;
-    ring->items = calloc(size, sizeof *ring->items);
-    return ring->items ? APL_OK : fail_nomem(err);
-}
-
 /* Slots that are kept are shared with the other readers that keep the same. */
 static apl_status make_slots(apl_reader *r, uint32_t slots, const size_t *bytes, apl_error *err)
 {
@@ -43,8 +36,8 @@ apl_status cache_open(apl_reader *r, const size_t *value_bytes, uint32_t slots, 
     if (!c->blocks[0] || !c->blocks[1])
         return fail_nomem(err);
     TRY(stay_open(&c->stay, n, r->options.spare_slots, err));
-    TRY(make_ring(&c->entered, 2 * n + 1, err));
-    TRY(make_ring(&c->demanded, n + 1, err));
+    TRY(ring_open(&c->entered, 2 * n + 1, err));
+    TRY(ring_open(&c->demanded, n + 1, err));
     return make_slots(r, slots, value_bytes, err);
 }
 
@@ -125,11 +118,6 @@ uint32_t cache_standing(struct block_cache *c)
 }
 
 /* ----------------------------------------------------------------------------------------------- rings */
-
-static void ring_push(struct load_ring *ring, uint32_t index, uint32_t parity)
-{
-    ring->items[ring->tail++ % ring->size] = (struct load_item){index, parity};
-}
 
 /* The first block of the ring that still waits to be loaded. */
 static struct cached_block *ring_first(struct block_cache *c, struct load_ring *ring, struct load_item *item)

@@ -8,21 +8,10 @@
 
 #include "cached_block.h"
 #include "decoded.h"
+#include "load_ring.h"
 #include "stay.h"
 
 struct job;
-
-/* A block to load. Until it is handed back by cache_loaded(), it is its loader's alone. */
-struct load_item {
-    uint32_t index;
-    uint32_t parity;
-};
-
-struct load_ring {
-    struct load_item *items;
-    uint64_t head, tail;
-    uint32_t size;
-};
 
 struct block_cache {
     bool keeps;

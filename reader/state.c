@@ -28,6 +28,45 @@
 #define LAST_EPOCH \
     (UINT64_MAX / 2) /* to begin with: epochs are counted up, and never get past the last number */
 
+/* With the zero behind it. */
+static void identify_text(struct buffer *b, const char *text)
+{
+    buffer_put(b, text, strlen(text) + 1);
+}
+
+static void identify_collation(const apl_reader *r, struct buffer *b)
+{
+    const struct reader_options *o = &r->options;
+    if (o->pack.row) { /* positions count tokens of this field */
+        identify_text(b, "packed");
+        identify_text(b, r->schema->fields[o->pack.field].name);
+    }
+    if (o->bucket.batches) {
+        identify_text(b, "buckets");
+        identify_text(b, r->schema->fields[o->bucket.field].name);
+        buffer_le(b, o->bucket.batches, 8);
+        buffer_le(b, options_global_batch(o), 8);
+    }
+    if (o->windows.length) {
+        identify_text(b, "windows");
+        identify_text(b, r->schema->fields[o->windows.field].name);
+        buffer_le(b, o->windows.length, 8);
+        buffer_le(b, o->windows.stride, 8);
+        buffer_le(b, o->windows.join, 1);
+    }
+}
+
+static void identify_blocks(const struct subset *s, struct buffer *b)
+{
+    for (uint32_t i = 0; i < s->blocks; i++) {
+        const struct subset_block *block = &s->block[i];
+        buffer_le(b, block->first_id, 8);
+        buffer_le(b, block->count, 4);
+        for (uint32_t k = 0; block->chosen && k < block->count; k++)
+            buffer_le(b, block->chosen[k], 2);
+    }
+}
+
 /* Split, order, window, bins, lanes, reuse, sampling, and where blocks begin and end: not batch size, threads, budget,
  * world, fields or transforms. */
 apl_status state_identify(apl_reader *r, apl_error *err)
@@ -36,7 +75,7 @@ apl_status state_identify(apl_reader *r, apl_error *err)
     struct buffer b = {0};
     TRY(mix_digest(r, r->identity.content, err));
     for (uint32_t i = 0; i < r->sources.count; i++)
-        buffer_put(&b, r->sources.source[i].split, strlen(r->sources.source[i].split) + 1);
+        identify_text(&b, r->sources.source[i].split);
     buffer_le(&b, o->free_order, 1);
     buffer_le(&b, o->plan.sequential, 1);
     buffer_le(&b, o->plan.window, 8);
@@ -48,33 +87,8 @@ apl_status state_identify(apl_reader *r, apl_error *err)
         buffer_le(&b, sample.low, 8);
         buffer_le(&b, sample.high, 8);
     }
-    if (o->pack.row) { /* positions count tokens of this field */
-        const char *field = r->schema->fields[o->pack.field].name;
-        buffer_put(&b, "packed", 7);
-        buffer_put(&b, field, strlen(field) + 1);
-    }
-    if (o->bucket.batches) {
-        const char *field = r->schema->fields[o->bucket.field].name;
-        buffer_put(&b, "buckets", 8);
-        buffer_put(&b, field, strlen(field) + 1);
-        buffer_le(&b, o->bucket.batches, 8);
-        buffer_le(&b, options_global_batch(o), 8);
-    }
-    if (o->windows.length) {
-        const char *field = r->schema->fields[o->windows.field].name;
-        buffer_put(&b, "windows", 8);
-        buffer_put(&b, field, strlen(field) + 1);
-        buffer_le(&b, o->windows.length, 8);
-        buffer_le(&b, o->windows.stride, 8);
-        buffer_le(&b, o->windows.join, 1);
-    }
-    for (uint32_t i = 0; i < r->subset.blocks; i++) {
-        const struct subset_block *block = &r->subset.block[i];
-        buffer_le(&b, block->first_id, 8);
-        buffer_le(&b, block->count, 4);
-        for (uint32_t k = 0; block->chosen && k < block->count; k++)
-            buffer_le(&b, block->chosen[k], 2);
-    }
+    identify_collation(r, &b);
+    identify_blocks(&r->subset, &b);
     if (r->sources.count > 1)
         buffer_put(&b, r->identity.content, sizeof r->identity.content);
     bool failed = b.failed;

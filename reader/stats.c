@@ -94,9 +94,18 @@ void stats_set_held(struct reader_counters *c, bool held)
     c->held = held;
 }
 
+static double cpu_seconds(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+           ((double)u.ru_utime.tv_usec + (double)u.ru_stime.tv_usec) * 1e-6;
+}
+
 void stats_open(struct reader_counters *c)
 {
     c->opened_at = now_ns();
+    c->cpu_at_open = cpu_seconds();
 }
 
 void stats_keep_memory(struct reader_counters *c, uint64_t bytes)
@@ -178,14 +187,6 @@ static double quantile(const struct reader_counters *c, double q)
         }
     }
     return seconds(c->longest_wait_ns);
-}
-
-static double cpu_seconds(void)
-{
-    struct rusage u;
-    getrusage(RUSAGE_SELF, &u);
-    return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
-           ((double)u.ru_utime.tv_usec + (double)u.ru_stime.tv_usec) * 1e-6;
 }
 
 static uint64_t see_counter(const atomic_uint_fast64_t *counter)
@@ -302,6 +303,8 @@ static void fill_stats(apl_reader *r, apl_stats *s)
     else
         fill_memory(r, s);
     add_traffic(r, s);
+    s->cpu = cpu_seconds();
+    s->cpu_since_open = s->cpu - r->counters.cpu_at_open;
 }
 
 apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)
@@ -314,7 +317,6 @@ apl_status apl_reader_stats(apl_reader *r, apl_stats *stats, size_t size)
     fill_stats(r, &s);
     pthread_mutex_unlock(&r->lock);
     reader_leave(r);
-    s.cpu = cpu_seconds();
     options_give(stats, size, &s, sizeof s);
     return APL_OK;
 }
@@ -348,11 +350,12 @@ static size_t write_more(const apl_stats *s, char *text, size_t size)
         "\"loaders\": %u, \"consumers\": %u, \"queue_depth\": %u, \"cores\": %u, \"ranks\": %u, "
         "\"slowest_rank\": %u, \"served\": %u, \"remote\": {\"requests\": %" PRIu64 ", \"bytes\": %" PRIu64
         ", \"retries\": %" PRIu64 ", \"cache_hits\": %" PRIu64 ", \"cache_bytes\": %" PRIu64
-        ", \"cache_damaged\": %" PRIu64 "}",
+        ", \"cache_damaged\": %" PRIu64 "}, \"cpu_since_open\": %.6f",
         s->starved, s->wait_planning, s->wait_loading, s->wait_assembling, s->unused_loaders,
         s->unused_consumers, s->held, s->reading, s->reading_kept, s->images, s->callback, s->waiting,
         s->threads, s->loaders, s->consumers, s->queue_depth, s->cores, s->ranks, s->slowest_rank, s->served,
-        s->requests, s->bytes_fetched, s->retries, s->cache_hits, s->bytes_cached, s->cache_damaged);
+        s->requests, s->bytes_fetched, s->retries, s->cache_hits, s->bytes_cached, s->cache_damaged,
+        s->cpu_since_open);
     return n < 0 ? 0 : (size_t)n;
 }
 

@@ -21,6 +21,7 @@ struct milestones {
 struct reader_counters {
     uint64_t batches, records, blocks, bytes_read, bytes_decoded, bytes_assembled;
     uint64_t load_ns, collate_ns, plan_ns, blocked_ns, wait_ns, first_batch_ns, opened_at;
+    double cpu_at_open;
     uint64_t longest_wait_ns;
     uint64_t fixed_bytes;         /* of slab and plan */
     uint32_t waits[WAIT_BUCKETS]; /* of callers: see stats.c */

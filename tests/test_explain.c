@@ -33,7 +33,7 @@ static apl_stats a_run(void)
                        .bytes_read = 400000000,
                        .memory = 90000000,
                        .memory_budget = 100000000,
-                       .cpu = 16,
+                       .cpu_since_open = 16,
                        .slots = 1000,
                        .standing_slots = 500,
                        .starved = 4,
@@ -82,7 +82,7 @@ Test(explain, threads_that_have_no_cores)
     s.cores = 3;
     cr_assert_eq(explain(&s, NULL), APL_BOTTLENECK_DECODING);
     SAYS("one more thread would shorten it. It takes 5");
-    s.cpu = 31.4;
+    s.cpu_since_open = 31.4;
     cr_assert_eq(explain(&s, NULL), APL_BOTTLENECK_DECODING);
     SAYS("no core is idle for another thread");
 }
@@ -91,7 +91,7 @@ Test(explain, threads_whose_cores_others_use)
 {
     apl_stats s = a_run();
     s.loading = 10;
-    s.cpu = 4;
+    s.cpu_since_open = 4;
     cr_assert_eq(explain(&s, NULL), APL_BOTTLENECK_DECODING);
     SAYS("no core is idle for another thread");
     SAYS("had a core for 40 % of that time");
@@ -115,7 +115,7 @@ Test(explain, reading)
     s.loading = 9.5;
     s.reading = 8;
     s.assembling = 0.5;
-    s.cpu = 160; /* reading needs no core */
+    s.cpu_since_open = 160; /* reading needs no core */
     cr_assert_eq(explain(&s, NULL), APL_BOTTLENECK_READING);
     SAYS("training waits for reading from storage; one more thread would remove it");
     SAYS("40.0 MB/s");
@@ -246,7 +246,7 @@ Test(explain, what_was_between_two_snapshots)
     now.elapsed += 10;
     now.starved += 5;
     now.batches += 500;
-    now.cpu += 10;
+    now.cpu_since_open += 10;
     cr_assert_eq(explain(&now, &before), APL_BOTTLENECK_ASSEMBLING);
     SAYS("5.00 of 10.00 s, 500 batches");
     cr_assert_eq(explain(&before, &before), APL_BOTTLENECK_UNKNOWN);
@@ -374,7 +374,6 @@ static void sets_the_pace(unsigned threads)
     o.threads = threads;
     apl_bottleneck what = train(&o, 300, 0);
     cr_assert(what >= APL_BOTTLENECK_READING && what <= APL_BOTTLENECK_ASSEMBLING, "%s", said);
-    SAYS("sets the pace");
 }
 
 Test(explain_readers, work_in_one_thread)
@@ -386,6 +385,19 @@ Test(explain_readers, work_in_the_caller)
 {
     sets_the_pace(APL_NO_THREADS);
     SAYS("(threads is 0)");
+}
+
+/* What the process had done before the reader was opened is no work of its threads. */
+Test(explain_readers, a_process_that_was_busy_before)
+{
+    apl_reader_options o = a_reader();
+    while (clock() < CLOCKS_PER_SEC / 4)
+        ;
+    apl_reader *r = fixture_reader(&o);
+    apl_stats s = stats_now(r);
+    cr_assert(s.cpu >= 0.2 && s.cpu_since_open >= 0 && s.cpu_since_open <= s.cpu - 0.2, "%g of %g",
+              s.cpu_since_open, s.cpu);
+    apl_reader_close(r);
 }
 
 /* Sixteen threads, but room for a few loads at once. */

@@ -105,7 +105,8 @@ Test(reader_stats, are_json)
     size_t all = apl_stats_json_all(&s, sizeof s, text, sizeof text);
     cr_assert(all > n && all == strlen(text));
     cr_assert_not_null(strstr(text, "\"starved\": "));
-    cr_assert_str_eq(text + all - 20, "\"cache_damaged\": 0}}");
+    cr_assert_not_null(strstr(text, "\"cache_damaged\": 0}, \"cpu_since_open\": "));
+    cr_assert(text[all - 2] != '}' && text[all - 1] == '}');
     cr_assert(strstr(text, ", \"served\": 0, \"remote\": {\"requests\": 0, "));
     cr_assert_eq(apl_stats_json_all(&s, sizeof s, NULL, 0), all);
     cr_assert_eq(apl_stats_json_all(&s, sizeof s, text, n), all);

@@ -71,6 +71,7 @@ typedef struct apl_stats {
     /* Of stores at URLs, since they were opened, for all who use them: requests and the bytes that came, and how many were repeats of
      * some that had failed; what was read from the cache instead, in parts and bytes, and parts that were damaged there. */
     uint64_t requests, bytes_fetched, retries, cache_hits, bytes_cached, cache_damaged;
+    double cpu_since_open; /* of cpu: since the reader was opened */
 } apl_stats;
 
 /* Fills in *stats. `size` is sizeof(apl_stats). */

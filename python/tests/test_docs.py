@@ -7,11 +7,13 @@ import shutil
 import textwrap
 from itertools import groupby
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 import apldata
+import apldata.callbacks
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -124,6 +126,11 @@ def test_docstrings(
     if whose.startswith("apldata.ray"):
         pytest.importorskip("ray")
         names |= {"work": lambda batch: batch, "schema": list(apldata.Store("db").schema)}
+    if whose.startswith("apldata.callbacks"):
+        names |= vars(apldata.callbacks)
+        names |= {"loader": apldata.Loader("db", batch_size=100), "SummaryWriter": Mock, "Trainer": Mock}
+    if whose.endswith(".lightning"):
+        pytest.importorskip("lightning")
     if whose.startswith("apldata.tf"):
         names["tf"] = tensorflow = pytest.importorskip("tensorflow")
         names["model"] = tensorflow.Module()

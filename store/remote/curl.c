@@ -1,8 +1,6 @@
-/*
- * Requests by libcurl, which is loaded when the first is made: a program that reads files of its own machine neither needs nor
+/* Requests by libcurl, which is loaded when the first is made: a program that reads files of its own machine neither needs nor
  * loads it. Threads take a handle each from a pool; a handle keeps its connections. After fork() a child begins with an empty pool,
- * since connections cannot be shared.
- */
+ * since connections cannot be shared. */
 #include "transport.h"
 
 #ifdef HAVE_CURL

@@ -254,12 +254,6 @@ static apl_status take_bytes(struct fetching *f, const struct reply *r, bool *wr
 
 /* ------------------------------------------------------------------------------------------ redirections */
 
-static bool same_scheme(const char *a, const char *b)
-{
-    size_t n = strcspn(a, ":");
-    return strncmp(a, b, n + 1) == 0;
-}
-
 /* Only to the same scheme, and without credentials. */
 static apl_status go_elsewhere(struct fetching *f, struct reply *r, apl_error *err)
 {
@@ -271,7 +265,7 @@ static apl_status go_elsewhere(struct fetching *f, struct reply *r, apl_error *e
         return fail(err, APL_E_IO, "the server answered HTTP %d, but not where to go", r->status);
     if (++f->redirects > MOST_REDIRECTS)
         return fail(err, APL_E_IO, "the server redirects again and again");
-    if (!same_scheme(f->object->target, r->location))
+    if (!url_same_scheme(f->object->target, r->location))
         return fail(err, APL_E_IO, "the server redirects to another scheme, which is not followed");
     TRY(check_plain(f->object, r->location, err));
     free(f->elsewhere);

@@ -150,3 +150,9 @@ bool url_is_loopback(const char *text)
     /* digits and dots only: not a name such as 127.0.0.1.example.org */
     return n > 4 && strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == n;
 }
+
+bool url_same_scheme(const char *a, const char *b)
+{
+    size_t n = strcspn(a, ":");
+    return strncmp(a, b, n + 1) == 0;
+}

@@ -34,6 +34,9 @@ apl_status url_path(const struct url *url, char **path, apl_error *err);
 /* Is the text an http:// URL of this very machine (localhost, 127.x.x.x or [::1])? */
 bool url_is_loopback(const char *text);
 
+/* Do two URLs have one scheme? */
+bool url_same_scheme(const char *a, const char *b);
+
 /* Text with each byte escaped that has a meaning in a URL, slashes aside; NULL: out of memory. The caller frees it. */
 char *url_escape(const char *text);
 
