@@ -138,7 +138,9 @@ static apl_status make_resized(struct worker *w, struct job *job, const struct r
         value.data = work->sources[k];
         status = photos_make(w, job, work, k, &value, err);
     }
-    w->spent.images += now_ns() - begin;
+    uint64_t end = now_ns();
+    w->spent.images += end - begin;
+    trace_span("images", begin, end, "rows", to - from);
     return status;
 }
 
@@ -265,7 +267,9 @@ static apl_status make_photos(struct worker *w, struct job *job, const struct ru
 {
     uint64_t begin = now_ns(), read = w->spent.reading;
     apl_status status = make_each_photo(w, job, work, from, to, err);
-    w->spent.images += now_ns() - begin - (w->spent.reading - read);
+    uint64_t end = now_ns();
+    w->spent.images += end - begin - (w->spent.reading - read);
+    trace_span("images", begin, end, "rows", to - from);
     return status;
 }
 

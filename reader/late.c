@@ -139,7 +139,7 @@ static apl_status read_late(struct worker *w, unsigned field, const struct late_
     if (status == APL_OK)
         status =
             store_listed_value(source->store, number, source->field[field], v->list, v->record, out, err);
-    w->spent.reading += now_ns() - begin;
+    worker_has_read(w, begin, number);
     atomic_store_explicit(&w->reading, 0, memory_order_relaxed);
     return status;
 }

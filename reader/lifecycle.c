@@ -9,6 +9,7 @@
 #include "sizes.h"
 #include "state.h"
 #include "token_windows.h"
+#include "trace.h"
 #include "window.h"
 
 #include <errno.h>
@@ -125,6 +126,7 @@ static apl_status build(apl_reader *r, const apl_reader_options *asked, const ap
 
 apl_status reader_new(void (*destroy)(apl_reader *r), apl_reader **reader, apl_error *err)
 {
+    TRY(trace_open(err));
     apl_reader *r = calloc(1, sizeof *r);
     if (!r)
         return fail_nomem(err);

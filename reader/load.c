@@ -142,7 +142,7 @@ static apl_status time_whole(struct worker *w, uint32_t index, struct block_view
     for (unsigned f = 0; status == APL_OK && f < r->schema->count; f++)
         if (r->options.wanted[f])
             touch_column(&view->columns[source->field[f]]);
-    w->spent.reading += now_ns() - begin;
+    worker_has_read(w, begin, r->subset.block[index].number);
     return status;
 }
 
@@ -153,7 +153,7 @@ static apl_status time_column(struct worker *w, const apl_store *store, uint64_t
     apl_status status = store_block_column(store, number, &w->bc, view, field, err);
     if (status == APL_OK)
         touch_column(&view->columns[field]);
-    w->spent.reading += now_ns() - begin;
+    worker_has_read(w, begin, number);
     return status;
 }
 
@@ -162,7 +162,7 @@ static apl_status time_head(struct worker *w, const apl_store *store, uint64_t n
 {
     uint64_t begin = now_ns();
     apl_status status = store_block_head(store, number, &w->bc, view, err);
-    w->spent.reading += now_ns() - begin;
+    worker_has_read(w, begin, number);
     return status;
 }
 
@@ -213,7 +213,7 @@ static apl_status run_load_hook(struct worker *w, uint32_t index, apl_error *err
         return APL_OK;
     uint64_t begin = now_ns();
     apl_status status = hook->before(hook->user, w->reader->subset.block[index].number, err);
-    w->spent.reading += now_ns() - begin;
+    worker_has_read(w, begin, w->reader->subset.block[index].number);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "deal.h"
 #include "inside.h"
 #include "packing.h"
+#include "trace.h"
 
 #include <stdlib.h>
 
@@ -50,6 +51,7 @@ static size_t draw_deliveries(apl_reader *r, uint32_t *deliveries, size_t n)
                    : r->options.bucket.batches ? buckets_draw(r, deliveries, n, &failed)
                                                : plan_next(p->plan, deliveries, n, &failed);
     uint64_t end = now_ns();
+    trace_span("plan", begin, end, "epoch", p->epoch);
     pthread_mutex_lock(&r->lock);
     stats_add_plan(&r->counters, end - begin);
     if (failed)

@@ -3,6 +3,7 @@
 #include "inside.h"
 #include "mix.h"
 #include "schedule.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <time.h>
@@ -207,6 +208,7 @@ static apl_status next_of(apl_reader *r, struct outlet *o, apl_batch **batch, ap
     if (status == APL_OK || status == APL_E_TIMEOUT)
         stats_count_wait(&r->counters, end - begin);
     calls_leave_next(r, o);
+    trace_span("wait", begin, end, "rank", o->rank);
     return status;
 }
 

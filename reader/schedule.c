@@ -46,6 +46,7 @@ static bool act_load(struct worker *w)
     apl_status status =
         load_block(w, item.index, cache_block(&r->cache, item.parity, item.index), &loaded, &error);
     uint64_t end = now_ns();
+    trace_span("load", begin, end, "block", r->subset.block[item.index].number);
     pthread_mutex_lock(&r->lock);
     activity_leave(r);
     stats_add_load(&r->counters, end - begin, &w->spent);
@@ -143,7 +144,9 @@ static void call_back(struct worker *w, apl_batch *batch)
     const apl_reader *before = inside_callback_begin(w->reader);
     o->on_batch(o->on_batch_user, batch);
     inside_callback_end(before);
-    w->spent.callback += now_ns() - begin;
+    uint64_t end = now_ns();
+    w->spent.callback += end - begin;
+    trace_span("on_batch", begin, end, "rows", batch->rows);
 }
 
 /* stale: the rank has left the epoch, and nobody will see the batch. */
@@ -185,6 +188,7 @@ static void collate(struct worker *w, struct job *job)
     job->when.begun = now_ns();
     apl_status status = collate_job(w, job, stale);
     job->when.done = now_ns();
+    trace_span("assemble", job->when.begun, job->when.done, "position", job->position);
     pthread_mutex_lock(&r->lock);
     activity_leave(r);
     w->at = NULL;

@@ -11,6 +11,7 @@ static void *run_worker(void *argument)
 {
     struct worker *w = argument;
     apl_reader *r = w->reader;
+    trace_thread(w->loads && w->collates ? "apl" : w->loads ? "apl loader" : "apl consumer");
     pthread_mutex_lock(&r->lock);
     while (!r->calls.closing) {
         if (schedule_act(w))

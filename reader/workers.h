@@ -8,6 +8,7 @@
 #include "photo.h"
 #include "scratch.h"
 #include "stats.h"
+#include "trace.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -44,6 +45,14 @@ struct worker {
     uint32_t
         undecoded; /* the row whose image could not be decoded, which ended the collation; or NOT_UNDECODED */
 };
+
+/* The thread has read from the file, or URL, since `begin`: of that block. */
+static inline void worker_has_read(struct worker *w, uint64_t begin, uint64_t block)
+{
+    uint64_t end = now_ns();
+    w->spent.reading += end - begin;
+    trace_span("read", begin, end, "block", block);
+}
 
 struct workers {
     struct worker *all; /* one at least */
