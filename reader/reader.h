@@ -43,7 +43,7 @@ struct collation_part {
 struct packing {
     uint64_t row;      /* tokens of a row; 0: nothing is packed */
     unsigned field;    /* whose lengths count; others have the same */
-    uint32_t *lengths; /* of each record's value, in the order of subset_block.first */
+    uint32_t *lengths; /* of each record's value, in the order of subset_block.before */
     uint64_t tokens;   /* of an epoch */
     uint64_t most,
         most_of_all; /* deliveries that are in one batch, at most, and in the batches of all ranks together */
@@ -62,7 +62,7 @@ struct bucket {
     uint64_t batches; /* of all ranks, that are sorted together; 0: batches are not sorted */
     uint64_t pool;    /* deliveries of these */
     unsigned field;
-    uint32_t *lengths; /* of each record's value, in the order of subset_block.first */
+    uint32_t *lengths; /* of each record's value, in the order of subset_block.before */
 };
 
 /* A block of windows, and the records that they begin in. */

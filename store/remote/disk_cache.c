@@ -1,4 +1,5 @@
 /* Parts of files elsewhere, on this node's disk: see disk_cache.h. */
+#define _XOPEN_SOURCE 700 /* realpath() */
 #include "cache_state.h"
 
 #include <errno.h>
