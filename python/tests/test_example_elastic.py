@@ -97,8 +97,11 @@ def test_ranks_die_and_others_go_on(store_path: str, tmp_path: Path) -> None:
         timeout=300,
         check=False,
     )
-    first, *rest = done.stdout.splitlines()
-    assert (done.returncode, first) == (0, "world 3: [-9, -9, -9]"), done.stdout + done.stderr
+    # A rank may see that the other is gone, and end by itself, before it is killed.
+    said = [line for line in done.stdout.splitlines() if not line.startswith("rank ")]
+    first, *rest = said or [""]
+    ends = {f"world 3: [-9, {one}, {two}]" for one in (-9, 1) for two in (-9, 1)}
+    assert done.returncode == 0 and first in ends | {"world 3: [1, -9, -9]"}, done.stdout + done.stderr
     # Five steps of 3 x 32 rows, of which four were saved. The receipts of all ranks add up to one reader's.
     assert rest == [
         "resumed at epoch 0, position 384, with 2 ranks",

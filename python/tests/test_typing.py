@@ -104,7 +104,7 @@ def test_options_are_those_of_the_loader() -> None:
             for name, type_ in inspect.get_annotations(kind).items():
                 assert own[name].annotation == str(type_.__forward_arg__)
     everything = {name for kind in DatasetOptions.__mro__ for name in inspect.get_annotations(kind)}
-    assert {*own} - everything == {"self", "db", "split", "batch_size", "fields"}
+    assert {*own} - everything == {"self", "db", "split", "batch_size", "fields", "socket"}
 
 
 def test_what_all_has(store_path: str) -> None:
