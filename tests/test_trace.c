@@ -46,6 +46,20 @@ static void train(unsigned threads)
     apl_reader_close(r);
 }
 
+/* After this process has; returns the child's number. */
+static pid_t train_in_child(void)
+{
+    train(1);
+    pid_t child = fork();
+    if (child == 0) {
+        train(APL_NO_THREADS);
+        _exit(0);
+    }
+    int status;
+    cr_assert(waitpid(child, &status, 0) == child && status == 0);
+    return child;
+}
+
 static char *text_of(const char *path)
 {
     static char text[1 << 16];
@@ -97,14 +111,7 @@ Test(trace, of_a_child_is_its_own_by_its_number)
 {
     char own[64], childs[64];
     setenv("APL_TRACE", at("of-%p.json"), 1);
-    train(1);
-    pid_t child = fork();
-    if (child == 0) {
-        train(APL_NO_THREADS);
-        _exit(0);
-    }
-    int status;
-    cr_assert(waitpid(child, &status, 0) == child && status == 0);
+    pid_t child = train_in_child();
     snprintf(own, sizeof own, "of-%ld.json", (long)getpid());
     snprintf(childs, sizeof childs, "of-%ld.json", (long)child);
     check_form(text_of(at(own)), getpid());
@@ -115,14 +122,7 @@ Test(trace, of_a_child_is_its_own_by_its_number)
 Test(trace, of_a_child_goes_to_its_parents_file)
 {
     setenv("APL_TRACE", at("trace.json"), 1);
-    train(1);
-    pid_t child = fork();
-    if (child == 0) {
-        train(APL_NO_THREADS);
-        _exit(0);
-    }
-    int status;
-    cr_assert(waitpid(child, &status, 0) == child && status == 0);
+    (void)train_in_child();
     const char *text = text_of(at("trace.json"));
     cr_assert_geq(count_of(text, "\"load\""), 2 * TRAIN / BLOCK);
     cr_assert_eq(count_of(text, "[\n"), 1);
