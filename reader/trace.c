@@ -14,6 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Of a trace: two bytes, and those of its first event. */
+#define BEGINNING "[\n{\"name\": "
+
 atomic_int trace_file = -1;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -53,18 +56,30 @@ static bool name_trace(const char *said, char path[PATH_MAX])
     return true;
 }
 
-/* What is there is written over only if it is a regular file. */
+/* Or empty. */
+static bool is_trace(int fd, const struct stat *st)
+{
+    char head[sizeof BEGINNING - 1];
+    ssize_t n = pread(fd, head, sizeof head, 0);
+    return st->st_size == 0 || (n >= 2 && memcmp(head, BEGINNING, (size_t)n) == 0);
+}
+
+/* What is there is written over only if it is a trace. */
 static apl_status begin_file(const char *path, int *fd, apl_error *err)
 {
     struct stat st;
-    *fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    *fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     if (*fd < 0)
         return fail_errno(err, errno, "APL_TRACE: cannot write %s", path);
     if (fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(*fd);
         return fail(err, APL_E_IO, "APL_TRACE: %s is no regular file", path);
     }
-    if (ftruncate(*fd, 0) == 0 && write(*fd, "[\n", 2) == 2)
+    if (!is_trace(*fd, &st)) {
+        close(*fd);
+        return fail(err, APL_E_IO, "APL_TRACE: %s is there already, and is no trace", path);
+    }
+    if (ftruncate(*fd, 0) == 0 && write(*fd, BEGINNING, 2) == 2)
         return APL_OK;
     int code = errno;
     close(*fd);

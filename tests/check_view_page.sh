@@ -57,6 +57,13 @@ assert some["sampled"] == len(some["records"]) == 100 and {record["class"] for r
 END
 }
 
+refused() # a file that is no page
+{
+    before=$(cksum <"$1")
+    "$apldata" view -q "$scratch/images" -o "$1" 2>"$scratch/refused" && return 1
+    grep -q 'there is a file that is no page: it is not replaced' "$scratch/refused" && [ "$(cksum <"$1")" = "$before" ]
+}
+
 table_page() # of no images, with values that are missing and odd
 {
     python3 - "$scratch/table.csv" <<'END'
@@ -90,18 +97,19 @@ assert any(value and value.startswith("line\nfeed \\xe2\\x80\\xae turned </scrip
 END
 }
 
-replaced() # a file is replaced as a whole; a page that cannot be written leaves nothing
+replaced() # a page is replaced as a whole; a page that cannot be written leaves nothing
 {
-    echo old >"$scratch/out.html"
+    printf '<!DOCTYPE html>\nold\n' >"$scratch/out.html"
     "$apldata" view -q "$scratch/table" -o "$scratch/none/out.html"
-    [ $? -eq 1 ] && "$apldata" view -q "$scratch/table" -o "$scratch/out.html" && grep -q '<!DOCTYPE' "$scratch/out.html" &&
+    [ $? -eq 1 ] && "$apldata" view -q "$scratch/table" -o "$scratch/out.html" && grep -q 'script' "$scratch/out.html" &&
         [ "$(cd "$scratch" && find . -name '.*tmp*' | wc -l)" = 0 ]
 }
 
 check "a page of images" image_page
 check "a page of a megabyte" small_page
+check "no store is replaced by a page" refused "$scratch/images/data.mdb"
 check "a page of a table" table_page
-check "a page replaces a file, or nothing" replaced
+check "a page replaces a page, or nothing" replaced
 if ! python3 -c 'import sys; sys.path.insert(0, "tests"); import browser; sys.exit(not browser.found())'; then
     skip "drawn by a browser" "there is no chromium"
     exit 0

@@ -146,8 +146,12 @@ Test(trace, goes_to_regular_files_alone)
     refused("/dev/null", "is no regular file");
     refused(at("none/trace.json"), "cannot write");
     refused(place, "cannot write");
+    FILE *f = fopen(at("other"), "w");
+    cr_assert(f && fputs("[\n1]", f) > 0 && fclose(f) == 0);
+    refused(at("other"), "is no trace");
+    cr_assert_str_eq(text_of(at("other")), "[\n1]");
     cr_assert_eq(mkfifo(at("pipe"), 0600), 0);
-    refused(at("pipe"), "cannot write");
+    refused(at("pipe"), "is no regular file");
     cr_assert(stat(at("pipe"), &st) == 0 && S_ISFIFO(st.st_mode));
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = 0;

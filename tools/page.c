@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 
 void page_put_text(FILE *out, const char *text)
 {
@@ -97,12 +99,30 @@ size_t page_size(const struct page *page, const json_t *document)
     return size;
 }
 
+int page_check_path(const struct page *page, const char *path)
+{
+    char head[32] = {0};
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+        return 0;
+    FILE *file = fopen(path, "r");
+    size_t first = strlen(page->lines[0]), n = file ? fread(head, 1, sizeof head - 1, file) : 0;
+    if (file)
+        fclose(file);
+    first = first < sizeof head ? first : sizeof head - 1;
+    if (n >= first && strncasecmp(head, page->lines[0], first) == 0)
+        return 0;
+    return failed("%s: there is a file that is no page: it is not replaced", shown(path));
+}
+
 int page_save(const char *path, const struct page *page, json_t *document)
 {
     size_t size = 0;
     char *text = make_text(page, document, &size);
     json_decref(document);
     int status = text ? report_complete(0) : failed("out of memory");
+    if (!status)
+        status = page_check_path(page, path);
     if (!status)
         status = write_text(path, text, size);
     free(text);

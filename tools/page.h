@@ -31,7 +31,10 @@ const char *page_text_of(const json_t *object, const char *key);
 /* How many bytes the page of a document takes; 0: out of memory. */
 size_t page_size(const struct page *page, const json_t *document);
 
-/* Writes the page of a document, and drops it; a regular file of that path is replaced as a whole. 0, or what failed() returned. */
+/* May a page have this path? Of the files that are there, only pages are replaced, and empty ones. 0, or what failed() returned. */
+int page_check_path(const struct page *page, const char *path);
+
+/* Writes the page of a document, and drops it; another page of that path is replaced as a whole. 0, or what failed() returned. */
 int page_save(const char *path, const struct page *page, json_t *document);
 
 #endif

@@ -37,10 +37,18 @@ static bool has_sixel(const char *term, const char *program)
            starts(term, "contour") || strcmp(program, "mintty") == 0 || strcmp(program, "iTerm.app") == 0;
 }
 
+/* Of the terminals that are still met, those that have 16 colours at most. */
+static bool has_few_colours(const char *term)
+{
+    size_t n = strlen(term);
+    return starts(term, "vt1") || starts(term, "vt2") || starts(term, "ansi") ||
+           (n > 5 && strcmp(term + n - 5, "-mono") == 0);
+}
+
 static enum terminal_images find_images(const char *term)
 {
     const char *program = variable("TERM_PROGRAM");
-    if (!isatty(STDOUT_FILENO) || !*term || strcmp(term, "dumb") == 0)
+    if (!isatty(STDOUT_FILENO) || !*term || strcmp(term, "dumb") == 0 || has_few_colours(term))
         return IMAGES_NONE;
     if (is_multiplexer(term))
         return IMAGES_BLOCKS;

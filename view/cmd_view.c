@@ -50,7 +50,9 @@ static int view_store(struct view *view)
     progress_begin(&view->progress, !view->quiet && !view->no_progress);
     view->info = apl_store_info(view->store);
     view->document = json_object();
-    int status = make(view);
+    int status = page_check_path(view_page(), view->output);
+    if (!status)
+        status = make(view);
     size_t records = json_array_size(json_object_get(view->document, "records"));
     if (!status)
         status = view_save(view);
@@ -80,7 +82,7 @@ static int take_sample(void *user, const char *text)
 }
 
 static const struct option_row rows[] = {
-    {'o', "output", "FILE", "write the page to FILE, which is replaced (default: " DEFAULT_OUTPUT ")",
+    {'o', "output", "FILE", "write the page to FILE, replacing a page (default: " DEFAULT_OUTPUT ")",
      OPTION_TEXT, offsetof(struct view, output), NULL},
     {0, "max-size", "SIZE",
      "how large the page may become, such as 5M (default: 20M); it shows as many\nrecords as fit",
