@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from image_tools import transformed
 
 import apldata
 from apldata import (
@@ -40,13 +41,6 @@ def one_thread() -> Any:
 @pytest.fixture(scope="module")
 def images(drawn: dict[str, dict[str, np.ndarray]]) -> np.ndarray:
     return drawn["test"]["image"]
-
-
-def transformed(db: Any, *transforms: Any, **options: Any) -> np.ndarray:
-    """Of the split "test", in the order of ids."""
-    settings = {"split": "test", "batch_size": 70, "shuffle": False, **options}
-    with Loader(db, transforms=transforms, **settings) as loader:
-        return np.concatenate([np.array(batch["image"]) for batch in loader])
 
 
 def off(mine: np.ndarray, there: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from image_tools import transformed
 
 import apldata
 from apldata import (
@@ -29,13 +30,6 @@ from apldata import (
 MEAN, STD = (0.49, 0.48, 0.44), (0.25, 0.24, 0.26)
 SOME = 60  # images that are enough to compare
 BOUND = 1.95  # of a Kolmogorov-Smirnov statistic times the root of the size: one in a thousand
-
-
-def transformed(db: Any, *transforms: Any, **options: Any) -> np.ndarray:
-    """Of the split "test", in the order of ids."""
-    settings = {"split": "test", "batch_size": 70, "shuffle": False, **options}
-    with Loader(db, transforms=transforms, **settings) as loader:
-        return np.concatenate([np.array(batch["image"]) for batch in loader])
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from image_tools import transformed
 
 import apldata
 from apldata import (
@@ -30,12 +31,6 @@ MODES = ["constant", "edge", "reflect", "symmetric"]
 @pytest.fixture(scope="module")
 def images(drawn: dict[str, dict[str, np.ndarray]]) -> np.ndarray:
     return drawn["test"]["image"]
-
-
-def transformed(db: Any, *transforms: Any, **options: Any) -> np.ndarray:
-    settings = {"split": "test", "batch_size": 70, "shuffle": False, **options}
-    with Loader(db, transforms=transforms, **settings) as loader:
-        return np.concatenate([np.array(batch["image"]) for batch in loader])
 
 
 @pytest.mark.parametrize("mode", MODES)
