@@ -241,6 +241,31 @@ Test(codec, genuine_pictures_are_coded_as_pictures)
     free(raw);
 }
 
+/* Strokes on black, as of handwritten digits. */
+static void draw_strokes(uint8_t *raw, const struct column_spec *spec)
+{
+    uint32_t noise = 1;
+    memset(raw, 0, spec->raw_bytes);
+    for (size_t i = 0; i < spec->records; i++)
+        for (size_t y = 4, x = 8 + i % 7; y < 24; y++) {
+            for (size_t k = 0; k < 4; k++, noise = noise * 1664525u + 1013904223u)
+                raw[i * 784 + y * 28 + x + k] = (uint8_t)(noise >> 24 | 128);
+            x += noise >> 30 & 1;
+        }
+}
+
+Test(codec, where_most_is_zero_no_more_than_runs_are_looked_for)
+{
+    struct column_spec spec = column(128, 1, 2, 28, 28, 0);
+    uint8_t *raw = malloc(spec.raw_bytes);
+    draw_strokes(raw, &spec);
+    struct codec_choice choice = choose(&spec, raw, -1, 0), asked = choose(&spec, raw, CODEC_ZSTD, 9);
+    cr_assert_eq(choice.id, CODEC_ZSTD);
+    cr_assert_eq(choice.level, ENTROPY_FAST);
+    cr_assert(asked.id == CODEC_ZSTD && asked.level == 9);
+    free(raw);
+}
+
 /* ------------------------------------------------------------------------------------------------ same bytes
  */
 

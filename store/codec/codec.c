@@ -280,13 +280,15 @@ apl_status codec_decode_rows(struct coder *coder, enum codec_id id, const struct
 
 /* -------------------------------------------------------------------------------------------- choosing */
 
-/* What is tried when nothing is asked for, the cheapest to decode first. Each takes milliseconds for a block:
- * ingest waits for the choice. */
+/* What is tried when nothing is asked for, the cheapest first. Each takes milliseconds for a block: ingest waits for
+ * the choice. */
 static const struct codec_choice candidates[] = {
     {CODEC_RAW, 0},
+    {CODEC_ZSTD, ENTROPY_FAST},
     {CODEC_ZSTD, 3},
     {CODEC_SHUFFLE, 3},
     {CODEC_PICTURE, ENTROPY_LITERALS},
+    {CODEC_PICTURE, ENTROPY_FAST},
     {CODEC_PICTURE, 3},
     {CODEC_DELTA, 3},
     {CODEC_VARYING, ENTROPY_LITERALS},
@@ -297,12 +299,17 @@ static const struct codec_choice candidates[] = {
 /* Of planes smaller than this, the frames' headers eat up what an image's prediction gains. */
 #define WORTHY_PLANE 16
 
+/* Of a smaller column no level takes time enough to settle for less. */
+#define WORTHY_OF_HASTE (64u << 10)
+
 /* Trying more than this would keep ingest waiting. */
 #define SAMPLE_BYTES (4u << 20)
 
 static bool worth_trying(struct codec_choice candidate, const struct column_spec *spec)
 {
     struct image_layout layout;
+    if (candidate.level == ENTROPY_FAST && spec->raw_bytes < WORTHY_OF_HASTE)
+        return false;
     if (candidate.id == CODEC_PICTURE)
         return image_layout_of(spec, &layout) && layout.plane >= WORTHY_PLANE;
     return codec_suits(candidate.id, spec);
@@ -315,8 +322,7 @@ static bool wanted(struct codec_choice *candidate, int want_id, int want_level)
         return false;
     if (want_level == 0 || candidate->id == CODEC_RAW)
         return true;
-    if ((candidate->id == CODEC_PICTURE || candidate->id == CODEC_VARYING) &&
-        candidate->level == ENTROPY_LITERALS)
+    if (candidate->level < 0) /* the same codec comes again */
         return false;
     candidate->level = (int8_t)want_level;
     return true;
