@@ -117,6 +117,7 @@ AUDIT_SRC  := $(filter $(foreach f,check digest inputs judge near overlaps image
 TEST_SRC   := $(filter-out tests/test_audit%.c,$(TEST_SRC))
 endif
 BENCH_SRC  := $(sort $(wildcard bench/*.c))
+BINS_SRC   := $(sort $(wildcard bench/bins/*.c))
 EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
 NET_SRC    := $(filter-out %/read.c %/minimal.c %/resume.c %/write.c %/train.c,$(EXAMPLE_SRC))
 
@@ -138,7 +139,7 @@ STORE_OBJ  := $(call objects,$(STORE_SRC))
 INGEST_OBJ := $(call objects,$(INGEST_SRC))
 TOOLS_OBJ  := $(call objects,$(TOOLS_SRC))
 AUDIT_OBJ  := $(call objects,$(AUDIT_SRC)) $(if $(BOOST),$(OBJ)/audit/distributions.o)
-ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(AUDIT_SRC) $(STRESS_SRC) $(BENCH_SRC) $(SHAPES_SRC) \
+ALL_SRC    := $(STORE_SRC) $(INGEST_SRC) $(TOOLS_SRC) $(AUDIT_SRC) $(STRESS_SRC) $(BENCH_SRC) $(BINS_SRC) $(SHAPES_SRC) \
               $(EXAMPLE_SRC)
 
 PROGRAMS := $(foreach p,aplingest apldata,$(if $(wildcard tools/$(p).c),$(OUT)/$(p)))
@@ -168,7 +169,7 @@ EXAMPLE_CFLAGS ?= -O3 -ffp-contract=fast $(NATIVE)
 ## examples: build the programs in examples/
 examples: $(EXAMPLES)
 
-.PHONY: all examples objs test tests stress benches bench-peers reliability check check-long soak check-frameworks python wheel wheels deb dist demo setup setup-test bench install uninstall format \
+.PHONY: all examples objs test tests stress benches bench-peers bench-bins reliability check check-long soak check-frameworks python wheel wheels deb dist demo setup setup-test bench install uninstall format \
         clean list help missing FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -237,7 +238,8 @@ $(OBJ)/view/cmd_%.o:       INCLUDES := -Iinclude -Itools -Iaudit -Iview
 $(OBJ)/tests/shapes/%.o:   INCLUDES :=
 $(OBJ)/tests/%.o:          INCLUDES := $(SEES_ALL) -Iaudit -Iview -Itests
 $(OBJ)/examples/%.o:       INCLUDES := -Iinclude
-$(OBJ)/bench/%.o:          INCLUDES := $(SEES_ALL) -Ibench
+$(OBJ)/bench/%.o:          INCLUDES := $(SEES_ALL) -Ibench -Ibench/bins
+$(OBJ)/tests/stress/bins_forms.o: INCLUDES := $(SEES_ALL) -Itests -Ibench/bins
 
 $(OBJ)/examples/%.o: ISA := $(EXAMPLE_CFLAGS)
 $(OBJ)/%_avx2.o:   ISA := -march=x86-64-v3
@@ -336,9 +338,11 @@ $(OBJ)/tests/test_%: $(PLAIN)/tests/test_%.o $(OBJ)/insides.a
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(INGEST_LIBS) $(STORE_LIBS)
 
+# The bins with locks and without.
+$(OBJ)/bench/bench_bins $(OBJ)/tests/stress/bins_forms: $(call objects,$(BINS_SRC))
 $(STRESS) $(BENCHES): $(OBJ)/%: $(OBJ)/%.o $(OBJ)/insides.a
 	$(say) LD $@
-	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(INGEST_LIBS) $(STORE_LIBS)
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(INGEST_LIBS) $(STORE_LIBS)
 
 $(OUT)/mkshapes: $(call objects,$(SHAPES_SRC))
 	$(say) LD $@
@@ -381,6 +385,11 @@ bench: setup
 ## bench-peers: APL beside other loaders (CIFAR=archive, or PHOTOS=folder of JPEGs; installs them below the build folder)
 bench-peers: setup all $(OBJ)/bench/bench_boxes
 	@BUILD='$(BUILD)' PHOTOS='$(PHOTOS)' sh bench/peers/run.sh $(CIFAR)
+
+## bench-bins: the reader's bins beside the same without locks, by 1 to 16 threads: tables in Markdown (ROUNDS=5)
+ROUNDS ?= 5
+bench-bins: $(OBJ)/bench/bench_bins
+	@$< $(ROUNDS)
 
 ## reliability: run the test of each promise, and renew the table in docs/RELIABILITY.md
 reliability: setup-test
@@ -498,7 +507,7 @@ uninstall:
 
 # ------------------------------------------------------------------------------------------------ upkeep
 
-C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit view tools tests tests/* bench examples python/*,$(d)/*.c $(d)/*.h))
+C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit view tools tests tests/* bench bench/bins examples python/*,$(d)/*.c $(d)/*.h))
 
 ## format: put all C files into the tree's form
 format:

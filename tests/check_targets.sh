@@ -12,7 +12,7 @@ scratch
 # What the other suites of make check build or run.
 elsewhere='all check cluster dist faults install list python setup setup-test simulate soak test uninstall wheel'
 # What is built, or begun, below.
-here='bench bench-peers check-frameworks check-long clean coverage deb demo examples format fuzz lint objs reliability site wheels'
+here='bench bench-bins bench-peers check-frameworks check-long clean coverage deb demo examples format fuzz lint objs reliability site wheels'
 
 listed()
 {
@@ -38,6 +38,7 @@ known >"$scratch/known"
 check "targets: each of make list is known to this test" differ "$scratch/listed" "$scratch/known"
 
 check "targets: objs, examples and benchmarks are built" $MAKE -s objs examples benches
+check "targets: bins with locks and without are measured" $MAKE -s bench-bins ROUNDS=quick
 check "targets: inputs of fuzzing can be replayed" $MAKE -s replays
 for script in tools/demo.sh tools/setup.sh bench/run.sh bench/peers/run.sh tests/reliability.sh tests/fuzz/*.sh bench/*.sh; do
     check "targets: $script can be read" bash -n "$script"
