@@ -18,7 +18,7 @@ static apl_status make_slots(apl_reader *r, uint32_t slots, const size_t *bytes,
                                   .fields = r->schema->count,
                                   .value_bytes = bytes,
                                   .ragged = r->options.ragged};
-    if (!c->keeps || r->options.ids_only)
+    if (!c->keeps || r->options.ids_only || r->options.stages)
         return slab_init(&c->slab, slots, r->schema->count, bytes, err);
     TRY(mix_digest_decoded(r, &shape.key, err));
     TRY(decoded_open(&shape, &c->decoded, err));

@@ -12,6 +12,7 @@
 #include "padded.h"
 #include "photos.h"
 #include "sizes.h"
+#include "stage.h"
 #include "values.h"
 #include "windowed.h"
 
@@ -365,6 +366,8 @@ static void take_tally(const apl_reader *r, struct job *job)
 static apl_status collate_columns(struct worker *w, struct job *job, apl_error *err)
 {
     const apl_reader *r = w->reader;
+    if (r->options.stages)
+        return stage_values(w, job, err);
     job->made = w->made;
     for (unsigned f = 0; f < r->schema->count; f++)
         if (r->options.wanted[f] && r->options.follows[f].as == FOLLOW_NOTHING && !blended_is_label(r, f))

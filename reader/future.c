@@ -53,7 +53,7 @@ static apl_status open_positions(apl_reader *r, apl_error *err)
 apl_status future_open(apl_reader *r, apl_error *err)
 {
     struct future *f = &r->future;
-    f->cache = r->options.ids_only ? NULL : find_disk_cache(r);
+    f->cache = r->options.ids_only || r->options.stages ? NULL : find_disk_cache(r);
     if (!f->cache)
         return APL_OK;
     disk_cache_begin(f->cache, &f->base, &f->turn);

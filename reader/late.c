@@ -214,3 +214,15 @@ apl_status late_take_stored(struct worker *w, struct job *job, unsigned field, s
     *place = v.place;
     return APL_OK;
 }
+
+apl_status late_read_all(struct worker *w, struct job *job, unsigned field, apl_error *err)
+{
+    for (size_t k = 0; k < job->buffer->batch.rows; k++) {
+        uint32_t nth, copy;
+        if (!late_is(w->reader, delivery_block(w->reader, job->deliveries[k], &nth, &copy), field))
+            continue;
+        struct late_value v = begin_late(w, job, field, k);
+        TRY(take_late(w, field, &v, false, err));
+    }
+    return APL_OK;
+}

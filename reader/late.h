@@ -35,6 +35,9 @@ apl_status late_take(struct worker *w, struct job *job, unsigned field, size_t r
 apl_status late_take_stored(struct worker *w, struct job *job, unsigned field, size_t row,
                             const uint8_t **value, struct kept_place *place, apl_error *err);
 
+/* Reads those of all rows, as they are stored, and makes nothing of them. */
+apl_status late_read_all(struct worker *w, struct job *job, unsigned field, apl_error *err);
+
 /* Has the values that a planned batch, whose blocks are there, needs from elsewhere fetched. With the reader's lock held. False: there is
  * no room for all; the rest are asked for while the batch is collated. */
 bool late_ahead(const apl_reader *r, struct job *job);

@@ -3,6 +3,7 @@
 
 #include "late.h"
 #include "mix.h"
+#include "stage.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -101,6 +102,8 @@ static apl_status load_field(struct worker *w, uint32_t index, const struct cach
     const struct mix_source *source = mix_source_of(r, index);
     const struct schema *schema = &source->store->manifest.schema;
     apl_status status;
+    if (r->options.stages)
+        return APL_OK;
     if (field_varying(&r->schema->fields[f]) > 0) {
         status = block_decode_column(&w->bc, schema, view, source->field[f], false, &ragged[f], err);
     } else {
@@ -224,6 +227,8 @@ static apl_status decode_block(struct worker *w, uint32_t index, const struct ca
     TRY(run_load_hook(w, index, err));
     bool parts = schema_keeps(&mix_source_of(r, index)->store->manifest.schema);
     apl_status status = parts ? load_parts(w, index, b, ragged, err) : load_whole(w, index, b, ragged, err);
+    if (status == APL_OK && r->options.stages)
+        status = stage_is_kept(r, err);
     if (status == APL_OK && r->options.windows.length && r->options.windows.block[index].bad)
         status = mix_name_block(r, index,
                                 fail(err, APL_E_CORRUPT, "it was corrupt when the reader was opened"), err);

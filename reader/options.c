@@ -6,6 +6,7 @@
 #include "following.h"
 #include "mix.h"
 #include "sampling.h"
+#include "stage.h"
 #include "transform.h"
 #include "window.h"
 
@@ -214,6 +215,7 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     struct reader_options *o = &r->options;
     TRY(check_numbers(asked, err));
     TRY(mix_open(r, asked, err));
+    TRY(stage_resolve(r, asked, err));
     o->plan = (struct plan_options){.seed = asked->seed,
                                     .bins = asked->bins ? asked->bins : DEFAULT_BINS,
                                     .reuse = asked->reuse ? asked->reuse : 1,

@@ -254,6 +254,15 @@ static void plan_jobs(apl_reader *r, size_t n)
     }
 }
 
+/* May the epoch be begun that follows the planned one? Who stages wants no more than he asks for. */
+static bool is_wanted_next(const apl_reader *r)
+{
+    bool wanted = !r->options.stages;
+    for (unsigned i = 0; i < r->outlet_count && !wanted; i++)
+        wanted = r->outlets[i].tally.epoch > r->planner.epoch;
+    return wanted;
+}
+
 /* Is there something to plan, of n deliveries, or (n is 0) an epoch to begin? */
 static bool may_plan(apl_reader *r, size_t n)
 {
@@ -261,7 +270,8 @@ static bool may_plan(apl_reader *r, size_t n)
         return false;
     /* At most one epoch ahead: two epochs' blocks are kept apart by parity. A block of the epoch before the planned one that is
      * still being loaded (perhaps one that nobody waits for, where epochs end before they begin) has the place of the next. */
-    if (n == 0 && (planner_is_ahead(&r->planner, outlets_behind(r)) || cache_loads_late(r)))
+    if (n == 0 &&
+        (planner_is_ahead(&r->planner, outlets_behind(r)) || cache_loads_late(r) || !is_wanted_next(r)))
         return false;
     return free_order_stands(r, n ? n : 1);
 }

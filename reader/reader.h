@@ -105,6 +105,7 @@ struct reader_options {
     bool wanted[APL_MAX_FIELDS];
     bool ragged;   /* a field of varying shape is wanted */
     bool ids_only; /* no field is wanted: blocks are planned as ever, but never read */
+    bool stages;   /* what is read is to be kept in the cache, and nothing is made of it */
     size_t batch_size;
     bool drop_last, free_order;
     bool covers; /* the window covers the split */

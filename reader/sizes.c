@@ -37,7 +37,7 @@ bool sizes_assembly(const apl_reader *r, unsigned field, struct assembly *a)
 void sizes_of_slot(const apl_reader *r, size_t *bytes)
 {
     for (unsigned f = 0; f < r->schema->count; f++)
-        bytes[f] = r->options.wanted[f] ? r->schema->fields[f].value_bytes : 0;
+        bytes[f] = r->options.wanted[f] && !r->options.stages ? r->schema->fields[f].value_bytes : 0;
 }
 
 void sizes_of_row(const apl_reader *r, size_t *bytes)

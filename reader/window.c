@@ -129,7 +129,7 @@ static uint32_t spare_slots(const apl_reader *r, uint64_t needed)
 {
     const struct reader_options *o = &r->options;
     size_t slot[APL_MAX_FIELDS];
-    if (o->covers || r->options.plan.sampler || r->options.ragged || r->options.ids_only ||
+    if (o->covers || r->options.plan.sampler || r->options.ragged || o->ids_only || o->stages ||
         o->plan.lanes > 1 || o->budget <= needed)
         return 0;
     sizes_of_slot(r, slot);

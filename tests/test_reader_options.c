@@ -46,6 +46,19 @@ Test(reader_options, refuses_numbers_that_cannot_be)
     REFUSED(APL_E_INVALID, "size", o.sampling = &unset);
 }
 
+Test(reader_options, stages_nothing_that_is_here_or_made)
+{
+    apl_transform flip = APL_TRANSFORM_INIT;
+    apl_collation pad = APL_COLLATION_INIT;
+    apl_blend blend = APL_BLEND_INIT;
+    REFUSED(APL_E_INVALID, "is not at a URL: there is nothing to stage", o.stage = 1);
+    REFUSED(APL_E_INVALID, "stage and transforms exclude each other",
+            (o.stage = 1, o.transforms = &flip, o.transform_count = 1));
+    REFUSED(APL_E_INVALID, "stage and collations exclude each other",
+            (o.stage = 1, o.collations = &pad, o.collation_count = 1));
+    REFUSED(APL_E_INVALID, "stage and blend exclude each other", (o.stage = 1, o.blend = &blend));
+}
+
 Test(reader_options, refuses_splits_and_fields_that_are_not_there)
 {
     static const char *const fields[] = {"label", "colour"}, *const holes[] = {NULL},

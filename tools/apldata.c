@@ -34,6 +34,7 @@ static const struct {
     {"bench", "how fast it can be read for training", cmd_bench, 0},
     {"stream", "batches as they come, for another program", cmd_stream, 0},
     {"serve", "batches for the training processes of this machine", cmd_serve, SANDBOX_SERVE},
+    {"stage", "copy what training will read from a URL to this machine's disk", cmd_stage, 0},
 #ifdef HAVE_AUDIT
     {"audit", "test whether training sees the data's own distribution", cmd_audit, 0},
 #else

@@ -2,6 +2,7 @@
 #include "args.h"
 #include "cmd.h"
 #include "command_line.h"
+#include "rank_args.h"
 #include "reader_args.h"
 #include "report.h"
 #include "sampling_args.h"
@@ -11,14 +12,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define MOST_RANKS 4096u
 
 struct serve {
     const char *path, *socket;
     bool quiet;
-    unsigned ranks[MOST_RANKS], count, highest;
+    struct rank_args ranks;
     apl_serve_options how;
     struct reader_args args;
     apl_store *store;
@@ -52,7 +50,7 @@ static int run_server(const struct serve *s, apl_server *server)
     apl_error err;
     stop_on_signals(server);
     if (!s->quiet) {
-        printf("serving %u rank%s at %s\n", s->count, s->count == 1 ? "" : "s", shown(s->socket));
+        printf("serving %u rank%s at %s\n", s->ranks.count, s->ranks.count == 1 ? "" : "s", shown(s->socket));
         fflush(stdout);
     }
     int status = apl_server_run(server, &err) == APL_OK ? 0 : failed("%s", err.message);
@@ -64,10 +62,10 @@ static int serve_choice(struct serve *s, struct reader_choice *choice)
 {
     apl_server *server;
     apl_error err;
-    choice->options.ranks.list = s->ranks;
-    choice->options.ranks.count = s->count;
+    choice->options.ranks.list = s->ranks.list;
+    choice->options.ranks.count = s->ranks.count;
     if (!reader_args_given(&s->args, "world"))
-        choice->options.ranks.world = s->highest + 1;
+        choice->options.ranks.world = s->ranks.highest + 1;
     s->how.epochs = (unsigned)choice->epochs;
     if (apl_server_open(s->store, &choice->options, s->socket, &s->how, &server, &err) != APL_OK)
         return failed("%s", err.message);
@@ -98,47 +96,10 @@ static int serve(struct serve *s)
 
 /* ---------------------------------------------------------------------------------------------- options */
 
-static int add_ranks(struct serve *s, uint64_t from, uint64_t to)
-{
-    for (uint64_t rank = from; rank <= to; rank++) {
-        if (s->count == MOST_RANKS)
-            return misuse("--ranks: more than %u ranks", MOST_RANKS);
-        for (unsigned i = 0; i < s->count; i++)
-            if (s->ranks[i] == rank)
-                return misuse("--ranks: rank %u is named twice", (unsigned)rank);
-        s->ranks[s->count++] = (unsigned)rank;
-        s->highest = rank > s->highest ? (unsigned)rank : s->highest;
-    }
-    return 0;
-}
-
-/* A rank, or a range of ranks such as 0-7. */
-static int take_range(struct serve *s, char *item)
-{
-    uint64_t from, to;
-    char *dash = strchr(item, '-');
-    if (dash)
-        *dash++ = 0;
-    if (!parse_number(item, 0, (1u << 20) - 1, &from) ||
-        !parse_number(dash ? dash : item, from, (1u << 20) - 1, &to))
-        return misuse("--ranks takes ranks and ranges of them, such as 0-7 or 0,2,4-6");
-    return add_ranks(s, from, to);
-}
-
 static int take_ranks(void *user, const char *value)
 {
     struct serve *s = user;
-    char *text = strdup(value);
-    int status = text ? 0 : failed("out of memory");
-    s->count = s->highest = 0;
-    for (char *at = text, *comma; at && !status; at = comma) {
-        comma = strchr(at, ',');
-        if (comma)
-            *comma++ = 0;
-        status = take_range(s, at);
-    }
-    free(text);
-    return status;
+    return rank_args_take(&s->ranks, value);
 }
 
 static int take_idle(void *user, const char *value)
@@ -179,7 +140,7 @@ static int check(struct serve *s)
 {
     if (!s->socket)
         return misuse("which socket? give --socket PATH");
-    return s->count ? 0 : misuse("which ranks? give --ranks LIST, such as 0-7");
+    return s->ranks.count ? 0 : misuse("which ranks? give --ranks LIST, such as 0-7");
 }
 
 int cmd_serve(int argc, char **argv)

@@ -16,6 +16,7 @@
 #define FOR_STREAM 2u
 #define FOR_AUDIT  4u
 #define FOR_SERVE  8u
+#define FOR_STAGE  16u
 
 /* What one run is to do. */
 struct reader_choice {

@@ -201,12 +201,18 @@ typedef struct apl_reader_options {
     size_t collation_count;
 
     const apl_blend *blend; /* NULL: the images of a batch are not mixed */
+
+    /* 1: does no more than copy to the stores' caches (apl_store_options.cache) what a reader with the same options reads, in
+     * the order in which that needs it: batches have ids, and no columns. What a batch needs is in the cache when it is
+     * handed out; APL_E_NOSPACE: it has no room for that (sys_errno is 0 if it is the budget that is used up). What is there
+     * is checked, and not fetched again. All stores must be at URLs. Excludes transforms, collations, blend and on_batch. */
+    int stage;
 } apl_reader_options;
 #define APL_READER_OPTIONS_INIT                                                                            \
     {                                                                                                      \
         sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, NULL, 0, NULL, 0, NULL,   \
             NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, NULL, {0}}, {NULL, 0, 0, {0}}, \
-            {0, 0, {0}}, NULL, 0, NULL                                                                     \
+            {0, 0, {0}}, NULL, 0, NULL, 0                                                                  \
     }
 
 /*

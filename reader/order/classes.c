@@ -38,6 +38,16 @@ static uint64_t value_of(const struct raw_column *column, const apl_field *field
     return x;
 }
 
+/* The column of classes; where there are files beside it, nothing but that, as readers take it. */
+static apl_status take_class_column(const apl_store *store, uint64_t number, struct class_worker *w,
+                                    unsigned field, struct block_view *view, apl_error *err)
+{
+    if (!schema_keeps(&store->manifest.schema))
+        return store_block(store, number, &w->bc, view, err);
+    TRY(store_block_head(store, number, &w->bc, view, err));
+    return store_block_column(store, number, &w->bc, view, field, err);
+}
+
 static apl_status read_block(void *context, unsigned worker, size_t task, apl_error *err)
 {
     struct class_reader *c = context;
@@ -50,7 +60,7 @@ static apl_status read_block(void *context, unsigned worker, size_t task, apl_er
     if (!w->ready)
         TRY(block_coder_init(&w->bc, err));
     w->ready = true;
-    TRY(store_block(store, block->number, &w->bc, &view, err));
+    TRY(take_class_column(store, block->number, w, field, &view, err));
     apl_status status = block_decode_column(&w->bc, schema, &view, field, false, &w->column, err);
     if (status != APL_OK)
         return store_block_error(store, block->number, status, err);

@@ -212,21 +212,29 @@ static void end_write(struct disk_cache *c, uint32_t object, const struct extent
     unlock_caches();
 }
 
-void disk_cache_write(struct disk_cache *c, uint32_t object, const struct extent *range, const uint8_t *from)
+/* Gives back what a part that could not be written was to take. */
+static void give_room_back(struct disk_cache *c, uint64_t bytes, int code)
+{
+    uint64_t used;
+    (void)part_used_add(c->directory, -(int64_t)bytes, false, &used);
+    lock_caches();
+    if ((code == ENOSPC || code == EDQUOT) && used < c->budget)
+        c->budget = used; /* the disk has no more: what is here is replaced by what is needed sooner */
+    unlock_caches();
+}
+
+int disk_cache_write(struct disk_cache *c, uint32_t object, const struct extent *range, const uint8_t *from)
 {
     struct part_key key;
-    uint64_t due, used, bytes = part_disk_bytes(range->n);
-    if (range->n > UINT32_MAX || !begin_write(c, object, range, &key, &due))
-        return;
-    bool here = make_cache_room(c, due, bytes);
-    int code = here ? part_file_write(&key, from) : 0;
-    if (code) {
-        (void)part_used_add(c->directory, -(int64_t)bytes, false, &used);
-        here = false;
-        lock_caches();
-        if ((code == ENOSPC || code == EDQUOT) && used < c->budget)
-            c->budget = used; /* the disk has no more: what is here is replaced by what is needed sooner */
-        unlock_caches();
-    }
-    end_write(c, object, range, here, due);
+    uint64_t due, bytes = part_disk_bytes(range->n);
+    if (range->n > UINT32_MAX)
+        return EFBIG;
+    if (!begin_write(c, object, range, &key, &due))
+        return 0;
+    bool room = make_cache_room(c, due, bytes);
+    int code = room ? part_file_write(&key, from) : CACHE_IS_FULL;
+    if (room && code)
+        give_room_back(c, bytes, code);
+    end_write(c, object, range, code == 0, due);
+    return code;
 }

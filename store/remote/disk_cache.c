@@ -218,6 +218,14 @@ void disk_cache_age(struct disk_cache *c, uint32_t turn)
     unlock_caches();
 }
 
+apl_status disk_cache_fail(struct disk_cache *c, int code, apl_error *err)
+{
+    if (code != CACHE_IS_FULL)
+        return fail_errno(err, code, "cache %s", c->directory);
+    return fail(err, APL_E_NOSPACE, "cache %s: its budget of %llu bytes is used up", c->directory,
+                (unsigned long long)c->budget);
+}
+
 uint64_t disk_cache_used(struct disk_cache *c, uint64_t *budget)
 {
     uint64_t used = 0;

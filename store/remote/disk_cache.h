@@ -38,9 +38,10 @@ bool disk_cache_expect(struct disk_cache *cache, uint32_t object, const struct e
 bool disk_cache_read(struct disk_cache *cache, uint32_t object, const struct extent *range, uint8_t *to,
                      bool peek, bool *bad);
 
-/* Keeps the range, which has been fetched and is being read, if it is worth it. */
-void disk_cache_write(struct disk_cache *cache, uint32_t object, const struct extent *range,
-                      const uint8_t *from);
+/* Keeps the range, which has been fetched and is being read, if it is worth it. Returned is 0, or what kept it from being kept. */
+#define CACHE_IS_FULL (-1) /* else an errno */
+int disk_cache_write(struct disk_cache *cache, uint32_t object, const struct extent *range,
+                     const uint8_t *from);
 
 /* What is here of the range is wrong. */
 void disk_cache_forget(struct disk_cache *cache, uint32_t object, uint64_t offset, uint64_t n);
@@ -57,5 +58,8 @@ void disk_cache_age(struct disk_cache *cache, uint32_t turn);
 
 /* What is in it, on the disk; and its budget. */
 uint64_t disk_cache_used(struct disk_cache *cache, uint64_t *budget);
+
+/* An error that says what disk_cache_write() returned, which was not 0. */
+apl_status disk_cache_fail(struct disk_cache *cache, int code, apl_error *err);
 
 #endif

@@ -33,3 +33,26 @@ void origin_release(struct origin *origin)
         disk_cache_release(origin->cache);
     free(origin);
 }
+
+/* relaxed, below: who asks has read the part, or waits until it has been read */
+
+void origin_not_kept(struct origin *origin, int why)
+{
+    int none = 0;
+    atomic_compare_exchange_strong_explicit(&origin->unkept, &none, why, memory_order_relaxed,
+                                            memory_order_relaxed);
+}
+
+void origin_keep_all(struct origin *origin)
+{
+    atomic_store_explicit(&origin->unkept, 0, memory_order_relaxed);
+}
+
+apl_status origin_kept_all(struct origin *origin, apl_error *err)
+{
+    int why = atomic_load_explicit(&origin->unkept, memory_order_relaxed);
+    if (why == UNKEPT_NAMELESS)
+        return fail(err, APL_E_UNSUPPORTED,
+                    "its server sends no ETag that is exact and no Last-Modified: no part of it can be kept");
+    return why ? disk_cache_fail(origin->cache, why, err) : APL_OK;
+}

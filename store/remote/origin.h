@@ -8,6 +8,7 @@ struct origin {
     atomic_uint holders;
     struct traffic traffic;
     struct disk_cache *cache; /* NULL: none */
+    atomic_int unkept;        /* 0, or why the first part that was not kept there was not */
 };
 
 /* cache: a directory, or NULL, or "": none. */
@@ -16,5 +17,13 @@ struct origin *origin_retain(struct origin *origin);
 
 /* NULL is fine. */
 void origin_release(struct origin *origin);
+
+/* A part has not been kept: for what disk_cache_write() returned; or its server does not say which object it is of. */
+#define UNKEPT_NAMELESS (-2)
+void origin_not_kept(struct origin *origin, int why);
+
+/* From now on all that is read is to be kept; and: has it been, until now? Of an origin with a cache. */
+void origin_keep_all(struct origin *origin);
+apl_status origin_kept_all(struct origin *origin, apl_error *err);
 
 #endif

@@ -169,6 +169,15 @@ static bool read_cached(struct remote *r, const struct extent *range, uint8_t *t
     return true;
 }
 
+static void keep(struct remote *r, const struct extent *range, const uint8_t *from)
+{
+    int why = r->cache           ? disk_cache_write(r->cache, r->cached, range, from)
+              : r->origin->cache ? UNKEPT_NAMELESS
+                                 : 0;
+    if (why)
+        origin_not_kept(r->origin, why);
+}
+
 apl_status remote_read(struct remote *remote, uint64_t offset, uint8_t *to, size_t n, apl_error *err)
 {
     bool found;
@@ -182,8 +191,7 @@ apl_status remote_read(struct remote *remote, uint64_t offset, uint8_t *to, size
         return APL_OK;
     if (!found)
         TRY(object_fetch(&remote->object, offset, to, n, NULL, err));
-    if (remote->cache)
-        disk_cache_write(remote->cache, remote->cached, &range, to);
+    keep(remote, &range, to);
     return APL_OK;
 }
 
