@@ -178,6 +178,27 @@ Test(format_tfrecord, images_are_kept)
     apl_store_close(s);
 }
 
+/* As an export of images has without its schema. */
+Test(format_tfrecord, a_feature_called_as_the_shape_of_images_is_kept)
+{
+    struct jpeg_case k = {
+        .width = 20, .height = 9, .colour = JCS_YCbCr, .across = 2, .down = 1, .quality = 90};
+    struct jpeg_bytes jpeg = jpeg_draw(&k);
+    struct buffer file = {0}, f = {0};
+    put_bytes_feature(&f, "image", jpeg.data, jpeg.size);
+    put_ints(&f, "image_shape", (const int64_t[]){9, 20, 3}, 3, true);
+    put_record(&file, &f);
+    free(jpeg.data);
+    ix_put_buffer("train.tfrecord", &file);
+    apl_store *s = IX_STORE("train.tfrecord");
+    check_field(s, "image_shape", APL_I64, 1, 3, APL_NAME);
+    apl_batch *all = fx_get_all(s);
+    cr_assert(memcmp(ix_column(s, all, "image_shape")->data, (const int64_t[]){9, 20, 3}, 24) == 0);
+    cr_assert_eq(apl_store_info(s)->fields, 2);
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
 Test(format_tfrecord, bad_records_are_named_and_can_be_left_out)
 {
     struct buffer file = small_file(), f = {0};

@@ -150,6 +150,20 @@ Test(format_webdataset, images_of_two_endings)
     apl_store_close(store);
 }
 
+/* As exports of images have them without their schema. */
+Test(format_webdataset, shapes_that_the_source_has_are_kept)
+{
+    add_jpeg("1.jpg", 8);
+    add_bytes("1.image_shape.npy", npy, sizeof npy - 1);
+    put_shard("one.tar");
+    apl_store *store = IX_STORE("one.tar");
+    int shape = apl_store_find_field(store, "image_shape");
+    cr_assert_geq(shape, 0);
+    cr_assert_eq(apl_store_field(store, (unsigned)shape)->dtype, APL_I16);
+    cr_assert_eq(apl_store_field(store, (unsigned)shape)->role, APL_NAME);
+    apl_store_close(store);
+}
+
 /* -------------------------------------------------------------------------------------------------- what is refused */
 
 Test(format_webdataset, keys)

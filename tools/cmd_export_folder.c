@@ -167,7 +167,7 @@ static void tell_of_fields(const struct tree *t)
         const apl_field *f = field_of(t, (int)i);
         size_t image = strlen(field_of(t, t->image)->name);
         bool shape = strncmp(f->name, field_of(t, t->image)->name, image) == 0 &&
-                     strcmp(f->name + image, "_shape") == 0;
+                     strcmp(f->name + image, "_shape") == 0 && f->dtype == APL_U32;
         if ((int)i == t->image || (int)i == t->label || f->role == APL_POSITION || shape || is_path(f))
             continue;
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", shown(f->name));

@@ -130,7 +130,7 @@ static apl_status append_values(struct tfrecord *t, apl_error *err)
         values[i].data = f->values.data ? f->values.data : (const uint8_t *)"";
         values[i].shape =
             tf_is_fixed(&t->fields, f) && !tf_is_text(f) && !tf_is_image(&t->fields, f) ? NULL : &lengths[i];
-        if (tf_is_jpeg(&t->fields, f))
+        if (f->shape_column)
             values[f->shape_column].data = f->made.shape;
     }
     t->written++;

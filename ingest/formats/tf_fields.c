@@ -110,11 +110,39 @@ bool tf_is_text(const struct tf_field *f)
     return f->kind == TF_BYTES && f->text;
 }
 
+static void name_shape(const struct tf_field *image, char name[APL_MAX_NAME + 8])
+{
+    snprintf(name, APL_MAX_NAME + 8, "%s_shape", image->name);
+}
+
+/* The feature of that name; NULL: there is none. */
+static const struct tf_field *find_named(const struct tf_fields *t, const char *name)
+{
+    for (unsigned i = 0; i < t->count; i++)
+        if (strcmp(t->field[i]->name, name) == 0)
+            return t->field[i];
+    return NULL;
+}
+
+/* Is it called as the shapes of JPEG images are that come with it? */
+static bool is_shape_of_images(const struct tf_fields *t, const struct tf_field *f)
+{
+    char name[APL_MAX_NAME + 8];
+    for (unsigned i = 0; i < t->count; i++) {
+        name_shape(t->field[i], name);
+        if (tf_is_jpeg(t, t->field[i]) && strcmp(name, f->name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* A name such as image/class/label is that of a label. */
-static apl_role role_of(const struct tf_field *f)
+static apl_role role_of(const struct tf_fields *t, const struct tf_field *f)
 {
     const char *slash = strrchr(f->name, '/');
-    return is_label_name(slash ? slash + 1 : f->name) ? APL_TARGET : APL_INPUT;
+    return is_label_name(slash ? slash + 1 : f->name) ? APL_TARGET
+           : is_shape_of_images(t, f)                 ? APL_NAME
+                                                      : APL_INPUT;
 }
 
 static apl_status add_kept_image(apl_writer *writer, const struct tf_field *f, apl_error *err)
@@ -134,14 +162,14 @@ static apl_status add_tf_field(const struct tf_fields *t, apl_writer *writer, co
     if (tf_is_image(t, f))
         return add_kept_image(writer, f, err);
     if (tf_is_text(f))
-        return apl_writer_add_field(writer, f->name, APL_UTF8, role_of(f), 1, shape, err);
+        return apl_writer_add_field(writer, f->name, APL_UTF8, role_of(t, f), 1, shape, err);
     if (f->kind == TF_BYTES)
-        return apl_writer_add_field(writer, f->name, APL_U8, role_of(f), 1, shape, err);
-    return apl_writer_add_field(writer, f->name, f->kind == TF_INTS ? APL_I64 : APL_F32, role_of(f),
+        return apl_writer_add_field(writer, f->name, APL_U8, role_of(t, f), 1, shape, err);
+    return apl_writer_add_field(writer, f->name, f->kind == TF_INTS ? APL_I64 : APL_F32, role_of(t, f),
                                 shape[0] != 1, shape, err);
 }
 
-/* After all features, the shapes of JPEG images. */
+/* After all features, the shapes of JPEG images, of which the source has none of its own. */
 apl_status tf_fields_add(struct tf_fields *t, apl_writer *writer, apl_error *err)
 {
     static const int64_t three[1] = {3};
@@ -150,9 +178,9 @@ apl_status tf_fields_add(struct tf_fields *t, apl_writer *writer, apl_error *err
         TRY(add_tf_field(t, writer, t->field[i], err));
     for (unsigned i = 0; i < t->count; i++) {
         char name[APL_MAX_NAME + 8];
-        if (!tf_is_jpeg(t, t->field[i]))
+        name_shape(t->field[i], name);
+        if (!tf_is_jpeg(t, t->field[i]) || find_named(t, name))
             continue;
-        snprintf(name, sizeof name, "%s_shape", t->field[i]->name);
         TRY(apl_writer_add_field(writer, name, APL_U32, APL_NAME, 1, three, err));
         t->field[i]->shape_column = columns++;
     }

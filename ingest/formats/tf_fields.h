@@ -21,7 +21,7 @@ struct tf_field {
     bool text;              /* all are UTF-8 without NUL */
     struct made_image made; /* of a JPEG */
     struct buffer values;   /* of the current record */
-    unsigned shape_column;  /* of a JPEG: where its shape goes */
+    unsigned shape_column;  /* of a JPEG: where its shape goes; 0: nowhere */
 };
 
 struct tf_fields {
@@ -38,7 +38,7 @@ apl_status tf_fields_learn(struct tf_fields *t, const struct tf_example *example
 void tf_fields_sort(struct tf_fields *t);
 void tf_fields_free(struct tf_fields *t);
 
-/* Adds the fields to the writer; after all features, the shapes of JPEG images. */
+/* Adds the fields to the writer; after all features, the shapes of JPEG images, unless a feature is called so. */
 apl_status tf_fields_add(struct tf_fields *t, apl_writer *writer, apl_error *err);
 
 /* All records have it, and of one length. */

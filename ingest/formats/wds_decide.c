@@ -209,6 +209,25 @@ static void decide_roles(struct wds_fields *f)
             f->fields[i].role = APL_TARGET;
 }
 
+/* Is it called NAME_shape or NAME_orientation, as what comes with images of that name is? */
+static bool is_called_beside(const struct wds_field *f, const struct wds_field *image)
+{
+    size_t length = strlen(image->name);
+    return strncmp(f->name, image->name, length) == 0 &&
+           (strcmp(f->name + length, "_shape") == 0 || strcmp(f->name + length, "_orientation") == 0);
+}
+
+/* Where the source has such fields itself, as an export does, they are kept and none is added. */
+static void keep_given_shapes(struct wds_fields *f)
+{
+    for (unsigned i = 0; i < f->count; i++)
+        for (unsigned j = 0; j < f->count; j++)
+            if (f->fields[i].kind == WDS_IMAGE && is_called_beside(&f->fields[j], &f->fields[i])) {
+                f->fields[i].shaped = false;
+                f->fields[j].role = APL_NAME;
+            }
+}
+
 static apl_status decide_shown(struct wds_fields *f, const struct format_host *host, apl_error *err)
 {
     unsigned first[WDS_ENDINGS];
@@ -218,6 +237,7 @@ static apl_status decide_shown(struct wds_fields *f, const struct format_host *h
     for (unsigned i = 0; i < f->count; i++)
         TRY(decide_field(&f->fields[i], &f->endings[first[i]], &surveys[i], host, err));
     decide_roles(f);
+    keep_given_shapes(f);
     f->fields[f->count++] = (struct wds_field){.name = WDS_KEY_NAME,
                                                .kind = WDS_KEY,
                                                .ending = WDS_KEY_NAME,

@@ -47,7 +47,7 @@ struct wds_field {
     const char *const *classes;
     size_t class_count;
     struct image_plan plan; /* of images */
-    bool shaped;            /* of images: a field NAME_shape follows all others */
+    bool shaped;            /* of images: a field NAME_shape follows all others, as no ending is called so */
 };
 
 struct wds_fields {

@@ -99,7 +99,7 @@ def _columns(pa: Any, fields: list[Field]) -> list[_Column]:
         None,
     )
     shapes = {f"{field.name}_shape" for field in files if field.media == "image/jpeg"}
-    left_out = {paths} | {f.name for f in fields if f.name in shapes and f.mark == "name"}
+    left_out = {paths} | {f.name for f in fields if f.name in shapes and (f.mark, f.dtype) == ("name", "u32")}
     return [
         _Column(pa, f, paths if f in files else None)
         for f in fields
