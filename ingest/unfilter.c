@@ -3,6 +3,7 @@
 
 #include "bytes.h"
 #include "gunzip.h"
+#include "packed_window.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -22,6 +23,7 @@ struct unfilter {
     size_t size;      /* of what it was given last */
     uint8_t tail[32]; /* the last bytes given before that */
     bool opened;      /* the first packed bytes have been looked at */
+    struct packed_window window;
 };
 
 static void keep_tail(struct unfilter *u)
@@ -32,11 +34,23 @@ static void keep_tail(struct unfilter *u)
         memcpy(u->tail + sizeof u->tail - n, u->data + u->size - n, n);
 }
 
+/* libarchive gives xz all the memory that it asks for, and says of zstd only that it is too much. */
+static apl_status check_window(struct unfilter *u)
+{
+    packed_window_see(&u->window, u->data, u->size);
+    if (u->window.most <= PACKED_WINDOW_MOST)
+        return APL_OK;
+    return fail(&u->why, APL_E_UNSUPPORTED,
+                "%s: decompressing it takes a window of %" PRIu64 " MiB; the limit is %" PRIu64
+                " MiB (xz -9 makes 64, zstd --long=27 makes 128)",
+                u->name, u->window.most >> 20, (uint64_t)(PACKED_WINDOW_MOST >> 20));
+}
+
 static la_ssize_t give_packed(struct archive *archive, void *user, const void **data)
 {
     struct unfilter *u = user;
     keep_tail(u);
-    if (u->read(u->user, &u->data, &u->size, &u->why) != APL_OK) {
+    if (u->read(u->user, &u->data, &u->size, &u->why) != APL_OK || check_window(u) != APL_OK) {
         archive_set_error(archive, EIO, "%s", "read failed");
         return -1;
     }
@@ -68,8 +82,12 @@ apl_status unfilter_open(enum unfilter_kind kind, const char *name, unfilter_rea
     struct unfilter *u = calloc(1, sizeof *u);
     if (!u)
         return fail_nomem(err);
-    *u = (struct unfilter){
-        .archive = archive_read_new(), .kind = kind, .name = name, .read = read, .user = user};
+    *u = (struct unfilter){.archive = archive_read_new(),
+                           .kind = kind,
+                           .name = name,
+                           .read = read,
+                           .user = user,
+                           .window.kind = kind};
     if (!u->archive) {
         free(u);
         return fail_nomem(err);

@@ -1,7 +1,9 @@
 /* The input: unpacking of every kind, pipes, cancelling, closing in any state. */
 #include "archives.h"
 #include "counts.h"
+#include "gunzip.h"
 #include "input.h"
+#include "packed_window.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -205,6 +207,66 @@ Test(input, filters_with_little_behind)
     }
     buffer_free(&cut);
     buffer_free(&data);
+}
+
+/* ------------------------------------------------------------------------------------------------- windows */
+
+/* Says in the first block header of an xz file that the window has 1.5 GiB; the file stays one that decompresses. */
+static void widen_xz(struct buffer *packed)
+{
+    uint8_t *block = packed->data + 12;
+    size_t size = (block[0] + 1u) * 4;
+    cr_assert(block[2] == 0x21 && block[3] == 1);
+    block[4] = 0x25;
+    store_le(block + size - 4, gunzip_crc32(block, size - 4), 4);
+}
+
+/* Such a stream alone, and behind another: each block is looked at. */
+Test(input, windows_of_xz)
+{
+    struct buffer data = content(1, 70000), packed = packed_with("xz", &data),
+                  wide = packed_with("xz", &data);
+    if (packed.size == 0)
+        cr_skip_test("this libarchive has no xz");
+    widen_xz(&wide);
+    refuses(&wide, APL_E_UNSUPPORTED, "x: decompressing it takes a window of 1536 MiB; the limit is 128 MiB");
+    buffer_put(&packed, "\0\0\0\0", 4);
+    buffer_put(&packed, wide.data, wide.size);
+    refuses(&packed, APL_E_UNSUPPORTED, "a window of 1536 MiB");
+    buffer_free(&data);
+    buffer_free(&packed);
+    buffer_free(&wide);
+}
+
+Test(input, windows_of_zstd)
+{
+    struct buffer data = content(1, 70000), packed = packed_with("zstd", &data);
+    buffer_put(&packed, "\x50\x2a\x4d\x18\3\0\0\0abc", 11);   /* to be passed over */
+    buffer_put(&packed, "\x28\xb5\x2f\xfd\0\xa8\x01\0\0", 9); /* 2^31 bytes, an empty block */
+    refuses(&packed, APL_E_UNSUPPORTED,
+            "x: decompressing it takes a window of 2048 MiB; the limit is 128 MiB");
+    buffer_free(&data);
+    buffer_free(&packed);
+}
+
+/* Whatever lies in between: all of a stream is followed, in portions of any size. */
+Test(input, windows_are_followed_to_the_end)
+{
+    static const size_t portions[] = {1, 3, 1000, SIZE_MAX};
+    for (size_t i = 0; i < 8; i++) {
+        struct buffer data = content((uint32_t)i, 300000), packed = packed_with(filters[i % 2], &data);
+        struct packed_window w = {.kind = i % 2 ? UNFILTER_ZSTD : UNFILTER_XZ};
+        for (size_t at = 0, n; at < 2 * packed.size; at += n) { /* two streams */
+            size_t begin = at % packed.size, left = packed.size - begin;
+            n = portions[i / 2] < left ? portions[i / 2] : left;
+            packed_window_see(&w, packed.data + begin, n);
+        }
+        cr_assert(packed.size == 0 ||
+                      (packed_window_at_end(&w) && w.most > 0 && w.most <= PACKED_WINDOW_MOST),
+                  "%zu", i);
+        buffer_free(&data);
+        buffer_free(&packed);
+    }
 }
 
 /* xz and bzip2 carry a checksum; zstd as it is written here does not. */
