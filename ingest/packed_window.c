@@ -27,7 +27,7 @@ static void demand(struct packed_window *w, uint64_t bytes)
 enum { BEGINS = 0, LOST }; /* places of both kinds */
 
 /* Damaged: the decompressor will say so. */
-static void lose(struct packed_window *w)
+static void give_up(struct packed_window *w)
 {
     expect(w, LOST, UINT64_MAX, 1);
 }
@@ -80,7 +80,7 @@ static void see_filters(struct packed_window *w)
         properties = ok ? cursor_take(&c, (size_t)size) : NULL;
     }
     if (!ok || id != LZMA2 || size != 1 || properties[0] > 40) {
-        lose(w);
+        give_up(w);
         return;
     }
     unsigned n = properties[0];
@@ -100,7 +100,7 @@ static void see_chunk(struct packed_window *w)
     else if (control <= 2)
         expect_more(w, XZ_CHUNK_HEADER, 3);
     else
-        lose(w);
+        give_up(w);
 }
 
 static void see_chunk_header(struct packed_window *w)
@@ -123,7 +123,7 @@ static void see_index_byte(struct packed_window *w)
         return;
     }
     if (!take_number(&c, &count) || (w->left == UINT64_MAX && count > UINT32_MAX)) {
-        lose(w);
+        give_up(w);
         return;
     }
     w->left = w->left == UINT64_MAX ? 2 * count : w->left - 1;
@@ -157,7 +157,7 @@ static void see_xz(struct packed_window *w)
         w->check_bytes = xz_check_bytes(w->head[7] & 15);
         expect(w, XZ_BLOCK, 0, 1);
         if (memcmp(w->head, magic, sizeof magic) != 0)
-            lose(w);
+            give_up(w);
         return;
     case XZ_BLOCK:
         see_xz_block(w);
@@ -175,7 +175,7 @@ static void see_xz(struct packed_window *w)
         see_index_byte(w);
         return;
     default:
-        lose(w);
+        give_up(w);
     }
 }
 
@@ -232,7 +232,7 @@ static void see_zstd(struct packed_window *w)
         else if ((load_le(w->head, 4) & ~15u) == ZSTD_SKIP)
             expect(w, ZSTD_SKIPPED, 0, 4);
         else
-            lose(w);
+            give_up(w);
         return;
     case ZSTD_SKIPPED:
         expect(w, BEGINS, load_le(w->head, 4), 4);
@@ -247,7 +247,7 @@ static void see_zstd(struct packed_window *w)
         see_zstd_block(w);
         return;
     default:
-        lose(w);
+        give_up(w);
     }
 }
 

@@ -116,7 +116,7 @@ static void name_shape(const struct tf_field *image, char name[APL_MAX_NAME + 8]
 }
 
 /* The feature of that name; NULL: there is none. */
-static const struct tf_field *find_named(const struct tf_fields *t, const char *name)
+static const struct tf_field *feature_named(const struct tf_fields *t, const char *name)
 {
     for (unsigned i = 0; i < t->count; i++)
         if (strcmp(t->field[i]->name, name) == 0)
@@ -179,7 +179,7 @@ apl_status tf_fields_add(struct tf_fields *t, apl_writer *writer, apl_error *err
     for (unsigned i = 0; i < t->count; i++) {
         char name[APL_MAX_NAME + 8];
         name_shape(t->field[i], name);
-        if (!tf_is_jpeg(t, t->field[i]) || find_named(t, name))
+        if (!tf_is_jpeg(t, t->field[i]) || feature_named(t, name))
             continue;
         TRY(apl_writer_add_field(writer, name, APL_U32, APL_NAME, 1, three, err));
         t->field[i]->shape_column = columns++;
