@@ -507,7 +507,7 @@ uninstall:
 
 # ------------------------------------------------------------------------------------------------ upkeep
 
-C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit view tools tests tests/* bench bench/bins examples python/*,$(d)/*.c $(d)/*.h))
+C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader reader/* ingest ingest/* audit view tools tests tests/* bench bench/* examples python/*,$(d)/*.c $(d)/*.h))
 
 ## format: put all C files into the tree's form
 format:
@@ -521,6 +521,6 @@ clean:
 list help:
 	@sed -n 's/^## \([a-z-]*\): \(.*\)/\1|\2/p' $(filter %Makefile %.mk,$(MAKEFILE_LIST)) | awk -F'|' '{ printf "make %-16s %s\n", $$1, $$2 }'
 
-include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/failing.mk tests/lint.mk tests/coverage.mk tests/sim/sim.mk tests/cluster/cluster.mk
+include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/failing.mk tests/lint.mk tests/coverage.mk tests/sim/sim.mk tests/cluster/cluster.mk bench/paper/paper.mk
 
 -include $(ALL_SRC:%.c=$(OBJ)/%.d) $(TEST_SRC:%.c=$(PLAIN)/%.d) $(wildcard $(OBJ)/audit/distributions.d)

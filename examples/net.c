@@ -7,16 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 3, MAX_SIDE = 1024, MAX_CHANNELS = 64 };
-static const unsigned widths[BLOCKS] = {16, 32, 64}; /* multiples of 16, for matmul_add() */
+enum { MAX_SIDE = 1024, MAX_CHANNELS = 64 };
+static const unsigned widths[NET_MAX_BLOCKS] = {16, 32, 64}; /* multiples of 16, for matmul_add() */
 
 /* What a thread needs for one image at a time, and the sum of its gradients. */
 typedef struct worker {
     net *net;
-    float *input[BLOCKS];      /* of each block, with a border of zeros one pixel wide */
-    float *convolved[BLOCKS];  /* what its convolution gives */
-    float *slope[BLOCKS];      /* the loss's derivative by that, with a border of zeros too */
-    float *features, *d_input; /* output of the last block; derivative by the output of a block */
+    float *input[NET_MAX_BLOCKS];     /* of each block, with a border of zeros one pixel wide */
+    float *convolved[NET_MAX_BLOCKS]; /* what its convolution gives */
+    float *slope[NET_MAX_BLOCKS];     /* the loss's derivative by that, with a border of zeros too */
+    float *features;                  /* output of the last block, or the image */
+    float *d_input;                   /* derivative by the output of a block */
     float *outputs;
     float *gradient;
     const float *images; /* its share of the batch */
@@ -28,12 +29,13 @@ typedef struct worker {
 } worker;
 
 struct net {
-    block blocks[BLOCKS];
+    block blocks[NET_MAX_BLOCKS];
+    size_t depth, side, channels;      /* how many blocks; of an image */
     size_t features, classes, columns; /* of the dense layer; columns: the classes, up to a multiple of 16 */
     size_t dense, dense_bias;          /* where they begin: [features][columns], [columns] */
     size_t count;                      /* of all weights */
     float *weights, *gradient, *velocity;
-    float *turned[BLOCKS]; /* weights of a block's convolution backwards: [3][3][out][in] */
+    float *turned[NET_MAX_BLOCKS]; /* weights of a block's convolution backwards: [3][3][out][in] */
     unsigned threads;
     worker *workers;
 };
@@ -48,13 +50,17 @@ static void dense_forward(const net *n, const float *features, float *outputs)
 
 /* `d` is the derivative by the outputs; its columns beyond the classes are set to 0, so that nothing learns
  * from them. */
-static void dense_backward(const net *n, const float *features, float *d, float *gradient, float *d_features)
+static void dense_gradient(const net *n, const float *features, float *d, float *gradient)
 {
     for (size_t i = n->classes; i < n->columns; i++)
         d[i] = 0;
     for (size_t i = 0; i < n->classes; i++)
         gradient[n->dense_bias + i] += d[i];
     matmul_add(n->features, n->columns, 1, (operand){features, 1, 0}, d, gradient + n->dense);
+}
+
+static void dense_backward(const net *n, const float *d, float *d_features)
+{
     for (size_t f = 0; f < n->features; f++) {
         const float *w = n->weights + n->dense + f * n->columns;
         float sum = 0;
@@ -69,7 +75,7 @@ static void dense_backward(const net *n, const float *features, float *d, float 
 /* Where the output of block `i` goes: into the next one's input, which has a border, or to the features. */
 static float *output_of(worker *w, size_t i)
 {
-    return i + 1 < BLOCKS ? w->input[i + 1] : w->features;
+    return i + 1 < w->net->depth ? w->input[i + 1] : w->features;
 }
 
 static void conv_forward(const net *n, const block *b, const float *input, float *output)
@@ -79,16 +85,29 @@ static void conv_forward(const net *n, const block *b, const float *input, float
     convolve(b->side, b->in, b->out, input, n->weights + b->weights, output);
 }
 
+/* Numbers in an image. */
+static size_t image_size(const net *n)
+{
+    return n->side * n->side * n->channels;
+}
+
+static void take_image(worker *w, const float *image)
+{
+    const net *n = w->net;
+    const size_t row = n->side * n->channels;
+    if (n->depth == 0)
+        memcpy(w->features, image, n->features * sizeof *image);
+    for (size_t y = 0; n->depth > 0 && y < n->side; y++)
+        memcpy(w->input[0] + row_at(y, n->side, n->channels, 1), image + y * row, row * sizeof *image);
+}
+
 static void forward(worker *w, const float *image)
 {
     const net *n = w->net;
-    const block *first = &n->blocks[0];
-    const size_t row = first->side * first->in;
-    for (size_t y = 0; y < first->side; y++)
-        memcpy(w->input[0] + row_at(y, first->side, first->in, 1), image + y * row, row * sizeof *image);
-    for (size_t i = 0; i < BLOCKS; i++) {
+    take_image(w, image);
+    for (size_t i = 0; i < n->depth; i++) {
         conv_forward(n, &n->blocks[i], w->input[i], w->convolved[i]);
-        pool(&n->blocks[i], w->convolved[i], output_of(w, i), i + 1 < BLOCKS);
+        pool(&n->blocks[i], w->convolved[i], output_of(w, i), i + 1 < n->depth);
     }
     dense_forward(n, w->features, w->outputs);
 }
@@ -96,10 +115,12 @@ static void forward(worker *w, const float *image)
 static void backward(worker *w)
 {
     const net *n = w->net;
-    dense_backward(n, w->features, w->outputs, w->gradient, w->d_input);
-    for (size_t i = BLOCKS; i-- > 0;) {
+    dense_gradient(n, w->features, w->outputs, w->gradient);
+    if (n->depth > 0)
+        dense_backward(n, w->outputs, w->d_input);
+    for (size_t i = n->depth; i-- > 0;) {
         const block *b = &n->blocks[i];
-        unpool(b, w->convolved[i], output_of(w, i), i + 1 < BLOCKS, w->d_input, w->slope[i]);
+        unpool(b, w->convolved[i], output_of(w, i), i + 1 < n->depth, w->d_input, w->slope[i]);
         conv_gradient(b, w->input[i], w->slope[i], w->gradient + b->weights, w->gradient + b->bias);
         if (i == 0)
             return;
@@ -113,8 +134,7 @@ static void backward(worker *w)
 static void *work(void *argument)
 {
     worker *w = argument;
-    const block *first = &w->net->blocks[0];
-    const size_t image = first->side * first->side * first->in;
+    const size_t image = image_size(w->net);
     w->score = (net_score){0, 0};
     if (w->learning)
         memset(w->gradient, 0, w->net->count * sizeof(float));
@@ -133,7 +153,7 @@ static void *work(void *argument)
  * that could not be started. */
 static net_score run(net *n, const float *images, const uint8_t *labels, size_t count, int learning)
 {
-    const size_t image = n->blocks[0].side * n->blocks[0].side * n->blocks[0].in;
+    const size_t image = image_size(n);
     net_score score = {0, 0};
     int started[NET_MAX_THREADS];
     for (size_t t = 0; t < n->threads; t++) {
@@ -164,7 +184,7 @@ net_score net_evaluate(net *n, const float *images, const uint8_t *labels, size_
 
 net_score net_gradient(net *n, const float *images, const uint8_t *labels, size_t count)
 {
-    for (size_t i = 1; i < BLOCKS; i++)
+    for (size_t i = 1; i < n->depth; i++)
         turn_weights(&n->blocks[i], n->weights + n->blocks[i].weights, n->turned[i]);
     const net_score score = run(n, images, labels, count, 1);
     const float scale = count > 0 ? 1.0f / (float)count : 0;
@@ -220,7 +240,9 @@ static void randomise(float *weights, size_t count, float bound, uint64_t *rando
 static void lay_out(net *n, unsigned side, unsigned channels)
 {
     size_t in = channels, at = 0;
-    for (size_t i = 0; i < BLOCKS; i++, side /= 2) {
+    n->side = side;
+    n->channels = channels;
+    for (size_t i = 0; i < n->depth; i++, side /= 2) {
         n->blocks[i] = (block){side, in, widths[i], at, at + 9 * in * widths[i]};
         at = n->blocks[i].bias + widths[i];
         in = widths[i];
@@ -236,7 +258,7 @@ static void lay_out(net *n, unsigned side, unsigned channels)
 static void initialise(net *n, uint64_t seed)
 {
     uint64_t random = seed * 2 + 1;
-    for (size_t i = 0; i < BLOCKS; i++) {
+    for (size_t i = 0; i < n->depth; i++) {
         const block *b = &n->blocks[i];
         randomise(n->weights + b->weights, 9 * b->in * b->out, sqrtf(6.0f / (float)(9 * b->in)), &random);
     }
@@ -247,7 +269,7 @@ static int worker_init(worker *w, net *n)
 {
     int ok = 1;
     w->net = n;
-    for (size_t i = 0; i < BLOCKS; i++) {
+    for (size_t i = 0; i < n->depth; i++) {
         const block *b = &n->blocks[i];
         w->input[i] = floats(bordered(b->side, b->in));
         w->convolved[i] = floats(b->side * b->side * b->out);
@@ -255,7 +277,7 @@ static int worker_init(worker *w, net *n)
         ok = ok && w->input[i] && w->convolved[i] && w->slope[i];
     }
     w->features = floats(n->features);
-    w->d_input = floats(n->blocks[1].side * n->blocks[1].side * n->blocks[1].in); /* the largest */
+    w->d_input = floats(n->side / 2 * (n->side / 2) * widths[0]); /* the first block's, the largest */
     w->outputs = floats(n->columns);
     w->gradient = floats(n->count);
     return ok && w->features && w->d_input && w->outputs && w->gradient;
@@ -263,7 +285,7 @@ static int worker_init(worker *w, net *n)
 
 static void worker_free(worker *w)
 {
-    for (size_t i = 0; i < BLOCKS; i++) {
+    for (size_t i = 0; i < NET_MAX_BLOCKS; i++) {
         free(w->input[i]);
         free(w->convolved[i]);
         free(w->slope[i]);
@@ -282,21 +304,23 @@ static int allocate(net *n)
     n->velocity = floats(n->count);
     n->workers = calloc(n->threads, sizeof *n->workers);
     ok = n->weights && n->gradient && n->velocity && n->workers;
-    for (size_t i = 1; i < BLOCKS; i++)
+    for (size_t i = 1; i < n->depth; i++)
         ok = (n->turned[i] = floats(9 * n->blocks[i].in * n->blocks[i].out)) && ok;
     for (size_t t = 0; n->workers && t < n->threads; t++)
         ok = worker_init(&n->workers[t], n) && ok;
     return ok;
 }
 
-net *net_new(unsigned side, unsigned channels, unsigned classes, unsigned threads, uint64_t seed)
+net *net_new(unsigned side, unsigned channels, unsigned depth, unsigned classes, unsigned threads,
+             uint64_t seed)
 {
     if (side == 0 || side % 8 != 0 || side > MAX_SIDE || channels == 0 || channels > MAX_CHANNELS ||
-        classes == 0 || classes > 256 || threads == 0 || threads > NET_MAX_THREADS)
+        depth > NET_MAX_BLOCKS || classes == 0 || classes > 256 || threads == 0 || threads > NET_MAX_THREADS)
         return NULL;
     net *n = calloc(1, sizeof *n);
     if (!n)
         return NULL;
+    n->depth = depth;
     n->classes = classes;
     n->columns = (classes + 15) / 16 * 16;
     n->threads = threads;
@@ -315,7 +339,7 @@ void net_free(net *n)
         return;
     for (size_t t = 0; n->workers && t < n->threads; t++)
         worker_free(&n->workers[t]);
-    for (size_t i = 1; i < BLOCKS; i++)
+    for (size_t i = 1; i < NET_MAX_BLOCKS; i++)
         free(n->turned[i]);
     free(n->workers);
     free(n->weights);

@@ -1,6 +1,6 @@
 /*
- * net.h - a small convolutional network for square images, in plain C: three times (3x3 convolution, largest
- * of 2x2, rectifier), then one dense layer; softmax, cross-entropy, stochastic gradient descent with momentum.
+ * net.h - a small convolutional network for square images, in plain C: up to three times (3x3 convolution,
+ * largest of 2x2, rectifier), then one dense layer; softmax, cross-entropy, stochastic gradient descent with momentum.
  *
  * All weights are one array of floats, all gradients another: a step is one loop. The images of a batch are
  * shared out among threads, each of which has a gradient of its own; these are added in a fixed order, so that
@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define NET_MAX_THREADS 64
+#define NET_MAX_BLOCKS  3
 
 typedef struct net net;
 
@@ -23,10 +24,12 @@ typedef struct net_score {
 } net_score;
 
 /*
- * A network for images of side x side pixels with `channels` numbers each, and random weights. The side is a
- * multiple of 8; at most NET_MAX_THREADS threads. NULL if out of memory, or if the numbers make no sense.
+ * A network for images of side x side pixels with `channels` numbers each, with random weights and `depth`
+ * convolutions (at most NET_MAX_BLOCKS; 0: the dense layer alone). The side is a multiple of 8; at most
+ * NET_MAX_THREADS threads. NULL if out of memory, or if the numbers make no sense.
  */
-net *net_new(unsigned side, unsigned channels, unsigned classes, unsigned threads, uint64_t seed);
+net *net_new(unsigned side, unsigned channels, unsigned depth, unsigned classes, unsigned threads,
+             uint64_t seed);
 void net_free(net *n);
 
 /* Classifies `count` images: floats, pixel by pixel (NHWC), and their labels, below `classes`. */

@@ -208,7 +208,7 @@ static void report(int epoch, const result *train, const result *test)
 static void train(apl_store *store, const settings *s)
 {
     const fields f = find_fields(store, (unsigned)s->side);
-    net *n = net_new(f.side, f.channels, f.classes, (unsigned)s->threads, (uint64_t)s->seed);
+    net *n = net_new(f.side, f.channels, NET_MAX_BLOCKS, f.classes, (unsigned)s->threads, (uint64_t)s->seed);
     if (!n)
         die("there is not enough memory, or the side of the images is not a multiple of 8");
     apl_reader *lessons = open_reader(store, &f, s, 1), *exam = open_reader(store, &f, s, 0);

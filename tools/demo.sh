@@ -4,11 +4,9 @@
 set -eu
 BUILD=${BUILD:-build}
 MAKE=${MAKE:-make}
-archive=${CIFAR:-}
 photos=${PHOTOS:-}
-fetched=data/cifar-10-binary.tar.gz
-drawn=$BUILD/shapes-binary.tar.gz
 epochs=6
+. tools/cifar_archive.sh
 
 step()
 {
@@ -30,22 +28,8 @@ $MAKE -s --no-print-directory all "$BUILD/mkshapes" "$BUILD/examples/train"
 
 if [ -n "$photos" ]; then
     step "Taking the photographs that were given: $photos"
-elif [ -n "$archive" ]; then
-    step "Taking the archive that was given: $archive"
-elif [ -e $fetched ]; then
-    step "Taking the archive that was downloaded before: $fetched"
-    archive=$fetched
 else
-    step "Downloading the published CIFAR-10 (170 MB)"
-    if sh tools/fetch_cifar.sh $fetched; then
-        archive=$fetched
-    else
-        archive=$drawn
-        step "No download: drawing 60,000 images instead"
-        echo "These are NOT the photographs of CIFAR-10 but drawn shapes and textures in ten classes, in the same"
-        echo "layout and size; a network can learn them. For the real ones: make demo CIFAR=cifar-10-binary.tar.gz"
-        [ -e "$drawn" ] || { "$BUILD/mkshapes" "$BUILD/.new.tar.gz" && mv "$BUILD/.new.tar.gz" "$drawn"; }
-    fi
+    find_archive
 fi
 
 describe_and_verify()

@@ -221,7 +221,7 @@ def add_man_pages(site: Site) -> list[str]:
 
 GUIDES = ["INSTALL", "PYTHON", "DATA", "MIGRATE", "API", "SCALE"]
 REFERENCE = ["FORMAT", "GUARANTEES"]
-BACKGROUND = ["BENCHMARKS", "RELIABILITY", "THEORY"]
+BACKGROUND = ["BENCHMARKS", "PAPER", "RELIABILITY", "THEORY"]
 
 
 def gather(out: Path) -> None:

@@ -1,0 +1,21 @@
+# The paper that APL comes from, run again: included by the Makefile.
+
+PAPER_SRC := $(sort $(wildcard bench/paper/*.c))
+PAPER     := $(OBJ)/bench/paper/paper
+
+## paper: the paper's experiments anew, with plots, in ten minutes: TRIALS=10 SECONDS=3, CIFAR=archive or DB=store
+TRIALS  ?= 10
+SECONDS ?= 3
+paper: setup
+	+@BUILD='$(BUILD)' MAKE='$(MAKE)' CIFAR='$(CIFAR)' DB='$(DB)' sh bench/paper/run.sh --trials '$(TRIALS)' \
+	    --seconds '$(SECONDS)' $(if $(PUBLISH),--publish '$(PUBLISH)')
+benches: $(PAPER)
+tests: $(if $(filter release,$(FLAVOUR)),$(PAPER)) # for check_paper.sh
+
+$(PAPER): $(call objects,$(PAPER_SRC) $(NET_SRC)) $(OBJ)/insides.a
+	$(say) LD $@
+	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(INGEST_LIBS) $(STORE_LIBS)
+
+-include $(PAPER_SRC:%.c=$(OBJ)/%.d)
+
+.PHONY: paper

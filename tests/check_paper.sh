@@ -1,0 +1,62 @@
+#!/bin/sh
+# The paper's experiments (make paper): all loaders deliver the same records, and the whole of it runs, on a few images.
+. tests/lib.sh
+BUILD=${BUILD:-build}
+paper=$BUILD/release/bench/paper/paper
+home=$BUILD/paper/quick
+scratch
+
+if [ ! -x "$paper" ]; then
+    skip paper "$paper is not built"
+    exit 0
+fi
+
+runs() # with a row for each loader, and no trial that fails
+{
+    sh bench/paper/run.sh --quick >"$scratch/said" || return
+    cat "$scratch/said"
+    [ "$(grep -cE '^\| (plain read|burst buffer|LMDB|\*\*APL)' "$scratch/said")" -ge 12 ]
+}
+
+# Each record once an epoch, with the same pixels, from each loader, whether training loads or threads ahead of it.
+same_records()
+{
+    for loader in plain burst lmdb apl; do
+        for ahead in 0 1 3; do
+            "$paper" --digest --plain-images --loader $loader --ahead $ahead --db "$home/db" --raw "$home/raw" \
+                --lmdb "$home/lmdb" --batch-size 64 || return
+        done
+    done >"$scratch/sums"
+    cat "$scratch/sums"
+    [ "$(sed 's/.*: //' "$scratch/sums" | sort -u | wc -l)" = 1 ] && [ "$(wc -l <"$scratch/sums")" = 24 ] &&
+        grep -q ' 500 records, ' "$scratch/sums"
+}
+
+# A number a name behind the seed's: the loaders shuffle and augment by it, each in its own way, anew for each epoch.
+augmented()
+{
+    for loader in plain apl; do
+        "$paper" --digest --loader $loader --db "$home/db" --raw "$home/raw" --seed "$1"
+    done
+}
+
+different_augmentations()
+{
+    augmented 1 >"$scratch/one" && augmented 1 >"$scratch/again" && augmented 2 >"$scratch/two" && cat "$scratch/one" &&
+        cmp "$scratch/one" "$scratch/again" && [ "$(cat "$scratch/one" "$scratch/two" | sed 's/.* //' | sort -u | wc -l)" -ge 4 ]
+}
+
+nothing_staged() # when a trial was killed in its middle: what is staged has no name
+{
+    mkdir "$scratch/staging" || return
+    "$paper" --loader burst --raw "$home/raw" --staging "$scratch/staging" --seconds 60 --blocks 0 >"$scratch/killed" &
+    sleep 0.3
+    kill -KILL $!
+    wait $! 2>/dev/null
+    [ -z "$(ls -A "$scratch/staging")" ]
+}
+
+check "paper: the experiments run" runs
+check "paper: all loaders deliver the same records" same_records
+check "paper: a seed gives one augmentation" different_augmentations
+check "paper: nothing staged is left behind" nothing_staged
