@@ -36,7 +36,7 @@ static void code_enter(const struct code_table *h, uint32_t *look, unsigned leng
 {
     unsigned size = SIZE(symbol), free_bits = CODE_BITS - length;
     if (size > free_bits) {
-        code_repeat(look, free_bits, code_entry(0, code_steps(h, symbol), (int32_t)(length | size << 8)));
+        code_repeat(look, free_bits, code_entry(0, CODE_LONG, (int32_t)(length << 8 | symbol)));
         return;
     }
     free_bits -= size;
@@ -63,7 +63,8 @@ bool code_table_make(struct code_table *h, const uint8_t counts[CODE_LONGEST], c
         h->limit[length] = code << (CODE_LONGEST - length);
     }
     uint32_t used = h->limit[CODE_BITS] >> (CODE_LONGEST - CODE_BITS);
-    memset(h->look + used, 0, ((1u << CODE_BITS) - used) * sizeof *h->look);
+    for (uint32_t i = used; i < 1u << CODE_BITS; i++)
+        h->look[i] = code_entry(0, CODE_LONG, 0);
     return true;
 }
 
@@ -78,16 +79,16 @@ static unsigned code_length(const struct code_table *h, uint32_t code)
 
 uint32_t code_table_long(const struct code_table *h, uint64_t word, uint32_t entry)
 {
-    uint32_t code = (uint32_t)(word >> (64 - CODE_LONGEST)), steps = entry >> 8 & 255;
-    unsigned length = entry >> 16 & 255, size = entry >> 24;
-    if (entry == 0) {
+    uint32_t code = (uint32_t)(word >> (64 - CODE_LONGEST));
+    unsigned length = entry >> 24;
+    uint8_t symbol = (uint8_t)(entry >> 16);
+    if (length == 0) { /* it is longer than CODE_BITS, or none */
         length = code_length(h, code);
         if (length == 0)
             return code_entry(1, CODE_BAD, 0);
-        uint8_t symbol = h->symbols[(int32_t)(code >> (CODE_LONGEST - length)) + h->shift[length]];
-        size = SIZE(symbol);
-        steps = code_steps(h, symbol);
+        symbol = h->symbols[(int32_t)(code >> (CODE_LONGEST - length)) + h->shift[length]];
     }
+    unsigned size = SIZE(symbol);
     uint32_t value = (uint32_t)(word << length >> 1 >> (63 - size));
-    return code_entry(length + size, steps, code_extend(value, size));
+    return code_entry(length + size, code_steps(h, symbol), code_extend(value, size));
 }

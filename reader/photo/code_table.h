@@ -8,15 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CODE_BITS    10
+#define CODE_BITS    12 /* that are looked up at once */
 #define CODE_LONGEST 16
 #define CODE_MOST    27 /* bits of a code and its value */
 
 /* What an entry adds to the place in the zigzag, when it is no run: both lead beyond any place that runs lead to. */
-#define CODE_END 128 /* end of block */
-#define CODE_BAD 192 /* no such code */
+#define CODE_END  128 /* end of block */
+#define CODE_LONG 192 /* code_table_long() must be asked: the entry takes 0 bits */
+#define CODE_BAD  192 /* no such code; says that function */
 
-/* An entry: bits taken, of which there are 0 if code_table_long() must be asked; steps along the zigzag << 8; value << 16. */
+/* An entry: bits taken; steps along the zigzag << 8; value << 16. */
 struct code_table {
     uint32_t look[1 << CODE_BITS];
     uint32_t limit[CODE_LONGEST + 1]; /* behind the last code of n bits, in the upper of 16 bits */
@@ -29,7 +30,7 @@ struct code_table {
 bool code_table_make(struct code_table *h, const uint8_t counts[CODE_LONGEST], const uint8_t *symbols,
                      bool steps);
 
-/* The entry of what begins with the highest bit of `word`, of which CODE_MOST bits are valid, where `entry` said 0 bits. */
+/* The entry of what begins with the highest bit of `word`, of which CODE_MOST bits are valid, where `entry` takes 0 bits. */
 uint32_t code_table_long(const struct code_table *h, uint64_t word, uint32_t entry);
 
 #endif

@@ -119,8 +119,8 @@ static void group_plainly(struct group *g)
     for (unsigned i = 0; i < g->count; i++) {
         int16_t values[64];
         for (int k = 0; k < 64; k++)
-            values[k] = idct_low16(g->coef[(k / 8 * IDCT_BLOCKS + i) * 8 + k % 8] * g->quant[i][k]);
-        idct_block(values, g->size, g->out[i], g->stride[i]);
+            values[k] = idct_low16(g->coef[(k / 8 * IDCT_BLOCKS + i) * 8 + k % 8] * g->quant[k]);
+        idct_block(values, g->size, g->out[i], g->stride);
     }
     memset(g->coef, 0, IDCT_BLOCKS * 64 * sizeof *g->coef);
 }

@@ -50,6 +50,6 @@ typedef size_t segments_decode(const struct segments *s, const struct segment_ru
 /* That of a variant; the scalar one for what was not built in. */
 segments_decode *segments_for(enum cpu_variant variant);
 
-segments_decode segments_scalar, segments_avx2, segments_neon;
+segments_decode segments_scalar, segments_avx2, segments_avx512, segments_neon;
 
 #endif

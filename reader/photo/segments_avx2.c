@@ -22,8 +22,7 @@ static inline void lanes_clear(int16_t *values)
 
 static inline lanes lanes_quant(const struct group *g, unsigned row)
 {
-    __m256i first = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(g->quant[0] + 8 * row)));
-    return _mm256_inserti128_si256(first, _mm_loadu_si128((const __m128i *)(g->quant[1] + 8 * row)), 1);
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(g->quant + 8 * row)));
 }
 
 static inline lanes lanes_times(lanes a, lanes b)
@@ -100,9 +99,9 @@ static inline void put_rows(const struct group *g, unsigned row, __m256i samples
 {
     const __m128i half[2] = {_mm256_castsi256_si128(samples), _mm256_extracti128_si256(samples, 1)};
     for (int i = 0; i < 2; i++) {
-        uint8_t *out = g->out[i] + row * g->stride[i];
+        uint8_t *out = g->out[i] + row * g->stride;
         _mm_storel_epi64((__m128i *)out, half[i]);
-        _mm_storeh_pd((double *)(out + g->stride[i]), _mm_castsi128_pd(half[i]));
+        _mm_storeh_pd((double *)(out + g->stride), _mm_castsi128_pd(half[i]));
     }
 }
 
@@ -136,7 +135,7 @@ static inline void lanes_put4(const lanes column[4], const struct group *g)
     _mm256_store_si256((__m256i *)samples, rows);
     for (int i = 0; i < 2; i++)
         for (unsigned y = 0; y < 4; y++)
-            memcpy(g->out[i] + y * g->stride[i], samples[i][y], 4);
+            memcpy(g->out[i] + y * g->stride, samples[i][y], 4);
 }
 
 #include "idct_lanes.h"

@@ -18,13 +18,13 @@
 
 /* ------------------------------------------------------------------------------------------------- bits */
 
-/* A place in the bits of a segment, and in a block of it. */
+/* A place in the bits of a segment, and in a block of it. The loops keep two of these in registers. */
 struct track {
     uint64_t
         word; /* what is to come, from the highest bit on; behind it a 1, so that it tells how much has been taken */
-    const uint8_t *at; /* where the word was loaded from */
-    const struct code_table *ac;
-    uint32_t k; /* places of the zigzag that have been passed */
+    const uint8_t *at;    /* where the word was loaded from */
+    const uint32_t *look; /* of the code of AC coefficients */
+    uint64_t k;           /* places of the zigzag that have been passed */
     int16_t *coef;
 };
 
@@ -44,59 +44,63 @@ static inline void track_refill(struct track *t)
     t->word = track_load(t->at) << (taken & 7);
 }
 
-static inline uint32_t track_long(struct track *t, const struct code_table *h, uint32_t entry)
-{
-    track_refill(t);
-    entry = code_table_long(h, t->word, entry);
-    t->word <<= entry & 63;
-    track_refill(t);
-    return entry;
-}
-
-/* An entry, taken. CODE_BITS must be there. */
+/* An entry, taken, whatever its length: CODE_BITS must be there. */
 static inline uint32_t track_take(struct track *t, const struct code_table *h)
 {
     uint32_t entry = h->look[t->word >> (64 - CODE_BITS)];
-    if (UNLIKELY((uint8_t)entry == 0))
-        return track_long(t, h, entry);
+    if (UNLIKELY((uint8_t)entry == 0)) {
+        track_refill(t);
+        entry = code_table_long(h, t->word, entry);
+    }
     t->word <<= entry & 63;
     return entry;
 }
 
 static const uint16_t zigzag_places[256];
 
-static inline void track_step(struct track *t)
+static inline void track_add(struct track *t, uint32_t entry)
 {
-    uint32_t entry = track_take(t, t->ac);
+    t->word <<= entry & 63;
     t->k += entry >> 8 & 255;
     t->coef[zigzag_places[t->k]] = (int16_t)(entry >> 16);
 }
 
+/* One step; true: the block has come to its end, or the code is a long one. */
+INLINE bool track_step(struct track *t)
+{
+    track_add(t, t->look[t->word >> (64 - CODE_BITS)]);
+    return UNLIKELY(t->k > 63);
+}
+
+/* What is loaded is enough for four steps: each takes CODE_BITS at most. */
+_Static_assert(4 * CODE_BITS <= WORD_BITS, "four steps");
+
 /* ---------------------------------------------------------------------------------------------- groups */
 
-/* Blocks that wait for their inverse DCT. */
+/* Blocks of one plane that wait for their inverse DCT. */
 struct group {
     _Alignas(64) int16_t
         coef[IDCT_BLOCKS * (64 + 8)]; /* 0, but for those blocks; behind the last row: what has no place */
     unsigned count, last;             /* blocks; the last place in the zigzag that is taken in any */
     unsigned size;                    /* of each: 8, 4 or 2 */
-    const int16_t *quant[IDCT_BLOCKS];
+    const int16_t *quant;
+    size_t stride;
     uint8_t *out[IDCT_BLOCKS];
-    size_t stride[IDCT_BLOCKS];
-    uint8_t unwanted[64]; /* samples of blocks that are not there */
 };
 
 static void idct_group(struct group *g);
 
+/* Blocks that are not there have the samples of the first one, and lie where it does. */
 static void group_flush(struct group *g)
 {
     if (g->count == 0)
         return;
-    for (unsigned i = g->count; i < IDCT_BLOCKS; i++) {
-        g->quant[i] = g->quant[0];
-        g->out[i] = g->unwanted;
-        g->stride[i] = 8;
-    }
+    for (unsigned i = g->count; i < IDCT_BLOCKS; i++)
+        for (unsigned row = 0; row < 8; row++) {
+            int16_t *rows = g->coef + 8 * IDCT_BLOCKS * row;
+            memcpy(rows + 8 * i, rows, 8 * sizeof *rows);
+            g->out[i] = g->out[0];
+        }
     idct_group(g);
     g->count = g->last = 0;
 }
@@ -107,10 +111,11 @@ enum turn { TURN_ON, TURN_DONE, TURN_BAD };
 
 /* A segment on its way. */
 struct lane {
+    struct track track; /* while a turn is taken */
     const struct segment_run *run;
     unsigned mcu, block; /* of the segment, of the MCU */
     int16_t dc[SEGMENTS_PLANES];
-    struct group group;
+    struct group group[SEGMENTS_PLANES];
     int16_t unwanted[IDCT_BLOCKS * (64 + 8)]; /* coefficients of blocks that nobody wants */
 };
 
@@ -119,181 +124,198 @@ struct work {
     const struct segment_run *next, *end;
 };
 
-static inline int64_t bits_taken(const struct lane *l, const struct track *t)
+static inline int64_t bits_taken(const struct lane *l)
 {
-    return 8 * (t->at - l->run->bytes) + __builtin_ctzll(t->word);
+    return 8 * (l->track.at - l->run->bytes) + __builtin_ctzll(l->track.word);
 }
 
-static inline bool needs_samples(const struct work *work, const struct lane *l)
+static inline bool has_takers(const struct lane *l)
 {
-    return l->mcu >= l->run->first && work->s->plane[work->s->block[l->block].plane].size > 1;
+    return l->mcu >= l->run->first;
 }
 
-/* Where the coefficients of the block go that begins. */
-static inline int16_t *place_of(const struct work *work, struct lane *l)
-{
-    struct group *g = &l->group;
-    if (!needs_samples(work, l))
-        return l->unwanted;
-    if (g->count > 0 && g->size != work->s->plane[work->s->block[l->block].plane].size)
-        group_flush(g);
-    return g->coef + 8 * g->count;
-}
-
-static inline enum turn begin_block(const struct work *work, struct lane *l, struct track *t)
+static inline enum turn begin_block(const struct work *work, struct lane *l)
 {
     const struct segments *s = work->s;
+    struct track *t = &l->track;
     unsigned plane = s->block[l->block].plane, table = plane > 0;
+    struct group *g = &l->group[plane];
     track_refill(t);
     uint32_t entry = track_take(t, &s->dc[table]);
-    track_refill(t);
     l->dc[plane] = idct_low16(l->dc[plane] + (int16_t)(entry >> 16));
     t->k = 1;
-    t->ac = &s->ac[table];
-    t->coef = place_of(work, l);
+    t->look = s->ac[table].look;
+    t->coef = has_takers(l) && g->size > 1 ? g->coef + 8 * g->count : l->unwanted;
     t->coef[0] = l->dc[plane];
     return (entry >> 8 & 255) == 0 ? TURN_ON : TURN_BAD;
 }
 
-static enum turn begin_run(struct work *work, struct lane *l, struct track *t)
+static enum turn begin_run(struct work *work, struct lane *l)
 {
     if (work->next == work->end)
         return TURN_DONE;
     l->run = work->next++;
     l->mcu = l->block = 0;
     memset(l->dc, 0, sizeof l->dc);
-    t->at = l->run->bytes;
-    t->word = track_load(t->at);
-    return begin_block(work, l, t);
+    l->track.at = l->run->bytes;
+    l->track.word = track_load(l->track.at);
+    return begin_block(work, l);
 }
 
 /* To samples: at once where they are all the same, else with others. */
-static inline void end_block(const struct work *work, struct lane *l, struct track *t, unsigned last)
+static inline void end_block(const struct work *work, struct lane *l, unsigned last)
 {
     const struct segments *s = work->s;
-    struct group *g = &l->group;
-    unsigned plane = s->block[l->block].plane, size = s->plane[plane].size;
-    size_t stride = s->plane[plane].stride;
+    unsigned plane = s->block[l->block].plane;
+    struct group *g = &l->group[plane];
     uint8_t *out =
         l->run->out[plane] + (l->mcu - l->run->first) * s->plane[plane].step + s->block[l->block].offset;
-    if (last == 0 || size == 1) {
-        idct_fill(out, stride, size, idct_flat(l->dc[plane], s->quant[plane][0], size));
-        t->coef[0] = 0;
+    if (last == 0 || g->size == 1) {
+        idct_fill(out, g->stride, g->size, idct_flat(l->dc[plane], g->quant[0], g->size));
+        l->track.coef[0] = 0;
         return;
     }
-    g->size = size;
-    g->quant[g->count] = s->quant[plane];
     g->out[g->count] = out;
-    g->stride[g->count] = stride;
     g->last = last > g->last ? last : g->last;
     if (++g->count == IDCT_BLOCKS)
         group_flush(g);
 }
 
 /* Only what has been decoded to its end is known to end where its bytes do. */
-static inline bool ends_well(const struct work *work, const struct lane *l, const struct track *t)
+static inline bool ends_well(const struct work *work, const struct lane *l)
 {
-    return l->run->end < work->s->per_segment || 8 * (int64_t)l->run->size - bits_taken(l, t) < 8;
+    return l->run->end < work->s->per_segment || 8 * (int64_t)l->run->size - bits_taken(l) < 8;
+}
+
+/* Takes the long code that the step has met instead of what it was. */
+static inline void step_long(const struct work *work, struct lane *l)
+{
+    struct track *t = &l->track;
+    const struct code_table *h = &work->s->ac[work->s->block[l->block].plane > 0];
+    t->k -= CODE_LONG;
+    track_refill(t);
+    track_add(t, code_table_long(h, t->word, h->look[t->word >> (64 - CODE_BITS)]));
 }
 
 /* Where a block has come to its end: on to the next one, or to the next run. */
-static inline enum turn lane_turn(struct work *work, struct lane *l, struct track *t)
+static enum turn lane_turn(struct work *work, struct lane *l)
 {
-    unsigned last = t->k == 64 ? 63 : t->k - 1 - CODE_END; /* huge, or above 63, if it is neither */
-    if (UNLIKELY(last > 63 || bits_taken(l, t) > 8 * (int64_t)l->run->size))
+    struct track *t = &l->track;
+    if (t->k > CODE_LONG) {
+        step_long(work, l);
+        if (LIKELY(t->k <= 63))
+            return TURN_ON;
+    }
+    uint64_t last = t->k == 64 ? 63 : t->k - 1 - CODE_END; /* huge, or above 63, if it is neither */
+    if (UNLIKELY(last > 63 || bits_taken(l) > 8 * (int64_t)l->run->size))
         return TURN_BAD;
-    if (l->mcu >= l->run->first)
-        end_block(work, l, t, last);
+    if (has_takers(l))
+        end_block(work, l, (unsigned)last);
     if (++l->block == work->s->blocks) {
         l->block = 0;
         if (++l->mcu == l->run->end)
-            return ends_well(work, l, t) ? begin_run(work, l, t) : TURN_BAD;
+            return ends_well(work, l) ? begin_run(work, l) : TURN_BAD;
     }
-    return begin_block(work, l, t);
+    return begin_block(work, l);
 }
 
 /* ------------------------------------------------------------------------------------------------ loops */
 
-/* The turn works on a copy, so that what it is a copy of stays in registers. */
-static inline enum turn turn_of(struct work *work, struct lane *l, struct track *t)
+/* Between a lane and a loop, by fields: so the loop's track stays in registers. */
+INLINE struct track track_of(const struct lane *l)
 {
-    struct track copy = *t;
-    enum turn turn = lane_turn(work, l, &copy);
-    *t = copy;
+    const struct track *t = &l->track;
+    return (struct track){.word = t->word, .at = t->at, .look = t->look, .k = t->k, .coef = t->coef};
+}
+
+INLINE void track_keep(struct lane *l, const struct track *t)
+{
+    l->track.word = t->word;
+    l->track.at = t->at;
+    l->track.k = t->k;
+}
+
+INLINE enum turn turn_of(struct work *work, struct lane *l, struct track *t)
+{
+    track_keep(l, t);
+    enum turn turn = lane_turn(work, l);
+    *t = track_of(l);
     return turn;
 }
 
-/* One step; true: the block has come to its end. */
-static inline bool track_steps_to_end(struct track *t)
+static enum turn run_alone(struct work *work, struct lane *l)
 {
-    track_step(t);
-    return UNLIKELY(t->k > 63);
-}
-
-/* What is loaded is enough for five steps: each takes CODE_BITS at most, or loads anew. */
-_Static_assert(5 * CODE_BITS <= WORD_BITS, "five steps");
-
-static enum turn run_alone(struct work *work, struct lane *l, struct track *from)
-{
-    struct track t = *from;
-    for (;;) {
-        enum turn turn = TURN_ON;
-        if (t.k > 63 && (turn = turn_of(work, l, &t)) != TURN_ON)
-            return turn;
+    struct track t = track_of(l);
+    enum turn turn = TURN_ON;
+    while (turn == TURN_ON) {
         do
             track_refill(&t);
-        while (!(track_steps_to_end(&t) || track_steps_to_end(&t) || track_steps_to_end(&t) ||
-                 track_steps_to_end(&t) || track_steps_to_end(&t)));
+        while (!(track_step(&t) || track_step(&t) || track_step(&t) || track_step(&t)));
+        turn = turn_of(work, l, &t);
     }
+    return turn;
 }
 
 /* Steps by turns; true: one has come to the end of its block. *first says which; it is known on each way out of here, so that nobody
  * has to ask for it. */
-static inline bool both_step(struct track *a, struct track *b, bool *first)
+INLINE bool both_step(struct track *a, struct track *b, bool *first)
 {
     *first = true;
-    if (track_steps_to_end(a))
+    if (track_step(a))
         return true;
     *first = false;
-    return track_steps_to_end(b);
+    return track_step(b);
 }
 
 /* Until one has no more to do; *alone is the other. */
-static enum turn run_both(struct work *work, struct lane lane[2], struct track from[2], unsigned *alone)
+static enum turn run_both(struct work *work, struct lane lane[2], unsigned *alone)
 {
-    struct track a = from[0], b = from[1];
+    struct track a = track_of(&lane[0]), b = track_of(&lane[1]);
     enum turn turn = TURN_ON;
     while (turn == TURN_ON) {
         bool first;
-        track_refill(&a);
-        track_refill(&b);
-        if (!(both_step(&a, &b, &first) || both_step(&a, &b, &first) || both_step(&a, &b, &first) ||
-              both_step(&a, &b, &first) || both_step(&a, &b, &first)))
-            continue;
+        do {
+            track_refill(&a);
+            track_refill(&b);
+        } while (!(both_step(&a, &b, &first) || both_step(&a, &b, &first) || both_step(&a, &b, &first) ||
+                   both_step(&a, &b, &first)));
         turn = first ? turn_of(work, &lane[0], &a) : turn_of(work, &lane[1], &b);
         *alone = first;
     }
-    from[0] = a;
-    from[1] = b;
+    if (*alone)
+        track_keep(&lane[1], &b);
+    else
+        track_keep(&lane[0], &a);
     return turn;
 }
 
 static enum turn run_all(struct work *work, struct lane lane[2], unsigned *which)
 {
-    struct track track[2];
     unsigned alone = 0;
-    enum turn turn = begin_run(work, &lane[0], &track[0]);
+    enum turn turn = begin_run(work, &lane[0]);
     *which = 0;
     if (turn != TURN_ON)
         return turn;
-    turn = begin_run(work, &lane[1], &track[1]);
+    turn = begin_run(work, &lane[1]);
     if (turn == TURN_ON)
-        turn = run_both(work, lane, track, &alone);
+        turn = run_both(work, lane, &alone);
     *which = 1 - alone;
     if (turn != TURN_DONE)
         return turn;
     *which = alone;
-    return run_alone(work, &lane[alone], &track[alone]);
+    return run_alone(work, &lane[alone]);
+}
+
+static void lane_init(struct lane *l, const struct segments *s)
+{
+    for (unsigned i = 0; i < SEGMENTS_PLANES; i++) {
+        struct group *g = &l->group[i];
+        g->count = g->last = 0;
+        g->size = s->plane[i].size;
+        g->stride = s->plane[i].stride;
+        g->quant = s->quant[i];
+        memset(g->coef, 0, sizeof g->coef);
+    }
 }
 
 static size_t decode_runs(const struct segments *s, const struct segment_run *runs, size_t n)
@@ -301,14 +323,13 @@ static size_t decode_runs(const struct segments *s, const struct segment_run *ru
     struct work work = {.s = s, .next = runs, .end = runs + n};
     struct lane lane[2];
     unsigned which;
-    for (int i = 0; i < 2; i++) {
-        lane[i].group.count = lane[i].group.last = 0;
-        memset(lane[i].group.coef, 0, sizeof lane[i].group.coef);
-    }
+    for (int i = 0; i < 2; i++)
+        lane_init(&lane[i], s);
     if (run_all(&work, lane, &which) == TURN_BAD)
         return (size_t)(lane[which].run - runs);
-    group_flush(&lane[0].group);
-    group_flush(&lane[1].group);
+    for (int i = 0; i < 2; i++)
+        for (unsigned plane = 0; plane < SEGMENTS_PLANES; plane++)
+            group_flush(&lane[i].group[plane]);
     return n;
 }
 

@@ -22,7 +22,7 @@ static inline void lanes_clear(int16_t *values)
 
 static inline lanes lanes_quant(const struct group *g, unsigned row)
 {
-    return vld1q_s16(g->quant[0] + 8 * row);
+    return vld1q_s16(g->quant + 8 * row);
 }
 
 static inline lanes lanes_times(lanes a, lanes b)
@@ -120,9 +120,9 @@ static inline void lanes_put8(const lanes column[8], const struct group *g)
         uint8x16_t rows[2] = {vreinterpretq_u8_u32(vzip1q_u32(left, right)),
                               vreinterpretq_u8_u32(vzip2q_u32(left, right))};
         for (unsigned k = 0; k < 2; k++) {
-            uint8_t *out = g->out[0] + (4 * i + 2 * k) * g->stride[0];
+            uint8_t *out = g->out[0] + (4 * i + 2 * k) * g->stride;
             vst1_u8(out, vget_low_u8(rows[k]));
-            vst1_u8(out + g->stride[0], vget_high_u8(rows[k]));
+            vst1_u8(out + g->stride, vget_high_u8(rows[k]));
         }
     }
 }
@@ -135,7 +135,7 @@ static inline void lanes_put4(const lanes column[4], const struct group *g)
     uint8_t samples[4][4];
     vst1q_u8(samples[0], vreinterpretq_u8_u16(vzip1q_u16(left, right)));
     for (unsigned y = 0; y < 4; y++)
-        memcpy(g->out[0] + y * g->stride[0], samples[y], 4);
+        memcpy(g->out[0] + y * g->stride, samples[y], 4);
 }
 
 #include "idct_lanes.h"

@@ -6,8 +6,8 @@ static void idct_group(struct group *g)
 {
     int16_t values[64];
     for (int k = 0; k < 64; k++)
-        values[k] = idct_low16(g->coef[k] * g->quant[0][k]);
-    idct_block(values, g->size, g->out[0], g->stride[0]);
+        values[k] = idct_low16(g->coef[k] * g->quant[k]);
+    idct_block(values, g->size, g->out[0], g->stride);
     memset(g->coef, 0, 64 * sizeof *g->coef);
 }
 
