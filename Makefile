@@ -49,16 +49,19 @@ TIFF ?= $(shell $(PKG_CONFIG) --exists 'libtiff-4 >= 4.5' && echo libtiff-4)
 GIF  ?= $(call header_here,gif_lib.h)
 # What cuts CSV and TSV into cells; `make CSV=` builds without.
 CSV  ?= $(call header_here,csv.h)
+$(foreach v,SPNG WEBP TIFF GIF CSV,$(eval $v := $($v))) # pkg-config and the compiler are asked once
 IMAGE_PKGS    := $(if $(SPNG),spng,libpng) $(if $(WEBP),libwebp) $(if $(TIFF),libtiff-4)
 IMAGE_DEFINES := $(if $(SPNG),-DHAVE_SPNG,-DHAVE_PNG) $(if $(WEBP),-DHAVE_WEBP) $(if $(TIFF),-DHAVE_TIFF) \
                  $(if $(GIF),-DHAVE_GIF) $(shell $(PKG_CONFIG) --cflags $(IMAGE_PKGS) 2>/dev/null)
 
 # Reading URLs; `make CURL=` builds without. Only the header is needed: the library is loaded when a URL is read.
 CURL ?= $(call header_here,curl/curl.h)
+CURL := $(CURL)
 
 # `apldata audit` takes its distribution functions from Boost.Math; `make BOOST=` builds without it.
 BOOST ?= $(shell printf '$(hash)if !__has_include(<boost/math/distributions/chi_squared.hpp>)\n$(hash)error\n$(hash)endif\n' | \
                  $(CXX) $(CPPFLAGS) -x c++ -E - >/dev/null 2>&1 && echo boost)
+BOOST := $(BOOST)
 DEFINES += $(if $(BOOST),-DHAVE_AUDIT)
 
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(filter $(found),$(1)) 2>/dev/null)
@@ -70,8 +73,8 @@ PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(found) 2>/dev/null)
 
 # ------------------------------------------------------------------------------------------------- flags
 
-FLAVOUR_asan     := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-FLAVOUR_tsan     := -O1 -g1 -fsanitize=thread
+FLAVOUR_asan     := -Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAVOUR_tsan     := -Og -g1 -fsanitize=thread
 FLAVOUR_coverage := -O0 -g --coverage
 FLAVOUR_FLAGS    := $(if $(filter release,$(FLAVOUR)),$(CFLAGS),$(FLAVOUR_$(FLAVOUR)))
 ifeq ($(filter release asan tsan coverage,$(FLAVOUR)),)
@@ -242,8 +245,12 @@ $(OBJ)/bench/%.o:          INCLUDES := $(SEES_ALL) -Ibench -Ibench/bins
 $(OBJ)/tests/stress/bins_forms.o: INCLUDES := $(SEES_ALL) -Itests -Ibench/bins
 
 $(OBJ)/examples/%.o: ISA := $(EXAMPLE_CFLAGS)
-$(OBJ)/%_avx2.o:   ISA := -march=x86-64-v3
-$(OBJ)/%_avx512.o: ISA := -march=x86-64-v4
+# With a sanitizer -Og compiles in two thirds of the time; kernels, where tests spend theirs, are optimised, and
+# so is xxHash, which does not compile otherwise.
+optimised := $(if $(filter asan tsan,$(FLAVOUR)),-O1)
+$(OBJ)/%_avx2.o:   ISA := -march=x86-64-v3 $(optimised)
+$(OBJ)/%_avx512.o: ISA := -march=x86-64-v4 $(optimised)
+$(OBJ)/%_scalar.o $(OBJ)/%_base.o $(OBJ)/audit/digest.o: ISA := $(optimised)
 
 $(OBJ)/%.o: %.c $(OBJ)/flags | $(NEEDS)
 	$(say) CC $<
@@ -523,4 +530,6 @@ list help:
 
 include tests/fuzz/fuzz.mk tests/faults/faults.mk tests/failing.mk tests/lint.mk tests/coverage.mk tests/sim/sim.mk tests/cluster/cluster.mk bench/paper/paper.mk
 
+# The compiler makes these; without a rule make would try each of its own on each of them.
+%.d: ;
 -include $(ALL_SRC:%.c=$(OBJ)/%.d) $(TEST_SRC:%.c=$(PLAIN)/%.d) $(wildcard $(OBJ)/audit/distributions.d)

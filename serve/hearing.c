@@ -239,14 +239,21 @@ static int left_until(uint64_t ns)
     return ms > 60000 ? 60000 : (int)ms;
 }
 
+/* One that is being killed listens to the last, and takes nobody: its place is free. */
+static apl_status ended_before_welcome(const struct client *c, apl_error *err)
+{
+    return fail(err, APL_E_NOTFOUND, "%s: no server listens here any more: it has just ended", c->path);
+}
+
 apl_status client_greet(apl_reader *r, const struct wire_hello *hello, apl_error *err)
 {
     struct client *c = r->client;
     union wire_any m;
     int passed = -1, ms;
     uint64_t until = now_ns() + ((uint64_t)c->wait_ms + c->timeout_ms) * 1000000;
-    TRY(socket_send(c->link->fd, &hello->h, -1, err));
-    apl_status status;
+    apl_status status = socket_send(c->link->fd, &hello->h, -1, err);
+    if (status != APL_OK)
+        return err->sys_errno == EPIPE ? ended_before_welcome(c, err) : status;
     while ((status = socket_receive(c->link->fd, &m, &passed, err)) == APL_E_TIMEOUT) {
         struct pollfd polled = {.fd = c->link->fd, .events = POLLIN};
         if ((ms = left_until(until)) == 0)
@@ -254,7 +261,7 @@ apl_status client_greet(apl_reader *r, const struct wire_hello *hello, apl_error
         (void)!poll(&polled, 1, ms);
     }
     if (status == APL_END)
-        status = fail(err, APL_E_IO, "%s: the server has ended the connection", c->path);
+        status = ended_before_welcome(c, err);
     if (status == APL_OK)
         status = hear_welcome(r, hello->rank, &m, passed, err);
     if (passed >= 0)

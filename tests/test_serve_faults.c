@@ -128,6 +128,30 @@ Test(serve_faults, a_killed_server_is_an_error_and_another_takes_its_place)
     end(server);
 }
 
+/* As one does that is being killed: it still listens, and takes nobody. */
+static void *accept_and_end(void *arg)
+{
+    int fd = accept(*(const int *)arg, NULL, NULL);
+    close(fd);
+    return NULL;
+}
+
+Test(serve_faults, a_server_that_ends_before_it_answers_is_one_that_is_not_there)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    memcpy(address.sun_path, place, strlen(place) + 1);
+    cr_assert_eq(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    cr_assert_eq(listen(fd, 1), 0);
+    pthread_t thread;
+    apl_reader *r = NULL;
+    cr_assert_eq(pthread_create(&thread, NULL, accept_and_end, &fd), 0);
+    cr_assert_eq(apl_reader_connect(place, 0, NULL, &r, NULL), APL_E_NOTFOUND);
+    cr_assert_null(r);
+    pthread_join(thread, NULL);
+    close(fd);
+}
+
 Test(serve_faults, a_killed_client_gives_its_batches_back)
 {
     struct serving s;

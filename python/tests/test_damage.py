@@ -16,7 +16,7 @@ import apldata
 
 CHILD = Path(__file__).with_name("damage_child.py")
 LONG = bool(os.environ.get("APL_LONG"))
-CHUNK = 2000 if LONG else 100  # cases of a child
+CHUNK = 2000 if LONG else 200  # cases of a child
 SECONDS = 900  # that a child may take, on a machine with much else to do
 
 
@@ -75,7 +75,7 @@ def size_of(whole: str) -> int:
 
 
 def test_a_flipped_byte(whole: str, tmp_path: Path) -> None:
-    cases = sample(size_of(whole), 600, 1)
+    cases = sample(size_of(whole), 400, 1)
     assert 0 < try_cases(whole, tmp_path, "flip", cases) < len(cases)  # there is padding too
 
 

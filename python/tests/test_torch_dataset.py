@@ -129,7 +129,7 @@ def test_in_memory(store_path: str, drawn: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("context", "in_memory"), [("fork", False), ("forkserver", False), ("spawn", False), ("spawn", True)]
+    ("context", "in_memory"), [("fork", False), ("forkserver", False), ("spawn", True)]
 )
 def test_in_workers(store_path: str, drawn: dict[str, Any], context: str, in_memory: bool) -> None:
     dataset = Dataset(store_path, in_memory=in_memory)
