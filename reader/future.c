@@ -1,6 +1,7 @@
 /* When what is read from elsewhere will be needed again: see future.h. */
 #include "future.h"
 
+#include "deal.h"
 #include "delivery.h"
 #include "mix.h"
 
@@ -81,15 +82,45 @@ static uint64_t begin_of(const apl_reader *r, uint64_t epoch)
     return r->future.base + (epoch - r->future.first) * (plan_length(r->planner.plan) + 1);
 }
 
-static void see_positions(struct future *f, uint64_t epoch)
+/* What is for ranks that others serve comes in an epoch after that, as far as is known: this much later than where it is delivered. */
+static uint64_t foreign_delay(const apl_reader *r)
 {
+    return plan_length(r->planner.plan) + 1;
+}
+
+/* Is the delivery at this place of an epoch for a rank that is served here? */
+static bool is_own_position(const apl_reader *r, uint64_t position)
+{
+    uint64_t step = options_global_batch(&r->options), from = position - position % step,
+             left = plan_length(r->planner.plan) - from;
+    if (r->options.world == 1 || r->options.pack.row)
+        return true;
+    struct deal dealt = deal_begin(&r->options, from, left < step ? left : step);
+    return r->seats[deal_rank(&dealt, position - from)];
+}
+
+/* Is the block at this place of an epoch's order of a lane that is read here? */
+static bool is_own_place(const apl_reader *r, uint64_t place)
+{
+    if (r->options.plan.lanes <= 1)
+        return true;
+    struct ranks_of_lane ranks = deal_lane(&r->options, (unsigned)(place % r->options.plan.lanes));
+    while (ranks.first <= ranks.last && !r->seats[ranks.first])
+        ranks.first++;
+    return ranks.first <= ranks.last;
+}
+
+static void see_positions(apl_reader *r, uint64_t epoch)
+{
+    struct future *f = &r->future;
     uint32_t drawn[DRAWN], *position = f->position[epoch & 1];
+    uint64_t later = foreign_delay(r);
     bool failed = false;
     plan_begin(f->plan, epoch + 1);
     for (uint32_t at = 0, n = 1; n && !failed; at += n) {
         n = (uint32_t)plan_next(f->plan, drawn, DRAWN, &failed);
         for (uint32_t i = 0; i < n; i++)
-            position[drawn[i]] = at + i;
+            position[drawn[i]] = at + i + (is_own_position(r, at + i) ? 0 : (uint32_t)later);
     }
 }
 
@@ -104,7 +135,7 @@ void future_see(apl_reader *r, uint64_t epoch)
     for (uint32_t i = 0; i < r->subset.blocks; i++)
         f->place[epoch & 1][f->order[i]] = i;
     if (f->plan)
-        see_positions(f, epoch);
+        see_positions(r, epoch);
     f->epoch[epoch & 1] = epoch;
     disk_cache_advance(f->cache, begin_of(r, epoch + 1));
     if (f->seen == AGED_AFTER) /* one is planned ahead */
@@ -115,7 +146,8 @@ static uint64_t place_in_next(const apl_reader *r, uint64_t epoch, uint32_t inde
 {
     const struct future *f = &r->future;
     uint64_t place = f->place[epoch & 1][index], length = plan_length(r->planner.plan);
-    return begin_of(r, f->epoch[epoch & 1] + 1) + place * length / r->subset.blocks;
+    return begin_of(r, f->epoch[epoch & 1] + 1) + place * length / r->subset.blocks +
+           (is_own_place(r, place) ? 0 : foreign_delay(r));
 }
 
 uint64_t future_of_block(const apl_reader *r, uint64_t epoch, uint32_t index)

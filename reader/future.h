@@ -3,7 +3,8 @@
  * is known before this one has begun. By the clock of the cache, which counts deliveries.
  *
  * A block is needed again when it enters the next epoch. A value that is read late is needed again when its record is delivered there: to
- * know that, the next epoch is drawn to its end, where it has at most FUTURE_MOST deliveries; else it is as good as its block.
+ * know that, the next epoch is drawn to its end, where it has at most FUTURE_MOST deliveries; else it is as good as its block. What ranks
+ * get there that other readers serve, or blocks of their lanes, counts as needed an epoch later than that, which is not known yet.
  */
 #ifndef FUTURE_H
 #define FUTURE_H

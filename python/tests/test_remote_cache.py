@@ -140,13 +140,20 @@ def lru(order: list[Any], room: int) -> int:
 
 
 @pytest.mark.parametrize(
-    ("name", "field", "options"), [("blocks", "x", {"window": 128}), ("files", "file", {})]
+    ("name", "field", "options", "bound"),
+    [
+        ("blocks", "x", {"window": 128}, 1.05),
+        ("files", "file", {}, 1.05),
+        ("blocks", "x", {"window": 128, "rank": 0, "world": 2, "lanes": 2}, 1.2),
+        ("files", "file", {"rank": 1, "world": 2}, 1.2),
+    ],
 )
 def test_a_small_cache_keeps_what_is_needed_soonest(
-    server: Server, tmp_path: Path, name: str, field: str, options: dict[str, Any]
+    server: Server, tmp_path: Path, name: str, field: str, options: dict[str, Any], bound: float
 ) -> None:
     """Ten epochs, a cache for a third: what is fetched, over the least that a cache of that size could do,
-    which is computed from the order of the requests without one."""
+    which is computed from the order of the requests without one. A rank knows which part of the next epoch
+    is its own, and not which of those after that."""
     url, epochs, small, budget = f"{server.url}/{name}", 10, 2000, 1 << 30
     here, _ = read(url, epochs, field, options, cache=tmp_path / "all", cache_budget=budget)
     sizes = {}
@@ -157,7 +164,7 @@ def test_a_small_cache_keeps_what_is_needed_soonest(
     server.log.clear()
     read(url, epochs, field, options)
     order = offsets(server, sizes)
-    assert len(order) >= epochs * len(sizes)  # and some of the epoch after
+    assert len(order) >= 0.9 * epochs * len(sizes) / options.get("world", 1)
     room = len(sizes) // 3
     page = -(-(max(sizes.values()) + 64) // 4096) * 4096
     spare = len(parts(tmp_path / "all")) - len(sizes)  # pages of what else is kept
@@ -172,7 +179,7 @@ def test_a_small_cache_keeps_what_is_needed_soonest(
     best = belady(order, room)
     print(f"\n{name}: {fetched / best:.4f} of the least; LRU {lru(order, room) / best:.3f}, "
           f"none {len(order) / best:.3f}")  # fmt: skip
-    assert fetched <= 1.05 * best
+    assert fetched <= bound * best
     assert len(sizes) // 3 <= room + spare and room < len(sizes) // 2
 
 
