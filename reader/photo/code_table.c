@@ -25,9 +25,15 @@ static uint32_t code_entry(unsigned bits, uint32_t steps, int32_t value)
     return bits | steps << 8 | (uint32_t)value << 16;
 }
 
+#define AT_ONCE 8 /* entries, of which many are alike */
+
 static void code_repeat(uint32_t *look, unsigned free_bits, uint32_t entry)
 {
-    for (uint32_t i = 0; i < 1u << free_bits; i++)
+    const uint32_t some[AT_ONCE] = {entry, entry, entry, entry, entry, entry, entry, entry};
+    uint32_t count = 1u << free_bits;
+    for (uint32_t i = 0; count >= AT_ONCE && i < count; i += AT_ONCE)
+        memcpy(look + i, some, sizeof some);
+    for (uint32_t i = 0; count < AT_ONCE && i < count; i++)
         look[i] = entry;
 }
 

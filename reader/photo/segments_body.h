@@ -58,7 +58,7 @@ static inline uint32_t track_take(struct track *t, const struct code_table *h)
 
 static const uint16_t zigzag_places[256];
 
-static inline void track_add(struct track *t, uint32_t entry)
+static inline void track_add(struct track *t, uint64_t entry)
 {
     t->word <<= entry & 63;
     t->k += entry >> 8 & 255;
@@ -109,11 +109,21 @@ static void group_flush(struct group *g)
 
 enum turn { TURN_ON, TURN_DONE, TURN_BAD };
 
+/* One of the blocks of an MCU. */
+struct kind {
+    const struct code_table *dc, *ac;
+    const struct kind *next; /* in turn: the first one follows the last one */
+    size_t offset, step;     /* of its samples: from those of the MCU, from MCU to MCU */
+    unsigned plane;
+    bool is_last; /* of the MCU */
+};
+
 /* A segment on its way. */
 struct lane {
     struct track track; /* while a turn is taken */
     const struct segment_run *run;
-    unsigned mcu, block; /* of the segment, of the MCU */
+    const struct kind *kind; /* of the block that is decoded */
+    unsigned mcu;            /* of the segment */
     int16_t dc[SEGMENTS_PLANES];
     struct group group[SEGMENTS_PLANES];
     int16_t unwanted[IDCT_BLOCKS * (64 + 8)]; /* coefficients of blocks that nobody wants */
@@ -122,7 +132,22 @@ struct lane {
 struct work {
     const struct segments *s;
     const struct segment_run *next, *end;
+    struct kind kind[SEGMENTS_BLOCKS];
 };
+
+static void make_kinds(const struct segments *s, struct kind *kind)
+{
+    for (unsigned i = 0; i < s->blocks; i++) {
+        unsigned plane = s->block[i].plane, table = plane > 0;
+        kind[i] = (struct kind){.dc = &s->dc[table],
+                                .ac = &s->ac[table],
+                                .next = &kind[(i + 1) % s->blocks],
+                                .offset = s->block[i].offset,
+                                .step = s->plane[plane].step,
+                                .plane = plane,
+                                .is_last = i + 1 == s->blocks};
+    }
+}
 
 static inline int64_t bits_taken(const struct lane *l)
 {
@@ -134,19 +159,18 @@ static inline bool has_takers(const struct lane *l)
     return l->mcu >= l->run->first;
 }
 
-static inline enum turn begin_block(const struct work *work, struct lane *l)
+static inline enum turn begin_block(struct lane *l)
 {
-    const struct segments *s = work->s;
+    const struct kind *kind = l->kind;
     struct track *t = &l->track;
-    unsigned plane = s->block[l->block].plane, table = plane > 0;
-    struct group *g = &l->group[plane];
+    struct group *g = &l->group[kind->plane];
     track_refill(t);
-    uint32_t entry = track_take(t, &s->dc[table]);
-    l->dc[plane] = idct_low16(l->dc[plane] + (int16_t)(entry >> 16));
+    uint32_t entry = track_take(t, kind->dc);
+    l->dc[kind->plane] = idct_low16(l->dc[kind->plane] + (int16_t)(entry >> 16));
     t->k = 1;
-    t->look = s->ac[table].look;
+    t->look = kind->ac->look;
     t->coef = has_takers(l) && g->size > 1 ? g->coef + 8 * g->count : l->unwanted;
-    t->coef[0] = l->dc[plane];
+    t->coef[0] = l->dc[kind->plane];
     return (entry >> 8 & 255) == 0 ? TURN_ON : TURN_BAD;
 }
 
@@ -155,23 +179,22 @@ static enum turn begin_run(struct work *work, struct lane *l)
     if (work->next == work->end)
         return TURN_DONE;
     l->run = work->next++;
-    l->mcu = l->block = 0;
+    l->mcu = 0;
+    l->kind = work->kind;
     memset(l->dc, 0, sizeof l->dc);
     l->track.at = l->run->bytes;
     l->track.word = track_load(l->track.at);
-    return begin_block(work, l);
+    return begin_block(l);
 }
 
 /* To samples: at once where they are all the same, else with others. */
-static inline void end_block(const struct work *work, struct lane *l, unsigned last)
+static inline void end_block(struct lane *l, unsigned last)
 {
-    const struct segments *s = work->s;
-    unsigned plane = s->block[l->block].plane;
-    struct group *g = &l->group[plane];
-    uint8_t *out =
-        l->run->out[plane] + (l->mcu - l->run->first) * s->plane[plane].step + s->block[l->block].offset;
+    const struct kind *kind = l->kind;
+    struct group *g = &l->group[kind->plane];
+    uint8_t *out = l->run->out[kind->plane] + (l->mcu - l->run->first) * kind->step + kind->offset;
     if (last == 0 || g->size == 1) {
-        idct_fill(out, g->stride, g->size, idct_flat(l->dc[plane], g->quant[0], g->size));
+        idct_fill(out, g->stride, g->size, idct_flat(l->dc[kind->plane], g->quant[0], g->size));
         l->track.coef[0] = 0;
         return;
     }
@@ -188,10 +211,10 @@ static inline bool ends_well(const struct work *work, const struct lane *l)
 }
 
 /* Takes the long code that the step has met instead of what it was. */
-static inline void step_long(const struct work *work, struct lane *l)
+static inline void step_long(struct lane *l)
 {
     struct track *t = &l->track;
-    const struct code_table *h = &work->s->ac[work->s->block[l->block].plane > 0];
+    const struct code_table *h = l->kind->ac;
     t->k -= CODE_LONG;
     track_refill(t);
     track_add(t, code_table_long(h, t->word, h->look[t->word >> (64 - CODE_BITS)]));
@@ -202,7 +225,7 @@ static enum turn lane_turn(struct work *work, struct lane *l)
 {
     struct track *t = &l->track;
     if (t->k > CODE_LONG) {
-        step_long(work, l);
+        step_long(l);
         if (LIKELY(t->k <= 63))
             return TURN_ON;
     }
@@ -210,13 +233,12 @@ static enum turn lane_turn(struct work *work, struct lane *l)
     if (UNLIKELY(last > 63 || bits_taken(l) > 8 * (int64_t)l->run->size))
         return TURN_BAD;
     if (has_takers(l))
-        end_block(work, l, (unsigned)last);
-    if (++l->block == work->s->blocks) {
-        l->block = 0;
-        if (++l->mcu == l->run->end)
-            return ends_well(work, l) ? begin_run(work, l) : TURN_BAD;
-    }
-    return begin_block(work, l);
+        end_block(l, (unsigned)last);
+    bool is_last = l->kind->is_last;
+    l->kind = l->kind->next;
+    if (is_last && ++l->mcu == l->run->end)
+        return ends_well(work, l) ? begin_run(work, l) : TURN_BAD;
+    return begin_block(l);
 }
 
 /* ------------------------------------------------------------------------------------------------ loops */
@@ -323,6 +345,7 @@ static size_t decode_runs(const struct segments *s, const struct segment_run *ru
     struct work work = {.s = s, .next = runs, .end = runs + n};
     struct lane lane[2];
     unsigned which;
+    make_kinds(s, work.kind);
     for (int i = 0; i < 2; i++)
         lane_init(&lane[i], s);
     if (run_all(&work, lane, &which) == TURN_BAD)
