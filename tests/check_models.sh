@@ -49,6 +49,10 @@ fi
 model bins -DDRAWERS=1
 model bins -DPUTTERS=1 -DBLOCK=3
 bug bins -DBUG_BIN_UNLOCKED
+model tickets
+model tickets -DSTALLS -DDRAWERS=1
+bug tickets -DBUG_LOAD_STORE
+bug tickets -DBUG_RELAXED
 model schedule -DWORKERS=0 -DLEAVE -DBUFFERS=1
 model schedule -DWORKERS=1 -DCANCEL -DCALLERS=1
 model schedule -DWORKERS=1 -DFREE -DCALLERS=1
@@ -64,6 +68,15 @@ bug block_cache -DBUG_PASSED -DWORLD=2
 if [ -n "${APL_LONG:-}" ]; then
     bug bins -DBUG_COUNT_FIRST
     bug bins -DBUG_COUNT_UNLOCKED
+    bug tickets -DBUG_TAG -DBLOCK=2 -DDRAWERS=1 -DBATCH=2
+    bug tickets -DBUG_NUMBER -DPUTTERS=3 -DDRAWERS=1
+    bug tickets -DBUG_COUNT_FIRST
+    bug tickets -DBUG_INSTALL_LATE -DDRAWERS=1
+    bug tickets -DBUG_TAKEN_EARLY
+    model tickets -DSTALLS
+    model tickets -DSEGMENT=2
+    model tickets -DDRAWERS=3
+    model tickets -DBLOCK=2 -DDRAWERS=1
     bug schedule -DBUG_LATE_LENT -DWORKERS=0 -DLEAVE -DBUFFERS=1
     bug schedule -DBUG_QUIET -DWORKERS=1
     bug schedule -DBUG_REFERENCE -DWORKERS=1 -DANYTIME
