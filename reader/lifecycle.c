@@ -4,6 +4,7 @@
 #include "handles.h"
 #include "inside.h"
 #include "mix.h"
+#include "monitor.h"
 #include "options.h"
 #include "packing.h"
 #include "sizes.h"
@@ -46,6 +47,7 @@ void reader_free(apl_reader *r)
     pthread_cond_destroy(&r->done);
     pthread_cond_destroy(&r->help.left);
     pthread_mutex_destroy(&r->lock);
+    monitor_free(r);
     free(r);
 }
 
@@ -156,6 +158,8 @@ apl_status reader_open_served(apl_store *store, const apl_reader_options *option
     apl_status status = asked_take(&asked, options, err);
     if (status == APL_OK)
         status = build(r, &asked.options, allocators, err);
+    if (status == APL_OK)
+        status = monitor_open(r, asked.options.monitor, store->name, err);
     asked_free(&asked);
     if (status == APL_OK)
         *reader = r;
@@ -182,14 +186,16 @@ static void nothing_left(apl_reader *r)
     struct timespec limit = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
     pthread_mutex_lock(&r->lock);
     calls_close(r);
+    monitor_stop(r);
     bool patient = !inside_callback(r); /* which could only wait for itself */
-    while (patient && r->workers.running + r->calls.next + r->calls.next_epoch > 0)
+    while (patient && (r->workers.running + r->calls.next + r->calls.next_epoch > 0 || !monitor_has_left(r)))
         patient = pthread_cond_timedwait(&r->done, &r->lock, &limit) != ETIMEDOUT;
-    bool left = r->workers.running == 0;
+    bool left = r->workers.running == 0, unwatched = monitor_has_left(r);
     if (!left) /* a thread may be stuck in a block, which readers to come must not wait for */
         cache_retire(r);
     pthread_mutex_unlock(&r->lock);
     workers_let_go(r, left);
+    monitor_let_go(r, unwatched);
 }
 
 void apl_reader_close(apl_reader *r)

@@ -183,6 +183,7 @@ struct apl_reader {
     int pid;
     const struct provider *provider; /* another process makes its batches; NULL: they are made here */
     struct client *client;           /* what that process is to it */
+    struct monitor *monitor;         /* NULL: it is not watched */
     int notify; /* of a server, which reads it without waiting; -1: it is read by callers who wait */
     struct reader_options options;
     struct mix_sources sources;

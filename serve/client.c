@@ -1,6 +1,7 @@
 /* A reader whose batches a server makes. */
 #define _GNU_SOURCE /* eventfd */
 #include "hearing.h"
+#include "monitor.h"
 #include "reader.h"
 #include "sized.h"
 #include "socket.h"
@@ -233,7 +234,7 @@ static apl_status connect_client(apl_reader *r, const char *path, unsigned rank,
     TRY(client_greet(r, &hello, err));
     r->provider = &calls_of_client;
     ask_ahead(r);
-    return APL_OK;
+    return monitor_open(r, o->monitor, c->path, err);
 }
 
 apl_status apl_reader_connect(const char *path, unsigned rank, const apl_connect_options *options,

@@ -97,7 +97,7 @@ help_of() # COMMAND: all that it and its subcommands say of themselves
 {
     "$build/$1" --help
     if [ "$1" = apldata ]; then
-        for sub in info verify get show view export join split check bench audit stream serve stage; do
+        for sub in info verify get show view export join split check bench audit stream serve stage top; do
             "$build/apldata" $sub --help
         done
     fi

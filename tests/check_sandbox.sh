@@ -8,6 +8,7 @@ cat >"$scratch/try.c" <<'END'
 #define _GNU_SOURCE
 #include "sandbox.h"
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ cat >"$scratch/try.c" <<'END'
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <termios.h>
 #include <unistd.h>
 
 static void *run(void *argument)
@@ -34,16 +36,29 @@ static int is(const char *what, int right)
 int main(int argc, char **argv)
 {
     char letter = 'x', *none[] = {NULL};
+    int pipes[2];
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    if (pipe(pipes) != 0)
+        return 1;
     pthread_t thread;
     struct rlimit limit;
     sandbox_limit_memory(1);
-    int serves = argc > 1 && strcmp(argv[1], "serve") == 0;
-    sandbox_enter(serves ? SANDBOX_SERVE : 0);
+    int serves = argc > 1 && strcmp(argv[1], "serve") == 0, listens = argc > 1 && strcmp(argv[1], "listen") == 0;
+    int keys = argc > 1 && strcmp(argv[1], "keys") == 0, internet;
+    struct termios mode;
+    memset(&mode, 0, sizeof mode);
+    sandbox_enter(serves ? SANDBOX_SERVE : listens ? SANDBOX_LISTEN : keys ? SANDBOX_KEYS : 0);
     if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 0) /* inside, the call is not there */
         return 77;
     int wrong = is("a program was started", execve("/bin/true", none, none) < 0);
-    wrong += is("a socket was made", socket(AF_INET, SOCK_STREAM, 0) < 0);
-    wrong += is("a socket of this machine", (socket(AF_UNIX, SOCK_SEQPACKET, 0) >= 0) == serves);
+    internet = socket(AF_INET, SOCK_STREAM, 0);
+    wrong += is("a socket was made", (internet >= 0) == listens);
+    wrong += is("a connection", connect(internet, (struct sockaddr *)&at, sizeof at) < 0 && errno == (serves ? EBADF : ENOSYS));
+    wrong += is("listening", (listen(internet, 1) == 0) == listens);
+    /* of no terminal: refused by the filter as ENOTTY too, but for what it does not see */
+    wrong += is("how keys are read", ioctl(pipes[0], TCSETS, &mode) < 0 && errno == ENOTTY);
+    wrong += is("how keys are read, at once", (ioctl(-1, TCSETS, &mode) < 0 && errno == EBADF) == keys);
+    wrong += is("a socket of this machine", (socket(AF_UNIX, SOCK_SEQPACKET, 0) >= 0) == (serves || listens));
     wrong += is("another process was made", fork() < 0);
     wrong += is("executable memory", mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
     wrong += is("a terminal's input was written", ioctl(0, TIOCSTI, &letter) < 0);
@@ -65,6 +80,8 @@ case $? in
 esac
 if "$scratch/try" >/dev/null 2>&1; then
     check "sandbox: what a server keeps" "$scratch/try" serve
+    check "sandbox: what a listener keeps" "$scratch/try" listen
+    check "sandbox: what reading keys keeps" "$scratch/try" keys
 fi
 check "sandbox: can be left out for debuggers" sh -c "APL_SANDBOX=off '$scratch/try'; test \$? = 77"
 

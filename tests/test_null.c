@@ -32,6 +32,7 @@ Test(null, describing_nothing)
     cr_expect_eq(apl_stats_json(NULL, NULL, 0), 0);
     cr_expect_eq(apl_stats_json_all(NULL, 8, NULL, 0), 0);
     cr_expect_eq(apl_stats_explain(NULL, NULL, 8, NULL, NULL, 0), 0);
+    cr_expect_eq(apl_stats_metrics(NULL, 1, sizeof(apl_stats), APL_METRICS_OPEN, NULL, 0), 0);
     cr_expect_eq(apl_reader_epoch(NULL), 0);
     cr_expect_eq(apl_reader_batches(NULL), 0);
     apl_reader_cancel(NULL);

@@ -35,6 +35,7 @@ static const struct {
     {"stream", "batches as they come, for another program", cmd_stream, 0},
     {"serve", "batches for the training processes of this machine", cmd_serve, SANDBOX_SERVE},
     {"stage", "copy what training will read from a URL to this machine's disk", cmd_stage, 0},
+    {"top", "what the readers of running processes do", cmd_top, SANDBOX_KEYS},
 #ifdef HAVE_AUDIT
     {"audit", "test whether training sees the data's own distribution", cmd_audit, 0},
 #else
@@ -62,9 +63,12 @@ static int print_version(void *job, const char *value)
     return OPTIONS_DONE;
 }
 
-/* Only who names a URL may use the network. */
-static unsigned any_url(int argc, char **argv)
+/* Only who names a URL may use the network, and only who is asked to listen may do that. */
+static unsigned asked_for(int argc, char **argv)
 {
+    for (int i = 1; i < argc && strcmp(argv[0], "top") == 0; i++)
+        if (strncmp(argv[i], "--l", 3) == 0) /* --listen, also if it is abbreviated */
+            return SANDBOX_LISTEN;
     for (int i = 1; i < argc; i++)
         if (strstr(argv[i], "://"))
             return SANDBOX_URLS;
@@ -83,7 +87,7 @@ static int run_command(int argc, char **argv)
             "this build has no %s: it needs a C++ compiler and Boost.Math (Debian: libboost-math-dev)",
             commands[i].name);
     command_name = commands[i].name;
-    sandbox_enter(any_url(argc, argv) | commands[i].needs);
+    sandbox_enter(asked_for(argc, argv) | commands[i].needs);
     optind = 0; /* start over, with the command's own options */
     return commands[i].run(argc, argv);
 }

@@ -16,6 +16,7 @@ int cmd_bench(int argc, char **argv);
 int cmd_stream(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_stage(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 

@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -175,11 +176,18 @@ static const int local[] = {
 #endif
 };
 
+/* What answering over the network needs. */
+static const int listening[] = {
+    SYS_socket, SYS_bind,       SYS_listen,      SYS_accept4,  SYS_recvfrom,
+    SYS_sendto, SYS_setsockopt, SYS_getsockname, SYS_shutdown,
+};
+
 #define COUNT      (sizeof allowed / sizeof *allowed)
 #define LOCAL      (sizeof local / sizeof *local)
 #define NETWORK    (sizeof network / sizeof *network)
+#define LISTENING  (sizeof listening / sizeof *listening)
 #define AT(member) ((uint32_t)offsetof(struct seccomp_data, member))
-#define MOST       (2 * (COUNT + NETWORK + LOCAL) + 50)
+#define MOST       (2 * (COUNT + NETWORK + LOCAL + LISTENING) + 50)
 
 struct program {
     struct sock_filter code[MOST];
@@ -219,11 +227,12 @@ static void allow_bits(struct program *p, int number, unsigned argument, uint32_
     give(p, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* Allows only those ioctls that query a terminal, not those that write to its input. */
-static void allow_terminal(struct program *p)
+/* Allows only those ioctls that query a terminal, or set how it reads `keys`, not those that write to its input. */
+static void allow_terminal(struct program *p, bool keys)
 {
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 5);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 6);
     load(p, AT(args) + 8);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, keys ? TCSETS : TCGETS, 2, 0);
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, TCGETS, 1, 0);
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, TIOCGWINSZ, 0, 1);
     give(p, SECCOMP_RET_ALLOW);
@@ -253,7 +262,9 @@ static void write_program(struct program *p, uint32_t machine, unsigned needs)
         allow(p, network[i]);
     if (needs & SANDBOX_SERVE)
         allow_local_sockets(p);
-    allow_terminal(p);
+    for (size_t i = 0; needs & SANDBOX_LISTEN && i < LISTENING; i++)
+        allow(p, listening[i]);
+    allow_terminal(p, needs & SANDBOX_KEYS);
     /* Threads, not processes. clone3(), whose flags a filter cannot see, fails with ENOSYS; libraries then use clone(). */
     allow_bits(p, SYS_clone, 0, CLONE_THREAD, 1);
     allow_bits(p, SYS_mmap, 2, PROT_EXEC, 0);

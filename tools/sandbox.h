@@ -3,8 +3,10 @@
 #define SANDBOX_H
 
 /* What a command needs. */
-#define SANDBOX_URLS  1u /* to read URLs */
-#define SANDBOX_SERVE 2u /* UNIX sockets, and memory to lend at them */
+#define SANDBOX_URLS   1u /* to read URLs */
+#define SANDBOX_SERVE  2u /* UNIX sockets, and memory to lend at them */
+#define SANDBOX_LISTEN 4u /* connections are taken, never made */
+#define SANDBOX_KEYS   8u /* to change how the terminal reads keys */
 
 /*
  * From now on this process and its threads cannot start programs, use sockets (but as far as it `needs` them), gain

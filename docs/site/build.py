@@ -219,7 +219,7 @@ def add_man_pages(site: Site) -> list[str]:
     return [f"docs/man/{file.name}" for file in files]
 
 
-GUIDES = ["INSTALL", "PYTHON", "DATA", "MIGRATE", "API", "SCALE"]
+GUIDES = ["INSTALL", "PYTHON", "DATA", "MIGRATE", "API", "SCALE", "MONITORING"]
 REFERENCE = ["FORMAT", "GUARANTEES"]
 BACKGROUND = ["BENCHMARKS", "PAPER", "RELIABILITY", "THEORY"]
 

@@ -207,12 +207,16 @@ typedef struct apl_reader_options {
      * handed out; APL_E_NOSPACE: it has no room for that (sys_errno is 0 if it is the budget that is used up). What is there
      * is checked, and not fetched again. All stores must be at URLs. Excludes transforms, collations, blend and on_batch. */
     int stage;
+
+    /* A directory, which must exist, where a thread writes a file of the reader's figures each second, for `apldata top`: see
+     * docs/MONITORING.md. NULL: what APL_MONITOR names, if that is in the environment; "": none. */
+    const char *monitor;
 } apl_reader_options;
 #define APL_READER_OPTIONS_INIT                                                                            \
     {                                                                                                      \
         sizeof(apl_reader_options), NULL, NULL, 0, 0, 0, 0, APL_STRICT, 0, 0, 0, NULL, 0, NULL, 0, NULL,   \
             NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, {0, 0, 0, 0, NULL, {0}}, {NULL, 0, 0, {0}}, \
-            {0, 0, {0}}, NULL, 0, NULL, 0                                                                  \
+            {0, 0, {0}}, NULL, 0, NULL, 0, NULL                                                            \
     }
 
 /*

@@ -60,10 +60,11 @@ typedef struct apl_connect_options {
     int go_on;            /* 1: begins wherever the server is for that rank; without state and first_epoch */
     /* 1: columns may be written. What this process writes is its own copy of these pages, until the batch is released. */
     int writable;
+    const char *monitor; /* as in apl_reader_options */
 } apl_connect_options;
-#define APL_CONNECT_OPTIONS_INIT                            \
-    {                                                       \
-        sizeof(apl_connect_options), 0, 0, NULL, 0, 0, 0, 0 \
+#define APL_CONNECT_OPTIONS_INIT                                  \
+    {                                                             \
+        sizeof(apl_connect_options), 0, 0, NULL, 0, 0, 0, 0, NULL \
     }
 
 /*

@@ -111,6 +111,29 @@ typedef enum apl_bottleneck {
 APL_API size_t apl_stats_explain(const apl_stats *stats, const apl_stats *before, size_t stats_size,
                                  apl_bottleneck *bottleneck, char *text, size_t size);
 
+/* A reader's statistics, and the values of the labels that its metrics have: all in UTF-8. */
+typedef struct apl_measured {
+    const apl_stats *stats;
+    const char *loader; /* what tells it from others, such as "train" */
+    const char *store, *split;
+} apl_measured;
+
+typedef enum apl_metrics_format {
+    APL_METRICS_PROMETHEUS = 0, /* its text format, version 0.0.4 */
+    APL_METRICS_OPEN = 1        /* OpenMetrics 1.0.0 */
+} apl_metrics_format;
+
+/*
+ * Writes what `count` readers have done as metrics for Prometheus, all of them named apl_loader_...: counters of seconds, records and
+ * bytes, and how much they hold. `stats_size` is sizeof(apl_stats). A pure function, as apl_stats_explain() is. What is
+ * not UTF-8 in a label is escaped as apl_printable() does.
+ *
+ * Writes a NUL-terminated text, truncated if it does not fit. Like snprintf, returns the full length; 0: an argument is
+ * wrong, out of memory, or there is nothing to tell.
+ */
+APL_API size_t apl_stats_metrics(const apl_measured *measured, size_t count, size_t stats_size,
+                                 apl_metrics_format format, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -177,6 +177,8 @@ class Store:
         self, threads: int = 0, progress: Callable[[int, int], object] | None = None, /
     ) -> list[tuple[str, int, int, int, list[int], str]]: ...
 
+def metrics(readers: list[tuple[Reader, str, str, str]], /) -> str: ...
+
 class Reader:
     epoch: int
     batches: int

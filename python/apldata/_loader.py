@@ -22,6 +22,7 @@ from ._arguments import (
     names,
     names_checked,
     number,
+    path_of,
     shown,
     text,
     threads_of,
@@ -134,8 +135,10 @@ class Loader:
             that share nothing. torchrun or mpirun says which ranks there are. Ranks advance together: see
             docs/SCALE.md.
         socket: where `apldata serve` listens: it reads, and has the options of the reader; of the other
-            arguments, only `rank`, `transforms` (functions), `timeout` and `first_epoch` may be given here.
-            Without `rank`, the launcher says which it is: RANK, or LOCAL_RANK.
+            arguments, only `rank`, `transforms` (functions), `timeout`, `first_epoch` and `monitor` may be
+            given here. Without `rank`, the launcher says which it is: RANK, or LOCAL_RANK.
+        monitor: a directory, which must exist, where the loader writes a file of its figures each second, for
+            `apldata top`: see docs/MONITORING.md. None: what APL_MONITOR names, if it is set; "": none.
 
     Raises:
         NotFoundError: there is no such store, split or field.
@@ -189,6 +192,7 @@ class Loader:
         pin: tuple[Callable[[int, int], object], Callable[[int, int], object]] | None = None,
         share: str | None = None,
         socket: str | os.PathLike[str] | None = None,
+        monitor: str | os.PathLike[str] | None = None,
     ) -> None:
         self._connection = None if socket is None else connected(socket, rank, locals(), Loader.__init__)
         if socket is not None and share is not None:
@@ -205,6 +209,7 @@ class Loader:
             "sequential": 1 - flag("shuffle", shuffle), "drop_last": flag("drop_last", drop_last),
             "threads": threads_of(threads), "pin": pin if pin is None else _pair(pin),
             "fill": flag("fill", fill),
+            "monitor": monitor if monitor in (None, "") else path_of("monitor", monitor),
             **wholes(1, U64, batch_size=batch_size), **wholes(1, U32, reuse=reuse),
             **wholes(0, U64, seed=seed, window=window, memory_budget=memory_budget,
                      skip_corrupt=skip_corrupt),

@@ -28,7 +28,18 @@ _MOST = 60.0  # seconds until all ranks have come, or gone to the same place
 _LOCAL = (("LOCAL_RANK", "LOCAL_WORLD_SIZE"), ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"))
 _GLOBAL = (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"))
 _JOB = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "PMIX_NAMESPACE")
-_ALLOWED = {"self", "db", "socket", "share", "rank", "world", "transforms", "timeout", "first_epoch"}
+_ALLOWED = {
+    "self",
+    "db",
+    "socket",
+    "share",
+    "rank",
+    "world",
+    "transforms",
+    "timeout",
+    "first_epoch",
+    "monitor",
+}
 _made: Counter[tuple[str, ...]] = Counter()  # loaders that share, of a store and split
 
 

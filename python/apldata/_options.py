@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypedDict
 
@@ -31,6 +32,7 @@ class RecordOptions(TypedDict, total=False):
     loaders: int
     consumers: int
     share: str | None
+    monitor: str | os.PathLike[str] | None
 
 
 class LoaderOptions(RecordOptions, total=False):

@@ -5,40 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from functools import partial
-from operator import itemgetter
 from typing import Any
 
+from . import _core
 from ._arguments import flag, path_of, text, whole, wrong_type
 from ._loader import Loader
 
 _EVERY = 50  # steps between two figures
-
-# Of apl_stats: what adds up, as seconds or counts, and what only says how things stand.
-_SECONDS = {
-    "elapsed": "since the loader was opened",
-    "starved": "in which the loop waited, after the first batch",
-    "loading": "threads spent loading blocks",
-    "reading": "of these, getting them from the file or URL",
-    "assembling": "threads spent assembling batches",
-    "images": "of these, decoding and resizing images",
-    "planning": "threads spent drawing the order",
-    "blocked": "threads had nothing to do",
-    "cpu": "of processor time that the process has used",
-}
-_COUNTS = {"batches": "handed out", "records": "handed out", "blocks": "loaded"}
-_BYTES = {
-    "read": "of blocks, and of values that were read with their batch",
-    "decoded": "of blocks",
-    "assembled": "of batches",
-}
-_LEVELS = {
-    "memory": ("memory_bytes", "Bytes that the loader holds"),
-    "memory_budget": ("memory_budget_bytes", "Bytes that the loader may hold"),
-    "queued": ("queued_batches", "Finished batches that wait"),
-    "lent": ("lent_batches", "Batches that the loop holds"),
-    "threads": ("threads", "Threads that load and assemble"),
-}
 
 
 class Watch:
@@ -181,23 +154,8 @@ def lightning(loader: Loader, *, every: int = _EVERY, prefix: str = "data") -> A
 
 
 def _label(value: str) -> str:
-    """A label's value, with what would end it escaped."""
-    return (
-        os.fsencode(value)
-        .decode(errors="replace")
-        .replace("\\", "\\\\")
-        .replace('"', '\\"')
-        .replace("\n", "\\n")
-    )
-
-
-def _labels(name: str, loader: Loader) -> str:
-    labels = {"loader": text("name", name), "store": loader.store.path, "split": loader.split}
-    return "{" + ",".join(f'{key}="{_label(value)}"' for key, value in labels.items()) + "}"
-
-
-def _bytes_of(key: str, stats: dict[str, Any]) -> float:
-    return float(stats["bytes"][key])
+    """A label's value, in UTF-8."""
+    return os.fsencode(value).decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def prometheus_text(loaders: Mapping[str, Loader]) -> str:
@@ -209,24 +167,12 @@ def prometheus_text(loaders: Mapping[str, Loader]) -> str:
     """
     if not isinstance(loaders, Mapping) or not all(isinstance(one, Loader) for one in loaders.values()):
         raise wrong_type("loaders", "a dict of names and loaders", loaders)
-    every = [(_labels(name, loader), loader.stats()) for name, loader in loaders.items()]
-
-    def family(name: str, kind: str, told: str, value: Callable[[dict[str, Any]], float]) -> str:
-        head = f"# HELP apl_loader_{name} {told}\n# TYPE apl_loader_{name} {kind}\n"
-        return head + "".join(f"apl_loader_{name}{labels} {value(stats)!r}\n" for labels, stats in every)
-
-    out = [
-        family(f"{key}_seconds_total", "counter", f"Seconds {told}.", itemgetter(key))
-        for key, told in _SECONDS.items()
-    ]
-    for key, told in _COUNTS.items():
-        out.append(family(f"{key}_total", "counter", f"{key.title()} {told}.", itemgetter(key)))
-    for key, told in _BYTES.items():
-        value = partial(_bytes_of, key)
-        out.append(family(f"{key}_bytes_total", "counter", f"Bytes {key}, {told}.", value))
-    for key, (name, told) in _LEVELS.items():
-        out.append(family(name, "gauge", f"{told}.", itemgetter(key)))
-    return "".join(out)
+    return _core.metrics(
+        [
+            (loader._pass.reader, _label(text("name", name)), _label(loader.store.path), _label(loader.split))
+            for name, loader in loaders.items()
+        ]
+    )
 
 
 def write_prometheus(loaders: Mapping[str, Loader], path: str | os.PathLike[str]) -> None:

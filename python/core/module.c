@@ -100,6 +100,8 @@ static PyMethodDef functions[] = {
     {"join", core_join, METH_VARARGS, "join(set, shards, replace, append): seals the list of a set."},
     {"jpeg_check", core_jpeg_check, METH_VARARGS,
      "jpeg_check(file, decode=True) -> its channels, height and width; CorruptError if it does not decode."},
+    {"metrics", core_metrics, METH_VARARGS,
+     "metrics([(reader, loader, store, split), ...]) -> what they have done, in Prometheus's text format."},
     {"serve", core_serve, METH_VARARGS,
      "serve(store, options, path, ranks, idle_ms, ready): serves until SIGTERM, or until nobody has been "
      "connected "

@@ -59,6 +59,7 @@ static int connect_reader(struct py_reader *self, struct py_store *store, struct
     apl_error err;
     apl_status status = APL_OK;
     int done = connect_call_from(&to, given);
+    to.options.monitor = call->options.monitor;
     if (done == 0) {
         Py_BEGIN_ALLOW_THREADS
         status = apl_reader_connect(to.path, to.rank, &to.options, &reader, &err);
@@ -316,8 +317,7 @@ static PyObject *no_stats(void)
     return NULL;
 }
 
-/* False: an error is set. */
-static bool take_stats(PyObject *self, apl_stats *s)
+bool reader_take_stats(PyObject *self, apl_stats *s)
 {
     struct py_reader *r = (struct py_reader *)self;
     apl_reader *reader = reader_use(r);
@@ -337,7 +337,7 @@ static PyObject *stats(PyObject *self, PyObject *unused)
     (void)unused;
     apl_stats s;
     char text[4096];
-    if (!take_stats(self, &s))
+    if (!reader_take_stats(self, &s))
         return NULL;
     size_t length = apl_stats_json_all(&s, sizeof s, text, sizeof text);
     return length < sizeof text ? PyUnicode_FromStringAndSize(text, (Py_ssize_t)length) : no_stats();
@@ -350,7 +350,7 @@ static PyObject *explain(PyObject *self, PyObject *args)
     apl_bottleneck what = APL_BOTTLENECK_UNKNOWN;
     char text[4096];
     int recent;
-    if (!PyArg_ParseTuple(args, "p:explain", &recent) || !take_stats(self, &now))
+    if (!PyArg_ParseTuple(args, "p:explain", &recent) || !reader_take_stats(self, &now))
         return NULL;
     before = r->explained;
     r->explained = now;

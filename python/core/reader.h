@@ -42,6 +42,9 @@ struct connect_call {
 int connect_call_from(struct connect_call *call, PyObject *given);
 void connect_call_free(struct connect_call *call);
 
+/* reader.c: the statistics of a reader, an object of its type. False: an error is set. */
+bool reader_take_stats(PyObject *self, apl_stats *stats);
+
 /* reader_collate.c: how fields are collated: `collations`, `parts`. */
 int take_collations(struct reader_call *call, PyObject *dict);
 

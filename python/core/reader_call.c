@@ -333,7 +333,8 @@ static int take_all(struct reader_call *call, PyTypeObject *store, PyObject *dic
     };
 #undef ITEM
 #undef ITEM_OF
-    if (take_text(call->owners, dict, "split", &call->options.split) < 0 || take_fields(call, dict) < 0 ||
+    if (take_text(call->owners, dict, "split", &call->options.split) < 0 ||
+        take_text(call->owners, dict, "monitor", &call->options.monitor) < 0 || take_fields(call, dict) < 0 ||
         take_transforms(call, dict) < 0 || take_blend(call, dict) < 0 || take_collations(call, dict) < 0 ||
         take_records(call, store, dict) < 0 ||
         take_bytes(call->owners, dict, "state", &call->options.state, &call->options.state_size) < 0 ||

@@ -113,6 +113,7 @@ class Feed:
             "threads": _core.APL_NO_THREADS,
             "loaders": 0,
             "consumers": 0,
+            "monitor": "",
         }
         return _core.Reader(self.store, {**self.options, "memory_budget": 0, **quick, **options})
 
