@@ -238,10 +238,11 @@ static void make_row(struct photo *p, unsigned plane, uint32_t out)
     const struct resample_axis *down = down_of(p, plane);
     const struct ring *ring = &p->ring[plane];
     const int16_t **rows = (const int16_t **)p->taps.data;
-    uint32_t last = needed_by(down, out) - 1;
+    uint32_t more = needed_by(down, out) - 1 - down->first[out], place = down->first[out] % ring->capacity;
     for (uint32_t k = 0; k < down->taps; k++) {
-        uint32_t row = down->first[out] + k;
-        rows[k] = ring->values + (row < last ? row : last) % ring->capacity * p->stride;
+        rows[k] = ring->values + place * p->stride;
+        if (k < more)
+            place = place + 1 < ring->capacity ? place + 1 : 0;
     }
     p->kernels->down(rows, down->weights + (size_t)out * down->taps, down->taps, p->stride, p->row[plane]);
 }

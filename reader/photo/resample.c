@@ -9,8 +9,9 @@ const struct resample *resample_for(enum cpu_variant variant)
     switch (variant) {
 #if defined(__x86_64__)
     case CPU_AVX2:
-    case CPU_AVX512:
         return &resample_avx2;
+    case CPU_AVX512:
+        return &resample_avx512;
 #elif defined(__aarch64__)
     case CPU_NEON:
         return &resample_neon;

@@ -61,7 +61,7 @@ struct resample {
 /* That of a variant; the scalar one for what was not built in. */
 const struct resample *resample_for(enum cpu_variant variant);
 
-extern const struct resample resample_scalar, resample_avx2, resample_neon;
+extern const struct resample resample_scalar, resample_avx2, resample_avx512, resample_neon;
 
 /* What luma is raised by for a unit of chroma, less a whole one for red and blue, times 2^15. */
 #define RESAMPLE_RED_CR    13173
