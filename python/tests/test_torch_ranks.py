@@ -62,7 +62,7 @@ DIFFERENT = [
     ("first_epoch=rank", "different places of their epochs"),
 ]
 
-# What the ranks do, each with a process group of its own; in the same processes, as PyTorch loads for seconds.
+# What the ranks do, each with a process group of its own; all in two processes, as PyTorch loads for seconds.
 MADE_BEFORE = """
     loader = {make}
     start()
