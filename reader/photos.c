@@ -268,12 +268,12 @@ static bool take_known(const struct subset *subset, const apl_field *f, apl_tran
         int field = schema_find(&store->manifest.schema, f->name),
             train = apl_store_find_split(store, "train");
         unsigned split = train < 0 ? subset->part[i].source : (unsigned)train;
-        const struct colour_sums *of = field < 0 ? NULL : store_colours(store, split, (unsigned)field);
-        enum colours_kind is = of ? schema_colours(&store->manifest.schema, (unsigned)field) : kind;
-        if (!of || (i > 0 && is != kind))
+        struct colour_sums of;
+        enum colours_kind is;
+        if (field < 0 || !store_sum_colours(store, split, (unsigned)field, &of, &is) || (i > 0 && is != kind))
             return false;
         kind = is;
-        colours_add(&sum, of);
+        colours_add(&sum, &of);
     }
     for (unsigned c = 0; c < PHOTO_CHANNELS; c++) {
         double mean, std;

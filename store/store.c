@@ -299,27 +299,19 @@ const struct moments *store_moments(const apl_store *store, unsigned split, unsi
     return moments && moments[channel].count > 0 ? &moments[channel] : NULL;
 }
 
-const struct colour_sums *store_colours(const apl_store *store, unsigned split, unsigned field)
-{
-    const struct manifest *m = &store->manifest;
-    if (split >= m->split_count || field >= m->schema.count)
-        return NULL;
-    const struct colour_sums *sums = split_summary(&m->splits[split], field).colours;
-    return sums && sums->images > 0 && sums->images >= m->splits[split].count - sums->images ? sums : NULL;
-}
-
 apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel,
                              double *mean, double *std)
 {
     if (!store || !mean || !std)
         return APL_E_INVALID;
-    const struct colour_sums *sums = store_colours(store, split, field);
-    if (sums && channel < COLOURS) {
-        colours_figures(sums, schema_colours(&store->manifest.schema, field), channel, mean, std);
+    struct colour_sums sums;
+    enum colours_kind kind;
+    if (store_sum_colours(store, split, field, &sums, &kind)) {
+        if (channel >= COLOURS)
+            return APL_E_NOTFOUND;
+        colours_figures(&sums, kind, channel, mean, std);
         return APL_OK;
     }
-    if (sums)
-        return APL_E_NOTFOUND;
     const struct moments *moments = store_moments(store, split, field, channel);
     if (!moments)
         return APL_E_NOTFOUND;

@@ -53,8 +53,10 @@ apl_status store_find_field(const apl_store *store, const char *name, unsigned *
 /* Sums over a channel's values in a split; NULL where there is no such channel, or nothing in it. */
 const struct moments *store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel);
 
-/* The sums over the colours of a field's images in a split; NULL: there are none, or they are of less than half of its images. */
-const struct colour_sums *store_colours(const apl_store *store, unsigned split, unsigned field);
+/* The sums over the colours of a field's images in a split, and of what they are; of a set those of its shards, which are opened. false:
+ * there are none, or they are of less than half of its images, or a shard cannot be opened. */
+bool store_sum_colours(const apl_store *store, unsigned split, unsigned field, struct colour_sums *sums,
+                       enum colours_kind *kind);
 
 /* Takes block `number` (among all) from the file, parses it and makes sure that it is the one that belongs there. The
  * view is good until the coder takes another block. The error names the block. */

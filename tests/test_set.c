@@ -84,6 +84,55 @@ Test(set, is_one_store)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------- colours */
+
+/* Images of any size; those of a split are of one shard, of both, and of none that has colours. */
+static void write_images(const char *path, uint8_t first, unsigned count)
+{
+    static const int64_t any[3] = {-1, -1, -1};
+    apl_writer_options o = APL_WRITER_OPTIONS_INIT;
+    apl_writer *w;
+    uint8_t pixels[3 * 40];
+    o.threads = APL_NO_THREADS;
+    OK(apl_writer_open(path, &o, &w, &fx_err));
+    OK(apl_writer_add_field(w, "image", APL_U8, APL_INPUT, 3, any, &fx_err));
+    OK(apl_writer_begin_member(w, path, "train", 0, &fx_err));
+    for (unsigned i = first; i < first + count; i++) {
+        const int64_t shape[3] = {3, 1 + i % 4, 1 + i % 10};
+        const apl_value value = {pixels, shape};
+        for (unsigned k = 0; k < sizeof pixels; k++)
+            pixels[k] = (uint8_t)(i * 7 + k * k);
+        OK(apl_writer_append(w, &value, &fx_err));
+    }
+    OK(apl_writer_commit(w, &fx_err));
+    apl_writer_close(w);
+}
+
+Test(set, has_the_colours_of_all_its_shards)
+{
+    write_images(shard_path(0), 0, 11);
+    write_images(shard_path(1), 11, 30);
+    write_images(fx_path("all"), 0, 41);
+    OK(join(0, 2, 0, 0));
+    apl_store *set = open_set(1), *all = fx_open(fx_path("all"));
+    for (unsigned c = 0; c < 3; c++) {
+        double mean, std, mean_all, std_all;
+        OK(apl_store_moments(set, 0, 0, c, &mean, &std));
+        OK(apl_store_moments(all, 0, 0, c, &mean_all, &std_all));
+        cr_assert(mean == mean_all && std == std_all && std > 0, "%u: %g %g", c, mean, mean_all);
+    }
+    apl_transform t = APL_TRANSFORM_INIT;
+    t.scale = APL_SCALE_NORMALISE;
+    t.crop_height = t.crop_width = 1;
+    t.dtype = APL_F32;
+    OK(apl_transform_complete(set, "train", &t, &fx_err));
+    double mean, std;
+    OK(apl_store_moments(all, 0, 0, 2, &mean, &std));
+    cr_assert(t.mean[2] == (float)mean && t.std[2] == (float)std);
+    apl_store_close(set);
+    apl_store_close(all);
+}
+
 Test(set, of_shuffled_shards_says_where_records_were)
 {
     make_shards(1);

@@ -195,8 +195,9 @@ APL_API uint64_t apl_store_class_count(const apl_store *store, unsigned split, u
  * units of the stored values (0 ... 255). Channels are the first of three dimensions; other shapes have one channel.
  * Images of any size, u8[*,*,*] or indexed JPEG files, have three: red, green and blue. Of JPEG files the figures are computed from
  * coefficients, which comes within about 1 % of decoded pixels (docs/FORMAT.md, IMAGES); files that are not indexed do not count.
- * APL_E_NOTFOUND if the split, field or channel does not exist or the store holds no moments for it: files that are kept without an
- * index, stores written before there were such sums, sets, or if less than half of a split's files count.
+ * Of a set they are those of all its shards, which are opened for it. APL_E_NOTFOUND if the split, field or channel does not exist or
+ * the store holds no moments for it: files that are kept without an index, stores written before there were such sums, or if less than
+ * half of a split's files count.
  */
 APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field,
                                                   unsigned channel, double *mean, double *std);

@@ -78,7 +78,7 @@ typedef struct apl_transform {
     apl_scale scale;
     /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255, not 0 ... 1). Where
      * the standard deviation is 0, both are taken from the split "train", or, if there is none, from the split that is
-     * read. For images of any size they are estimated from 256 images, evenly spaced over that split and cropped as by this
+     * read. For images of any size of which the store has none (see apl_store_moments()) they are estimated from 256 images, evenly spaced over that split and cropped as by this
      * transform. */
     float mean[APL_MAX_CHANNELS], std[APL_MAX_CHANNELS];
     apl_dtype
@@ -169,6 +169,9 @@ typedef struct apl_transform {
     float pad_fill[APL_MAX_CHANNELS];
     /* What masks have where the image is padded, or moved away from; their dtype must hold it exactly. */
     double mask_fill;
+    /* 1: bilinear operations of a policy blend the pixels at the edges with policy_fill, even if that is 0, as torchvision does with a
+     * fill of 0; 0: only if it is not 0, as with None. */
+    int policy_blend;
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
     {                                                                                                      \
@@ -176,7 +179,7 @@ typedef struct apl_transform {
             (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0, {0}, {0}, {0}, {0}, 0, \
             0, 0, 0, {0}, {0}, APL_ERASE_RESULT, {0}, {0}, {0}, 0, APL_POLICY_NONE, 0, 0, 0, APL_NEAREST,  \
             {0}, NULL, 0, NULL, APL_BOX_XYXY, 0, 0, NULL, 0, {0}, {0}, {0}, {0}, 0, {0}, APL_NEAREST, {0}, \
-            0, {0}, {0}, 0                                                                                 \
+            0, {0}, {0}, 0, 0                                                                              \
     }
 
 /*

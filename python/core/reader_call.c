@@ -59,6 +59,7 @@ static const struct number_item transform_items[] = {
     ITEM(policy_magnitude, NUMBER_UNSIGNED, 1u << 20),
     ITEM(policy_bins, NUMBER_UNSIGNED, 1u << 20),
     ITEM(policy_interpolation, NUMBER_ENUM, APL_BILINEAR),
+    ITEM(policy_blend, NUMBER_FLAG, 1),
     ITEM(box_format, NUMBER_ENUM, APL_BOX_CXCYWH),
     ITEM(affine_about, NUMBER_FLAG, 1),
     ITEM(affine_interpolation, NUMBER_ENUM, APL_BILINEAR),

@@ -371,16 +371,28 @@ def operations(policy: Any, at: int, height: int, width: int) -> list[tuple[str,
     return found
 
 
-@pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
-@pytest.mark.parametrize("wide", [False, True])
+FILL = [9.0, 200.0, 50.0]
+
+
+@pytest.mark.parametrize(
+    ("interpolation", "wide", "fill"),
+    [
+        ("nearest", False, FILL),
+        ("nearest", True, FILL),
+        ("bilinear", False, FILL),
+        ("bilinear", True, FILL),
+        ("bilinear", False, 0),
+        ("bilinear", False, None),
+    ],
+)
 def test_operations_are_those_of_torchvision(
-    store: apldata.Store, images: np.ndarray, interpolation: str, wide: bool
+    store: apldata.Store, images: np.ndarray, interpolation: str, wide: bool, fill: Any
 ) -> None:
     torch = pytest.importorskip("torch")
     v2 = pytest.importorskip("torchvision.transforms.v2")
     from torchvision.transforms import InterpolationMode
 
-    mode, fill = InterpolationMode(interpolation), [9.0, 200.0, 50.0]
+    mode = InterpolationMode(interpolation)
     if wide:
         there: Any = v2.TrivialAugmentWide(interpolation=mode, fill=fill)
         mine = transformed(store, TrivialAugmentWide(interpolation=interpolation, fill=fill), seed=5)

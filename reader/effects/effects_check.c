@@ -81,6 +81,7 @@ static apl_status check_policy(const char *field, unsigned channels, apl_transfo
         return fail(err, APL_E_INVALID, "field %s: a policy or an interpolation that there is not", field);
     if (t->policy == APL_POLICY_NONE)
         return APL_OK;
+    t->policy_blend = t->policy_blend != 0;
     t->policy_ops = t->policy_ops ? t->policy_ops : 2;
     t->policy_bins = t->policy_bins ? t->policy_bins : 31;
     if (t->policy_ops > POLICY_MOST_OPS || t->policy_bins < 2 || t->policy_bins > POLICY_MOST_BINS ||

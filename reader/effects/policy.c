@@ -61,7 +61,7 @@ struct policy_operation policy_draw(const apl_transform *t, const struct effect_
 static void move_pixels(const apl_transform *t, const struct affine_map *map, const struct picture *p,
                         uint8_t *copy)
 {
-    bool filled = false;
+    bool filled = t->policy_blend;
     for (unsigned c = 0; c < p->channels; c++)
         filled |= t->policy_fill[c] > 0;
     motion_apply(map, t->policy_fill, t->policy_interpolation == APL_BILINEAR, filled, p, copy);

@@ -18,6 +18,7 @@ def _common(name: str, bins: int, interpolation: str, fill: float | Sequence[flo
         "policy_bins": whole(f"{name}: num_magnitude_bins", bins, 2, 1024),
         "policy_interpolation": choice(f"{name}: interpolation", interpolation, INTERPOLATIONS),
         "policy_fill": fills(f"{name}: fill", fill),
+        "policy_blend": int(fill is not None),
     }
 
 
@@ -29,7 +30,8 @@ class RandAugment(Transform):
     Args:
         magnitude: how far they go: one of 0 ... num_magnitude_bins - 1.
         interpolation: "nearest" or "bilinear", of what is sheared or rotated.
-        fill: what is put beyond the edges: a number from 0 to 255, or one for each channel; None: 0.
+        fill: what is put beyond the edges: a number from 0 to 255, or one for each channel; None: 0, which bilinear
+            interpolation blends with the pixels at the edges by their weights once, and with a `fill` of 0 twice.
     """
 
     STAGE: ClassVar[int] = POLICY
