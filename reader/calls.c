@@ -1,11 +1,20 @@
 /* The calls that are inside a reader: see calls.h. */
 #include "reader.h"
 
+void calls_want(apl_reader *r)
+{
+    if (r->calls.wanted)
+        return;
+    r->calls.wanted = true;
+    pthread_cond_broadcast(&r->work);
+}
+
 void calls_enter_next(apl_reader *r, struct outlet *o)
 {
     pthread_mutex_lock(&r->lock);
     r->calls.next++;
     o->calls++;
+    calls_want(r);
 }
 
 void calls_leave_next(apl_reader *r, struct outlet *o)

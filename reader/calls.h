@@ -11,8 +11,12 @@ struct outlet;
 struct calls {
     unsigned next, next_epoch; /* threads inside apl_reader_next(), and inside apl_reader_next_epoch() */
     bool closing, cancelled;
+    bool wanted;  /* a batch has been asked for: see workers_set_patience() */
     bool working; /* one of them is at an action, where the reader has no threads */
 };
+
+/* A batch is asked for: threads that wait for that begin. With the lock held. */
+void calls_want(apl_reader *r);
 
 /* Around apl_reader_next() for a rank: takes the lock, and gives it back. */
 void calls_enter_next(apl_reader *r, struct outlet *o);

@@ -178,6 +178,7 @@ apl_status reader_ask(apl_reader *r, unsigned rank, struct batch_buffer **batch,
     struct outlet *o;
     TRY(outlet_find(r, rank, &o, err));
     pthread_mutex_lock(&r->lock);
+    calls_want(r);
     apl_status status = ask(r, o, batch, end, err);
     count_asking(r, o, status);
     pthread_mutex_unlock(&r->lock);

@@ -5,7 +5,28 @@
 #include "load.h"
 #include "schedule.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <time.h>
+
+#define PATIENCE_NS 1000000u
+
+static _Atomic uint64_t patience = PATIENCE_NS;
+
+void workers_set_patience(uint64_t ns)
+{
+    atomic_store_explicit(&patience, ns, memory_order_relaxed); /* nothing else goes with it */
+}
+
+/* With the lock held. */
+static void wait_until_wanted(apl_reader *r)
+{
+    uint64_t until = now_ns() + atomic_load_explicit(&patience, memory_order_relaxed);
+    struct timespec limit = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
+    while (!r->calls.wanted && !r->calls.closing)
+        if (pthread_cond_timedwait(&r->work, &r->lock, &limit) == ETIMEDOUT)
+            return;
+}
 
 static void *run_worker(void *argument)
 {
@@ -13,6 +34,7 @@ static void *run_worker(void *argument)
     apl_reader *r = w->reader;
     trace_thread(w->loads && w->collates ? "apl" : w->loads ? "apl loader" : "apl consumer");
     pthread_mutex_lock(&r->lock);
+    wait_until_wanted(r);
     while (!r->calls.closing) {
         if (schedule_act(w))
             continue;

@@ -60,6 +60,10 @@ struct workers {
     unsigned running;   /* threads that have not left; with the reader's lock held */
 };
 
+/* How long threads wait for the first batch to be asked for before they begin by themselves: so that a reader which is opened to be
+ * looked at and closed decodes nothing, and one whose training begins later is ahead of it. For tests; process-wide. */
+void workers_set_patience(uint64_t ns);
+
 /* Starts the threads, if there are to be any. */
 apl_status workers_start(apl_reader *r, apl_error *err);
 

@@ -3,7 +3,9 @@
 #include "hash.h"
 #include "load.h"
 #include "reader_fixture.h"
+#include "workers.h"
 
+#include <stdatomic.h>
 #include <time.h>
 
 #define TRAIN 131
@@ -112,6 +114,51 @@ Test(reader, each_record_once_when_blocks_come_late)
     load_set_hook(&late);
     for (uint32_t seed = 5000; seed < 5060; seed++)
         check_mix(seed);
+    load_set_hook(NULL);
+}
+
+static apl_status count_loads(void *user, uint64_t number, apl_error *err)
+{
+    (void)number;
+    (void)err;
+    atomic_fetch_add((atomic_uint *)user, 1);
+    return APL_OK;
+}
+
+static apl_reader *reader_of_two(void)
+{
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    o.threads = 2;
+    o.batch_size = 4;
+    return fixture_reader(&o);
+}
+
+Test(reader, decodes_nothing_if_it_is_only_looked_at)
+{
+    atomic_uint loads = 0;
+    const struct load_hook counting = {count_loads, &loads};
+    load_set_hook(&counting);
+    workers_set_patience((uint64_t)3600 * 1000000000);
+    apl_reader *r = reader_of_two();
+    nanosleep(&(struct timespec){0, 20000000}, NULL);
+    apl_reader_close(r);
+    cr_assert_eq(loads, 0u);
+    r = reader_of_two();
+    apl_batch_release(fixture_next(r)); /* which does not wait for an hour */
+    apl_reader_close(r);
+    cr_assert_gt(loads, 0u);
+    load_set_hook(NULL);
+}
+
+Test(reader, reads_ahead_before_it_is_asked)
+{
+    atomic_uint loads = 0;
+    const struct load_hook counting = {count_loads, &loads};
+    load_set_hook(&counting);
+    apl_reader *r = reader_of_two();
+    while (loads == 0)
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    apl_reader_close(r);
     load_set_hook(NULL);
 }
 

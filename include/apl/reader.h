@@ -220,7 +220,8 @@ typedef struct apl_reader_options {
     }
 
 /*
- * Opens a reader on `store`, which it keeps open: the caller may close the store first. Its threads start at once.
+ * Opens a reader on `store`, which it keeps open: the caller may close the store first. Its threads begin when the first
+ * batch is asked for, or by themselves a millisecond later: a reader that is only looked at decodes nothing.
  * `options` may be NULL. Likely errors: APL_E_INVALID (the message says which option is wrong and what is accepted),
  * APL_E_NOTFOUND (split or field), APL_E_NOMEM, APL_E_MISMATCH (a state for another store or order; stores whose fields
  * differ).
