@@ -195,6 +195,40 @@ Test(assemble, tables_are_those_of_their_variant)
 #endif
 }
 
+/* The sum of the variants that are chosen for all kinds of results; each is chosen for good. */
+static unsigned chosen_variants(unsigned *kinds)
+{
+    static const apl_dtype types[] = {APL_U8, APL_F32, APL_F16, APL_BF16};
+    unsigned sum = 0;
+    *kinds = 0;
+    for (unsigned i = 0; i < 4 * 2 * 4 * 2; i++, ++*kinds) {
+        struct assembly a = {.channels = 1 + i % 4, .height = 9, .width = 32, .out_height = 9};
+        a.out_width = i / 4 % 2 ? 32 : 20;
+        a.dtype = types[i / 8 % 4];
+        a.layout = i / 32 ? APL_NHWC : APL_NCHW;
+        enum cpu_variant variant = assemble_variant(&a);
+        cr_assert(cpu_can(variant));
+        cr_assert(cpu_can(CPU_SCALAR + 1) || cpu_can(CPU_NEON) || variant == CPU_SCALAR);
+        cr_assert_eq(assemble_variant(&a), variant);
+        sum += variant;
+    }
+    return sum;
+}
+
+Test(assemble, the_fastest_variant_is_chosen_once)
+{
+    unsigned kinds;
+    cr_assert_eq(unsetenv("APL_CPU"), 0);
+    cr_assert_geq(chosen_variants(&kinds), cpu_variant() == CPU_SCALAR ? 0 : kinds * CPU_AVX2);
+}
+
+Test(assemble, the_variant_that_is_forced_is_chosen)
+{
+    unsigned kinds;
+    cr_assert_eq(setenv("APL_CPU", "scalar", 1), 0);
+    cr_assert_eq(chosen_variants(&kinds), 0u);
+}
+
 Test(assemble, negative_control_a_pixel_off_is_seen)
 {
     struct assembly_case c;

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 Test(cpu, names)
 {
@@ -70,4 +71,39 @@ Test(cpu, forced_to_what_is_no_variant)
 Test(cpu, forced_to_nothing)
 {
     cr_assert_eq(with(""), best());
+}
+
+static unsigned runs[CPU_VARIANTS];
+static enum cpu_variant slow;
+
+static void run(enum cpu_variant variant, void *user)
+{
+    (void)user;
+    runs[variant]++;
+    nanosleep(&(struct timespec){0, variant == slow ? 5000000 : 1000}, NULL);
+}
+
+Test(cpu, the_fastest_is_measured)
+{
+    with(NULL);
+    slow = CPU_AVX512;
+    enum cpu_variant fastest = cpu_fastest(run, NULL);
+    if (!cpu_can(CPU_AVX512)) { /* there is no choice */
+        cr_assert_eq(fastest, cpu_variant());
+        cr_assert_eq(runs[fastest], 0u);
+        return;
+    }
+    cr_assert_eq(fastest, CPU_AVX2);
+    cr_assert(runs[CPU_AVX2] > 0 && runs[CPU_AVX2] == runs[CPU_AVX512] && runs[CPU_SCALAR] == 0);
+    slow = CPU_AVX2;
+    cr_assert_eq(cpu_fastest(run, NULL), CPU_AVX512);
+}
+
+Test(cpu, what_is_forced_is_not_measured)
+{
+    with("avx2");
+    slow = CPU_AVX2;
+    cr_assert_eq(cpu_fastest(run, NULL), cpu_variant());
+    for (int v = 0; v < CPU_VARIANTS; v++)
+        cr_assert_eq(runs[v], 0u);
 }

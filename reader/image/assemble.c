@@ -1,4 +1,4 @@
-/* Which variant of assemble() runs. Gathering, which needs none. */
+/* assemble(), by the variant that is asked for. Gathering, which needs none. */
 #include "assemble_variants.h"
 
 #include <string.h>
@@ -27,14 +27,19 @@ static int stays_as_it_is(const struct assembly *a)
            (a->layout == APL_NCHW || a->channels == 1);
 }
 
+void assemble_by(enum cpu_variant variant, const struct assembly *assembly, const uint8_t *const *sources,
+                 const struct placement *placements, size_t count, void *out)
+{
+    if (!placements && stays_as_it_is(assembly))
+        gather(sources, assemble_bytes(assembly), count, out);
+    else
+        assemble_for(variant)(assembly, sources, placements, count, out);
+}
+
 void assemble(const struct assembly *assembly, const uint8_t *const *sources,
               const struct placement *placements, size_t count, void *out)
 {
-    if (!placements && stays_as_it_is(assembly)) {
-        gather(sources, assemble_bytes(assembly), count, out);
-        return;
-    }
-    assemble_for(cpu_variant())(assembly, sources, placements, count, out);
+    assemble_by(assemble_variant(assembly), assembly, sources, placements, count, out);
 }
 
 static inline void gather_rows(const uint8_t *const *sources, size_t bytes, size_t count, uint8_t *out)

@@ -13,12 +13,20 @@ assemble_fn assemble_scalar, assemble_avx2, assemble_avx512, assemble_neon;
 /* That of a variant; assemble_scalar for one that was not built in. */
 assemble_fn *assemble_for(enum cpu_variant variant);
 
+/* assemble(), by a variant. */
+void assemble_by(enum cpu_variant variant, const struct assembly *assembly, const uint8_t *const *sources,
+                 const struct placement *placements, size_t count, void *out);
+
+/* That of assemble(): the fastest on this machine at results of this type and layout, found when the first is asked for, which takes some
+ * ten microseconds, and kept. Thread-safe; children inherit it. */
+enum cpu_variant assemble_variant(const struct assembly *assembly);
+
+/* Rows of a result that are as long are made in a loop of their own. */
+#define ASSEMBLE_RUN 32
+
 /* Of image i: the crop in the middle where there are no placements. */
 struct placement assemble_placement(const struct assembly *assembly, const struct placement *placements,
                                     size_t i);
-
-/* Sets the square to 0 in the result of one image. */
-void assemble_cut(const struct assembly *assembly, const struct placement *placement, void *image);
 
 /* Bytes in one value of the result. */
 static inline size_t element_bytes(apl_dtype dtype)

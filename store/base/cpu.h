@@ -14,6 +14,13 @@ enum cpu_variant {
  * "avx2", "avx512", "neon") if the machine can run it. Found once, at the first call; thread-safe. */
 enum cpu_variant cpu_variant(void);
 
+/* Of the variants in vectors that this machine can run, the fastest at what `run` does: the widest is not always that. `run` does some
+ * microseconds' worth of it by a variant, and is called a few times for each. Where APL_CPU names a variant, or there is no choice, it
+ * is not called, and the answer is cpu_variant(). The caller keeps the answer: another call may give another, so the variants must give
+ * the same bytes. Thread-safe; takes no lock. */
+typedef void cpu_run_fn(enum cpu_variant variant, void *user);
+enum cpu_variant cpu_fastest(cpu_run_fn *run, void *user);
+
 /* Can this machine run the variant (and was it built in)? */
 int cpu_can(enum cpu_variant variant);
 
