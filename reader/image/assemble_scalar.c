@@ -1,4 +1,4 @@
-/* The reference, in plain C: row after row is cropped, and its values are looked up, as a pixel has but 256. */
+/* The reference, in plain C: rows are cropped, then their pixels computed or, where that takes longer, looked up. */
 #include "assemble_cut.h"
 #include "halves.h"
 
@@ -7,10 +7,12 @@
 #define STRIP  256u /* pixels of a row at a time */
 #define PIXELS 256u /* that differ */
 
-/* What each pixel of a channel becomes. */
-union table {
-    float f32[PIXELS];
-    uint16_t half[PIXELS];
+/* One image on its way. tables: what each pixel of a channel becomes, as a half. */
+struct work {
+    const struct assembly *a;
+    struct placement placement;
+    const uint8_t *source;
+    uint16_t (*tables)[PIXELS];
 };
 
 /* `width` columns of the result from `to` on. Of them, begin ... end - 1 are those of a row of the source in its order, from column
@@ -29,14 +31,11 @@ static inline float rounded(float value)
     return value;
 }
 
-static void fill_table(union table *table, apl_dtype dtype, float scale, float bias)
+static void fill_table(uint16_t table[PIXELS], apl_dtype dtype, float scale, float bias)
 {
     for (unsigned v = 0; v < PIXELS; v++) {
         float value = rounded((float)v * scale) + bias;
-        if (dtype == APL_F32)
-            table->f32[v] = value;
-        else
-            table->half[v] = dtype == APL_F16 ? f16_of(value) : bf16_of(value);
+        table[v] = dtype == APL_F16 ? f16_of(value) : bf16_of(value);
     }
 }
 
@@ -124,115 +123,138 @@ INLINE const uint8_t *find_row(const struct assembly *a, const struct placement 
 
 /* ---------------------------------------------------------------------------------------------- images */
 
-/* Some channels, cropped, of a row: one, or all. */
-struct line {
-    uint8_t pixels[APL_MAX_CHANNELS][STRIP];
+#define BLOCK 16u /* pixels, of which compilers make vectors */
+#define PART \
+    1024u /* pixels of a channel at a time: read long after they are written, which processors are faster at */
+
+/* Rows of some channels, cropped, one after another. */
+struct part {
+    uint8_t pixels[APL_MAX_CHANNELS][PART + BLOCK];
 };
 
-/* As they follow each other in the result: of all channels, then of all channels of the next pixel. */
-INLINE void convert(const struct line *line, size_t count, size_t channels, const union table *tables,
-                    apl_dtype dtype, uint8_t *to)
+/* As f32, which is computed sooner than looked up; every `stride`th value from `to` on. */
+INLINE void scale(const uint8_t *pixels, size_t count, float factor, float bias, size_t stride, uint8_t *to)
 {
+    float value[BLOCK];
+    for (size_t at = 0; at < count; at += BLOCK, to += BLOCK * stride * 4) {
+        size_t n = count - at < BLOCK ? count - at : BLOCK;
+        for (unsigned i = 0; i < BLOCK; i++)
+            value[i] = (float)pixels[at + i] * factor + bias; /* compiled with -ffp-contract=off, as all is */
+        if (stride == 1 && n == BLOCK)
+            memcpy(to, value, sizeof value);
+        else if (n == BLOCK)
+            for (size_t i = 0; i < BLOCK; i++)
+                memcpy(to + i * stride * 4, &value[i], 4);
+        else
+            for (size_t i = 0; i < n; i++)
+                memcpy(to + i * stride * 4, &value[i], 4);
+    }
+}
+
+INLINE void look_up(const uint8_t *pixels, size_t count, const uint16_t table[PIXELS], size_t stride,
+                    uint8_t *to)
+{
+#pragma GCC unroll 8
     for (size_t i = 0; i < count; i++)
-        for (size_t c = 0; c < channels; c++, to += element_bytes(dtype)) {
-            uint8_t pixel = line->pixels[c][i];
-            if (dtype == APL_U8)
-                *to = pixel;
-            else if (dtype == APL_F32)
-                memcpy(to, &tables[c].f32[pixel], 4);
-            else
-                memcpy(to, &tables[c].half[pixel], 2);
-        }
+        memcpy(to + i * stride * 2, &table[pixels[i]], 2);
 }
 
-#define BLOCK 16u /* of a length that compilers make vectors of */
-
-INLINE void scale_block(const uint8_t *pixels, const struct assembly *a, size_t channel, uint8_t *to)
+/* `count` pixels of the channels from `first` on, interleaved, which begin at `at` in the part. */
+INLINE void convert(const struct part *part, size_t at, size_t count, const struct work *w, size_t first,
+                    size_t channels, apl_dtype dtype, uint8_t *to)
 {
-    float value[BLOCK], scale = a->scale[channel], bias = a->bias[channel];
-    for (unsigned i = 0; i < BLOCK; i++)
-        value[i] = (float)pixels[i] * scale;
-    __asm__("" : "+m"(value)); /* rounded before the sum is taken */
-    for (unsigned i = 0; i < BLOCK; i++)
-        value[i] += bias;
-    memcpy(to, value, sizeof value);
-}
-
-/* A row of one channel as f32, which is computed sooner than looked up. */
-INLINE void scale_row(const uint8_t *pixels, size_t count, const struct assembly *a, size_t channel,
-                      uint8_t *to)
-{
-    uint8_t few[BLOCK] = {0}, last[BLOCK * 4];
-    size_t i = 0;
-    for (; i + BLOCK <= count; i += BLOCK)
-        scale_block(pixels + i, a, channel, to + i * 4);
-    if (i == count)
+    if (dtype == APL_U8) {
+#pragma GCC unroll 4
+        for (size_t i = 0; i < count; i++)
+            for (size_t c = 0; c < channels; c++)
+                *to++ = part->pixels[c][at + i];
         return;
-    memcpy(few, pixels + i, count - i);
-    scale_block(few, a, channel, last);
-    memcpy(to + i * 4, last, (count - i) * 4);
+    }
+    for (size_t c = 0; c < channels; c++) {
+        const uint8_t *pixels = part->pixels[c] + at;
+        if (dtype == APL_F32)
+            scale(pixels, count, w->a->scale[first + c], w->a->bias[first + c], channels, to + c * 4);
+        else
+            look_up(pixels, count, w->tables[first + c], channels, to + c * 2);
+    }
+}
+
+/* Rows of a strip, and what they become. */
+INLINE void make_rows(const struct work *w, const struct strip *s, size_t row, size_t rows, size_t first,
+                      size_t channels, apl_dtype dtype, uint8_t *to)
+{
+    size_t plane = (size_t)w->a->height * w->a->width, pixel = channels * element_bytes(dtype);
+    struct part part;
+    for (size_t i = 0; i < rows; i++) {
+        const uint8_t *from = find_row(w->a, &w->placement, w->source + first * plane, row + i);
+        for (size_t c = 0; c < channels; c++)
+            crop_row(w->a, s, from ? from + c * plane : NULL, part.pixels[c] + i * s->width);
+    }
+    if (s->width == w->a->out_width) {
+        convert(&part, 0, rows * s->width, w, first, channels, dtype, to);
+        return;
+    }
+    for (size_t i = 0; i < rows; i++)
+        convert(&part, i * s->width, s->width, w, first, channels, dtype, to + i * w->a->out_width * pixel);
 }
 
 /* One strip of `channels` channels from `first` on: one, or all, interleaved. */
-INLINE void make_strip(const struct assembly *a, const struct placement *p, const struct strip *s,
-                       const uint8_t *source, size_t first, size_t channels, const union table *tables,
+INLINE void make_strip(const struct work *w, const struct strip *s, size_t first, size_t channels,
                        apl_dtype dtype, uint8_t *to)
 {
-    size_t plane = (size_t)a->height * a->width, pixel = channels * element_bytes(dtype);
-    struct line line;
+    size_t height = w->a->out_height, pixel = channels * element_bytes(dtype), most = PART / s->width;
+    size_t row_bytes = w->a->out_width * pixel, plane = (size_t)w->a->height * w->a->width;
     to += s->to * pixel;
-    for (size_t row = 0; row < a->out_height; row++, to += a->out_width * pixel) {
-        const uint8_t *from = find_row(a, p, source + first * plane, row);
-        if (dtype == APL_U8 && channels == 1) {
-            crop_row(a, s, from, to);
-            continue;
+    if (dtype == APL_U8 && channels == 1)
+        for (size_t row = 0; row < height; row++)
+            crop_row(w->a, s, find_row(w->a, &w->placement, w->source + first * plane, row),
+                     to + row * row_bytes);
+    else
+        for (size_t row = 0; row < height; row += most) {
+            size_t rows = height - row < most ? height - row : most;
+            make_rows(w, s, row, rows, first, channels, dtype, to + row * row_bytes);
         }
-        for (size_t c = 0; c < channels; c++)
-            crop_row(a, s, from ? from + c * plane : NULL, line.pixels[c]);
-        if (dtype == APL_F32 && channels == 1)
-            scale_row(line.pixels[0], s->width, a, first, to);
-        else
-            convert(&line, s->width, channels, tables + first, dtype, to);
-    }
 }
 
-INLINE void make_image(const struct assembly *a, const struct placement *p, const uint8_t *source,
-                       const union table *tables, apl_dtype dtype, uint8_t *image)
+INLINE void make_image(const struct work *w, apl_dtype dtype, uint8_t *image)
 {
+    const struct assembly *a = w->a;
     size_t out_plane = (size_t)a->out_height * a->out_width * element_bytes(dtype);
     for (size_t at = 0; at < a->out_width; at += STRIP) {
-        struct strip strip = find_strip(a, p, at);
+        struct strip strip = find_strip(a, &w->placement, at);
         if (a->layout == APL_NHWC && a->channels == 3)
-            make_strip(a, p, &strip, source, 0, 3, tables, dtype, image);
+            make_strip(w, &strip, 0, 3, dtype, image);
         else if (a->layout == APL_NHWC)
-            make_strip(a, p, &strip, source, 0, a->channels, tables, dtype, image);
+            make_strip(w, &strip, 0, a->channels, dtype, image);
         else
             for (size_t c = 0; c < a->channels; c++)
-                make_strip(a, p, &strip, source, c, 1, tables, dtype, image + c * out_plane);
+                make_strip(w, &strip, c, 1, dtype, image + c * out_plane);
     }
 }
 
-static void make_image_of(const struct assembly *a, const struct placement *p, const uint8_t *source,
-                          const union table *tables, uint8_t *image)
+static void make_image_of(const struct work *w, uint8_t *image)
 {
-    if (a->dtype == APL_U8)
-        make_image(a, p, source, tables, APL_U8, image);
-    else if (a->dtype == APL_F32)
-        make_image(a, p, source, tables, APL_F32, image);
+    if (w->a->dtype == APL_U8)
+        make_image(w, APL_U8, image);
+    else if (w->a->dtype == APL_F32)
+        make_image(w, APL_F32, image);
     else
-        make_image(a, p, source, tables, APL_F16, image); /* or APL_BF16: halves are looked up alike */
+        make_image(w, APL_F16, image); /* or APL_BF16: halves are looked up alike */
 }
 
 void assemble_scalar(const struct assembly *assembly, const uint8_t *const *sources,
                      const struct placement *placements, size_t count, void *out)
 {
-    union table tables[APL_MAX_CHANNELS];
-    for (unsigned c = 0; c < assembly->channels && assembly->dtype != APL_U8; c++)
-        fill_table(&tables[c], assembly->dtype, assembly->scale[c], assembly->bias[c]);
+    struct work work = {.a = assembly};
+    uint16_t tables[APL_MAX_CHANNELS][PIXELS];
+    work.tables = tables;
+    for (unsigned c = 0; c < assembly->channels && element_bytes(assembly->dtype) == 2; c++)
+        fill_table(tables[c], assembly->dtype, assembly->scale[c], assembly->bias[c]);
     for (size_t i = 0; i < count; i++) {
-        struct placement placement = assemble_placement(assembly, placements, i);
         uint8_t *image = (uint8_t *)out + i * assemble_bytes(assembly);
-        make_image_of(assembly, &placement, sources[i], tables, image);
-        assemble_cut(assembly, &placement, image);
+        work.placement = assemble_placement(assembly, placements, i);
+        work.source = sources[i];
+        make_image_of(&work, image);
+        assemble_cut(assembly, &work.placement, image);
     }
 }
