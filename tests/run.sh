@@ -396,7 +396,7 @@ suite_arm64()
     fi
     arm64 kernels store/codec/filter_scalar.c store/codec/filter_neon.c
     arm64 assembly reader/image/assemble.c reader/image/assemble_shared.c reader/image/assemble_scalar.c \
-        reader/image/assemble_neon.c store/base/cpu.c
+        reader/image/assemble_for.c reader/image/assemble_race.c reader/image/assemble_neon.c store/base/cpu.c
     arm64 resample reader/photo/resample.c reader/photo/resample_scalar.c reader/photo/resample_neon.c
     arm64 segments reader/photo/code_table.c reader/photo/idct.c reader/photo/segments_scalar.c \
         reader/photo/segments_neon.c

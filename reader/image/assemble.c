@@ -3,23 +3,6 @@
 
 #include <string.h>
 
-assemble_fn *assemble_for(enum cpu_variant variant)
-{
-    switch (variant) {
-#if defined(__x86_64__)
-    case CPU_AVX2:
-        return assemble_avx2;
-    case CPU_AVX512:
-        return assemble_avx512;
-#elif defined(__aarch64__)
-    case CPU_NEON:
-        return assemble_neon;
-#endif
-    default:
-        return assemble_scalar;
-    }
-}
-
 /* Are the middles of the images, as they are stored, the images themselves? */
 static int stays_as_it_is(const struct assembly *a)
 {

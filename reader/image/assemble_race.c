@@ -18,7 +18,7 @@ struct kind {
     bool any; /* rows that are not as long as a run */
 };
 
-static struct kind kind_of(const struct assembly *a)
+static struct kind raced_kind(const struct assembly *a)
 {
     struct kind kind = {.any = a->out_width != ASSEMBLE_RUN || a->width < ASSEMBLE_RUN};
     kind.type = a->dtype == APL_U8 ? 0 : a->dtype == APL_F32 ? 1 : a->dtype == APL_F16 ? 2 : 3;
@@ -34,7 +34,7 @@ struct race {
     uint8_t *out;
 };
 
-static void run(enum cpu_variant variant, void *user)
+static void run_raced(enum cpu_variant variant, void *user)
 {
     struct race *race = user;
     static const struct placement flipped[IMAGES] = {
@@ -46,7 +46,7 @@ static enum cpu_variant race(const struct assembly *a)
 {
     static const uint8_t source[MOST * HEIGHT * WIDEST];
     alignas(64) uint8_t out[BYTES];
-    struct kind kind = kind_of(a);
+    struct kind kind = raced_kind(a);
     unsigned width = kind.any ? WIDEST : ASSEMBLE_RUN;
     struct race race = {.assembly = {.channels = kind.arrangement == 2 ? MOST : 3,
                                      .height = HEIGHT,
@@ -63,13 +63,13 @@ static enum cpu_variant race(const struct assembly *a)
         race.sources[i] = source;
     for (unsigned c = 0; c < MOST; c++)
         race.assembly.scale[c] = 1;
-    return cpu_fastest(run, &race);
+    return cpu_fastest(run_raced, &race);
 }
 
 enum cpu_variant assemble_variant(const struct assembly *assembly)
 {
     static atomic_uchar found[TYPES][ARRANGEMENTS][2]; /* 0: not yet; else the variant, from 1 */
-    struct kind kind = kind_of(assembly);
+    struct kind kind = raced_kind(assembly);
     atomic_uchar *own = &found[kind.type][kind.arrangement][kind.any];
     /* Two threads may race at once, and either's answer will do: the variants give the same bytes. */
     unsigned variant = atomic_load_explicit(own, memory_order_relaxed);
