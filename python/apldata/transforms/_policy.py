@@ -30,8 +30,8 @@ class RandAugment(Transform):
     Args:
         magnitude: how far they go: one of 0 ... num_magnitude_bins - 1.
         interpolation: "nearest" or "bilinear", of what is sheared or rotated.
-        fill: what is put beyond the edges: a number from 0 to 255, or one for each channel; None: 0, which bilinear
-            interpolation blends with the pixels at the edges by their weights once, and with a `fill` of 0 twice.
+        fill: what is put beyond the edges: a number from 0 to 255, or one for each channel; None: 0. With
+            bilinear interpolation the pixels at the edges are darker with 0 than with None, as torchvision's.
     """
 
     STAGE: ClassVar[int] = POLICY
