@@ -26,7 +26,7 @@ struct loading {
     uint64_t window; /* of APL's reader; 0: its default */
     unsigned
         ahead; /* threads that load ahead of training; 0: training loads what it needs, when it needs it */
-    unsigned readers; /* threads that share a batch where none load ahead, if the loader is made for that */
+    unsigned readers; /* threads that share a batch, where none load ahead */
     bool shuffled;    /* anew for each epoch; otherwise in order */
     bool augmented;   /* shifted and flipped at random */
 };

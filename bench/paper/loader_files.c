@@ -127,17 +127,13 @@ static void files_close(void *source)
 static struct loader *plain_loader(const struct loading *asked)
 {
     static const struct source_kind kind = {open_plain, read_records, staged, files_close};
-    struct loading alone = *asked;
-    alone.readers = 1;
-    return by_number_open(&kind, &alone);
+    return by_number_open(&kind, asked);
 }
 
 static struct loader *burst_loader(const struct loading *asked)
 {
     static const struct source_kind kind = {open_burst, read_records, staged, files_close};
-    struct loading alone = *asked;
-    alone.readers = 1;
-    return by_number_open(&kind, &alone);
+    return by_number_open(&kind, asked);
 }
 
 const struct loader_kind paper_plain = {"plain", plain_loader, by_number_next, by_number_staged,

@@ -34,8 +34,8 @@ struct settings {
 
 struct trial {
     uint64_t steps, images;
-    double opened, waited, computed, inference; /* seconds */
-    double loss;                                /* of the last batch, the mean */
+    double opened, first, waited, computed, inference; /* seconds */
+    double loss;                                       /* of the last batch, the mean */
     size_t staged;
     struct memory memory;
 };
@@ -101,6 +101,7 @@ static bool step(const struct settings *s, net *n, struct loader *loader, double
     const double ended = now();
     if (ended - begun > s->seconds && t->steps > 0)
         return false;
+    t->first = t->steps == 0 ? loaded - asked : t->first;
     t->waited += loaded - asked;
     t->computed += ended - loaded;
     t->images += batch->count;
@@ -152,11 +153,11 @@ static void tell_trial(const struct settings *s, const struct trial *t)
 {
     printf("{\"loader\": \"%s\", \"ahead\": %u, \"blocks\": %u, \"steps\": %llu, \"images\": %llu, "
            "\"opened\": %.6f, "
-           "\"waited\": %.6f, \"computed\": %.6f, \"inference\": %.6f, \"loss\": %.6f, "
+           "\"first\": %.6f, \"waited\": %.6f, \"computed\": %.6f, \"inference\": %.6f, \"loss\": %.6f, "
            "\"staged\": %zu, \"peak\": %.0f, \"pss\": %.0f, \"anonymous\": %.0f}\n",
            s->kind->name, s->loading.ahead, s->blocks, (unsigned long long)t->steps,
-           (unsigned long long)t->images, t->opened, t->waited, t->computed, t->inference, t->loss, t->staged,
-           t->memory.peak, t->memory.pss, t->memory.anonymous);
+           (unsigned long long)t->images, t->opened, t->first, t->waited, t->computed, t->inference, t->loss,
+           t->staged, t->memory.peak, t->memory.pss, t->memory.anonymous);
 }
 
 /* ---------------------------------------------------------------------------------------------- digest */
@@ -341,7 +342,7 @@ static struct settings parse(int argc, char **argv)
                                      .split = "train",
                                      .batch_size = 128,
                                      .seed = 1,
-                                     .readers = 2,
+                                     .readers = 1,
                                      .shuffled = true,
                                      .augmented = true},
                          .seconds = 3,

@@ -8,7 +8,7 @@ TRIALS  ?= 10
 SECONDS ?= 3
 paper: setup
 	+@BUILD='$(BUILD)' MAKE='$(MAKE)' CIFAR='$(CIFAR)' DB='$(DB)' sh bench/paper/run.sh --trials '$(TRIALS)' \
-	    --seconds '$(SECONDS)' $(if $(PUBLISH),--publish '$(PUBLISH)')
+	    --seconds '$(SECONDS)' $(if $(STAGING),--staging '$(STAGING)') $(if $(PUBLISH),--publish '$(PUBLISH)')
 benches: $(PAPER)
 tests: $(if $(filter release,$(FLAVOUR)),$(PAPER)) # for check_paper.sh
 

@@ -33,6 +33,7 @@ class Paper:
         self.options = options
         home = Path(options.home)
         data = ["--db", options.db, "--raw", str(home / "raw"), "--lmdb", str(home / "lmdb")]
+        data += ["--staging", options.staging]
         self.command = [options.program, "--batch-size", str(BATCH), *data]
 
     def trial(self, seconds: float, *words: str) -> Trial:
@@ -72,9 +73,10 @@ class Paper:
 
 
 def step_seconds(what: dict[str, Any], trial: Trial) -> float:
-    """Of a trial that only loads, only computes, or does both."""
-    waited = 0.0 if what["only"] == "compute" else float(trial["waited"])
-    return (waited + float(trial["computed"])) / int(trial["steps"])
+    """Of a trial that only loads, only computes, or does both; without the wait for the first batch."""
+    steps = int(trial["steps"])
+    waited = 0.0 if what["only"] == "compute" else float(trial["waited"] - trial["first"])
+    return waited / max(1, steps - 1) + float(trial["computed"]) / steps
 
 
 def overlap_settings() -> Iterator[tuple[str, dict[str, Any], list[str]]]:
@@ -114,6 +116,18 @@ def draw(results: dict[str, Any], folder: Path) -> None:
         say(f"drawn: {file}")
 
 
+def count(text: str) -> int:
+    if not 1 <= int(text) <= 1000:
+        raise ValueError
+    return int(text)
+
+
+def duration(text: str) -> float:
+    if not 0.01 <= float(text) <= 3600:
+        raise ValueError
+    return float(text)
+
+
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -122,9 +136,10 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--program", default="", help="the program of one trial")
     parser.add_argument("--db", default="", help="a store of CIFAR-10")
     parser.add_argument("--data", default="", help="what is in it, for the table")
-    parser.add_argument("--trials", type=int, default=10)
-    parser.add_argument("--overlap-trials", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--staging", default="/dev/shm", help="where the burst buffer is: a folder in memory")
+    parser.add_argument("--trials", type=count, default=10)
+    parser.add_argument("--overlap-trials", type=count, default=3)
+    parser.add_argument("--seconds", type=duration, default=3)
     parser.add_argument("--table", action="store_true", help="run nothing, print the table again")
     parser.add_argument("--publish", help="put the table between the marks of this document")
     return parser.parse_args()
@@ -146,4 +161,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

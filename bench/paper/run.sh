@@ -50,7 +50,8 @@ few_images()
 # What the other loaders read, made anew if it is of another store.
 make_records()
 {
-    content=$("$BUILD/apldata" info --json "$DB" | sed -n 's/.*"content_sha256": *"\([0-9a-f]*\)".*/\1/p')
+    content=$("$BUILD/apldata" info --json "$DB")
+    content=$(echo "$content" | sed -n 's/.*"content_sha256": *"\([0-9a-f]*\)".*/\1/p')
     [ "$(cat "$home/made" 2>/dev/null)" != "$content" ] || return 0
     step "Making what the other loaders read: CIFAR's own files, and an LMDB of records"
     rm -rf "$home/raw" "$home/lmdb" "$home/made"

@@ -85,8 +85,8 @@ class Overlap:
 
 # A window that does not cover the split: each epoch is decoded anew, so that all batches take as long.
 OVERLAPS = {
-    "plain": Overlap("files", ("--loader", "plain", "--readers", "1")),
-    "lmdb": Overlap("LMDB", ("--loader", "lmdb", "--readers", "1")),
+    "plain": Overlap("files", ("--loader", "plain")),
+    "lmdb": Overlap("LMDB", ("--loader", "lmdb")),
     "apl": Overlap("APL, window of 5,000", ("--loader", "apl", "--window", "5000")),
 }
 OVERLAP_BLOCKS = (0, 1)  # convolutions
