@@ -14,7 +14,7 @@ enum cpu_variant {
  * "avx2", "avx512", "neon") if the machine can run it. Found once, at the first call; thread-safe. */
 enum cpu_variant cpu_variant(void);
 
-/* Of the variants in vectors that this machine can run, the fastest at what `run` does: the widest is not always that. `run` does some
+/* Of the variants in vectors that this machine can run, the fastest at what `run` does; a wider one if it is clearly faster. `run` does some
  * microseconds' worth of it by a variant, and is called a few times for each. Where APL_CPU names a variant, or there is no choice, it
  * is not called, and the answer is cpu_variant(). The caller keeps the answer: another call may give another, so the variants must give
  * the same bytes. Thread-safe; takes no lock. */
