@@ -292,3 +292,39 @@ def test_what_cannot_be_staged(server: Server, root: Path, tmp_path: Path) -> No
     for options in (["--budget", "0"], ["--budget", "lots"], ["--world", "4"], ["--ranks", "x"]):
         done = stage(server.url + "/blocks", cache, *options)
         assert done.returncode == 2
+
+
+@pytest.mark.parametrize("name", ["blocks", "files"])
+def test_processes_that_read_the_same_fetch_it_once(server: Server, tmp_path: Path, name: str) -> None:
+    url = f"{server.url}/{name}"
+    alone = figures(url, tmp_path / "alone")["fetched_bytes"]
+    server.log.clear()
+    slowly(server, 0.01)
+    command = [COMMAND, "stage", "-q", url, tmp_path / "cache"]
+    copies = [subprocess.Popen(command) for _ in range(4)]
+    assert [copy.wait(60) for copy in copies] == [0] * 4
+    opening = sum(end - first for _, first, end in server.log if first == 0)
+    assert sum(end - first for _, first, end in server.log) - opening < 1.1 * alone
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_who_fetches_and_dies_holds_nobody_up(server: Server, tmp_path: Path, number: int) -> None:
+    """The others wait for him until he is dead, or for five seconds."""
+    asked, go = threading.Event(), threading.Event()
+
+    def fault(handler: Handler, first: int, end: int) -> bool:
+        if first and not go.is_set():
+            asked.set()
+            go.wait(30)
+        return False
+
+    server.fault = fault
+    with subprocess.Popen([COMMAND, "stage", "-q", server.url + "/files", tmp_path / "cache"]) as fetcher:
+        assert asked.wait(20)
+        time.sleep(0.1)
+        fetcher.send_signal(number)
+        go.set()
+        began = time.monotonic()
+        assert figures(server.url + "/files", tmp_path / "cache")["complete"]
+        assert time.monotonic() - began < 60
+        fetcher.kill()

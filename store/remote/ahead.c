@@ -62,16 +62,26 @@ static time_t clock_s(void)
 
 /* ---------------------------------------------------------------------------------------------- fetching */
 
+static unsigned pieces_of(const struct range *r, struct extent *pieces)
+{
+    unsigned n = 0;
+    for (const struct unit *u = r->units; u && n < AHEAD_PIECES; u = u->beside)
+        pieces[n++] = (struct extent){u->offset, u->n};
+    return n;
+}
+
 /* Fetches a range that has been taken out of the queue, and has the caller as a user. */
 static void fetch_range(struct range *r)
 {
     struct ahead *a = r->of;
+    struct extent pieces[AHEAD_PIECES], all = {r->offset, (size_t)r->n};
+    unsigned count = pieces_of(r, pieces);
     r->stage = RANGE_COMES;
     coming += r->n;
     pthread_mutex_unlock(&ahead_lock);
     uint8_t *data = malloc((size_t)r->n);
-    apl_status status = data ? object_fetch(a->object, r->offset, data, (size_t)r->n, &a->stopped, &r->error)
-                             : fail_nomem(&r->error);
+    apl_status status =
+        data ? a->fetch(a->owner, &all, pieces, count, data, &r->error) : fail_nomem(&r->error);
     pthread_mutex_lock(&ahead_lock);
     coming -= r->n;
     r->data = data;

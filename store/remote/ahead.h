@@ -13,13 +13,21 @@
 #define AHEAD_MOST_THREADS 128u
 #define AHEAD_FLIGHT       ((size_t)8 << 20) /* bytes on their way that keep any link busy */
 #define AHEAD_BYTES        ((size_t)128 << 20)
+#define AHEAD_PIECES       64u
+
+struct extent {
+    uint64_t offset;
+    size_t n;
+};
 
 /* The ranges of one file. */
 struct ahead {
-    struct object *object;
-    void *owner;                 /* of the object: it is kept as long as a thread is at one of its ranges */
+    void *owner;                 /* it is kept as long as a thread is at one of its ranges */
     bool (*retain)(void *owner); /* false: it is being freed */
     void (*release)(void *owner);
+    /* Gets a range, in which these pieces were asked for, the last first; at most AHEAD_PIECES of them are told. */
+    apl_status (*fetch)(void *owner, const struct extent *range, const struct extent *pieces, unsigned count,
+                        uint8_t *to, apl_error *err);
     atomic_bool stopped;
 };
 
@@ -27,11 +35,6 @@ enum ahead_asked {
     ASK_LATER, /* there are too many, or there is no memory */
     ASKED,
     ASKED_BEFORE
-};
-
-struct extent {
-    uint64_t offset;
-    size_t n;
 };
 
 /* Asks for some ranges, each of which is to be read as it is asked for; tells of the first. Neighbours are fetched together. `late`:

@@ -21,6 +21,7 @@ struct disk_cache {
     uint64_t clock;
     uint32_t turn;
     int in_use; /* a descriptor, whose lock others see */
+    int claims; /* another, where locks of single bytes stand for parts that are being fetched */
     struct part_list parts;
     struct file_elsewhere *objects;
     uint32_t object_count, object_room;

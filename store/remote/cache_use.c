@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define REST_S     600 /* for so long what others have read last is left alone */
-#define LOOK_S     10  /* how often is looked for what may go of that */
-#define MOST_FOUND 64u /* files that are looked at each time */
+#define REST_S       600 /* for so long what others have read last is left alone */
+#define LOOK_S       10  /* how often is looked for what may go of that */
+#define CLAIM_NAP_MS 5   /* how often is looked whether another has let go */
+#define MOST_FOUND   64u /* files that are looked at each time */
 
 /* ---------------------------------------------------------------------------------------------- reading */
 
@@ -92,6 +93,22 @@ bool disk_cache_read(struct disk_cache *c, uint32_t object, const struct extent 
         remove_file(&key);
     }
     return read == PART_READ;
+}
+
+bool disk_cache_find(struct disk_cache *c, uint32_t object, const struct extent *range, uint8_t *to)
+{
+    if (range->n > UINT32_MAX)
+        return false;
+    lock_caches();
+    struct part_key key = cache_key_of(c, object, range->offset, range->n);
+    unlock_caches();
+    if (part_file_read(&key, to) != PART_READ)
+        return false;
+    lock_caches();
+    struct part *part = parts_get(&c->parts, object, range->offset, (uint32_t)range->n);
+    bool here = part && parts_here(&c->parts, part, part->expected ? part->again : part->due);
+    unlock_caches();
+    return here;
 }
 
 void disk_cache_forget(struct disk_cache *c, uint32_t object, uint64_t offset, uint64_t n)
@@ -180,8 +197,8 @@ static bool make_cache_room(struct disk_cache *c, uint64_t due, uint64_t bytes)
     return false;
 }
 
-/* When the part is needed next, if it is to be written now, by this thread alone. */
-static bool begin_write(struct disk_cache *c, uint32_t object, const struct extent *range,
+/* When the part is needed next, if it is to be written now, by this thread alone. What is read now is not expected any more. */
+static bool begin_write(struct disk_cache *c, uint32_t object, const struct extent *range, bool early,
                         struct part_key *key, uint64_t *due)
 {
     lock_caches();
@@ -190,8 +207,10 @@ static bool begin_write(struct disk_cache *c, uint32_t object, const struct exte
     bool mine = part && !part->here && !part->written;
     if (mine) {
         *due = part->expected ? part->again : DUE_UNKNOWN;
-        part->expected = false;
         part->written = true;
+    }
+    if (part) {
+        part->expected = part->expected && early;
         part->turn = c->turn;
     }
     unlock_caches();
@@ -223,13 +242,14 @@ static void give_room_back(struct disk_cache *c, uint64_t bytes, int code)
     unlock_caches();
 }
 
-int disk_cache_write(struct disk_cache *c, uint32_t object, const struct extent *range, const uint8_t *from)
+int disk_cache_write(struct disk_cache *c, uint32_t object, const struct extent *range, const uint8_t *from,
+                     bool early)
 {
     struct part_key key;
     uint64_t due, bytes = part_disk_bytes(range->n);
     if (range->n > UINT32_MAX)
         return EFBIG;
-    if (!begin_write(c, object, range, &key, &due))
+    if (!begin_write(c, object, range, early, &key, &due))
         return 0;
     bool room = make_cache_room(c, due, bytes);
     int code = room ? part_file_write(&key, from) : CACHE_IS_FULL;
@@ -237,4 +257,81 @@ int disk_cache_write(struct disk_cache *c, uint32_t object, const struct extent 
         give_room_back(c, bytes, code);
     end_write(c, object, range, code == 0, due);
     return code;
+}
+
+/* ---------------------------------------------------------------------------------------------- claims */
+
+static bool ask_claim(struct disk_cache *c, uint32_t object, const struct extent *range, bool have)
+{
+    lock_caches();
+    struct part_key key = cache_key_of(c, object, range->offset, range->n);
+    unlock_caches();
+    return part_claim(c->claims, &key, have);
+}
+
+void disk_cache_claim(struct disk_cache *c, uint32_t object, const struct extent *range)
+{
+    for (unsigned ms = 0; !ask_claim(c, object, range, true) && ms < CLAIM_MS; ms += CLAIM_NAP_MS)
+        nanosleep(&(struct timespec){.tv_nsec = CLAIM_NAP_MS * 1000000}, NULL);
+}
+
+void disk_cache_unclaim(struct disk_cache *c, uint32_t object, const struct extent *range)
+{
+    (void)ask_claim(c, object, range, false);
+}
+
+/* ------------------------------------------------------------------------------------------- shrinking */
+
+struct old_part {
+    uint32_t object;
+    struct extent range;
+    long age;
+};
+
+static int oldest_first(const void *a, const void *b)
+{
+    long x = ((const struct old_part *)a)->age, y = ((const struct old_part *)b)->age;
+    return (x < y) - (x > y);
+}
+
+/* What is here, the oldest first; NULL: nothing, or out of memory. */
+static struct old_part *list_by_age(struct disk_cache *c, uint32_t *count)
+{
+    lock_caches();
+    uint32_t n = c->parts.here;
+    struct old_part *old = n ? malloc(n * sizeof *old) : NULL;
+    for (uint32_t i = 0; old && i < n; i++) {
+        const struct part *p = c->parts.heap[i];
+        old[i] = (struct old_part){p->object, {p->offset, p->bytes}, 0};
+    }
+    unlock_caches();
+    for (uint32_t i = 0; old && i < n; i++) {
+        lock_caches();
+        struct part_key key = cache_key_of(c, old[i].object, old[i].range.offset, old[i].range.n);
+        unlock_caches();
+        old[i].age = part_file_age(&key);
+    }
+    if (old)
+        qsort(old, n, sizeof *old, oldest_first);
+    *count = n;
+    return old;
+}
+
+void disk_cache_shrink(struct disk_cache *c)
+{
+    uint64_t used;
+    uint32_t n;
+    if (!part_used_add(c->directory, 0, false, &used) || used <= c->budget)
+        return;
+    struct old_part *old = list_by_age(c, &n);
+    for (uint32_t i = 0; old && i < n && used > c->budget; i++) {
+        lock_caches();
+        struct part_key key = cache_key_of(c, old[i].object, old[i].range.offset, old[i].range.n);
+        unlock_caches();
+        note_lost(c, old[i].object, &old[i].range);
+        remove_file(&key);
+        if (!part_used_add(c->directory, 0, false, &used))
+            break;
+    }
+    free(old);
 }

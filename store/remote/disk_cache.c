@@ -105,6 +105,8 @@ static void free_cache(struct disk_cache *c)
     parts_clear(&c->parts);
     if (c->in_use >= 0)
         close(c->in_use);
+    if (c->claims >= 0)
+        close(c->claims);
     free(c->objects);
     free(c->directory);
     free(c);
@@ -121,6 +123,7 @@ static apl_status begin_cache(struct disk_cache *c, const char *directory, uint6
     if (!(c->directory = realpath(directory, NULL)))
         return fail_errno(err, errno, "cache %s", directory);
     part_directory_enter(c->directory, &c->in_use, &alone);
+    c->claims = part_claims_open(c->directory);
     part_directory_list(c->directory, alone, list_part, c);
     if (alone)
         (void)part_used_add(c->directory, (int64_t)c->parts.bytes, true, &used);
@@ -153,7 +156,7 @@ apl_status disk_cache_open(const char *directory, uint64_t budget, struct disk_c
     unlock_caches();
     struct disk_cache *c = *cache ? NULL : calloc(1, sizeof *c);
     if (c) {
-        c->in_use = -1;
+        c->in_use = c->claims = -1;
         c->holders = 1;
         status = begin_cache(c, directory, budget, err);
     }

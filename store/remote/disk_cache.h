@@ -38,10 +38,21 @@ bool disk_cache_expect(struct disk_cache *cache, uint32_t object, const struct e
 bool disk_cache_read(struct disk_cache *cache, uint32_t object, const struct extent *range, uint8_t *to,
                      bool peek, bool *bad);
 
-/* Keeps the range, which has been fetched and is being read, if it is worth it. Returned is 0, or what kept it from being kept. */
+/* Keeps the range, which has been fetched, if it is worth it; `early`: it will be read later, else that is now. Returned is 0, or
+ * what kept it from being kept. */
 #define CACHE_IS_FULL (-1) /* else an errno */
 int disk_cache_write(struct disk_cache *cache, uint32_t object, const struct extent *range,
-                     const uint8_t *from);
+                     const uint8_t *from, bool early);
+
+/* A range that is to be fetched is claimed, so that of several processes one fetches it; then it may have come. Who finds it claimed by
+ * another waits until that one has let go, or has died, but not for longer than CLAIM_MS. Threads of one process do not wait for each
+ * other. */
+#define CLAIM_MS 5000u
+void disk_cache_claim(struct disk_cache *cache, uint32_t object, const struct extent *range);
+void disk_cache_unclaim(struct disk_cache *cache, uint32_t object, const struct extent *range);
+
+/* Reads the range, if it is here and right, though it was not when it was asked for; it is still to be read. */
+bool disk_cache_find(struct disk_cache *cache, uint32_t object, const struct extent *range, uint8_t *to);
 
 /* What is here of the range is wrong. */
 void disk_cache_forget(struct disk_cache *cache, uint32_t object, uint64_t offset, uint64_t n);
@@ -55,6 +66,9 @@ void disk_cache_advance(struct disk_cache *cache, uint64_t clock);
 
 /* A reader has gone through all that it reads since it began: what nobody has read since then, and nobody is known to need, may go. */
 void disk_cache_age(struct disk_cache *cache, uint32_t turn);
+
+/* Removes what was read longest ago, if there is more than the budget, which has become smaller. */
+void disk_cache_shrink(struct disk_cache *cache);
 
 /* What is in it, on the disk; and its budget. */
 uint64_t disk_cache_used(struct disk_cache *cache, uint64_t *budget);

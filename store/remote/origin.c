@@ -10,6 +10,8 @@ apl_status origin_open(const char *cache, uint64_t budget, struct origin **origi
         return fail_nomem(err);
     atomic_init(&o->holders, 1);
     apl_status status = cache && *cache ? disk_cache_open(cache, budget, &o->cache, err) : APL_OK;
+    if (o->cache && budget)
+        disk_cache_shrink(o->cache);
     if (status == APL_OK)
         *origin = o;
     else

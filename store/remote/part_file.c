@@ -221,6 +221,21 @@ void part_directory_enter(const char *directory, int *fd, bool *alone)
         (void)flock(*fd, LOCK_SH | LOCK_NB);
 }
 
+int part_claims_open(const char *directory)
+{
+    return open_in_directory(directory, "claims");
+}
+
+bool part_claim(int claims, const struct part_key *key, bool have)
+{
+    uint64_t what[4] = {key->object.high, key->object.low, key->offset, key->n};
+    struct flock lock = {.l_type = have ? F_WRLCK : F_UNLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = (off_t)(hash_xxh3_64(what, sizeof what) >> 2),
+                         .l_len = 1};
+    return claims < 0 || fcntl(claims, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN);
+}
+
 /* Whoever has the lock has it for a few microseconds, unless he was stopped: then others go on without. */
 static bool lock_soon(int fd)
 {

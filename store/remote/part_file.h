@@ -1,6 +1,6 @@
 /*
  * The files of a cache, below its directory: `used`, how many bytes the parts take, for all processes that share it; `in-use`, which they
- * hold a lock of; and for each file elsewhere a directory, named by its identity, of its parts:
+ * hold a lock of; `claims`, with a lock for each part that one of them fetches; and for each file elsewhere a directory, named by its identity, of its parts:
  *
  *     offset  bytes
  *          0      8  magic "APLPART1"
@@ -55,6 +55,13 @@ void part_directory_list(const char *directory, bool alone,
 
 /* Takes the lock of `in-use`, until *fd is closed; *alone: nobody else had it. *fd is -1 if that cannot be had. */
 void part_directory_enter(const char *directory, int *fd, bool *alone);
+
+/* Claims of parts that are being fetched, which end with the process. The descriptor of all those of a directory, which is to be closed;
+ * -1: there can be none. Then each is had at once. */
+int part_claims_open(const char *directory);
+
+/* Tries to have the claim of a part, or gives it back; false: another process has it. */
+bool part_claim(int claims, const struct part_key *key, bool have);
 
 /* Adds to what the parts take; *used becomes what that is. `set`: makes it `change`. False: it is not known, and nothing may be written. */
 bool part_used_add(const char *directory, int64_t change, bool set, uint64_t *used);

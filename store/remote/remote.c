@@ -43,6 +43,48 @@ static void release_owner(void *owner)
     remote_release(owner);
 }
 
+static void count(atomic_uint_fast64_t *counter, uint64_t n)
+{
+    /* relaxed: it is only looked at */
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+/* Are all of the pieces in the cache by now? Then they are read, to where they belong in the range. */
+static bool have_come(struct remote *r, uint64_t offset, const struct extent *pieces, unsigned n, uint8_t *to)
+{
+    for (unsigned i = n; i > 0; i--)
+        if (!disk_cache_find(r->cache, r->cached, &pieces[i - 1], to + (pieces[i - 1].offset - offset)))
+            return false;
+    for (unsigned i = 0; i < n; i++) {
+        count(&r->origin->traffic.hits, 1);
+        count(&r->origin->traffic.hit_bytes, pieces[i].n);
+    }
+    return n > 0;
+}
+
+/* Fetches a range, the pieces of which are kept at once: other processes may wait for them. Or they have done so. */
+static apl_status fetch_kept(struct remote *r, const struct extent *range, const struct extent *pieces,
+                             unsigned n, uint8_t *to, const atomic_bool *cancel, apl_error *err)
+{
+    if (!r->cache || n == 0)
+        return object_fetch(&r->object, range->offset, to, range->n, cancel, err);
+    disk_cache_claim(r->cache, r->cached, &pieces[n - 1]);
+    bool come = n < AHEAD_PIECES && have_come(r, range->offset, pieces, n, to);
+    apl_status status = come ? APL_OK : object_fetch(&r->object, range->offset, to, range->n, cancel, err);
+    for (unsigned i = n; i > 0 && status == APL_OK && !come; i--)
+        (void)disk_cache_write(r->cache, r->cached, &pieces[i - 1],
+                               to + (pieces[i - 1].offset - range->offset), true);
+    disk_cache_unclaim(r->cache, r->cached, &pieces[n - 1]);
+    return status;
+}
+
+static apl_status fetch_ahead(void *owner, const struct extent *range, const struct extent *pieces,
+                              unsigned n, uint8_t *to, apl_error *err)
+{
+    struct remote *r = owner;
+    return fetch_kept(r, range, pieces, n, to, &r->ahead.stopped, err);
+}
+
 /* Which bytes they are: a URL without its query, which may hold a secret, and what the server says that tells this object from every other. */
 static struct hash128 identity_of(const struct object *o)
 {
@@ -90,7 +132,7 @@ apl_status remote_open(struct url *url, const struct remote_options *options, st
         return fail_nomem(err);
     }
     atomic_init(&r->holders, 1);
-    r->ahead = (struct ahead){&r->object, r, retain_owner, release_owner, false};
+    r->ahead = (struct ahead){r, retain_owner, release_owner, fetch_ahead, false};
     apl_status status = begin(r, url, options, err);
     if (status == APL_OK) {
         *remote = r;
@@ -149,12 +191,6 @@ static bool is_in_beginning(const struct remote *r, uint64_t offset, size_t n)
     return offset + n <= atomic_load_explicit(&r->beginning_bytes, memory_order_relaxed);
 }
 
-static void count(atomic_uint_fast64_t *counter, uint64_t n)
-{
-    /* relaxed: it is only looked at */
-    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
-}
-
 static bool read_cached(struct remote *r, const struct extent *range, uint8_t *to, bool peek)
 {
     bool bad;
@@ -171,7 +207,7 @@ static bool read_cached(struct remote *r, const struct extent *range, uint8_t *t
 
 static void keep(struct remote *r, const struct extent *range, const uint8_t *from)
 {
-    int why = r->cache           ? disk_cache_write(r->cache, r->cached, range, from)
+    int why = r->cache           ? disk_cache_write(r->cache, r->cached, range, from, false)
               : r->origin->cache ? UNKEPT_NAMELESS
                                  : 0;
     if (why)
@@ -190,7 +226,7 @@ apl_status remote_read(struct remote *remote, uint64_t offset, uint8_t *to, size
     if (!found && read_cached(remote, &range, to, false))
         return APL_OK;
     if (!found)
-        TRY(object_fetch(&remote->object, offset, to, n, NULL, err));
+        TRY(fetch_kept(remote, &range, &range, 1, to, NULL, err));
     keep(remote, &range, to);
     return APL_OK;
 }
