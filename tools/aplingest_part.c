@@ -175,8 +175,8 @@ void part_tell(const struct job *job)
         return;
     }
     const apl_info *info = apl_store_info(set);
-    printf("%s: sealed, %s records in %s shards\n", shown(job->db), count_text(info->records),
-           count_text(info->shards));
+    printf("%s: sealed, %s in %s\n", shown(job->db), counted(info->records, "record"),
+           counted(info->shards, "shard"));
     apl_store_close(set);
 }
 

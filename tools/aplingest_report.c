@@ -74,7 +74,7 @@ int report_success(const struct job *job, const apl_ingest_summary *sum, double 
         return report_json(job, sum, seconds);
     if (job->quiet)
         return EXIT_SUCCESS;
-    printf("%s: %s records, %s -> %s (%s), %s, %s\n", shown(made_path(job)), count_text(sum->records),
+    printf("%s: %s, %s -> %s (%s), %s, %s\n", shown(made_path(job)), counted(sum->records, "record"),
            size_text(sum->raw_bytes), size_text(sum->file_bytes), ratio_text(sum->file_bytes, sum->raw_bytes),
            duration_text(seconds), rate_text(sum->raw_bytes, seconds));
     if (job->skipped_count)

@@ -74,13 +74,14 @@ static void print_remote(const apl_stats *s)
 {
     if (s->requests == 0)
         return;
-    printf("network      %s requests, %s", count_text(s->requests), size_text(s->bytes_fetched));
+    printf("network      %s, %s", counted(s->requests, "request"), size_text(s->bytes_fetched));
     if (s->retries)
         printf(", %s of them again", count_text(s->retries));
     if (s->cache_hits)
         printf("; %s from the cache", size_text(s->bytes_cached));
     if (s->cache_damaged)
-        printf(", where %s parts were damaged", count_text(s->cache_damaged));
+        printf(", where %s %s damaged", counted(s->cache_damaged, "part"),
+               s->cache_damaged == 1 ? "was" : "were");
     putchar('\n');
 }
 
@@ -123,9 +124,9 @@ static int print_run(const struct bench *b, const struct reader_choice *choice, 
     const apl_split *first = apl_store_split(b->store, 0);
     const char *split = choice->options.split ? choice->options.split : first ? first->name : "";
     size_t batch = choice->options.batch_size ? choice->options.batch_size : 256;
-    printf("%s: %s records of %s", shown(b->path), count_text(r->epochs[0].records), shown(split));
+    printf("%s: %s of %s", shown(b->path), counted(r->epochs[0].records, "record"), shown(split));
     if (b->sources.mix_count)
-        printf(" and %s more store%s", count_text(b->sources.mix_count), b->sources.mix_count > 1 ? "s" : "");
+        printf(" and %s", counted(b->sources.mix_count, "more store"));
     printf(" in batches of %s\n\n", count_text(batch));
     struct table table = TABLE("lrrrrrrrrrr");
     ADD(&table, "epoch", "records", FIGURES);

@@ -51,8 +51,8 @@ static int write_files(struct job *job)
     if (!status)
         status = outset_commit(&x->out);
     if (!status && !job->x.quiet)
-        printf("%s: %s records in %llu files\n", shown(x->folder), count_text(x->info->records),
-               (unsigned long long)outset_count(&x->out));
+        printf("%s: %s in %s\n", shown(x->folder), counted(x->info->records, "record"),
+               counted(outset_count(&x->out), "file"));
     outset_close(&x->out);
     return status;
 }

@@ -126,8 +126,8 @@ static int write_store(struct job *job)
     if (!status)
         status = copy_commit(&job->copy, apl_store_info(job->store)->source_format);
     if (!status && !job->copy.quiet)
-        printf("%s: %s of %s records\n", shown(job->copy.path), count_text(job->copy.total),
-               count_text(apl_store_info(job->store)->records));
+        printf("%s: %s of %s\n", shown(job->copy.path), count_text(job->copy.total),
+               counted(apl_store_info(job->store)->records, "record"));
     return status;
 }
 

@@ -42,8 +42,8 @@ static int join(const struct job *job, const char *const *shards, size_t count)
         return failed("%s", err.message);
     const apl_info *info = apl_store_info(set);
     if (!job->quiet)
-        printf("%s: %s records in %u %s\n", shown(job->set), count_text(info->records), info->shards,
-               info->shards == 1 ? "shard" : "shards");
+        printf("%s: %s in %s\n", shown(job->set), counted(info->records, "record"),
+               counted(info->shards, "shard"));
     apl_store_close(set);
     return 0;
 }

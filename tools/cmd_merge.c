@@ -112,8 +112,8 @@ static int write_store(struct job *job)
     if (!status)
         status = copy_commit(&job->copy, source_format(job));
     if (!status && !job->copy.quiet)
-        printf("%s: %s records of %u %s\n", shown(job->copy.path), count_text(job->copy.total), job->count,
-               job->count == 1 ? "store" : "stores");
+        printf("%s: %s of %s\n", shown(job->copy.path), counted(job->copy.total, "record"),
+               counted(job->count, "store"));
     return status;
 }
 

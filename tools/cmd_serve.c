@@ -107,7 +107,8 @@ static int take_idle(void *user, const char *value)
     struct serve *s = user;
     uint64_t seconds;
     if (!parse_number(value, 1, UINT_MAX / 1000, &seconds))
-        return misuse("--idle takes a whole number of seconds, at least 1");
+        return misuse("--idle takes a whole number of seconds, from 1 to %u, not '%s'", UINT_MAX / 1000,
+                      shown(value));
     s->how.idle_ms = (unsigned)seconds * 1000;
     return 0;
 }

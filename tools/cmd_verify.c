@@ -213,8 +213,8 @@ static int report(const struct job *job, const apl_error *err, double seconds)
     if (err->status != APL_OK)
         return EXIT_FAILURE;
     if (!job->quiet)
-        printf("%s: %s records in %s blocks are as they were written, %s, %s\n", shown(job->path),
-               count_text(job->records), count_text(job->blocks), duration_text(seconds),
+        printf("%s: %s in %s are as they were written, %s, %s\n", shown(job->path),
+               counted(job->records, "record"), counted(job->blocks, "block"), duration_text(seconds),
                rate_text(job->raw_bytes, seconds));
     if (!job->quiet && job->splits && job->split_status == EXIT_SUCCESS)
         printf("%s: %s split%s as the rule says\n", shown(job->path), count_text(job->splits),

@@ -131,14 +131,31 @@ static int take(const struct command_line *line, const struct option_row *row, v
     return row->take(job, optarg);
 }
 
+/* Abbreviations are allowed, but not one that is the whole name of another command's option: `serve --rank 1` does not mean --ranks. */
+static int check_name(const char *name, char **argv)
+{
+    const char *word = argv[optind - 1] == optarg ? argv[optind - 2] : argv[optind - 1];
+    size_t n = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
+    if (n == 0 || n == strlen(name))
+        return 0;
+    for (size_t i = 0; i < reader_option_count; i++)
+        if (strlen(reader_options[i].name) == n && strncmp(reader_options[i].name, word + 2, n) == 0)
+            return misuse("no such option: '--%s': did you mean '--%s'?", reader_options[i].name, name);
+    return 0;
+}
+
 int options_read(const struct command_line *line, void *job, int argc, char **argv)
 {
     struct option options[MOST_ROWS + READER_OPTIONS_MAX + 1];
     char letters[2 * MOST_ROWS + 3];
-    int opt, status = 0;
+    int opt, at = -1, status = 0;
     prepare(line, options, letters);
-    while (!status && (opt = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+    for (; !status && (opt = getopt_long(argc, argv, letters, options, &at)) != -1; at = -1) {
         const struct option_row *row = row_of(line, opt);
+        if (at >= 0)
+            status = check_name(options[at].name, argv);
+        if (status)
+            break;
         if (opt >= READER_OPTION_OPT)
             status = reader_args_take((struct reader_args *)((char *)job + line->reader_args), opt, optarg);
         else

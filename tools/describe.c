@@ -91,8 +91,8 @@ int describe_fields(const apl_store *store)
 static void describe_head(const char *path, const apl_store *store)
 {
     const apl_info *info = apl_store_info(store);
-    printf("%s: %s records in %s blocks of %s, %s -> %s (%s)\n\n", shown(path), count_text(info->records),
-           count_text(info->blocks), count_text(info->block_records), size_text(info->raw_bytes),
+    printf("%s: %s in %s of %s, %s -> %s (%s)\n\n", shown(path), counted(info->records, "record"),
+           counted(info->blocks, "block"), count_text(info->block_records), size_text(info->raw_bytes),
            size_text(info->file_bytes), ratio_text(info->file_bytes, info->raw_bytes));
     printf("source   %s\n", *info->source_format ? shown(info->source_format) : "unknown");
     if (info->has_source_digest)

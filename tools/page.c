@@ -103,6 +103,8 @@ int page_check_path(const struct page *page, const char *path)
 {
     char head[32] = {0};
     struct stat st;
+    if (strcmp(path, "-") == 0)
+        return failed("-: a page goes to a file: name one, or /dev/stdout");
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
         return 0;
     FILE *file = fopen(path, "r");

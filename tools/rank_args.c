@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HIGHEST_RANK ((1u << 20) - 1)
+
 static int add_ranks(struct rank_args *r, uint64_t from, uint64_t to)
 {
     for (uint64_t rank = from; rank <= to; rank++) {
         if (r->count == MOST_RANKS)
-            return misuse("--ranks: more than %u ranks", MOST_RANKS);
+            return misuse("--ranks takes at most %u ranks", MOST_RANKS);
         for (unsigned i = 0; i < r->count; i++)
             if (r->list[i] == rank)
                 return misuse("--ranks: rank %u is named twice", (unsigned)rank);
@@ -27,9 +29,10 @@ static int take_range(struct rank_args *r, char *item)
     char *dash = strchr(item, '-');
     if (dash)
         *dash++ = 0;
-    if (!parse_number(item, 0, (1u << 20) - 1, &from) ||
-        !parse_number(dash ? dash : item, from, (1u << 20) - 1, &to))
-        return misuse("--ranks takes ranks and ranges of them, such as 0-7 or 0,2,4-6");
+    if (!parse_number(item, 0, HIGHEST_RANK, &from) ||
+        !parse_number(dash ? dash : item, from, HIGHEST_RANK, &to))
+        return misuse("--ranks takes ranks (0 to %u) and ranges of them, such as 0-7 or 0,2,4-6",
+                      HIGHEST_RANK);
     return add_ranks(r, from, to);
 }
 

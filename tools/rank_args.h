@@ -2,7 +2,7 @@
 #ifndef RANK_ARGS_H
 #define RANK_ARGS_H
 
-#define MOST_RANKS 4096u
+#define MOST_RANKS 1024u /* that a reader serves */
 
 struct rank_args {
     unsigned list[MOST_RANKS], count, highest;

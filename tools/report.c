@@ -38,6 +38,13 @@ const char *count_text(uint64_t n)
     return out;
 }
 
+const char *counted(uint64_t n, const char *what)
+{
+    char *out = next_buffer();
+    snprintf(out, TEXT_BYTES, "%s %s%s", count_text(n), what, n == 1 ? "" : "s");
+    return out;
+}
+
 const char *size_text(uint64_t bytes)
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};

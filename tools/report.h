@@ -16,6 +16,7 @@ const char *shown(const char *text);
 const char *shown_bytes(const void *text, size_t length);
 
 const char *count_text(uint64_t n);                    /* 60,000 */
+const char *counted(uint64_t n, const char *what);     /* 1 record, 2 records */
 const char *size_text(uint64_t bytes);                 /* 184.3 MB */
 const char *ratio_text(uint64_t part, uint64_t whole); /* 0.559; "-" of nothing */
 const char *rate_text(uint64_t bytes, double seconds); /* 196 MB/s */

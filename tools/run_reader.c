@@ -140,8 +140,9 @@ static void *take_batches(void *argument)
         if (!starting)
             note(&c->waits, got - c->asked);
         starting = false;
-        if (step > 0)
-            train(c, got + step * (double)apl_batch_rows(batch));
+        double trained = got + step * (double)apl_batch_rows(batch);
+        if (step > 0) /* a step may outlast the run */
+            train(c, run->until > 0 && trained > run->until ? run->until : trained);
         apl_batch_release(batch);
         if (leader && got - run->sampled > SAMPLE_SECONDS)
             sample_memory(run);

@@ -57,8 +57,8 @@ static int view_store(struct view *view)
     if (!status)
         status = view_save(view);
     if (!status && !view->quiet)
-        printf("%s: %s of %s records, %s of them on the page %s\n", shown(view->path), count_text(view->n),
-               count_text(view->info->records), count_text(records), shown(view->output));
+        printf("%s: %s of %s, %s of them on the page %s\n", shown(view->path), count_text(view->n),
+               counted(view->info->records, "record"), count_text(records), shown(view->output));
     view_survey_end(view);
     apl_store_close(view->store);
     return status;

@@ -64,3 +64,13 @@ run apldata export db out
 run apldata export db out extra --format npy
 run apldata export db out --format pickle
 run apldata export db out --format npy -j 0
+
+# An abbreviation is not taken for another option than the one that has its name; limits are told by the option's name.
+run apldata serve "$SHARED/store" --socket s --rank 1
+run apldata serve "$SHARED/store" --socket s --rank=1
+run apldata serve "$SHARED/store" --socket s --ranks 0-99999999
+run apldata serve "$SHARED/store" --socket s --ranks 0-1024
+run apldata serve "$SHARED/store" --socket s --ranks 0 --idle 99999999999
+apldata bench "$SHARED/store" --thread 1 --epochs 1 | head -n 1
+run apldata view "$SHARED/store" -o -
+[ -e - ] || echo 'and makes none'
