@@ -280,7 +280,7 @@ static void print(enum table table, bool strict, const struct row *rows, size_t 
         for (unsigned i = 0; i < forms; i++)
             cell_of(table, &r->forms[i]);
         if (table == CPU)
-            printf(" %.2f |", r->forms[forms - 1].cpu / r->forms[0].cpu);
+            printf(" %.2f |", r->forms[forms - 1].cpu / r->forms[strict ? READERS_STRICT : READERS_FREE].cpu);
     }
     printf("\n");
     fflush(stdout);

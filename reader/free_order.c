@@ -8,8 +8,9 @@ apl_status free_order_open(apl_reader *r, apl_error *err)
     struct free_order *f = &r->free_order;
     if (!r->options.free_order)
         return APL_OK;
-    TRY(bins_new(r->options.plan.bins, &f->bins[0], err));
-    TRY(bins_new(r->options.plan.bins, &f->bins[1], err));
+    /* One bin, whatever strict order has: one thread at a time draws, so that more would share out no lock, and cost a search each. */
+    TRY(bins_new(1, &f->bins[0], err));
+    TRY(bins_new(1, &f->bins[1], err));
     f->scratch = bins_scratch_new(f->bins[0], r->options.batch_size);
     return f->scratch ? APL_OK : fail_nomem(err);
 }

@@ -2,8 +2,8 @@
  * The forms of the bins side by side, behind one interface: what tests/stress/bins_forms.c checks and bench_bins.c measures.
  *
  * Free order: records are put as blocks are loaded, and drawn in batches.
- *   64 bins   the reader's: reader/order/bins.c itself, each bin and the counts under locks
- *   1 bin     the same with one bin: no search for the bin of a draw
+ *   64 bins   reader/order/bins.c itself, each bin and the counts under locks, with as many bins as strict order has
+ *   1 bin     the same with one bin, as the reader has it: no search for the bin of a draw
  *   one lock  one array under one lock, without bins
  *   tickets   without locks
  *
@@ -39,8 +39,10 @@ struct strict_form {
     size_t (*draw)(void *form, uint32_t *deliveries, size_t n, uint64_t *position);
 };
 
-#define FREE_FORMS   4u
-#define STRICT_FORMS 2u
+#define FREE_FORMS     4u
+#define STRICT_FORMS   2u
+#define READERS_FREE   1u /* which of them is the reader's */
+#define READERS_STRICT 0u
 extern const struct free_form free_forms[FREE_FORMS];
 extern const struct strict_form strict_forms[STRICT_FORMS];
 

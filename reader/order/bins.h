@@ -3,7 +3,8 @@
  * threads fill while consumer threads draw. Counts of what is left change under one more lock: a batch
  * reserves its draws there one by one, each bin in proportion to what is left in it, and then goes to each
  * bin once for the records themselves. A record that stands is as likely as any other that stands to be drawn
- * next.
+ * next, however many bins there are: more of them share out their locks among threads that draw at once, and cost a search for
+ * the bin of each draw. One thread of the reader draws at a time, from one bin.
  */
 #ifndef BINS_H
 #define BINS_H
