@@ -56,6 +56,14 @@ nothing_staged() # when a trial was killed in its middle: what is staged has no 
     [ -z "$(ls -A "$scratch/staging")" ]
 }
 
+nonsense_refused() # before anything is built or installed
+{
+    ! BUILD=$scratch/nothing sh bench/paper/run.sh --trials "$1" 2>"$scratch/said" && grep "argument --trials" "$scratch/said" &&
+        [ ! -e "$scratch/nothing" ]
+}
+
+check "paper: no trials are refused at once" nonsense_refused 0
+check "paper: so is what is no number" nonsense_refused ten
 check "paper: the experiments run" runs
 check "paper: all loaders deliver the same records" same_records
 check "paper: a seed gives one augmentation" different_augmentations

@@ -140,6 +140,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--trials", type=count, default=10)
     parser.add_argument("--overlap-trials", type=count, default=3)
     parser.add_argument("--seconds", type=duration, default=3)
+    parser.add_argument("--check", action="store_true", help="run nothing: are the options right?")
     parser.add_argument("--table", action="store_true", help="run nothing, print the table again")
     parser.add_argument("--publish", help="put the table between the marks of this document")
     return parser.parse_args()
@@ -147,6 +148,8 @@ def parse() -> argparse.Namespace:
 
 def main() -> None:
     options = parse()
+    if options.check:
+        return
     folder = Path(options.home)
     file = folder / "results.json"
     if not options.table:

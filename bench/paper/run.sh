@@ -77,14 +77,16 @@ if [ "${1-}" = --quick ]; then
     home=$BUILD/paper/quick
     mkdir -p "$home"
     few_images
+    make_records
     set -- --trials 1 --overlap-trials 1 --seconds 0.1 "$@"
 else
+    python3 -B bench/paper/run.py --home "$home" --check "$@" # before anything is built
     build
     mkdir -p "$home"
     find_store
+    make_records
     install_python
 fi
-make_records
 python=$venv/bin/python
 cmp -s $wanted "$venv/made" || python=${APL_PYTHON:-python3}
 exec "$python" -B bench/paper/run.py --home "$home" --program "$program" --db "$DB" --data "$data" "$@"
