@@ -80,7 +80,7 @@ for where in x 1.2.3.4 localhost:x example.org:80 ::1:9 "[::1:9" 70000 127.0.0.1
 done
 
 echo "- metrics served"
-apldata top --listen 0 many >told &
+"$APLDATA" top --listen 0 many >told &
 server=$!
 for _ in $(seq 100); do [ -s told ] && break || sleep 0.1; done
 url=$(sed -n 's/serving metrics at //p' told)
