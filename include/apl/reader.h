@@ -169,8 +169,7 @@ typedef struct apl_reader_options {
      * file when their batch is made, so by default the whole split is shuffled, however large it is. With `reuse`, a window that
      * does not cover the split takes up to `reuse` times its memory, which the default allows for. */
     uint64_t window;
-    unsigned
-        bins; /* 1 ... 4096: number of bins per window that strict order draws from; leave at 0 (64). Free order has one */
+    unsigned bins;  /* 1 ... 4096: number of bins per window that strict order draws from; leave at 0 (64) */
     unsigned reuse; /* times each record is delivered in an epoch; 0: 1 */
     /* The number of bytes that the reader may allocate, batches and plan included; 0: what the window needs. Any
      * remaining memory caches decoded blocks for the next epoch, those needed first first. If the window covers the split,
