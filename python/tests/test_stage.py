@@ -304,7 +304,8 @@ def test_processes_that_read_the_same_fetch_it_once(server: Server, tmp_path: Pa
     copies = [subprocess.Popen(command) for _ in range(4)]
     assert [copy.wait(60) for copy in copies] == [0] * 4
     opening = sum(end - first for _, first, end in server.log if first == 0)
-    assert sum(end - first for _, first, end in server.log) - opening < 1.1 * alone
+    fetched = sum(end - first for _, first, end in server.log) - opening
+    assert fetched < 1.6 * alone  # neighbours that they join otherwise are fetched by both
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
