@@ -204,6 +204,7 @@ Test(monitor, of_a_child_is_its_own)
     int status;
     apl_reader *r = watched(place);
     snprintf(own, sizeof own, "%ld-1.json", (long)getpid());
+    sleep_ms(300); /* sanitizers cannot fork while threads are being started */
     pid_t child = fork();
     if (child == 0) {
         char childs[64];
