@@ -18,7 +18,8 @@ static apl_status check_alone(const apl_reader_options *asked, apl_error *err)
 static apl_status check_cached(const apl_store *store, apl_error *err)
 {
     if (!store_is_elsewhere(store))
-        return fail(err, APL_E_INVALID, "%s: is not at a URL: there is nothing to stage", store->name);
+        return fail(err, APL_E_INVALID, "%s: is on this machine already: there is nothing to stage",
+                    store->name);
     if (!store->remote.origin->cache)
         return fail(err, APL_E_INVALID, "%s: was opened without a cache, which is staged to", store->name);
     return APL_OK;

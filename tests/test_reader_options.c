@@ -51,7 +51,7 @@ Test(reader_options, stages_nothing_that_is_here_or_made)
     apl_transform flip = APL_TRANSFORM_INIT;
     apl_collation pad = APL_COLLATION_INIT;
     apl_blend blend = APL_BLEND_INIT;
-    REFUSED(APL_E_INVALID, "is not at a URL: there is nothing to stage", o.stage = 1);
+    REFUSED(APL_E_INVALID, "is on this machine already: there is nothing to stage", o.stage = 1);
     REFUSED(APL_E_INVALID, "stage and transforms exclude each other",
             (o.stage = 1, o.transforms = &flip, o.transform_count = 1));
     REFUSED(APL_E_INVALID, "stage and collations exclude each other",

@@ -65,24 +65,29 @@ Test(serve_faults, batches_may_be_written_by_who_asks_for_that)
 
 /* ------------------------------------------------------------------------------------------ death and sleep */
 
-/* A server of two ranks in a process of its own. */
-static pid_t fork_server(void)
+/* A server of two ranks in a process of its own, so that this one, which has no threads, can fork again. */
+static pid_t fork_server_of(apl_reader_options o)
 {
     pid_t pid = fork();
     if (pid == 0) {
         apl_server *server;
         apl_store *store;
-        apl_reader_options o = options_of(1);
-        o.batch_size = 5;
         o.ranks.list = ranks;
         o.ranks.count = o.ranks.world = 2;
-        o.faults.timeout_ms = 300;
         if (apl_store_open(fx.db, NULL, &store, NULL) != APL_OK ||
             apl_server_open(store, &o, place, NULL, &server, NULL) != APL_OK)
             _exit(1);
         _exit(apl_server_run(server, NULL) != APL_OK);
     }
     return pid;
+}
+
+static pid_t fork_server(void)
+{
+    apl_reader_options o = options_of(1);
+    o.batch_size = 5;
+    o.faults.timeout_ms = 300;
+    return fork_server_of(o);
 }
 
 static void end(pid_t pid)
@@ -154,11 +159,10 @@ Test(serve_faults, a_server_that_ends_before_it_answers_is_one_that_is_not_there
 
 Test(serve_faults, a_killed_client_gives_its_batches_back)
 {
-    struct serving s;
     apl_reader_options o = options_of(0);
     o.batch_size = 2;
     o.faults.timeout_ms = 10000;
-    serving_open(&s, &o, 2, 0);
+    pid_t server = fork_server_of(o);
     for (unsigned k = 0; k < 6; k++) {
         int pipes[2];
         char byte;
@@ -180,7 +184,7 @@ Test(serve_faults, a_killed_client_gives_its_batches_back)
         close(pipes[0]);
         close(pipes[1]);
     }
-    serving_close(&s);
+    end(server);
 }
 
 /* Its children hold the socket as it did. */

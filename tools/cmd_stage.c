@@ -15,8 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define LOOK_MS 200 /* how often signals and the progress bar are seen to while a batch is waited for */
+
+/* Bytes that are fetched before they are read. */
+#define LEAST_AHEAD ((uint64_t)1 << 20)
+#define MOST_AHEAD  ((uint64_t)128 << 20)
 
 struct stage {
     const char *path, *directory;
@@ -69,11 +74,11 @@ static apl_status take_batch(struct stage *s, unsigned rank, apl_error *err)
         status = apl_reader_next_of(s->reader, rank, &batch, err);
         show(s);
     } while (status == APL_E_TIMEOUT && !interrupted());
-    if (status != APL_OK)
-        return status;
-    s->records += apl_batch_rows(batch);
-    apl_batch_release(batch);
-    return interrupted() ? APL_E_CANCELLED : APL_OK;
+    if (status == APL_OK) {
+        s->records += apl_batch_rows(batch);
+        apl_batch_release(batch);
+    }
+    return interrupted() ? APL_E_CANCELLED : status;
 }
 
 /* A step of each rank after the other, as training takes them. */
@@ -98,7 +103,7 @@ static apl_status begin_epoch(struct stage *s, apl_error *err)
             status = apl_reader_next_epoch_of(s->reader, s->ranks.list[i], err);
         while (status == APL_E_TIMEOUT && !interrupted());
         if (status != APL_OK)
-            return status;
+            return interrupted() ? APL_E_CANCELLED : status;
     }
     return APL_OK;
 }
@@ -244,6 +249,17 @@ static int use_cache(const char *name, const char *value)
     return setenv(name, value, 1) == 0 ? 0 : failed("out of memory");
 }
 
+/* What is asked for ahead is fetched, though the budget may have no room for it: so the smaller the budget, the less of it. */
+static int ask_less_ahead(uint64_t budget)
+{
+    char bytes[24];
+    uint64_t ahead = budget / 16 > LEAST_AHEAD ? budget / 16 : LEAST_AHEAD;
+    if (ahead >= MOST_AHEAD || getenv("APL_REMOTE_AHEAD"))
+        return 0;
+    snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)ahead);
+    return use_cache("APL_REMOTE_AHEAD", bytes);
+}
+
 static int take_budget(void *user, const char *value)
 {
     struct stage *s = user;
@@ -251,7 +267,7 @@ static int take_budget(void *user, const char *value)
     if (!parse_size(value, 1, UINT64_MAX, &bytes))
         return misuse("--budget takes a number of bytes, or of K, M or G, such as 100G");
     s->budgeted = true;
-    return use_cache("APL_CACHE_BUDGET", value);
+    return use_cache("APL_CACHE_BUDGET", value) || ask_less_ahead(bytes);
 }
 
 static int take_ranks(void *user, const char *value)
@@ -288,6 +304,21 @@ static const struct command_line line = {
     .reader_args = offsetof(struct stage, args),
 };
 
+/* What makes room in a cache would not know what else is there. */
+static int check_directory(const char *directory)
+{
+    static const char *const stores[] = {"data.mdb", "set.apl"};
+    char path[4096];
+    struct stat st;
+    if (strstr(directory, "://"))
+        return misuse("%s is a URL: a cache is a directory of this machine", shown(directory));
+    for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, stores[i]) < sizeof path &&
+            stat(path, &st) == 0)
+            return misuse("%s has a %s: a cache needs a directory of its own", shown(directory), stores[i]);
+    return 0;
+}
+
 static int check(struct stage *s)
 {
     const char *said = getenv("APL_CACHE_BUDGET");
@@ -296,7 +327,8 @@ static int check(struct stage *s)
         return misuse("--world: which of them? give --ranks LIST, such as 0-7");
     if (s->ranks.count == 0)
         s->ranks.count = 1; /* rank 0 of 1 */
-    return use_cache("APL_CACHE", s->directory);
+    int status = check_directory(s->directory);
+    return status ? status : use_cache("APL_CACHE", s->directory);
 }
 
 int cmd_stage(int argc, char **argv)

@@ -276,7 +276,7 @@ def test_what_cannot_be_staged(server: Server, root: Path, tmp_path: Path) -> No
         return True
 
     for name, why in {
-        str(root / "blocks"): "is not at a URL: there is nothing to stage",
+        str(root / "blocks"): "is on this machine already: there is nothing to stage",
         server.url + "/nothing": "is not a store (there is no data.mdb or set.apl in it)",
     }.items():
         done = stage(name, cache)
@@ -292,6 +292,29 @@ def test_what_cannot_be_staged(server: Server, root: Path, tmp_path: Path) -> No
     for options in (["--budget", "0"], ["--budget", "lots"], ["--world", "4"], ["--ranks", "x"]):
         done = stage(server.url + "/blocks", cache, *options)
         assert done.returncode == 2
+    for place, why in {root / "blocks": "has a data.mdb", server.url + "/blocks": "is a URL"}.items():
+        done = stage(server.url + "/blocks", place)
+        assert (done.returncode, done.stdout) == (2, "") and why in done.stderr
+
+
+@pytest.mark.parametrize("budget", [[], ["--budget", "1G"]])
+def test_a_cache_that_cannot_be_written_says_why(server: Server, tmp_path: Path, budget: list[str]) -> None:
+    """It is neither full nor staged."""
+    cache = tmp_path / "cache"
+    (cache / "used").mkdir(parents=True)
+    done = stage(server.url + "/blocks", cache, *budget)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"apldata: {server.url}/blocks: cache {cache}: Is a directory\n"
+
+
+def test_a_directory_in_place_of_a_part_makes_room(server: Server, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert stage(server.url + "/blocks", cache).returncode == 0
+    part = parts(cache)[-1]
+    part.unlink()
+    part.mkdir()
+    assert stage(server.url + "/blocks", cache).returncode == 0
+    assert part.is_file()
 
 
 @pytest.mark.parametrize("name", ["blocks", "files"])

@@ -20,8 +20,9 @@ struct disk_cache {
     _Atomic uint64_t budget;
     uint64_t clock;
     uint32_t turn;
-    int in_use; /* a descriptor, whose lock others see */
-    int claims; /* another, where locks of single bytes stand for parts that are being fetched */
+    int in_use;       /* a descriptor, whose lock others see */
+    int claims;       /* another, where locks of single bytes stand for parts that are being fetched */
+    unsigned writing; /* parts, at the moment */
     struct part_list parts;
     struct file_elsewhere *objects;
     uint32_t object_count, object_room;

@@ -4,10 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define REST_S       600 /* for so long what others have read last is left alone */
-#define LOOK_S       10  /* how often is looked for what may go of that */
-#define CLAIM_NAP_MS 5   /* how often is looked whether another has let go */
-#define MOST_FOUND   64u /* files that are looked at each time */
+#define SETTLE_TRIES 1000 /* of a millisecond each */
+#define REST_S       600  /* for so long what others have read last is left alone */
+#define LOOK_S       10   /* how often is looked for what may go of that */
+#define CLAIM_NAP_MS 5    /* how often is looked whether another has let go */
+#define MOST_FOUND   64u  /* files that are looked at each time */
 
 /* ---------------------------------------------------------------------------------------------- reading */
 
@@ -173,28 +174,32 @@ static bool choose_victim(struct disk_cache *c, uint64_t due, struct part_key *k
     return true;
 }
 
-/* Makes room, as far as it pays, and takes it: *used becomes what is taken then. */
-static bool make_cache_room(struct disk_cache *c, uint64_t due, uint64_t bytes)
+/* Makes room, as far as it pays, and takes it. Returned is 0, or what keeps the part out, as by disk_cache_write(). */
+static int make_cache_room(struct disk_cache *c, uint64_t due, uint64_t bytes)
 {
     uint64_t used;
     struct part_key victim;
     bool chosen = true;
-    if (!part_used_add(c->directory, 0, false, &used))
-        return false;
+    int code = part_used_add(c->directory, 0, false, &used);
+    if (code)
+        return code;
     while (used + bytes > c->budget && chosen) {
         lock_caches();
         chosen = choose_victim(c, due, &victim);
         unlock_caches();
         uint64_t back = part_disk_bytes(chosen ? victim.n : 0);
-        if (chosen && part_file_remove(&victim) && !part_used_add(c->directory, -(int64_t)back, false, &used))
-            return false;
+        if (chosen && part_file_remove(&victim) &&
+            (code = part_used_add(c->directory, -(int64_t)back, false, &used)))
+            return code;
     }
-    if (used + bytes > c->budget || !part_used_add(c->directory, (int64_t)bytes, false, &used))
-        return false;
+    if (used + bytes > c->budget)
+        return CACHE_IS_FULL;
+    if ((code = part_used_add(c->directory, (int64_t)bytes, false, &used)))
+        return code;
     if (used <= c->budget)
-        return true;
+        return 0;
     (void)part_used_add(c->directory, -(int64_t)bytes, false, &used); /* another process was faster */
-    return false;
+    return CACHE_IS_FULL;
 }
 
 /* When the part is needed next, if it is to be written now, by this thread alone. What is read now is not expected any more. */
@@ -208,6 +213,7 @@ static bool begin_write(struct disk_cache *c, uint32_t object, const struct exte
     if (mine) {
         *due = part->expected ? part->again : DUE_UNKNOWN;
         part->written = true;
+        c->writing++;
     }
     if (part) {
         part->expected = part->expected && early;
@@ -221,6 +227,7 @@ static void end_write(struct disk_cache *c, uint32_t object, const struct extent
                       uint64_t due)
 {
     lock_caches();
+    c->writing--;
     struct part *part = parts_find(&c->parts, object, range->offset, (uint32_t)range->n);
     if (part)
         part->written = false;
@@ -251,9 +258,8 @@ int disk_cache_write(struct disk_cache *c, uint32_t object, const struct extent 
         return EFBIG;
     if (!begin_write(c, object, range, early, &key, &due))
         return 0;
-    bool room = make_cache_room(c, due, bytes);
-    int code = room ? part_file_write(&key, from) : CACHE_IS_FULL;
-    if (room && code)
+    int code = make_cache_room(c, due, bytes);
+    if (code == 0 && (code = part_file_write(&key, from)))
         give_room_back(c, bytes, code);
     end_write(c, object, range, code == 0, due);
     return code;
@@ -278,6 +284,19 @@ void disk_cache_claim(struct disk_cache *c, uint32_t object, const struct extent
 void disk_cache_unclaim(struct disk_cache *c, uint32_t object, const struct extent *range)
 {
     (void)ask_claim(c, object, range, false);
+}
+
+void disk_cache_settle(struct disk_cache *c)
+{
+    unsigned writing;
+    for (int i = 0; i < SETTLE_TRIES; i++) {
+        lock_caches();
+        writing = c->writing;
+        unlock_caches();
+        if (writing == 0)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------- shrinking */
@@ -321,7 +340,7 @@ void disk_cache_shrink(struct disk_cache *c)
 {
     uint64_t used;
     uint32_t n;
-    if (!part_used_add(c->directory, 0, false, &used) || used <= c->budget)
+    if (part_used_add(c->directory, 0, false, &used) || used <= c->budget)
         return;
     struct old_part *old = list_by_age(c, &n);
     for (uint32_t i = 0; old && i < n && used > c->budget; i++) {
@@ -330,7 +349,7 @@ void disk_cache_shrink(struct disk_cache *c)
         unlock_caches();
         note_lost(c, old[i].object, &old[i].range);
         remove_file(&key);
-        if (!part_used_add(c->directory, 0, false, &used))
+        if (part_used_add(c->directory, 0, false, &used))
             break;
     }
     free(old);

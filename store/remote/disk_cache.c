@@ -36,9 +36,17 @@ static void after_cache_fork(void)
     pthread_mutex_unlock(&opening);
 }
 
+/* The threads that write are the parent's. */
+static void forget_writers(void)
+{
+    for (struct disk_cache *c = caches; c; c = c->next)
+        c->writing = 0;
+    after_cache_fork();
+}
+
 static void mind_cache_forks(void)
 {
-    pthread_atfork(before_cache_fork, after_cache_fork, after_cache_fork);
+    pthread_atfork(before_cache_fork, after_cache_fork, forget_writers);
 }
 
 /* ---------------------------------------------------------------------------------------------- objects */
@@ -127,6 +135,7 @@ static apl_status begin_cache(struct disk_cache *c, const char *directory, uint6
     part_directory_list(c->directory, alone, list_part, c);
     if (alone)
         (void)part_used_add(c->directory, (int64_t)c->parts.bytes, true, &used);
+    part_directory_share(c->in_use); /* what others write from now on is neither removed nor forgotten */
     c->budget = budget ? budget : default_budget(c);
     c->clock = 1;
     return APL_OK;

@@ -54,6 +54,9 @@ void disk_cache_unclaim(struct disk_cache *cache, uint32_t object, const struct 
 /* Reads the range, if it is here and right, though it was not when it was asked for; it is still to be read. */
 bool disk_cache_find(struct disk_cache *cache, uint32_t object, const struct extent *range, uint8_t *to);
 
+/* Waits, a second at most, until no thread writes a part: a process that ends leaves no half of one. */
+void disk_cache_settle(struct disk_cache *cache);
+
 /* What is here of the range is wrong. */
 void disk_cache_forget(struct disk_cache *cache, uint32_t object, uint64_t offset, uint64_t n);
 

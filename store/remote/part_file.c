@@ -22,6 +22,7 @@
 #define MAGIC       "APLPART1"
 #define TOUCH_S     60 /* how exactly it is known when a part was read last */
 #define LOCK_TRIES  50 /* of a millisecond each */
+#define LIST_TRIES  2000
 #define UNFINISHED  ".new-"
 #define OBJECT_NAME 32u
 #define MOST_PATH   4096u
@@ -143,7 +144,7 @@ bool part_file_remove(const struct part_key *key)
 {
     char path[MOST_PATH];
     part_path(path, key);
-    return unlink(path) == 0;
+    return unlink(path) == 0 || (errno == EISDIR && rmdir(path) == 0);
 }
 
 /* ------------------------------------------------------------------------------------------ the directory */
@@ -213,12 +214,29 @@ static int open_in_directory(const char *directory, const char *name)
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 }
 
+/* A stopped process may have the lock for ever: then others go on without. */
+static bool lock_soon(int fd, int how, int tries)
+{
+    for (int i = 0; i < tries; i++) {
+        if (flock(fd, how | LOCK_NB) == 0)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return false;
+}
+
 void part_directory_enter(const char *directory, int *fd, bool *alone)
 {
     *fd = open_in_directory(directory, "in-use");
     *alone = *fd >= 0 && flock(*fd, LOCK_EX | LOCK_NB) == 0;
-    if (*fd >= 0)
-        (void)flock(*fd, LOCK_SH | LOCK_NB);
+    if (!*alone)
+        part_directory_share(*fd);
+}
+
+void part_directory_share(int fd)
+{
+    if (fd >= 0)
+        (void)lock_soon(fd, LOCK_SH, LIST_TRIES);
 }
 
 int part_claims_open(const char *directory)
@@ -236,31 +254,21 @@ bool part_claim(int claims, const struct part_key *key, bool have)
     return claims < 0 || fcntl(claims, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN);
 }
 
-/* Whoever has the lock has it for a few microseconds, unless he was stopped: then others go on without. */
-static bool lock_soon(int fd)
-{
-    for (int i = 0; i < LOCK_TRIES; i++) {
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-            return true;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-    return false;
-}
-
-bool part_used_add(const char *directory, int64_t change, bool set, uint64_t *used)
+int part_used_add(const char *directory, int64_t change, bool set, uint64_t *used)
 {
     uint64_t pair[2] = {0, 0};
     /* Opened anew each time: a child shares the locks of what its parent has open. */
     int fd = open_in_directory(directory, "used");
     if (fd < 0)
-        return false;
-    bool ok = lock_soon(fd);
-    if (ok && (read_whole(fd, pair, sizeof pair, 0) != 0 || pair[1] != ~pair[0] || set))
+        return errno;
+    int code = lock_soon(fd, LOCK_EX, LOCK_TRIES) ? 0 : EBUSY; /* held for microseconds */
+    if (read_whole(fd, pair, sizeof pair, 0) != 0 || pair[1] != ~pair[0] || set)
         pair[0] = 0;
     *used = change < 0 && pair[0] < (uint64_t)-change ? 0 : pair[0] + (uint64_t)change;
     pair[0] = *used;
     pair[1] = ~*used;
-    ok = ok && write_whole(fd, pair, sizeof pair, 0) == 0;
+    if (code == 0)
+        code = write_whole(fd, pair, sizeof pair, 0);
     close(fd);
-    return ok;
+    return code;
 }

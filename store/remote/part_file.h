@@ -53,8 +53,10 @@ void part_directory_list(const char *directory, bool alone,
                          void (*each)(void *user, struct hash128 object, uint64_t offset, uint64_t n),
                          void *user);
 
-/* Takes the lock of `in-use`, until *fd is closed; *alone: nobody else had it. *fd is -1 if that cannot be had. */
+/* Takes the lock of `in-use`, until *fd is closed; *alone: nobody else has it, and others who enter wait a little, until it is shared. *fd is
+ * -1 if that cannot be had. */
 void part_directory_enter(const char *directory, int *fd, bool *alone);
+void part_directory_share(int fd);
 
 /* Claims of parts that are being fetched, which end with the process. The descriptor of all those of a directory, which is to be closed;
  * -1: there can be none. Then each is had at once. */
@@ -63,7 +65,8 @@ int part_claims_open(const char *directory);
 /* Tries to have the claim of a part, or gives it back; false: another process has it. */
 bool part_claim(int claims, const struct part_key *key, bool have);
 
-/* Adds to what the parts take; *used becomes what that is. `set`: makes it `change`. False: it is not known, and nothing may be written. */
-bool part_used_add(const char *directory, int64_t change, bool set, uint64_t *used);
+/* Adds to what the parts take; *used becomes what that is. `set`: makes it `change`. Returned is 0, or the errno of why that cannot be
+ * known or noted: nothing may be written then. */
+int part_used_add(const char *directory, int64_t change, bool set, uint64_t *used);
 
 #endif

@@ -49,6 +49,12 @@ static void count(atomic_uint_fast64_t *counter, uint64_t n)
     atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
+static bool has_stopped(const struct remote *r)
+{
+    /* relaxed: what is late by one part is waited for */
+    return atomic_load_explicit(&r->ahead.stopped, memory_order_relaxed);
+}
+
 /* Are all of the pieces in the cache by now? Then they are read, to where they belong in the range. */
 static bool have_come(struct remote *r, uint64_t offset, const struct extent *pieces, unsigned n, uint8_t *to)
 {
@@ -71,7 +77,7 @@ static apl_status fetch_kept(struct remote *r, const struct extent *range, const
     disk_cache_claim(r->cache, r->cached, &pieces[n - 1]);
     bool come = n < AHEAD_PIECES && have_come(r, range->offset, pieces, n, to);
     apl_status status = come ? APL_OK : object_fetch(&r->object, range->offset, to, range->n, cancel, err);
-    for (unsigned i = n; i > 0 && status == APL_OK && !come; i--)
+    for (unsigned i = n; i > 0 && status == APL_OK && !come && !has_stopped(r); i--)
         (void)disk_cache_write(r->cache, r->cached, &pieces[i - 1],
                                to + (pieces[i - 1].offset - range->offset), true);
     disk_cache_unclaim(r->cache, r->cached, &pieces[n - 1]);
@@ -171,6 +177,8 @@ void remote_stop(struct remote *remote)
     /* relaxed: it only has to be seen some time */
     atomic_store_explicit(&remote->ahead.stopped, true, memory_order_relaxed);
     ahead_forget(&remote->ahead, 0, UINT64_MAX / 2);
+    if (remote->cache)
+        disk_cache_settle(remote->cache);
 }
 
 uint64_t remote_size(const struct remote *remote)
