@@ -169,6 +169,16 @@ class Whole:
         ]
         return np.array(found, dtype=object).sum(axis=0).tolist() if found else []
 
+    def colours(self, f, split):
+        """The sums over images that the shards themselves have."""
+        found = [
+            manifest.colours[s, f]
+            for manifest, _ in self.stores
+            for s, (name, _, _) in enumerate(manifest.splits)
+            if name == split and (s, f) in manifest.colours
+        ]
+        return [sum(parts) for parts in zip(*found)]
+
     def member_list(self):
         """As they follow each other: name, split, first id, records."""
         out = []
@@ -204,15 +214,36 @@ def compare(apldata, path):
     print(f"{path}: {whole.list.count} shards, {records} records, content {whole.list.content.hex()}")
 
 
+def of_planes(n, sums, squares, _):
+    return [(s / n, q / n - (s / n) ** 2) for s, q in zip(sums, squares)]
+
+
+def of_luma(n, sums, squares, products):
+    """Red, green and blue, of which luma and chroma are known."""
+    weights = np.array([[1, 0, 1.402], [1, -0.344136, -0.714136], [1, 1.772, 0]])
+    mean, matrix = np.array(sums) / n, np.diag(np.array(squares, float))
+    matrix[[0, 0, 1], [1, 2, 2]] = matrix[[1, 2, 2], [0, 0, 1]] = products
+    covariance = weights @ (matrix / n - np.outer(mean, mean)) @ weights.T
+    return list(zip(128 + weights @ mean, covariance.diagonal()))
+
+
+def compare_colours(said, sums, field):
+    wanted = (of_luma if field.media else of_planes)(sums[1], sums[2:5], sums[5:8], sums[8:])
+    found = zip(said["mean"], np.square(said["deviation"]))
+    must(np.allclose(list(found), wanted), f"{field.name}: moments, of images")
+
+
 def compare_statistics(whole, f, field, split):
     if field.classes:
         counts = whole.sums("class_counts", f, split["name"])
         must(split["class_counts"][field.name] == counts, f"{field.name}: class counts")
     if field.name in split["moments"]:
+        said, colours = split["moments"][field.name], whole.colours(f, split["name"])
+        if colours:
+            return compare_colours(said, colours, field)
         moments = whole.sums("moments", f, split["name"])
         means = [s / n for n, s, _ in moments]
         deviations = [(q / n - (s / n) ** 2) ** 0.5 for n, s, q in moments]
-        said = split["moments"][field.name]
         must(np.allclose([said["mean"], said["deviation"]], [means, deviations]), f"{field.name}: moments")
 
 
