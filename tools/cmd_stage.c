@@ -243,8 +243,8 @@ static int stage(struct stage *s)
 
 /* ---------------------------------------------------------------------------------------------- options */
 
-/* The cache is that of all stores that are opened. */
-static int use_cache(const char *name, const char *value)
+/* The cache, and what is read ahead, are those of all stores that are opened: the environment says them. */
+static int set_variable(const char *name, const char *value)
 {
     return setenv(name, value, 1) == 0 ? 0 : failed("out of memory");
 }
@@ -257,7 +257,7 @@ static int ask_less_ahead(uint64_t budget)
     if (ahead >= MOST_AHEAD || getenv("APL_REMOTE_AHEAD"))
         return 0;
     snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)ahead);
-    return use_cache("APL_REMOTE_AHEAD", bytes);
+    return set_variable("APL_REMOTE_AHEAD", bytes);
 }
 
 static int take_budget(void *user, const char *value)
@@ -267,7 +267,7 @@ static int take_budget(void *user, const char *value)
     if (!parse_size(value, 1, UINT64_MAX, &bytes))
         return misuse("--budget takes a number of bytes, or of K, M or G, such as 100G");
     s->budgeted = true;
-    return use_cache("APL_CACHE_BUDGET", value) || ask_less_ahead(bytes);
+    return set_variable("APL_CACHE_BUDGET", value) || ask_less_ahead(bytes);
 }
 
 static int take_ranks(void *user, const char *value)
@@ -328,7 +328,7 @@ static int check(struct stage *s)
     if (s->ranks.count == 0)
         s->ranks.count = 1; /* rank 0 of 1 */
     int status = check_directory(s->directory);
-    return status ? status : use_cache("APL_CACHE", s->directory);
+    return status ? status : set_variable("APL_CACHE", s->directory);
 }
 
 int cmd_stage(int argc, char **argv)
