@@ -117,7 +117,7 @@ breaks 2 "the directory is not synced after the new store is renamed into it" st
 breaks 3 "a failed rename is taken for a success" store/staging.c \
     's/(renameat\(s->fd, s->name, s->fd, STORE_FILE\) != 0)/\1 \&\& errno == EXDEV/'
 breaks 4 "a short write is reported as an I/O error" store/lmdb_write.c 's/\? ENOSPC : code;/? EIO : code;/'
-breaks 5 "memory that could not be allocated is written to" reader/pool.c \
+breaks 5 "memory that could not be allocated is written to" reader/memory/pool.c \
     's/(calloc\(1, sizeof \*b\);\n    if \(!b)/\1 \&\& p->count > 1000000/'
 breaks 6 "checksums of values are not compared" store/block_decode.c 's/if \(is == should_be\)/if (is == should_be || is)/'
 breaks 7 "bytes after the end are accepted" 'store/lmdb_*.c' 's/if \(w->file->size != expected\)/if (w->file->size < expected)/'
@@ -137,7 +137,7 @@ breaks 17 "a child process does not know that it is one" reader/inside.c \
     's/if \(r->pid == \(int\)getpid\(\)\)(\n        return APL_OK)/if (r->pid != 0)\1/'
 breaks 18 "readers open the file for writing" store/store_file.c 's/(openat\(store->directory, STORE_FILE, )O_RDONLY( \| O_CLOEXEC)/\1O_RDWR\2/'
 breaks 19 "a descriptor of each store stays open" store/store_file.c 's/(if \(store->directory >= 0\)\n        )close\(store->directory\);/\1(void)store;/'
-breaks 20 "the records of a reader are never freed" reader/slab.c 's/munmap\(slab->values\[f\], [^;]*;/(void)slab;/'
+breaks 20 "the records of a reader are never freed" reader/memory/slab.c 's/munmap\(slab->values\[f\], [^;]*;/(void)slab;/'
 breaks 21 "twice as many records as allowed are left out" reader/bad_blocks.c \
     's/(bad->records <= )(r->options.skip_corrupt;)/\12 * \2/'
 breaks 22 "the old store is emptied before it is replaced" store/staging.c \
