@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_LITTLE = 0.02  # waiting for a smaller part of the time is not worth a word, as in reader/explain.c
+_LITTLE = 0.02  # waiting for a smaller part of the time is not worth a word, as in reader/watch/explain.c
 
 
 class Clock:
