@@ -110,18 +110,12 @@ static void tell_place(struct buffer *b, const apl_reader *r, const struct monit
 static void tell_work(struct buffer *b, const struct figures *f)
 {
     double whole = f->s.elapsed * fmax(f->workers, 1);
-    const struct {
-        const char *name;
-        double seconds;
-    } parts[] = {{"reading", f->read},
-                 {"decoding", f->decode},
-                 {"assembling", f->assemble},
-                 {"callback", f->callback},
-                 {"planning", f->plan}};
+    struct work works[WORKS];
+    works_of(f, works);
     tell_words(b, ", \"work\": {");
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        tell_words(b, "%s\"%s\": %.4f", i ? ", " : "", parts[i].name,
-                   fmin(1, fraction(parts[i].seconds, whole)));
+    for (size_t i = 0; i < WORKS; i++)
+        tell_words(b, "%s\"%s\": %.4f", i ? ", " : "", works[i].name,
+                   fmin(1, fraction(works[i].seconds, whole)));
     tell_words(b, ", \"idle\": %.4f}", f->workers > 0 ? fmax(0, 1 - fraction(f->busy, whole)) : 0);
 }
 

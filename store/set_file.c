@@ -1,5 +1,5 @@
 /* The file that the list of a set is in: see set_file.h. */
-#define _GNU_SOURCE /* renameat2 */
+#define _GNU_SOURCE /* syscall */
 #include "set_file.h"
 
 #include "set_list.h"
@@ -9,7 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1u
+#endif
 
 apl_status set_file_read(int directory, const char *name, struct buffer *bytes, struct stat *is,
                          apl_error *err)
@@ -59,7 +64,8 @@ void set_kept_name(const uint8_t digest[32], char name[SET_KEPT_BYTES])
  * can do this in neither way leaves it to the lock. 0 or an errno. */
 static int name_new(int directory, const char *temporary, const char *name)
 {
-    if (renameat2(directory, temporary, directory, name, RENAME_NOREPLACE) == 0)
+    /* not renameat2(), which is younger than the C library that wheels promise to run with */
+    if (syscall(SYS_renameat2, directory, temporary, directory, name, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;

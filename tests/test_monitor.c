@@ -176,7 +176,7 @@ Test(monitor, needs_a_directory_that_can_be_written_to)
     refused(NULL, "APL_MONITOR: cannot write figures into ");
     put_file("absent", "x");
     refused(path, "Not a directory");
-    refused("/proc/self", "monitor: cannot write figures into ");
+    refused("/proc/self", "monitor: cannot write figures into /proc/self/");
     cr_assert_str_eq(text_of("absent"), "x");
 }
 

@@ -5,6 +5,7 @@
 #include "command_line.h"
 #include "json.h"
 #include "report.h"
+#include "terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +73,8 @@ static int print_readers(const struct top *top)
     json_t *readers = json_array();
     for (size_t i = 0; i < top->count; i++)
         json_array_append_new(readers, state_json(&top->readers[i]));
-    return print_json(json_pack("{s:o, s:I, s:I}", "readers", readers, "ended", (json_int_t)top->gone,
-                                "refused", (json_int_t)top->refused_count),
+    return print_json(json_pack("{s:o, s:I, s:I, s:I}", "readers", readers, "ended", (json_int_t)top->gone,
+                                "refused", (json_int_t)top->refused_count, "unread", (json_int_t)top->unread),
                       0);
 }
 
@@ -87,11 +88,27 @@ static int print_text(char *text, const char *end)
     return 0;
 }
 
+/* As wide as the terminal, or as all columns are. */
+static unsigned table_width(void)
+{
+    struct terminal t;
+    terminal_find(&t);
+    return isatty(STDOUT_FILENO) ? t.columns : 240;
+}
+
+static int check_reader(const struct top *top, const char *name)
+{
+    const struct top_reader *r = top_chosen(top, name);
+    return name && (!r || strcmp(r->name, name) != 0) ? failed("no reader is called %s", shown(name)) : 0;
+}
+
 static int print_once(const struct top_job *job)
 {
     struct top top;
-    const struct top_view view = {job->directory, job->name, 240, 0, false, false};
+    const struct top_view view = {job->directory, job->name, table_width(), 0, false, false};
     int status = top_read(&top, job->directory);
+    if (!status && !job->json && !job->metrics)
+        status = check_reader(&top, job->name);
     if (!status && job->json)
         status = print_readers(&top);
     else if (!status && job->metrics)

@@ -43,6 +43,7 @@ struct top {
     size_t count, gone;
     struct top_refused refused[4]; /* the first of them */
     size_t refused_count;
+    size_t unread; /* files beyond the number that is read */
 };
 
 /* Reads all of a directory. 0, or an exit status, after saying what is wrong. To be freed in either case. */

@@ -1,5 +1,6 @@
 /* The screen of apldata top: a row for each reader, and what one of them waits for. */
 #include "cmd_top.h"
+#include "cmd_top_cells.h"
 #include "report.h"
 
 #include <math.h>
@@ -10,10 +11,10 @@
 #include <time.h>
 
 #define LINE        512u /* bytes of a line, escape sequences included */
-#define CELL        160u
 #define NARROWEST   20u
 #define WIDEST      240u
 #define WIDEST_WORK 24u
+#define WIDEST_RANK 11u
 #define MOST_LINES  4500u
 
 struct lines {
@@ -21,167 +22,43 @@ struct lines {
     unsigned count;
 };
 
-/* ------------------------------------------------------------------------------------------------- the cells */
-
-enum column {
-    READER,
-    STORE,
-    RANK,
-    EPOCH,
-    DONE,
-    RECORDS,
-    STALL,
-    WORK,
-    MEMORY,
-    QUEUE,
-    CPU,
-    BATCHES,
-    READS,
-    RSS,
-    COLUMNS
-};
-
-/* `keep`: the lower, the narrower a screen may be that still has it. */
-static const struct {
-    const char *title;
-    unsigned width, keep;
-    bool left;
-} columns[COLUMNS] = {
-    [READER] = {"READER", 9, 0, true},  [STORE] = {"STORE", 10, 7, true},
-    [RANK] = {"RANK", 5, 5, false},     [EPOCH] = {"EPOCH", 5, 4, false},
-    [DONE] = {"DONE", 4, 3, false},     [RECORDS] = {"RECORDS/S", 9, 1, false},
-    [STALL] = {"STALL", 5, 2, false},   [WORK] = {"THREADS", 10, 6, true},
-    [MEMORY] = {"MEMORY", 8, 8, false}, [QUEUE] = {"QUEUE", 5, 9, false},
-    [CPU] = {"CORES", 5, 10, false},    [BATCHES] = {"BATCHES/S", 9, 11, false},
-    [READS] = {"READ/S", 8, 12, false}, [RSS] = {"PROCESS", 8, 13, false},
-};
-
-static const char letters[TOP_WORKS + 1] = "RDACP";
-
-/* What a count is in few characters. */
-static void short_count(char *out, double n)
-{
-    if (n < 99999.5)
-        snprintf(out, CELL, n < 9.95 ? "%.1f" : "%.0f", n);
-    else
-        snprintf(out, CELL,
-                 n < 1e6   ? "%.0fk"
-                 : n < 1e9 ? "%.2fM"
-                           : "%.1fG",
-                 n / (n < 1e6   ? 1e3
-                      : n < 1e9 ? 1e6
-                                : 1e9));
-}
-
-/* Of a path that is too long, the end counts. */
-static void store_cell(char *out, const struct top_reader *r, unsigned width)
-{
-    char all[2 * CELL];
-    snprintf(all, sizeof all, "%.200s %.60s",
-             strlen(r->store) > 200 ? r->store + strlen(r->store) - 200 : r->store, r->split);
-    size_t n = strlen(all);
-    snprintf(out, CELL, "%s%.157s", n > width ? ".." : "", n > width ? all + n - (width - 2) : all);
-    for (char *c = out; *c; c++)
-        *c = (signed char)*c < 0 ? '?' : *c; /* letters that are wider than one column, or cut */
-}
-
-/* A letter for each part of the threads' time. */
-static void work_cell(char *out, const struct top_reader *r, unsigned width)
-{
-    double sum = 0;
-    unsigned at = 0;
-    for (unsigned w = 0; w < TOP_WORKS; w++) {
-        sum += r->work[w];
-        while (at < width && at + 0.5 < fmin(sum, 1) * width)
-            out[at++] = letters[w];
-    }
-    memset(out + at, '.', width - at);
-    out[width] = 0;
-}
-
-static void make_cell(char *out, enum column c, const struct top_reader *r, unsigned width)
-{
-    const apl_stats *s = &r->stats;
-    bool silent = r->state == TOP_SILENT;
-    *out = 0;
-    switch (c) {
-    case READER:
-        snprintf(out, CELL, "%s", r->name);
-        return;
-    case STORE:
-        store_cell(out, r, width);
-        return;
-    case RANK:
-        if (r->ranks > 1)
-            snprintf(out, CELL, "%llu/%llu", (unsigned long long)r->ranks, (unsigned long long)r->world);
-        else
-            snprintf(out, CELL, "%llu", (unsigned long long)r->rank);
-        return;
-    case EPOCH:
-        snprintf(out, CELL, "%llu", (unsigned long long)r->epoch);
-        return;
-    case DONE:
-        if (r->length)
-            snprintf(out, CELL, "%.0f%%", floor(100 * fmin(1, (double)r->position / (double)r->length)));
-        return;
-    case RECORDS:
-        if (silent)
-            snprintf(out, CELL, "silent");
-        else
-            short_count(out, r->rate);
-        return;
-    case STALL:
-        snprintf(out, CELL, silent ? "-" : "%.0f%%", 100 * r->stall);
-        return;
-    case WORK:
-        work_cell(out, r, width);
-        return;
-    case MEMORY:
-        snprintf(out, CELL, "%s", size_text(s->memory));
-        return;
-    case QUEUE:
-        snprintf(out, CELL, "%u/%u", s->queued, s->queue_depth);
-        return;
-    case CPU:
-        snprintf(out, CELL, silent ? "-" : "%.1f", r->cores);
-        return;
-    case BATCHES:
-        short_count(out, silent ? 0 : r->batches);
-        return;
-    case READS:
-        snprintf(out, CELL, "%s", silent ? "-" : size_text((uint64_t)fmin(r->bytes_read, 1e18)));
-        return;
-    case RSS:
-        snprintf(out, CELL, "%s", size_text(r->resident));
-        return;
-    case COLUMNS:
-        return;
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------- the table */
 
-/* Which columns there are, and how wide: 0: not there. */
-static void choose_columns(const struct top *top, unsigned room, unsigned width[COLUMNS])
+/* How wide each column should be: what has names in it, as wide as they are. True: some reader is one of several ranks. */
+static bool wish_widths(const struct top *top, unsigned wanted[TOP_COLUMNS], size_t *longest)
 {
     bool ranks = false;
-    size_t longest = 0, name = strlen(columns[READER].title);
-    unsigned used = 0;
-    for (size_t i = 0; i < top->count; i++) {
-        size_t n = strlen(top->readers[i].store) + 1 + strlen(top->readers[i].split);
-        ranks = ranks || top->readers[i].world > 1;
-        longest = n > longest ? n : longest;
-        name = strlen(top->readers[i].name) > name ? strlen(top->readers[i].name) : name;
+    char cell[TOP_CELL];
+    *longest = 0;
+    for (unsigned c = 0; c < TOP_COLUMNS; c++)
+        wanted[c] = top_columns[c].width;
+    wanted[READER] = (unsigned)strlen(top_columns[READER].title);
+    for (const struct top_reader *r = top->readers; r < top->readers + top->count; r++) {
+        size_t n = strlen(r->store) + 1 + strlen(r->split);
+        ranks = ranks || r->world > 1;
+        *longest = n > *longest ? n : *longest;
+        top_cell(cell, RANK, r, 0);
+        wanted[RANK] = (unsigned)fmax(wanted[RANK], fmin(WIDEST_RANK, (double)strlen(cell)));
+        wanted[READER] = (unsigned)fmax(wanted[READER], (double)strlen(r->name));
     }
-    memset(width, 0, COLUMNS * sizeof *width);
-    for (unsigned keep = 0; keep < COLUMNS; keep++)
-        for (unsigned c = 0; c < COLUMNS; c++)
-            if (columns[c].keep == keep && (c != RANK || ranks) &&
-                used + columns[c].width + (used > 0) <= room) {
-                width[c] = c == READER ? (unsigned)name : columns[c].width;
+    return ranks;
+}
+
+/* Which columns there are, and how wide: 0: not there. */
+static void choose_columns(const struct top *top, unsigned room, unsigned width[TOP_COLUMNS])
+{
+    unsigned used = 0, wanted[TOP_COLUMNS];
+    size_t longest;
+    bool ranks = wish_widths(top, wanted, &longest);
+    memset(width, 0, TOP_COLUMNS * sizeof *width);
+    for (unsigned keep = 0; keep < TOP_COLUMNS; keep++)
+        for (unsigned c = 0; c < TOP_COLUMNS; c++)
+            if (top_columns[c].keep == keep && (c != RANK || ranks) &&
+                (c == READER || used + wanted[c] + 1 <= room)) {
+                width[c] = wanted[c];
                 used += width[c] + (used > 0);
             }
-    for (; width[STORE] && used < room && width[STORE] < longest && width[STORE] < CELL - 1; used++)
+    for (; width[STORE] && used < room && width[STORE] < longest && width[STORE] < TOP_CELL - 1; used++)
         width[STORE]++;
     for (; width[WORK] && used < room && width[WORK] < WIDEST_WORK; used++)
         width[WORK]++;
@@ -199,20 +76,20 @@ static void append(char line[LINE], const char *format, ...)
 }
 
 /* A colour for each letter of the bar, and for a stall. */
-static const char *colour_of(enum column c, char letter, const struct top_reader *r)
+static const char *colour_of(enum top_column c, char letter, const struct top_reader *r)
 {
     static const char *const colours[TOP_WORKS] = {"34", "35", "32", "33", "36"};
     if (c == STALL)
         return r->stall < 0.02 ? "32" : r->stall < 0.2 ? "33" : "31;1";
-    const char *at = c == WORK ? strchr(letters, letter) : NULL;
-    return at && letter ? colours[at - letters] : "0";
+    const char *at = c == WORK ? strchr(top_letters, letter) : NULL;
+    return at && letter ? colours[at - top_letters] : "0";
 }
 
-static void append_cell(char line[LINE], enum column c, const char *text, unsigned width,
+static void append_cell(char line[LINE], enum top_column c, const char *text, unsigned width,
                         const struct top_reader *r, bool colour)
 {
     int pad = (int)width - (int)strlen(text);
-    append(line, "%*s", columns[c].left || pad < 0 ? 0 : pad, "");
+    append(line, "%*s", top_columns[c].left || pad < 0 ? 0 : pad, "");
     const char *now = "0";
     for (const char *t = text; *t; t++) {
         const char *wanted = colour && r && (c == WORK || c == STALL) ? colour_of(c, *t, r) : "0";
@@ -223,22 +100,25 @@ static void append_cell(char line[LINE], enum column c, const char *text, unsign
     }
     if (strcmp(now, "0") != 0)
         append(line, "\033[0m");
-    append(line, "%*s", columns[c].left && pad > 0 ? pad : 0, "");
+    append(line, "%*s", top_columns[c].left && pad > 0 ? pad : 0, "");
 }
 
-static void add_row(struct lines *out, const unsigned width[COLUMNS], const struct top_reader *r, bool colour)
+static void add_row(struct lines *out, const unsigned width[TOP_COLUMNS], const struct top_reader *r,
+                    bool colour)
 {
-    char *line = out->line[out->count++], cell[CELL];
-    for (unsigned c = 0; c < COLUMNS; c++) {
+    char *line = out->line[out->count++], cell[TOP_CELL];
+    for (unsigned c = 0; c < TOP_COLUMNS; c++) {
         if (!width[c])
             continue;
         append(line, "%s", c > READER ? " " : ""); /* which is always there */
         if (r)
-            make_cell(cell, c, r, width[c]);
+            top_cell(cell, c, r, width[c]);
         else
-            snprintf(cell, sizeof cell, "%s", columns[c].title);
-        if (strlen(cell) > width[c] && columns[c].left)
+            snprintf(cell, sizeof cell, "%s", top_columns[c].title);
+        if (strlen(cell) > width[c]) {
+            cell[width[c] - 1] = top_columns[c].left ? cell[width[c] - 1] : '+';
             cell[width[c]] = 0;
+        }
         append_cell(line, c, cell, width[c], r, colour);
     }
 }
@@ -256,7 +136,7 @@ static bool waits_more(const struct top *top, size_t i, size_t than)
 static void add_table(struct lines *out, const struct top *top, const struct top_view *view,
                       const char *chosen, unsigned room)
 {
-    unsigned width[COLUMNS];
+    unsigned width[TOP_COLUMNS];
     bool all = top->count <= room;
     choose_columns(top, view->columns, width);
     if (view->colour)
@@ -281,6 +161,16 @@ static void add_table(struct lines *out, const struct top *top, const struct top
 
 /* --------------------------------------------------------------------------------------------- what it waits for */
 
+/* At most so many bytes of a text: whole letters. */
+static size_t cut_at(const char *text, size_t most)
+{
+    if (strlen(text) <= most)
+        return strlen(text);
+    while (most > 1 && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
 /* In lines of at most `width` columns, broken between words; at most `most` of them. */
 static void add_wrapped(struct lines *out, const char *text, unsigned width, unsigned most)
 {
@@ -289,7 +179,7 @@ static void add_wrapped(struct lines *out, const char *text, unsigned width, uns
         if (fits > width) {
             for (fits = width; fits > 0 && text[fits] != ' '; fits--)
                 ;
-            fits = fits ? fits : width;
+            fits = fits ? fits : cut_at(text, width);
         }
         append(out->line[out->count++], "%.*s", (int)fits, text);
         text += fits;
@@ -303,8 +193,8 @@ static void add_chosen(struct lines *out, const struct top_reader *r, unsigned w
     if (most < 2)
         return;
     out->count++;
-    snprintf(head, sizeof head, "%s  %.200s", r->name, r->command);
-    add_wrapped(out, head, width, 1);
+    snprintf(head, sizeof head, "%s  %s", r->name, r->command);
+    append(out->line[out->count++], "%.*s", (int)cut_at(head, width), head);
     if (r->state == TOP_SILENT)
         snprintf(head, sizeof head,
                  "no figures for %s: it is stopped, or cannot write them, or has ended elsewhere",
@@ -344,13 +234,14 @@ static void add_foot(struct lines *out, const struct top *top, const struct top_
     if (view->rows)
         add_legend(out, view);
     if (top->gone)
-        append(out->line[out->count++], "%zu file%s of processes that have ended", top->gone,
-               top->gone == 1 ? "" : "s");
+        append(out->line[out->count++], "%s of processes that have ended", counted(top->gone, "file"));
+    if (top->unread)
+        append(out->line[out->count++], "%s not read: there are too many", counted(top->unread, "file"));
     for (size_t i = 0; i < top->refused_count && i < sizeof top->refused / sizeof *top->refused; i++)
         append(out->line[out->count++], "%s %s", top->refused[i].name, top->refused[i].why);
     if (top->refused_count > sizeof top->refused / sizeof *top->refused)
-        append(out->line[out->count++], "and %zu more files that are none of a reader",
-               top->refused_count - sizeof top->refused / sizeof *top->refused);
+        append(out->line[out->count++], "and %s that are none of a reader",
+               counted(top->refused_count - sizeof top->refused / sizeof *top->refused, "more file"));
 }
 
 static void add_all(struct lines *out, const struct top *top, const struct top_view *view)

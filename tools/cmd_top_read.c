@@ -346,7 +346,9 @@ static void add_files(struct top *top, const char *directory, int fd)
     uint64_t pid;
     int n = scandir(directory, &list, is_readers, alphasort);
     for (int i = 0; i < n; i++) {
-        if (top->count < MOST_READERS && is_name(list[i]->d_name, &pid))
+        if (top->count == MOST_READERS)
+            top->unread++;
+        else if (is_name(list[i]->d_name, &pid))
             add_file(top, fd, list[i]->d_name, pid);
         free(list[i]);
     }

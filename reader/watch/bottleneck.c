@@ -2,6 +2,7 @@
 #include "bottleneck.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Fewer batches than this, or less time, tell nothing. */
 #define LEAST_BATCHES 8u
@@ -153,6 +154,16 @@ static unsigned threads_wanted(const struct figures *f, const struct verdict *v)
 static bool is_work(apl_bottleneck what)
 {
     return what >= APL_BOTTLENECK_READING && what <= APL_BOTTLENECK_PLANNING;
+}
+
+void works_of(const struct figures *f, struct work works[WORKS])
+{
+    const struct work all[WORKS] = {{"reading", "reading", f->read},
+                                    {"decoding", "decoding", f->decode},
+                                    {"assembling", "assembling", f->assemble},
+                                    {"callback", "on_batch()", f->callback},
+                                    {"planning", "planning", f->plan}};
+    memcpy(works, all, sizeof all);
 }
 
 struct verdict verdict_on(const struct figures *f)

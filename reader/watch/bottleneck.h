@@ -26,6 +26,13 @@ struct figures {
     double given; /* what of their time at work the threads had a core for; reading and on_batch() left out */
 };
 
+/* The kinds of work that threads do; what has no other name in words is called as it is in figures. */
+#define WORKS 5
+struct work {
+    const char *name, *said;
+    double seconds;
+};
+
 struct verdict {
     apl_bottleneck what;
     bool loaders, consumers; /* threads of that kind alone are too few */
@@ -46,6 +53,9 @@ static inline double fraction(double part, double whole)
 
 /* Of what happened between two snapshots; of the earlier one all members may be 0. */
 struct figures figures_between(const apl_stats *now, const apl_stats *before);
+
+/* What has been done of each kind. */
+void works_of(const struct figures *f, struct work works[WORKS]);
 
 struct verdict verdict_on(const struct figures *f);
 

@@ -210,20 +210,14 @@ static void say_verdict(struct words *w, const struct figures *f, const struct v
 
 static void say_parts(struct words *w, const struct figures *f)
 {
-    const struct {
-        const char *name;
-        double seconds;
-    } parts[] = {{"reading", f->read},
-                 {"decoding", f->decode},
-                 {"assembling", f->assemble},
-                 {"on_batch()", f->callback},
-                 {"planning", f->plan}};
+    struct work works[WORKS];
     const char *between = "";
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        double percent = 100 * fraction(parts[i].seconds, f->busy);
+    works_of(f, works);
+    for (size_t i = 0; i < WORKS; i++) {
+        double percent = 100 * fraction(works[i].seconds, f->busy);
         if (percent < 0.5)
             continue;
-        say(w, "%s %s %.0f %%", between, parts[i].name, percent);
+        say(w, "%s %s %.0f %%", between, works[i].said, percent);
         between = ",";
     }
 }

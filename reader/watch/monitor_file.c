@@ -103,11 +103,10 @@ static void clear_directory(int directory)
 apl_status monitor_file_open(struct monitor_file *f, const char *directory, apl_error *err)
 {
     static atomic_uint readers;
-    char shown[512];
+    printable(f->shown, sizeof f->shown, directory, strlen(directory));
     f->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (f->directory < 0)
-        return fail_errno(err, errno, "cannot write figures into %s",
-                          printable(shown, sizeof shown, directory, strlen(directory)));
+        return fail_errno(err, errno, "cannot write figures into %s", f->shown);
     /* relaxed: numbers differ */
     unsigned number = atomic_fetch_add_explicit(&readers, 1, memory_order_relaxed) + 1;
     snprintf(f->name, sizeof f->name, "%ld-%u.json", (long)getpid(), number);
@@ -133,7 +132,7 @@ apl_status monitor_file_write(const struct monitor_file *f, const struct buffer 
         code = errno;
     if (code && fd >= 0)
         (void)unlinkat(f->directory, f->made, 0);
-    return code ? fail_errno(err, code, "cannot write figures into %s", f->name) : APL_OK;
+    return code ? fail_errno(err, code, "cannot write figures into %s/%s", f->shown, f->name) : APL_OK;
 }
 
 void monitor_file_close(struct monitor_file *f)

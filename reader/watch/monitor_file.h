@@ -15,6 +15,7 @@
 
 struct monitor_file {
     int directory;
+    char shown[512];                             /* the directory, safe to print */
     char name[MONITOR_NAME], made[MONITOR_NAME]; /* in the directory; `made` is what becomes it */
 };
 

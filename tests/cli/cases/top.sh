@@ -58,6 +58,12 @@ put("odd", 7, time=1)
 put("odd", 8, stats={**stats, "records": -1})
 with open(f"odd/{pid}-9.json", "w") as f:
     f.write(json.dumps(good | {"pid": 1}))
+os.makedirs("wide")
+put("wide", 1, of=1234567890, world=1024, ranks=list(range(128)), epoch=2**62, split="", command="\u00e9" * 300)
+os.makedirs("crowd")
+put("crowd", 1)
+for i in range(2, 4099):
+    os.link(f"crowd/{pid}-1.json", f"crowd/{pid}-{i}.json")
 os.mkfifo(f"odd/{pid}-10.json")
 os.symlink(f"{pid}-1.json", f"odd/{pid}-11.json")
 open("odd/notes.json", "w").write("mine")
@@ -68,6 +74,13 @@ python3 make.py
 echo "- files of others"
 apldata top --once odd | cat -v
 apldata top --once --reader 4242-7 odd | tail -n 7 | head -n 3 | sed 's/for [0-9].*: it/for T: it/' | cat -v
+
+run apldata top --reader 4242-99 odd
+
+echo "- more than there is room for"
+apldata top --once crowd | tail -n 1
+apldata top --json crowd | tail -n 2
+apldata top --once wide
 
 echo "- misuse"
 run apldata top
@@ -156,4 +169,6 @@ screen 80 24 q "$APLDATA" top many
 screen 40 10 $'\003' "$APLDATA" top many
 NO_COLOR=1 screen 60 9 jq "$APLDATA" top --reader 4242-2 many
 screen 200 8 q "$APLDATA" top none
+screen 60 9 q "$APLDATA" top wide
+screen 60 9 "" "$APLDATA" top --once wide
 TERM=dumb screen 80 24 $'\003' "$APLDATA" top none
