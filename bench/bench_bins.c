@@ -47,13 +47,6 @@ struct run {
     _Atomic uint64_t sum; /* of all that was drawn */
 };
 
-static double thread_cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static size_t draw(struct run *run, void *scratch, uint32_t *deliveries, uint64_t *position)
 {
     return run->free ? run->free->draw(run->form, scratch, deliveries, run->batch)

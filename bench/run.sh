@@ -27,7 +27,7 @@ for source in bench/*.c; do
     [ -e "$source" ] || continue
     name=$(basename "$source" .c)
     case $name in
-    bench_reader | bench_plan | bench_growth | bench_serve | bench_boxes | bench_bins) continue ;; # by reader.sh, peers and make bench-bins
+    bench_reader | bench_plan | bench_growth | bench_serve | bench_boxes | bench_bins | bench_set) continue ;; # by reader.sh, scale.sh, peers and make bench-bins
     bench_photo) # of JPEG images in the folder PHOTOS
         [ -d "${PHOTOS:-}" ] || continue
         printf '\n== bench_photo, %s\n' "$PHOTOS"

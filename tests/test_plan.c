@@ -1,5 +1,6 @@
 /* Plans of made-up splits: each delivery once, blocks in time, and within the window. */
 #include "plan.h"
+#include "plan_bin.h"
 
 #include "order_case.h"
 
@@ -130,6 +131,25 @@ Test(plan, small_windows_keep_blocks_together)
         cr_assert_eq(d[i] / 8, d[i / 8 * 8] / 8);
     plan_free(p);
     free(s.block);
+}
+
+/* From 4 MiB on, a bin is in huge pages; it keeps what it has while it grows into them, or has room from the first on. */
+Test(plan, large_bins_keep_what_is_put)
+{
+    const uint32_t many = 3000000, expected[2] = {0, many / 2};
+    for (unsigned k = 0; k < 2; k++) {
+        struct bin bin = {0};
+        uint32_t i = 0;
+        cr_assert(bin_put(&bin, 0, expected[k]));
+        cr_assert_geq(bin.capacity, expected[k]);
+        while (++i < many)
+            cr_assert(bin_put(&bin, i, expected[k]));
+        for (i = 0; i < many && bin.deliveries[i] == i;)
+            i++;
+        cr_assert_eq(i, many);
+        cr_assert_leq(bin.capacity, many + many / 2);
+        free(bin.deliveries);
+    }
 }
 
 Test(plan, refuses_more_deliveries_than_have_numbers)

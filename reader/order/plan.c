@@ -1,18 +1,13 @@
 /* Planning an epoch: see plan.h. */
 #include "plan.h"
 
-#include "grow.h"
+#include "plan_bin.h"
 #include "random.h"
 
 #include <stdlib.h>
 
 /* Bins stand in rows of ROW, so that finding the bin of a number takes a few comparisons of running sums and no branches. */
 #define ROW 8u
-
-struct bin {
-    uint32_t *deliveries;
-    uint32_t count, capacity;
-};
 
 struct row {
     uint32_t sums[ROW]; /* running sums of the bins' counts */
@@ -36,6 +31,7 @@ struct plan {
     uint32_t entered_count;
     unsigned rows, lane;        /* of each lane; the lane that is drawn from next */
     const uint32_t *cumulative; /* of the sample of the epoch; NULL: there is none */
+    uint32_t expected;          /* deliveries in a full bin, and some more; 0: unknown */
     uint64_t position, bin_key;
     struct lane lanes[];
 };
@@ -53,6 +49,14 @@ static bool allocate_plan(struct plan *p)
     return ok;
 }
 
+/* What a bin holds when the window is full: by chance some bins get more, rarely as much as this. */
+static uint32_t expected_in_bin(const struct plan_options *o, const struct subset *subset, unsigned lanes)
+{
+    uint64_t window = o->window < subset->records ? o->window : subset->records;
+    uint64_t each = o->sampler ? 0 : window * o->reuse / lanes / o->bins;
+    return each ? (uint32_t)(each + each / 16 + 64) : 0;
+}
+
 apl_status plan_new(const struct plan_options *options, const struct subset *subset, struct plan **plan,
                     apl_error *err)
 {
@@ -66,6 +70,7 @@ apl_status plan_new(const struct plan_options *options, const struct subset *sub
     p->options.lanes = lanes;
     p->subset = subset;
     p->rows = (options->bins + ROW - 1) / ROW;
+    p->expected = expected_in_bin(options, subset, lanes);
     p->order = calloc(subset->blocks, sizeof *p->order);
     p->entered = calloc(subset->blocks, sizeof *p->entered);
     p->lane_of = lanes > 1 ? calloc(subset->blocks, sizeof *p->lane_of) : NULL;
@@ -176,21 +181,6 @@ void plan_begin(struct plan *p, uint64_t epoch)
 
 /* -------------------------------------------------------------------------------------------- entering */
 
-static bool bin_put(struct bin *bin, uint32_t delivery)
-{
-    if (bin->count == bin->capacity) {
-        uint32_t capacity =
-            grown(bin->capacity, bin->count + 1); /* an epoch has fewer than 2^32 deliveries */
-        uint32_t *deliveries = realloc(bin->deliveries, capacity * sizeof *deliveries);
-        if (!deliveries)
-            return false;
-        bin->deliveries = deliveries;
-        bin->capacity = capacity;
-    }
-    bin->deliveries[bin->count++] = delivery;
-    return true;
-}
-
 static void take_sums(const struct plan *p, struct lane *lane)
 {
     uint32_t all = 0;
@@ -215,7 +205,8 @@ static bool enter(struct plan *p, struct lane *lane)
         uint64_t id = block->first_id + (block->chosen ? block->chosen[i] : i);
         unsigned b = (unsigned)((random_mix(p->bin_key, id) >> 32) * p->options.bins >> 32);
         for (unsigned copy = 0; copy < copies; copy++)
-            if (!bin_put(&lane->rows[b / ROW].bins[b % ROW], reference * p->options.reuse + copy))
+            if (!bin_put(&lane->rows[b / ROW].bins[b % ROW], reference * p->options.reuse + copy,
+                         p->expected))
                 return false;
     }
     lane->standing += block_deliveries(p, number);
