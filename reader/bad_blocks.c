@@ -1,4 +1,5 @@
 /* Blocks that could not be read: see bad_blocks.h. */
+#include "reader.h"
 #include "token_windows.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ void bad_blocks_free(struct bad_blocks *bad)
 bool bad_blocks_meet(const apl_reader *r, struct bad_blocks *bad, uint32_t index)
 {
     if (!bad->known[index])
-        bad->records += windows_block_records(r, index);
+        bad->records += windows_block_records(&r->spec, index);
     bad->known[index] = 1;
-    return r->options.skip_corrupt && bad->records <= r->options.skip_corrupt;
+    return r->spec.options.skip_corrupt && bad->records <= r->spec.options.skip_corrupt;
 }

@@ -20,12 +20,12 @@ static apl_status class_of(const struct worker *w, const struct job *job, size_t
                            apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const struct blending *b = &r->options.blending;
-    uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
+    const struct blending *b = &r->spec.options.blending;
+    uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
     const struct cached_block *block = cache_block(&r->cache, job->epoch, index);
     const uint8_t *value =
-        slab_value(&r->cache.slab, b->label, cached_slot(block, &r->subset.block[index], nth));
-    uint64_t number = label_at(value, r->schema->fields[b->label].dtype);
+        slab_value(&r->cache.slab, b->label, cached_slot(block, &r->spec.subset.block[index], nth));
+    uint64_t number = label_at(value, r->spec.schema->fields[b->label].dtype);
     *class = (uint32_t)number;
     if (number < b->how.classes)
         return APL_OK;
@@ -36,7 +36,7 @@ static apl_status class_of(const struct worker *w, const struct job *job, size_t
 
 static float *describe_labels(const apl_reader *r, struct job *job)
 {
-    const struct blending *b = &r->options.blending;
+    const struct blending *b = &r->spec.options.blending;
     apl_column *column = &job->buffer->batch.columns[b->label];
     column->dtype = APL_F32;
     column->ndim = 1;
@@ -49,7 +49,7 @@ static float *describe_labels(const apl_reader *r, struct job *job)
 static apl_status make_labels(struct worker *w, struct job *job, const struct blend_plan *plan,
                               apl_error *err)
 {
-    const struct blending *b = &w->reader->options.blending;
+    const struct blending *b = &w->reader->spec.options.blending;
     float *out = describe_labels(w->reader, job);
     size_t rows = job->buffer->batch.rows;
     uint32_t own, other = 0;
@@ -66,9 +66,9 @@ static apl_status make_labels(struct worker *w, struct job *job, const struct bl
 
 static struct blend_images images_of(const apl_reader *r, const struct job *job)
 {
-    const struct blending *b = &r->options.blending;
+    const struct blending *b = &r->spec.options.blending;
     const apl_column *c = &job->buffer->batch.columns[b->image];
-    const apl_transform *t = &r->options.transforms[b->image];
+    const apl_transform *t = &r->spec.options.transforms[b->image];
     bool last = t->size && t->layout == APL_NHWC && c->ndim == 3;
     const int64_t *side = c->shape + (c->ndim == 3 && !last);
     return (struct blend_images){.data = (uint8_t *)c->data,
@@ -83,7 +83,7 @@ static struct blend_images images_of(const apl_reader *r, const struct job *job)
 apl_status blended_make(struct worker *w, struct job *job, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &r->spec.options;
     if (!o->blending.any)
         return APL_OK;
     struct blend_images images = images_of(r, job);

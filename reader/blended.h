@@ -7,7 +7,7 @@
 /* Does the field hold the labels that are mixed? Its column is made with the images. */
 static inline bool blended_is_label(const apl_reader *r, unsigned field)
 {
-    return r->options.blending.any && r->options.blending.label == field;
+    return r->spec.options.blending.any && r->spec.options.blending.label == field;
 }
 
 /* Mixes the images of a batch, whose columns have been made, and makes the column of its labels; nothing where that is not asked

@@ -4,6 +4,7 @@
 #include "deal.h"
 #include "delivery.h"
 #include "mix.h"
+#include "reader.h"
 
 #include <stdlib.h>
 
@@ -14,13 +15,13 @@ static apl_status make_slots(apl_reader *r, uint32_t slots, const size_t *bytes,
 {
     struct block_cache *c = &r->cache;
     struct decoded_shape shape = {.slots = slots,
-                                  .blocks = r->subset.blocks,
-                                  .fields = r->schema->count,
+                                  .blocks = r->spec.subset.blocks,
+                                  .fields = r->spec.schema->count,
                                   .value_bytes = bytes,
-                                  .ragged = r->options.ragged};
-    if (!c->keeps || r->options.ids_only || r->options.stages)
-        return slab_init(&c->slab, slots, r->schema->count, bytes, err);
-    TRY(mix_digest_decoded(r, &shape.key, err));
+                                  .ragged = r->spec.options.ragged};
+    if (!c->keeps || r->spec.options.ids_only || r->spec.options.stages)
+        return slab_init(&c->slab, slots, r->spec.schema->count, bytes, err);
+    TRY(mix_digest_decoded(&r->spec, &shape.key, err));
     TRY(decoded_open(&shape, &c->decoded, err));
     decoded_lend(c->decoded, &c->slab);
     return APL_OK;
@@ -29,13 +30,13 @@ static apl_status make_slots(apl_reader *r, uint32_t slots, const size_t *bytes,
 apl_status cache_open(apl_reader *r, const size_t *value_bytes, uint32_t slots, apl_error *err)
 {
     struct block_cache *c = &r->cache;
-    uint32_t n = r->subset.blocks;
-    c->keeps = r->options.covers;
+    uint32_t n = r->spec.subset.blocks;
+    c->keeps = r->spec.options.covers;
     for (unsigned parity = 0; parity < 2; parity++)
         c->blocks[parity] = parity && c->keeps ? c->blocks[0] : calloc(n, sizeof(struct cached_block));
     if (!c->blocks[0] || !c->blocks[1])
         return fail_nomem(err);
-    TRY(stay_open(&c->stay, n, r->options.spare_slots, err));
+    TRY(stay_open(&c->stay, n, r->spec.options.spare_slots, err));
     TRY(ring_open(&c->entered, 2 * n + 1, err));
     TRY(ring_open(&c->demanded, n + 1, err));
     return make_slots(r, slots, value_bytes, err);
@@ -43,7 +44,7 @@ apl_status cache_open(apl_reader *r, const size_t *value_bytes, uint32_t slots, 
 
 static void evict(const apl_reader *r, struct cached_block *b)
 {
-    cached_evict(b, r->cache.decoded ? 0 : r->schema->count);
+    cached_evict(b, r->cache.decoded ? 0 : r->spec.schema->count);
 }
 
 /* How many arrays of blocks there are: one, where the cache keeps, or one of each parity. */
@@ -57,7 +58,7 @@ void cache_clear(apl_reader *r)
     struct block_cache *c = &r->cache;
     c->entered.head = c->entered.tail = c->demanded.head = c->demanded.tail = 0;
     for (unsigned parity = 0; parity < parities(c); parity++)
-        for (uint32_t i = 0; i < r->subset.blocks; i++) {
+        for (uint32_t i = 0; i < r->spec.subset.blocks; i++) {
             struct cached_block *b = &c->blocks[parity][i];
             b->demanded = false;
             if (!c->keeps || (b->stage != BLOCK_IN && b->stage != BLOCK_BAD))
@@ -76,7 +77,7 @@ void cache_free(apl_reader *r)
 {
     struct block_cache *c = &r->cache;
     for (unsigned parity = 0; parity < parities(c); parity++) {
-        for (uint32_t i = 0; c->blocks[parity] && i < r->subset.blocks; i++)
+        for (uint32_t i = 0; c->blocks[parity] && i < r->spec.subset.blocks; i++)
             evict(r, &c->blocks[parity][i]);
         free(c->blocks[parity]);
     }
@@ -91,13 +92,13 @@ void cache_free(apl_reader *r)
 
 bool cache_is_whole(const apl_reader *r)
 {
-    return r->cache.keeps && r->cache.in == r->subset.blocks;
+    return r->cache.keeps && r->cache.in == r->spec.subset.blocks;
 }
 
 bool cache_loads_late(const apl_reader *r)
 {
     const struct block_cache *c = &r->cache;
-    for (uint32_t i = 0; !c->keeps && i < r->subset.blocks; i++)
+    for (uint32_t i = 0; !c->keeps && i < r->spec.subset.blocks; i++)
         if (cache_block(c, c->epoch + 1, i)->stage == BLOCK_LOADING)
             return true;
     return false;
@@ -106,7 +107,7 @@ bool cache_loads_late(const apl_reader *r)
 bool cache_finds_loading(const apl_reader *r, uint32_t *index)
 {
     for (unsigned parity = 0; parity < parities(&r->cache); parity++)
-        for (*index = 0; *index < r->subset.blocks; ++*index)
+        for (*index = 0; *index < r->spec.subset.blocks; ++*index)
             if (cache_block(&r->cache, parity, *index)->stage == BLOCK_LOADING)
                 return true;
     return false;
@@ -141,14 +142,15 @@ static struct cached_block *ring_first(struct block_cache *c, struct load_ring *
 static void release_had(apl_reader *r, uint32_t index, uint32_t parity)
 {
     struct block_cache *c = &r->cache;
-    const struct subset_block *block = &r->subset.block[index];
-    const uint32_t *cumulative = delivery_sample(r, parity);
+    const struct subset_block *block = &r->spec.subset.block[index];
+    const uint32_t *cumulative = delivery_sample(&r->spec, parity);
     if (c->keeps || !tally_is_resumed(&r->outlets[0].tally, c->epoch))
         return;
     for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t copies = deliveries_of_record(cumulative, block->before + i, r->options.plan.reuse);
+        uint32_t copies = deliveries_of_record(cumulative, block->before + i, r->spec.options.plan.reuse);
         for (uint32_t copy = 0; copy < copies; copy++)
-            if (tally_had(&r->outlets[0].tally, c->epoch, delivery_number(r, cumulative, index, i, copy)))
+            if (tally_had(&r->outlets[0].tally, c->epoch,
+                          delivery_number(&r->spec, cumulative, index, i, copy)))
                 slab_release(&c->slab, &(uint32_t){c->blocks[parity][index].slots[i]}, 1);
     }
 }
@@ -174,7 +176,7 @@ void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragge
 {
     struct block_cache *c = &r->cache;
     struct cached_block *b = &c->blocks[item.parity][item.index];
-    uint32_t count = r->subset.block[item.index].count;
+    uint32_t count = r->spec.subset.block[item.index].count;
     if (status == APL_OK || status == APL_E_CORRUPT)
         b->stage = status == APL_OK ? BLOCK_IN : BLOCK_BAD;
     else
@@ -196,9 +198,10 @@ void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragge
 
 static bool take_slots(apl_reader *r, struct cached_block *b, const struct load_item *item)
 {
-    const struct subset_block *block = &r->subset.block[item->index];
-    bool nomem = false, taken = cached_take_slots(b, &r->cache.slab, block, delivery_sample(r, item->parity),
-                                                  r->options.plan.reuse, &nomem);
+    const struct subset_block *block = &r->spec.subset.block[item->index];
+    bool nomem = false,
+         taken = cached_take_slots(b, &r->cache.slab, block, delivery_sample(&r->spec, item->parity),
+                                   r->spec.options.plan.reuse, &nomem);
     if (nomem)
         failure_nomem(r);
     return taken;
@@ -243,15 +246,15 @@ void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch)
     /* What is left in front of the ring is of the epoch before the last, and went to others: it must not be taken
      * for the blocks of the same number that this epoch queues. */
     ring_first(c, &c->entered, &item);
-    stay_choose(&c->stay, plan, &r->subset, epoch, r->options.spare_slots);
+    stay_choose(&c->stay, plan, &r->spec.subset, epoch, r->spec.options.spare_slots);
 }
 
 /* Is the block of a lane that other ranks read? Then it is loaded only if a batch of this one comes to need it. */
 static bool is_foreign(const apl_reader *r, const struct plan *plan, uint32_t index)
 {
-    if (r->options.plan.lanes <= 1)
+    if (r->spec.options.plan.lanes <= 1)
         return false;
-    struct ranks_of_lane ranks = deal_lane(&r->options, plan_lane(plan, index));
+    struct ranks_of_lane ranks = deal_lane(&r->spec.options, plan_lane(plan, index));
     while (ranks.first <= ranks.last && !r->seats[ranks.first])
         ranks.first++;
     return ranks.first > ranks.last;
@@ -263,12 +266,12 @@ static bool take_over(apl_reader *r, uint32_t index)
 {
     struct block_cache *c = &r->cache;
     struct cached_block *before = &c->blocks[(c->epoch + 1) & 1][index], *b = &c->blocks[c->epoch & 1][index];
-    uint32_t count = r->subset.block[index].count;
+    uint32_t count = r->spec.subset.block[index].count;
     bool again = stay_is_chosen(&c->stay, index);
     if (!stay_any(&c->stay) || !before->stays)
         return false;
     before->stays = false;
-    if (cached_share_slots(b, before, &c->slab, count, r->options.plan.reuse - (again ? 0 : 1))) {
+    if (cached_share_slots(b, before, &c->slab, count, r->spec.options.plan.reuse - (again ? 0 : 1))) {
         b->stays = again;
         b->stage = BLOCK_IN;
     }
@@ -283,7 +286,7 @@ static void block_enters(apl_reader *r, const struct plan *plan, uint32_t index)
     struct block_cache *c = &r->cache;
     struct cached_block *b = &c->blocks[c->epoch & 1][index];
     uint32_t parity = c->epoch & 1, had = free_order_had(r, index);
-    uint32_t left = delivery_count(r, delivery_sample(r, c->epoch), index) - had;
+    uint32_t left = delivery_count(&r->spec, delivery_sample(&r->spec, c->epoch), index) - had;
     if (left == 0) { /* nothing of it is to come, or not any more; the epoch before may still wait for it */
         free_order_skip(r);
         return;
@@ -299,8 +302,8 @@ static void block_enters(apl_reader *r, const struct plan *plan, uint32_t index)
 
 void cache_announce(apl_reader *r, const struct plan *plan)
 {
-    uint32_t to = r->subset.blocks;
-    const uint32_t *list = r->options.free_order ? plan_order(plan) : plan_entered(plan, &to);
+    uint32_t to = r->spec.subset.blocks;
+    const uint32_t *list = r->spec.options.free_order ? plan_order(plan) : plan_entered(plan, &to);
     for (; r->cache.announced < to; r->cache.announced++)
         block_enters(r, plan, list[r->cache.announced]);
 }
@@ -312,9 +315,9 @@ void cache_announce(apl_reader *r, const struct plan *plan)
 static void pass(apl_reader *r, uint64_t epoch, uint32_t delivery)
 {
     struct block_cache *c = &r->cache;
-    uint32_t nth, copy, index = delivery_block(r, delivery, &nth, &copy);
+    uint32_t nth, copy, index = delivery_block(&r->spec, delivery, &nth, &copy);
     struct cached_block *b = &c->blocks[epoch & 1][index];
-    if (cached_pass(b, &c->slab, r->subset.block[index].count, nth))
+    if (cached_pass(b, &c->slab, r->spec.subset.block[index].count, nth))
         consume(r, b);
     else
         failure_nomem(r);
@@ -329,7 +332,7 @@ void cache_pass(apl_reader *r, const uint32_t *deliveries, size_t n)
 void cache_hold(apl_reader *r, uint32_t delivery)
 {
     struct block_cache *c = &r->cache;
-    uint32_t nth, copy, index = delivery_block(r, delivery, &nth, &copy);
+    uint32_t nth, copy, index = delivery_block(&r->spec, delivery, &nth, &copy);
     if (!c->keeps)
         c->blocks[c->epoch & 1][index].left++; /* cache_consume() takes it back */
 }
@@ -338,10 +341,10 @@ void cache_demand(apl_reader *r, const struct job *job)
 {
     struct block_cache *c = &r->cache;
     uint32_t parity = job->epoch & 1;
-    if (cache_is_whole(r) || (!c->keeps && r->options.plan.lanes == 1))
+    if (cache_is_whole(r) || (!c->keeps && r->spec.options.plan.lanes == 1))
         return;
     for (uint32_t k = 0; k < job->rows; k++) {
-        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
+        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
         struct cached_block *b = &c->blocks[parity][index];
         bool foreign = b->stage == BLOCK_OUT; /* not queued when it entered */
         if (b->demanded || !(foreign || (c->keeps && b->stage == BLOCK_QUEUED)))
@@ -355,7 +358,7 @@ void cache_demand(apl_reader *r, const struct job *job)
 /* Deliveries of a batch that it gives back the slots of: a document whose end is in a later batch is released there. */
 static uint32_t ending(const apl_reader *r, const struct job *job)
 {
-    return job->rows - (r->options.pack.row && job->more);
+    return job->rows - (r->spec.options.pack.row && job->more);
 }
 
 void cache_release(apl_reader *r, const struct job *job, uint32_t *slots)
@@ -365,8 +368,8 @@ void cache_release(apl_reader *r, const struct job *job, uint32_t *slots)
     if (c->keeps)
         return;
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
-        slots[k] = cached_slot(cache_block(c, job->epoch, index), &r->subset.block[index], nth);
+        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
+        slots[k] = cached_slot(cache_block(c, job->epoch, index), &r->spec.subset.block[index], nth);
     }
     slab_release(&c->slab, slots, n);
 }
@@ -376,7 +379,7 @@ void cache_consume(apl_reader *r, struct job *job)
     struct block_cache *c = &r->cache;
     job->consumed = true;
     for (uint32_t k = 0; !c->keeps && k < job->rows; k++) {
-        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
+        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
         consume(r, &c->blocks[job->epoch & 1][index]);
     }
 }
@@ -390,7 +393,7 @@ void cache_forgo(apl_reader *r, const struct job *job)
     for (uint32_t k = 0; k < n; k++)
         pass(r, job->epoch, job->deliveries[k]);
     for (uint32_t k = n; k < job->rows; k++) {
-        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
+        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
         consume(r, &c->blocks[job->epoch & 1][index]);
     }
 }

@@ -8,8 +8,10 @@
 #include "graph.h"
 #include "images.h"
 #include "late.h"
+#include "late_fields.h"
 #include "packed.h"
 #include "padded.h"
+#include "photo_transform.h"
 #include "photos.h"
 #include "sizes.h"
 #include "stage.h"
@@ -26,14 +28,14 @@ static void list_rows(const apl_reader *r, struct job *job)
 {
     struct batch_buffer *buffer = job->buffer;
     apl_batch *batch = &buffer->batch;
-    const uint32_t *cumulative = delivery_sample(r, job->epoch);
+    const uint32_t *cumulative = delivery_sample(&r->spec, job->epoch);
     uint32_t *copies = (uint32_t *)batch->copies;
     size_t rows = 0, skipped = 0;
     for (uint32_t k = 0; k < job->rows; k++) {
-        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
-        const struct subset_block *block = &r->subset.block[index];
+        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
+        const struct subset_block *block = &r->spec.subset.block[index];
         uint64_t id = block->first_id + (block->chosen ? block->chosen[nth] : nth);
-        uint32_t number = delivery_number(r, cumulative, index, nth, copy);
+        uint32_t number = delivery_number(&r->spec, cumulative, index, nth, copy);
         if (cache_block(&r->cache, job->epoch, index)->stage == BLOCK_BAD) {
             buffer->skipped[skipped++] = id;
             buffer->delivered[job->rows - skipped] = job->deliveries[k];
@@ -72,7 +74,7 @@ static apl_status make_images(struct worker *w, struct job *job, const struct ru
     const apl_column *column = &job->buffer->batch.columns[work->field];
     for (size_t k = from; work->geometry && k < to; k++)
         follow_note_crop(w, job, work, k);
-    if (!finish_needed(&w->reader->options.transforms[work->field])) {
+    if (!finish_needed(&w->reader->spec.options.transforms[work->field])) {
         assemble(work->assembly, work->sources + from, placements ? placements + from : NULL, to - from,
                  (uint8_t *)column->data + from * assemble_bytes(work->assembly));
         return APL_OK;
@@ -90,15 +92,16 @@ static apl_status collate_images(struct worker *w, struct job *job, unsigned f,
     const apl_batch *batch = &job->buffer->batch;
     struct augment a;
     struct run_work work = work_of(w, f, assembly);
-    augment_init(&a, image_shape(&r->schema->fields[f]), image_stream(r->schema), &r->options.transforms[f],
-                 r->options.plan.seed, job->epoch);
+    augment_init(&a, image_shape(&r->spec.schema->fields[f]), image_stream(r->spec.schema),
+                 &r->spec.options.transforms[f], r->spec.options.plan.seed, job->epoch);
     if (augment_is_random(&a))
         augment_draw(&a, batch->ids, batch->copies, batch->rows, w->placements);
     else
         work.placements = NULL;
     size_t bytes = assemble_bytes(assembly);
     work.make = make_images;
-    work.step = finish_needed(&r->options.transforms[f]) ? runs_step_made(bytes) : runs_step_copied(bytes);
+    work.step =
+        finish_needed(&r->spec.options.transforms[f]) ? runs_step_made(bytes) : runs_step_copied(bytes);
     return runs_make(w, job, &work, err);
 }
 
@@ -106,13 +109,13 @@ static apl_status collate_images(struct worker *w, struct job *job, unsigned f,
 
 static void describe_column(const apl_reader *r, struct job *job, unsigned f, const struct assembly *assembly)
 {
-    const apl_field *field = &r->schema->fields[f];
+    const apl_field *field = &r->spec.schema->fields[f];
     apl_column *column = &job->buffer->batch.columns[f];
     column->dtype = field->dtype;
     column->ndim = field->ndim;
     memcpy(column->shape, field->shape, sizeof column->shape);
     column->bytes = job->buffer->batch.rows * field->value_bytes;
-    column->how = r->options.collations[f].how;
+    column->how = r->spec.options.collations[f].how;
     batch_set_dims(column, job->buffer->batch.rows);
     if (!assembly)
         return;
@@ -134,7 +137,7 @@ static apl_status make_resized(struct worker *w, struct job *job, const struct r
     struct photo_value value = {.data = NULL};
     apl_status status = APL_OK;
     uint64_t begin = now_ns();
-    photos_fixed_shape(&w->reader->schema->fields[work->field], &value);
+    photo_value_fixed_shape(&w->reader->spec.schema->fields[work->field], &value);
     for (size_t k = from; k < to && status == APL_OK; k++) {
         value.data = work->sources[k];
         status = photos_make(w, job, work, k, &value, err);
@@ -160,18 +163,18 @@ static apl_status collate_fixed(struct worker *w, struct job *job, unsigned f, a
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
     struct assembly assembly;
-    bool transformed = sizes_assembly(r, f, &assembly);
+    bool transformed = sizes_assembly(&r->spec, f, &assembly);
     for (size_t k = 0; k < batch->rows; k++) {
-        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
+        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
         const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
-        w->sources[k] = slab_value(&r->cache.slab, f, cached_slot(b, &r->subset.block[index], nth));
+        w->sources[k] = slab_value(&r->cache.slab, f, cached_slot(b, &r->spec.subset.block[index], nth));
     }
     describe_column(r, job, f, transformed ? &assembly : NULL);
-    if (transformed && photos_makes(&r->schema->fields[f], &r->options.transforms[f]))
+    if (transformed && photo_transform_makes(&r->spec.schema->fields[f], &r->spec.options.transforms[f]))
         return collate_resized(w, job, f, &assembly, err);
     if (transformed)
         return collate_images(w, job, f, &assembly, err);
-    gather(w->sources, r->schema->fields[f].value_bytes, batch->rows, (void *)batch->columns[f].data);
+    gather(w->sources, r->spec.schema->fields[f].value_bytes, batch->rows, (void *)batch->columns[f].data);
     return APL_OK;
 }
 
@@ -179,7 +182,7 @@ static apl_status collate_fixed(struct worker *w, struct job *job, unsigned f, a
 static void measure_ragged(const apl_reader *r, const struct job *job, unsigned f, uint64_t *offsets,
                            int64_t *shapes)
 {
-    const apl_field *field = &r->schema->fields[f];
+    const apl_field *field = &r->spec.schema->fields[f];
     size_t element = apl_dtype_size(field->dtype);
     offsets[0] = 0;
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
@@ -207,7 +210,7 @@ static apl_status copy_values(struct worker *w, struct job *job, const struct ru
                               size_t to, apl_error *err)
 {
     const apl_column *column = &job->buffer->batch.columns[work->field];
-    size_t element = apl_dtype_size(w->reader->schema->fields[work->field].dtype);
+    size_t element = apl_dtype_size(w->reader->spec.schema->fields[work->field].dtype);
     for (size_t k = from; k < to; k++)
         TRY(values_copy(w, job, work->field, k, (uint8_t *)column->data + column->offsets[k] * element, err));
     return APL_OK;
@@ -216,10 +219,10 @@ static apl_status copy_values(struct worker *w, struct job *job, const struct ru
 static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const apl_field *field = &r->schema->fields[f];
+    const apl_field *field = &r->spec.schema->fields[f];
     apl_batch *batch = &job->buffer->batch;
     apl_column *column = &batch->columns[f];
-    size_t n = r->options.batch_size;
+    size_t n = r->spec.options.batch_size;
     if (!column->offsets)
         column->offsets = calloc(n + 1, sizeof *column->offsets);
     if (!column->shapes)
@@ -235,7 +238,7 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
     size_t bytes = column->bytes / (batch->rows + 1);
     struct run_work work = work_of(w, f, NULL);
     work.make = copy_values;
-    work.step = late_is_any(r, f) ? 1 : runs_step_copied(bytes);
+    work.step = late_is_any(&r->spec, f) ? 1 : runs_step_copied(bytes);
     return runs_make(w, job, &work, err);
 }
 
@@ -244,7 +247,7 @@ static void take_photo_shape(const apl_reader *r, const struct job *job, unsigne
                              struct photo_value *value)
 {
     int64_t shape[APL_MAX_DIMS];
-    const apl_field *field = &r->schema->fields[f];
+    const apl_field *field = &r->spec.schema->fields[f];
     values_shape(r, job, f, row, shape);
     for (unsigned d = 0; is_varying_image(field) && d < 3; d++)
         value->shape[d] = (uint32_t)shape[d];
@@ -288,9 +291,9 @@ static apl_status collate_photos(struct worker *w, struct job *job, unsigned f,
 static apl_status collate_varying(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     struct assembly assembly;
-    if (sizes_assembly(w->reader, f, &assembly))
+    if (sizes_assembly(&w->reader->spec, f, &assembly))
         return collate_photos(w, job, f, &assembly, err);
-    apl_collate how = w->reader->options.collations[f].how;
+    apl_collate how = w->reader->spec.options.collations[f].how;
     describe_column(w->reader, job, f, NULL);
     if (how == APL_COLLATE_PAD)
         return padded_collate(w, job, f, err);
@@ -308,10 +311,10 @@ static apl_status collate_followers(struct worker *w, struct job *job, unsigned 
 {
     const apl_reader *r = w->reader;
     TRY(follow_boxes(w, job, image, err));
-    for (unsigned f = 0; f < r->schema->count; f++) {
-        if (r->options.follows[f].as == FOLLOW_NOTHING || r->options.follows[f].image != image)
+    for (unsigned f = 0; f < r->spec.schema->count; f++) {
+        if (r->spec.options.follows[f].as == FOLLOW_NOTHING || r->spec.options.follows[f].image != image)
             continue;
-        if (r->options.follows[f].as == FOLLOW_MASK)
+        if (r->spec.options.follows[f].as == FOLLOW_MASK)
             TRY(follow_mask(w, job, f, err));
         else
             TRY(collate_varying(w, job, f, err));
@@ -322,11 +325,11 @@ static apl_status collate_followers(struct worker *w, struct job *job, unsigned 
 static apl_status collate_field(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    if (field_varying(&r->schema->fields[f]) > 0)
+    if (field_varying(&r->spec.schema->fields[f]) > 0)
         TRY(collate_varying(w, job, f, err));
     else
         TRY(collate_fixed(w, job, f, err));
-    return r->options.followed ? collate_followers(w, job, f, err) : APL_OK;
+    return r->spec.options.followed ? collate_followers(w, job, f, err) : APL_OK;
 }
 
 /* --------------------------------------------------------------------------------------------- receipt */
@@ -355,7 +358,7 @@ static void take_tally(const apl_reader *r, struct job *job)
     const uint32_t *copies = b->ended ? b->ended_copies : b->batch.copies;
     size_t delivered = b->finished - b->batch.skipped_count;
     struct tally t = {.delivered = delivered, .skipped = b->batch.skipped_count};
-    uint64_t key = random_key(r->options.plan.seed, RANDOM_RECEIPT).low;
+    uint64_t key = random_key(r->spec.options.plan.seed, RANDOM_RECEIPT).low;
     for (size_t k = 0; k < delivered; k += PHILOX_LANES) {
         size_t left = delivered - k;
         add_hashes(&t, key, ids + k, copies + k, left < PHILOX_LANES ? left : PHILOX_LANES);
@@ -363,14 +366,25 @@ static void take_tally(const apl_reader *r, struct job *job)
     job->buffer->tally = t;
 }
 
+/* Reads what a batch reads late, which is kept, and makes nothing of it. */
+static apl_status stage_values(struct worker *w, struct job *job, apl_error *err)
+{
+    const apl_reader *r = w->reader;
+    for (unsigned f = 0; f < r->spec.schema->count; f++)
+        if (r->spec.options.wanted[f])
+            TRY(late_read_all(w, job, f, err));
+    return stage_is_kept(&r->spec, err);
+}
+
 static apl_status collate_columns(struct worker *w, struct job *job, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    if (r->options.stages)
+    if (r->spec.options.stages)
         return stage_values(w, job, err);
     job->made = w->made;
-    for (unsigned f = 0; f < r->schema->count; f++)
-        if (r->options.wanted[f] && r->options.follows[f].as == FOLLOW_NOTHING && !blended_is_label(r, f))
+    for (unsigned f = 0; f < r->spec.schema->count; f++)
+        if (r->spec.options.wanted[f] && r->spec.options.follows[f].as == FOLLOW_NOTHING &&
+            !blended_is_label(r, f))
             TRY(collate_field(w, job, f, err));
     return blended_make(w, job, err);
 }
@@ -378,11 +392,11 @@ static apl_status collate_columns(struct worker *w, struct job *job, apl_error *
 apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    if (r->options.pack.row)
+    if (r->spec.options.pack.row)
         packed_list(r, job);
     else
         list_rows(r, job);
-    if (r->options.windows.length)
+    if (r->spec.options.windows.length)
         windowed_list(r, job);
     apl_status status;
     do {
@@ -391,7 +405,7 @@ apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
     } while (status != APL_OK && w->undecoded != NOT_UNDECODED &&
              undecodable_drop(r, job, w->undecoded, status));
     TRY(status);
-    if (r->options.pack.row)
+    if (r->spec.options.pack.row)
         TRY(packed_parts(r, job, err));
     TRY(graph_finish(r, job, err));
     take_tally(r, job);

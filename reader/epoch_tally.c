@@ -40,7 +40,7 @@ void tally_begin(const apl_reader *r, struct epoch_tally *t, uint64_t epoch, uin
 {
     t->epoch = epoch;
     t->position = t->first = position;
-    t->ended = options_end_epoch(&r->options, t->length - position);
+    t->ended = options_end_epoch(&r->spec.options, t->length - position);
 }
 
 void tally_clear(struct epoch_tally *t)
@@ -64,8 +64,8 @@ void tally_add(const apl_reader *r, struct epoch_tally *t, const struct job *job
         t->repeated += t->delivered[n / 8] >> n % 8 & 1;
         t->delivered[n / 8] |= (uint8_t)(1u << n % 8);
     }
-    t->position = r->options.free_order ? t->position + job->rows : job->end;
-    t->ended = options_end_epoch(&r->options, t->length - t->position);
+    t->position = r->spec.options.free_order ? t->position + job->rows : job->end;
+    t->ended = options_end_epoch(&r->spec.options, t->length - t->position);
 }
 
 /* Deliveries of this epoch whose bit is set, beyond those that a state brought along. */

@@ -47,13 +47,13 @@ apl_status finish_image(struct worker *w, const struct job *job, unsigned f, con
 {
     const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
-    const apl_transform *t = &r->options.transforms[f];
+    const apl_transform *t = &r->spec.options.transforms[f];
     const struct effect_draws draws =
-        effect_draws(r->options.plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
+        effect_draws(r->spec.options.plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
     uint8_t *out = (uint8_t *)batch->columns[f].data + k * assemble_bytes(assembly);
     if (effects_any(t)) {
         struct picture crop;
-        TRY(make_crop(w, assembly, image_shape(&r->schema->fields[f]).channels, source, placement, &crop,
+        TRY(make_crop(w, assembly, image_shape(&r->spec.schema->fields[f]).channels, source, placement, &crop,
                       err));
         TRY(effects_apply(&w->effects, t, &draws, &crop, err));
         make_result(assembly, &crop, placement, out);

@@ -13,7 +13,7 @@
 static void note_motion(const struct worker *w, const struct job *job, unsigned image, size_t k,
                         struct geometry *g)
 {
-    const struct reader_options *o = &w->reader->options;
+    const struct reader_options *o = &w->reader->spec.options;
     const apl_batch *batch = &job->buffer->batch;
     const apl_transform *t = &o->transforms[image];
     const struct effect_draws draws = effect_draws(o->plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
@@ -49,8 +49,8 @@ void follow_note_crop(const struct worker *w, const struct job *job, const struc
 
 static void describe_mask(const apl_reader *r, struct job *job, unsigned f)
 {
-    const apl_field *field = &r->schema->fields[f];
-    const apl_transform *t = &r->options.transforms[r->options.follows[f].image];
+    const apl_field *field = &r->spec.schema->fields[f];
+    const apl_transform *t = &r->spec.options.transforms[r->spec.options.follows[f].image];
     apl_column *column = &job->buffer->batch.columns[f];
     unsigned planes = following_planes(field), d = 0;
     column->dtype = field->dtype;
@@ -100,13 +100,13 @@ static apl_status take_mask(struct worker *w, struct job *job, unsigned f, size_
                             const uint8_t **mask, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const apl_field *field = &r->schema->fields[f];
+    const apl_field *field = &r->spec.schema->fields[f];
     struct photo_value photo;
     int64_t shape[APL_MAX_DIMS];
     if (field_varying(field) == 0) {
-        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
+        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
         const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
-        *mask = slab_value(&r->cache.slab, f, cached_slot(b, &r->subset.block[index], nth));
+        *mask = slab_value(&r->cache.slab, f, cached_slot(b, &r->spec.subset.block[index], nth));
         return check_mask_size(g, (uint32_t)field->shape[field->ndim - 1],
                                (uint32_t)field->shape[field->ndim - 2], err);
     }
@@ -139,11 +139,11 @@ static apl_status make_masks(struct worker *w, struct job *job, const struct run
                              size_t to, apl_error *err)
 {
     unsigned f = work->field;
-    const apl_field *field = &w->reader->schema->fields[f];
+    const apl_field *field = &w->reader->spec.schema->fields[f];
     const apl_column *column = &job->buffer->batch.columns[f];
     size_t row = column->bytes / job->buffer->batch.rows;
     const struct nearest_planes planes = {following_planes(field), apl_dtype_size(field->dtype),
-                                          w->reader->options.follows[f].fill};
+                                          w->reader->spec.options.follows[f].fill};
     for (size_t k = from; k < to; k++) {
         const uint8_t *mask;
         const struct geometry *g = &work->geometry[k];
@@ -174,7 +174,7 @@ apl_status follow_mask(struct worker *w, struct job *job, unsigned f, apl_error 
 static apl_status made_begin(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const apl_field *field = &r->schema->fields[f];
+    const apl_field *field = &r->spec.schema->fields[f];
     struct made_values *made = &w->made[f];
     size_t bytes = 0;
     made->any = false; /* the records' own are measured */
@@ -184,7 +184,7 @@ static apl_status made_begin(struct worker *w, struct job *job, unsigned f, apl_
     for (unsigned d = 1; d < field->ndim; d++)
         made->unit *= (size_t)field->shape[d];
     if (!made->starts)
-        made->starts = calloc(r->options.batch_size + 1, sizeof *made->starts);
+        made->starts = calloc(r->spec.options.batch_size + 1, sizeof *made->starts);
     return made->starts && scratch_reserve(&made->values, bytes) ? APL_OK : fail_nomem(err);
 }
 
@@ -239,14 +239,14 @@ static apl_status follow_all(struct worker *w, struct job *job, unsigned boxes, 
                              apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const struct follow *follows = r->options.follows;
+    const struct follow *follows = r->spec.options.follows;
     const struct made_values *made = &w->made[boxes];
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
         size_t n = (size_t)values_length(r, job, boxes, k);
-        apl_status status = follow_row(w, job, boxes, &r->options.transforms[image], k, err);
+        apl_status status = follow_row(w, job, boxes, &r->spec.options.transforms[image], k, err);
         if (status != APL_OK)
             return values_name(r, job, boxes, k, status, err);
-        for (unsigned f = 0; f < r->schema->count; f++) {
+        for (unsigned f = 0; f < r->spec.schema->count; f++) {
             if (follows[f].as != FOLLOW_WITH_BOXES || follows[f].image != image)
                 continue;
             status = follow_with(w, job, f, k, n, made->starts[k + 1] - made->starts[k], err);
@@ -260,18 +260,18 @@ static apl_status follow_all(struct worker *w, struct job *job, unsigned boxes, 
 apl_status follow_boxes(struct worker *w, struct job *job, unsigned image, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const struct follow *follows = r->options.follows;
-    unsigned boxes = r->schema->count;
-    for (unsigned f = 0; f < r->schema->count; f++) {
+    const struct follow *follows = r->spec.options.follows;
+    unsigned boxes = r->spec.schema->count;
+    for (unsigned f = 0; f < r->spec.schema->count; f++) {
         if (follows[f].as < FOLLOW_BOXES || follows[f].image != image)
             continue;
         TRY(made_begin(w, job, f, err));
         boxes = follows[f].as == FOLLOW_BOXES ? f : boxes;
     }
-    if (boxes == r->schema->count)
+    if (boxes == r->spec.schema->count)
         return APL_OK;
     TRY(follow_all(w, job, boxes, image, err));
-    for (unsigned f = 0; f < r->schema->count; f++)
+    for (unsigned f = 0; f < r->spec.schema->count; f++)
         if (follows[f].as >= FOLLOW_BOXES && follows[f].image == image)
             w->made[f].any = true;
     return APL_OK;

@@ -4,6 +4,7 @@
 #include "deal.h"
 #include "delivery.h"
 #include "mix.h"
+#include "reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,8 @@
 /* The cache of the stores; if they have several, that of the first. */
 static struct disk_cache *find_disk_cache(const apl_reader *r)
 {
-    for (uint32_t i = 0; i < r->sources.count; i++) {
-        const struct origin *origin = r->sources.source[i].store->remote.origin;
+    for (uint32_t i = 0; i < r->spec.sources.count; i++) {
+        const struct origin *origin = r->spec.sources.source[i].store->remote.origin;
         if (origin && origin->cache)
             return origin->cache;
     }
@@ -25,16 +26,16 @@ static struct disk_cache *find_disk_cache(const apl_reader *r)
 /* Values that are read late, as late.h has it. */
 static bool reads_values(const apl_reader *r)
 {
-    for (uint32_t i = 0; i < r->sources.count && r->options.windows.length == 0; i++)
-        for (unsigned f = 0; f < r->schema->count; f++)
-            if (r->options.wanted[f] && mix_keeps(&r->sources.source[i], f))
+    for (uint32_t i = 0; i < r->spec.sources.count && r->spec.options.windows.length == 0; i++)
+        for (unsigned f = 0; f < r->spec.schema->count; f++)
+            if (r->spec.options.wanted[f] && mix_keeps(&r->spec.sources.source[i], f))
                 return true;
     return false;
 }
 
 static uint64_t all_deliveries(const apl_reader *r)
 {
-    return (uint64_t)r->subset.blocks * r->subset.stride * r->options.plan.reuse;
+    return (uint64_t)r->spec.subset.blocks * r->spec.subset.stride * r->spec.options.plan.reuse;
 }
 
 static apl_status open_positions(apl_reader *r, apl_error *err)
@@ -42,9 +43,9 @@ static apl_status open_positions(apl_reader *r, apl_error *err)
     struct future *f = &r->future;
     uint64_t n = all_deliveries(r);
     /* Free order draws from what stands; a sample is drawn when its epoch begins. */
-    if (!reads_values(r) || r->options.free_order || r->options.plan.sampler || n > FUTURE_MOST)
+    if (!reads_values(r) || r->spec.options.free_order || r->spec.options.plan.sampler || n > FUTURE_MOST)
         return APL_OK;
-    TRY(plan_new(&r->options.plan, &r->subset, &f->plan, err));
+    TRY(plan_new(&r->spec.options.plan, &r->spec.subset, &f->plan, err));
     for (unsigned i = 0; i < 2; i++)
         if (!(f->position[i] = calloc(n, sizeof *f->position[i])))
             return fail_nomem(err);
@@ -54,14 +55,14 @@ static apl_status open_positions(apl_reader *r, apl_error *err)
 apl_status future_open(apl_reader *r, apl_error *err)
 {
     struct future *f = &r->future;
-    f->cache = r->options.ids_only || r->options.stages ? NULL : find_disk_cache(r);
+    f->cache = r->spec.options.ids_only || r->spec.options.stages ? NULL : find_disk_cache(r);
     if (!f->cache)
         return APL_OK;
     disk_cache_begin(f->cache, &f->base, &f->turn);
-    if (!(f->order = calloc(r->subset.blocks, sizeof *f->order)))
+    if (!(f->order = calloc(r->spec.subset.blocks, sizeof *f->order)))
         return fail_nomem(err);
     for (unsigned i = 0; i < 2; i++)
-        if (!(f->place[i] = calloc(r->subset.blocks, sizeof *f->place[i])))
+        if (!(f->place[i] = calloc(r->spec.subset.blocks, sizeof *f->place[i])))
             return fail_nomem(err);
     return open_positions(r, err);
 }
@@ -91,20 +92,20 @@ static uint64_t foreign_delay(const apl_reader *r)
 /* Is the delivery at this place of an epoch for a rank that is served here? */
 static bool is_own_position(const apl_reader *r, uint64_t position)
 {
-    uint64_t step = options_global_batch(&r->options), from = position - position % step,
+    uint64_t step = options_global_batch(&r->spec.options), from = position - position % step,
              left = plan_length(r->planner.plan) - from;
-    if (r->options.world == 1 || r->options.pack.row)
+    if (r->spec.options.world == 1 || r->spec.options.pack.row)
         return true;
-    struct deal dealt = deal_begin(&r->options, from, left < step ? left : step);
+    struct deal dealt = deal_begin(&r->spec.options, from, left < step ? left : step);
     return r->seats[deal_rank(&dealt, position - from)];
 }
 
 /* Is the block at this place of an epoch's order of a lane that is read here? */
 static bool is_own_place(const apl_reader *r, uint64_t place)
 {
-    if (r->options.plan.lanes <= 1)
+    if (r->spec.options.plan.lanes <= 1)
         return true;
-    struct ranks_of_lane ranks = deal_lane(&r->options, (unsigned)(place % r->options.plan.lanes));
+    struct ranks_of_lane ranks = deal_lane(&r->spec.options, (unsigned)(place % r->spec.options.plan.lanes));
     while (ranks.first <= ranks.last && !r->seats[ranks.first])
         ranks.first++;
     return ranks.first <= ranks.last;
@@ -132,7 +133,7 @@ void future_see(apl_reader *r, uint64_t epoch)
     if (f->seen++ == 0)
         f->first = epoch;
     plan_peek(r->planner.plan, epoch + 1, f->order);
-    for (uint32_t i = 0; i < r->subset.blocks; i++)
+    for (uint32_t i = 0; i < r->spec.subset.blocks; i++)
         f->place[epoch & 1][f->order[i]] = i;
     if (f->plan)
         see_positions(r, epoch);
@@ -146,7 +147,7 @@ static uint64_t place_in_next(const apl_reader *r, uint64_t epoch, uint32_t inde
 {
     const struct future *f = &r->future;
     uint64_t place = f->place[epoch & 1][index], length = plan_length(r->planner.plan);
-    return begin_of(r, f->epoch[epoch & 1] + 1) + place * length / r->subset.blocks +
+    return begin_of(r, f->epoch[epoch & 1] + 1) + place * length / r->spec.subset.blocks +
            (is_own_place(r, place) ? 0 : foreign_delay(r));
 }
 
@@ -163,9 +164,9 @@ uint64_t future_of_delivery(const apl_reader *r, uint64_t epoch, uint32_t delive
     uint32_t nth, copy;
     if (!f->cache)
         return DUE_UNKNOWN;
-    if (r->options.plan.sampler)
+    if (r->spec.options.plan.sampler)
         return DUE_UNKNOWN;
     if (!f->plan)
-        return place_in_next(r, epoch, delivery_block(r, delivery, &nth, &copy));
+        return place_in_next(r, epoch, delivery_block(&r->spec, delivery, &nth, &copy));
     return begin_of(r, f->epoch[epoch & 1] + 1) + f->position[epoch & 1][delivery];
 }

@@ -1,6 +1,7 @@
 /* All graphs of a batch as one: see graph.h. */
 #include "graph.h"
 
+#include "batch_part.h"
 #include "collation.h"
 #include "values.h"
 
@@ -11,7 +12,7 @@ static apl_status no_such_node(const apl_reader *r, const struct job *job, unsig
 {
     uint64_t id = job->buffer->batch.ids[k];
     fail(err, APL_E_INVALID, "record %llu: field %s has an edge to node %lld, of a graph of %lld nodes",
-         (unsigned long long)id, r->schema->fields[f].name, (long long)node, (long long)nodes);
+         (unsigned long long)id, r->spec.schema->fields[f].name, (long long)node, (long long)nodes);
     return fail_records(err, APL_E_INVALID, id, 1);
 }
 
@@ -49,11 +50,12 @@ struct edges {
 static apl_status add_edges(struct worker *w, struct job *job, struct edges *e, size_t k, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const apl_field *field = &r->schema->fields[e->field];
+    const apl_field *field = &r->spec.schema->fields[e->field];
     size_t n = (size_t)values_length(r, job, e->field, k);
-    int64_t nodes = values_length(r, job, r->options.graph.nodes, k), wrong;
+    int64_t nodes = values_length(r, job, r->spec.options.graph.nodes, k), wrong;
     uint8_t *out = (uint8_t *)job->buffer->batch.columns[e->field].data;
-    bool pairs = r->options.collations[e->field].axis == 0; /* [*,2]: both ends of an edge lie side by side */
+    bool pairs =
+        r->spec.options.collations[e->field].axis == 0; /* [*,2]: both ends of an edge lie side by side */
     const uint8_t *value;
     TRY(values_take(w, job, e->field, k, &value, err));
     for (size_t end = 0; end < 2 && n; end++)
@@ -80,15 +82,15 @@ static void describe_edges(apl_column *column, size_t edges, size_t element)
 apl_status graph_edges(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    struct edges e = {.field = f, .element = apl_dtype_size(r->schema->fields[f].dtype)};
+    struct edges e = {.field = f, .element = apl_dtype_size(r->spec.schema->fields[f].dtype)};
     int64_t nodes = 0;
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
         e.all += (size_t)values_length(r, job, f, k);
-        nodes += values_length(r, job, r->options.graph.nodes, k);
+        nodes += values_length(r, job, r->spec.options.graph.nodes, k);
     }
     if (e.element == 4 && nodes > INT32_MAX)
         return fail(err, APL_E_INVALID, "field %s: the graphs of a batch have more nodes than i32 can number",
-                    r->schema->fields[f].name);
+                    r->spec.schema->fields[f].name);
     describe_edges(&job->buffer->batch.columns[f], e.all, e.element);
     if (!pool_grow(job->buffer, f, 2 * e.all * e.element + 64))
         return fail_nomem(err);
@@ -109,8 +111,8 @@ static apl_status check_alike_in(const apl_reader *r, const struct job *job, uns
             continue;
         uint64_t id = job->buffer->batch.ids[k];
         fail(err, APL_E_INVALID, "record %llu: field %s is %lld long, and field %s of the same graph %lld",
-             (unsigned long long)id, r->schema->fields[first].name, (long long)one, r->schema->fields[f].name,
-             (long long)other);
+             (unsigned long long)id, r->spec.schema->fields[first].name, (long long)one,
+             r->spec.schema->fields[f].name, (long long)other);
         return fail_records(err, APL_E_INVALID, id, 1);
     }
     return APL_OK;
@@ -118,15 +120,15 @@ static apl_status check_alike_in(const apl_reader *r, const struct job *job, uns
 
 static apl_status number_nodes(const apl_reader *r, struct job *job, apl_error *err)
 {
-    const struct graph *g = &r->options.graph;
+    const struct graph *g = &r->spec.options.graph;
     size_t rows = job->buffer->batch.rows;
-    int64_t *starts = collation_make_part(r, job, g->nodes, APL_PART_STARTS, APL_I64, (int64_t)rows + 1, -1);
+    int64_t *starts = batch_part_make(r, job, g->nodes, APL_PART_STARTS, APL_I64, (int64_t)rows + 1, -1);
     if (!starts)
         return fail_nomem(err);
     starts[0] = 0;
     for (size_t k = 0; k < rows; k++)
         starts[k + 1] = starts[k] + values_length(r, job, g->nodes, k);
-    int64_t *graphs = collation_make_part(r, job, g->nodes, APL_PART_GRAPHS, APL_I64, starts[rows], -1);
+    int64_t *graphs = batch_part_make(r, job, g->nodes, APL_PART_GRAPHS, APL_I64, starts[rows], -1);
     if (!graphs)
         return fail_nomem(err);
     for (size_t k = 0; k < rows; k++)
@@ -137,9 +139,9 @@ static apl_status number_nodes(const apl_reader *r, struct job *job, apl_error *
 
 apl_status graph_finish(const apl_reader *r, struct job *job, apl_error *err)
 {
-    const struct graph *g = &r->options.graph;
-    for (unsigned f = 0; f < r->schema->count; f++) {
-        apl_collate how = r->options.collations[f].how;
+    const struct graph *g = &r->spec.options.graph;
+    for (unsigned f = 0; f < r->spec.schema->count; f++) {
+        apl_collate how = r->spec.options.collations[f].how;
         if (how == APL_COLLATE_NODES && f != g->nodes)
             TRY(check_alike_in(r, job, f, g->nodes, err));
         if (how == APL_COLLATE_EDGES && g->indexed)

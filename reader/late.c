@@ -2,7 +2,9 @@
 #include "late.h"
 
 #include "delivery.h"
+#include "late_fields.h"
 #include "mix.h"
+#include "reader.h"
 
 #include <stdatomic.h>
 
@@ -14,19 +16,6 @@ void late_set_hook(const struct load_hook *hook)
     atomic_store_explicit(&late_hook, hook, memory_order_release);
 }
 
-bool late_is(const apl_reader *r, uint32_t index, unsigned field)
-{
-    return r->options.windows.length == 0 && mix_keeps(mix_source_of(r, index), field);
-}
-
-bool late_is_any(const apl_reader *r, unsigned field)
-{
-    for (uint32_t i = 0; i < r->sources.count && r->options.windows.length == 0; i++)
-        if (mix_keeps(&r->sources.source[i], field))
-            return true;
-    return false;
-}
-
 /* ------------------------------------------------------------------------------------------ of a block */
 
 #define CHECKED_AHEAD 64u
@@ -35,8 +24,8 @@ bool late_is_any(const apl_reader *r, unsigned field)
 static apl_status check_late_values(struct worker *w, uint32_t index, unsigned field,
                                     const struct raw_column *list, apl_error *err)
 {
-    const struct mix_source *source = mix_source_of(w->reader, index);
-    const struct subset_block *block = &w->reader->subset.block[index];
+    const struct mix_source *source = mix_source_of(&w->reader->spec, index);
+    const struct subset_block *block = &w->reader->spec.subset.block[index];
     uint32_t ahead = 0;
     for (uint32_t i = 0; i < block->records; i++) {
         size_t bytes = kept_listed(list, i).bytes;
@@ -58,12 +47,12 @@ apl_status late_list(struct worker *w, uint32_t index, const struct block_view *
                      struct raw_column *list, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const struct mix_source *source = mix_source_of(r, index);
+    const struct mix_source *source = mix_source_of(&r->spec, index);
     raw_column_clear(list); /* where readers share it, one before may have failed */
     w->bytes_read += kept_index_bytes(view->columns[source->field[field]].codec, view->records);
-    TRY(store_list_kept(source->store, r->subset.block[index].number, &w->bc, view, source->field[field],
+    TRY(store_list_kept(source->store, r->spec.subset.block[index].number, &w->bc, view, source->field[field],
                         list, err));
-    return r->options.skip_corrupt ? check_late_values(w, index, field, list, err) : APL_OK;
+    return r->spec.options.skip_corrupt ? check_late_values(w, index, field, list, err) : APL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------ of a batch */
@@ -80,8 +69,8 @@ static struct late_value late_value_of(const apl_reader *r, const struct job *jo
 {
     struct late_value v;
     uint32_t nth, copy;
-    v.index = delivery_block(r, job->deliveries[row], &nth, &copy);
-    const struct subset_block *block = &r->subset.block[v.index];
+    v.index = delivery_block(&r->spec, job->deliveries[row], &nth, &copy);
+    const struct subset_block *block = &r->spec.subset.block[v.index];
     v.record = block->chosen ? block->chosen[nth] : nth;
     v.id = block->first_id + v.record;
     v.list = &cache_block(&r->cache, job->epoch, v.index)->ragged[field];
@@ -92,13 +81,13 @@ static struct late_value late_value_of(const apl_reader *r, const struct job *jo
 /* False: there is no room for more. */
 static bool value_ahead(const apl_reader *r, const struct job *job, unsigned field, size_t row)
 {
-    uint32_t nth, copy, index = delivery_block(r, job->deliveries[row], &nth, &copy);
-    const apl_store *store = mix_source_of(r, index)->store;
-    if (!r->options.wanted[field] || !late_is(r, index, field) || !store_is_elsewhere(store) ||
+    uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[row], &nth, &copy);
+    const apl_store *store = mix_source_of(&r->spec, index)->store;
+    if (!r->spec.options.wanted[field] || !late_is(&r->spec, index, field) || !store_is_elsewhere(store) ||
         cache_block(&r->cache, job->epoch, index)->stage != BLOCK_IN)
         return true;
     struct late_value v = late_value_of(r, job, field, row);
-    return store_ahead_value(store, r->subset.block[index].number, v.list, v.record,
+    return store_ahead_value(store, r->spec.subset.block[index].number, v.list, v.record,
                              future_of_delivery(r, job->epoch, job->deliveries[row]));
 }
 
@@ -107,7 +96,7 @@ static bool value_ahead(const apl_reader *r, const struct job *job, unsigned fie
 static bool ask_from(const apl_reader *r, struct job *job, uint32_t at)
 {
     /* relaxed: asking twice does no harm */
-    uint32_t all = r->schema->count * job->rows,
+    uint32_t all = r->spec.schema->count * job->rows,
              ahead = atomic_load_explicit(&job->ahead, memory_order_relaxed);
     while (ahead < all) {
         uint32_t next = ahead > at ? ahead : at;
@@ -129,8 +118,8 @@ bool late_ahead(const apl_reader *r, struct job *job)
 static apl_status read_late(struct worker *w, unsigned field, const struct late_value *v, uint8_t *out,
                             apl_error *err)
 {
-    const struct mix_source *source = mix_source_of(w->reader, v->index);
-    uint64_t number = w->reader->subset.block[v->index].number;
+    const struct mix_source *source = mix_source_of(&w->reader->spec, v->index);
+    uint64_t number = w->reader->spec.subset.block[v->index].number;
     w->bytes_read += v->place.bytes;
     uint64_t begin = now_ns();
     atomic_store_explicit(&w->reading, v->index + 1, memory_order_relaxed);
@@ -155,14 +144,14 @@ static apl_status name_late(const struct late_value *v, apl_status status, apl_e
 /* Restores the file of a value that has been read to w->value: to w->file. */
 static apl_status restore_late(struct worker *w, unsigned field, const struct late_value *v, apl_error *err)
 {
-    const struct mix_source *source = mix_source_of(w->reader, v->index);
+    const struct mix_source *source = mix_source_of(&w->reader->spec, v->index);
     w->file.size = 0;
     apl_status status = kept_restore(&w->bc, &v->place, w->value.data, &w->file, err);
     if (status == APL_OK)
         return APL_OK;
     fail_in(err, status, "field %s: record %u of the block",
             source->store->manifest.schema.fields[source->field[field]].name, v->record);
-    return store_block_error(source->store, w->reader->subset.block[v->index].number, status, err);
+    return store_block_error(source->store, w->reader->spec.subset.block[v->index].number, status, err);
 }
 
 /* Reads a value as it is stored to w->value; and restores it, if that is asked for. */
@@ -179,7 +168,7 @@ static apl_status take_late(struct worker *w, unsigned field, const struct late_
 /* What is to be read now; while it comes, others may be asked for. */
 static struct late_value begin_late(const struct worker *w, struct job *job, unsigned field, size_t row)
 {
-    if (w->reader->elsewhere)
+    if (w->reader->spec.elsewhere)
         (void)ask_from(w->reader, job, field * job->rows + (uint32_t)row + 1);
     return late_value_of(w->reader, job, field, row);
 }
@@ -219,7 +208,8 @@ apl_status late_read_all(struct worker *w, struct job *job, unsigned field, apl_
 {
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
         uint32_t nth, copy;
-        if (!late_is(w->reader, delivery_block(w->reader, job->deliveries[k], &nth, &copy), field))
+        if (!late_is(&w->reader->spec, delivery_block(&w->reader->spec, job->deliveries[k], &nth, &copy),
+                     field))
             continue;
         struct late_value v = begin_late(w, job, field, k);
         TRY(take_late(w, field, &v, false, err));

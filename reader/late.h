@@ -13,14 +13,6 @@
 #include "kept.h"
 #include "load.h"
 
-/* Memory that a value takes while its block is in memory: its size, its end, its place and its checksum. */
-#define LATE_BYTES KEPT_LISTED_BYTES
-
-/* Are the values of a field read late, of block `index` of the split? Are some of the field's, of any block? Never those that windows
- * are made of: all windows of a value would read all of it. */
-bool late_is(const apl_reader *r, uint32_t index, unsigned field);
-bool late_is_any(const apl_reader *r, unsigned field);
-
 /* Fills in the list of a block's column; and makes sure, if that is asked for, that all of its values are right. */
 apl_status late_list(struct worker *w, uint32_t index, const struct block_view *view, unsigned field,
                      struct raw_column *list, apl_error *err);

@@ -30,14 +30,14 @@ static void destroy_reader(apl_reader *r)
     cache_free(r);
     planner_free(&r->planner);
     future_free(&r->future);
-    sampler_free(r->options.plan.sampler);
-    packing_free(&r->options.pack);
-    windows_free(&r->options.windows);
-    buckets_free(&r->options.bucket);
+    sampler_free(r->spec.options.plan.sampler);
+    packing_free(&r->spec.options.pack);
+    windows_free(&r->spec.options.windows);
+    buckets_free(&r->spec.options.bucket);
     free_order_free(&r->free_order);
-    subset_close(&r->subset);
-    mix_close(r);
-    store_release(r->store);
+    subset_close(&r->spec.subset);
+    mix_close(&r->spec);
+    store_release(r->spec.store);
     reader_free(r);
 }
 
@@ -57,8 +57,8 @@ void reader_free(apl_reader *r)
 static struct pool *make_pool(const apl_reader *r, const size_t *row, const apl_allocator *allocator,
                               uint64_t bytes)
 {
-    const struct reader_options *o = &r->options;
-    struct pool *pool = pool_new(o->batch_size, r->schema->count, row, allocator, bytes);
+    const struct reader_options *o = &r->spec.options;
+    struct pool *pool = pool_new(o->batch_size, r->spec.schema->count, row, allocator, bytes);
     if (pool)
         pool_add_pieces(pool, options_pieces(o), o->pack.row ? options_most(o) : 0);
     for (unsigned i = 0; pool && i < o->part_count; i++)
@@ -69,15 +69,15 @@ static struct pool *make_pool(const apl_reader *r, const size_t *row, const apl_
 /* allocators: one, or one for each rank that is served. */
 static apl_status open_memory(apl_reader *r, const apl_allocator *allocators, apl_error *err)
 {
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &r->spec.options;
     size_t slot[APL_MAX_FIELDS], row[POOL_MAX_COLUMNS];
-    unsigned fields = r->schema->count;
-    uint32_t slots = (uint32_t)window_slots(r, o->plan.window) + o->spare_slots;
-    sizes_of_slot(r, slot);
-    sizes_of_row(r, row);
+    unsigned fields = r->spec.schema->count;
+    uint32_t slots = (uint32_t)window_slots(&r->spec, o->plan.window) + o->spare_slots;
+    sizes_of_slot(&r->spec, slot);
+    sizes_of_row(&r->spec, row);
     TRY(cache_open(r, slot, slots, err));
-    uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&o->plan, &r->subset) + packing_bytes(r) +
-                     windows_bytes(r) + buckets_bytes(r);
+    uint64_t fixed = slab_bytes(slots, fields, slot) + plan_bytes(&o->plan, &r->spec.subset) +
+                     packing_bytes(&r->spec) + windows_bytes(&r->spec) + buckets_bytes(&r->spec);
     stats_keep_memory(&r->counters, fixed);
     uint64_t left = o->budget > fixed ? o->budget - fixed : 0;
     for (unsigned i = 0; i < r->outlet_count; i++) {
@@ -114,7 +114,7 @@ static apl_status build(apl_reader *r, const apl_reader_options *asked, const ap
                         apl_error *err)
 {
     uint64_t epoch, position;
-    TRY(options_resolve(r, asked, err));
+    TRY(options_resolve(&r->spec, asked, err));
     TRY(build_parts(r, allocators ? allocators : asked->allocator, err));
     TRY(state_identify(r, err));
     TRY(state_resume(r, asked->state, asked->state_size, &epoch, &position, err));
@@ -153,8 +153,8 @@ apl_status reader_open_served(apl_store *store, const apl_reader_options *option
     apl_reader *r;
     TRY(reader_new(destroy_reader, &r, err));
     r->notify = notify;
-    r->store = store_retain(store);
-    r->schema = &store->manifest.schema;
+    r->spec.store = store_retain(store);
+    r->spec.schema = &store->manifest.schema;
     apl_status status = asked_take(&asked, options, err);
     if (status == APL_OK)
         status = build(r, &asked.options, allocators, err);

@@ -2,6 +2,7 @@
 #include "load.h"
 
 #include "late.h"
+#include "late_fields.h"
 #include "mix.h"
 #include "stage.h"
 
@@ -21,18 +22,18 @@ void load_set_hook(const struct load_hook *hook)
 static uint32_t largest_records(const apl_reader *r)
 {
     uint32_t most = 1; /* no allocation is of nothing */
-    for (uint32_t i = 0; i < r->subset.blocks; i++)
-        most = r->subset.block[i].records > most ? r->subset.block[i].records : most;
+    for (uint32_t i = 0; i < r->spec.subset.blocks; i++)
+        most = r->spec.subset.block[i].records > most ? r->spec.subset.block[i].records : most;
     return most;
 }
 
 /* Are there records in blocks that have no slot? */
 static bool has_partial_blocks(const apl_reader *r)
 {
-    if (r->options.plan.sampler && !r->cache.keeps)
+    if (r->spec.options.plan.sampler && !r->cache.keeps)
         return true;
-    for (uint32_t i = 0; i < r->subset.blocks; i++)
-        if (r->subset.block[i].chosen)
+    for (uint32_t i = 0; i < r->spec.subset.blocks; i++)
+        if (r->spec.subset.block[i].chosen)
             return true;
     return false;
 }
@@ -40,18 +41,19 @@ static bool has_partial_blocks(const apl_reader *r)
 apl_status worker_init(struct worker *w, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    size_t n = r->options.batch_size, most = options_most(&r->options), records = largest_records(r);
-    if (!r->options.ids_only)
+    size_t n = r->spec.options.batch_size, most = options_most(&r->spec.options),
+           records = largest_records(r);
+    if (!r->spec.options.ids_only)
         TRY(block_coder_init(&w->bc, err));
     w->rows = calloc(records, sizeof *w->rows);
     w->sources = calloc(n, sizeof *w->sources);
     w->placements = calloc(n, sizeof *w->placements);
     w->slots = calloc(most > records ? most : records, sizeof *w->slots);
     bool ok = w->rows && w->sources && w->placements && w->slots;
-    if (ok && r->options.followed)
+    if (ok && r->spec.options.followed)
         ok = (w->geometry = calloc(n, sizeof *w->geometry)) &&
              (w->made = calloc(APL_MAX_FIELDS, sizeof *w->made));
-    for (unsigned f = 0; ok && has_partial_blocks(r) && f < r->schema->count; f++)
+    for (unsigned f = 0; ok && has_partial_blocks(r) && f < r->spec.schema->count; f++)
         if (r->cache.slab.value_bytes[f])
             ok = (w->scratch[f] = malloc(records * r->cache.slab.value_bytes[f])) != NULL;
     return ok ? APL_OK : fail_nomem(err);
@@ -83,7 +85,7 @@ void worker_free(struct worker *w)
 static void place_rows(struct worker *w, unsigned f, uint32_t index, const struct cached_block *b)
 {
     const apl_reader *r = w->reader;
-    const struct subset_block *block = &r->subset.block[index];
+    const struct subset_block *block = &r->spec.subset.block[index];
     for (uint32_t i = 0; block->chosen && i < block->records; i++)
         w->rows[i] = w->scratch[f] + i * r->cache.slab.value_bytes[f];
     for (uint32_t i = 0; i < block->count; i++) {
@@ -99,33 +101,33 @@ static apl_status load_field(struct worker *w, uint32_t index, const struct cach
                              apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const struct mix_source *source = mix_source_of(r, index);
+    const struct mix_source *source = mix_source_of(&r->spec, index);
     const struct schema *schema = &source->store->manifest.schema;
     apl_status status;
-    if (r->options.stages)
+    if (r->spec.options.stages)
         return APL_OK;
-    if (field_varying(&r->schema->fields[f]) > 0) {
+    if (field_varying(&r->spec.schema->fields[f]) > 0) {
         status = block_decode_column(&w->bc, schema, view, source->field[f], false, &ragged[f], err);
     } else {
         place_rows(w, f, index, b);
         status = block_decode_rows(&w->bc, schema, view, source->field[f], w->rows, err);
     }
-    return status == APL_OK ? APL_OK : mix_name_block(r, index, status, err);
+    return status == APL_OK ? APL_OK : mix_name_block(&r->spec, index, status, err);
 }
 
 /* False: there is no room for more. */
 static bool block_ahead(const apl_reader *r, struct load_item item)
 {
-    const struct mix_source *source = mix_source_of(r, item.index);
+    const struct mix_source *source = mix_source_of(&r->spec, item.index);
     uint64_t parts = schema_keeps(&source->store->manifest.schema) ? source->fields : 0;
     return !store_is_elsewhere(source->store) ||
-           store_ahead(source->store, r->subset.block[item.index].number, parts,
+           store_ahead(source->store, r->spec.subset.block[item.index].number, parts,
                        future_of_block(r, item.parity, item.index));
 }
 
 void load_ahead(const apl_reader *r, const struct load_item *items, unsigned count)
 {
-    for (unsigned i = 0; !r->options.ids_only && i < count && block_ahead(r, items[i]); i++)
+    for (unsigned i = 0; !r->spec.options.ids_only && i < count && block_ahead(r, items[i]); i++)
         ;
 }
 
@@ -139,13 +141,13 @@ static void touch_column(const struct column_view *column)
 static apl_status time_whole(struct worker *w, uint32_t index, struct block_view *view, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const struct mix_source *source = mix_source_of(r, index);
+    const struct mix_source *source = mix_source_of(&r->spec, index);
     uint64_t begin = now_ns();
-    apl_status status = store_block(source->store, r->subset.block[index].number, &w->bc, view, err);
-    for (unsigned f = 0; status == APL_OK && f < r->schema->count; f++)
-        if (r->options.wanted[f])
+    apl_status status = store_block(source->store, r->spec.subset.block[index].number, &w->bc, view, err);
+    for (unsigned f = 0; status == APL_OK && f < r->spec.schema->count; f++)
+        if (r->spec.options.wanted[f])
             touch_column(&view->columns[source->field[f]]);
-    worker_has_read(w, begin, r->subset.block[index].number);
+    worker_has_read(w, begin, r->spec.subset.block[index].number);
     return status;
 }
 
@@ -176,8 +178,8 @@ static apl_status load_whole(struct worker *w, uint32_t index, const struct cach
     struct block_view view;
     TRY(time_whole(w, index, &view, err));
     w->bytes_read += view.bytes;
-    for (unsigned f = 0; f < r->schema->count; f++)
-        if (r->options.wanted[f])
+    for (unsigned f = 0; f < r->spec.schema->count; f++)
+        if (r->spec.options.wanted[f])
             TRY(load_field(w, index, b, &view, f, ragged, err));
     return APL_OK;
 }
@@ -187,17 +189,17 @@ static apl_status load_parts(struct worker *w, uint32_t index, const struct cach
                              struct raw_column *ragged, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const struct mix_source *source = mix_source_of(r, index);
-    uint64_t number = r->subset.block[index].number;
+    const struct mix_source *source = mix_source_of(&r->spec, index);
+    uint64_t number = r->spec.subset.block[index].number;
     struct block_view view;
     TRY(time_head(w, source->store, number, &view, err));
     w->bytes_read += view.header_bytes;
     if (store_is_elsewhere(source->store))
         store_ahead_columns(source->store, number, &view, source->fields, w->again);
-    for (unsigned f = 0; f < r->schema->count; f++) {
-        if (!r->options.wanted[f])
+    for (unsigned f = 0; f < r->spec.schema->count; f++) {
+        if (!r->spec.options.wanted[f])
             continue;
-        if (late_is(r, index, f)) {
+        if (late_is(&r->spec, index, f)) {
             TRY(late_list(w, index, &view, f, &ragged[f], err));
             continue;
         }
@@ -215,8 +217,8 @@ static apl_status run_load_hook(struct worker *w, uint32_t index, apl_error *err
     if (!hook)
         return APL_OK;
     uint64_t begin = now_ns();
-    apl_status status = hook->before(hook->user, w->reader->subset.block[index].number, err);
-    worker_has_read(w, begin, w->reader->subset.block[index].number);
+    apl_status status = hook->before(hook->user, w->reader->spec.subset.block[index].number, err);
+    worker_has_read(w, begin, w->reader->spec.subset.block[index].number);
     return status;
 }
 
@@ -225,14 +227,14 @@ static apl_status decode_block(struct worker *w, uint32_t index, const struct ca
 {
     const apl_reader *r = w->reader;
     TRY(run_load_hook(w, index, err));
-    bool parts = schema_keeps(&mix_source_of(r, index)->store->manifest.schema);
+    bool parts = schema_keeps(&mix_source_of(&r->spec, index)->store->manifest.schema);
     apl_status status = parts ? load_parts(w, index, b, ragged, err) : load_whole(w, index, b, ragged, err);
-    if (status == APL_OK && r->options.stages)
-        status = stage_is_kept(r, err);
-    if (status == APL_OK && r->options.windows.length && r->options.windows.block[index].bad)
-        status = mix_name_block(r, index,
+    if (status == APL_OK && r->spec.options.stages)
+        status = stage_is_kept(&r->spec, err);
+    if (status == APL_OK && r->spec.options.windows.length && r->spec.options.windows.block[index].bad)
+        status = mix_name_block(&r->spec, index,
                                 fail(err, APL_E_CORRUPT, "it was corrupt when the reader was opened"), err);
-    return status == APL_OK ? APL_OK : mix_block_error(r, index, status, err);
+    return status == APL_OK ? APL_OK : mix_block_error(&r->spec, index, status, err);
 }
 
 /* Into slots that readers share: perhaps it is there already. */
@@ -259,11 +261,11 @@ apl_status load_block(struct worker *w, uint32_t index, const struct cached_bloc
 {
     const apl_reader *r = w->reader;
     *loaded = (struct loaded_block){.found = false};
-    if (r->options.ids_only)
+    if (r->spec.options.ids_only)
         return APL_OK;
     if (r->cache.decoded)
         return decode_shared(w, index, b, loaded, err);
-    if (r->options.ragged && !(loaded->ragged = calloc(r->schema->count, sizeof *loaded->ragged)))
+    if (r->spec.options.ragged && !(loaded->ragged = calloc(r->spec.schema->count, sizeof *loaded->ragged)))
         return fail_nomem(err);
     return decode_block(w, index, b, loaded->ragged, err);
 }

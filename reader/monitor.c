@@ -29,7 +29,7 @@ static void find_monitor_place(apl_reader *r, struct monitor_place *at)
         if (other->epoch < t->epoch || (other->epoch == t->epoch && other->position < t->position))
             t = other;
     }
-    uint64_t batch = options_global_batch(&r->options);
+    uint64_t batch = options_global_batch(&r->spec.options);
     *at = (struct monitor_place){.epoch = t->epoch, .position = t->position, .length = t->length};
     at->step = t->position / batch + (t->position % batch > 0);
     at->steps = apl_reader_batches(r);

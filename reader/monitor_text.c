@@ -96,7 +96,7 @@ static void tell_process(struct buffer *b)
 
 static void tell_place(struct buffer *b, const apl_reader *r, const struct monitor_place *at)
 {
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &r->spec.options;
     tell_words(b, ", \"batch_size\": %zu, \"world\": %u, \"ranks\": [", o->batch_size, o->world);
     for (unsigned i = 0; i < r->outlet_count; i++)
         tell_words(b, "%s%u", i ? ", " : "", r->outlets[i].rank);
@@ -155,7 +155,7 @@ void monitor_text(struct buffer *b, const apl_reader *r, const char *name, const
     tell_process(b);
     tell_text(b, "store", name);
     buffer_put(b, ", ", 2);
-    tell_text(b, "split", r->sources.count ? r->sources.source[0].split : "");
+    tell_text(b, "split", r->spec.sources.count ? r->spec.sources.source[0].split : "");
     tell_place(b, r, place);
     tell_recent(b, &figures);
     tell_diagnosis(b, now, past->count > 1 && before->batches ? before : NULL);

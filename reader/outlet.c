@@ -7,17 +7,17 @@
 
 static apl_status open_outlet(apl_reader *r, struct outlet *o, apl_error *err)
 {
-    const struct reader_options *options = &r->options;
+    const struct reader_options *options = &r->spec.options;
     unsigned collating = options->consumers ? options->consumers : options->threads ? options->threads : 1;
     TRY(queue_open(&o->queue, options->queue_depth + collating, options_most(options), options->free_order,
                    err));
-    TRY(bad_blocks_open(&o->bad, r->subset.blocks, err));
+    TRY(bad_blocks_open(&o->bad, r->spec.subset.blocks, err));
     return tally_open(&o->tally, plan_length(r->planner.plan), r->planner.length, err);
 }
 
 apl_status outlets_open(apl_reader *r, apl_error *err)
 {
-    const struct reader_options *options = &r->options;
+    const struct reader_options *options = &r->spec.options;
     r->outlets = calloc(options->rank_count, sizeof *r->outlets);
     r->seats = calloc(options->world, sizeof *r->seats);
     if (!r->outlets || !r->seats)
@@ -44,16 +44,17 @@ void outlets_free(apl_reader *r)
     }
     free(r->outlets);
     free(r->seats);
-    free(r->options.ranks);
+    free(r->spec.options.ranks);
 }
 
 /* --------------------------------------------------------------------------------------------- finding */
 
 apl_status outlet_find(apl_reader *r, unsigned rank, struct outlet **outlet, apl_error *err)
 {
-    uint32_t seat = rank < r->options.world ? r->seats[rank] : 0;
+    uint32_t seat = rank < r->spec.options.world ? r->seats[rank] : 0;
     if (seat == 0)
-        return fail(err, APL_E_INVALID, "rank %u of %u is not served by this reader", rank, r->options.world);
+        return fail(err, APL_E_INVALID, "rank %u of %u is not served by this reader", rank,
+                    r->spec.options.world);
     *outlet = &r->outlets[seat - 1];
     return APL_OK;
 }

@@ -1,6 +1,7 @@
 /* Rows of tokens, packed: see packed.h. */
 #include "packed.h"
 
+#include "batch_part.h"
 #include "collation.h"
 #include "delivery.h"
 #include "lengths.h"
@@ -15,9 +16,9 @@ struct share {
 
 static struct share share_of(const apl_reader *r, const struct job *job, uint32_t k, uint64_t at)
 {
-    uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
+    uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
     struct share s = {.at = at, .from = k == 0 ? job->skip : 0};
-    uint64_t left = packing_tokens(r, job->deliveries[k]) - s.from;
+    uint64_t left = packing_tokens(&r->spec, job->deliveries[k]) - s.from;
     s.tokens = left < job->tokens - at ? left : job->tokens - at;
     s.ends = k + 1 < job->rows || !job->more;
     s.bad = cache_block(&r->cache, job->epoch, index)->stage == BLOCK_BAD;
@@ -30,7 +31,7 @@ static struct share share_of(const apl_reader *r, const struct job *job, uint32_
 static void list_pieces(const apl_reader *r, struct batch_buffer *b, const struct share *s, uint64_t id,
                         uint32_t copy)
 {
-    uint64_t row = r->options.pack.row, left = s->tokens;
+    uint64_t row = r->spec.options.pack.row, left = s->tokens;
     for (uint64_t at = s->at, from = s->from; left > 0;) {
         uint64_t start = at % row, n = left < row - start ? left : row - start;
         if (start == 0) {
@@ -69,19 +70,19 @@ static void end_delivery(struct batch_buffer *b, const struct share *s, uint64_t
 void packed_list(const apl_reader *r, struct job *job)
 {
     struct batch_buffer *b = job->buffer;
-    const uint32_t *cumulative = delivery_sample(r, job->epoch);
-    uint64_t row = r->options.pack.row, at = 0;
+    const uint32_t *cumulative = delivery_sample(&r->spec, job->epoch);
+    uint64_t row = r->spec.options.pack.row, at = 0;
     b->batch.rows = (size_t)((job->tokens + row - 1) / row);
     b->batch.epoch = job->epoch;
     b->batch.position = job->position;
     b->batch.skipped_count = b->batch.piece_count = b->finished = 0;
     for (uint32_t k = 0; k < job->rows; k++) {
-        uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
-        const struct subset_block *block = &r->subset.block[index];
+        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
+        const struct subset_block *block = &r->spec.subset.block[index];
         uint64_t id = block->first_id + (block->chosen ? block->chosen[nth] : nth);
         struct share s = share_of(r, job, k, at);
         list_pieces(r, b, &s, id, copy);
-        end_delivery(b, &s, id, copy, delivery_number(r, cumulative, index, nth, copy));
+        end_delivery(b, &s, id, copy, delivery_number(&r->spec, cumulative, index, nth, copy));
         at += s.tokens;
     }
 }
@@ -93,10 +94,10 @@ apl_status packed_collate(struct worker *w, struct job *job, unsigned f, apl_err
 {
     const apl_reader *r = w->reader;
     apl_column *column = &job->buffer->batch.columns[f];
-    uint64_t row = r->options.pack.row, rows = job->buffer->batch.rows, at = 0;
+    uint64_t row = r->spec.options.pack.row, rows = job->buffer->batch.rows, at = 0;
     column->shape[0] = (int64_t)row;
     batch_set_dims(column, rows);
-    size_t unit = lengths_unit(&r->schema->fields[f]);
+    size_t unit = lengths_unit(&r->spec.schema->fields[f]);
     column->bytes = rows * row * unit;
     if (!pool_grow(job->buffer, f, column->bytes + 64))
         return fail_nomem(err);
@@ -110,10 +111,10 @@ apl_status packed_collate(struct worker *w, struct job *job, unsigned f, apl_err
         if (value)
             memcpy(out + at * unit, value + s.from * unit, s.tokens * unit);
         else
-            collation_fill(r, f, out + at * unit, s.tokens * elements);
+            collation_fill(&r->spec, f, out + at * unit, s.tokens * elements);
         at += s.tokens;
     }
-    collation_fill(r, f, out + at * unit, (rows * row - at) * elements);
+    collation_fill(&r->spec, f, out + at * unit, (rows * row - at) * elements);
     return APL_OK;
 }
 
@@ -143,12 +144,12 @@ static void clear_tokens(int32_t *segments, int32_t *positions, uint64_t from, u
 apl_status packed_parts(const apl_reader *r, struct job *job, apl_error *err)
 {
     const struct batch_buffer *b = job->buffer;
-    uint64_t row = r->options.pack.row, rows = b->batch.rows, at = 0;
-    unsigned field = r->options.pack.field;
+    uint64_t row = r->spec.options.pack.row, rows = b->batch.rows, at = 0;
+    unsigned field = r->spec.options.pack.field;
     int32_t *segments =
-        collation_make_part(r, job, field, APL_PART_SEGMENTS, APL_I32, (int64_t)rows, (int64_t)row);
+        batch_part_make(r, job, field, APL_PART_SEGMENTS, APL_I32, (int64_t)rows, (int64_t)row);
     int32_t *positions =
-        collation_make_part(r, job, field, APL_PART_POSITIONS, APL_I32, (int64_t)rows, (int64_t)row);
+        batch_part_make(r, job, field, APL_PART_POSITIONS, APL_I32, (int64_t)rows, (int64_t)row);
     if (!segments || !positions)
         return fail_nomem(err);
     for (size_t i = 0, number = 1; i < b->batch.piece_count; i++, number++) {

@@ -1,6 +1,7 @@
 /* Values of varying shape, padded to one: see padded.h. */
 #include "padded.h"
 
+#include "batch_part.h"
 #include "collation.h"
 #include "values.h"
 
@@ -24,8 +25,8 @@ static apl_status too_long(const apl_reader *r, const struct job *job, unsigned 
     uint64_t id = job->buffer->batch.ids[k];
     fail(err, APL_E_INVALID,
          "record %llu: field %s is %lld long, and is to be padded to %llu: truncate it, or pad to more",
-         (unsigned long long)id, r->schema->fields[f].name, (long long)values_length(r, job, f, k),
-         (unsigned long long)r->options.collations[f].length);
+         (unsigned long long)id, r->spec.schema->fields[f].name, (long long)values_length(r, job, f, k),
+         (unsigned long long)r->spec.options.collations[f].length);
     return fail_records(err, APL_E_INVALID, id, 1);
 }
 
@@ -33,7 +34,7 @@ static apl_status too_long(const apl_reader *r, const struct job *job, unsigned 
 static apl_status find_lengths(const apl_reader *r, struct job *job, unsigned f, int64_t *lengths,
                                int64_t *longest, apl_error *err)
 {
-    const struct collation *c = &r->options.collations[f];
+    const struct collation *c = &r->spec.options.collations[f];
     int64_t most = (int64_t)c->length;
     *longest = 0;
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
@@ -51,12 +52,12 @@ static apl_status find_lengths(const apl_reader *r, struct job *job, unsigned f,
 static void pad_value(const apl_reader *r, unsigned f, const struct layout *l, const uint8_t *value,
                       int64_t whole, int64_t length, uint8_t *out)
 {
-    size_t element = apl_dtype_size(r->schema->fields[f].dtype), unit = l->inner * element;
+    size_t element = apl_dtype_size(r->spec.schema->fields[f].dtype), unit = l->inner * element;
     size_t bytes = (size_t)length * unit, room = (size_t)l->length * unit;
     for (size_t i = 0; i < l->outer; i++, out += room) {
         if (bytes)
             memcpy(out, value + i * (size_t)whole * unit, bytes);
-        collation_fill(r, f, out + bytes, (room - bytes) / element);
+        collation_fill(&r->spec, f, out + bytes, (room - bytes) / element);
     }
 }
 
@@ -85,16 +86,16 @@ static apl_status write_values(struct worker *w, struct job *job, unsigned f, co
 apl_status padded_collate(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     const apl_reader *r = w->reader;
-    const struct collation *c = &r->options.collations[f];
-    const apl_field *field = &r->schema->fields[f];
+    const struct collation *c = &r->spec.options.collations[f];
+    const apl_field *field = &r->spec.schema->fields[f];
     apl_column *column = &job->buffer->batch.columns[f];
     int64_t rows = (int64_t)job->buffer->batch.rows, longest;
-    int64_t *lengths = collation_make_part(r, job, f, APL_PART_LENGTHS, APL_I64, rows, -1);
+    int64_t *lengths = batch_part_make(r, job, f, APL_PART_LENGTHS, APL_I64, rows, -1);
     if (!lengths)
         return fail_nomem(err);
     TRY(find_lengths(r, job, f, lengths, &longest, err));
     struct layout l = layout_of(field, c->axis, c->length ? (int64_t)c->length : longest);
-    uint8_t *mask = collation_make_part(r, job, f, APL_PART_MASK, APL_BOOL, rows, l.length);
+    uint8_t *mask = batch_part_make(r, job, f, APL_PART_MASK, APL_BOOL, rows, l.length);
     column->shape[c->axis] = l.length;
     column->bytes = (size_t)rows * l.outer * (size_t)l.length * l.inner * apl_dtype_size(field->dtype);
     batch_set_dims(column, (size_t)rows);

@@ -3,29 +3,8 @@
 #ifndef PHOTOS_H
 #define PHOTOS_H
 
+#include "photo_transform.h"
 #include "reader.h"
-
-/* An image as it lies in a store: a file, an indexed image, or samples of a shape. */
-struct photo_value {
-    const void *data;
-    size_t bytes;
-    bool is_indexed;
-    uint32_t shape[3]; /* of samples */
-};
-
-/* Are a field's images made here under this transform, or only assembled? */
-bool photos_makes(const apl_field *field, const apl_transform *t);
-
-/* The shape of a value of a field of fixed shape. */
-void photos_fixed_shape(const apl_field *field, struct photo_value *value);
-
-/* Fills in and checks what apl_transform has for such images. */
-apl_status photos_check(const apl_field *field, apl_transform *t, apl_error *err);
-
-/* Fills in mean and standard deviation where none were given: what the stores know of all images of the split "train", or, if there is
- * none, of the split that the subset's part is of; where one knows nothing, from some images of the first part's. */
-apl_status photos_moments(const struct subset *subset, const apl_field *field, apl_transform *t,
-                          apl_error *err);
 
 /* Draws flips and squares of all rows of a batch, before photos_make() of each. */
 void photos_place(struct worker *w, const struct job *job, unsigned f);

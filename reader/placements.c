@@ -3,7 +3,7 @@
 #include "batch.h"
 #include "finish.h"
 #include "images.h"
-#include "photos.h"
+#include "photo_transform.h"
 #include "transform.h"
 
 apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform, uint64_t seed,
@@ -19,7 +19,7 @@ apl_status apl_batch_placements(const apl_store *store, const apl_transform *tra
     TRY(transform_take(&t, transform, 0, err));
     TRY(transform_geometry(store, NULL, &t, &field, err));
     const struct schema *schema = &store->manifest.schema;
-    if (photos_makes(&schema->fields[field], &t))
+    if (photo_transform_makes(&schema->fields[field], &t))
         return fail(
             err, APL_E_INVALID,
             "apl_batch_placements: the images of field %s are not of one size, or are resized or padded",

@@ -1,22 +1,22 @@
 /* Planning batches: see planner.h. */
 #include "planner.h"
 
-#include "buckets.h"
+#include "bucket_plan.h"
 #include "deal.h"
 #include "inside.h"
-#include "packing.h"
+#include "packed_plan.h"
 #include "trace.h"
 
 #include <stdlib.h>
 
 apl_status planner_open(apl_reader *r, apl_error *err)
 {
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &r->spec.options;
     struct planner *p = &r->planner;
-    TRY(plan_new(&o->plan, &r->subset, &p->plan, err));
+    TRY(plan_new(&o->plan, &r->spec.subset, &p->plan, err));
     p->length = o->pack.row ? o->pack.tokens : plan_length(p->plan);
-    TRY(packing_plan_open(r, err));
-    TRY(buckets_plan_open(r, err));
+    TRY(packed_plan_open(r, err));
+    TRY(bucket_plan_open(r, err));
     p->global_batch = calloc((uint64_t)o->world * o->batch_size, sizeof *p->global_batch);
     return p->global_batch ? APL_OK : fail_nomem(err);
 }
@@ -25,8 +25,8 @@ void planner_free(struct planner *p)
 {
     plan_free(p->plan);
     free(p->global_batch);
-    packing_plan_free(&p->packed);
-    buckets_plan_free(&p->bucket);
+    packed_plan_free(&p->packed);
+    bucket_plan_free(&p->bucket);
 }
 
 /* How many deliveries the next global batch of the planned epoch has; 0: the epoch is over. */
@@ -34,8 +34,8 @@ static size_t next_size(const apl_reader *r)
 {
     if (outlets_epoch(r) > r->planner.epoch) /* all ranks have left it */
         return 0;
-    uint64_t whole = options_global_batch(&r->options), left = r->planner.length - r->planner.position;
-    if (options_end_epoch(&r->options, left))
+    uint64_t whole = options_global_batch(&r->spec.options), left = r->planner.length - r->planner.position;
+    if (options_end_epoch(&r->spec.options, left))
         return 0;
     return (size_t)(left < whole ? left : whole);
 }
@@ -47,9 +47,9 @@ static size_t draw_deliveries(apl_reader *r, uint32_t *deliveries, size_t n)
     bool failed = false;
     pthread_mutex_unlock(&r->lock);
     uint64_t begin = now_ns();
-    size_t drawn = r->options.free_order       ? free_order_draw(r, deliveries, n)
-                   : r->options.bucket.batches ? buckets_draw(r, deliveries, n, &failed)
-                                               : plan_next(p->plan, deliveries, n, &failed);
+    size_t drawn = r->spec.options.free_order       ? free_order_draw(r, deliveries, n)
+                   : r->spec.options.bucket.batches ? bucket_plan_draw(r, deliveries, n, &failed)
+                                                    : plan_next(p->plan, deliveries, n, &failed);
     uint64_t end = now_ns();
     trace_span("plan", begin, end, "epoch", p->epoch);
     pthread_mutex_lock(&r->lock);
@@ -66,7 +66,7 @@ static bool draw_packed(apl_reader *r, uint64_t n)
 {
     pthread_mutex_unlock(&r->lock);
     uint64_t begin = now_ns();
-    bool drawn = packing_draw(r, n);
+    bool drawn = packed_plan_draw(r, n);
     uint64_t end = now_ns();
     pthread_mutex_lock(&r->lock);
     stats_add_plan(&r->counters, end - begin);
@@ -80,11 +80,12 @@ static bool draw_packed(apl_reader *r, uint64_t n)
 /* Draws n deliveries, or tokens, of the planned epoch that this reader will not make. Returns how many. */
 static size_t draw_and_pass(apl_reader *r, uint64_t n)
 {
-    uint64_t most = r->options.pack.row ? options_global_batch(&r->options) : r->options.batch_size;
+    uint64_t most =
+        r->spec.options.pack.row ? options_global_batch(&r->spec.options) : r->spec.options.batch_size;
     size_t some = (size_t)(n < most ? n : most);
-    if (r->options.pack.row) {
+    if (r->spec.options.pack.row) {
         if (draw_packed(r, some))
-            packing_pass(r);
+            packed_plan_pass(r);
         return some;
     }
     some = draw_deliveries(r, r->planner.global_batch, some);
@@ -96,7 +97,7 @@ static size_t draw_and_pass(apl_reader *r, uint64_t n)
  * plans. Its memory was that of the epoch before the last, of which everything has been handed out. */
 static void draw_sample(apl_reader *r, uint64_t epoch)
 {
-    struct sampler *sampler = r->options.plan.sampler;
+    struct sampler *sampler = r->spec.options.plan.sampler;
     if (!sampler)
         return;
     pthread_mutex_unlock(&r->lock);
@@ -112,12 +113,12 @@ static void begin_epoch(apl_reader *r, uint64_t epoch)
     struct planner *p = &r->planner;
     p->epoch = epoch;
     p->position = 0;
-    packing_begin(r);
-    buckets_begin(&p->bucket);
+    packed_plan_begin(r);
+    bucket_plan_begin(&p->bucket);
     plan_begin(p->plan, epoch);
     cache_begin_epoch(r, p->plan, epoch);
     free_order_begin(r, epoch);
-    if (r->options.free_order)
+    if (r->spec.options.free_order)
         cache_announce(r, p->plan);
 }
 
@@ -141,7 +142,7 @@ static void take_delivery(struct job *job, uint64_t position, uint32_t delivery)
 static void deal(apl_reader *r, uint64_t position, size_t n)
 {
     const uint32_t *drawn = r->planner.global_batch;
-    struct deal dealt = deal_begin(&r->options, position, n);
+    struct deal dealt = deal_begin(&r->spec.options, position, n);
     for (size_t k = 0; k < n; k++) {
         uint64_t rank = deal_rank(&dealt, k);
         struct job *job = outlets_planning(r, rank);
@@ -158,14 +159,14 @@ static bool plan_packed(apl_reader *r, size_t n)
     uint64_t position = r->planner.position;
     if (!draw_packed(r, n))
         return false;
-    packing_share(r, position, n);
+    packed_plan_share(r, position, n);
     return true;
 }
 
 /* The ranks' shares of a global batch of `n` deliveries; false: the reader has failed, and no batch comes short. */
 static bool plan_deliveries(apl_reader *r, size_t n)
 {
-    struct job *alone = r->options.world == 1 ? r->outlets[0].planning : NULL;
+    struct job *alone = r->spec.options.world == 1 ? r->outlets[0].planning : NULL;
     uint64_t position = r->planner.position;
     size_t drawn = draw_deliveries(r, alone ? alone->deliveries : r->planner.global_batch, n);
     if (drawn < n)
@@ -237,7 +238,7 @@ static void plan_jobs(apl_reader *r, size_t n)
     for (unsigned i = 0; i < r->outlet_count; i++)
         if (r->outlets[i].planning)
             prepare(r, &r->outlets[i]);
-    if (!(r->options.pack.row ? plan_packed(r, n) : plan_deliveries(r, n))) { /* out of memory */
+    if (!(r->spec.options.pack.row ? plan_packed(r, n) : plan_deliveries(r, n))) { /* out of memory */
         give_buffers(r);
         return;
     }
@@ -257,7 +258,7 @@ static void plan_jobs(apl_reader *r, size_t n)
 /* May the epoch be begun that follows the planned one? Who stages wants no more than he asks for. */
 static bool is_wanted_next(const apl_reader *r)
 {
-    bool wanted = !r->options.stages;
+    bool wanted = !r->spec.options.stages;
     for (unsigned i = 0; i < r->outlet_count && !wanted; i++)
         wanted = r->outlets[i].tally.epoch > r->planner.epoch;
     return wanted;
@@ -318,7 +319,7 @@ apl_status planner_begin(apl_reader *r, uint64_t epoch, uint64_t position, apl_e
     struct planner *p = &r->planner;
     future_see(r, epoch);
     begin_epoch(r, epoch);
-    if (r->options.free_order) {
+    if (r->spec.options.free_order) {
         p->position = position; /* what has been delivered is not put into the bins */
         return APL_OK;
     }

@@ -24,8 +24,8 @@ static apl_status enter_to_wait(apl_reader *r, apl_error *err)
 static void count_batch(apl_reader *r, const struct batch_buffer *buffer)
 {
     uint64_t bytes = 0;
-    for (unsigned f = 0; f < r->schema->count; f++)
-        bytes += r->options.wanted[f] ? buffer->batch.columns[f].bytes : 0;
+    for (unsigned f = 0; f < r->spec.schema->count; f++)
+        bytes += r->spec.options.wanted[f] ? buffer->batch.columns[f].bytes : 0;
     stats_count_batch(&r->counters, buffer->tally.delivered, bytes);
 }
 
@@ -68,19 +68,21 @@ static apl_status timed_out(apl_reader *r, const struct outlet *o, apl_error *er
     uint32_t index;
     TRY(outlet_held_up(r, o, err));
     bool reading = workers_are_reading(r, &o->queue, &index);
-    if (!reading && r->options.on_batch &&
+    if (!reading && r->spec.options.on_batch &&
         queue_is_collating(&o->queue)) /* the rest of collating it takes no time */
         return fail(err, APL_E_TIMEOUT, "no batch came in time: on_batch() has not returned");
     fail(err, APL_E_TIMEOUT, "no batch came in time");
     if (!reading && !schedule_waits_for(r, o, &index))
         return APL_E_TIMEOUT;
-    return mix_name_block(r, index, APL_E_TIMEOUT, err);
+    return mix_name_block(&r->spec, index, APL_E_TIMEOUT, err);
 }
 
 /* How long a call waits; 0: for as long as it takes. For another rank nobody waits that long. */
 static uint64_t deadline_of(const apl_reader *r)
 {
-    unsigned ms = r->options.timeout_ms ? r->options.timeout_ms : r->outlet_count > 1 ? RANK_PATIENCE_MS : 0;
+    unsigned ms = r->spec.options.timeout_ms ? r->spec.options.timeout_ms
+                  : r->outlet_count > 1      ? RANK_PATIENCE_MS
+                                             : 0;
     return ms ? now_ns() + ms * (uint64_t)1000000 : 0;
 }
 
@@ -94,7 +96,7 @@ static apl_status wait_done(apl_reader *r, const struct outlet *o, uint64_t *dea
                              .tv_nsec = (long)(*deadline % 1000000000u)};
     if (pthread_cond_timedwait(&r->done, &r->lock, &until) != ETIMEDOUT)
         return APL_OK;
-    if (r->options.timeout_ms)
+    if (r->spec.options.timeout_ms)
         return timed_out(r, o, err);
     *deadline = deadline_of(r);
     return outlet_held_up(r, o, err);
@@ -190,7 +192,7 @@ apl_status reader_late(apl_reader *r, unsigned rank, apl_error *err)
     struct outlet *o;
     TRY(outlet_find(r, rank, &o, err));
     pthread_mutex_lock(&r->lock);
-    apl_status status = r->options.timeout_ms ? timed_out(r, o, err) : outlet_held_up(r, o, err);
+    apl_status status = r->spec.options.timeout_ms ? timed_out(r, o, err) : outlet_held_up(r, o, err);
     pthread_mutex_unlock(&r->lock);
     return status;
 }

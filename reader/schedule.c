@@ -5,6 +5,7 @@
 #include "delivery.h"
 #include "inside.h"
 #include "late.h"
+#include "late_fields.h"
 #include "load.h"
 #include "runs.h"
 
@@ -14,9 +15,9 @@
 static uint64_t decoded_bytes(const apl_reader *r, uint32_t index)
 {
     uint64_t bytes = 0;
-    for (unsigned f = 0; f < r->schema->count; f++)
+    for (unsigned f = 0; f < r->spec.schema->count; f++)
         bytes += r->cache.slab.value_bytes[f];
-    return bytes * r->subset.block[index].records;
+    return bytes * r->spec.subset.block[index].records;
 }
 
 /* The block that is to be loaded now, and those that will be next, of stores elsewhere. With the lock held: one of them that another
@@ -33,7 +34,7 @@ static bool act_load(struct worker *w)
     struct load_item item;
     if (!w->loads || !cache_take(r, &item))
         return false;
-    if (r->elsewhere)
+    if (r->spec.elsewhere)
         blocks_ahead(r, item);
     activity_enter(r);
     pthread_mutex_unlock(&r->lock);
@@ -46,7 +47,7 @@ static bool act_load(struct worker *w)
     apl_status status =
         load_block(w, item.index, cache_block(&r->cache, item.parity, item.index), &loaded, &error);
     uint64_t end = now_ns();
-    trace_span("load", begin, end, "block", r->subset.block[item.index].number);
+    trace_span("load", begin, end, "block", r->spec.subset.block[item.index].number);
     pthread_mutex_lock(&r->lock);
     activity_leave(r);
     stats_add_load(&r->counters, end - begin, &w->spent);
@@ -93,7 +94,7 @@ static bool is_ready(apl_reader *r, struct job *job)
     if (cache_is_whole(r))
         return true;
     for (; job->checked < job->rows; job->checked++) {
-        uint32_t nth, copy, index = delivery_block(r, job->deliveries[job->checked], &nth, &copy);
+        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[job->checked], &nth, &copy);
         const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
         if (b->stage != BLOCK_IN && b->stage != BLOCK_BAD)
             return false;
@@ -112,7 +113,7 @@ bool schedule_waits_for(apl_reader *r, const struct outlet *o, uint32_t *index)
     struct job *job = queue_is_empty(&o->queue) ? NULL : queue_at(&o->queue, 0);
     if (job && job->stage == JOB_PLANNED && !is_ready(r, job)) {
         uint32_t nth, copy;
-        *index = delivery_block(r, job->deliveries[job->checked], &nth, &copy);
+        *index = delivery_block(&r->spec, job->deliveries[job->checked], &nth, &copy);
         return true;
     }
     return cache_finds_loading(r, index);
@@ -139,7 +140,7 @@ static struct job *ready_job(apl_reader *r)
 
 static void call_back(struct worker *w, apl_batch *batch)
 {
-    const struct reader_options *o = &w->reader->options;
+    const struct reader_options *o = &w->reader->spec.options;
     uint64_t begin = now_ns();
     const apl_reader *before = inside_callback_begin(w->reader);
     o->on_batch(o->on_batch_user, batch);
@@ -152,7 +153,7 @@ static void call_back(struct worker *w, apl_batch *batch)
 /* stale: the rank has left the epoch, and nobody will see the batch. */
 static apl_status collate_job(struct worker *w, struct job *job, bool stale)
 {
-    const struct reader_options *o = &w->reader->options;
+    const struct reader_options *o = &w->reader->spec.options;
     apl_status status = stale ? APL_OK : collate_batch(w, job, &job->error);
     cache_release(w->reader, job, w->slots);
     if (o->on_batch && !stale && status == APL_OK)
@@ -178,7 +179,7 @@ static void collate(struct worker *w, struct job *job)
     apl_reader *r = w->reader;
     bool stale = job_is_stale(job);
     queue_begin(job);
-    if (r->elsewhere)
+    if (r->spec.elsewhere)
         values_ahead(r, job);
     w->at = job;
     activity_enter(r);

@@ -36,20 +36,20 @@ static void identify_text(struct buffer *b, const char *text)
 
 static void identify_collation(const apl_reader *r, struct buffer *b)
 {
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &r->spec.options;
     if (o->pack.row) { /* positions count tokens of this field */
         identify_text(b, "packed");
-        identify_text(b, r->schema->fields[o->pack.field].name);
+        identify_text(b, r->spec.schema->fields[o->pack.field].name);
     }
     if (o->bucket.batches) {
         identify_text(b, "buckets");
-        identify_text(b, r->schema->fields[o->bucket.field].name);
+        identify_text(b, r->spec.schema->fields[o->bucket.field].name);
         buffer_le(b, o->bucket.batches, 8);
         buffer_le(b, options_global_batch(o), 8);
     }
     if (o->windows.length) {
         identify_text(b, "windows");
-        identify_text(b, r->schema->fields[o->windows.field].name);
+        identify_text(b, r->spec.schema->fields[o->windows.field].name);
         buffer_le(b, o->windows.length, 8);
         buffer_le(b, o->windows.stride, 8);
         buffer_le(b, o->windows.join, 1);
@@ -71,11 +71,11 @@ static void identify_blocks(const struct subset *s, struct buffer *b)
  * world, fields or transforms. */
 apl_status state_identify(apl_reader *r, apl_error *err)
 {
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &r->spec.options;
     struct buffer b = {0};
-    TRY(mix_digest(r, r->identity.content, err));
-    for (uint32_t i = 0; i < r->sources.count; i++)
-        identify_text(&b, r->sources.source[i].split);
+    TRY(mix_digest(&r->spec, r->identity.content, err));
+    for (uint32_t i = 0; i < r->spec.sources.count; i++)
+        identify_text(&b, r->spec.sources.source[i].split);
     buffer_le(&b, o->free_order, 1);
     buffer_le(&b, o->plan.sequential, 1);
     buffer_le(&b, o->plan.window, 8);
@@ -88,8 +88,8 @@ apl_status state_identify(apl_reader *r, apl_error *err)
         buffer_le(&b, sample.high, 8);
     }
     identify_collation(r, &b);
-    identify_blocks(&r->subset, &b);
-    if (r->sources.count > 1)
+    identify_blocks(&r->spec.subset, &b);
+    if (r->spec.sources.count > 1)
         buffer_put(&b, r->identity.content, sizeof r->identity.content);
     bool failed = b.failed;
     if (!failed)
@@ -107,7 +107,7 @@ static uint64_t checksum(const uint8_t *state, size_t size)
 
 static size_t state_bytes(const apl_reader *r)
 {
-    return APL_STATE_BYTES + (r->options.free_order ? (size_t)(r->outlets[0].tally.length + 7) / 8 : 0);
+    return APL_STATE_BYTES + (r->spec.options.free_order ? (size_t)(r->outlets[0].tally.length + 7) / 8 : 0);
 }
 
 static apl_status save(apl_reader *r, const struct epoch_tally *t, void *state, size_t *size, apl_error *err)
@@ -124,11 +124,11 @@ static apl_status save(apl_reader *r, const struct epoch_tally *t, void *state, 
     memcpy(p + 8, r->identity.content, 32);
     store_le(p + 40, r->identity.order.low, 8);
     store_le(p + 48, r->identity.order.high, 8);
-    store_le(p + 56, r->options.plan.seed, 8);
+    store_le(p + 56, r->spec.options.plan.seed, 8);
     pthread_mutex_lock(&r->lock);
     store_le(p + 64, t->epoch, 8);
     store_le(p + 72, t->position, 8);
-    if (r->options.free_order)
+    if (r->spec.options.free_order)
         memcpy(p + APL_STATE_BYTES, t->delivered, needed - APL_STATE_BYTES);
     pthread_mutex_unlock(&r->lock);
     store_le(p + 80, needed, 8);
@@ -189,8 +189,8 @@ apl_status apl_state_position(const void *state, size_t size, uint64_t *epoch, u
 static apl_status other_content(const apl_reader *r, const uint8_t *content, apl_error *err)
 {
     char list[SET_KEPT_BYTES];
-    const apl_store *store = r->sources.source[0].store;
-    if (r->sources.count > 1)
+    const apl_store *store = r->spec.sources.source[0].store;
+    if (r->spec.sources.count > 1)
         return fail(err, APL_E_MISMATCH, "the state is of stores with other contents or in another order");
     if (!store->set)
         return fail(err, APL_E_MISMATCH, "the state is of a store with another content");
@@ -206,7 +206,7 @@ static apl_status other_content(const apl_reader *r, const uint8_t *content, apl
 apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,
                         apl_error *err)
 {
-    *epoch = r->options.first_epoch;
+    *epoch = r->spec.options.first_epoch;
     *position = 0;
     if (*epoch > LAST_EPOCH)
         return fail(err, APL_E_INVALID, "first_epoch is %llu, more than 2^63 - 1",
@@ -217,7 +217,7 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
     TRY(check_state(p, size, err));
     if (memcmp(p + 8, r->identity.content, 32) != 0)
         return other_content(r, p + 8, err);
-    if (load_le(p + 56, 8) != r->options.plan.seed)
+    if (load_le(p + 56, 8) != r->spec.options.plan.seed)
         return fail(err, APL_E_MISMATCH, "the state is of seed %llu", (unsigned long long)load_le(p + 56, 8));
     if (load_le(p + 40, 8) != r->identity.order.low || load_le(p + 48, 8) != r->identity.order.high ||
         size != state_bytes(r))
@@ -231,9 +231,9 @@ apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t 
         return fail(err, APL_E_INVALID, "the state is of an epoch that cannot be");
     if (*position > r->outlets[0].tally.length)
         return fail(err, APL_E_INVALID, "the state is past the end of its epoch");
-    return r->options.free_order ? tally_resume(&r->outlets[0].tally, p + APL_STATE_BYTES,
-                                                size - APL_STATE_BYTES, *epoch, *position, err)
-                                 : APL_OK;
+    return r->spec.options.free_order ? tally_resume(&r->outlets[0].tally, p + APL_STATE_BYTES,
+                                                     size - APL_STATE_BYTES, *epoch, *position, err)
+                                      : APL_OK;
 }
 
 static void give_receipt(apl_reader *r, const struct outlet *o, apl_receipt *receipt, size_t size)

@@ -198,11 +198,11 @@ static uint64_t see_counter(const atomic_uint_fast64_t *counter)
 /* Of each store once, if it is mixed with itself. */
 static void add_traffic(const apl_reader *r, apl_stats *s)
 {
-    for (uint32_t i = 0; i < r->sources.count; i++) {
-        const struct origin *origin = r->sources.source[i].store->remote.origin;
+    for (uint32_t i = 0; i < r->spec.sources.count; i++) {
+        const struct origin *origin = r->spec.sources.source[i].store->remote.origin;
         bool again = false;
         for (uint32_t k = 0; k < i; k++)
-            again = again || r->sources.source[k].store->remote.origin == origin;
+            again = again || r->spec.sources.source[k].store->remote.origin == origin;
         if (!origin || again)
             continue;
         s->requests += see_counter(&origin->traffic.requests);
@@ -244,7 +244,7 @@ static void fill_counted(apl_reader *r, apl_stats *s)
 static void fill_memory(apl_reader *r, apl_stats *s)
 {
     s->memory = r->counters.fixed_bytes;
-    s->memory_budget = r->options.budget;
+    s->memory_budget = r->spec.options.budget;
     s->slots = r->cache.slab.slots;
     s->standing_slots = cache_standing(&r->cache);
     for (unsigned i = 0; i < r->outlet_count; i++) {
@@ -270,7 +270,7 @@ static void fill_ranks(const apl_reader *r, apl_stats *s)
 static void fill_waits(apl_reader *r, apl_stats *s)
 {
     struct reader_counters *c = &r->counters;
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &r->spec.options;
     mark(c, now_ns());
     s->starved = seconds(c->starved_ns);
     s->wait_planning = seconds(c->wait_planning_ns);

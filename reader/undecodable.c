@@ -2,6 +2,7 @@
 #include "undecodable.h"
 
 #include "delivery.h"
+#include "reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ bool undecodable_drop(const apl_reader *r, struct job *job, uint32_t row, apl_st
     apl_batch *batch = &buffer->batch;
     uint32_t rows = (uint32_t)batch->rows;
     bool bad = status == APL_E_CORRUPT || status == APL_E_UNSUPPORTED;
-    if (!bad || !r->options.skip_corrupt || r->options.pack.row)
+    if (!bad || !r->spec.options.skip_corrupt || r->spec.options.pack.row)
         return false;
     buffer->skipped[batch->skipped_count++] = batch->ids[row];
     memmove(batch->ids + row, batch->ids + row + 1, (rows - row - 1) * sizeof *batch->ids);
@@ -44,9 +45,9 @@ bool undecodable_drop(const apl_reader *r, struct job *job, uint32_t row, apl_st
 
 static bool count_record(const apl_reader *r, struct undecodable *u, uint32_t delivery)
 {
-    uint32_t nth, copy, index = delivery_block(r, delivery, &nth, &copy);
-    uint64_t record = r->subset.block[index].before + nth;
-    const struct subset_block *last = &r->subset.block[r->subset.blocks - 1];
+    uint32_t nth, copy, index = delivery_block(&r->spec, delivery, &nth, &copy);
+    uint64_t record = r->spec.subset.block[index].before + nth;
+    const struct subset_block *last = &r->spec.subset.block[r->spec.subset.blocks - 1];
     if (!u->known && !(u->known = calloc((size_t)((last->before + last->count) / 8 + 1), 1)))
         return false;
     uint8_t bit = (uint8_t)(1u << record % 8);
@@ -62,11 +63,11 @@ apl_status undecodable_meet(const apl_reader *r, struct job *job, apl_error *err
     for (uint32_t k = 0; k < job->undecodable; k++)
         if (!count_record(r, u, job->deliveries[job->buffer->batch.rows + k]))
             return fail_nomem(err);
-    if (u->records == 0 || u->records + u->corrupt <= r->options.skip_corrupt)
+    if (u->records == 0 || u->records + u->corrupt <= r->spec.options.skip_corrupt)
         return APL_OK;
     if (job->undecodable == 0)
         fail(&job->error, APL_E_CORRUPT, "more than %llu records would be left out: corrupt, or not decoded",
-             (unsigned long long)r->options.skip_corrupt);
+             (unsigned long long)r->spec.options.skip_corrupt);
     job->error.status = job->status = APL_E_CORRUPT;
     *err = job->error;
     return APL_E_CORRUPT;

@@ -3,13 +3,14 @@
 
 #include "delivery.h"
 #include "late.h"
+#include "late_fields.h"
 
 /* The column of a block that the value is in, or its list if it is read late; *record: its place there. */
 static const struct raw_column *values_column(const apl_reader *r, const struct job *job, unsigned f,
                                               size_t k, uint32_t *record)
 {
-    uint32_t nth, copy, index = delivery_block(r, job->deliveries[k], &nth, &copy);
-    const struct subset_block *block = &r->subset.block[index];
+    uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
+    const struct subset_block *block = &r->spec.subset.block[index];
     *record = block->chosen ? block->chosen[nth] : nth;
     return &cache_block(&r->cache, job->epoch, index)->ragged[f];
 }
@@ -36,7 +37,7 @@ void values_shape(const apl_reader *r, const struct job *job, unsigned f, size_t
     uint32_t record;
     const struct made_values *made = values_made(job, f);
     const struct raw_column *column = values_column(r, job, f, k, &record);
-    raw_column_shape(column, &r->schema->fields[f], record, shape);
+    raw_column_shape(column, &r->spec.schema->fields[f], record, shape);
     if (made)
         shape[0] = (int64_t)(made->starts[k + 1] - made->starts[k]);
 }
@@ -55,7 +56,7 @@ int64_t values_length(const apl_reader *r, const struct job *job, unsigned f, si
 static bool is_late(const apl_reader *r, const struct job *job, unsigned f, size_t k)
 {
     uint32_t nth, copy;
-    return late_is(r, delivery_block(r, job->deliveries[k], &nth, &copy), f);
+    return late_is(&r->spec, delivery_block(&r->spec, job->deliveries[k], &nth, &copy), f);
 }
 
 apl_status values_take(struct worker *w, struct job *job, unsigned f, size_t k, const uint8_t **value,
@@ -71,7 +72,7 @@ apl_status values_take(struct worker *w, struct job *job, unsigned f, size_t k, 
         return late_take(w, job, f, k, value, err);
     uint32_t record;
     const struct raw_column *column = values_column(w->reader, job, f, k, &record);
-    *value = raw_column_value(column, &w->reader->schema->fields[f], record, &bytes);
+    *value = raw_column_value(column, &w->reader->spec.schema->fields[f], record, &bytes);
     return APL_OK;
 }
 
@@ -105,6 +106,6 @@ apl_status values_name(const apl_reader *r, const struct job *job, unsigned f, s
                        apl_error *err)
 {
     uint64_t id = job->buffer->batch.ids[k];
-    fail_in(err, status, "record %llu, field %s", (unsigned long long)id, r->schema->fields[f].name);
+    fail_in(err, status, "record %llu, field %s", (unsigned long long)id, r->spec.schema->fields[f].name);
     return fail_records(err, status, id, 1);
 }

@@ -10,8 +10,8 @@ static struct window_walk walk_row(const apl_reader *r, const struct job *job, s
 {
     struct window_walk walk;
     uint32_t nth, copy;
-    *index = delivery_block(r, job->deliveries[row], &nth, &copy);
-    windows_begin(r, *index, nth, &walk);
+    *index = delivery_block(&r->spec, job->deliveries[row], &nth, &copy);
+    windows_begin(&r->spec, *index, nth, &walk);
     return walk;
 }
 
@@ -38,19 +38,19 @@ void windowed_list(const apl_reader *r, struct job *job)
 static const uint8_t *own_part(const apl_reader *r, const struct job *job, unsigned f, uint32_t index,
                                const struct window_part *part, size_t unit)
 {
-    const struct subset_block *records = windows_records(&r->options.windows, index);
+    const struct subset_block *records = windows_records(&r->spec.options.windows, index);
     const struct raw_column *column = &cache_block(&r->cache, job->epoch, index)->ragged[f];
     uint32_t record = records->chosen ? records->chosen[part->nth] : part->nth;
     size_t bytes;
-    const uint8_t *value = raw_column_value(column, &r->schema->fields[f], record, &bytes);
+    const uint8_t *value = raw_column_value(column, &r->spec.schema->fields[f], record, &bytes);
     return (part->offset + part->tokens) * unit <= bytes ? value + part->offset * unit : NULL;
 }
 
 static apl_status copy_window(const apl_reader *r, const struct job *job, unsigned f, size_t row,
                               uint8_t *out, apl_error *err)
 {
-    const struct windows *w = &r->options.windows;
-    size_t unit = lengths_unit(&r->schema->fields[f]), done = 0;
+    const struct windows *w = &r->spec.options.windows;
+    size_t unit = lengths_unit(&r->spec.schema->fields[f]), done = 0;
     uint32_t index;
     struct window_walk walk = walk_row(r, job, row, &index);
     for (struct window_part part; windows_next(&walk, &part); done += part.tokens) {
@@ -64,8 +64,8 @@ static apl_status copy_window(const apl_reader *r, const struct job *job, unsign
     if (done == w->length)
         return APL_OK;
     fail(err, APL_E_CORRUPT, "field %s: values are shorter than when the reader was opened",
-         r->schema->fields[f].name);
-    return mix_name_block(r, index, APL_E_CORRUPT, err);
+         r->spec.schema->fields[f].name);
+    return mix_name_block(&r->spec, index, APL_E_CORRUPT, err);
 }
 
 apl_status windowed_collate(struct worker *w, struct job *job, unsigned f, apl_error *err)
@@ -73,8 +73,8 @@ apl_status windowed_collate(struct worker *w, struct job *job, unsigned f, apl_e
     const apl_reader *r = w->reader;
     apl_column *column = &job->buffer->batch.columns[f];
     size_t rows = job->buffer->batch.rows,
-           row = r->options.windows.length * lengths_unit(&r->schema->fields[f]);
-    column->shape[0] = (int64_t)r->options.windows.length;
+           row = r->spec.options.windows.length * lengths_unit(&r->spec.schema->fields[f]);
+    column->shape[0] = (int64_t)r->spec.options.windows.length;
     batch_set_dims(column, rows);
     column->bytes = rows * row;
     if (!pool_grow(job->buffer, f, column->bytes + 64))

@@ -58,7 +58,7 @@ static void *run_worker(void *argument)
 
 static apl_status make_workers(apl_reader *r, apl_error *err)
 {
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &r->spec.options;
     struct workers *ws = &r->workers;
     unsigned size = o->threads + o->loaders + o->consumers, n = size ? size : 1;
     ws->all = calloc(n, sizeof *ws->all);

@@ -193,7 +193,7 @@ static apl_status check_welcome(const struct wire_welcome *w, unsigned rank, apl
 /* What of the server's reader states and receipts are made of. */
 static apl_status take_welcome(apl_reader *r, const struct wire_welcome *w, apl_error *err)
 {
-    struct reader_options *o = &r->options;
+    struct reader_options *o = &r->spec.options;
     o->world = w->world;
     o->batch_size = (size_t)w->batch_size;
     o->drop_last = w->drop_last;

@@ -70,7 +70,7 @@ static void lend(struct session *s, struct batch_buffer *batch, uint64_t begin, 
 
 static bool has_waited(const struct session *s, const apl_reader *r)
 {
-    uint64_t patience = r->options.timeout_ms ? r->options.timeout_ms : RANK_PATIENCE_MS;
+    uint64_t patience = r->spec.options.timeout_ms ? r->spec.options.timeout_ms : RANK_PATIENCE_MS;
     return session_now() - s->asked_at >= patience;
 }
 
@@ -214,7 +214,7 @@ struct session *session_new(int fd)
 void session_welcome(struct session *s, const struct service *service, struct seat *seat)
 {
     const apl_reader *r = service->reader;
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &r->spec.options;
     struct wire_welcome m = {.h = wire_header(WIRE_WELCOME, sizeof m),
                              .rank = seat->outlet->rank,
                              .world = o->world,

@@ -139,7 +139,7 @@ breaks 18 "readers open the file for writing" store/store_file.c 's/(openat\(sto
 breaks 19 "a descriptor of each store stays open" store/store_file.c 's/(if \(store->directory >= 0\)\n        )close\(store->directory\);/\1(void)store;/'
 breaks 20 "the records of a reader are never freed" reader/memory/slab.c 's/munmap\(slab->values\[f\], [^;]*;/(void)slab;/'
 breaks 21 "twice as many records as allowed are left out" reader/bad_blocks.c \
-    's/(bad->records <= )(r->options.skip_corrupt;)/\12 * \2/'
+    's/(bad->records <= )(r->spec.options.skip_corrupt;)/\12 * \2/'
 breaks 22 "the old store is emptied before it is replaced" store/staging.c \
     's/if \(renameat\(s->fd, s->name,/if (close(openat(s->fd, STORE_FILE, O_WRONLY | O_TRUNC | O_CLOEXEC)) > 0 || renameat(s->fd, s->name,/'
 breaks 23 "the number of threads decides the compression level" store/writer.c \

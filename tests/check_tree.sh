@@ -123,7 +123,8 @@ check "tree: photo sees jpeg and base" only_sees reader/photo $base store/jpeg
 check "tree: effects see image, photo and base" only_sees reader/effects $image $photo
 check "tree: memory sees order and what is below" only_sees reader/memory $order
 check "tree: watch sees base" only_sees reader/watch $base
-check "tree: reader and spec see memory, effects, watch and what is below" only_sees reader $order $image $photo reader/effects reader/memory reader/spec reader/watch
+check "tree: spec sees memory, effects and what is below" only_sees reader/spec $order $image $photo reader/effects reader/memory
+check "tree: reader sees spec, watch and what is below" only_sees reader $order $image $photo reader/effects reader/memory reader/spec reader/watch
 check "tree: serve sees reader and what is below" only_sees serve $order $image $photo reader/effects reader/memory reader/spec reader/watch reader
 check "tree: images see base and the decoder of JPEG images" only_sees ingest/images $photo
 check "tree: formats see images, base and the decoder of JPEG images" only_sees ingest/formats ingest/images $photo

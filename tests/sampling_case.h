@@ -3,6 +3,7 @@
 #define SAMPLING_CASE_H
 
 #include "delivery.h"
+#include "reader.h"
 #include "reader_fixture.h"
 
 #define TRAIN 101
@@ -73,7 +74,7 @@ static apl_reader_options way(unsigned i, unsigned l)
 /* How often each record comes in the epoch that has been handed out: before the next one begins. */
 static void expected_counts(const apl_reader *r, uint32_t *counts)
 {
-    const uint32_t *first = delivery_sample(r, r->outlets[0].tally.epoch);
+    const uint32_t *first = delivery_sample(&r->spec, r->outlets[0].tally.epoch);
     for (uint32_t i = 0; i < TRAIN; i++)
         counts[i] = first[i + 1] - first[i];
 }

@@ -172,7 +172,7 @@ Test(reader_late, memory_does_not_grow_with_the_split)
         o.faults.skip_corrupt = k % 2; /* values are checked with their block, but not held */
         size_t before = allocated(), most = 0, rows = 0;
         apl_reader *r = fixture_reader(&o);
-        cr_assert(r->options.covers);
+        cr_assert(r->spec.options.covers);
         for (apl_batch *b; (b = fixture_next(r)); apl_batch_release(b)) {
             const apl_column *c = apl_batch_column(b, 0);
             for (size_t i = 0; i < apl_batch_rows(b); i++, rows++) {
@@ -199,11 +199,11 @@ Test(reader_late, the_default_window_covers_a_split_of_any_size)
     o.memory_budget = (uint64_t)1 << 50;
     fields[FIELD_NAME].raw_bytes = (uint64_t)1 << 40;
     apl_reader *r = fixture_reader(&o);
-    cr_assert(r->options.covers);
+    cr_assert(r->spec.options.covers);
     apl_reader_close(r);
     fields[FIELD_TRACK].raw_bytes = (uint64_t)1 << 36;
     r = fixture_reader(&o);
-    cr_assert(!r->options.covers);
+    cr_assert(!r->spec.options.covers);
     apl_reader_close(r);
 }
 

@@ -2,7 +2,7 @@
 #ifndef ASKED_H
 #define ASKED_H
 
-#include "reader.h"
+#include "spec.h"
 
 struct asked {
     apl_reader_options options; /* points to those below; its transforms are still the caller's */

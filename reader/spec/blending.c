@@ -13,23 +13,23 @@ static bool is_class_field(const apl_field *f)
 }
 
 /* The field that is named, or the only target that may be meant. */
-static apl_status find_label(const apl_reader *r, const char *name, unsigned *label, apl_error *err)
+static apl_status find_label(const struct spec *spec, const char *name, unsigned *label, apl_error *err)
 {
-    const struct schema *schema = r->schema;
+    const struct schema *schema = spec->schema;
     unsigned found = 0;
     if (name)
-        TRY(store_find_field(r->store, name, label, err));
+        TRY(store_find_field(spec->store, name, label, err));
     for (unsigned f = 0; !name && f < schema->count; f++)
-        if (r->options.wanted[f] && schema->fields[f].role == APL_TARGET &&
+        if (spec->options.wanted[f] && schema->fields[f].role == APL_TARGET &&
             is_class_field(&schema->fields[f]) && found++ == 0)
             *label = f;
     if (!name && found != 1)
         return fail(err, APL_E_INVALID,
                     "mixing: %s field is a target of a single whole number: name the label",
                     found ? "more than one" : "no");
-    if (!is_class_field(&schema->fields[*label]) || !r->options.wanted[*label])
+    if (!is_class_field(&schema->fields[*label]) || !spec->options.wanted[*label])
         return fail(err, APL_E_INVALID, "mixing: field %s is not %s", schema->fields[*label].name,
-                    r->options.wanted[*label] ? "of single whole numbers" : "among the fields wanted");
+                    spec->options.wanted[*label] ? "of single whole numbers" : "among the fields wanted");
     return APL_OK;
 }
 
@@ -57,10 +57,10 @@ static apl_status check_numbers_of(apl_blend *b, const apl_field *label, apl_err
     return APL_OK;
 }
 
-static apl_status check_images_of(const apl_reader *r, const struct blending *b, apl_error *err)
+static apl_status check_images_of(const struct spec *spec, const struct blending *b, apl_error *err)
 {
-    const struct reader_options *o = &r->options;
-    const apl_field *image = &r->schema->fields[b->image];
+    const struct reader_options *o = &spec->options;
+    const apl_field *image = &spec->schema->fields[b->image];
     const apl_transform *t = &o->transforms[b->image];
     apl_dtype dtype = t->size ? t->dtype : image->dtype;
     if (is_any_size(image) && t->size == 0)
@@ -69,34 +69,34 @@ static apl_status check_images_of(const apl_reader *r, const struct blending *b,
     if (b->how.mixup_alpha > 0 && dtype == APL_U8)
         return fail(err, APL_E_INVALID, "field %s: MixUp is of floats: set dtype to f32, f16 or bf16",
                     image->name);
-    for (unsigned f = 0; f < r->schema->count; f++)
+    for (unsigned f = 0; f < spec->schema->count; f++)
         if (o->follows[f].as != FOLLOW_NOTHING && o->follows[f].image == b->image)
             return fail(err, APL_E_INVALID,
                         "field %s: masks and boxes cannot be mixed, as its images are to be", image->name);
     if (o->pack.row || o->windows.length || o->collations[b->label].how || o->transforms[b->label].size)
         return fail(err, APL_E_INVALID, "field %s: labels that are mixed are neither packed nor collated",
-                    r->schema->fields[b->label].name);
+                    spec->schema->fields[b->label].name);
     return APL_OK;
 }
 
-apl_status blending_resolve(apl_reader *r, const apl_blend *asked, apl_error *err)
+apl_status blending_resolve(struct spec *spec, const apl_blend *asked, apl_error *err)
 {
-    struct blending *b = &r->options.blending;
+    struct blending *b = &spec->options.blending;
     if (!asked)
         return APL_OK;
     b->how = *asked;
-    TRY(image_find(r->schema, r->options.wanted, asked->field, &b->image, err));
-    TRY(find_label(r, asked->label, &b->label, err));
-    TRY(check_numbers_of(&b->how, &r->schema->fields[b->label], err));
-    TRY(check_images_of(r, b, err));
+    TRY(image_find(spec->schema, spec->options.wanted, asked->field, &b->image, err));
+    TRY(find_label(spec, asked->label, &b->label, err));
+    TRY(check_numbers_of(&b->how, &spec->schema->fields[b->label], err));
+    TRY(check_images_of(spec, b, err));
     b->how.field = b->how.label = NULL; /* the caller's memory */
     b->any = true;
     return APL_OK;
 }
 
-void blending_row_bytes(const apl_reader *r, size_t *bytes)
+void blending_row_bytes(const struct spec *spec, size_t *bytes)
 {
-    const struct blending *b = &r->options.blending;
+    const struct blending *b = &spec->options.blending;
     if (b->any)
         bytes[b->label] = b->how.classes * sizeof(float);
 }

@@ -7,19 +7,19 @@
 
 #include <stdlib.h>
 
-apl_status buckets_open(apl_reader *r, apl_error *err)
+apl_status buckets_open(struct spec *spec, apl_error *err)
 {
-    struct reader_options *o = &r->options;
+    struct reader_options *o = &spec->options;
     struct bucket *b = &o->bucket;
-    uint64_t all = r->subset.records * o->plan.reuse, batch = options_global_batch(o);
+    uint64_t all = spec->subset.records * o->plan.reuse, batch = options_global_batch(o);
     if (o->plan.sampler)
         all = sampler_records(o->plan.sampler);
     b->pool = b->batches < all / batch + 1 ? b->batches * batch : (all / batch + 1) * batch;
-    b->lengths = malloc(r->subset.records * sizeof *b->lengths);
+    b->lengths = malloc(spec->subset.records * sizeof *b->lengths);
     if (!b->lengths)
         return fail_nomem(err);
-    TRY(lengths_read(r, b->field, b->lengths, err));
-    lengths_forget_unknown(b->lengths, r->subset.records);
+    TRY(lengths_read(spec, b->field, b->lengths, err));
+    lengths_forget_unknown(b->lengths, spec->subset.records);
     return APL_OK;
 }
 
@@ -28,106 +28,10 @@ void buckets_free(struct bucket *b)
     free(b->lengths);
 }
 
-apl_status buckets_plan_open(apl_reader *r, apl_error *err)
+uint64_t buckets_bytes(const struct spec *spec)
 {
-    struct bucket_plan *p = &r->planner.bucket;
-    const struct bucket *b = &r->options.bucket;
-    if (b->batches == 0)
-        return APL_OK;
-    p->drawn = malloc(b->pool * sizeof *p->drawn);
-    p->keys = malloc(b->pool * sizeof *p->keys);
-    p->order = malloc((b->pool / options_global_batch(&r->options) + 1) * sizeof *p->order);
-    return p->drawn && p->keys && p->order ? APL_OK : fail_nomem(err);
-}
-
-void buckets_plan_free(struct bucket_plan *p)
-{
-    free(p->drawn);
-    free(p->keys);
-    free(p->order);
-}
-
-uint64_t buckets_bytes(const apl_reader *r)
-{
-    const struct bucket *b = &r->options.bucket;
+    const struct bucket *b = &spec->options.bucket;
     return b->batches
-               ? r->subset.records * sizeof(uint32_t) + b->pool * (sizeof(uint64_t) + 2 * sizeof(uint32_t))
+               ? spec->subset.records * sizeof(uint32_t) + b->pool * (sizeof(uint64_t) + 2 * sizeof(uint32_t))
                : 0;
-}
-
-void buckets_begin(struct bucket_plan *p)
-{
-    p->count = p->next = 0;
-    p->number = 0;
-}
-
-/* --------------------------------------------------------------------------------------------- a pool */
-
-static int order_of_keys(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static uint32_t length_of(const apl_reader *r, uint32_t delivery)
-{
-    uint32_t nth, copy, index = delivery_block(r, delivery, &nth, &copy);
-    return r->options.bucket.lengths[r->subset.block[index].before + nth];
-}
-
-/* The batches of a pool in random order, drawn for this pool of this epoch. */
-static void shuffle_batches(const apl_reader *r, struct bucket_plan *p, uint32_t batches)
-{
-    struct random_stream stream;
-    struct random_key key = random_epoch_key(r->options.plan.seed, r->planner.epoch, RANDOM_BUCKETS);
-    uint64_t low[2] = {p->number, 0}, high[2] = {p->number, 1};
-    random_stream_init(&stream, (struct random_key){siphash(key, low, 2), siphash(key, high, 2)});
-    for (uint32_t i = 0; i < batches; i++)
-        p->order[i] = i;
-    for (uint32_t i = batches; i > 1; i--) {
-        uint32_t k = random_below(&stream, i), t = p->order[k];
-        p->order[k] = p->order[i - 1];
-        p->order[i - 1] = t;
-    }
-}
-
-/* Sorts a pool by length, of equal ones by the order of the draws; within a batch the draws keep their order, so that ranks have
- * no part of the lengths. What fills no batch stays at the end, as it was drawn. */
-static void arrange(const apl_reader *r, struct bucket_plan *p)
-{
-    size_t batch = (size_t)options_global_batch(&r->options), batches = p->count / batch;
-    for (size_t i = 0; i < batches * batch; i++)
-        p->keys[i] = (uint64_t)length_of(r, p->drawn[i]) << 32 | i;
-    qsort(p->keys, batches * batch, sizeof *p->keys, order_of_keys);
-    shuffle_batches(r, p, (uint32_t)batches);
-    for (size_t i = 0; i < batches * batch; i++)
-        p->keys[i] &= UINT32_MAX;
-    for (size_t b = 0; b < batches; b++)
-        qsort(p->keys + b * batch, batch, sizeof *p->keys, order_of_keys);
-}
-
-/* Draws the next pool; false: out of memory, or (the pool is empty) the epoch is over. */
-static bool draw_pool(apl_reader *r, struct bucket_plan *p, bool *failed)
-{
-    p->next = 0;
-    p->count = plan_next(r->planner.plan, p->drawn, (size_t)r->options.bucket.pool, failed);
-    if (*failed || p->count == 0)
-        return false;
-    arrange(r, p);
-    p->number++;
-    return true;
-}
-
-size_t buckets_draw(apl_reader *r, uint32_t *deliveries, size_t n, bool *failed)
-{
-    struct bucket_plan *p = &r->planner.bucket;
-    size_t batch = (size_t)options_global_batch(&r->options), k = 0;
-    for (; k < n; k++) {
-        if (p->next == p->count && !draw_pool(r, p, failed))
-            break;
-        size_t at = p->next++;
-        bool whole = at < p->count / batch * batch;
-        deliveries[k] = p->drawn[whole ? p->keys[p->order[at / batch] * batch + at % batch] : at];
-    }
-    return k;
 }

@@ -170,15 +170,15 @@ static apl_status take_bucket(struct reader_options *o, unsigned field, const ap
     return APL_OK;
 }
 
-static apl_status take_collation(apl_reader *r, const apl_collation *asked, apl_error *err)
+static apl_status take_collation(struct spec *spec, const apl_collation *asked, apl_error *err)
 {
-    struct reader_options *o = &r->options;
+    struct reader_options *o = &spec->options;
     unsigned field;
     if ((unsigned)asked->how > LAST_WAY)
         return fail(err, APL_E_INVALID, "a collation's `how` is %u: at most %u", (unsigned)asked->how,
                     LAST_WAY);
-    TRY(store_find_field(r->store, asked->field, &field, err));
-    const apl_field *f = &r->schema->fields[field];
+    TRY(store_find_field(spec->store, asked->field, &field, err));
+    const apl_field *f = &spec->schema->fields[field];
     struct collation *c = &o->collations[field];
     if (!o->wanted[field])
         return fail(err, APL_E_INVALID, "field %s: has a collation, but is not read", f->name);
@@ -205,7 +205,7 @@ static apl_status take_collation(apl_reader *r, const apl_collation *asked, apl_
     return c->how == APL_COLLATE_PAD ? take_pad(o, field, f, c, err) : APL_OK;
 }
 
-apl_status collation_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+apl_status collation_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
     static const apl_collation defaults = APL_COLLATION_INIT;
     for (size_t i = 0; i < asked->collation_count; i++) {
@@ -213,116 +213,100 @@ apl_status collation_resolve(apl_reader *r, const apl_reader_options *asked, apl
         TRY(options_take_from(&one, sizeof one, asked->collations, i, "apl_collation", err));
         if (!one.field)
             return fail(err, APL_E_INVALID, "collations[%zu]: field is NULL", i);
-        TRY(take_collation(r, &one, err));
+        TRY(take_collation(spec, &one, err));
     }
     return APL_OK;
 }
 
 /* Where rows are not records, only fields that are collated in this way are read. */
-static apl_status read_alone(apl_reader *r, const apl_reader_options *asked, unsigned first, bool *alike,
+static apl_status read_alone(struct spec *spec, const apl_reader_options *asked, unsigned first, bool *alike,
                              apl_error *err)
 {
-    struct reader_options *o = &r->options;
+    struct reader_options *o = &spec->options;
     apl_collate how = o->collations[first].how;
     const char *made = how == APL_COLLATE_PACK ? "packed" : "windowed";
-    for (unsigned f = 0; f < r->schema->count; f++) {
+    for (unsigned f = 0; f < spec->schema->count; f++) {
         alike[f] = o->collations[f].how == how;
         if (o->wanted[f] && !alike[f] && (asked->fields || o->collations[f].how || o->transforms[f].size))
             return fail(err, APL_E_INVALID, "field %s: is not %s, as field %s is: rows are of all or of none",
-                        r->schema->fields[f].name, made, r->schema->fields[first].name);
+                        spec->schema->fields[f].name, made, spec->schema->fields[first].name);
         o->wanted[f] = alike[f];
     }
     return APL_OK;
 }
 
-static apl_status finish_packed(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+static apl_status finish_packed(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &spec->options;
     bool packed[APL_MAX_FIELDS];
-    TRY(read_alone(r, asked, o->pack.field, packed, err));
+    TRY(read_alone(spec, asked, o->pack.field, packed, err));
     if (o->free_order || o->plan.lanes > 1 || o->plan.sampler)
         return fail(err, APL_E_INVALID, "pack is for strict order, without lanes or sampling");
-    return packing_open(r, packed, err);
+    return packing_open(spec, packed, err);
 }
 
-static apl_status finish_windows(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+static apl_status finish_windows(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
     bool windowed[APL_MAX_FIELDS];
-    TRY(read_alone(r, asked, r->options.windows.field, windowed, err));
-    if (r->options.plan.sampler)
+    TRY(read_alone(spec, asked, spec->options.windows.field, windowed, err));
+    if (spec->options.plan.sampler)
         return fail(err, APL_E_INVALID, "windows are not for sampling");
-    return windows_open(r, windowed, err);
+    return windows_open(spec, windowed, err);
 }
 
-static apl_status graph_check(const apl_reader *r, apl_error *err)
+static apl_status graph_check(const struct spec *spec, apl_error *err)
 {
-    const struct graph *g = &r->options.graph;
+    const struct graph *g = &spec->options.graph;
     if (g->indexed && !g->noded)
         return fail(err, APL_E_INVALID, "field %s: edges lead to nodes, and no field is collated as nodes",
-                    r->schema->fields[g->index].name);
+                    spec->schema->fields[g->index].name);
     return APL_OK;
 }
 
-static apl_status finish_buckets(apl_reader *r, apl_error *err)
+static apl_status finish_buckets(struct spec *spec, apl_error *err)
 {
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &spec->options;
     if (o->free_order || o->plan.lanes > 1 || o->plan.sequential || o->pack.row || o->windows.length)
         return fail(err, APL_E_INVALID,
                     "field %s: buckets are for strict order that is shuffled, without lanes, pack or windows",
-                    r->schema->fields[o->bucket.field].name);
-    return buckets_open(r, err);
+                    spec->schema->fields[o->bucket.field].name);
+    return buckets_open(spec, err);
 }
 
-apl_status collation_finish(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+apl_status collation_finish(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
-    TRY(graph_check(r, err));
-    if (r->options.bucket.batches)
-        TRY(finish_buckets(r, err));
-    if (r->options.pack.row)
-        return finish_packed(r, asked, err);
-    return r->options.windows.length ? finish_windows(r, asked, err) : APL_OK;
+    TRY(graph_check(spec, err));
+    if (spec->options.bucket.batches)
+        TRY(finish_buckets(spec, err));
+    if (spec->options.pack.row)
+        return finish_packed(spec, asked, err);
+    return spec->options.windows.length ? finish_windows(spec, asked, err) : APL_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------- memory */
 
-void collation_row_bytes(const apl_reader *r, size_t *bytes)
+void collation_row_bytes(const struct spec *spec, size_t *bytes)
 {
-    const struct reader_options *o = &r->options;
-    for (unsigned f = 0; f < r->schema->count; f++)
+    const struct reader_options *o = &spec->options;
+    for (unsigned f = 0; f < spec->schema->count; f++)
         if (o->collations[f].length)
-            bytes[f] = row_value_bytes(&r->schema->fields[f], o->collations[f].length);
+            bytes[f] = row_value_bytes(&spec->schema->fields[f], o->collations[f].length);
     for (unsigned i = 0; i < o->part_count; i++)
-        bytes[r->schema->count + i] = o->parts[i].row_bytes;
+        bytes[spec->schema->count + i] = o->parts[i].row_bytes;
 }
 
-unsigned collation_part(const apl_reader *r, unsigned field, apl_part part)
+unsigned collation_part(const struct spec *spec, unsigned field, apl_part part)
 {
     unsigned i = 0;
-    while (r->options.parts[i].field != field || r->options.parts[i].part != part)
+    while (spec->options.parts[i].field != field || spec->options.parts[i].part != part)
         i++;
-    return r->schema->count + i;
+    return spec->schema->count + i;
 }
 
-void *collation_make_part(const apl_reader *r, struct job *job, unsigned field, apl_part part,
-                          apl_dtype dtype, int64_t rows, int64_t more)
+void collation_fill(const struct spec *spec, unsigned field, uint8_t *out, size_t n)
 {
-    unsigned i = collation_part(r, field, part);
-    size_t n = (size_t)rows * (size_t)(more < 0 ? 1 : more);
-    if (!pool_grow(job->buffer, i, n * apl_dtype_size(dtype) + 64))
-        return NULL;
-    apl_column *column = pool_column(job->buffer, i);
-    column->dtype = dtype;
-    column->ndim = more >= 0;
-    column->shape[0] = more;
-    column->bytes = n * apl_dtype_size(dtype);
-    batch_set_dims(column, (size_t)rows);
-    return (void *)column->data;
-}
-
-void collation_fill(const apl_reader *r, unsigned field, uint8_t *out, size_t n)
-{
-    const uint8_t *fill = r->options.collations[field].fill;
-    size_t element = apl_dtype_size(r->schema->fields[field].dtype), bytes = n * element;
+    const uint8_t *fill = spec->options.collations[field].fill;
+    size_t element = apl_dtype_size(spec->schema->fields[field].dtype), bytes = n * element;
     if (bytes == 0)
         return;
     memcpy(out, fill, element);

@@ -2,7 +2,7 @@
 #ifndef DEAL_H
 #define DEAL_H
 
-#include "reader.h"
+#include "spec.h"
 
 /*
  * A global batch that is dealt: the `n` positions from `position` on. With one lane, each rank has a run of them. With a

@@ -9,14 +9,14 @@
 #define A_MASK "[H,W], [N,H,W], such of varying sides, u8[*,*,*], or kept as image/jpeg"
 
 /* A field that the transform of `image` names. */
-static apl_status find_follower(apl_reader *r, unsigned image, const char *name, enum follow_as as,
+static apl_status find_follower(struct spec *spec, unsigned image, const char *name, enum follow_as as,
                                 unsigned *field, apl_error *err)
 {
-    struct reader_options *o = &r->options;
-    const char *of = r->schema->fields[image].name;
+    struct reader_options *o = &spec->options;
+    const char *of = spec->schema->fields[image].name;
     if (!name)
         return fail(err, APL_E_INVALID, "field %s: a name among those that follow it is NULL", of);
-    TRY(store_find_field(r->store, name, field, err));
+    TRY(store_find_field(spec->store, name, field, err));
     if (*field == image || !o->wanted[*field])
         return fail(err, APL_E_INVALID, "field %s: cannot follow field %s: it is %s", name, of,
                     *field == image ? "the same" : "not among the fields wanted");
@@ -54,20 +54,20 @@ static apl_status check_sides(const apl_field *mask, const apl_field *image, apl
                 (long long)width, (long long)height, shape.width, shape.height, image->name);
 }
 
-static apl_status resolve_masks(apl_reader *r, unsigned image, const apl_transform *t, apl_error *err)
+static apl_status resolve_masks(struct spec *spec, unsigned image, const apl_transform *t, apl_error *err)
 {
     for (size_t i = 0; i < t->mask_count; i++) {
         unsigned field;
         char text[FIELD_TYPE_TEXT];
-        TRY(find_follower(r, image, t->masks[i], FOLLOW_MASK, &field, err));
-        const apl_field *f = &r->schema->fields[field];
+        TRY(find_follower(spec, image, t->masks[i], FOLLOW_MASK, &field, err));
+        const apl_field *f = &spec->schema->fields[field];
         if (!is_mask(f))
             return fail(err, APL_E_INVALID, "field %s: is %s, not a mask, which is " A_MASK, f->name,
                         field_type_text(f, text));
-        if (!exactly(f->dtype, t->mask_fill, r->options.follows[field].fill))
+        if (!exactly(f->dtype, t->mask_fill, spec->options.follows[field].fill))
             return fail(err, APL_E_INVALID, "field %s: %s cannot hold mask_fill %.17g exactly", f->name,
                         apl_dtype_name(f->dtype), t->mask_fill);
-        TRY(check_sides(f, &r->schema->fields[image], err));
+        TRY(check_sides(f, &spec->schema->fields[image], err));
     }
     return APL_OK;
 }
@@ -97,20 +97,20 @@ static apl_status check_boxes(const apl_field *f, const apl_transform *t, apl_er
     return APL_OK;
 }
 
-static apl_status resolve_boxes(apl_reader *r, unsigned image, const apl_transform *t, apl_error *err)
+static apl_status resolve_boxes(struct spec *spec, unsigned image, const apl_transform *t, apl_error *err)
 {
     unsigned field;
     char text[FIELD_TYPE_TEXT];
     if (!t->boxes && (t->box_field_count || t->box_min_size != 0 || t->box_min_area != 0))
         return fail(err, APL_E_INVALID, "field %s: what goes with boxes is given, but no boxes are",
-                    r->schema->fields[image].name);
+                    spec->schema->fields[image].name);
     if (!t->boxes)
         return APL_OK;
-    TRY(find_follower(r, image, t->boxes, FOLLOW_BOXES, &field, err));
-    TRY(check_boxes(&r->schema->fields[field], t, err));
+    TRY(find_follower(spec, image, t->boxes, FOLLOW_BOXES, &field, err));
+    TRY(check_boxes(&spec->schema->fields[field], t, err));
     for (size_t i = 0; i < t->box_field_count; i++) {
-        TRY(find_follower(r, image, t->box_fields[i], FOLLOW_WITH_BOXES, &field, err));
-        const apl_field *f = &r->schema->fields[field];
+        TRY(find_follower(spec, image, t->box_fields[i], FOLLOW_WITH_BOXES, &field, err));
+        const apl_field *f = &spec->schema->fields[field];
         if (!varies_first(f))
             return fail(err, APL_E_INVALID,
                         "field %s: is %s; with boxes go fields of which the first dimension varies", f->name,
@@ -119,35 +119,35 @@ static apl_status resolve_boxes(apl_reader *r, unsigned image, const apl_transfo
     return APL_OK;
 }
 
-apl_status following_resolve(apl_reader *r, unsigned image, const apl_transform *t, apl_error *err)
+apl_status following_resolve(struct spec *spec, unsigned image, const apl_transform *t, apl_error *err)
 {
-    const char *name = r->schema->fields[image].name;
+    const char *name = spec->schema->fields[image].name;
     if ((!t->masks && t->mask_count) || (!t->box_fields && t->box_field_count))
         return fail(err, APL_E_INVALID, "field %s: masks or box_fields is NULL, but its count is not 0",
                     name);
     if (!t->boxes && t->mask_count == 0)
-        return resolve_boxes(r, image, t, err);
+        return resolve_boxes(spec, image, t, err);
     if (t->policy != APL_POLICY_NONE)
         return fail(
             err, APL_E_INVALID,
             "field %s: a policy moves pixels, which masks and boxes do not follow: TrivialAugmentWide and "
             "RandAugment are for images alone",
             name);
-    TRY(resolve_masks(r, image, t, err));
-    return resolve_boxes(r, image, t, err);
+    TRY(resolve_masks(spec, image, t, err));
+    return resolve_boxes(spec, image, t, err);
 }
 
-apl_status following_check(const apl_reader *r, apl_error *err)
+apl_status following_check(const struct spec *spec, apl_error *err)
 {
-    const struct reader_options *o = &r->options;
-    for (unsigned f = 0; o->followed && f < r->schema->count; f++) {
+    const struct reader_options *o = &spec->options;
+    for (unsigned f = 0; o->followed && f < spec->schema->count; f++) {
         const struct follow *follow = &o->follows[f];
-        const char *name = r->schema->fields[f].name;
+        const char *name = spec->schema->fields[f].name;
         if (follow->as == FOLLOW_NOTHING)
             continue;
         if (o->transforms[f].size)
             return fail(err, APL_E_INVALID, "field %s: follows field %s, and has a transform of its own",
-                        name, r->schema->fields[follow->image].name);
+                        name, spec->schema->fields[follow->image].name);
         if (follow->as == FOLLOW_MASK && o->collations[f].how)
             return fail(err, APL_E_INVALID, "field %s: a mask, which is of one size, and has a collation",
                         name);
@@ -158,11 +158,11 @@ apl_status following_check(const apl_reader *r, apl_error *err)
     return APL_OK;
 }
 
-void following_row_bytes(const apl_reader *r, size_t *bytes)
+void following_row_bytes(const struct spec *spec, size_t *bytes)
 {
-    const struct reader_options *o = &r->options;
-    for (unsigned f = 0; o->followed && f < r->schema->count; f++) {
-        const apl_field *field = &r->schema->fields[f];
+    const struct reader_options *o = &spec->options;
+    for (unsigned f = 0; o->followed && f < spec->schema->count; f++) {
+        const apl_field *field = &spec->schema->fields[f];
         const apl_transform *t = &o->transforms[o->follows[f].image];
         if (o->follows[f].as == FOLLOW_MASK)
             bytes[f] = (size_t)following_planes(field) * t->crop_height * t->crop_width *

@@ -3,11 +3,12 @@
 
 #include "kept.h"
 #include "mix.h"
+#include "parallel.h"
 
 #include <stdlib.h>
 
 struct visits {
-    const apl_reader *reader;
+    const struct spec *spec;
     unsigned field;
     bool values;
     lengths_visit *visit;
@@ -22,9 +23,9 @@ struct visits {
 /* The column of a block; of a kept field its list, if that will do. */
 static apl_status read_column(const struct visits *v, struct visitor *w, uint32_t index, apl_error *err)
 {
-    const struct mix_source *source = mix_source_of(v->reader, index);
+    const struct mix_source *source = mix_source_of(v->spec, index);
     const struct schema *schema = &source->store->manifest.schema;
-    uint64_t number = v->reader->subset.block[index].number;
+    uint64_t number = v->spec->subset.block[index].number;
     unsigned field = source->field[v->field];
     struct block_view view;
     raw_column_clear(&w->column);
@@ -34,7 +35,7 @@ static apl_status read_column(const struct visits *v, struct visitor *w, uint32_
     }
     TRY(store_block(source->store, number, &w->bc, &view, err));
     apl_status status = block_decode_column(&w->bc, schema, &view, field, false, &w->column, err);
-    return status == APL_OK ? APL_OK : mix_name_block(v->reader, index, status, err);
+    return status == APL_OK ? APL_OK : mix_name_block(v->spec, index, status, err);
 }
 
 static apl_status visit_block(void *context, unsigned worker, size_t task, apl_error *err)
@@ -45,20 +46,20 @@ static apl_status visit_block(void *context, unsigned worker, size_t task, apl_e
         TRY(block_coder_init(&w->bc, err));
     w->ready = true;
     apl_status status = read_column(v, w, (uint32_t)task, err);
-    bool bad = status == APL_E_CORRUPT && v->reader->options.skip_corrupt;
+    bool bad = status == APL_E_CORRUPT && v->spec->options.skip_corrupt;
     if (status != APL_OK && !bad)
         return status;
     return v->visit(v->user, (uint32_t)task, bad ? NULL : &w->column, err);
 }
 
-apl_status lengths_visit_blocks(const apl_reader *r, unsigned field, bool values, lengths_visit *visit,
+apl_status lengths_visit_blocks(const struct spec *spec, unsigned field, bool values, lengths_visit *visit,
                                 void *user, apl_error *err)
 {
     unsigned threads = threads_for(0);
-    struct visits v = {.reader = r, .field = field, .values = values, .visit = visit, .user = user};
+    struct visits v = {.spec = spec, .field = field, .values = values, .visit = visit, .user = user};
     v.workers = calloc(threads, sizeof *v.workers);
     apl_status status =
-        v.workers ? parallel_for(threads, r->subset.blocks, visit_block, &v, err) : fail_nomem(err);
+        v.workers ? parallel_for(threads, spec->subset.blocks, visit_block, &v, err) : fail_nomem(err);
     for (unsigned i = 0; v.workers && i < threads; i++) {
         block_coder_free(&v.workers[i].bc);
         raw_column_free(&v.workers[i].column);
@@ -70,14 +71,14 @@ apl_status lengths_visit_blocks(const apl_reader *r, unsigned field, bool values
 /* ------------------------------------------------------------------------------------------ lengths alone */
 
 struct lengths {
-    const apl_reader *reader;
+    const struct spec *spec;
     uint32_t *of;
 };
 
 static apl_status note_lengths(void *user, uint32_t index, const struct raw_column *column, apl_error *err)
 {
     const struct lengths *l = user;
-    const struct subset_block *block = &l->reader->subset.block[index];
+    const struct subset_block *block = &l->spec->subset.block[index];
     (void)err;
     for (uint32_t i = 0; i < block->count; i++) {
         uint32_t record = block->chosen ? block->chosen[i] : i;
@@ -86,10 +87,10 @@ static apl_status note_lengths(void *user, uint32_t index, const struct raw_colu
     return APL_OK;
 }
 
-apl_status lengths_read(const apl_reader *r, unsigned field, uint32_t *lengths, apl_error *err)
+apl_status lengths_read(const struct spec *spec, unsigned field, uint32_t *lengths, apl_error *err)
 {
-    struct lengths l = {r, lengths};
-    return lengths_visit_blocks(r, field, false, note_lengths, &l, err);
+    struct lengths l = {spec, lengths};
+    return lengths_visit_blocks(spec, field, false, note_lengths, &l, err);
 }
 
 void lengths_forget_unknown(uint32_t *lengths, uint64_t n)
@@ -111,21 +112,21 @@ static bool alike(uint32_t a, uint32_t b)
     return a == b || a == LENGTHS_UNKNOWN || b == LENGTHS_UNKNOWN;
 }
 
-apl_status lengths_check_alike(const apl_reader *r, unsigned first, const uint32_t *lengths, unsigned field,
-                               apl_error *err)
+apl_status lengths_check_alike(const struct spec *spec, unsigned first, const uint32_t *lengths,
+                               unsigned field, apl_error *err)
 {
-    uint64_t n = r->subset.records, at = 0;
+    uint64_t n = spec->subset.records, at = 0;
     uint32_t *other = malloc(n * sizeof *other);
     if (!other)
         return fail_nomem(err);
-    apl_status status = lengths_read(r, field, other, err);
+    apl_status status = lengths_read(spec, field, other, err);
     while (status == APL_OK && at < n && alike(lengths[at], other[at]))
         at++;
     if (status == APL_OK && at < n) {
-        uint64_t id = id_at(&r->subset, at);
+        uint64_t id = id_at(&spec->subset, at);
         fail(err, APL_E_INVALID, "record %llu: field %s is %u long, and field %s, %s with it, %u",
-             (unsigned long long)id, r->schema->fields[first].name, lengths[at],
-             r->schema->fields[field].name, r->options.pack.row ? "packed" : "windowed", other[at]);
+             (unsigned long long)id, spec->schema->fields[first].name, lengths[at],
+             spec->schema->fields[field].name, spec->options.pack.row ? "packed" : "windowed", other[at]);
         status = fail_records(err, APL_E_INVALID, id, 1);
     }
     free(other);

@@ -2,7 +2,7 @@
 #ifndef LENGTHS_H
 #define LENGTHS_H
 
-#include "reader.h"
+#include "spec.h"
 
 /* What is to be done with the column of block `index`, of which dims and ends are there for all records; NULL: the block is corrupt,
  * and such are to be left out. Called by several threads, for each block once. */
@@ -19,7 +19,7 @@ static inline size_t lengths_unit(const apl_field *field)
 
 /* Visits the columns of all blocks that are read, of a field of which the first dimension varies; with their values, if these are
  * wanted. */
-apl_status lengths_visit_blocks(const apl_reader *r, unsigned field, bool values, lengths_visit *visit,
+apl_status lengths_visit_blocks(const struct spec *spec, unsigned field, bool values, lengths_visit *visit,
                                 void *user, apl_error *err);
 
 /* The length of a record's value, by its number in the block. */
@@ -29,16 +29,16 @@ static inline uint32_t lengths_of(const struct raw_column *column, uint32_t reco
 }
 
 /* Reads the length of every record's value of a field of which the first dimension varies, in the order of subset_block.first, into
- * lengths[r->subset.records]; of corrupt blocks that are to be left out, LENGTHS_UNKNOWN. */
+ * lengths[spec->subset.records]; of corrupt blocks that are to be left out, LENGTHS_UNKNOWN. */
 #define LENGTHS_UNKNOWN UINT32_MAX
-apl_status lengths_read(const apl_reader *r, unsigned field, uint32_t *lengths, apl_error *err);
+apl_status lengths_read(const struct spec *spec, unsigned field, uint32_t *lengths, apl_error *err);
 
 /* Makes unknown lengths 0, of values that are left out. */
 void lengths_forget_unknown(uint32_t *lengths, uint64_t n);
 
 /* Is each value of `field` as long as that of `first`, whose lengths these are, where both are known? APL_E_INVALID names the first
  * that is not. */
-apl_status lengths_check_alike(const apl_reader *r, unsigned first, const uint32_t *lengths, unsigned field,
-                               apl_error *err);
+apl_status lengths_check_alike(const struct spec *spec, unsigned first, const uint32_t *lengths,
+                               unsigned field, apl_error *err);
 
 #endif

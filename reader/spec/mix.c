@@ -1,7 +1,6 @@
 /* The stores that a reader reads: see mix.h. */
 #include "mix.h"
 
-#include "inside.h"
 #include "token_windows.h"
 
 #include <math.h>
@@ -29,67 +28,68 @@ apl_status mix_check(const apl_reader_options *asked, apl_error *err)
     return APL_OK;
 }
 
-static apl_status add_source(apl_reader *r, apl_store *store, const char *split, apl_error *err)
+static apl_status add_source(struct spec *spec, apl_store *store, const char *split, apl_error *err)
 {
-    struct mix_source *s = &r->sources.source[r->sources.count++];
+    struct mix_source *s = &spec->sources.source[spec->sources.count++];
     s->store = store_retain(store);
-    r->elsewhere = r->elsewhere || store_is_elsewhere(store);
+    spec->elsewhere = spec->elsewhere || store_is_elsewhere(store);
     s->split = strdup(split ? split : store->splits[0].name);
     return s->split ? APL_OK : fail_nomem(err);
 }
 
-static apl_status open_subset(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+static apl_status open_subset(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
-    struct subset_part *parts = calloc(r->sources.count, sizeof *parts);
+    struct subset_part *parts = calloc(spec->sources.count, sizeof *parts);
     if (!parts)
         return fail_nomem(err);
-    for (uint32_t i = 0; i < r->sources.count; i++)
-        parts[i] =
-            (struct subset_part){.store = r->sources.source[i].store, .split = r->sources.source[i].split};
+    for (uint32_t i = 0; i < spec->sources.count; i++)
+        parts[i] = (struct subset_part){.store = spec->sources.source[i].store,
+                                        .split = spec->sources.source[i].split};
     struct subset_ids ids = {asked->ids, asked->id_count};
-    apl_status status = subset_open_parts(parts, r->sources.count, ids, &r->subset, err);
+    apl_status status = subset_open_parts(parts, spec->sources.count, ids, &spec->subset, err);
     free(parts);
     return status;
 }
 
-apl_status mix_open(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+apl_status mix_open(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
     for (size_t i = 0; i < asked->mix.count; i++)
         if (!asked->mix.sources[i].store)
             return fail(err, APL_E_INVALID, "mix.sources[%zu].store is NULL", i);
-    r->sources.source = calloc(asked->mix.count + 1, sizeof *r->sources.source);
-    if (!r->sources.source)
+    spec->sources.source = calloc(asked->mix.count + 1, sizeof *spec->sources.source);
+    if (!spec->sources.source)
         return fail_nomem(err);
-    TRY(add_source(r, r->store, asked->split, err));
+    TRY(add_source(spec, spec->store, asked->split, err));
     for (size_t i = 0; i < asked->mix.count; i++)
-        TRY(add_source(r, asked->mix.sources[i].store, asked->mix.sources[i].split, err));
-    return open_subset(r, asked, err);
+        TRY(add_source(spec, asked->mix.sources[i].store, asked->mix.sources[i].split, err));
+    return open_subset(spec, asked, err);
 }
 
-void mix_close(apl_reader *r)
+void mix_close(struct spec *spec)
 {
-    for (uint32_t i = 0; i < r->sources.count; i++) {
-        free(r->sources.source[i].split);
-        store_release(r->sources.source[i].store);
+    for (uint32_t i = 0; i < spec->sources.count; i++) {
+        free(spec->sources.source[i].split);
+        store_release(spec->sources.source[i].store);
     }
-    free(r->sources.source);
+    free(spec->sources.source);
 }
 
 /* --------------------------------------------------------------------------------------------- weights */
 
-static apl_status check_weight(const apl_reader *r, uint32_t i, double weight, apl_error *err)
+static apl_status check_weight(const struct spec *spec, uint32_t i, double weight, apl_error *err)
 {
     if (!isfinite(weight) || weight <= 0)
         return fail(err, APL_E_INVALID,
                     "%s: its weight in the mix is %g: weights are finite and above 0, or all are 0",
-                    r->sources.source[i].store->name, weight);
-    if (r->subset.part[i].records == 0)
+                    spec->sources.source[i].store->name, weight);
+    if (spec->subset.part[i].records == 0)
         return fail(err, APL_E_INVALID, "%s: has a weight in the mix, but none of the records that are read",
-                    r->sources.source[i].store->name);
+                    spec->sources.source[i].store->name);
     return APL_OK;
 }
 
-apl_status mix_weights(const apl_reader *r, const apl_reader_options *asked, double **weights, apl_error *err)
+apl_status mix_weights(const struct spec *spec, const apl_reader_options *asked, double **weights,
+                       apl_error *err)
 {
     bool any = asked->mix.weight != 0;
     for (size_t i = 0; i < asked->mix.count; i++)
@@ -99,10 +99,10 @@ apl_status mix_weights(const apl_reader *r, const apl_reader_options *asked, dou
         return APL_OK;
     if (asked->mix.count == 0)
         return fail(err, APL_E_INVALID, "weight is a store's share of a mix, and there is no mix");
-    for (uint32_t i = 0; i < r->sources.count; i++)
-        TRY(check_weight(r, i, i ? asked->mix.sources[i - 1].weight : asked->mix.weight, err));
-    *weights = calloc(r->sources.count + (size_t)1, sizeof **weights);
-    for (uint32_t i = 0; *weights && i < r->sources.count; i++)
+    for (uint32_t i = 0; i < spec->sources.count; i++)
+        TRY(check_weight(spec, i, i ? asked->mix.sources[i - 1].weight : asked->mix.weight, err));
+    *weights = calloc(spec->sources.count + (size_t)1, sizeof **weights);
+    for (uint32_t i = 0; *weights && i < spec->sources.count; i++)
         (*weights)[i] = i ? asked->mix.sources[i - 1].weight : asked->mix.weight;
     return *weights ? APL_OK : fail_nomem(err);
 }
@@ -115,29 +115,29 @@ static bool same_type(const apl_field *a, const apl_field *b)
            memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) == 0;
 }
 
-static apl_status same_classes(const apl_reader *r, const apl_store *store, const apl_field *a,
+static apl_status same_classes(const struct spec *spec, const apl_store *store, const apl_field *a,
                                const apl_field *b, apl_error *err)
 {
     char own[256], other[256];
     if (a->class_count != b->class_count)
         return fail(err, APL_E_MISMATCH, "%s: field %s has %llu classes, but %llu in %s", store->name,
                     a->name, (unsigned long long)b->class_count, (unsigned long long)a->class_count,
-                    r->store->name);
+                    spec->store->name);
     for (uint64_t c = 0; c < a->class_count; c++)
         if (strcmp(a->classes[c], b->classes[c]) != 0)
             return fail(err, APL_E_MISMATCH, "%s: class %llu of field %s is %.64s, but %.64s in %s",
                         store->name, (unsigned long long)c, a->name,
                         printable(other, sizeof other, b->classes[c], strlen(b->classes[c])),
-                        printable(own, sizeof own, a->classes[c], strlen(a->classes[c])), r->store->name);
+                        printable(own, sizeof own, a->classes[c], strlen(a->classes[c])), spec->store->name);
     return APL_OK;
 }
 
 /* Is field f, if it is needed, the same in this store? */
-static apl_status match_field(const apl_reader *r, struct mix_source *s, unsigned f, bool needed,
+static apl_status match_field(const struct spec *spec, struct mix_source *s, unsigned f, bool needed,
                               apl_error *err)
 {
     const struct schema *schema = &s->store->manifest.schema;
-    const apl_field *own = &r->schema->fields[f];
+    const apl_field *own = &spec->schema->fields[f];
     char here[128], there[128];
     int found = schema_find(schema, own->name);
     s->field[f] = found < 0 ? NO_FIELD : (uint8_t)found;
@@ -145,29 +145,30 @@ static apl_status match_field(const apl_reader *r, struct mix_source *s, unsigne
         return APL_OK;
     if (found < 0)
         return fail(err, APL_E_MISMATCH, "%s: has no field %s, which %s has", s->store->name, own->name,
-                    r->store->name);
+                    spec->store->name);
     if (!same_type(own, &schema->fields[found]))
         return fail(err, APL_E_MISMATCH, "%s: field %s is %s, but %s in %s", s->store->name, own->name,
                     field_type_text(&schema->fields[found], there), field_type_text(own, here),
-                    r->store->name);
-    return same_classes(r, s->store, own, &schema->fields[found], err);
+                    spec->store->name);
+    return same_classes(spec, s->store, own, &schema->fields[found], err);
 }
 
-apl_status mix_match_fields(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+apl_status mix_match_fields(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
-    int sampled = asked->sampling ? schema_find(r->schema, asked->sampling->field) : -1;
-    for (uint32_t i = 0; i < r->sources.count; i++) {
-        const struct schema *schema = &r->sources.source[i].store->manifest.schema;
-        for (unsigned f = 0; f < r->schema->count; f++)
-            TRY(match_field(r, &r->sources.source[i], f, r->options.wanted[f] || (int)f == sampled, err));
-        for (unsigned f = 0; f < r->schema->count; f++)
-            if (r->options.wanted[f])
-                r->sources.source[i].fields |= (uint64_t)1 << r->sources.source[i].field[f];
+    int sampled = asked->sampling ? schema_find(spec->schema, asked->sampling->field) : -1;
+    for (uint32_t i = 0; i < spec->sources.count; i++) {
+        const struct schema *schema = &spec->sources.source[i].store->manifest.schema;
+        for (unsigned f = 0; f < spec->schema->count; f++)
+            TRY(match_field(spec, &spec->sources.source[i], f, spec->options.wanted[f] || (int)f == sampled,
+                            err));
+        for (unsigned f = 0; f < spec->schema->count; f++)
+            if (spec->options.wanted[f])
+                spec->sources.source[i].fields |= (uint64_t)1 << spec->sources.source[i].field[f];
         for (unsigned f = 0; !asked->fields && f < schema->count; f++)
-            if (schema_find(r->schema, schema->fields[f].name) < 0)
+            if (schema_find(spec->schema, schema->fields[f].name) < 0)
                 return fail(err, APL_E_MISMATCH,
                             "%s: has a field %s, which %s has not: name the fields that are wanted",
-                            r->sources.source[i].store->name, schema->fields[f].name, r->store->name);
+                            spec->sources.source[i].store->name, schema->fields[f].name, spec->store->name);
     }
     return APL_OK;
 }
@@ -178,13 +179,13 @@ bool mix_keeps(const struct mix_source *source, unsigned field)
     return f != NO_FIELD && source->store->manifest.schema.fields[f].media;
 }
 
-uint64_t mix_average_bytes(const apl_reader *r, unsigned field, bool kept)
+uint64_t mix_average_bytes(const struct spec *spec, unsigned field, bool kept)
 {
     uint64_t most = 0;
-    for (uint32_t i = 0; i < r->sources.count; i++) {
-        const struct manifest *m = &r->sources.source[i].store->manifest;
-        unsigned f = r->sources.source[i].field[field];
-        bool counts = f != NO_FIELD && mix_keeps(&r->sources.source[i], field) == kept;
+    for (uint32_t i = 0; i < spec->sources.count; i++) {
+        const struct manifest *m = &spec->sources.source[i].store->manifest;
+        unsigned f = spec->sources.source[i].field[field];
+        bool counts = f != NO_FIELD && mix_keeps(&spec->sources.source[i], field) == kept;
         uint64_t average = !counts ? 0 : m->schema.fields[f].raw_bytes / m->info.records;
         most = average > most ? average : most;
     }
@@ -193,17 +194,17 @@ uint64_t mix_average_bytes(const apl_reader *r, unsigned field, bool kept)
 
 /* --------------------------------------------------------------------------------------------- telling */
 
-apl_status mix_digest(const apl_reader *r, uint8_t digest[32], apl_error *err)
+apl_status mix_digest(const struct spec *spec, uint8_t digest[32], apl_error *err)
 {
-    if (r->sources.count == 1) {
-        memcpy(digest, r->store->manifest.info.content_digest, 32);
+    if (spec->sources.count == 1) {
+        memcpy(digest, spec->store->manifest.info.content_digest, 32);
         return APL_OK;
     }
     struct sha256 *sha = sha256_new();
     if (!sha)
         return fail_nomem(err);
-    for (uint32_t i = 0; i < r->sources.count; i++)
-        sha256_add(sha, r->sources.source[i].store->manifest.info.content_digest, 32);
+    for (uint32_t i = 0; i < spec->sources.count; i++)
+        sha256_add(sha, spec->sources.source[i].store->manifest.info.content_digest, 32);
     sha256_end(sha, digest);
     sha256_free(sha);
     return APL_OK;
@@ -220,21 +221,21 @@ static void put_file(struct buffer *b, const apl_store *store)
     buffer_put(b, store->manifest.info.content_digest, 32);
 }
 
-apl_status mix_digest_decoded(const apl_reader *r, struct hash128 *digest, apl_error *err)
+apl_status mix_digest_decoded(const struct spec *spec, struct hash128 *digest, apl_error *err)
 {
     struct buffer b = {0};
-    for (uint32_t i = 0; i < r->sources.count; i++) {
-        put_file(&b, r->sources.source[i].store);
-        for (unsigned f = 0; f < r->schema->count; f++) {
-            bool wanted = r->options.wanted[f], late = wanted && mix_keeps(&r->sources.source[i], f);
-            buffer_le(&b, wanted ? r->sources.source[i].field[f] : NO_FIELD, 1);
+    for (uint32_t i = 0; i < spec->sources.count; i++) {
+        put_file(&b, spec->sources.source[i].store);
+        for (unsigned f = 0; f < spec->schema->count; f++) {
+            bool wanted = spec->options.wanted[f], late = wanted && mix_keeps(&spec->sources.source[i], f);
+            buffer_le(&b, wanted ? spec->sources.source[i].field[f] : NO_FIELD, 1);
             /* values that are read late were checked, or not */
-            buffer_le(&b, late && r->options.skip_corrupt, 1);
+            buffer_le(&b, late && spec->options.skip_corrupt, 1);
         }
     }
-    buffer_le(&b, r->options.windows.length > 0, 1); /* then kept values are decoded too */
-    for (uint32_t i = 0; i < r->subset.blocks; i++) {
-        const struct subset_block *block = &r->subset.block[i];
+    buffer_le(&b, spec->options.windows.length > 0, 1); /* then kept values are decoded too */
+    for (uint32_t i = 0; i < spec->subset.blocks; i++) {
+        const struct subset_block *block = &spec->subset.block[i];
         buffer_le(&b, block->part, 4);
         buffer_le(&b, block->number, 8);
         buffer_le(&b, block->count, 4);
@@ -248,24 +249,24 @@ apl_status mix_digest_decoded(const apl_reader *r, struct hash128 *digest, apl_e
     return failed ? fail_nomem(err) : APL_OK;
 }
 
-apl_status mix_block_error(const apl_reader *r, uint32_t index, apl_status status, apl_error *err)
+apl_status mix_block_error(const struct spec *spec, uint32_t index, apl_status status, apl_error *err)
 {
-    const struct windows *w = &r->options.windows;
+    const struct windows *w = &spec->options.windows;
     const struct subset_block *block =
-        w->records.blocks ? windows_records(w, index) : &r->subset.block[index];
+        w->records.blocks ? windows_records(w, index) : &spec->subset.block[index];
     return fail_records(err, status, block->first_id, block->records);
 }
 
-apl_status mix_name_block(const apl_reader *r, uint32_t index, apl_status status, apl_error *err)
+apl_status mix_name_block(const struct spec *spec, uint32_t index, apl_status status, apl_error *err)
 {
-    store_block_error(mix_source_of(r, index)->store, r->subset.block[index].number, status, err);
-    return mix_block_error(r, index, status, err);
+    store_block_error(mix_source_of(spec, index)->store, spec->subset.block[index].number, status, err);
+    return mix_block_error(spec, index, status, err);
 }
 
-static apl_status find_source(const apl_reader *r, uint64_t id, size_t *source, uint64_t *own, apl_error *err)
+apl_status mix_find(const struct spec *spec, uint64_t id, size_t *source, uint64_t *own, apl_error *err)
 {
-    for (uint32_t i = 0; i < r->subset.parts; i++) {
-        const struct subset_part *part = &r->subset.part[i];
+    for (uint32_t i = 0; i < spec->subset.parts; i++) {
+        const struct subset_part *part = &spec->subset.part[i];
         if (id - part->first_id >= part->store->manifest.info.records)
             continue;
         *source = i;
@@ -274,20 +275,4 @@ static apl_status find_source(const apl_reader *r, uint64_t id, size_t *source, 
     }
     fail(err, APL_E_NOTFOUND, "none of the reader's stores has a record %llu", (unsigned long long)id);
     return fail_records(err, APL_E_NOTFOUND, id, 1);
-}
-
-static apl_status not_served(apl_error *err)
-{
-    return fail(err, APL_E_UNSUPPORTED,
-                "apl_reader_source: a server makes this reader's batches, and does not tell their stores");
-}
-
-apl_status apl_reader_source(apl_reader *r, uint64_t id, size_t *source, uint64_t *own, apl_error *err)
-{
-    if (!source || !own)
-        return fail(err, APL_E_INVALID, "apl_reader_source: source or own_id is NULL");
-    TRY(reader_enter(r, err));
-    apl_status status = r->provider ? not_served(err) : find_source(r, id, source, own, err);
-    reader_leave(r);
-    return status;
 }

@@ -5,6 +5,7 @@
 #include "collation.h"
 #include "following.h"
 #include "mix.h"
+#include "parallel.h"
 #include "sampling.h"
 #include "stage.h"
 #include "transform.h"
@@ -95,23 +96,23 @@ static apl_status resolve_ranks(struct reader_options *o, const apl_ranks *asked
 /* ---------------------------------------------------------------------------------------------- fields */
 
 /* Which fields are wanted; that may be none. */
-static apl_status resolve_fields(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+static apl_status resolve_fields(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
-    struct reader_options *o = &r->options;
-    for (unsigned f = 0; f < r->schema->count; f++)
+    struct reader_options *o = &spec->options;
+    for (unsigned f = 0; f < spec->schema->count; f++)
         o->wanted[f] = !asked->fields;
     for (size_t i = 0; asked->fields && i < asked->field_count; i++) {
         unsigned f;
-        TRY(store_find_field(r->store, asked->fields[i], &f, err));
+        TRY(store_find_field(spec->store, asked->fields[i], &f, err));
         o->wanted[f] = true;
     }
     bool any = false;
-    for (unsigned f = 0; f < r->schema->count; f++) {
+    for (unsigned f = 0; f < spec->schema->count; f++) {
         any |= o->wanted[f];
-        r->options.ragged |= o->wanted[f] && field_varying(&r->schema->fields[f]) > 0;
+        spec->options.ragged |= o->wanted[f] && field_varying(&spec->schema->fields[f]) > 0;
     }
-    r->options.ids_only = !any;
-    return mix_match_fields(r, asked, err);
+    spec->options.ids_only = !any;
+    return mix_match_fields(spec, asked, err);
 }
 
 /* Bytes cannot hold what is normalised: a caller that took them for floats would read past the batch. */
@@ -123,19 +124,19 @@ static apl_status check_normalised(const apl_field *f, const apl_transform *t, a
     return APL_OK;
 }
 
-static apl_status resolve_transforms(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+static apl_status resolve_transforms(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
-    struct reader_options *o = &r->options;
+    struct reader_options *o = &spec->options;
     for (size_t i = 0; i < asked->transform_count; i++) {
         apl_transform t;
         unsigned field = 0;
         TRY(transform_take(&t, asked->transforms, i, err));
-        TRY(transform_geometry(r->store, o->wanted, &t, &field, err));
-        TRY(check_normalised(&r->schema->fields[field], &t, err));
-        TRY(transform_moments(&r->subset, &r->schema->fields[field], &t, err));
+        TRY(transform_geometry(spec->store, o->wanted, &t, &field, err));
+        TRY(check_normalised(&spec->schema->fields[field], &t, err));
+        TRY(transform_moments(&spec->subset, &spec->schema->fields[field], &t, err));
         if (o->transforms[field].size)
-            return fail(err, APL_E_INVALID, "field %s: two transforms", r->schema->fields[field].name);
-        TRY(following_resolve(r, field, &t, err));
+            return fail(err, APL_E_INVALID, "field %s: two transforms", spec->schema->fields[field].name);
+        TRY(following_resolve(spec, field, &t, err));
         t.masks = t.box_fields = NULL; /* the caller's memory */
         t.mask_count = t.box_field_count = 0;
         o->transforms[field] = t;
@@ -145,12 +146,12 @@ static apl_status resolve_transforms(apl_reader *r, const apl_reader_options *as
 
 /* ------------------------------------------------------------------------------------------- sampling */
 
-static apl_status resolve_sampling(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+static apl_status resolve_sampling(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
     static const apl_sampling plain = APL_SAMPLING_INIT;
     const apl_sampling *sampling = asked->sampling ? asked->sampling : &plain;
     double *weights = NULL;
-    TRY(mix_weights(r, asked, &weights, err));
+    TRY(mix_weights(spec, asked, &weights, err));
     if (!asked->sampling && !weights)
         return APL_OK;
     apl_status status = APL_OK;
@@ -160,10 +161,11 @@ static apl_status resolve_sampling(apl_reader *r, const apl_reader_options *aske
     else if (asked->sequential)
         status = fail(err, APL_E_INVALID, "sampling and sequential exclude each other");
     else
-        status = sampling_open(&r->subset, sampling, weights, asked->seed, &r->options.plan.sampler, err);
+        status =
+            sampling_open(&spec->subset, sampling, weights, asked->seed, &spec->options.plan.sampler, err);
     free(weights);
     TRY(status);
-    r->options.plan.reuse = sampler_radix(&r->subset);
+    spec->options.plan.reuse = sampler_radix(&spec->subset);
     return APL_OK;
 }
 
@@ -210,12 +212,12 @@ static apl_status check_numbers(const apl_reader_options *asked, apl_error *err)
     return APL_OK;
 }
 
-apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+apl_status options_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
-    struct reader_options *o = &r->options;
+    struct reader_options *o = &spec->options;
     TRY(check_numbers(asked, err));
-    TRY(mix_open(r, asked, err));
-    TRY(stage_resolve(r, asked, err));
+    TRY(mix_open(spec, asked, err));
+    TRY(stage_resolve(spec, asked, err));
     o->plan = (struct plan_options){.seed = asked->seed,
                                     .bins = asked->bins ? asked->bins : DEFAULT_BINS,
                                     .reuse = asked->reuse ? asked->reuse : 1,
@@ -232,16 +234,16 @@ apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_e
     o->on_batch_user = asked->on_batch_user;
     TRY(resolve_ranks(o, &asked->ranks, err));
     TRY(resolve_threads(o, asked, err));
-    TRY(resolve_fields(r, asked, err));
-    TRY(resolve_transforms(r, asked, err));
-    TRY(collation_resolve(r, asked, err));
-    TRY(following_check(r, err));
-    TRY(blending_resolve(r, asked->blend, err));
-    TRY(resolve_sampling(r, asked, err));
+    TRY(resolve_fields(spec, asked, err));
+    TRY(resolve_transforms(spec, asked, err));
+    TRY(collation_resolve(spec, asked, err));
+    TRY(following_check(spec, err));
+    TRY(blending_resolve(spec, asked->blend, err));
+    TRY(resolve_sampling(spec, asked, err));
     if (o->free_order && o->world > 1)
         return fail(err, APL_E_UNSUPPORTED,
                     "free order is for one rank: ranks share an order only if it is strict");
-    TRY(collation_finish(r, asked, err));
-    TRY(window_check_lanes(r, asked, err));
-    return window_resolve(r, asked, err);
+    TRY(collation_finish(spec, asked, err));
+    TRY(window_check_lanes(spec, asked, err));
+    return window_resolve(spec, asked, err);
 }

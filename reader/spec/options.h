@@ -2,9 +2,9 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include "reader.h"
+#include "spec.h"
 
-/* Fills r->options, r->sources and r->subset from what was asked for. */
-apl_status options_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err);
+/* Fills spec->options, spec->sources and spec->subset from what was asked for. */
+apl_status options_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err);
 
 #endif

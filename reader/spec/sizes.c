@@ -5,16 +5,16 @@
 #include "collation.h"
 #include "following.h"
 #include "images.h"
-#include "photos.h"
+#include "photo_transform.h"
 
-bool sizes_assembly(const apl_reader *r, unsigned field, struct assembly *a)
+bool sizes_assembly(const struct spec *spec, unsigned field, struct assembly *a)
 {
-    const apl_transform *t = &r->options.transforms[field];
-    const apl_field *f = &r->schema->fields[field];
+    const apl_transform *t = &spec->options.transforms[field];
+    const apl_field *f = &spec->schema->fields[field];
     if (t->size == 0)
         return false;
     struct image_shape shape = image_shape(f);
-    bool photo = photos_makes(f, t); /* what was cropped already is assembled */
+    bool photo = photo_transform_makes(f, t); /* what was cropped already is assembled */
     *a = (struct assembly){.channels = t->grey_plane ? 1 : shape.channels,
                            .height = photo ? t->crop_height : shape.height,
                            .width = photo ? t->crop_width : shape.width,
@@ -34,21 +34,21 @@ bool sizes_assembly(const apl_reader *r, unsigned field, struct assembly *a)
     return true;
 }
 
-void sizes_of_slot(const apl_reader *r, size_t *bytes)
+void sizes_of_slot(const struct spec *spec, size_t *bytes)
 {
-    for (unsigned f = 0; f < r->schema->count; f++)
-        bytes[f] = r->options.wanted[f] && !r->options.stages ? r->schema->fields[f].value_bytes : 0;
+    for (unsigned f = 0; f < spec->schema->count; f++)
+        bytes[f] = spec->options.wanted[f] && !spec->options.stages ? spec->schema->fields[f].value_bytes : 0;
 }
 
-void sizes_of_row(const apl_reader *r, size_t *bytes)
+void sizes_of_row(const struct spec *spec, size_t *bytes)
 {
-    sizes_of_slot(r, bytes);
-    for (unsigned f = 0; f < r->schema->count; f++) {
+    sizes_of_slot(spec, bytes);
+    for (unsigned f = 0; f < spec->schema->count; f++) {
         struct assembly a;
-        if (sizes_assembly(r, f, &a))
+        if (sizes_assembly(spec, f, &a))
             bytes[f] = assemble_bytes(&a);
     }
-    following_row_bytes(r, bytes);
-    blending_row_bytes(r, bytes);
-    collation_row_bytes(r, bytes);
+    following_row_bytes(spec, bytes);
+    blending_row_bytes(spec, bytes);
+    collation_row_bytes(spec, bytes);
 }

@@ -1,8 +1,6 @@
 /* Copying ahead of training: see stage.h. */
 #include "stage.h"
 
-#include "late.h"
-
 static apl_status check_alone(const apl_reader_options *asked, apl_error *err)
 {
     const char *with = asked->transforms   ? "transforms"
@@ -25,35 +23,26 @@ static apl_status check_cached(const apl_store *store, apl_error *err)
     return APL_OK;
 }
 
-apl_status stage_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+apl_status stage_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
-    r->options.stages = asked->stage;
+    spec->options.stages = asked->stage;
     if (!asked->stage)
         return APL_OK;
     TRY(check_alone(asked, err));
-    for (uint32_t i = 0; i < r->sources.count; i++) {
-        TRY(check_cached(r->sources.source[i].store, err));
-        origin_keep_all(r->sources.source[i].store->remote.origin);
+    for (uint32_t i = 0; i < spec->sources.count; i++) {
+        TRY(check_cached(spec->sources.source[i].store, err));
+        origin_keep_all(spec->sources.source[i].store->remote.origin);
     }
     return APL_OK;
 }
 
-apl_status stage_is_kept(const apl_reader *r, apl_error *err)
+apl_status stage_is_kept(const struct spec *spec, apl_error *err)
 {
-    for (uint32_t i = 0; i < r->sources.count; i++) {
-        const apl_store *store = r->sources.source[i].store;
+    for (uint32_t i = 0; i < spec->sources.count; i++) {
+        const apl_store *store = spec->sources.source[i].store;
         apl_status status = origin_kept_all(store->remote.origin, err);
         if (status != APL_OK)
             return fail_in(err, status, "%s", store->name);
     }
     return APL_OK;
-}
-
-apl_status stage_values(struct worker *w, struct job *job, apl_error *err)
-{
-    const apl_reader *r = w->reader;
-    for (unsigned f = 0; f < r->schema->count; f++)
-        if (r->options.wanted[f])
-            TRY(late_read_all(w, job, f, err));
-    return stage_is_kept(r, err);
 }

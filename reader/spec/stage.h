@@ -5,15 +5,12 @@
 #ifndef STAGE_H
 #define STAGE_H
 
-#include "load.h"
+#include "spec.h"
 
 /* Is that asked for, and possible? After the stores are known. */
-apl_status stage_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err);
+apl_status stage_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err);
 
 /* Has all that was read been kept? The error says why not. */
-apl_status stage_is_kept(const apl_reader *r, apl_error *err);
-
-/* Reads the values that a batch reads late. */
-apl_status stage_values(struct worker *w, struct job *job, apl_error *err);
+apl_status stage_is_kept(const struct spec *spec, apl_error *err);
 
 #endif

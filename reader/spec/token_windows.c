@@ -8,7 +8,7 @@
 /* ------------------------------------------------------------------------------------------- reading */
 
 struct opening {
-    apl_reader *reader;
+    struct spec *spec;
     unsigned field;
     bool first;    /* the field whose lengths count */
     uint8_t *bad;  /* of each block of records */
@@ -19,9 +19,9 @@ struct opening {
 static apl_status keep_head(const struct opening *o, uint32_t index, const struct raw_column *column,
                             apl_error *err)
 {
-    const struct windows *w = &o->reader->options.windows;
-    const struct subset_block *block = &o->reader->subset.block[index];
-    const apl_field *field = &o->reader->schema->fields[o->field];
+    const struct windows *w = &o->spec->options.windows;
+    const struct subset_block *block = &o->spec->subset.block[index];
+    const apl_field *field = &o->spec->schema->fields[o->field];
     size_t unit = lengths_unit(field), room = (size_t)(w->length - 1) * unit, done = 0;
     uint64_t bytes = o->all[index] * unit;
     room = bytes < room ? (size_t)bytes : room;
@@ -44,8 +44,8 @@ static apl_status keep_head(const struct opening *o, uint32_t index, const struc
 static apl_status take_block(void *user, uint32_t index, const struct raw_column *column, apl_error *err)
 {
     struct opening *o = user;
-    struct windows *w = &o->reader->options.windows;
-    const struct subset_block *block = &o->reader->subset.block[index];
+    struct windows *w = &o->spec->options.windows;
+    const struct subset_block *block = &o->spec->subset.block[index];
     for (uint32_t i = 0; o->first && i < block->count; i++) {
         uint32_t record = block->chosen ? block->chosen[i] : i;
         w->ends[block->before + i] = column ? lengths_of(column, record) : LENGTHS_UNKNOWN;
@@ -58,20 +58,20 @@ static apl_status take_block(void *user, uint32_t index, const struct raw_column
 /* The lengths of the first field, those of the others, which are the same; and the heads of blocks. */
 static apl_status read_fields(struct opening *o, const bool *windowed, apl_error *err)
 {
-    apl_reader *r = o->reader;
-    struct windows *w = &r->options.windows;
+    struct spec *spec = o->spec;
+    struct windows *w = &spec->options.windows;
     o->first = true;
     o->field = w->field;
-    TRY(lengths_visit_blocks(r, w->field, w->join, take_block, o, err));
+    TRY(lengths_visit_blocks(spec, w->field, w->join, take_block, o, err));
     o->first = false;
-    for (o->field = 0; o->field < r->schema->count; o->field++) {
+    for (o->field = 0; o->field < spec->schema->count; o->field++) {
         if (!windowed[o->field] || o->field == w->field)
             continue;
-        TRY(lengths_check_alike(r, w->field, w->ends, o->field, err));
+        TRY(lengths_check_alike(spec, w->field, w->ends, o->field, err));
         if (w->join)
-            TRY(lengths_visit_blocks(r, o->field, true, take_block, o, err));
+            TRY(lengths_visit_blocks(spec, o->field, true, take_block, o, err));
     }
-    lengths_forget_unknown(w->ends, r->subset.records);
+    lengths_forget_unknown(w->ends, spec->subset.records);
     return APL_OK;
 }
 
@@ -107,7 +107,7 @@ static uint32_t count_joined(const struct windows *w, uint64_t start, uint64_t o
 /* Does a stream go on from the block before `index` to it? */
 static bool goes_on(const struct opening *o, uint32_t index)
 {
-    const struct subset *records = &o->reader->subset;
+    const struct subset *records = &o->spec->subset;
     return index > 0 && index < records->blocks && !o->bad[index - 1] && !o->bad[index] &&
            records->block[index - 1].part == records->block[index].part;
 }
@@ -115,7 +115,7 @@ static bool goes_on(const struct opening *o, uint32_t index)
 /* Tokens of the stream from block `index` on, into after[index]; of the last block's, none. */
 static void count_after(const struct opening *o, uint64_t *after)
 {
-    uint32_t n = o->reader->subset.blocks;
+    uint32_t n = o->spec->subset.blocks;
     for (uint32_t i = n; i-- > 0;)
         after[i] = goes_on(o, i + 1) ? o->all[i + 1] + after[i + 1] : 0;
 }
@@ -140,8 +140,8 @@ static void add_block(struct windows *w, struct subset *view, const struct subse
 
 static void make_view(struct opening *o, const uint64_t *after, struct subset *view)
 {
-    struct windows *w = &o->reader->options.windows;
-    const struct subset *records = &o->reader->subset;
+    struct windows *w = &o->spec->options.windows;
+    const struct subset *records = &o->spec->subset;
     uint64_t start = 0;
     for (uint32_t i = 0; i < records->blocks; i++) {
         struct window_block how = {.bad = o->bad[i]};
@@ -179,10 +179,10 @@ static uint64_t most_parts(const struct windows *w, uint64_t records)
 
 /* ------------------------------------------------------------------------------------------- opening */
 
-static apl_status check_view(const apl_reader *r, const struct subset *view, apl_error *err)
+static apl_status check_view(const struct spec *spec, const struct subset *view, apl_error *err)
 {
-    const struct windows *w = &r->options.windows;
-    const char *name = r->schema->fields[w->field].name;
+    const struct windows *w = &spec->options.windows;
+    const char *name = spec->schema->fields[w->field].name;
     if (view->records == 0)
         return fail(err, APL_E_INVALID, "field %s: no value is as long as a window, which has %llu", name,
                     (unsigned long long)w->length);
@@ -195,9 +195,9 @@ static apl_status check_view(const apl_reader *r, const struct subset *view, apl
 /* The view that takes the place of the records, once `o` knows all about them. */
 static apl_status take_view(struct opening *o, uint64_t *after, apl_error *err)
 {
-    apl_reader *r = o->reader;
-    struct windows *w = &r->options.windows;
-    const struct subset *records = &r->subset;
+    struct spec *spec = o->spec;
+    struct windows *w = &spec->options.windows;
+    const struct subset *records = &spec->subset;
     struct subset view = {.parts = records->parts};
     view.block = calloc(records->blocks, sizeof *view.block);
     view.part = calloc(records->parts, sizeof *view.part);
@@ -208,25 +208,25 @@ static apl_status take_view(struct opening *o, uint64_t *after, apl_error *err)
         w->parts = most_parts(w, records->records);
         count_after(o, after);
         make_view(o, after, &view);
-        status = check_view(r, &view, err);
+        status = check_view(spec, &view, err);
     }
     w->records = *records;
-    r->subset = view;
+    spec->subset = view;
     return status;
 }
 
 static apl_status open_view(struct opening *o, const bool *windowed, apl_error *err)
 {
-    apl_reader *r = o->reader;
-    struct windows *w = &r->options.windows;
-    w->ends = malloc(r->subset.records * sizeof *w->ends);
+    struct spec *spec = o->spec;
+    struct windows *w = &spec->options.windows;
+    w->ends = malloc(spec->subset.records * sizeof *w->ends);
     if (!w->ends)
         return fail_nomem(err);
-    for (unsigned f = 0; w->join && f < r->schema->count; f++)
-        if (windowed[f] && !(w->heads[f] = calloc(r->subset.blocks, sizeof *w->heads[f])))
+    for (unsigned f = 0; w->join && f < spec->schema->count; f++)
+        if (windowed[f] && !(w->heads[f] = calloc(spec->subset.blocks, sizeof *w->heads[f])))
             return fail_nomem(err);
     TRY(read_fields(o, windowed, err));
-    uint64_t *after = malloc(r->subset.blocks * sizeof *after);
+    uint64_t *after = malloc(spec->subset.blocks * sizeof *after);
     apl_status status = after ? take_view(o, after, err) : fail_nomem(err);
     free(after);
     return status;
@@ -242,14 +242,15 @@ static void free_heads(struct windows *w, uint32_t blocks)
     }
 }
 
-apl_status windows_open(apl_reader *r, const bool *windowed, apl_error *err)
+apl_status windows_open(struct spec *spec, const bool *windowed, apl_error *err)
 {
-    struct opening o = {.reader = r};
-    o.bad = calloc(r->subset.blocks, sizeof *o.bad);
-    o.all = calloc(r->subset.blocks, sizeof *o.all);
+    struct opening o = {.spec = spec};
+    o.bad = calloc(spec->subset.blocks, sizeof *o.bad);
+    o.all = calloc(spec->subset.blocks, sizeof *o.all);
     apl_status status = o.bad && o.all ? open_view(&o, windowed, err) : fail_nomem(err);
-    if (r->options.windows.records.blocks == 0) /* there is no view yet that says how many heads there are */
-        free_heads(&r->options.windows, r->subset.blocks);
+    if (spec->options.windows.records.blocks ==
+        0) /* there is no view yet that says how many heads there are */
+        free_heads(&spec->options.windows, spec->subset.blocks);
     free(o.bad);
     free(o.all);
     return status;
@@ -265,27 +266,28 @@ void windows_free(struct windows *w)
 
 /* -------------------------------------------------------------------------------------------- memory */
 
-static uint64_t heads_bytes(const apl_reader *r)
+static uint64_t heads_bytes(const struct spec *spec)
 {
-    const struct windows *w = &r->options.windows;
+    const struct windows *w = &spec->options.windows;
     uint64_t bytes = 0;
-    for (unsigned f = 0; f < r->schema->count; f++)
+    for (unsigned f = 0; f < spec->schema->count; f++)
         if (w->heads[f])
-            bytes += w->records.blocks * (w->length - 1) * lengths_unit(&r->schema->fields[f]);
+            bytes += w->records.blocks * (w->length - 1) * lengths_unit(&spec->schema->fields[f]);
     return bytes;
 }
 
-uint64_t windows_bytes(const apl_reader *r)
+uint64_t windows_bytes(const struct spec *spec)
 {
-    const struct windows *w = &r->options.windows;
-    return w->length
-               ? w->records.records * sizeof *w->ends + r->subset.blocks * sizeof *w->block + heads_bytes(r)
-               : 0;
+    const struct windows *w = &spec->options.windows;
+    return w->length ? w->records.records * sizeof *w->ends + spec->subset.blocks * sizeof *w->block +
+                           heads_bytes(spec)
+                     : 0;
 }
 
-uint64_t windows_standing_bytes(const apl_reader *r, unsigned field)
+uint64_t windows_standing_bytes(const struct spec *spec, unsigned field)
 {
-    return r->options.windows.tokens * lengths_unit(&r->schema->fields[field]) / r->subset.records + 1;
+    return spec->options.windows.tokens * lengths_unit(&spec->schema->fields[field]) / spec->subset.records +
+           1;
 }
 
 /* ------------------------------------------------------------------------------------------- walking */
@@ -304,9 +306,9 @@ static uint32_t end_above(const uint32_t *ends, uint32_t n, uint64_t at)
     return low;
 }
 
-void windows_begin(const apl_reader *r, uint32_t index, uint32_t nth, struct window_walk *walk)
+void windows_begin(const struct spec *spec, uint32_t index, uint32_t nth, struct window_walk *walk)
 {
-    const struct windows *w = &r->options.windows;
+    const struct windows *w = &spec->options.windows;
     const struct window_block *b = &w->block[index];
     const struct subset_block *records = windows_records(w, index);
     const uint32_t *ends = w->ends + records->before;
@@ -357,8 +359,8 @@ bool windows_next(struct window_walk *walk, struct window_part *part)
     return false;
 }
 
-uint32_t windows_block_records(const apl_reader *r, uint32_t index)
+uint32_t windows_block_records(const struct spec *spec, uint32_t index)
 {
-    const struct windows *w = &r->options.windows;
-    return w->records.blocks ? windows_records(w, index)->count : r->subset.block[index].count;
+    const struct windows *w = &spec->options.windows;
+    return w->records.blocks ? windows_records(w, index)->count : spec->subset.block[index].count;
 }

@@ -3,16 +3,16 @@
 #ifndef TOKEN_WINDOWS_H
 #define TOKEN_WINDOWS_H
 
-#include "reader.h"
+#include "spec.h"
 
-/* Reads the lengths of values, which are alike in the fields that are windowed; and puts windows in the place of r->subset, which from
- * then on r->options.windows has. */
-apl_status windows_open(apl_reader *r, const bool *windowed, apl_error *err);
+/* Reads the lengths of values, which are alike in the fields that are windowed; and puts windows in the place of spec->subset, which from
+ * then on spec->options.windows has. */
+apl_status windows_open(struct spec *spec, const bool *windowed, apl_error *err);
 void windows_free(struct windows *w);
 
 /* Bytes that windows take beyond the buffers of batches; and that one of them stands for in the cache, of a field. */
-uint64_t windows_bytes(const apl_reader *r);
-uint64_t windows_standing_bytes(const apl_reader *r, unsigned field);
+uint64_t windows_bytes(const struct spec *spec);
+uint64_t windows_standing_bytes(const struct spec *spec, unsigned field);
 
 /* A part of a window: of one record, whose place it gives among the blocks of windows.records. */
 struct window_part {
@@ -29,11 +29,11 @@ struct window_walk {
 };
 
 /* Goes through the parts of a window, record `nth` of block `index` of the reader's subset, from its beginning. */
-void windows_begin(const apl_reader *r, uint32_t index, uint32_t nth, struct window_walk *walk);
+void windows_begin(const struct spec *spec, uint32_t index, uint32_t nth, struct window_walk *walk);
 bool windows_next(struct window_walk *walk, struct window_part *part);
 
 /* How many records block `index` of the reader's subset has, be it of windows. */
-uint32_t windows_block_records(const apl_reader *r, uint32_t index);
+uint32_t windows_block_records(const struct spec *spec, uint32_t index);
 
 /* The records of a block of windows. */
 static inline const struct subset_block *windows_records(const struct windows *w, uint32_t index)

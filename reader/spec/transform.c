@@ -3,8 +3,8 @@
 
 #include "effects.h"
 #include "images.h"
-#include "inside.h"
-#include "photos.h"
+#include "photo_moments.h"
+#include "photo_transform.h"
 #include "ranges.h"
 #include "sized.h"
 #include "statistics.h"
@@ -32,12 +32,12 @@ static apl_status check_crop(const apl_field *f, apl_transform *t, apl_error *er
 {
     struct image_shape shape = image_shape(f);
     int64_t height = shape.height, width = shape.width;
-    if (photos_makes(f, t) && !is_any_size(f) && shape.channels != 1 && shape.channels != 3)
+    if (photo_transform_makes(f, t) && !is_any_size(f) && shape.channels != 1 && shape.channels != 3)
         return fail(err, APL_E_INVALID, "field %s: images of %u channels cannot be %s, only those of 1 or 3",
                     f->name, shape.channels,
                     t->sizing != APL_SIZING_NONE ? "resized" : "padded in other ways than crops pad them");
-    if (photos_makes(f, t))
-        return photos_check(f, t, err);
+    if (photo_transform_makes(f, t))
+        return photo_transform_check(f, t, err);
     t->crop_height = t->crop_height ? t->crop_height : (unsigned)height;
     t->crop_width = t->crop_width ? t->crop_width : (unsigned)width;
     if (t->pad > 1u << 15 || t->crop_height > height + 2 * (int64_t)t->pad ||
@@ -105,7 +105,7 @@ apl_status transform_moments(const struct subset *subset, const apl_field *f, ap
                     "the store are of its colours",
                     f->name);
     if (is_any_size(f) && t->scale == APL_SCALE_NORMALISE)
-        TRY(photos_moments(subset, f, t, err));
+        TRY(photo_moments(subset, f, t, err));
     for (unsigned c = 0; t->scale == APL_SCALE_NORMALISE && c < image_shape(f).channels; c++) {
         struct moments moments;
         double mean, std;
@@ -144,27 +144,13 @@ apl_status apl_transform_complete(apl_store *store, const char *split, apl_trans
     return status;
 }
 
-static apl_status complete(apl_reader *r, apl_transform *transform, apl_error *err)
+apl_status transform_complete(const struct spec *spec, apl_transform *transform, apl_error *err)
 {
     apl_transform t;
     unsigned field = 0;
     TRY(transform_take(&t, transform, 0, err));
-    TRY(transform_geometry(r->store, NULL, &t, &field, err));
-    TRY(transform_moments(&r->subset, &r->schema->fields[field], &t, err));
+    TRY(transform_geometry(spec->store, NULL, &t, &field, err));
+    TRY(transform_moments(&spec->subset, &spec->schema->fields[field], &t, err));
     transform_give(transform, &t);
     return APL_OK;
-}
-
-apl_status apl_reader_transform_complete(apl_reader *r, apl_transform *transform, apl_error *err)
-{
-    if (!transform)
-        return fail(err, APL_E_INVALID, "apl_reader_transform_complete: transform is NULL");
-    TRY(reader_enter(r, err));
-    apl_status status = r->provider
-                            ? fail(err, APL_E_UNSUPPORTED,
-                                   "apl_reader_transform_complete: a server makes this reader's batches: ask "
-                                   "apl_transform_complete()")
-                            : complete(r, transform, err);
-    reader_leave(r);
-    return status;
 }

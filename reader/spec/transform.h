@@ -2,7 +2,7 @@
 #ifndef TRANSFORM_H
 #define TRANSFORM_H
 
-#include "subset.h"
+#include "spec.h"
 
 /* Are images padded on some side, other than by the crop? */
 static inline bool transform_pads(const apl_transform *t)
@@ -26,5 +26,8 @@ apl_status transform_geometry(const apl_store *store, const bool *wanted, apl_tr
  * transform_geometry(). */
 apl_status transform_moments(const struct subset *subset, const apl_field *field, apl_transform *t,
                              apl_error *err);
+
+/* Completes a caller's transform for what is read. */
+apl_status transform_complete(const struct spec *spec, apl_transform *transform, apl_error *err);
 
 #endif

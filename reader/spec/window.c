@@ -2,8 +2,9 @@
 #include "window.h"
 
 #include "buckets.h"
+#include "cached_block.h"
 #include "collation.h"
-#include "late.h"
+#include "late_fields.h"
 #include "mix.h"
 #include "packing.h"
 #include "sizes.h"
@@ -15,52 +16,52 @@
 #define MOST_SPARE  256u
 #define SPARE_BYTES ((uint64_t)64 << 20)
 
-static uint32_t largest_block(const apl_reader *r)
+static uint32_t largest_block(const struct spec *spec)
 {
     uint32_t most = 0;
-    for (uint32_t i = 0; i < r->subset.blocks; i++)
-        most = r->subset.block[i].count > most ? r->subset.block[i].count : most;
+    for (uint32_t i = 0; i < spec->subset.blocks; i++)
+        most = spec->subset.block[i].count > most ? spec->subset.block[i].count : most;
     return most;
 }
 
 /* Bytes that a value of a field of varying shape takes up in the window, on average. */
-static uint64_t standing_bytes(const apl_reader *r, unsigned f)
+static uint64_t standing_bytes(const struct spec *spec, unsigned f)
 {
-    if (r->options.windows.length)
-        return windows_standing_bytes(r, f);
-    uint64_t loaded = mix_average_bytes(r, f, false), listed = late_is_any(r, f) ? LATE_BYTES : 0;
+    if (spec->options.windows.length)
+        return windows_standing_bytes(spec, f);
+    uint64_t loaded = mix_average_bytes(spec, f, false), listed = late_is_any(spec, f) ? LATE_BYTES : 0;
     return loaded > listed ? loaded : listed;
 }
 
 /* Bytes that values which are read late take up in a batch, on average; those of images that are decoded there, none. */
-static uint64_t late_row_bytes(const apl_reader *r)
+static uint64_t late_row_bytes(const struct spec *spec)
 {
     uint64_t bytes = 0;
-    for (unsigned f = 0; f < r->schema->count; f++)
-        if (r->options.wanted[f] && r->options.transforms[f].size == 0 && late_is_any(r, f))
-            bytes += mix_average_bytes(r, f, true);
+    for (unsigned f = 0; f < spec->schema->count; f++)
+        if (spec->options.wanted[f] && spec->options.transforms[f].size == 0 && late_is_any(spec, f))
+            bytes += mix_average_bytes(spec, f, true);
     return bytes;
 }
 
-static uint64_t buffer_bytes(const apl_reader *r)
+static uint64_t buffer_bytes(const struct spec *spec)
 {
     size_t row[POOL_MAX_COLUMNS];
-    sizes_of_row(r, row);
-    return pool_buffer_bytes(r->options.batch_size, collation_columns(r), row) +
-           pool_piece_bytes(options_pieces(&r->options),
-                            r->options.pack.row ? options_most(&r->options) : 0) +
-           r->options.batch_size * late_row_bytes(r);
+    sizes_of_row(spec, row);
+    return pool_buffer_bytes(spec->options.batch_size, collation_columns(spec), row) +
+           pool_piece_bytes(options_pieces(&spec->options),
+                            spec->options.pack.row ? options_most(&spec->options) : 0) +
+           spec->options.batch_size * late_row_bytes(spec);
 }
 
 /* Bytes that a record takes up decoded; of fields of varying shape, on average. Where no field is wanted, of
  * all: then the window, and with it the order, is the one of a reader of all. */
-static uint64_t record_bytes(const apl_reader *r)
+static uint64_t record_bytes(const struct spec *spec)
 {
     uint64_t bytes = 0;
-    for (unsigned f = 0; f < r->schema->count; f++) {
-        const apl_field *field = &r->schema->fields[f];
-        if (r->options.wanted[f] || r->options.ids_only)
-            bytes += field->value_bytes ? field->value_bytes : standing_bytes(r, f);
+    for (unsigned f = 0; f < spec->schema->count; f++) {
+        const apl_field *field = &spec->schema->fields[f];
+        if (spec->options.wanted[f] || spec->options.ids_only)
+            bytes += field->value_bytes ? field->value_bytes : standing_bytes(spec, f);
     }
     return bytes ? bytes : 1;
 }
@@ -71,79 +72,79 @@ static unsigned place_deliveries(const struct reader_options *o)
     return o->plan.sampler ? 1 : o->plan.reuse;
 }
 
-uint64_t window_slots(const apl_reader *r, uint64_t window)
+uint64_t window_slots(const struct spec *spec, uint64_t window)
 {
-    const struct reader_options *o = &r->options;
-    if (window >= r->subset.records)
-        return r->subset.records;
+    const struct reader_options *o = &spec->options;
+    if (window >= spec->subset.records)
+        return spec->subset.records;
     /* A record of which one copy is left stands in a slot like any other, and counts for one part of `reuse` in
      * the window. Beyond that, room for what has been drawn and not yet been copied, so that loading can run
      * ahead. */
     uint64_t planned = o->pack.row
                            ? 2 * o->pack.most_of_all
                            : (uint64_t)o->queue_depth * o->batch_size * o->rank_count + o->bucket.pool;
-    uint64_t slots = window * place_deliveries(o) + planned + 2 * (uint64_t)largest_block(r);
-    return slots < r->subset.records ? slots : r->subset.records;
+    uint64_t slots = window * place_deliveries(o) + planned + 2 * (uint64_t)largest_block(spec);
+    return slots < spec->subset.records ? slots : spec->subset.records;
 }
 
-static uint64_t needed_bytes(const apl_reader *r, uint64_t window, unsigned buffers)
+static uint64_t needed_bytes(const struct spec *spec, uint64_t window, unsigned buffers)
 {
     size_t slot[APL_MAX_FIELDS];
-    struct plan_options plan = r->options.plan;
+    struct plan_options plan = spec->options.plan;
     plan.window = window;
-    sizes_of_slot(r, slot);
-    uint64_t varying = 0, slots = window_slots(r, window);
-    uint64_t deliveries =
-        r->options.plan.sampler ? sampler_records(r->options.plan.sampler) : r->subset.records * plan.reuse;
-    for (unsigned f = 0; f < r->schema->count; f++)
-        if (r->options.wanted[f] && slot[f] == 0)
-            varying += slots * (standing_bytes(r, f) + 8);
-    return slab_bytes((uint32_t)slots, r->schema->count, slot) + varying + packing_bytes(r) +
-           windows_bytes(r) + buckets_bytes(r) + plan_bytes(&plan, &r->subset) +
-           (uint64_t)buffers * r->options.rank_count * buffer_bytes(r) +
-           (uint64_t)r->subset.blocks * 2 * (sizeof(struct cached_block) + sizeof(uint32_t)) +
-           deliveries / 8 * r->options.rank_count;
+    sizes_of_slot(spec, slot);
+    uint64_t varying = 0, slots = window_slots(spec, window);
+    uint64_t deliveries = spec->options.plan.sampler ? sampler_records(spec->options.plan.sampler)
+                                                     : spec->subset.records * plan.reuse;
+    for (unsigned f = 0; f < spec->schema->count; f++)
+        if (spec->options.wanted[f] && slot[f] == 0)
+            varying += slots * (standing_bytes(spec, f) + 8);
+    return slab_bytes((uint32_t)slots, spec->schema->count, slot) + varying + packing_bytes(spec) +
+           windows_bytes(spec) + buckets_bytes(spec) + plan_bytes(&plan, &spec->subset) +
+           (uint64_t)buffers * spec->options.rank_count * buffer_bytes(spec) +
+           (uint64_t)spec->subset.blocks * 2 * (sizeof(struct cached_block) + sizeof(uint32_t)) +
+           deliveries / 8 * spec->options.rank_count;
 }
 
-static unsigned spare_buffers(const apl_reader *r)
+static unsigned spare_buffers(const struct spec *spec)
 {
-    uint64_t fit = SPARE_BYTES / buffer_bytes(r) / r->options.rank_count;
+    uint64_t fit = SPARE_BYTES / buffer_bytes(spec) / spec->options.rank_count;
     return fit < LEAST_SPARE ? LEAST_SPARE : fit > MOST_SPARE ? MOST_SPARE : (unsigned)fit;
 }
 
-apl_status window_check_lanes(const apl_reader *r, const apl_reader_options *asked, apl_error *err)
+apl_status window_check_lanes(const struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &spec->options;
     if (o->plan.lanes == 1)
         return APL_OK;
     if (o->free_order || asked->sequential)
         return fail(err, APL_E_INVALID, "lanes are for strict order");
-    if (o->plan.lanes > UINT16_MAX || o->plan.lanes > r->subset.blocks)
+    if (o->plan.lanes > UINT16_MAX || o->plan.lanes > spec->subset.blocks)
         return fail(err, APL_E_INVALID, "%u lanes: at most %u, and no more than the %u blocks of the split",
-                    o->plan.lanes, UINT16_MAX, r->subset.blocks);
+                    o->plan.lanes, UINT16_MAX, spec->subset.blocks);
     return APL_OK;
 }
 
 /* Slots for decoded blocks that stay for the next epoch, out of what the budget leaves over. */
-static uint32_t spare_slots(const apl_reader *r, uint64_t needed)
+static uint32_t spare_slots(const struct spec *spec, uint64_t needed)
 {
-    const struct reader_options *o = &r->options;
+    const struct reader_options *o = &spec->options;
     size_t slot[APL_MAX_FIELDS];
-    if (o->covers || r->options.plan.sampler || r->options.ragged || o->ids_only || o->stages ||
+    if (o->covers || spec->options.plan.sampler || spec->options.ragged || o->ids_only || o->stages ||
         o->plan.lanes > 1 || o->budget <= needed)
         return 0;
-    sizes_of_slot(r, slot);
-    uint64_t base = slab_bytes(0, r->schema->count, slot),
-             one = (slab_bytes(1u << 20, r->schema->count, slot) >> 20) + 1;
+    sizes_of_slot(spec, slot);
+    uint64_t base = slab_bytes(0, spec->schema->count, slot),
+             one = (slab_bytes(1u << 20, spec->schema->count, slot) >> 20) + 1;
     uint64_t left = o->budget - needed, fit = left > base ? (left - base) / one : 0;
-    return (uint32_t)(fit < r->subset.records ? fit : r->subset.records);
+    return (uint32_t)(fit < spec->subset.records ? fit : spec->subset.records);
 }
 
-apl_status window_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err)
+apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
-    struct reader_options *o = &r->options;
-    uint64_t records = r->subset.records, fit = DEFAULT_WINDOW / record_bytes(r);
-    uint32_t largest = largest_block(r);
+    struct reader_options *o = &spec->options;
+    uint64_t records = spec->subset.records, fit = DEFAULT_WINDOW / record_bytes(spec);
+    uint32_t largest = largest_block(spec);
     uint64_t least = (uint64_t)largest * o->plan.lanes, most = fit / place_deliveries(o);
     uint64_t window = asked->window ? asked->window : records <= fit ? records : most > least ? most : least;
     window = window < records ? window : records;
@@ -159,17 +160,17 @@ apl_status window_resolve(apl_reader *r, const apl_reader_options *asked, apl_er
         return fail(err, APL_E_INVALID,
                     "fill: a window of %llu records does not cover the split, which has %llu",
                     (unsigned long long)window, (unsigned long long)records);
-    unsigned buffers = o->queue_depth + (o->consumers ? o->consumers : 1), spare = spare_buffers(r);
-    uint64_t needed = needed_bytes(r, window, buffers);
-    o->budget = asked->memory_budget ? asked->memory_budget : needed_bytes(r, window, buffers + spare);
+    unsigned buffers = o->queue_depth + (o->consumers ? o->consumers : 1), spare = spare_buffers(spec);
+    uint64_t needed = needed_bytes(spec, window, buffers);
+    o->budget = asked->memory_budget ? asked->memory_budget : needed_bytes(spec, window, buffers + spare);
     if (o->budget >= needed) {
-        o->spare_slots = spare_slots(r, needed_bytes(r, window, buffers + spare));
+        o->spare_slots = spare_slots(spec, needed_bytes(spec, window, buffers + spare));
         return APL_OK;
     }
     uint64_t low = 0, high = window; /* needed_bytes() grows with the window */
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (needed_bytes(r, middle, buffers) <= o->budget)
+        if (needed_bytes(spec, middle, buffers) <= o->budget)
             low = middle;
         else
             high = middle;
@@ -178,7 +179,7 @@ apl_status window_resolve(apl_reader *r, const apl_reader_options *asked, apl_er
         return fail(err, APL_E_INVALID,
                     "memory_budget: %llu bytes are too few for any window; one of %u records needs %llu",
                     (unsigned long long)o->budget, largest * o->plan.lanes,
-                    (unsigned long long)needed_bytes(r, (uint64_t)largest * o->plan.lanes, buffers));
+                    (unsigned long long)needed_bytes(spec, (uint64_t)largest * o->plan.lanes, buffers));
     return fail(err, APL_E_INVALID,
                 "memory_budget: a window of %llu records needs %llu bytes; %llu are enough for one of %llu",
                 (unsigned long long)window, (unsigned long long)needed, (unsigned long long)o->budget,

@@ -2,16 +2,16 @@
 #ifndef WINDOW_H
 #define WINDOW_H
 
-#include "reader.h"
+#include "spec.h"
 
 /* Do the lanes that were asked for go with all else? */
-apl_status window_check_lanes(const apl_reader *r, const apl_reader_options *asked, apl_error *err);
+apl_status window_check_lanes(const struct spec *spec, const apl_reader_options *asked, apl_error *err);
 
 /* The window, the budget, and the slots that this leaves over, from what was asked for; all other options are resolved. An error says
  * what would do. */
-apl_status window_resolve(apl_reader *r, const apl_reader_options *asked, apl_error *err);
+apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err);
 
 /* Slots that a window of so many records needs. */
-uint64_t window_slots(const apl_reader *r, uint64_t window);
+uint64_t window_slots(const struct spec *spec, uint64_t window);
 
 #endif

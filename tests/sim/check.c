@@ -34,13 +34,13 @@ static apl_reader *open_reference(struct run *t)
 /* Delivery `first`...: so many of each record, in the order of ids. */
 static void list_deliveries(struct run *t, const apl_reader *reader)
 {
-    const struct subset *subset = &reader->subset;
-    const uint32_t *first = delivery_sample(reader, t->epoch);
+    const struct subset *subset = &reader->spec.subset;
+    const uint32_t *first = delivery_sample(&reader->spec, t->epoch);
     uint64_t n = 0;
     for (uint32_t b = 0; b < subset->blocks; b++)
         for (uint32_t i = 0; i < subset->block[b].count; i++) {
             uint32_t times =
-                deliveries_of_record(first, subset->block[b].before + i, reader->options.plan.reuse);
+                deliveries_of_record(first, subset->block[b].before + i, reader->spec.options.plan.reuse);
             for (uint32_t copy = 0; copy < times; copy++, n++) {
                 HOLDS(n < MOST_DELIVERIES);
                 t->ids[n] = subset_id(subset, b * subset->stride + i);
@@ -70,10 +70,10 @@ bool check_expect(struct run *t)
     HOLDS(plan_length(reader->planner.plan) == t->length);
     plan_begin(reader->planner.plan, t->epoch);
     HOLDS(plan_next(reader->planner.plan, deliveries, t->length, &failed) == t->length && !failed);
-    uint32_t radix = reader->options.plan.reuse;
+    uint32_t radix = reader->spec.options.plan.reuse;
     for (uint64_t i = 0; i < t->length; i++)
         t->order[i] =
-            (uint32_t)find(t, subset_id(&reader->subset, deliveries[i] / radix), deliveries[i] % radix);
+            (uint32_t)find(t, subset_id(&reader->spec.subset, deliveries[i] / radix), deliveries[i] % radix);
     apl_reader_close(reader);
     return true;
 }

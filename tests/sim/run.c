@@ -40,8 +40,8 @@ static uint64_t spare_budget(struct run *t, apl_reader_options o)
         sim_fail("%s", err.message);
     sim_sound(false);
     const size_t *bytes = reader->cache.slab.value_bytes;
-    uint64_t one = (slab_bytes(1u << 20, reader->schema->count, bytes) >> 20) + 1;
-    uint64_t budget = reader->options.budget + slab_bytes(0, reader->schema->count, bytes);
+    uint64_t one = (slab_bytes(1u << 20, reader->spec.schema->count, bytes) >> 20) + 1;
+    uint64_t budget = reader->spec.options.budget + slab_bytes(0, reader->spec.schema->count, bytes);
     apl_reader_close(reader);
     return budget + one * (1 + draw(&t->draws, (uint32_t)shapes[t->scenario.store].records));
 }

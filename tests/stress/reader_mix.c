@@ -184,7 +184,7 @@ static void check_epoch(struct crowd *crowds, const struct mix *m, bool early)
 {
     const apl_reader *r = crowds[0].reader;
     unsigned reuse = m->options.reuse ? m->options.reuse : 1;
-    const uint32_t *first = delivery_sample(r, r->outlets[0].tally.epoch);
+    const uint32_t *first = delivery_sample(&r->spec, r->outlets[0].tally.epoch);
     uint64_t rows = 0, length = first ? m->options.sampling->records : m->store->records * reuse;
     for (uint64_t i = 0; i < m->store->records; i++) {
         unsigned n = atomic_exchange(&crowds[0].seen[i], 0);
