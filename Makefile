@@ -348,6 +348,7 @@ $(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ) $(AUDIT_OBJ)
 $(OBJ)/tests/test_audit $(OBJ)/tests/test_audit_splits $(OBJ)/tests/test_audit_check $(OBJ)/tests/test_audit_sampling: TEST_LIBS += -lstdc++
 $(OBJ)/tests/test_net: $(call objects,$(NET_SRC))
 $(OBJ)/tests/test_%: $(PLAIN)/tests/test_%.o $(OBJ)/insides.a
+	@mkdir -p $(@D)
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(INGEST_LIBS) $(STORE_LIBS)
 

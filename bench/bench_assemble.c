@@ -276,7 +276,7 @@ int main(int argc, char **argv)
         return 1;
     }
     prepare(&b, argc > 1 ? argv[1] : NULL);
-    const size_t sizes[] = {1, 2, 4, 8, PICTURE};
+    const size_t sizes[] = {1, 2, 4, 8, 24, 256, PICTURE};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         bench_gather(&b, sizes[i]);
     for (int v = 0; v < CPU_VARIANTS; v++)

@@ -1,5 +1,6 @@
 /* assemble(), by the variant that is asked for. Gathering, which needs none. */
 #include "assemble_variants.h"
+#include "prefetch.h"
 
 #include <string.h>
 
@@ -31,6 +32,16 @@ static inline void gather_rows(const uint8_t *const *sources, size_t bytes, size
         memcpy(out + i * bytes, sources[i], bytes);
 }
 
+static void gather_values(const uint8_t *const *sources, size_t bytes, size_t count, uint8_t *out)
+{
+    for (size_t i = 0; i < PREFETCH_AHEAD; i++)
+        prefetch_value(sources, i, count, bytes);
+    for (size_t i = 0; i < count; i++) {
+        prefetch_value(sources, i + PREFETCH_AHEAD, count, bytes);
+        memcpy(out + i * bytes, sources[i], bytes);
+    }
+}
+
 /* A loop of its own for each size of a number: with the size known, a copy is one load and one store. */
 void gather(const uint8_t *const *sources, size_t bytes, size_t count, void *out)
 {
@@ -48,6 +59,9 @@ void gather(const uint8_t *const *sources, size_t bytes, size_t count, void *out
         gather_rows(sources, 8, count, out);
         break;
     default:
-        gather_rows(sources, bytes, count, out);
+        if (bytes < PREFETCH_LEAST)
+            gather_rows(sources, bytes, count, out);
+        else
+            gather_values(sources, bytes, count, out);
     }
 }

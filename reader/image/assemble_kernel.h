@@ -8,6 +8,7 @@
  * once, and it is the same in all rows and channels of an image.
  */
 #include "assemble_cut.h"
+#include "prefetch.h"
 
 #include <stdalign.h>
 #include <stdbool.h>
@@ -149,8 +150,10 @@ INLINE pixels load_run(const struct image *p, const struct run *run, size_t plan
         return load_pixels(zeros);
     size_t from = plane + row + run->from;
     const uint8_t *at = p->source + from;
+    /* Halves take so long to compute that there is time to bring the next image into the first cache, too. */
+    if (element_bytes(way.dtype) == 2)
+        __builtin_prefetch(p->next + from);
     uint8_t last[RUN];
-    __builtin_prefetch(p->next + from);
     if (way.any && from + RUN > p->source_bytes) {
         memset(last, 0, RUN);
         memcpy(last, at, p->source_bytes - from);
@@ -295,10 +298,13 @@ INLINE void assemble_images(const struct batch *batch, struct way way)
                           .pad_mode = a->pad_mode,
                           .out_height = a->out_height,
                           .out_width = a->out_width};
+    for (size_t i = 0; i < PREFETCH_AHEAD; i++)
+        prefetch_value(batch->sources, i, batch->count, image.source_bytes);
     for (size_t i = 0; i < batch->count; i++) {
+        prefetch_value(batch->sources, i + PREFETCH_AHEAD, batch->count, image.source_bytes);
+        image.next = batch->sources[i + 1 < batch->count ? i + 1 : i];
         struct placement placement = assemble_placement(a, batch->placements, i);
         image.source = batch->sources[i];
-        image.next = batch->sources[i + 1 < batch->count ? i + 1 : i];
         image.out = batch->out + i * bytes;
         image.end = image.out + bytes;
         image.first =

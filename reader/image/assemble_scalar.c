@@ -1,6 +1,7 @@
 /* The reference, in plain C: rows are cropped, then their pixels computed or, where that takes longer, looked up. */
 #include "assemble_cut.h"
 #include "halves.h"
+#include "prefetch.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -250,7 +251,9 @@ void assemble_scalar(const struct assembly *assembly, const uint8_t *const *sour
     work.tables = tables;
     for (unsigned c = 0; c < assembly->channels && element_bytes(assembly->dtype) == 2; c++)
         fill_table(tables[c], assembly->dtype, assembly->scale[c], assembly->bias[c]);
+    size_t source_bytes = (size_t)assembly->channels * assembly->height * assembly->width;
     for (size_t i = 0; i < count; i++) {
+        prefetch_value(sources, i + PREFETCH_AHEAD, count, source_bytes);
         uint8_t *image = (uint8_t *)out + i * assemble_bytes(assembly);
         work.placement = assemble_placement(assembly, placements, i);
         work.source = sources[i];
