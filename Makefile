@@ -127,7 +127,7 @@ NET_SRC    := $(filter-out %/read.c %/minimal.c %/resume.c %/write.c %/train.c,$
 # What libaplingest keeps copies of, so that libapldata exports its public calls only.
 BOTTOM_SRC := $(filter $(foreach f,status sized hash cpu xxh3_% parallel quota part_name,store/base/$(f).c) \
                        reader/photo/jpeg.c reader/photo/jpeg_check.c reader/photo/exif.c store/jpeg/huffman.c \
-                       $(filter store/jpeg/stream% store/jpeg/blocks%,$(STORE_SRC)) \
+                       $(filter store/jpeg/stream% store/jpeg/progressive% store/jpeg/blocks%,$(STORE_SRC)) \
                        $(filter reader/photo/resample%,$(STORE_SRC)),$(STORE_SRC))
 CMD_SRC    := $(filter tools/cmd_% audit/cmd_% view/cmd_%,$(TOOLS_SRC))
 INGEST_CMD_SRC := $(filter tools/aplingest%,$(TOOLS_SRC))

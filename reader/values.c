@@ -85,8 +85,7 @@ apl_status values_take_photo(struct worker *w, struct job *job, unsigned f, size
         TRY(late_take_stored(w, job, f, k, &value, &place, err));
     else
         TRY(values_take(w, job, f, k, &value, err));
-    *photo =
-        (struct photo_value){.data = value, .bytes = place.bytes, .is_indexed = place.form == KEPT_INDEXED};
+    *photo = (struct photo_value){.data = value, .bytes = place.bytes, .is_indexed = kept_is_indexed(&place)};
     return APL_OK;
 }
 

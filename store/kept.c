@@ -43,7 +43,9 @@ static apl_status put_value_form(struct block_coder *bc, unsigned codec, const u
     }
     if (!indexed)
         buffer_put(out, value, bytes);
-    *form = indexed ? KEPT_INDEXED : KEPT_AS_IT_CAME;
+    *form = !indexed                               ? KEPT_AS_IT_CAME
+            : transcoder_was_progressive(bc->jpeg) ? KEPT_PROGRESSIVE
+                                                   : KEPT_INDEXED;
     return out->failed ? fail_nomem(err) : APL_OK;
 }
 
@@ -156,11 +158,11 @@ bool kept_value_ok(const struct kept_place *place, const uint8_t *value)
     return hash_xxh3_64(value, place->bytes) == place->sum;
 }
 
-uint64_t kept_count_indexed(const struct kept_index *index)
+uint64_t kept_count(const struct kept_index *index, enum kept_form form)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < index->records; i++)
-        count += place_at(index, i, 0).form == KEPT_INDEXED;
+        count += place_at(index, i, 0).form == form;
     return count;
 }
 
@@ -172,7 +174,7 @@ apl_status kept_list(const struct kept_index *index, uint64_t first, struct raw_
     uint64_t end = 0, start = first;
     for (uint32_t i = 0; i < index->records; i++) {
         struct kept_place p = place_at(index, i, 0);
-        uint64_t place = start << 1 | (p.form == KEPT_INDEXED);
+        uint64_t place = start << 1 | kept_is_indexed(&p);
         start += p.bytes;
         end += p.file_bytes;
         buffer_le(&list->dims, p.file_bytes, KEPT_LENGTH);
@@ -197,7 +199,7 @@ struct kept_place kept_listed(const struct raw_column *list, uint32_t record)
                                .bytes = (size_t)((places[record + 1] >> 1) - (places[record] >> 1)),
                                .sum = places[n + 1 + record],
                                .file_bytes = raw_column_extent(list, record, &start),
-                               .form = (enum kept_form)(places[record] & 1)};
+                               .form = places[record] & 1 ? KEPT_INDEXED : KEPT_AS_IT_CAME};
 }
 
 /* ---------------------------------------------------------------------------------------------- decoding */
@@ -205,7 +207,7 @@ struct kept_place kept_listed(const struct raw_column *list, uint32_t record)
 apl_status kept_restore(struct block_coder *bc, const struct kept_place *place, const uint8_t *value,
                         struct buffer *out, apl_error *err)
 {
-    if (place->form == KEPT_INDEXED) {
+    if (kept_is_indexed(place)) {
         TRY(use_transcoder(bc, err));
         bc->jpeg->takes_colours = bc->colours != NULL;
         return transcode_back(bc->jpeg, value, place->bytes, place->file_bytes, out, err);
@@ -219,8 +221,8 @@ static apl_status decode_value(struct block_coder *bc, const apl_field *field, u
                                const struct kept_place *place, const uint8_t *coded, struct buffer *into,
                                apl_error *err)
 {
-    struct buffer *copy = place->form == KEPT_INDEXED ? &bc->value : into;
-    size_t begin = place->form == KEPT_INDEXED ? 0 : into->size;
+    struct buffer *copy = kept_is_indexed(place) ? &bc->value : into;
+    size_t begin = kept_is_indexed(place) ? 0 : into->size;
     copy->size = begin;
     if (!buffer_reserve(copy, place->bytes))
         return fail_nomem(err);
@@ -231,6 +233,10 @@ static apl_status decode_value(struct block_coder *bc, const apl_field *field, u
     if (place->form == KEPT_AS_IT_CAME)
         return APL_OK;
     apl_status status = kept_restore(bc, place, copy->data, into, err);
+    if (status == APL_OK && transcoder_was_progressive(bc->jpeg) != (place->form == KEPT_PROGRESSIVE))
+        return fail(err, APL_E_CORRUPT,
+                    "field %s: record %u of the block is not of the form that it is said to be", field->name,
+                    record);
     return status == APL_OK ? APL_OK
                             : fail_in(err, status, "field %s, record %u of the block", field->name, record);
 }
@@ -240,7 +246,7 @@ static apl_status put_colours(struct block_coder *bc, const struct kept_place *p
 {
     static const struct colour_sums none;
     if (bc->colours)
-        buffer_put(bc->colours, place->form == KEPT_INDEXED ? &bc->jpeg->colours : &none, sizeof none);
+        buffer_put(bc->colours, kept_is_indexed(place) ? &bc->jpeg->colours : &none, sizeof none);
     return bc->colours && bc->colours->failed ? fail_nomem(err) : APL_OK;
 }
 

@@ -11,8 +11,9 @@
  * own: so a value can be read and checked with the header and the index, without its neighbours. The raw bytes, and their
  * checksum, are those of any field of varying shape.
  *
- * Of a field whose values may be indexed (CODEC_INDEXED), each is stored in one of two forms: as it came, or as an indexed JPEG image
- * (see jpeg/indexed.h), which is restored whenever the value is asked for. The raw bytes are those of the files.
+ * Of a field whose values may be indexed (CODEC_INDEXED), each is stored in one of three forms: as it came, or as an indexed JPEG image
+ * (see jpeg/indexed.h), which is restored whenever the value is asked for, to a sequential file or to a progressive one. The raw bytes
+ * are those of the files.
  *
  *     offset  bytes
  *          0    4 n  of each value: its bytes as it is stored
@@ -29,8 +30,8 @@
 #define KEPT_LENGTH 4u
 #define KEPT_SUM    8u
 
-enum kept_form { KEPT_AS_IT_CAME, KEPT_INDEXED };
-#define KEPT_FORMS 2u
+enum kept_form { KEPT_AS_IT_CAME, KEPT_INDEXED, KEPT_PROGRESSIVE };
+#define KEPT_FORMS 3u
 
 /* An index that has been checked: a copy, in the coder's memory, until the coder takes another. */
 struct kept_index {
@@ -47,6 +48,11 @@ struct kept_place {
     size_t file_bytes; /* as it came */
     enum kept_form form;
 };
+
+static inline bool kept_is_indexed(const struct kept_place *place)
+{
+    return place->form != KEPT_AS_IT_CAME;
+}
 
 size_t kept_index_bytes(unsigned codec, uint32_t records);
 
@@ -68,8 +74,8 @@ struct kept_place kept_place_of(const struct kept_index *index, uint32_t record)
 /* Is this the value as it is stored? */
 bool kept_value_ok(const struct kept_place *place, const uint8_t *value);
 
-/* Values that are indexed. */
-uint64_t kept_count_indexed(const struct kept_index *index);
+/* Values of a form. */
+uint64_t kept_count(const struct kept_index *index, enum kept_form form);
 
 /* The index as it is held where values are read one by one, later: dims and ends of `list`, which is empty, are those of the column,
  * its values are for kept_listed() alone. `first`: where the values begin in the block. */

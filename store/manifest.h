@@ -20,7 +20,7 @@
 
 #define FORMAT_MAJOR 1
 /* 3: a store with sums over the colours of images; 2: with images of any size; 1: with kept fields; all others are written as 0 */
-#define FORMAT_MINOR 3
+#define FORMAT_MINOR 4
 
 #define MANIFEST_MAX_LIST (1u << 20) /* members, splits or segments */
 

@@ -86,6 +86,9 @@ static void put_entries(struct buffer *b, const struct manifest *m)
         if (m->schema.indexed[f])
             put_indexed_field(b, &m->schema, f);
     for (unsigned f = 0; f < m->schema.count; f++)
+        if (m->schema.progressive[f])
+            put_progressive(b, &m->schema, f);
+    for (unsigned f = 0; f < m->schema.count; f++)
         if (m->schema.choices[f].id == CODEC_VARYING)
             put_varying(b, &m->schema, f);
     if (m->info.skipped)
@@ -113,6 +116,9 @@ static void put_entries(struct buffer *b, const struct manifest *m)
 /* The oldest minor version that has all that is in the manifest. */
 static unsigned oldest_minor(const struct manifest *m)
 {
+    for (unsigned f = 0; f < m->schema.count; f++)
+        if (m->schema.progressive[f])
+            return 4;
     for (uint32_t s = 0; s < m->split_count; s++)
         for (unsigned f = 0; f < m->schema.count; f++)
             if (has_colours(m, s, f))
@@ -167,6 +173,8 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
         return get_kept(c, m, err);
     case TAG_INDEXED:
         return get_indexed_field(c, m, err);
+    case TAG_PROGRESSIVE:
+        return get_progressive(c, m, err);
     case TAG_IMAGES:
         return get_images(c, m, err);
     case TAG_VARYING:

@@ -22,9 +22,10 @@ enum tag {
     TAG_KEPT = 11, /* from 1.1 on, as what follows */
     TAG_SKIPPED = 12,
     TAG_INDEXED = 13,
-    TAG_VARYING = 14, /* from 1.2 on */
-    TAG_IMAGES = 15,  /* from 1.3 on */
-    TAG_SET = 64,     /* of lists of sets: see set_list.h */
+    TAG_VARYING = 14,     /* from 1.2 on */
+    TAG_IMAGES = 15,      /* from 1.3 on */
+    TAG_PROGRESSIVE = 16, /* from 1.4 on */
+    TAG_SET = 64,         /* of lists of sets: see set_list.h */
     TAG_SHARD = 65
 };
 
@@ -47,6 +48,8 @@ void put_kept(struct buffer *b, const struct schema *schema, unsigned f);
 apl_status get_kept(struct cursor *c, struct manifest *m, apl_error *err);
 void put_indexed_field(struct buffer *b, const struct schema *schema, unsigned f);
 apl_status get_indexed_field(struct cursor *c, struct manifest *m, apl_error *err);
+void put_progressive(struct buffer *b, const struct schema *schema, unsigned f);
+apl_status get_progressive(struct cursor *c, struct manifest *m, apl_error *err);
 void put_varying(struct buffer *b, const struct schema *schema, unsigned f);
 apl_status get_varying(struct cursor *c, struct manifest *m, apl_error *err);
 void put_skipped(struct buffer *b, const struct manifest *m);

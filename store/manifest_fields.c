@@ -103,6 +103,25 @@ apl_status get_indexed_field(struct cursor *c, struct manifest *m, apl_error *er
     return APL_OK;
 }
 
+/* PROGRESSIVE: field (4), of its values that are indexed those of progressive files (8). Readers of 1.3 refuse the entry. */
+void put_progressive(struct buffer *b, const struct schema *schema, unsigned f)
+{
+    size_t at = entry_begin(b, TAG_PROGRESSIVE, ENTRY_REQUIRED);
+    buffer_le(b, f, 4);
+    buffer_le(b, schema->progressive[f], 8);
+    entry_end(b, at);
+}
+
+apl_status get_progressive(struct cursor *c, struct manifest *m, apl_error *err)
+{
+    uint32_t f = cursor_u32(c);
+    uint64_t values = cursor_u64(c);
+    if (f >= m->schema.count || m->schema.progressive[f] || !values || values > m->schema.fields[f].indexed)
+        return bad_manifest(err, "a field of progressive images");
+    m->schema.progressive[f] = values;
+    return APL_OK;
+}
+
 /* VARYING: field (4), level (1). Readers of 1.1 refuse the entry, as those of 1.0 do KEPT. */
 void put_varying(struct buffer *b, const struct schema *schema, unsigned f)
 {

@@ -22,7 +22,8 @@ struct worker {
     uint64_t number;        /* and which it is */
     bool bad;               /* could not be decoded */
     struct split *splits;   /* this worker's share of the statistics */
-    uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS], indexed[APL_MAX_FIELDS];
+    uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS];
+    uint64_t indexed[APL_MAX_FIELDS], progressive[APL_MAX_FIELDS];
     uint64_t untold; /* bytes decoded since progress was told */
 };
 
@@ -141,7 +142,7 @@ static void count_bytes(const struct job *job, struct worker *w, const struct bl
     }
 }
 
-/* And the values that are indexed to theirs. */
+/* And the values that are indexed to theirs, also those of progressive files. */
 static apl_status count_indexed(const struct job *job, struct worker *w, const struct block_view *view,
                                 apl_error *err)
 {
@@ -152,7 +153,9 @@ static apl_status count_indexed(const struct job *job, struct worker *w, const s
         if (v->codec != CODEC_INDEXED)
             continue;
         TRY(kept_take_index(&w->bc, &schema->fields[f], view->records, v, v->coded, &index, err));
-        w->indexed[f] += kept_count_indexed(&index);
+        uint64_t progressive = kept_count(&index, KEPT_PROGRESSIVE);
+        w->progressive[f] += progressive;
+        w->indexed[f] += kept_count(&index, KEPT_INDEXED) + progressive;
     }
     return APL_OK;
 }
@@ -335,6 +338,7 @@ static apl_status conclude(struct job *job, unsigned threads, struct findings *f
             found->raw_bytes[f] += job->workers[i].raw_bytes[f];
             found->stored_bytes[f] += job->workers[i].stored_bytes[f];
             found->indexed[f] += job->workers[i].indexed[f];
+            found->progressive[f] += job->workers[i].progressive[f];
         }
     }
     sha256_free(sha);

@@ -14,6 +14,7 @@ struct schema {
     apl_field fields[APL_MAX_FIELDS];
     struct codec_choice choices[APL_MAX_FIELDS]; /* how new blocks code them */
     bool indexed[APL_MAX_FIELDS];                /* kept fields whose values may be indexed */
+    uint64_t progressive[APL_MAX_FIELDS]; /* values that are indexed, and were progressive JPEG files */
 };
 
 void schema_free(struct schema *schema);

@@ -110,6 +110,7 @@ static apl_status fill_manifest(struct manifest *m, const struct findings *found
         field->raw_bytes = found->raw_bytes[f];
         field->stored_bytes = found->stored_bytes[f];
         field->indexed = found->indexed[f];
+        m->schema.progressive[f] = found->progressive[f];
     }
     for (uint32_t s = 0; s < m->split_count; s++)
         statistics_merge(&m->splits[s], &found->splits[s], &m->schema);

@@ -225,7 +225,7 @@ static apl_status append_file(const apl_store *store, uint64_t number, struct bl
                               uint32_t record, const struct kept_place *place, struct buffer *out,
                               apl_error *err)
 {
-    struct buffer *copy = place->form == KEPT_INDEXED ? &bc->value : out;
+    struct buffer *copy = kept_is_indexed(place) ? &bc->value : out;
     if (copy == &bc->value)
         copy->size = 0;
     if (!buffer_reserve(copy, place->bytes + 1))

@@ -65,7 +65,7 @@ static apl_status compare_digests(const apl_store *store, const struct findings 
             return differs(store, field->name, "digest", err);
         if (found->raw_bytes[f] != field->raw_bytes || found->stored_bytes[f] != field->stored_bytes)
             return differs(store, field->name, "sizes", err);
-        if (found->indexed[f] != field->indexed)
+        if (found->indexed[f] != field->indexed || found->progressive[f] != schema->progressive[f])
             return differs(store, field->name, "number of indexed values", err);
     }
     TRY(compare_statistics(store, found, err));

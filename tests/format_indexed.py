@@ -3,7 +3,8 @@
 from format_bytes import Bytes, check_xxh3, frame, must
 from format_jpeg_file import BlockReader, Code, upward, write_file
 
-AS_IT_CAME, AN_INDEXED_JPEG = 0, 1
+AS_IT_CAME, AN_INDEXED_JPEG, PROGRESSIVE = 0, 1, 2
+MOST_SCANS = 100
 GREY, RED_GREEN_BLUE = 0, 2
 # Of each sampling, the blocks of the first component that an MCU has, across and down.
 SAMPLINGS = {0: (1, 1), 1: (1, 1), 2: (2, 1), 3: (2, 2), 4: (1, 2)}
@@ -154,7 +155,7 @@ def read_parts(image):
     must(fill <= LISTED, "how last bytes are filled up")
     parts = Bytes(frame(c.take(c.left()), size, image.prefix))
     scans = parts.number("B")
-    must(1 <= scans <= 3, "scans")
+    must(1 <= scans <= MOST_SCANS, "scans")
     sizes, listed = parts.numbers("I" * scans), parts.number("I")
     headers = [parts.take(n) for n in sizes]
     fills = parts.take(listed)
@@ -162,19 +163,21 @@ def read_parts(image):
     return checksum, size, headers, {ZEROS: 0, ONES: 255, LISTED: fills}[fill], parts.take(parts.left())
 
 
-def restore(value, file_size):
+def restore(value, file_size, form):
     """The file of an indexed value, and what it adds to IMAGES."""
     image = Image(value)
     checksum, size, headers, fills, tail = read_parts(image)
     must(size <= 2 * file_size + 32, "size of the parts")
-    file = write_file(image, headers, fills, tail)
+    file, progressive = write_file(image, headers, fills, tail)
+    must(progressive == (form == PROGRESSIVE), "the form of a value is another")
     must(len(file) == file_size, f"a file of {len(file)} bytes instead of {file_size}")
     check_xxh3(file, checksum, "the file")
     return file, image.colours()
 
 
 def read_indexed(coded, coded_sum, n, name):
-    """The raw bytes: sizes of files, and the files; how many are indexed; what each adds to IMAGES."""
+    """The raw bytes: sizes of files, and the files; how many are indexed, and progressive; what each adds to
+    IMAGES."""
     c = Bytes(coded)
     stored, sizes = c.numbers("I" * n), c.numbers("I" * n)
     sums, forms = c.numbers("Q" * n), c.numbers("B" * n)
@@ -183,10 +186,15 @@ def read_indexed(coded, coded_sum, n, name):
     for i in range(n):
         value = c.take(stored[i])
         check_xxh3(value, sums[i], f"{name}: value {i}")
-        must(forms[i] in (AS_IT_CAME, AN_INDEXED_JPEG), f"{name}: form of value {i}")
-        file, of = restore(value, sizes[i]) if forms[i] else (value, None)
+        must(forms[i] in (AS_IT_CAME, AN_INDEXED_JPEG, PROGRESSIVE), f"{name}: form of value {i}")
+        file, of = restore(value, sizes[i], forms[i]) if forms[i] else (value, None)
         files.append(file)
         colours.append(of)
         must(len(files[-1]) == sizes[i], f"{name}: size of file {i}")
     must(c.left() == 0, "bytes behind the values")
-    return coded[4 * n : 8 * n] + b"".join(files), sum(forms), colours
+    return (
+        coded[4 * n : 8 * n] + b"".join(files),
+        n - forms.count(AS_IT_CAME),
+        forms.count(PROGRESSIVE),
+        colours,
+    )

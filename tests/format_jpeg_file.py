@@ -1,8 +1,9 @@
-"""Entropy-coded data of sequential JPEG files, as ITU T.81 has them: reads blocks, writes scans."""
+"""Entropy-coded data of JPEG files, as ITU T.81 has them: reads blocks of segments, writes scans."""
 
 from format_bytes import Wrong, must
+from format_progressive import magnitude, progressive_bits
 
-SOF0, SOF1, DHT, SOI, SOS, DRI = 0xC0, 0xC1, 0xC4, 0xD8, 0xDA, 0xDD
+SOF0, SOF1, SOF2, DHT, SOI, SOS, DRI = 0xC0, 0xC1, 0xC2, 0xC4, 0xD8, 0xDA, 0xDD
 
 
 class Code:
@@ -67,11 +68,6 @@ class BlockReader:
         return self.bits[self.at :]
 
 
-def magnitude(value):
-    size = abs(value).bit_length()
-    return size, f"{value + ((1 << size) - 1 if value < 0 else 0):0{size}b}" if size else ""
-
-
 def block_bits(block, before, dc, ac):
     size, bits = magnitude(block[0] - before)
     out, run = [dc.bits[size], bits], 0
@@ -91,6 +87,7 @@ class Headers:
 
     def __init__(self):
         self.codes, self.restart, self.components = {}, 0, []
+        self.progressive, self.band = False, None
 
     def read(self, data):
         """The components of the scan that the header is of: number, DC and AC code."""
@@ -116,12 +113,15 @@ class Headers:
                 body = body[size:]
         elif kind == DRI:
             self.restart = int.from_bytes(body[:2], "big")
-        elif kind in (SOF0, SOF1):
+        elif kind in (SOF0, SOF1, SOF2):
+            self.progressive = kind == SOF2
             self.components = [body[6 + 3 * i] for i in range(body[5])]
         elif kind == SOS:
             pairs = [body[1 + 2 * i : 3 + 2 * i] for i in range(body[0])]
+            first, last, bits = body[-3:]
+            self.band = first, last, bits >> 4, bits & 15
             return [
-                (self.components.index(name), self.codes[ids >> 4], self.codes[0x10 | ids & 15])
+                (self.components.index(name), self.codes.get(ids >> 4), self.codes.get(0x10 | ids & 15))
                 for name, ids in pairs
             ]
         return None
@@ -152,20 +152,25 @@ def scan_layout(image, components):
     ]
 
 
-def interval(image, mcus, codes, fill):
+def sequential_bits(blocks, codes):
     before, out = dict.fromkeys(codes, 0), []
-    for i, x, y in (block for mcu in mcus for block in mcu):
-        block = image.planes[i][y][x]
+    for i, block in blocks:
         out.append(block_bits(block, before[i], *codes[i]))
         before[i] = block[0]
-    bits = "".join(out)
+    return "".join(out)
+
+
+def interval(image, mcus, codes, band, fill):
+    blocks = [(i, image.planes[i][y][x]) for mcu in mcus for i, x, y in mcu]
+    bits = progressive_bits(blocks, codes, *band) if band else sequential_bits(blocks, codes)
     missing = -len(bits) % 8
     bits += f"{fill & (1 << missing) - 1:0{missing}b}" if missing else ""
     return int(bits, 2).to_bytes(len(bits) // 8, "big").replace(b"\xff", b"\xff\0")
 
 
 def write_file(image, headers, fills, tail):
-    """fills: of each restart interval a byte whose lowest bits fill up its last byte; or one for all."""
+    """The file, and is it progressive? fills: of each restart interval a byte whose lowest bits fill up its
+    last byte; or one for all."""
     defined, out, count = Headers(), [], 0
     for header in headers:
         scan = defined.read(header)
@@ -177,7 +182,8 @@ def write_file(image, headers, fills, tail):
             if number:
                 out.append(bytes([0xFF, 0xD0 + (number - 1) % 8]))
             fill = fills if isinstance(fills, int) else fills[count]
-            out.append(interval(image, mcus[at : at + step], codes, fill))
+            band = defined.band if defined.progressive else None
+            out.append(interval(image, mcus[at : at + step], codes, band, fill))
             count += 1
     must(isinstance(fills, int) or len(fills) == count, "the list of what fills up last bytes")
-    return b"".join([*out, tail])
+    return b"".join([*out, tail]), defined.progressive

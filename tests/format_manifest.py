@@ -24,6 +24,7 @@ class Field:
         self.digest = c.take(32)
         self.classes, self.media = [], None
         self.indexed = None  # or how many values are
+        self.progressive = 0  # of them
         self.varying_level = None  # zstd's, where the codec 7 may occur
         self.element = ELEMENT_BYTES[self.dtype]
         self.varying = sum(d == -1 for d in self.shape)
@@ -112,6 +113,11 @@ class Manifest:
             kept = self.fields[field]
             must(kept.media is not None and kept.indexed is None, "an indexed field")
             kept.indexed = indexed
+        elif tag == 16:
+            field, progressive = c.numbers("IQ")
+            must(1 <= progressive <= (self.fields[field].indexed or 0), "values of progressive files")
+            must(self.fields[field].progressive == 0, "values of progressive files")
+            self.fields[field].progressive = progressive
         elif tag == 15:
             split, field, kind = c.numbers("III")
             must(kind == self.fields[field].colours(), "sums over images: kind")
@@ -144,10 +150,11 @@ class Manifest:
 
     def check_minor(self):
         """Writers state the oldest version that has everything in the store."""
+        newest = any(f.progressive for f in self.fields)
         newer = any(f.varying_level is not None for f in self.fields)
         new = self.skipped or any(f.media for f in self.fields)
         must(
-            self.minor == (3 if self.colours else 2 if newer else 1 if new else 0),
+            self.minor == (4 if newest else 3 if self.colours else 2 if newer else 1 if new else 0),
             f"minor version {self.minor}",
         )
 

@@ -69,7 +69,7 @@ def read_kept(coded, coded_sum, n, field):
 class Totals:
     def __init__(self):
         self.raw = self.coded = 0
-        self.indexed = 0
+        self.indexed = self.progressive = 0
         self.colours = []  # of each value of an indexed field
         self.codecs = set()
 
@@ -100,8 +100,9 @@ def read_block(data, manifest, place, totals):
         if codec == KEPT:
             raw = read_kept(coded, coded_sum, n, field)
         elif codec == INDEXED:
-            raw, indexed, colours = read_indexed(coded, coded_sum, n, field.name)
+            raw, indexed, progressive, colours = read_indexed(coded, coded_sum, n, field.name)
             total.indexed += indexed
+            total.progressive += progressive
             total.colours += colours
         else:
             check_xxh3(coded, coded_sum, f"{field.name}: coded bytes")
@@ -258,6 +259,7 @@ def check_whole(manifest, columns, totals):
         must(field_digest(column) == field.digest, f"{field.name}: digest")
         must((field.raw, field.coded) == (total.raw, total.coded), f"{field.name}: bytes in all")
         must((field.indexed or 0) == total.indexed, f"{field.name}: indexed values")
+        must(field.progressive == total.progressive, f"{field.name}: values of progressive files")
     must(content_digest(manifest) == manifest.content, "content digest")
     check_statistics(manifest, columns, totals)
     if manifest.shuffled:

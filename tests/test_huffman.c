@@ -17,7 +17,7 @@ Test(huffman, frequent_symbols_have_short_codes)
     uint32_t frequencies[256] = {[0] = 50, [1] = 25, [2] = 12, [3] = 6, [4] = 3};
     struct huffman code;
     huffman_best(frequencies, &code);
-    cr_assert(huffman_ok(&code, true));
+    cr_assert(huffman_ok(&code, HUFFMAN_DC));
     cr_assert_eq(bits_of(&code, frequencies), 50 * 1 + 25 * 2 + 12 * 3 + 6 * 4 + 3 * 5);
 }
 
@@ -26,10 +26,10 @@ Test(huffman, one_symbol_or_none_has_a_code)
     uint32_t frequencies[256] = {[7] = 9};
     struct huffman code;
     huffman_best(frequencies, &code);
-    cr_assert(huffman_ok(&code, true) && code.size == 1 && code.symbols[0] == 7 && code.counts[0] == 1);
+    cr_assert(huffman_ok(&code, HUFFMAN_DC) && code.size == 1 && code.symbols[0] == 7 && code.counts[0] == 1);
     frequencies[7] = 0;
     huffman_best(frequencies, &code);
-    cr_assert(huffman_ok(&code, true) && huffman_ok(&code, false) && code.size == 1);
+    cr_assert(huffman_ok(&code, HUFFMAN_DC) && huffman_ok(&code, HUFFMAN_AC) && code.size == 1);
 }
 
 Test(huffman, no_code_is_longer_than_16_bits)
@@ -39,7 +39,7 @@ Test(huffman, no_code_is_longer_than_16_bits)
         frequencies[i % 16 << 4 | (i / 16 + 1)] = a;
     struct huffman code;
     huffman_best(frequencies, &code);
-    cr_assert(huffman_ok(&code, false));
+    cr_assert(huffman_ok(&code, HUFFMAN_AC));
     cr_assert_eq(code.size, 40);
 }
 
@@ -52,25 +52,25 @@ Test(huffman, all_symbols_as_often_as_each_other)
     frequencies[0] = frequencies[0xf0] = 1;
     struct huffman code;
     huffman_best(frequencies, &code);
-    cr_assert(huffman_ok(&code, false) && code.size == 162);
+    cr_assert(huffman_ok(&code, HUFFMAN_AC) && code.size == 162);
 }
 
 Test(huffman, codes_that_are_none)
 {
     struct huffman code = {.counts = {1, 1}, .symbols = {0, 1}, .size = 2};
-    cr_assert(huffman_ok(&code, true));
+    cr_assert(huffman_ok(&code, HUFFMAN_DC));
     code.symbols[1] = 0;
-    cr_assert_not(huffman_ok(&code, true), "a symbol that has two codes");
+    cr_assert_not(huffman_ok(&code, HUFFMAN_DC), "a symbol that has two codes");
     code.symbols[1] = 12;
-    cr_assert_not(huffman_ok(&code, true), "a difference of 12 bits");
+    cr_assert_not(huffman_ok(&code, HUFFMAN_DC), "a difference of 12 bits");
     code.symbols[1] = 0x10;
-    cr_assert_not(huffman_ok(&code, false), "a run that ends in nothing");
+    cr_assert_not(huffman_ok(&code, HUFFMAN_AC), "a run that ends in nothing");
     code = (struct huffman){.counts = {2}, .symbols = {0, 1}, .size = 2};
-    cr_assert_not(huffman_ok(&code, true), "a code of ones alone");
+    cr_assert_not(huffman_ok(&code, HUFFMAN_DC), "a code of ones alone");
     code = (struct huffman){.counts = {1, 2}, .symbols = {0, 1, 2}, .size = 3};
-    cr_assert_not(huffman_ok(&code, true), "more codes than there are");
+    cr_assert_not(huffman_ok(&code, HUFFMAN_DC), "more codes than there are");
     code = (struct huffman){.size = 0};
-    cr_assert_not(huffman_ok(&code, true), "no codes");
+    cr_assert_not(huffman_ok(&code, HUFFMAN_DC), "no codes");
 }
 
 /* Each symbol, and each value behind it, is decoded as it was encoded. */

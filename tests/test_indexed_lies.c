@@ -177,6 +177,29 @@ Test(indexed_lies, indexes)
     drop_block();
 }
 
+/* Values of progressive files, said to be of sequential ones, and the other way round: a reader that knows no progressive ones would
+ * have refused the store. */
+Test(indexed_lies, forms)
+{
+    take_block(0);
+    apl_store *unchanged = fx_open(fx_path("db"));
+    OK(apl_store_verify(unchanged, NULL, &fx_err));
+    apl_store_close(unchanged);
+    uint8_t *forms = lie.index + 16 * lie.records;
+    for (unsigned i = 0; i < 3; i++) {
+        uint8_t was = forms[i];
+        cr_assert_eq(was, i == 2 ? KEPT_PROGRESSIVE : KEPT_INDEXED);
+        forms[i] = KEPT_INDEXED + KEPT_PROGRESSIVE - was;
+        seal();
+        fx_write(fx_path("db/data.mdb"), lie.bytes, lie.size);
+        apl_store *s = fx_open(fx_path("db"));
+        cr_assert_eq(apl_store_verify(s, NULL, &fx_err), APL_E_CORRUPT);
+        apl_store_close(s);
+        forms[i] = was;
+    }
+    drop_block();
+}
+
 /* Two numbers that agree with each other: what one value takes, the next does not; and the files' bytes likewise. */
 Test(indexed_lies, indexes_that_add_up)
 {

@@ -83,6 +83,7 @@ static unsigned compare_crops(unsigned width, unsigned height, unsigned sampling
                           .colour = samplings[sampling].colour,
                           .across = samplings[sampling].across,
                           .down = samplings[sampling].down,
+                          .progressive = crops % 12 == 0 && below(state, 3) == 0,
                           .quality = 95};
     struct jpeg_bytes bytes = jpeg_draw(&k);
     struct buffer form = form_of(bytes);

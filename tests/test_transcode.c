@@ -98,6 +98,55 @@ Test(transcode, components_in_scans_of_their_own)
         }
 }
 
+/* --------------------------------------------------------------------------------------------- progressive */
+
+Test(transcode, progressive_files_come_back)
+{
+    static const unsigned sides[] = {8, 9, 17, 100, 255};
+    for (unsigned s = 0; s < COUNT(samplings); s++)
+        for (unsigned w = 0; w < COUNT(sides); w++)
+            for (unsigned h = 0; h < COUNT(sides); h++) {
+                struct jpeg_case k = {.width = sides[w],
+                                      .height = sides[h],
+                                      .colour = samplings[s].colour,
+                                      .across = samplings[s].across,
+                                      .down = samplings[s].down,
+                                      .progressive = true,
+                                      .restart = (w + h) % 3 * 5,
+                                      .quality = 10 + (int)(w * 22)};
+                struct jpeg_bytes bytes = jpeg_draw(&k);
+                cr_assert(comes_back(bytes.data, bytes.size), "%u x %u, sampling %u", sides[w], sides[h], s);
+                cr_assert(transcoder_was_progressive(&t));
+                free(bytes.data);
+            }
+}
+
+#define EACH_COEFFICIENT 63
+
+Test(transcode, progressive_files_of_other_scans_come_back_if_they_are_whole)
+{
+    static const jpeg_scan_info several[] = {
+        {1, {0}, 0, 0, 0, 3},  {2, {1, 2}, 0, 0, 0, 0}, {1, {0}, 0, 0, 3, 2},  {1, {2}, 1, 63, 0, 0},
+        {1, {0}, 1, 63, 0, 2}, {1, {0}, 0, 0, 2, 1},    {1, {0}, 1, 63, 2, 1}, {1, {0}, 0, 0, 1, 0},
+        {1, {1}, 1, 63, 0, 1}, {1, {0}, 1, 63, 1, 0},   {1, {1}, 1, 63, 1, 0}};
+    jpeg_scan_info single[EACH_COEFFICIENT + 1] = {{1, {0}, 0, 0, 0, 0}};
+    for (int i = 1; i <= EACH_COEFFICIENT; i++)
+        single[i] = (jpeg_scan_info){1, {0}, i, i, 0, 0};
+    struct jpeg_case k = {.width = 133, .height = 71, .colour = JCS_YCbCr, .across = 2, .down = 2};
+    k.scans = several;
+    for (k.scan_count = COUNT(several) - 1; k.scan_count <= (int)COUNT(several); k.scan_count++) {
+        struct jpeg_bytes bytes = jpeg_draw(&k);
+        cr_assert_eq(comes_back(bytes.data, bytes.size), k.scan_count == COUNT(several));
+        free(bytes.data);
+    }
+    k = (struct jpeg_case){.width = 133, .height = 71, .colour = JCS_GRAYSCALE};
+    k.scans = single;
+    k.scan_count = COUNT(single);
+    struct jpeg_bytes bytes = jpeg_draw(&k);
+    cr_assert(comes_back(bytes.data, bytes.size));
+    free(bytes.data);
+}
+
 Test(transcode, what_surrounds_the_image_comes_back)
 {
     uint8_t exif[3000], tail[500];
@@ -147,7 +196,6 @@ Test(transcode, bits_that_fill_up_come_back)
 Test(transcode, other_images_stay_as_they_are)
 {
     const struct jpeg_case others[] = {
-        {.width = 90, .height = 60, .colour = JCS_YCbCr, .across = 2, .down = 2, .progressive = true},
         {.width = 90, .height = 60, .colour = JCS_CMYK},
         {.width = 90, .height = 60, .colour = JCS_YCCK},
         {.width = 90, .height = 60, .colour = JCS_YCbCr, .across = 4, .down = 1},
@@ -182,9 +230,21 @@ static struct jpeg_bytes small_image(void)
     return jpeg_draw(&k);
 }
 
-Test(transcode, no_damaged_file_comes_back_as_another)
+static struct jpeg_bytes small_progressive_image(void)
 {
-    struct jpeg_bytes bytes = small_image();
+    struct jpeg_case k = {.width = 51,
+                          .height = 35,
+                          .colour = JCS_YCbCr,
+                          .across = 2,
+                          .down = 2,
+                          .progressive = true,
+                          .restart = 3,
+                          .quality = 60};
+    return jpeg_draw(&k);
+}
+
+static void damage_file(struct jpeg_bytes bytes)
+{
     for (size_t i = 0; i < bytes.size; i++)
         for (unsigned bit = 0; bit < 8; bit += 1 + i % 3) {
             bytes.data[i] ^= (uint8_t)(1u << bit);
@@ -205,6 +265,12 @@ Test(transcode, no_damaged_file_comes_back_as_another)
     free(bytes.data);
 }
 
+Test(transcode, no_damaged_file_comes_back_as_another)
+{
+    damage_file(small_image());
+    damage_file(small_progressive_image());
+}
+
 /* A form that is not whole, in memory of its own size. */
 static void refuses(const uint8_t *form, size_t size, const struct jpeg_bytes *file)
 {
@@ -219,9 +285,8 @@ static void refuses(const uint8_t *form, size_t size, const struct jpeg_bytes *f
     free(copy);
 }
 
-Test(transcode, a_damaged_form_is_an_error)
+static void damage_form(struct jpeg_bytes bytes)
 {
-    struct jpeg_bytes bytes = small_image();
     struct buffer form = form_of(bytes.data, bytes.size);
     cr_assert(form.data);
     for (size_t i = 0; i < form.size; i++)
@@ -234,6 +299,12 @@ Test(transcode, a_damaged_form_is_an_error)
         refuses(form.data, size, &bytes);
     buffer_free(&form);
     free(bytes.data);
+}
+
+Test(transcode, a_damaged_form_is_an_error)
+{
+    damage_form(small_image());
+    damage_form(small_progressive_image());
 }
 
 Test(transcode, a_form_that_lies_about_its_size_is_an_error)

@@ -85,8 +85,8 @@ APL_API APL_MUST_USE apl_status apl_check_jpeg(const void *file, size_t size, in
 
 /*
  * Indexes the values of a kept field of the media type "image/jpeg": each JPEG file that can be restored to the byte is
- * stored without loss in a form, about as large as the file, of which any part of the image can be decoded without the rest.
- * Reading the value restores the file. All other values are stored as they are. Only before the first member.
+ * stored without loss in a form, about as large as the file (progressive: 7 to 8 % larger), of which any part of the image can be
+ * decoded without the rest. Reading the value restores the file. All other values are stored as they are. Only before the first member.
  */
 APL_API APL_MUST_USE apl_status apl_writer_set_indexed(apl_writer *writer, const char *field, apl_error *err);
 

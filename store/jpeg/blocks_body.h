@@ -1,51 +1,7 @@
 /* Coefficients, decoded, encoded and counted: included by each variant, whose compiler options make them differ. */
-#include "blocks.h"
-
-#define DC_MOST 2047
-#define END     0x00 /* end of block */
-#define ZEROS   0xf0 /* 16 zeros */
-
-/* A block of an MCU: of component i of a walk. */
-struct place {
-    unsigned i, x, y;
-};
-
-static inline void next_place(const struct walk *w, struct place *p)
-{
-    if (++p->x < w->across[p->i])
-        return;
-    p->x = 0;
-    if (++p->y < w->down[p->i])
-        return;
-    p->y = 0;
-    p->i++;
-}
-
-/* Its number, of those of the component. */
-static inline size_t block_at(const struct blocks *b, const struct walk *w, uint32_t row, uint32_t column,
-                              const struct place *p)
-{
-    return (size_t)(row * w->down[p->i] + p->y) * b->of[w->component[p->i]].stride +
-           column * w->across[p->i] + p->x;
-}
+#include "block_values.h"
 
 /* --------------------------------------------------------------------------------------------- decoding */
-
-/* Takes the next code and the value that follows it, of which the window must have all bits. Without a branch for the value: how
- * many bits it has is hard to foresee. 0: there is no such code. */
-static inline __attribute__((always_inline)) uint32_t take_value(const struct huffman_decoder *d,
-                                                                 struct bit_reader *bits, int *value)
-{
-    uint32_t entry = d->fast[bits_peek(bits, HUFFMAN_FAST)];
-    if (__builtin_expect(entry == 0, 0))
-        entry = huffman_long(d, bits);
-    uint64_t behind = bits->window << entry_code_bits(entry);
-    unsigned size = entry_symbol(entry) & 15;
-    int negative = (int)(behind >> 63) - 1; /* all ones, or 0: the upper half of values is positive */
-    *value = (int)(behind >> 1 >> (63 - size)) - (negative & ((1 << size) - 1));
-    bits_skip(bits, entry_bits(entry));
-    return entry;
-}
 
 /* What is known of a block while it is decoded. */
 struct decoded {
@@ -56,11 +12,11 @@ struct decoded {
 };
 
 /* The next coefficient; false: there is none, as the block has ended, or it is damaged. */
-static inline __attribute__((always_inline)) bool take_coefficient(const struct huffman_decoder *ac,
-                                                                   struct bit_reader *bits, struct decoded *b)
+BLOCK_INLINE bool take_coefficient(const struct huffman_decoder *ac, struct bit_reader *bits,
+                                   struct decoded *b)
 {
     int value;
-    b->entry = take_value(ac, bits, &value);
+    b->entry = take_coded(ac, bits, &value);
     unsigned symbol = entry_symbol(b->entry), k = b->next + (symbol >> 4);
     if (symbol == END || k >= BLOCK_VALUES)
         return false;
@@ -71,15 +27,14 @@ static inline __attribute__((always_inline)) bool take_coefficient(const struct 
 }
 
 /* The window is filled once for two values, as it has 57 bits then. */
-static inline __attribute__((always_inline)) bool decode_block(const struct huffman_decoder *dc,
-                                                               const struct huffman_decoder *ac,
-                                                               int *prediction, struct bit_reader *bits,
-                                                               int16_t *values, uint64_t *marks)
+BLOCK_INLINE bool decode_coefficients(const struct huffman_decoder *dc, const struct huffman_decoder *ac,
+                                      int *prediction, struct bit_reader *bits, int16_t *values,
+                                      uint64_t *marks)
 {
     struct decoded b = {.values = values, .found = 1, .next = 1};
     int difference;
     bits_fill(bits);
-    b.entry = take_value(dc, bits, &difference);
+    b.entry = take_coded(dc, bits, &difference);
     *prediction += difference;
     if (b.entry == 0 || *prediction < -DC_MOST || *prediction > DC_MOST)
         return false;
@@ -110,35 +65,13 @@ static bool decode_mcu(struct blocks *b, const struct walk *w, const struct bloc
             values = b->of[w->component[at.i]].values + number * BLOCK_VALUES;
             marks = b->of[w->component[at.i]].marks + number;
         }
-        ok &= decode_block(d->dc[at.i], d->ac[at.i], &p->of[at.i], &here, values, marks);
+        ok &= decode_coefficients(d->dc[at.i], d->ac[at.i], &p->of[at.i], &here, values, marks);
     }
     *bits = here;
     return ok;
 }
 
 /* --------------------------------------------------------------------------------------------- encoding */
-
-static inline unsigned size_of(int value)
-{
-    return value == 0 ? 0 : 32 - (unsigned)__builtin_clz((unsigned)(value < 0 ? -value : value));
-}
-
-/* Bits to be written, the last at the lowest place. */
-struct coded {
-    uint64_t bits;
-    unsigned count;
-};
-
-/* Puts the code of a symbol and the bits of its value, which a negative value has less one, behind others; false: there is no such
- * code. */
-static inline __attribute__((always_inline)) bool add_value(const struct huffman_encoder *e, unsigned symbol,
-                                                            int value, struct coded *c)
-{
-    uint32_t low = (uint32_t)(value + (value >> 31)) & ((1u << (symbol & 15)) - 1), code = e->code[symbol];
-    c->bits = c->bits << (code >> HUFFMAN_CODED) | (code & ((1u << HUFFMAN_CODED) - 1)) | low;
-    c->count += code >> HUFFMAN_CODED;
-    return code > 0;
-}
 
 static bool put_zeros(const struct huffman_encoder *ac, unsigned run, struct coded *c,
                       struct bit_writer *bits)
@@ -155,10 +88,8 @@ static bool put_zeros(const struct huffman_encoder *ac, unsigned run, struct cod
 }
 
 /* The first of the values that are marked, after `last`. */
-static inline __attribute__((always_inline)) bool add_next(const struct huffman_encoder *ac,
-                                                           const int16_t *values, uint64_t marks,
-                                                           unsigned *last, struct coded *c,
-                                                           struct bit_writer *bits)
+BLOCK_INLINE bool add_next(const struct huffman_encoder *ac, const int16_t *values, uint64_t marks,
+                           unsigned *last, struct coded *c, struct bit_writer *bits)
 {
     unsigned k = (unsigned)__builtin_ctzll(marks), run = k - *last - 1;
     bool ok = true;
@@ -169,10 +100,9 @@ static inline __attribute__((always_inline)) bool add_next(const struct huffman_
 }
 
 /* Two values are written at a time, of 54 bits at most. */
-static inline __attribute__((always_inline)) bool encode_block(const struct huffman_encoder *dc,
-                                                               const struct huffman_encoder *ac,
-                                                               int *prediction, struct bit_writer *bits,
-                                                               const int16_t *values, uint64_t marks)
+BLOCK_INLINE bool encode_block(const struct huffman_encoder *dc, const struct huffman_encoder *ac,
+                               int *prediction, struct bit_writer *bits, const int16_t *values,
+                               uint64_t marks)
 {
     int difference = values[0] - *prediction;
     unsigned last = 0;

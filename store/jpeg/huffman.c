@@ -3,13 +3,15 @@
 
 #define MOST_BITS 64 /* of a code whose length has no limit, of fewer than 2^40 symbols */
 
-static bool symbol_ok(uint8_t symbol, bool dc)
+static bool symbol_ok(uint8_t symbol, enum huffman_kind kind)
 {
     unsigned run = symbol >> 4, size = symbol & 15;
-    return dc ? symbol <= 11 : size > 0 ? size <= 10 : run == 0 || run == 15;
+    if (kind == HUFFMAN_DC)
+        return symbol <= 11;
+    return size > 0 ? size <= 10 : run == 0 || run == 15 || kind == HUFFMAN_PROGRESSIVE;
 }
 
-bool huffman_ok(const struct huffman *code, bool dc)
+bool huffman_ok(const struct huffman *code, enum huffman_kind kind)
 {
     bool seen[256] = {false};
     uint32_t next = 0, size = 0;
@@ -22,14 +24,14 @@ bool huffman_ok(const struct huffman *code, bool dc)
     if (size != code->size || size == 0 || size > 256)
         return false;
     for (unsigned i = 0; i < size; i++) {
-        if (seen[code->symbols[i]] || !symbol_ok(code->symbols[i], dc))
+        if (seen[code->symbols[i]] || !symbol_ok(code->symbols[i], kind))
             return false;
         seen[code->symbols[i]] = true;
     }
     return true;
 }
 
-bool huffman_take(struct cursor *c, bool dc, struct huffman *code)
+bool huffman_take(struct cursor *c, enum huffman_kind kind, struct huffman *code)
 {
     const uint8_t *counts = cursor_take(c, HUFFMAN_LONGEST);
     *code = (struct huffman){.size = 0};
@@ -39,7 +41,7 @@ bool huffman_take(struct cursor *c, bool dc, struct huffman *code)
     if (!symbols)
         return false;
     memcpy(code->symbols, symbols, code->size);
-    return huffman_ok(code, dc);
+    return huffman_ok(code, kind);
 }
 
 /* -------------------------------------------------------------------------------------------- tables */

@@ -14,12 +14,15 @@ struct huffman {
     unsigned size; /* symbols */
 };
 
-/* Is it a code, each of whose symbols occurs once, for differences of DC (0 ... 11), or for coefficients (runs and sizes up to 10,
- * end of block, 16 zeros)? */
-bool huffman_ok(const struct huffman *code, bool dc);
+/* What a code is for: differences of DC (0 ... 11); coefficients (runs and sizes up to 10, end of block, 16 zeros); or coefficients of
+ * a progressive image, in which up to 2^15 - 1 blocks end together. */
+enum huffman_kind { HUFFMAN_DC, HUFFMAN_AC, HUFFMAN_PROGRESSIVE };
+
+/* Is it such a code, each of whose symbols occurs once? */
+bool huffman_ok(const struct huffman *code, enum huffman_kind kind);
 
 /* Takes a code from the front of a cursor: counts, then symbols. false: there is none, or it is not right. */
-bool huffman_take(struct cursor *c, bool dc, struct huffman *code);
+bool huffman_take(struct cursor *c, enum huffman_kind kind, struct huffman *code);
 
 /* The code that makes the fewest bits of symbols that occur that often. Of two that occur as often the lower comes first. */
 void huffman_best(const uint32_t frequencies[256], struct huffman *code);

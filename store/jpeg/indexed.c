@@ -68,7 +68,7 @@ static apl_status take_tables(struct cursor *c, struct indexed *x, apl_error *er
         x->table[i] = tables + (size_t)BLOCK_VALUES * (i < x->tables ? i : x->tables - 1);
     x->codes = x->frame.components == 1 ? 1 : 2;
     for (unsigned i = 0; i < x->codes; i++)
-        if (!huffman_take(c, true, &x->dc[i]) || !huffman_take(c, false, &x->ac[i]))
+        if (!huffman_take(c, HUFFMAN_DC, &x->dc[i]) || !huffman_take(c, HUFFMAN_AC, &x->ac[i]))
             return bad_index("no Huffman codes", err);
     return APL_OK;
 }

@@ -4,6 +4,7 @@
 enum marker {
     MARKER_SOF0 = 0xc0, /* baseline */
     MARKER_SOF1 = 0xc1, /* sequential */
+    MARKER_SOF2 = 0xc2, /* progressive */
     MARKER_DHT = 0xc4,
     MARKER_SOI = 0xd8,
     MARKER_EOI = 0xd9,
@@ -46,7 +47,11 @@ static bool take_codes(struct stream *s, struct cursor *c)
             return false;
         struct stream_code *code = &s->codes[kind][which & 15];
         code->there = true;
-        if (!huffman_take(c, kind == 0, &code->code))
+        if (!huffman_take(c,
+                          kind == 0           ? HUFFMAN_DC
+                          : s->is_progressive ? HUFFMAN_PROGRESSIVE
+                                              : HUFFMAN_AC,
+                          &code->code))
             return false;
     }
     return true;
@@ -116,16 +121,44 @@ static bool take_scan_component(struct stream *s, struct cursor *c, unsigned i)
     while (k < s->frame.components && s->ids[k] != id)
         k++;
     bool in_order = i == 0 || k > s->scan.component[i - 1];
-    if (k == s->frame.components || !in_order || s->covered >> k & 1 || codes >> 4 > 3 || (codes & 15) > 3)
+    if (k == s->frame.components || !in_order || codes >> 4 > 3 || (codes & 15) > 3)
         return false;
-    s->covered |= 1u << k;
     s->scan.component[i] = (uint8_t)k;
     s->scan.code[0][i] = (uint8_t)(codes >> 4);
     s->scan.code[1][i] = codes & 15;
-    return s->has_table[s->table_of[k]] && s->codes[0][codes >> 4].there && s->codes[1][codes & 15].there;
+    return s->has_table[s->table_of[k]];
 }
 
-/* The header of a scan of whole coefficients. */
+static bool has_codes(const struct stream *s, bool ac)
+{
+    for (unsigned i = 0; i < s->scan.count; i++)
+        if (!s->codes[ac][s->scan.code[ac][i]].there)
+            return false;
+    return true;
+}
+
+/* A scan of whole coefficients, of components that were in none. */
+static bool add_sequential(struct stream *s)
+{
+    const struct band *b = &s->scan.band;
+    unsigned of = 0;
+    for (unsigned i = 0; i < s->scan.count; i++)
+        of |= 1u << s->scan.component[i];
+    bool ok = !(s->covered & of) && b->first == 0 && b->last == BLOCK_VALUES - 1 && !b->high && !b->low;
+    s->covered |= of;
+    return ok && has_codes(s, false) && has_codes(s, true);
+}
+
+static bool add_progressive(struct stream *s)
+{
+    const struct band *b = &s->scan.band;
+    if (s->scans > STREAM_MOST_SCANS || !progress_add(&s->progress, b, s->scan.count, s->scan.component))
+        return false;
+    if (progress_is_whole(&s->progress, s->frame.components))
+        s->covered = (1u << s->frame.components) - 1;
+    return b->first > 0 ? has_codes(s, true) : b->high > 0 || has_codes(s, false);
+}
+
 static bool take_scan(struct stream *s, struct cursor *c)
 {
     s->scan.count = cursor_u8(c);
@@ -136,8 +169,13 @@ static bool take_scan(struct stream *s, struct cursor *c)
         if (!take_scan_component(s, c, i))
             return false;
     s->scans++;
-    return cursor_u8(c) == 0 && cursor_u8(c) == 63 && cursor_u8(c) == 0 && cursor_ok(c) &&
-           cursor_left(c) == 0;
+    s->scan.band.first = cursor_u8(c);
+    s->scan.band.last = cursor_u8(c);
+    unsigned bits = cursor_u8(c);
+    s->scan.band.high = (uint8_t)(bits >> 4);
+    s->scan.band.low = bits & 15;
+    return cursor_ok(c) && cursor_left(c) == 0 &&
+           (s->is_progressive ? add_progressive(s) : add_sequential(s));
 }
 
 /* --------------------------------------------------------------------------------------------- segments */
@@ -175,6 +213,9 @@ static bool take_marker_segment(struct stream *s, unsigned marker, struct cursor
     switch (marker) {
     case MARKER_SOF0:
     case MARKER_SOF1:
+        return take_frame(s, c);
+    case MARKER_SOF2:
+        s->is_progressive = true;
         return take_frame(s, c);
     case MARKER_DHT:
         return take_codes(s, c);

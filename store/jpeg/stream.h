@@ -1,14 +1,15 @@
 /*
- * A JPEG file as it came: the segments in front of each scan, and the scans. Sequential images with Huffman codes, of 8 bits, grey
- * or of three components, 4:4:4, 4:2:2, 4:2:0 or 4:4:0; all else is not taken, nor is anything that could not be written again as
- * it was.
+ * A JPEG file as it came: the segments in front of each scan, and the scans. Sequential and progressive images with Huffman codes, of 8
+ * bits, grey or of three components, 4:4:4, 4:2:2, 4:2:0 or 4:4:0; all else is not taken. What is taken of a sequential image is
+ * written again as it was; a progressive one must be written to know, as there are several ways to code it.
  */
 #ifndef STREAM_H
 #define STREAM_H
 
-#include "blocks.h"
+#include "progressive.h"
 
 #define STREAM_MOST_PIXELS ((uint64_t)1 << 25)
+#define STREAM_MOST_SCANS  PROGRESSIVE_MOST_SCANS
 
 enum stream_colours { STREAM_GREY, STREAM_YCC, STREAM_RGB };
 
@@ -21,7 +22,7 @@ struct stream_code {
 struct stream {
     struct frame frame;
     enum stream_colours colours;
-    bool has_frame, has_jfif, has_adobe;
+    bool has_frame, has_jfif, has_adobe, is_progressive;
     uint8_t adobe_transform;
     uint8_t ids[BLOCKS_COMPONENTS], table_of[BLOCKS_COMPONENTS]; /* of each component */
     bool has_table[4];
@@ -29,27 +30,29 @@ struct stream {
     struct stream_code codes[2][4];  /* DC, AC */
     uint32_t interval;               /* MCUs between restart markers; 0: there are none */
     unsigned scans;                  /* that have begun */
-    unsigned covered;                /* bit i: component i has been in a scan */
+    unsigned covered; /* bit i: component i has been in a scan; if progressive, in all of them */
+    struct progress progress;
     bool not_zeros, not_ones; /* bits that fill up the last byte of a restart interval were not all that */
     struct {
         unsigned count;
         uint8_t component[BLOCKS_COMPONENTS], code[2][BLOCKS_COMPONENTS];
+        struct band band;
     } scan; /* the last */
 };
 
 /* Reads segments from `c` up to the first byte of the next scan. false: there is none, or none that is taken. */
 bool stream_next_scan(struct stream *s, struct cursor *c);
 
-/* Have all components been in a scan? */
+/* Have all components been in a scan, and all of their coefficients? */
 bool stream_is_covered(const struct stream *s);
 
 /* Decodes the scan from the front of `c`, which then stands behind it. The bits that fill up the last byte of each restart interval
- * are appended to `pads`, a byte each. `plain` is memory to work in. Without `blocks` coefficients are only checked. false: it is not
- * taken; or a buffer failed. */
+ * are appended to `pads`, a byte each. `plain` is memory to work in. Without `blocks` coefficients are only checked, of sequential
+ * scans. false: it is not taken; or a buffer failed. */
 bool stream_decode(struct stream *s, struct cursor *c, struct blocks *blocks, struct buffer *plain,
                    struct buffer *pads);
 
-/* Is the file whole, and of the kind that is taken? Then a decoder that takes its header decodes it without a
+/* Is the file whole, sequential and of the kind that is taken? Then a decoder that takes its header decodes it without a
  * warning; otherwise it may give one. False too if memory is short. */
 bool stream_is_sound(const uint8_t *file, size_t size);
 

@@ -20,6 +20,7 @@ static struct walk walk_of_scan(const struct stream *s, uint64_t *interval, uint
 struct decoding {
     struct huffman_decoder dc[BLOCKS_COMPONENTS], ac[BLOCKS_COMPONENTS];
     struct blocks_decoders of;
+    struct band_state state; /* of the restart interval */
 };
 
 static void make_decoders(const struct stream *s, struct decoding *d)
@@ -66,6 +67,14 @@ static void take_padding(struct stream *s, uint8_t last, unsigned bits, struct b
     buffer_le(pads, pad, 1);
 }
 
+static bool decode_unit(const struct stream *s, struct blocks *blocks, const struct walk *w,
+                        struct decoding *d, uint32_t row, uint32_t column, struct bit_reader *bits)
+{
+    if (s->is_progressive)
+        return band_decode(blocks, w, &d->of, &s->scan.band, row, column, &d->state, bits);
+    return w->kernels->decode(blocks, w, &d->of, row, column, &d->state.predictions, bits);
+}
+
 bool stream_decode(struct stream *s, struct cursor *c, struct blocks *blocks, struct buffer *plain,
                    struct buffer *pads)
 {
@@ -75,13 +84,13 @@ bool stream_decode(struct stream *s, struct cursor *c, struct blocks *blocks, st
     make_decoders(s, &d);
     for (uint64_t first = 0; first < units; first += interval) {
         uint64_t end = units - first > interval ? first + interval : units;
-        struct predictions p = {{0}};
+        d.state = (struct band_state){.held.ended = 0};
         if ((first > 0 && !take_restart(c, first / interval - 1)) || !take_plain(c, plain))
             return false;
         struct bit_reader bits = bits_over(plain->data, plain->size);
         uint32_t row = (uint32_t)(first / w.columns), column = (uint32_t)(first % w.columns);
         for (uint64_t k = first; k < end; k++) {
-            if (!w.kernels->decode(blocks, &w, &d.of, row, column, &p, &bits) || bits_left(&bits) < 0)
+            if (!decode_unit(s, blocks, &w, &d, row, column, &bits) || bits_left(&bits) < 0)
                 return false;
             if (++column == w.columns)
                 column = 0, row++;
@@ -101,7 +110,7 @@ bool stream_is_sound(const uint8_t *file, size_t size)
     struct buffer plain = {.data = NULL}, pads = {.data = NULL};
     bool ok = true;
     while (ok && (s.scans == 0 || !stream_is_covered(&s)))
-        ok = stream_next_scan(&s, &c) && stream_decode(&s, &c, NULL, &plain, &pads);
+        ok = stream_next_scan(&s, &c) && !s.is_progressive && stream_decode(&s, &c, NULL, &plain, &pads);
     buffer_free(&plain);
     buffer_free(&pads);
     return ok && stream_ends(&c);
@@ -112,6 +121,7 @@ bool stream_is_sound(const uint8_t *file, size_t size)
 struct encoding {
     struct huffman_encoder dc[BLOCKS_COMPONENTS], ac[BLOCKS_COMPONENTS];
     struct blocks_encoders of;
+    struct band_state state;
 };
 
 static void make_encoders(const struct stream *s, struct encoding *e)
@@ -138,28 +148,44 @@ static void put_stuffed(const struct buffer *plain, struct buffer *out)
     }
 }
 
-/* The MCUs first ... end-1 as plain bytes, at most so many. */
-static bool encode_interval(const struct walk *w, const struct blocks *blocks, const struct encoding *e,
-                            uint64_t first, uint64_t end, uint8_t pad, size_t most, struct buffer *plain)
+static bool encode_unit(const struct stream *s, const struct blocks *blocks, const struct walk *w,
+                        struct encoding *e, uint32_t row, uint32_t column, struct bit_writer *bits)
 {
-    struct predictions p = {{0}};
+    if (s->is_progressive)
+        return band_encode(blocks, w, &e->of, &s->scan.band, row, column, &e->state, bits);
+    return w->kernels->encode(blocks, w, &e->of, row, column, &e->state.predictions, bits);
+}
+
+static bool end_interval(const struct stream *s, struct encoding *e, uint8_t pad, struct bit_writer *bits)
+{
+    bool ok = !s->is_progressive || band_end(&e->of, &e->state, bits);
+    bits_flush(bits, pad);
+    return ok;
+}
+
+/* The MCUs first ... end-1 as plain bytes, at most so many. */
+static bool encode_interval(const struct stream *s, const struct walk *w, const struct blocks *blocks,
+                            struct encoding *e, uint64_t first, uint64_t end, uint8_t pad, size_t most,
+                            struct buffer *plain)
+{
     struct bit_writer bits = {.at = NULL};
     uint32_t row = (uint32_t)(first / w->columns), column = (uint32_t)(first % w->columns);
     plain->size = 0;
+    e->state = (struct band_state){.held.ended = 0};
     for (uint64_t k = first; k < end; k++) {
         if (plain->size > most || !buffer_reserve(plain, (size_t)BLOCKS_MOST * BLOCK_MOST_BYTES))
             return false;
         bits.at = plain->data + plain->size;
-        if (!w->kernels->encode(blocks, w, &e->of, row, column, &p, &bits))
+        if (!encode_unit(s, blocks, w, e, row, column, &bits))
             return false;
         plain->size = (size_t)(bits.at - plain->data);
         if (++column == w->columns)
             column = 0, row++;
     }
     bits.at = plain->data + plain->size;
-    bits_flush(&bits, pad);
+    bool ok = end_interval(s, e, pad, &bits);
     plain->size = (size_t)(bits.at - plain->data);
-    return true;
+    return ok;
 }
 
 bool stream_encode(const struct stream *s, const struct blocks *blocks, struct pads *pads,
@@ -176,7 +202,7 @@ bool stream_encode(const struct stream *s, const struct blocks *blocks, struct p
             buffer_le(out, MARKER_RST0 + (first / interval - 1) % 8, 1);
         }
         uint8_t pad = pads->are_listed ? cursor_u8(&pads->list) : pads->same;
-        if (!encode_interval(&w, blocks, &e, first, end, pad, most, plain))
+        if (!encode_interval(s, &w, blocks, &e, first, end, pad, most, plain))
             return false;
         put_stuffed(plain, out);
         if (out->failed || out->size > most || !cursor_ok(&pads->list))

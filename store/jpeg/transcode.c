@@ -4,9 +4,8 @@
 #include "hash.h"
 #include "indexed.h"
 
-#define WRITER_MOST_SCANS BLOCKS_COMPONENTS
-#define LEAST_WIDTH       8u     /* pixels; libjpeg interpolates chroma of narrower images otherwise */
-#define MOST_WIDTH        65500u /* pixels that libjpeg takes, what fills up a row included */
+#define LEAST_WIDTH 8u     /* pixels; libjpeg interpolates chroma of narrower images otherwise */
+#define MOST_WIDTH  65500u /* pixels that libjpeg takes, what fills up a row included */
 
 apl_status transcoder_init(struct transcoder *t, apl_error *err)
 {
@@ -21,6 +20,7 @@ void transcoder_free(struct transcoder *t)
     buffer_free(&t->plain);
     buffer_free(&t->pads);
     buffer_free(&t->parts);
+    buffer_free(&t->restored);
     *t = (struct transcoder){.entropy = NULL};
 }
 
@@ -28,7 +28,7 @@ void transcoder_free(struct transcoder *t)
 
 /* A file's headers, and where its last scan ends. */
 struct file_parts {
-    struct cursor header[WRITER_MOST_SCANS];
+    struct cursor header[STREAM_MOST_SCANS];
     struct cursor tail;
 };
 
@@ -44,7 +44,7 @@ static bool read_scans(struct transcoder *t, struct cursor *c, struct file_parts
         if (!stream_next_scan(s, c))
             return false;
         parts->header[s->scans - 1] = cursor_over(begin, (size_t)(c->at - begin));
-        if (first && !blocks_reserve(&t->blocks, &s->frame, !stream_is_covered(s))) {
+        if (first && !blocks_reserve(&t->blocks, &s->frame, s->is_progressive || !stream_is_covered(s))) {
             *status = APL_E_NOMEM;
             return false;
         }
@@ -203,39 +203,57 @@ static void put_parts(struct transcoder *t, const struct file_parts *f, unsigned
     buffer_put(parts, f->tail.at, cursor_left(&f->tail));
 }
 
-/* Appends the indexed form of what was read; false: there is none, or out of memory. */
-static bool put_indexed(struct transcoder *t, const struct file_parts *parts, uint64_t sum,
-                        struct buffer *out, apl_status *status, apl_error *err)
+/* A progressive file can be coded in several ways. */
+static bool comes_back(struct transcoder *t, unsigned pads, const uint8_t *file, size_t size)
+{
+    apl_error ignored;
+    t->restored.size = 0;
+    return !t->stream.is_progressive || (restore_file(t, pads, size, &t->restored, &ignored) == APL_OK &&
+                                         memcmp(t->restored.data, file, size) == 0);
+}
+
+/* Appends codes and segments; false: out of memory. */
+static bool put_coefficients(const struct blocks *blocks, unsigned mcus, struct buffer *out)
 {
     static const uint8_t all[BLOCKS_COMPONENTS] = {0, 1, 2};
-    const struct stream *s = &t->stream;
-    struct walk w = walk_of(&s->frame, s->frame.components, all);
-    unsigned mcus = choose_segment(&s->frame);
-    unsigned pads = !s->not_ones ? PADS_ONES : !s->not_zeros ? PADS_ZEROS : PADS_LISTED;
-    size_t begin = out->size, tables = begin + INDEXED_HEAD;
-    if (s->frame.width < LEAST_WIDTH || (w.columns + mcus) * 8 * s->frame.across[0] > MOST_WIDTH)
-        return false;
+    struct walk w = walk_of(&blocks->frame, blocks->frame.components, all);
     struct codes *k = calloc(1, sizeof *k);
     if (!k)
         return false;
+    count_symbols(blocks, &w, mcus, k);
+    make_codes(k, blocks->frame.components == 1 ? 1 : 2, out);
+    bool ok = put_segments(blocks, &w, k, mcus, out);
+    free(k);
+    return ok && !out->failed;
+}
+
+/* Appends the indexed form of the file, which was read; false: there is none, or out of memory. */
+static bool put_indexed(struct transcoder *t, const struct file_parts *parts, const uint8_t *file,
+                        size_t size, struct buffer *out, apl_status *status, apl_error *err)
+{
+    const struct stream *s = &t->stream;
+    unsigned mcus = choose_segment(&s->frame);
+    unsigned pads = !s->not_ones ? PADS_ONES : !s->not_zeros ? PADS_ZEROS : PADS_LISTED;
+    size_t begin = out->size, tables = begin + INDEXED_HEAD;
+    if (s->frame.width < LEAST_WIDTH || (s->frame.columns + mcus) * 8 * s->frame.across[0] > MOST_WIDTH)
+        return false;
+    put_parts(t, parts, pads);
+    if (!comes_back(t, pads, file, size))
+        return false;
     put_indexed_head(s, mcus, out);
     unsigned n = put_tables(s, out);
-    count_symbols(&t->blocks, &w, mcus, k);
-    make_codes(k, s->frame.components == 1 ? 1 : 2, out);
-    bool ok = put_segments(&t->blocks, &w, k, mcus, out);
-    free(k);
-    if (!ok || out->failed)
+    if (!put_coefficients(&t->blocks, mcus, out))
         return false;
     store_le(out->data + begin + 8, out->size - begin, 4);
-    put_parts(t, parts, pads);
-    *status = restoring_put(t, sum, pads, out->data + tables, (size_t)BLOCK_VALUES * n, out, err);
+    *status = restoring_put(t, hash_xxh3_64(file, size), pads, out->data + tables, (size_t)BLOCK_VALUES * n,
+                            out, err);
     return *status == APL_OK;
 }
 
 /* Has memory been short? A buffer that failed is made anew, as the next image may be smaller. */
 static bool was_short(struct transcoder *t, struct buffer *out, size_t size)
 {
-    struct buffer *mine[] = {&t->plain, &t->pads, &t->parts};
+    struct buffer *mine[] = {&t->plain, &t->pads, &t->parts, &t->restored};
     bool failed = out->failed;
     for (unsigned i = 0; i < sizeof mine / sizeof mine[0]; i++)
         if (mine[i]->failed) {
@@ -246,10 +264,11 @@ static bool was_short(struct transcoder *t, struct buffer *out, size_t size)
     return failed;
 }
 
-/* Forms of small images may be larger than their files, by what the index takes. */
-static bool is_too_large(size_t form, size_t file)
+/* Forms of small images may be larger than their files, by what the index takes; those of progressive files also because one code for
+ * all coefficients takes more than one for each band. */
+static bool is_too_large(const struct transcoder *t, size_t form, size_t file)
 {
-    return form > APL_MAX_VALUE || form - form / 32 > file;
+    return form > APL_MAX_VALUE || form - form / (t->stream.is_progressive ? 8 : 32) > file;
 }
 
 apl_status transcode(struct transcoder *t, const uint8_t *file, size_t size, struct buffer *out,
@@ -259,9 +278,8 @@ apl_status transcode(struct transcoder *t, const uint8_t *file, size_t size, str
     struct cursor c = cursor_over(file, size);
     struct file_parts parts;
     apl_status status = APL_OK;
-    *indexed = read_scans(t, &c, &parts, &status) &&
-               put_indexed(t, &parts, hash_xxh3_64(file, size), out, &status, err);
-    if (*indexed && !is_too_large(out->size - begin, size))
+    *indexed = read_scans(t, &c, &parts, &status) && put_indexed(t, &parts, file, size, out, &status, err);
+    if (*indexed && !is_too_large(t, out->size - begin, size))
         return APL_OK;
     *indexed = false;
     return was_short(t, out, begin) || status != APL_OK ? fail_nomem(err) : APL_OK;

@@ -11,7 +11,7 @@
 struct transcoder {
     struct entropy *entropy;
     struct blocks blocks;
-    struct buffer plain, pads, parts;
+    struct buffer plain, pads, parts, restored;
     struct stream stream;
     bool takes_colours;         /* of what is made a file again: */
     struct colour_sums colours; /* of the last; of no image if its components are red, green and blue */
@@ -28,6 +28,16 @@ apl_status transcode(struct transcoder *t, const uint8_t *file, size_t size, str
 /* Appends the file, of `file_size` bytes, to `out`: to the byte, or it is an error. Likely errors: APL_E_CORRUPT, APL_E_NOMEM. */
 apl_status transcode_back(struct transcoder *t, const uint8_t *bytes, size_t size, size_t file_size,
                           struct buffer *out, apl_error *err);
+
+/* Of the last image that was transcoded, either way: was its file progressive? */
+static inline bool transcoder_was_progressive(const struct transcoder *t)
+{
+    return t->stream.is_progressive;
+}
+
+/* Appends the file that t->blocks and t->parts make, of `size` bytes; `pads` is an enum pads_kind. Likely errors: APL_E_CORRUPT,
+ * APL_E_NOMEM. */
+apl_status restore_file(struct transcoder *t, unsigned pads, size_t size, struct buffer *out, apl_error *err);
 
 /* restoring.c: what restores a file. Its parts come to at most so many bytes more than twice the file. */
 #define PARTS_MOST 32u

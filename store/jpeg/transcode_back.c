@@ -70,15 +70,15 @@ static apl_status bad_parts(apl_error *err)
 }
 
 /* The lengths of the headers, and what fills up last bytes; the cursor then stands before the first header. */
-static bool take_part_lengths(struct cursor *c, unsigned kind, uint32_t lengths[BLOCKS_COMPONENTS],
+static bool take_part_lengths(struct cursor *c, unsigned kind, uint32_t lengths[STREAM_MOST_SCANS],
                               unsigned *scans, struct pads *pads)
 {
     uint64_t headers = 0;
     *scans = cursor_u8(c);
-    for (unsigned i = 0; i < *scans && *scans <= BLOCKS_COMPONENTS; i++)
+    for (unsigned i = 0; i < *scans && *scans <= STREAM_MOST_SCANS; i++)
         headers += lengths[i] = cursor_u32(c);
     uint32_t listed = cursor_u32(c);
-    if (!cursor_ok(c) || *scans < 1 || *scans > BLOCKS_COMPONENTS || headers > cursor_left(c) ||
+    if (!cursor_ok(c) || *scans < 1 || *scans > STREAM_MOST_SCANS || headers > cursor_left(c) ||
         listed > cursor_left(c) - headers)
         return false;
     *pads = (struct pads){.are_listed = kind == PADS_LISTED, .same = kind == PADS_ONES ? 0xff : 0};
@@ -106,11 +106,10 @@ static bool put_scan(struct transcoder *t, const uint8_t *header, size_t bytes, 
     return stream_encode(&t->stream, &t->blocks, pads, &t->plain, out, most);
 }
 
-static apl_status put_original(struct transcoder *t, unsigned kind, size_t size, struct buffer *out,
-                               apl_error *err)
+apl_status restore_file(struct transcoder *t, unsigned kind, size_t size, struct buffer *out, apl_error *err)
 {
     struct cursor c = cursor_over(t->parts.data, t->parts.size);
-    uint32_t lengths[BLOCKS_COMPONENTS];
+    uint32_t lengths[STREAM_MOST_SCANS];
     unsigned scans;
     struct pads pads;
     size_t most = out->size + size;
@@ -141,7 +140,7 @@ apl_status transcode_back(struct transcoder *t, const uint8_t *bytes, size_t siz
                        file_size, &r, err));
     if (!buffer_reserve(out, file_size + 1))
         return fail_nomem(err);
-    apl_status status = put_original(t, r.pads, file_size, out, err);
+    apl_status status = restore_file(t, r.pads, file_size, out, err);
     if (status == APL_OK && hash_xxh3_64(out->data + begin, file_size) != r.sum)
         status = fail(err, APL_E_CORRUPT, "indexed JPEG: it is not what the file was made of");
     if (status != APL_OK)

@@ -316,7 +316,7 @@ static void indexed_seeds(void)
     struct transcoder t;
     apl_error err;
     MUST(transcoder_init(&t, &err) == APL_OK);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 15; i++) {
         struct jpeg_case k = {.width = 34 + 3 * (unsigned)i,
                               .height = 27,
                               .colour = i < 2    ? JCS_GRAYSCALE
@@ -324,8 +324,9 @@ static void indexed_seeds(void)
                                                  : JCS_YCbCr,
                               .across = 1 + (i & 1),
                               .down = 1 + (i >> 1 & 1),
+                              .progressive = i >= 10,
                               .restart = i > 4 ? (unsigned)i - 3 : 0,
-                              .quality = 50 + 4 * i};
+                              .quality = 50 + 3 * i};
         char name[32];
         if (i == 8) {
             k.scans = apart;
