@@ -103,7 +103,7 @@ sources    = $(filter-out $(other_isa),$(sort $(wildcard $(1:%=%/*.c))))
 
 # The rooms: each folder's README.md says what belongs there. See CONTRIBUTING.md.
 STORE_ROOMS  := store store/base store/codec store/jpeg store/remote store/split
-READER_ROOMS := reader reader/order reader/image reader/photo reader/effects reader/memory reader/spec reader/watch serve
+READER_ROOMS := reader reader/order reader/image reader/photo reader/effects reader/collate reader/memory reader/spec reader/watch serve
 INGEST_ROOMS := ingest ingest/images ingest/formats
 
 STORE_SRC  := $(call sources,$(STORE_ROOMS) $(READER_ROOMS))
@@ -209,7 +209,7 @@ SEES_EFFECTS := $(SEES_PHOTO) -Ireader/image -Ireader/effects
 SEES_MEMORY  := $(SEES_ORDER) -Ireader/memory
 SEES_WATCH   := $(SEES_BASE) -Ireader/watch
 SEES_SPEC    := $(SEES_MEMORY) -Ireader/image -Ireader/photo -Ireader/effects -Ireader/spec
-SEES_READER  := $(SEES_SPEC) -Ireader/watch -Ireader
+SEES_READER  := $(SEES_SPEC) -Ireader/watch -Ireader/collate -Ireader
 SEES_SERVE   := $(SEES_READER) -Iserve
 SEES_IMAGES  := $(SEES_PHOTO) -Iingest/images
 SEES_FORMATS := $(SEES_IMAGES) -Iingest/formats
@@ -233,6 +233,8 @@ $(OBJ)/reader/image/%.o:   INCLUDES := $(SEES_IMAGE)
 $(OBJ)/reader/photo/%.o:   INCLUDES := $(SEES_PHOTO)
 $(OBJ)/reader/effects/%.o: INCLUDES := $(SEES_EFFECTS)
 $(OBJ)/reader/memory/%.o:  INCLUDES := $(SEES_MEMORY)
+$(OBJ)/reader/collate/%.o: INCLUDES := $(SEES_READER)
+$(OBJ)/reader/watch/trace.o: INCLUDES := $(SEES_READER)
 $(OBJ)/reader/spec/%.o:    INCLUDES := $(SEES_SPEC)
 $(OBJ)/reader/watch/%.o:   INCLUDES := $(SEES_WATCH)
 $(OBJ)/serve/%.o:          INCLUDES := $(SEES_SERVE)

@@ -3,7 +3,7 @@
 . tests/lib.sh
 BUILD=${BUILD:-build}
 
-rooms='store store/base store/codec store/jpeg store/remote store/split reader reader/order reader/image reader/photo reader/effects reader/memory reader/spec reader/watch serve ingest ingest/images ingest/formats audit view tools'
+rooms='store store/base store/codec store/jpeg store/remote store/split reader reader/order reader/image reader/photo reader/effects reader/collate reader/memory reader/spec reader/watch serve ingest ingest/images ingest/formats audit view tools'
 all_sources=$(for room in $rooms; do ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null; done)
 
 # one_user HEADER [PATTERN]: of the files, or those whose paths match, one at most includes it
@@ -122,10 +122,10 @@ check "tree: image sees base" only_sees reader/image $base
 check "tree: photo sees jpeg and base" only_sees reader/photo $base store/jpeg
 check "tree: effects see image, photo and base" only_sees reader/effects $image $photo
 check "tree: memory sees order and what is below" only_sees reader/memory $order
-check "tree: watch sees base" only_sees reader/watch $base
+check "tree: watch sees base, but for the reader's trace" only_sees reader/watch $base reader $order $image $photo reader/effects reader/collate reader/memory reader/spec
 check "tree: spec sees memory, effects and what is below" only_sees reader/spec $order $image $photo reader/effects reader/memory
-check "tree: reader sees spec, watch and what is below" only_sees reader $order $image $photo reader/effects reader/memory reader/spec reader/watch
-check "tree: serve sees reader and what is below" only_sees serve $order $image $photo reader/effects reader/memory reader/spec reader/watch reader
+check "tree: reader sees spec, watch and what is below" only_sees reader $order $image $photo reader/effects reader/memory reader/spec reader/watch reader/collate
+check "tree: serve sees reader and what is below" only_sees serve $order $image $photo reader/effects reader/memory reader/spec reader/watch reader/collate reader
 check "tree: images see base and the decoder of JPEG images" only_sees ingest/images $photo
 check "tree: formats see images, base and the decoder of JPEG images" only_sees ingest/formats ingest/images $photo
 check "tree: ingest sees formats, and base" only_sees ingest ingest/formats ingest/images $base
