@@ -193,8 +193,8 @@ $(OBJ)/flags $(PLAIN)/flags $(OBJ)/flags-decoders: FORCE
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 $(INGEST_OBJ): $(OBJ)/flags-decoders
 
-# Includes point down only: base <- remote <- store, base <- codec <- jpeg <- store <- split <- order <- memory <- spec <- reader, base <- image <- spec and jpeg <- photo <- spec,
-# image and photo <- effects <- spec, base <- watch <- reader, reader <- serve;
+# Includes point down only: base <- remote <- store, base <- codec <- jpeg <- store <- split <- order <- memory <- spec <- collate <- reader, base <- image <- spec and jpeg <- photo <- spec,
+# image and photo <- effects <- spec, base <- watch <- collate, reader <- serve;
 # ingest sees the base, the decoder of images, and what is installed; tools see what is installed, and nothing else.
 SEES_BASE    := -Iinclude -Istore/base
 SEES_CODEC   := $(SEES_BASE) -Istore/codec
@@ -209,7 +209,8 @@ SEES_EFFECTS := $(SEES_PHOTO) -Ireader/image -Ireader/effects
 SEES_MEMORY  := $(SEES_ORDER) -Ireader/memory
 SEES_WATCH   := $(SEES_BASE) -Ireader/watch
 SEES_SPEC    := $(SEES_MEMORY) -Ireader/image -Ireader/photo -Ireader/effects -Ireader/spec
-SEES_READER  := $(SEES_SPEC) -Ireader/watch -Ireader/collate -Ireader
+SEES_COLLATE := $(SEES_SPEC) -Ireader/watch -Ireader/collate
+SEES_READER  := $(SEES_COLLATE) -Ireader
 SEES_SERVE   := $(SEES_READER) -Iserve
 SEES_IMAGES  := $(SEES_PHOTO) -Iingest/images
 SEES_FORMATS := $(SEES_IMAGES) -Iingest/formats
@@ -233,8 +234,7 @@ $(OBJ)/reader/image/%.o:   INCLUDES := $(SEES_IMAGE)
 $(OBJ)/reader/photo/%.o:   INCLUDES := $(SEES_PHOTO)
 $(OBJ)/reader/effects/%.o: INCLUDES := $(SEES_EFFECTS)
 $(OBJ)/reader/memory/%.o:  INCLUDES := $(SEES_MEMORY)
-$(OBJ)/reader/collate/%.o: INCLUDES := $(SEES_READER)
-$(OBJ)/reader/watch/trace.o: INCLUDES := $(SEES_READER)
+$(OBJ)/reader/collate/%.o: INCLUDES := $(SEES_COLLATE)
 $(OBJ)/reader/spec/%.o:    INCLUDES := $(SEES_SPEC)
 $(OBJ)/reader/watch/%.o:   INCLUDES := $(SEES_WATCH)
 $(OBJ)/serve/%.o:          INCLUDES := $(SEES_SERVE)

@@ -20,10 +20,10 @@ static apl_status make_slots(apl_reader *r, uint32_t slots, const size_t *bytes,
                                   .value_bytes = bytes,
                                   .ragged = r->spec.options.ragged};
     if (!c->keeps || r->spec.options.ids_only || r->spec.options.stages)
-        return slab_init(&c->slab, slots, r->spec.schema->count, bytes, err);
+        return slab_init(&c->standing.slab, slots, r->spec.schema->count, bytes, err);
     TRY(mix_digest_decoded(&r->spec, &shape.key, err));
     TRY(decoded_open(&shape, &c->decoded, err));
-    decoded_lend(c->decoded, &c->slab);
+    decoded_lend(c->decoded, &c->standing.slab);
     return APL_OK;
 }
 
@@ -33,8 +33,9 @@ apl_status cache_open(apl_reader *r, const size_t *value_bytes, uint32_t slots, 
     uint32_t n = r->spec.subset.blocks;
     c->keeps = r->spec.options.covers;
     for (unsigned parity = 0; parity < 2; parity++)
-        c->blocks[parity] = parity && c->keeps ? c->blocks[0] : calloc(n, sizeof(struct cached_block));
-    if (!c->blocks[0] || !c->blocks[1])
+        c->standing.blocks[parity] =
+            parity && c->keeps ? c->standing.blocks[0] : calloc(n, sizeof(struct cached_block));
+    if (!c->standing.blocks[0] || !c->standing.blocks[1])
         return fail_nomem(err);
     TRY(stay_open(&c->stay, n, r->spec.options.spare_slots, err));
     TRY(ring_open(&c->entered, 2 * n + 1, err));
@@ -59,13 +60,13 @@ void cache_clear(apl_reader *r)
     c->entered.head = c->entered.tail = c->demanded.head = c->demanded.tail = 0;
     for (unsigned parity = 0; parity < parities(c); parity++)
         for (uint32_t i = 0; i < r->spec.subset.blocks; i++) {
-            struct cached_block *b = &c->blocks[parity][i];
+            struct cached_block *b = &c->standing.blocks[parity][i];
             b->demanded = false;
             if (!c->keeps || (b->stage != BLOCK_IN && b->stage != BLOCK_BAD))
                 evict(r, b);
         }
     if (!c->keeps)
-        slab_reset(&c->slab);
+        slab_reset(&c->standing.slab);
 }
 
 void cache_retire(apl_reader *r)
@@ -77,11 +78,11 @@ void cache_free(apl_reader *r)
 {
     struct block_cache *c = &r->cache;
     for (unsigned parity = 0; parity < parities(c); parity++) {
-        for (uint32_t i = 0; c->blocks[parity] && i < r->spec.subset.blocks; i++)
-            evict(r, &c->blocks[parity][i]);
-        free(c->blocks[parity]);
+        for (uint32_t i = 0; c->standing.blocks[parity] && i < r->spec.subset.blocks; i++)
+            evict(r, &c->standing.blocks[parity][i]);
+        free(c->standing.blocks[parity]);
     }
-    slab_free(&c->slab);
+    slab_free(&c->standing.slab);
     decoded_close(c->decoded);
     stay_free(&c->stay);
     free(c->entered.items);
@@ -115,7 +116,7 @@ bool cache_finds_loading(const apl_reader *r, uint32_t *index)
 
 uint32_t cache_standing(struct block_cache *c)
 {
-    return c->keeps ? c->slab.slots : slab_standing(&c->slab);
+    return c->keeps ? c->standing.slab.slots : slab_standing(&c->standing.slab);
 }
 
 /* ----------------------------------------------------------------------------------------------- rings */
@@ -125,7 +126,7 @@ static struct cached_block *ring_first(struct block_cache *c, struct load_ring *
 {
     for (; ring->head != ring->tail; ring->head++) {
         *item = ring->items[ring->head % ring->size];
-        struct cached_block *b = &c->blocks[item->parity][item->index];
+        struct cached_block *b = &c->standing.blocks[item->parity][item->index];
         if (b->stage == BLOCK_QUEUED && b->left > 0)
             return b;
         if (b->stage == BLOCK_QUEUED) { /* all of it went to others before it was loaded */
@@ -151,7 +152,7 @@ static void release_had(apl_reader *r, uint32_t index, uint32_t parity)
         for (uint32_t copy = 0; copy < copies; copy++)
             if (tally_had(&r->outlets[0].tally, c->epoch,
                           delivery_number(&r->spec, cumulative, index, i, copy)))
-                slab_release(&c->slab, &(uint32_t){c->blocks[parity][index].slots[i]}, 1);
+                slab_release(&c->standing.slab, &(uint32_t){c->standing.blocks[parity][index].slots[i]}, 1);
     }
 }
 
@@ -175,7 +176,7 @@ void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragge
                   const apl_error *error)
 {
     struct block_cache *c = &r->cache;
-    struct cached_block *b = &c->blocks[item.parity][item.index];
+    struct cached_block *b = &c->standing.blocks[item.parity][item.index];
     uint32_t count = r->spec.subset.block[item.index].count;
     if (status == APL_OK || status == APL_E_CORRUPT)
         b->stage = status == APL_OK ? BLOCK_IN : BLOCK_BAD;
@@ -184,11 +185,11 @@ void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragge
     cached_loaded(b, ragged, status == APL_E_CORRUPT ? error : NULL);
     c->in += b->stage == BLOCK_IN;
     if (b->stage == BLOCK_IN && stay_is_chosen(&c->stay, item.index) && item.parity == (c->epoch & 1)) {
-        slab_add(&c->slab, b->slots, count,
+        slab_add(&c->standing.slab, b->slots, count,
                  1); /* beyond its last delivery, by one more that is to come from each slot */
         b->stays = true;
     }
-    cached_give_passed(b, &c->slab, count);
+    cached_give_passed(b, &c->standing.slab, count);
     if (!c->keeps && b->left == 0 && !b->stays)
         evict(r, b); /* the last of it went to others meanwhile */
     if (b->stage == BLOCK_IN || b->stage == BLOCK_BAD)
@@ -200,7 +201,7 @@ static bool take_slots(apl_reader *r, struct cached_block *b, const struct load_
 {
     const struct subset_block *block = &r->spec.subset.block[item->index];
     bool nomem = false,
-         taken = cached_take_slots(b, &r->cache.slab, block, delivery_sample(&r->spec, item->parity),
+         taken = cached_take_slots(b, &r->cache.standing.slab, block, delivery_sample(&r->spec, item->parity),
                                    r->spec.options.plan.reuse, &nomem);
     if (nomem)
         failure_nomem(r);
@@ -229,7 +230,7 @@ unsigned cache_next(const apl_reader *r, struct load_item *items, unsigned most)
     for (unsigned k = 0; k < 2; k++)
         for (uint64_t at = rings[k]->head; at != rings[k]->tail && n < most; at++) {
             const struct load_item *item = &rings[k]->items[at % rings[k]->size];
-            if (c->blocks[item->parity][item->index].stage == BLOCK_QUEUED)
+            if (c->standing.blocks[item->parity][item->index].stage == BLOCK_QUEUED)
                 items[n++] = *item;
         }
     return n;
@@ -265,13 +266,15 @@ static bool is_foreign(const apl_reader *r, const struct plan *plan, uint32_t in
 static bool take_over(apl_reader *r, uint32_t index)
 {
     struct block_cache *c = &r->cache;
-    struct cached_block *before = &c->blocks[(c->epoch + 1) & 1][index], *b = &c->blocks[c->epoch & 1][index];
+    struct cached_block *before = &c->standing.blocks[(c->epoch + 1) & 1][index],
+                        *b = &c->standing.blocks[c->epoch & 1][index];
     uint32_t count = r->spec.subset.block[index].count;
     bool again = stay_is_chosen(&c->stay, index);
     if (!stay_any(&c->stay) || !before->stays)
         return false;
     before->stays = false;
-    if (cached_share_slots(b, before, &c->slab, count, r->spec.options.plan.reuse - (again ? 0 : 1))) {
+    if (cached_share_slots(b, before, &c->standing.slab, count,
+                           r->spec.options.plan.reuse - (again ? 0 : 1))) {
         b->stays = again;
         b->stage = BLOCK_IN;
     }
@@ -284,7 +287,7 @@ static bool take_over(apl_reader *r, uint32_t index)
 static void block_enters(apl_reader *r, const struct plan *plan, uint32_t index)
 {
     struct block_cache *c = &r->cache;
-    struct cached_block *b = &c->blocks[c->epoch & 1][index];
+    struct cached_block *b = &c->standing.blocks[c->epoch & 1][index];
     uint32_t parity = c->epoch & 1, had = free_order_had(r, index);
     uint32_t left = delivery_count(&r->spec, delivery_sample(&r->spec, c->epoch), index) - had;
     if (left == 0) { /* nothing of it is to come, or not any more; the epoch before may still wait for it */
@@ -316,8 +319,8 @@ static void pass(apl_reader *r, uint64_t epoch, uint32_t delivery)
 {
     struct block_cache *c = &r->cache;
     uint32_t nth, copy, index = delivery_block(&r->spec, delivery, &nth, &copy);
-    struct cached_block *b = &c->blocks[epoch & 1][index];
-    if (cached_pass(b, &c->slab, r->spec.subset.block[index].count, nth))
+    struct cached_block *b = &c->standing.blocks[epoch & 1][index];
+    if (cached_pass(b, &c->standing.slab, r->spec.subset.block[index].count, nth))
         consume(r, b);
     else
         failure_nomem(r);
@@ -334,7 +337,7 @@ void cache_hold(apl_reader *r, uint32_t delivery)
     struct block_cache *c = &r->cache;
     uint32_t nth, copy, index = delivery_block(&r->spec, delivery, &nth, &copy);
     if (!c->keeps)
-        c->blocks[c->epoch & 1][index].left++; /* cache_consume() takes it back */
+        c->standing.blocks[c->epoch & 1][index].left++; /* cache_consume() takes it back */
 }
 
 void cache_demand(apl_reader *r, const struct job *job)
@@ -345,7 +348,7 @@ void cache_demand(apl_reader *r, const struct job *job)
         return;
     for (uint32_t k = 0; k < job->rows; k++) {
         uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
-        struct cached_block *b = &c->blocks[parity][index];
+        struct cached_block *b = &c->standing.blocks[parity][index];
         bool foreign = b->stage == BLOCK_OUT; /* not queued when it entered */
         if (b->demanded || !(foreign || (c->keeps && b->stage == BLOCK_QUEUED)))
             continue;
@@ -371,7 +374,7 @@ void cache_release(apl_reader *r, const struct job *job, uint32_t *slots)
         uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
         slots[k] = cached_slot(cache_block(c, job->epoch, index), &r->spec.subset.block[index], nth);
     }
-    slab_release(&c->slab, slots, n);
+    slab_release(&c->standing.slab, slots, n);
 }
 
 void cache_consume(apl_reader *r, struct job *job)
@@ -380,7 +383,7 @@ void cache_consume(apl_reader *r, struct job *job)
     job->consumed = true;
     for (uint32_t k = 0; !c->keeps && k < job->rows; k++) {
         uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
-        consume(r, &c->blocks[job->epoch & 1][index]);
+        consume(r, &c->standing.blocks[job->epoch & 1][index]);
     }
 }
 
@@ -394,6 +397,6 @@ void cache_forgo(apl_reader *r, const struct job *job)
         pass(r, job->epoch, job->deliveries[k]);
     for (uint32_t k = n; k < job->rows; k++) {
         uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
-        consume(r, &c->blocks[job->epoch & 1][index]);
+        consume(r, &c->standing.blocks[job->epoch & 1][index]);
     }
 }

@@ -6,17 +6,16 @@
 #ifndef BLOCK_CACHE_H
 #define BLOCK_CACHE_H
 
-#include "cached_block.h"
 #include "decoded.h"
 #include "load_ring.h"
+#include "standing.h"
 #include "stay.h"
 
 struct job;
 
 struct block_cache {
     bool keeps;
-    struct cached_block *blocks[2]; /* by the parity of the epoch; one and the same where the cache keeps */
-    struct slab slab;
+    struct standing standing;
     struct decoded *decoded; /* whose values the slab has, where the cache keeps; NULL: they are its own */
     struct load_ring entered,
         demanded; /* blocks to load: as they enter, and (where it keeps) as planned batches need them */
@@ -90,7 +89,7 @@ static inline bool cache_evicts(const struct block_cache *c)
 static inline const struct cached_block *cache_block(const struct block_cache *c, uint64_t epoch,
                                                      uint32_t index)
 {
-    return &c->blocks[epoch & 1][index];
+    return standing_block(&c->standing, epoch, index);
 }
 
 #endif

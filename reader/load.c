@@ -54,8 +54,8 @@ apl_status worker_init(struct worker *w, apl_error *err)
         ok = (w->geometry = calloc(n, sizeof *w->geometry)) &&
              (w->made = calloc(APL_MAX_FIELDS, sizeof *w->made));
     for (unsigned f = 0; ok && has_partial_blocks(r) && f < r->spec.schema->count; f++)
-        if (r->cache.slab.value_bytes[f])
-            ok = (w->scratch[f] = malloc(records * r->cache.slab.value_bytes[f])) != NULL;
+        if (r->cache.standing.slab.value_bytes[f])
+            ok = (w->scratch[f] = malloc(records * r->cache.standing.slab.value_bytes[f])) != NULL;
     return ok ? APL_OK : fail_nomem(err);
 }
 
@@ -87,11 +87,11 @@ static void place_rows(struct worker *w, unsigned f, uint32_t index, const struc
     const apl_reader *r = w->reader;
     const struct subset_block *block = &r->spec.subset.block[index];
     for (uint32_t i = 0; block->chosen && i < block->records; i++)
-        w->rows[i] = w->scratch[f] + i * r->cache.slab.value_bytes[f];
+        w->rows[i] = w->scratch[f] + i * r->cache.standing.slab.value_bytes[f];
     for (uint32_t i = 0; i < block->count; i++) {
         uint32_t slot = cached_slot(b, block, i), record = block->chosen ? block->chosen[i] : i;
-        w->rows[record] = slot == NO_SLOT ? w->scratch[f] + record * r->cache.slab.value_bytes[f]
-                                          : slab_value(&r->cache.slab, f, slot);
+        w->rows[record] = slot == NO_SLOT ? w->scratch[f] + record * r->cache.standing.slab.value_bytes[f]
+                                          : slab_value(&r->cache.standing.slab, f, slot);
     }
 }
 

@@ -2,6 +2,7 @@
 #ifndef LOAD_H
 #define LOAD_H
 
+#include "late.h"
 #include "reader.h"
 
 /* Makes a worker's own things; for each worker once. */
@@ -25,10 +26,6 @@ void load_ahead(const apl_reader *r, const struct load_item *items, unsigned cou
 
 /* For tests: called before each block is loaded, in the thread that loads it, with the block's number in the store; may
  * take its time, or fail the load. NULL: nothing is called. */
-struct load_hook {
-    apl_status (*before)(void *user, uint64_t number, apl_error *err);
-    void *user;
-};
 void load_set_hook(const struct load_hook *hook);
 
 #endif

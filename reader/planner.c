@@ -224,6 +224,7 @@ static void prepare(const apl_reader *r, struct outlet *o)
 {
     struct job *job = o->planning;
     job->outlet = o;
+    job->rank = o->rank;
     job->epoch = r->planner.epoch;
     job->position = r->planner.position;
     job->rows = job->checked = job->undecodable = 0;

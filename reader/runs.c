@@ -1,19 +1,6 @@
 /* Rows that many threads make: see runs.h. */
 #include "reader.h"
 
-#define MADE_BYTES   ((size_t)64 << 10)
-#define COPIED_BYTES ((size_t)4 << 20)
-
-size_t runs_step_made(size_t bytes)
-{
-    return 1 + MADE_BYTES / (bytes + 1);
-}
-
-size_t runs_step_copied(size_t bytes)
-{
-    return 1 + COPIED_BYTES / (bytes + 1);
-}
-
 /* ---------------------------------------------------------------------------------------------- of one thread */
 
 static void note_failure(struct worker *w, struct runs *runs, size_t from, apl_status status,

@@ -5,6 +5,7 @@
 #include "delivery.h"
 #include "inside.h"
 #include "late.h"
+#include "late_ahead.h"
 #include "late_fields.h"
 #include "load.h"
 #include "runs.h"
@@ -16,7 +17,7 @@ static uint64_t decoded_bytes(const apl_reader *r, uint32_t index)
 {
     uint64_t bytes = 0;
     for (unsigned f = 0; f < r->spec.schema->count; f++)
-        bytes += r->cache.slab.value_bytes[f];
+        bytes += r->cache.standing.slab.value_bytes[f];
     return bytes * r->spec.subset.block[index].records;
 }
 

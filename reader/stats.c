@@ -11,13 +11,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* The longest wait that counts in bucket i: 1, 1.5, 2, 3, 4, 6, ... ns. */
 static uint64_t wait_bucket_ns(unsigned i)
 {
@@ -245,7 +238,7 @@ static void fill_memory(apl_reader *r, apl_stats *s)
 {
     s->memory = r->counters.fixed_bytes;
     s->memory_budget = r->spec.options.budget;
-    s->slots = r->cache.slab.slots;
+    s->slots = r->cache.standing.slab.slots;
     s->standing_slots = cache_standing(&r->cache);
     for (unsigned i = 0; i < r->outlet_count; i++) {
         const struct outlet *o = &r->outlets[i];

@@ -3,20 +3,11 @@
 #define STATS_H
 
 #include "apl.h"
+#include "clock.h"
 
 #include <stdbool.h>
 
 #define WAIT_BUCKETS 96u
-
-/* Parts of what a thread does now, in nanoseconds. */
-struct spent {
-    uint64_t reading, images, callback;
-};
-
-/* Of a batch that is handed out: when it was planned, when a thread took it up, when it was finished. */
-struct milestones {
-    uint64_t planned, begun, done;
-};
 
 struct reader_counters {
     uint64_t batches, records, blocks, bytes_read, bytes_decoded, bytes_assembled;
@@ -33,9 +24,6 @@ struct reader_counters {
     unsigned waiting, idle_loaders, idle_consumers; /* callers; threads that load, and that assemble */
     bool held;                                      /* no batch could be begun: see apl_stats */
 };
-
-/* Monotonic time in nanoseconds. */
-uint64_t now_ns(void);
 
 /* A reader is opened; so much memory it keeps throughout. */
 void stats_open(struct reader_counters *counters);

@@ -18,10 +18,6 @@ struct undecodable {
 
 void undecodable_free(struct undecodable *u);
 
-/* May the row of a batch being collated, whose image has failed so, be left out? If so, it is, and all columns are to be made again.
- * Without the lock. */
-bool undecodable_drop(const apl_reader *r, struct job *job, uint32_t row, apl_status status);
-
 /* Counts the rows that a batch, which is about to be handed out, has left out so. Batches count in their order, and so the limit is
  * exceeded at the same place whoever collates. APL_E_CORRUPT: it is; then that is the batch's error from now on. */
 apl_status undecodable_meet(const apl_reader *r, struct job *job, apl_error *err);

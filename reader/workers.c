@@ -2,6 +2,7 @@
 #include "workers.h"
 
 #include "handles.h"
+#include "late_ahead.h"
 #include "load.h"
 #include "schedule.h"
 
@@ -68,6 +69,10 @@ static apl_status make_workers(apl_reader *r, apl_error *err)
     for (unsigned i = 0; i < n; i++) {
         struct worker *w = &ws->all[i];
         w->reader = r;
+        w->spec = &r->spec;
+        w->standing = &r->cache.standing;
+        w->share = runs_make;
+        w->ahead = late_ask;
         w->loads = i >= o->consumers;
         w->collates = i < o->consumers || o->loaders == 0;
         TRY(worker_init(w, err));

@@ -228,7 +228,7 @@ void session_welcome(struct session *s, const struct service *service, struct se
                              .most = options_most(o),
                              .order = {r->identity.order.low, r->identity.order.high},
                              .pid = (uint32_t)getpid(),
-                             .slots = r->cache.slab.slots,
+                             .slots = r->cache.standing.slab.slots,
                              .budget = o->budget};
     seat_place(seat, &m.epoch, &m.position);
     memcpy(m.content, r->identity.content, sizeof m.content);

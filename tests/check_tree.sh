@@ -122,9 +122,10 @@ check "tree: image sees base" only_sees reader/image $base
 check "tree: photo sees jpeg and base" only_sees reader/photo $base store/jpeg
 check "tree: effects see image, photo and base" only_sees reader/effects $image $photo
 check "tree: memory sees order and what is below" only_sees reader/memory $order
-check "tree: watch sees base, but for the reader's trace" only_sees reader/watch $base reader $order $image $photo reader/effects reader/collate reader/memory reader/spec
+check "tree: watch sees base" only_sees reader/watch $base
 check "tree: spec sees memory, effects and what is below" only_sees reader/spec $order $image $photo reader/effects reader/memory
-check "tree: reader sees spec, watch and what is below" only_sees reader $order $image $photo reader/effects reader/memory reader/spec reader/watch reader/collate
+check "tree: collate sees spec, watch and what is below" only_sees reader/collate $order $image $photo reader/effects reader/memory reader/spec reader/watch
+check "tree: reader sees collate and what is below" only_sees reader $order $image $photo reader/effects reader/memory reader/spec reader/watch reader/collate reader/collate
 check "tree: serve sees reader and what is below" only_sees serve $order $image $photo reader/effects reader/memory reader/spec reader/watch reader/collate reader
 check "tree: images see base and the decoder of JPEG images" only_sees ingest/images $photo
 check "tree: formats see images, base and the decoder of JPEG images" only_sees ingest/formats ingest/images $photo

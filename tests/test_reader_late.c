@@ -3,6 +3,7 @@
 #include "reader_fixture.h"
 
 #include "late.h"
+#include "load.h"
 #include "reader.h"
 
 #include <malloc.h>

@@ -3,10 +3,10 @@
 
 #include "collation.h"
 
-void *batch_part_make(const apl_reader *r, struct job *job, unsigned field, apl_part part, apl_dtype dtype,
-                      int64_t rows, int64_t more)
+void *batch_part_make(const struct spec *spec, struct job *job, unsigned field, apl_part part,
+                      apl_dtype dtype, int64_t rows, int64_t more)
 {
-    unsigned i = collation_part(&r->spec, field, part);
+    unsigned i = collation_part(spec, field, part);
     size_t n = (size_t)rows * (size_t)(more < 0 ? 1 : more);
     if (!pool_grow(job->buffer, i, n * apl_dtype_size(dtype) + 64))
         return NULL;

@@ -19,24 +19,23 @@ static uint64_t label_at(const uint8_t *from, apl_dtype dtype)
 static apl_status class_of(const struct worker *w, const struct job *job, size_t k, uint32_t *class,
                            apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    const struct blending *b = &r->spec.options.blending;
-    uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
-    const struct cached_block *block = cache_block(&r->cache, job->epoch, index);
+    const struct blending *b = &w->spec->options.blending;
+    uint32_t nth, copy, index = delivery_block(w->spec, job->deliveries[k], &nth, &copy);
+    const struct cached_block *block = standing_block(w->standing, job->epoch, index);
     const uint8_t *value =
-        slab_value(&r->cache.slab, b->label, cached_slot(block, &r->spec.subset.block[index], nth));
-    uint64_t number = label_at(value, r->spec.schema->fields[b->label].dtype);
+        slab_value(&w->standing->slab, b->label, cached_slot(block, &w->spec->subset.block[index], nth));
+    uint64_t number = label_at(value, w->spec->schema->fields[b->label].dtype);
     *class = (uint32_t)number;
     if (number < b->how.classes)
         return APL_OK;
     fail(err, APL_E_INVALID, number == UINT64_MAX ? "a class below 0" : "class %llu, where there are %u",
          (unsigned long long)number, b->how.classes);
-    return values_name(r, job, b->label, k, APL_E_INVALID, err);
+    return values_name(w, job, b->label, k, APL_E_INVALID, err);
 }
 
-static float *describe_labels(const apl_reader *r, struct job *job)
+static float *describe_labels(const struct worker *w, struct job *job)
 {
-    const struct blending *b = &r->spec.options.blending;
+    const struct blending *b = &w->spec->options.blending;
     apl_column *column = &job->buffer->batch.columns[b->label];
     column->dtype = APL_F32;
     column->ndim = 1;
@@ -49,8 +48,8 @@ static float *describe_labels(const apl_reader *r, struct job *job)
 static apl_status make_labels(struct worker *w, struct job *job, const struct blend_plan *plan,
                               apl_error *err)
 {
-    const struct blending *b = &w->reader->spec.options.blending;
-    float *out = describe_labels(w->reader, job);
+    const struct blending *b = &w->spec->options.blending;
+    float *out = describe_labels(w, job);
     size_t rows = job->buffer->batch.rows;
     uint32_t own, other = 0;
     if (rows)
@@ -64,11 +63,11 @@ static apl_status make_labels(struct worker *w, struct job *job, const struct bl
 
 /* ---------------------------------------------------------------------------------------------- images */
 
-static struct blend_images images_of(const apl_reader *r, const struct job *job)
+static struct blend_images images_of(const struct worker *w, const struct job *job)
 {
-    const struct blending *b = &r->spec.options.blending;
+    const struct blending *b = &w->spec->options.blending;
     const apl_column *c = &job->buffer->batch.columns[b->image];
-    const apl_transform *t = &r->spec.options.transforms[b->image];
+    const apl_transform *t = &w->spec->options.transforms[b->image];
     bool last = t->size && t->layout == APL_NHWC && c->ndim == 3;
     const int64_t *side = c->shape + (c->ndim == 3 && !last);
     return (struct blend_images){.data = (uint8_t *)c->data,
@@ -82,12 +81,11 @@ static struct blend_images images_of(const apl_reader *r, const struct job *job)
 
 apl_status blended_make(struct worker *w, struct job *job, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    const struct reader_options *o = &r->spec.options;
+    const struct reader_options *o = &w->spec->options;
     if (!o->blending.any)
         return APL_OK;
-    struct blend_images images = images_of(r, job);
-    struct blend_key key = blend_key(o->plan.seed, job->epoch, job->position, job->outlet->rank);
+    struct blend_images images = images_of(w, job);
+    struct blend_key key = blend_key(o->plan.seed, job->epoch, job->position, job->rank);
     struct blend_plan plan = blend_draw(&o->blending.how, key, images.height, images.width);
     if (!blend_apply(&w->last, &plan, &images))
         return fail_nomem(err);

@@ -2,12 +2,12 @@
 #ifndef BLENDED_H
 #define BLENDED_H
 
-#include "reader.h"
+#include "worker.h"
 
 /* Does the field hold the labels that are mixed? Its column is made with the images. */
-static inline bool blended_is_label(const apl_reader *r, unsigned field)
+static inline bool blended_is_label(const struct worker *w, unsigned field)
 {
-    return r->spec.options.blending.any && r->spec.options.blending.label == field;
+    return w->spec->options.blending.any && w->spec->options.blending.label == field;
 }
 
 /* Mixes the images of a batch, whose columns have been made, and makes the column of its labels; nothing where that is not asked

@@ -9,6 +9,7 @@
 #include "images.h"
 #include "late.h"
 #include "late_fields.h"
+#include "left_out.h"
 #include "packed.h"
 #include "padded.h"
 #include "photo_transform.h"
@@ -24,19 +25,19 @@
 
 /* Fills in ids and copies, and sorts the deliveries: those of rows first, those that are left out because
  * their block is bad last. */
-static void list_rows(const apl_reader *r, struct job *job)
+static void list_rows(const struct worker *w, struct job *job)
 {
     struct batch_buffer *buffer = job->buffer;
     apl_batch *batch = &buffer->batch;
-    const uint32_t *cumulative = delivery_sample(&r->spec, job->epoch);
+    const uint32_t *cumulative = delivery_sample(w->spec, job->epoch);
     uint32_t *copies = (uint32_t *)batch->copies;
     size_t rows = 0, skipped = 0;
     for (uint32_t k = 0; k < job->rows; k++) {
-        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
-        const struct subset_block *block = &r->spec.subset.block[index];
+        uint32_t nth, copy, index = delivery_block(w->spec, job->deliveries[k], &nth, &copy);
+        const struct subset_block *block = &w->spec->subset.block[index];
         uint64_t id = block->first_id + (block->chosen ? block->chosen[nth] : nth);
-        uint32_t number = delivery_number(&r->spec, cumulative, index, nth, copy);
-        if (cache_block(&r->cache, job->epoch, index)->stage == BLOCK_BAD) {
+        uint32_t number = delivery_number(w->spec, cumulative, index, nth, copy);
+        if (standing_block(w->standing, job->epoch, index)->stage == BLOCK_BAD) {
             buffer->skipped[skipped++] = id;
             buffer->delivered[job->rows - skipped] = job->deliveries[k];
             buffer->numbers[job->rows - skipped] = number;
@@ -74,7 +75,7 @@ static apl_status make_images(struct worker *w, struct job *job, const struct ru
     const apl_column *column = &job->buffer->batch.columns[work->field];
     for (size_t k = from; work->geometry && k < to; k++)
         follow_note_crop(w, job, work, k);
-    if (!finish_needed(&w->reader->spec.options.transforms[work->field])) {
+    if (!finish_needed(&w->spec->options.transforms[work->field])) {
         assemble(work->assembly, work->sources + from, placements ? placements + from : NULL, to - from,
                  (uint8_t *)column->data + from * assemble_bytes(work->assembly));
         return APL_OK;
@@ -88,12 +89,11 @@ static apl_status make_images(struct worker *w, struct job *job, const struct ru
 static apl_status collate_images(struct worker *w, struct job *job, unsigned f,
                                  const struct assembly *assembly, apl_error *err)
 {
-    const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
     struct augment a;
     struct run_work work = work_of(w, f, assembly);
-    augment_init(&a, image_shape(&r->spec.schema->fields[f]), image_stream(r->spec.schema),
-                 &r->spec.options.transforms[f], r->spec.options.plan.seed, job->epoch);
+    augment_init(&a, image_shape(&w->spec->schema->fields[f]), image_stream(w->spec->schema),
+                 &w->spec->options.transforms[f], w->spec->options.plan.seed, job->epoch);
     if (augment_is_random(&a))
         augment_draw(&a, batch->ids, batch->copies, batch->rows, w->placements);
     else
@@ -101,21 +101,22 @@ static apl_status collate_images(struct worker *w, struct job *job, unsigned f,
     size_t bytes = assemble_bytes(assembly);
     work.make = make_images;
     work.step =
-        finish_needed(&r->spec.options.transforms[f]) ? runs_step_made(bytes) : runs_step_copied(bytes);
-    return runs_make(w, job, &work, err);
+        finish_needed(&w->spec->options.transforms[f]) ? run_step_made(bytes) : run_step_copied(bytes);
+    return w->share(w, job, &work, err);
 }
 
 /* --------------------------------------------------------------------------------------------- columns */
 
-static void describe_column(const apl_reader *r, struct job *job, unsigned f, const struct assembly *assembly)
+static void describe_column(const struct worker *w, struct job *job, unsigned f,
+                            const struct assembly *assembly)
 {
-    const apl_field *field = &r->spec.schema->fields[f];
+    const apl_field *field = &w->spec->schema->fields[f];
     apl_column *column = &job->buffer->batch.columns[f];
     column->dtype = field->dtype;
     column->ndim = field->ndim;
     memcpy(column->shape, field->shape, sizeof column->shape);
     column->bytes = job->buffer->batch.rows * field->value_bytes;
-    column->how = r->spec.options.collations[f].how;
+    column->how = w->spec->options.collations[f].how;
     batch_set_dims(column, job->buffer->batch.rows);
     if (!assembly)
         return;
@@ -137,7 +138,7 @@ static apl_status make_resized(struct worker *w, struct job *job, const struct r
     struct photo_value value = {.data = NULL};
     apl_status status = APL_OK;
     uint64_t begin = now_ns();
-    photo_value_fixed_shape(&w->reader->spec.schema->fields[work->field], &value);
+    photo_value_fixed_shape(&w->spec->schema->fields[work->field], &value);
     for (size_t k = from; k < to && status == APL_OK; k++) {
         value.data = work->sources[k];
         status = photos_make(w, job, work, k, &value, err);
@@ -153,41 +154,40 @@ static apl_status collate_resized(struct worker *w, struct job *job, unsigned f,
 {
     struct run_work work = work_of(w, f, assembly);
     work.make = make_resized;
-    work.step = runs_step_made(assemble_bytes(assembly));
+    work.step = run_step_made(assemble_bytes(assembly));
     photos_place(w, job, f);
-    return runs_make(w, job, &work, err);
+    return w->share(w, job, &work, err);
 }
 
 static apl_status collate_fixed(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
-    const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
     struct assembly assembly;
-    bool transformed = sizes_assembly(&r->spec, f, &assembly);
+    bool transformed = sizes_assembly(w->spec, f, &assembly);
     for (size_t k = 0; k < batch->rows; k++) {
-        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
-        const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
-        w->sources[k] = slab_value(&r->cache.slab, f, cached_slot(b, &r->spec.subset.block[index], nth));
+        uint32_t nth, copy, index = delivery_block(w->spec, job->deliveries[k], &nth, &copy);
+        const struct cached_block *b = standing_block(w->standing, job->epoch, index);
+        w->sources[k] = slab_value(&w->standing->slab, f, cached_slot(b, &w->spec->subset.block[index], nth));
     }
-    describe_column(r, job, f, transformed ? &assembly : NULL);
-    if (transformed && photo_transform_makes(&r->spec.schema->fields[f], &r->spec.options.transforms[f]))
+    describe_column(w, job, f, transformed ? &assembly : NULL);
+    if (transformed && photo_transform_makes(&w->spec->schema->fields[f], &w->spec->options.transforms[f]))
         return collate_resized(w, job, f, &assembly, err);
     if (transformed)
         return collate_images(w, job, f, &assembly, err);
-    gather(w->sources, r->spec.schema->fields[f].value_bytes, batch->rows, (void *)batch->columns[f].data);
+    gather(w->sources, w->spec->schema->fields[f].value_bytes, batch->rows, (void *)batch->columns[f].data);
     return APL_OK;
 }
 
 /* Shapes of all rows, and where their values begin in the batch, in elements. */
-static void measure_ragged(const apl_reader *r, const struct job *job, unsigned f, uint64_t *offsets,
+static void measure_ragged(const struct worker *w, const struct job *job, unsigned f, uint64_t *offsets,
                            int64_t *shapes)
 {
-    const apl_field *field = &r->spec.schema->fields[f];
+    const apl_field *field = &w->spec->schema->fields[f];
     size_t element = apl_dtype_size(field->dtype);
     offsets[0] = 0;
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        offsets[k + 1] = offsets[k] + values_bytes(r, job, f, k) / element;
-        values_shape(r, job, f, k, shapes + k * field->ndim);
+        offsets[k + 1] = offsets[k] + values_bytes(w, job, f, k) / element;
+        values_shape(w, job, f, k, shapes + k * field->ndim);
     }
 }
 
@@ -210,7 +210,7 @@ static apl_status copy_values(struct worker *w, struct job *job, const struct ru
                               size_t to, apl_error *err)
 {
     const apl_column *column = &job->buffer->batch.columns[work->field];
-    size_t element = apl_dtype_size(w->reader->spec.schema->fields[work->field].dtype);
+    size_t element = apl_dtype_size(w->spec->schema->fields[work->field].dtype);
     for (size_t k = from; k < to; k++)
         TRY(values_copy(w, job, work->field, k, (uint8_t *)column->data + column->offsets[k] * element, err));
     return APL_OK;
@@ -218,11 +218,10 @@ static apl_status copy_values(struct worker *w, struct job *job, const struct ru
 
 static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    const apl_field *field = &r->spec.schema->fields[f];
+    const apl_field *field = &w->spec->schema->fields[f];
     apl_batch *batch = &job->buffer->batch;
     apl_column *column = &batch->columns[f];
-    size_t n = r->spec.options.batch_size;
+    size_t n = w->spec->options.batch_size;
     if (!column->offsets)
         column->offsets = calloc(n + 1, sizeof *column->offsets);
     if (!column->shapes)
@@ -231,24 +230,24 @@ static apl_status collate_ragged(struct worker *w, struct job *job, unsigned f, 
     int64_t *shapes = (int64_t *)column->shapes;
     if (!offsets || !shapes)
         return fail_nomem(err);
-    measure_ragged(r, job, f, offsets, shapes);
+    measure_ragged(w, job, f, offsets, shapes);
     describe_ragged(column, offsets[batch->rows]);
     if (!pool_grow(job->buffer, f, column->bytes + 64))
         return fail_nomem(err);
     size_t bytes = column->bytes / (batch->rows + 1);
     struct run_work work = work_of(w, f, NULL);
     work.make = copy_values;
-    work.step = late_is_any(&r->spec, f) ? 1 : runs_step_copied(bytes);
-    return runs_make(w, job, &work, err);
+    work.step = late_is_any(w->spec, f) ? 1 : run_step_copied(bytes);
+    return w->share(w, job, &work, err);
 }
 
 /* The shape of a row's value, of a field of varying images. */
-static void take_photo_shape(const apl_reader *r, const struct job *job, unsigned f, size_t row,
+static void take_photo_shape(const struct worker *w, const struct job *job, unsigned f, size_t row,
                              struct photo_value *value)
 {
     int64_t shape[APL_MAX_DIMS];
-    const apl_field *field = &r->spec.schema->fields[f];
-    values_shape(r, job, f, row, shape);
+    const apl_field *field = &w->spec->schema->fields[f];
+    values_shape(w, job, f, row, shape);
     for (unsigned d = 0; is_varying_image(field) && d < 3; d++)
         value->shape[d] = (uint32_t)shape[d];
 }
@@ -260,7 +259,7 @@ static apl_status make_each_photo(struct worker *w, struct job *job, const struc
     for (size_t k = from; k < to; k++) {
         struct photo_value value = {.data = NULL};
         TRY(values_take_photo(w, job, work->field, k, &value, err));
-        take_photo_shape(w->reader, job, work->field, k, &value);
+        take_photo_shape(w, job, work->field, k, &value);
         TRY(photos_make(w, job, work, k, &value, err));
     }
     return APL_OK;
@@ -282,19 +281,19 @@ static apl_status collate_photos(struct worker *w, struct job *job, unsigned f,
 {
     struct run_work work = work_of(w, f, assembly);
     work.make = make_photos;
-    work.step = runs_step_made(assemble_bytes(assembly));
-    describe_column(w->reader, job, f, assembly);
+    work.step = run_step_made(assemble_bytes(assembly));
+    describe_column(w, job, f, assembly);
     photos_place(w, job, f);
-    return runs_make(w, job, &work, err);
+    return w->share(w, job, &work, err);
 }
 
 static apl_status collate_varying(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     struct assembly assembly;
-    if (sizes_assembly(&w->reader->spec, f, &assembly))
+    if (sizes_assembly(w->spec, f, &assembly))
         return collate_photos(w, job, f, &assembly, err);
-    apl_collate how = w->reader->spec.options.collations[f].how;
-    describe_column(w->reader, job, f, NULL);
+    apl_collate how = w->spec->options.collations[f].how;
+    describe_column(w, job, f, NULL);
     if (how == APL_COLLATE_PAD)
         return padded_collate(w, job, f, err);
     if (how == APL_COLLATE_EDGE_INDEX)
@@ -309,12 +308,11 @@ static apl_status collate_varying(struct worker *w, struct job *job, unsigned f,
 /* What follows the images of a field that has just been collated. */
 static apl_status collate_followers(struct worker *w, struct job *job, unsigned image, apl_error *err)
 {
-    const apl_reader *r = w->reader;
     TRY(follow_boxes(w, job, image, err));
-    for (unsigned f = 0; f < r->spec.schema->count; f++) {
-        if (r->spec.options.follows[f].as == FOLLOW_NOTHING || r->spec.options.follows[f].image != image)
+    for (unsigned f = 0; f < w->spec->schema->count; f++) {
+        if (w->spec->options.follows[f].as == FOLLOW_NOTHING || w->spec->options.follows[f].image != image)
             continue;
-        if (r->spec.options.follows[f].as == FOLLOW_MASK)
+        if (w->spec->options.follows[f].as == FOLLOW_MASK)
             TRY(follow_mask(w, job, f, err));
         else
             TRY(collate_varying(w, job, f, err));
@@ -324,12 +322,11 @@ static apl_status collate_followers(struct worker *w, struct job *job, unsigned 
 
 static apl_status collate_field(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    if (field_varying(&r->spec.schema->fields[f]) > 0)
+    if (field_varying(&w->spec->schema->fields[f]) > 0)
         TRY(collate_varying(w, job, f, err));
     else
         TRY(collate_fixed(w, job, f, err));
-    return r->spec.options.followed ? collate_followers(w, job, f, err) : APL_OK;
+    return w->spec->options.followed ? collate_followers(w, job, f, err) : APL_OK;
 }
 
 /* --------------------------------------------------------------------------------------------- receipt */
@@ -351,14 +348,14 @@ static void add_hashes(struct tally *t, uint64_t key, const uint64_t *ids, const
     }
 }
 
-static void take_tally(const apl_reader *r, struct job *job)
+static void take_tally(const struct worker *w, struct job *job)
 {
     const struct batch_buffer *b = job->buffer;
     const uint64_t *ids = b->ended ? b->ended : b->batch.ids;
     const uint32_t *copies = b->ended ? b->ended_copies : b->batch.copies;
     size_t delivered = b->finished - b->batch.skipped_count;
     struct tally t = {.delivered = delivered, .skipped = b->batch.skipped_count};
-    uint64_t key = random_key(r->spec.options.plan.seed, RANDOM_RECEIPT).low;
+    uint64_t key = random_key(w->spec->options.plan.seed, RANDOM_RECEIPT).low;
     for (size_t k = 0; k < delivered; k += PHILOX_LANES) {
         size_t left = delivered - k;
         add_hashes(&t, key, ids + k, copies + k, left < PHILOX_LANES ? left : PHILOX_LANES);
@@ -369,45 +366,42 @@ static void take_tally(const apl_reader *r, struct job *job)
 /* Reads what a batch reads late, which is kept, and makes nothing of it. */
 static apl_status stage_values(struct worker *w, struct job *job, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    for (unsigned f = 0; f < r->spec.schema->count; f++)
-        if (r->spec.options.wanted[f])
+    for (unsigned f = 0; f < w->spec->schema->count; f++)
+        if (w->spec->options.wanted[f])
             TRY(late_read_all(w, job, f, err));
-    return stage_is_kept(&r->spec, err);
+    return stage_is_kept(w->spec, err);
 }
 
 static apl_status collate_columns(struct worker *w, struct job *job, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    if (r->spec.options.stages)
+    if (w->spec->options.stages)
         return stage_values(w, job, err);
     job->made = w->made;
-    for (unsigned f = 0; f < r->spec.schema->count; f++)
-        if (r->spec.options.wanted[f] && r->spec.options.follows[f].as == FOLLOW_NOTHING &&
-            !blended_is_label(r, f))
+    for (unsigned f = 0; f < w->spec->schema->count; f++)
+        if (w->spec->options.wanted[f] && w->spec->options.follows[f].as == FOLLOW_NOTHING &&
+            !blended_is_label(w, f))
             TRY(collate_field(w, job, f, err));
     return blended_make(w, job, err);
 }
 
 apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    if (r->spec.options.pack.row)
-        packed_list(r, job);
+    if (w->spec->options.pack.row)
+        packed_list(w, job);
     else
-        list_rows(r, job);
-    if (r->spec.options.windows.length)
-        windowed_list(r, job);
+        list_rows(w, job);
+    if (w->spec->options.windows.length)
+        windowed_list(w, job);
     apl_status status;
     do {
         w->undecoded = NOT_UNDECODED;
         status = collate_columns(w, job, err);
     } while (status != APL_OK && w->undecoded != NOT_UNDECODED &&
-             undecodable_drop(r, job, w->undecoded, status));
+             left_out_drop(w->spec, job, w->undecoded, status));
     TRY(status);
-    if (r->spec.options.pack.row)
-        TRY(packed_parts(r, job, err));
-    TRY(graph_finish(r, job, err));
-    take_tally(r, job);
+    if (w->spec->options.pack.row)
+        TRY(packed_parts(w, job, err));
+    TRY(graph_finish(w, job, err));
+    take_tally(w, job);
     return APL_OK;
 }

@@ -45,16 +45,15 @@ static void make_result(const struct assembly *assembly, const struct picture *c
 apl_status finish_image(struct worker *w, const struct job *job, unsigned f, const struct assembly *assembly,
                         size_t k, const uint8_t *source, const struct placement *placement, apl_error *err)
 {
-    const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
-    const apl_transform *t = &r->spec.options.transforms[f];
+    const apl_transform *t = &w->spec->options.transforms[f];
     const struct effect_draws draws =
-        effect_draws(r->spec.options.plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
+        effect_draws(w->spec->options.plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
     uint8_t *out = (uint8_t *)batch->columns[f].data + k * assemble_bytes(assembly);
     if (effects_any(t)) {
         struct picture crop;
-        TRY(make_crop(w, assembly, image_shape(&r->spec.schema->fields[f]).channels, source, placement, &crop,
-                      err));
+        TRY(make_crop(w, assembly, image_shape(&w->spec->schema->fields[f]).channels, source, placement,
+                      &crop, err));
         TRY(effects_apply(&w->effects, t, &draws, &crop, err));
         make_result(assembly, &crop, placement, out);
     } else {

@@ -2,7 +2,7 @@
 #ifndef FINISH_H
 #define FINISH_H
 
-#include "reader.h"
+#include "worker.h"
 
 /* Is there more to do than assemble() does? */
 bool finish_needed(const apl_transform *t);

@@ -13,7 +13,7 @@
 static void note_motion(const struct worker *w, const struct job *job, unsigned image, size_t k,
                         struct geometry *g)
 {
-    const struct reader_options *o = &w->reader->spec.options;
+    const struct reader_options *o = &w->spec->options;
     const apl_batch *batch = &job->buffer->batch;
     const apl_transform *t = &o->transforms[image];
     const struct effect_draws draws = effect_draws(o->plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
@@ -47,10 +47,10 @@ void follow_note_crop(const struct worker *w, const struct job *job, const struc
 
 /* ----------------------------------------------------------------------------------------------- masks */
 
-static void describe_mask(const apl_reader *r, struct job *job, unsigned f)
+static void describe_mask(const struct worker *w, struct job *job, unsigned f)
 {
-    const apl_field *field = &r->spec.schema->fields[f];
-    const apl_transform *t = &r->spec.options.transforms[r->spec.options.follows[f].image];
+    const apl_field *field = &w->spec->schema->fields[f];
+    const apl_transform *t = &w->spec->options.transforms[w->spec->options.follows[f].image];
     apl_column *column = &job->buffer->batch.columns[f];
     unsigned planes = following_planes(field), d = 0;
     column->dtype = field->dtype;
@@ -99,14 +99,13 @@ static apl_status decode_mask(struct worker *w, const struct geometry *g, const 
 static apl_status take_mask(struct worker *w, struct job *job, unsigned f, size_t k, const struct geometry *g,
                             const uint8_t **mask, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    const apl_field *field = &r->spec.schema->fields[f];
+    const apl_field *field = &w->spec->schema->fields[f];
     struct photo_value photo;
     int64_t shape[APL_MAX_DIMS];
     if (field_varying(field) == 0) {
-        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
-        const struct cached_block *b = cache_block(&r->cache, job->epoch, index);
-        *mask = slab_value(&r->cache.slab, f, cached_slot(b, &r->spec.subset.block[index], nth));
+        uint32_t nth, copy, index = delivery_block(w->spec, job->deliveries[k], &nth, &copy);
+        const struct cached_block *b = standing_block(w->standing, job->epoch, index);
+        *mask = slab_value(&w->standing->slab, f, cached_slot(b, &w->spec->subset.block[index], nth));
         return check_mask_size(g, (uint32_t)field->shape[field->ndim - 1],
                                (uint32_t)field->shape[field->ndim - 2], err);
     }
@@ -116,7 +115,7 @@ static apl_status take_mask(struct worker *w, struct job *job, unsigned f, size_
         w->undecoded = status == APL_OK || status == APL_E_NOMEM ? w->undecoded : (uint32_t)k;
         return status;
     }
-    values_shape(r, job, f, k, shape);
+    values_shape(w, job, f, k, shape);
     TRY(check_mask_size(g, (uint32_t)shape[field->ndim - 1], (uint32_t)shape[field->ndim - 2], err));
     if (field->ndim == 3 && field->shape[0] < 0 && shape[0] != 1)
         return fail(err, APL_E_INVALID, "a mask of %lld channels; wanted: 1", (long long)shape[0]);
@@ -139,17 +138,17 @@ static apl_status make_masks(struct worker *w, struct job *job, const struct run
                              size_t to, apl_error *err)
 {
     unsigned f = work->field;
-    const apl_field *field = &w->reader->spec.schema->fields[f];
+    const apl_field *field = &w->spec->schema->fields[f];
     const apl_column *column = &job->buffer->batch.columns[f];
     size_t row = column->bytes / job->buffer->batch.rows;
     const struct nearest_planes planes = {following_planes(field), apl_dtype_size(field->dtype),
-                                          w->reader->spec.options.follows[f].fill};
+                                          w->spec->options.follows[f].fill};
     for (size_t k = from; k < to; k++) {
         const uint8_t *mask;
         const struct geometry *g = &work->geometry[k];
         apl_status status = take_mask(w, job, f, k, g, &mask, err);
         if (status != APL_OK)
-            return values_name(w->reader, job, f, k, status, err);
+            return values_name(w, job, f, k, status, err);
         TRY(make_mask(w, g, &planes, mask, row, (uint8_t *)column->data + k * row, err));
     }
     return APL_OK;
@@ -158,14 +157,14 @@ static apl_status make_masks(struct worker *w, struct job *job, const struct run
 apl_status follow_mask(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
     const apl_batch *batch = &job->buffer->batch;
-    describe_mask(w->reader, job, f);
+    describe_mask(w, job, f);
     if (batch->rows == 0)
         return APL_OK;
     struct run_work work = {.make = make_masks,
                             .field = f,
                             .geometry = w->geometry,
-                            .step = runs_step_made(batch->columns[f].bytes / batch->rows)};
-    return runs_make(w, job, &work, err);
+                            .step = run_step_made(batch->columns[f].bytes / batch->rows)};
+    return w->share(w, job, &work, err);
 }
 
 /* ----------------------------------------------------------------------------------------------- boxes */
@@ -173,18 +172,17 @@ apl_status follow_mask(struct worker *w, struct job *job, unsigned f, apl_error 
 /* Makes room for the values of a batch, of which there are as many as records have at most. */
 static apl_status made_begin(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    const apl_field *field = &r->spec.schema->fields[f];
+    const apl_field *field = &w->spec->schema->fields[f];
     struct made_values *made = &w->made[f];
     size_t bytes = 0;
     made->any = false; /* the records' own are measured */
     for (size_t k = 0; k < job->buffer->batch.rows; k++)
-        bytes += values_bytes(r, job, f, k);
+        bytes += values_bytes(w, job, f, k);
     made->unit = apl_dtype_size(field->dtype);
     for (unsigned d = 1; d < field->ndim; d++)
         made->unit *= (size_t)field->shape[d];
     if (!made->starts)
-        made->starts = calloc(r->spec.options.batch_size + 1, sizeof *made->starts);
+        made->starts = calloc(w->spec->options.batch_size + 1, sizeof *made->starts);
     return made->starts && scratch_reserve(&made->values, bytes) ? APL_OK : fail_nomem(err);
 }
 
@@ -194,7 +192,7 @@ static apl_status follow_row(struct worker *w, struct job *job, unsigned f, cons
 {
     struct made_values *made = &w->made[f];
     const struct geometry *g = &w->geometry[k];
-    size_t n = (size_t)values_length(w->reader, job, f, k), kept = 0;
+    size_t n = (size_t)values_length(w, job, f, k), kept = 0;
     const uint8_t *value;
     uint32_t *which = (uint32_t *)scratch_reserve(&w->places, (n + 1) * sizeof *which);
     if (!which)
@@ -223,7 +221,7 @@ static apl_status follow_with(struct worker *w, struct job *job, unsigned f, siz
     struct made_values *made = &w->made[f];
     const uint8_t *value;
     const uint32_t *which = (const uint32_t *)w->places.data;
-    size_t n = (size_t)values_length(w->reader, job, f, k);
+    size_t n = (size_t)values_length(w, job, f, k);
     if (n != boxes)
         return fail(err, APL_E_INVALID, "%zu values go with %zu boxes: as many are wanted", n, boxes);
     TRY(values_take(w, job, f, k, &value, err));
@@ -238,20 +236,19 @@ static apl_status follow_with(struct worker *w, struct job *job, unsigned f, siz
 static apl_status follow_all(struct worker *w, struct job *job, unsigned boxes, unsigned image,
                              apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    const struct follow *follows = r->spec.options.follows;
+    const struct follow *follows = w->spec->options.follows;
     const struct made_values *made = &w->made[boxes];
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        size_t n = (size_t)values_length(r, job, boxes, k);
-        apl_status status = follow_row(w, job, boxes, &r->spec.options.transforms[image], k, err);
+        size_t n = (size_t)values_length(w, job, boxes, k);
+        apl_status status = follow_row(w, job, boxes, &w->spec->options.transforms[image], k, err);
         if (status != APL_OK)
-            return values_name(r, job, boxes, k, status, err);
-        for (unsigned f = 0; f < r->spec.schema->count; f++) {
+            return values_name(w, job, boxes, k, status, err);
+        for (unsigned f = 0; f < w->spec->schema->count; f++) {
             if (follows[f].as != FOLLOW_WITH_BOXES || follows[f].image != image)
                 continue;
             status = follow_with(w, job, f, k, n, made->starts[k + 1] - made->starts[k], err);
             if (status != APL_OK)
-                return values_name(r, job, f, k, status, err);
+                return values_name(w, job, f, k, status, err);
         }
     }
     return APL_OK;
@@ -259,19 +256,18 @@ static apl_status follow_all(struct worker *w, struct job *job, unsigned boxes, 
 
 apl_status follow_boxes(struct worker *w, struct job *job, unsigned image, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    const struct follow *follows = r->spec.options.follows;
-    unsigned boxes = r->spec.schema->count;
-    for (unsigned f = 0; f < r->spec.schema->count; f++) {
+    const struct follow *follows = w->spec->options.follows;
+    unsigned boxes = w->spec->schema->count;
+    for (unsigned f = 0; f < w->spec->schema->count; f++) {
         if (follows[f].as < FOLLOW_BOXES || follows[f].image != image)
             continue;
         TRY(made_begin(w, job, f, err));
         boxes = follows[f].as == FOLLOW_BOXES ? f : boxes;
     }
-    if (boxes == r->spec.schema->count)
+    if (boxes == w->spec->schema->count)
         return APL_OK;
     TRY(follow_all(w, job, boxes, image, err));
-    for (unsigned f = 0; f < r->spec.schema->count; f++)
+    for (unsigned f = 0; f < w->spec->schema->count; f++)
         if (follows[f].as >= FOLLOW_BOXES && follows[f].image == image)
             w->made[f].any = true;
     return APL_OK;

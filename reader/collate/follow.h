@@ -2,7 +2,7 @@
 #ifndef FOLLOW_H
 #define FOLLOW_H
 
-#include "reader.h"
+#include "worker.h"
 
 /* Keeps in mind how the image of row k came to be, whose followers are collated next: the one that was decoded last, or one that
  * assemble() makes; `placement` is as for that, and may then be NULL. */

@@ -7,12 +7,12 @@
 
 /* ----------------------------------------------------------------------------------------------- edges */
 
-static apl_status no_such_node(const apl_reader *r, const struct job *job, unsigned f, size_t k, int64_t node,
-                               int64_t nodes, apl_error *err)
+static apl_status no_such_node(const struct worker *w, const struct job *job, unsigned f, size_t k,
+                               int64_t node, int64_t nodes, apl_error *err)
 {
     uint64_t id = job->buffer->batch.ids[k];
     fail(err, APL_E_INVALID, "record %llu: field %s has an edge to node %lld, of a graph of %lld nodes",
-         (unsigned long long)id, r->spec.schema->fields[f].name, (long long)node, (long long)nodes);
+         (unsigned long long)id, w->spec->schema->fields[f].name, (long long)node, (long long)nodes);
     return fail_records(err, APL_E_INVALID, id, 1);
 }
 
@@ -49,19 +49,18 @@ struct edges {
 
 static apl_status add_edges(struct worker *w, struct job *job, struct edges *e, size_t k, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    const apl_field *field = &r->spec.schema->fields[e->field];
-    size_t n = (size_t)values_length(r, job, e->field, k);
-    int64_t nodes = values_length(r, job, r->spec.options.graph.nodes, k), wrong;
+    const apl_field *field = &w->spec->schema->fields[e->field];
+    size_t n = (size_t)values_length(w, job, e->field, k);
+    int64_t nodes = values_length(w, job, w->spec->options.graph.nodes, k), wrong;
     uint8_t *out = (uint8_t *)job->buffer->batch.columns[e->field].data;
     bool pairs =
-        r->spec.options.collations[e->field].axis == 0; /* [*,2]: both ends of an edge lie side by side */
+        w->spec->options.collations[e->field].axis == 0; /* [*,2]: both ends of an edge lie side by side */
     const uint8_t *value;
     TRY(values_take(w, job, e->field, k, &value, err));
     for (size_t end = 0; end < 2 && n; end++)
         if (!move_ends(value + (pairs ? end : end * n) * e->element, field->dtype, n, pairs ? 2 : 1, e->first,
                        nodes, out + (end * e->all + e->done) * e->element, &wrong))
-            return no_such_node(r, job, e->field, k, wrong, nodes, err);
+            return no_such_node(w, job, e->field, k, wrong, nodes, err);
     e->done += n;
     e->first += nodes;
     return APL_OK;
@@ -81,16 +80,15 @@ static void describe_edges(apl_column *column, size_t edges, size_t element)
 
 apl_status graph_edges(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    struct edges e = {.field = f, .element = apl_dtype_size(r->spec.schema->fields[f].dtype)};
+    struct edges e = {.field = f, .element = apl_dtype_size(w->spec->schema->fields[f].dtype)};
     int64_t nodes = 0;
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        e.all += (size_t)values_length(r, job, f, k);
-        nodes += values_length(r, job, r->spec.options.graph.nodes, k);
+        e.all += (size_t)values_length(w, job, f, k);
+        nodes += values_length(w, job, w->spec->options.graph.nodes, k);
     }
     if (e.element == 4 && nodes > INT32_MAX)
         return fail(err, APL_E_INVALID, "field %s: the graphs of a batch have more nodes than i32 can number",
-                    r->spec.schema->fields[f].name);
+                    w->spec->schema->fields[f].name);
     describe_edges(&job->buffer->batch.columns[f], e.all, e.element);
     if (!pool_grow(job->buffer, f, 2 * e.all * e.element + 64))
         return fail_nomem(err);
@@ -102,33 +100,34 @@ apl_status graph_edges(struct worker *w, struct job *job, unsigned f, apl_error 
 /* ----------------------------------------------------------------------------------------------- nodes */
 
 /* Is a field as long as the first of its kind, in all records? */
-static apl_status check_alike_in(const apl_reader *r, const struct job *job, unsigned f, unsigned first,
+static apl_status check_alike_in(const struct worker *w, const struct job *job, unsigned f, unsigned first,
                                  apl_error *err)
 {
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
-        int64_t one = values_length(r, job, first, k), other = values_length(r, job, f, k);
+        int64_t one = values_length(w, job, first, k), other = values_length(w, job, f, k);
         if (one == other)
             continue;
         uint64_t id = job->buffer->batch.ids[k];
         fail(err, APL_E_INVALID, "record %llu: field %s is %lld long, and field %s of the same graph %lld",
-             (unsigned long long)id, r->spec.schema->fields[first].name, (long long)one,
-             r->spec.schema->fields[f].name, (long long)other);
+             (unsigned long long)id, w->spec->schema->fields[first].name, (long long)one,
+             w->spec->schema->fields[f].name, (long long)other);
         return fail_records(err, APL_E_INVALID, id, 1);
     }
     return APL_OK;
 }
 
-static apl_status number_nodes(const apl_reader *r, struct job *job, apl_error *err)
+static apl_status number_nodes(const struct worker *w, struct job *job, apl_error *err)
 {
-    const struct graph *g = &r->spec.options.graph;
+    const struct graph *g = &w->spec->options.graph;
     size_t rows = job->buffer->batch.rows;
-    int64_t *starts = batch_part_make(r, job, g->nodes, APL_PART_STARTS, APL_I64, (int64_t)rows + 1, -1);
+    int64_t *starts =
+        batch_part_make(w->spec, job, g->nodes, APL_PART_STARTS, APL_I64, (int64_t)rows + 1, -1);
     if (!starts)
         return fail_nomem(err);
     starts[0] = 0;
     for (size_t k = 0; k < rows; k++)
-        starts[k + 1] = starts[k] + values_length(r, job, g->nodes, k);
-    int64_t *graphs = batch_part_make(r, job, g->nodes, APL_PART_GRAPHS, APL_I64, starts[rows], -1);
+        starts[k + 1] = starts[k] + values_length(w, job, g->nodes, k);
+    int64_t *graphs = batch_part_make(w->spec, job, g->nodes, APL_PART_GRAPHS, APL_I64, starts[rows], -1);
     if (!graphs)
         return fail_nomem(err);
     for (size_t k = 0; k < rows; k++)
@@ -137,15 +136,15 @@ static apl_status number_nodes(const apl_reader *r, struct job *job, apl_error *
     return APL_OK;
 }
 
-apl_status graph_finish(const apl_reader *r, struct job *job, apl_error *err)
+apl_status graph_finish(const struct worker *w, struct job *job, apl_error *err)
 {
-    const struct graph *g = &r->spec.options.graph;
-    for (unsigned f = 0; f < r->spec.schema->count; f++) {
-        apl_collate how = r->spec.options.collations[f].how;
+    const struct graph *g = &w->spec->options.graph;
+    for (unsigned f = 0; f < w->spec->schema->count; f++) {
+        apl_collate how = w->spec->options.collations[f].how;
         if (how == APL_COLLATE_NODES && f != g->nodes)
-            TRY(check_alike_in(r, job, f, g->nodes, err));
+            TRY(check_alike_in(w, job, f, g->nodes, err));
         if (how == APL_COLLATE_EDGES && g->indexed)
-            TRY(check_alike_in(r, job, f, g->index, err));
+            TRY(check_alike_in(w, job, f, g->index, err));
     }
-    return g->noded ? number_nodes(r, job, err) : APL_OK;
+    return g->noded ? number_nodes(w, job, err) : APL_OK;
 }

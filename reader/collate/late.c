@@ -4,7 +4,7 @@
 #include "delivery.h"
 #include "late_fields.h"
 #include "mix.h"
-#include "reader.h"
+#include "worker.h"
 
 #include <stdatomic.h>
 
@@ -24,8 +24,8 @@ void late_set_hook(const struct load_hook *hook)
 static apl_status check_late_values(struct worker *w, uint32_t index, unsigned field,
                                     const struct raw_column *list, apl_error *err)
 {
-    const struct mix_source *source = mix_source_of(&w->reader->spec, index);
-    const struct subset_block *block = &w->reader->spec.subset.block[index];
+    const struct mix_source *source = mix_source_of(w->spec, index);
+    const struct subset_block *block = &w->spec->subset.block[index];
     uint32_t ahead = 0;
     for (uint32_t i = 0; i < block->records; i++) {
         size_t bytes = kept_listed(list, i).bytes;
@@ -46,80 +46,36 @@ static apl_status check_late_values(struct worker *w, uint32_t index, unsigned f
 apl_status late_list(struct worker *w, uint32_t index, const struct block_view *view, unsigned field,
                      struct raw_column *list, apl_error *err)
 {
-    const apl_reader *r = w->reader;
-    const struct mix_source *source = mix_source_of(&r->spec, index);
+    const struct mix_source *source = mix_source_of(w->spec, index);
     raw_column_clear(list); /* where readers share it, one before may have failed */
     w->bytes_read += kept_index_bytes(view->columns[source->field[field]].codec, view->records);
-    TRY(store_list_kept(source->store, r->spec.subset.block[index].number, &w->bc, view, source->field[field],
-                        list, err));
-    return r->spec.options.skip_corrupt ? check_late_values(w, index, field, list, err) : APL_OK;
+    TRY(store_list_kept(source->store, w->spec->subset.block[index].number, &w->bc, view,
+                        source->field[field], list, err));
+    return w->spec->options.skip_corrupt ? check_late_values(w, index, field, list, err) : APL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------ of a batch */
 
-/* The value of a row: in which block's list, and which of it. */
-struct late_value {
-    const struct raw_column *list;
-    uint32_t index, record;
-    uint64_t id; /* the reader's */
-    struct kept_place place;
-};
-
-static struct late_value late_value_of(const apl_reader *r, const struct job *job, unsigned field, size_t row)
+struct late_value late_value_of(const struct spec *spec, const struct standing *standing,
+                                const struct job *job, unsigned field, size_t row)
 {
     struct late_value v;
     uint32_t nth, copy;
-    v.index = delivery_block(&r->spec, job->deliveries[row], &nth, &copy);
-    const struct subset_block *block = &r->spec.subset.block[v.index];
+    v.index = delivery_block(spec, job->deliveries[row], &nth, &copy);
+    const struct subset_block *block = &spec->subset.block[v.index];
     v.record = block->chosen ? block->chosen[nth] : nth;
     v.id = block->first_id + v.record;
-    v.list = &cache_block(&r->cache, job->epoch, v.index)->ragged[field];
+    v.list = &standing_block(standing, job->epoch, v.index)->ragged[field];
     v.place = kept_listed(v.list, v.record);
     return v;
-}
-
-/* False: there is no room for more. */
-static bool value_ahead(const apl_reader *r, const struct job *job, unsigned field, size_t row)
-{
-    uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[row], &nth, &copy);
-    const apl_store *store = mix_source_of(&r->spec, index)->store;
-    if (!r->spec.options.wanted[field] || !late_is(&r->spec, index, field) || !store_is_elsewhere(store) ||
-        cache_block(&r->cache, job->epoch, index)->stage != BLOCK_IN)
-        return true;
-    struct late_value v = late_value_of(r, job, field, row);
-    return store_ahead_value(store, r->spec.subset.block[index].number, v.list, v.record,
-                             future_of_delivery(r, job->epoch, job->deliveries[row]));
-}
-
-/* Asks for more values, field by field as they are read, and none before number `at`; until there is no room, which each that is read
- * makes. Any thread that collates the batch may do so. */
-static bool ask_from(const apl_reader *r, struct job *job, uint32_t at)
-{
-    /* relaxed: asking twice does no harm */
-    uint32_t all = r->spec.schema->count * job->rows,
-             ahead = atomic_load_explicit(&job->ahead, memory_order_relaxed);
-    while (ahead < all) {
-        uint32_t next = ahead > at ? ahead : at;
-        if (next >= all || !value_ahead(r, job, next / job->rows, next % job->rows))
-            return next >= all;
-        if (atomic_compare_exchange_strong_explicit(&job->ahead, &ahead, next + 1, memory_order_relaxed,
-                                                    memory_order_relaxed))
-            ahead = next + 1;
-    }
-    return true;
-}
-
-bool late_ahead(const apl_reader *r, struct job *job)
-{
-    return ask_from(r, job, 0);
 }
 
 /* Reads a value as it is stored. */
 static apl_status read_late(struct worker *w, unsigned field, const struct late_value *v, uint8_t *out,
                             apl_error *err)
 {
-    const struct mix_source *source = mix_source_of(&w->reader->spec, v->index);
-    uint64_t number = w->reader->spec.subset.block[v->index].number;
+    const struct mix_source *source = mix_source_of(w->spec, v->index);
+    uint64_t number = w->spec->subset.block[v->index].number;
     w->bytes_read += v->place.bytes;
     uint64_t begin = now_ns();
     atomic_store_explicit(&w->reading, v->index + 1, memory_order_relaxed);
@@ -144,14 +100,14 @@ static apl_status name_late(const struct late_value *v, apl_status status, apl_e
 /* Restores the file of a value that has been read to w->value: to w->file. */
 static apl_status restore_late(struct worker *w, unsigned field, const struct late_value *v, apl_error *err)
 {
-    const struct mix_source *source = mix_source_of(&w->reader->spec, v->index);
+    const struct mix_source *source = mix_source_of(w->spec, v->index);
     w->file.size = 0;
     apl_status status = kept_restore(&w->bc, &v->place, w->value.data, &w->file, err);
     if (status == APL_OK)
         return APL_OK;
     fail_in(err, status, "field %s: record %u of the block",
             source->store->manifest.schema.fields[source->field[field]].name, v->record);
-    return store_block_error(source->store, w->reader->spec.subset.block[v->index].number, status, err);
+    return store_block_error(source->store, w->spec->subset.block[v->index].number, status, err);
 }
 
 /* Reads a value as it is stored to w->value; and restores it, if that is asked for. */
@@ -168,9 +124,9 @@ static apl_status take_late(struct worker *w, unsigned field, const struct late_
 /* What is to be read now; while it comes, others may be asked for. */
 static struct late_value begin_late(const struct worker *w, struct job *job, unsigned field, size_t row)
 {
-    if (w->reader->spec.elsewhere)
-        (void)ask_from(w->reader, job, field * job->rows + (uint32_t)row + 1);
-    return late_value_of(w->reader, job, field, row);
+    if (w->spec->elsewhere)
+        w->ahead(w, job, field * job->rows + (uint32_t)row + 1);
+    return late_value_of(w->spec, w->standing, job, field, row);
 }
 
 apl_status late_read(struct worker *w, struct job *job, unsigned field, size_t row, uint8_t *out,
@@ -208,8 +164,7 @@ apl_status late_read_all(struct worker *w, struct job *job, unsigned field, apl_
 {
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
         uint32_t nth, copy;
-        if (!late_is(&w->reader->spec, delivery_block(&w->reader->spec, job->deliveries[k], &nth, &copy),
-                     field))
+        if (!late_is(w->spec, delivery_block(w->spec, job->deliveries[k], &nth, &copy), field))
             continue;
         struct late_value v = begin_late(w, job, field, k);
         TRY(take_late(w, field, &v, false, err));

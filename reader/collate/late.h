@@ -11,11 +11,21 @@
 #define LATE_H
 
 #include "kept.h"
-#include "load.h"
+#include "worker.h"
 
 /* Fills in the list of a block's column; and makes sure, if that is asked for, that all of its values are right. */
 apl_status late_list(struct worker *w, uint32_t index, const struct block_view *view, unsigned field,
                      struct raw_column *list, apl_error *err);
+
+/* The value of a row: in which block's list, and which of it. */
+struct late_value {
+    const struct raw_column *list;
+    uint32_t index, record;
+    uint64_t id; /* the reader's */
+    struct kept_place place;
+};
+struct late_value late_value_of(const struct spec *spec, const struct standing *standing,
+                                const struct job *job, unsigned field, size_t row);
 
 /* Reads the value of row `row` of a batch from the file to `out`, which has room for it. The error names record and field. */
 apl_status late_read(struct worker *w, struct job *job, unsigned field, size_t row, uint8_t *out,
@@ -30,11 +40,12 @@ apl_status late_take_stored(struct worker *w, struct job *job, unsigned field, s
 /* Reads those of all rows, as they are stored, and makes nothing of them. */
 apl_status late_read_all(struct worker *w, struct job *job, unsigned field, apl_error *err);
 
-/* Has the values that a planned batch, whose blocks are there, needs from elsewhere fetched. With the reader's lock held. False: there is
- * no room for all; the rest are asked for while the batch is collated. */
-bool late_ahead(const apl_reader *r, struct job *job);
-
-/* For tests: called before each value that is read late, with the number of its block, as load_set_hook() has it for blocks. */
+/* For tests: called before each value that is read late, or each block that is loaded (../load.h), in the thread that does so, with the number of the
+ * block in the store; may take its time, or fail. NULL: nothing is called. */
+struct load_hook {
+    apl_status (*before)(void *user, uint64_t number, apl_error *err);
+    void *user;
+};
 void late_set_hook(const struct load_hook *hook);
 
 #endif

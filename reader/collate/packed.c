@@ -14,24 +14,24 @@ struct share {
     bool ends, bad;
 };
 
-static struct share share_of(const apl_reader *r, const struct job *job, uint32_t k, uint64_t at)
+static struct share share_of(const struct worker *w, const struct job *job, uint32_t k, uint64_t at)
 {
-    uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
+    uint32_t nth, copy, index = delivery_block(w->spec, job->deliveries[k], &nth, &copy);
     struct share s = {.at = at, .from = k == 0 ? job->skip : 0};
-    uint64_t left = packing_tokens(&r->spec, job->deliveries[k]) - s.from;
+    uint64_t left = packing_tokens(w->spec, job->deliveries[k]) - s.from;
     s.tokens = left < job->tokens - at ? left : job->tokens - at;
     s.ends = k + 1 < job->rows || !job->more;
-    s.bad = cache_block(&r->cache, job->epoch, index)->stage == BLOCK_BAD;
+    s.bad = standing_block(w->standing, job->epoch, index)->stage == BLOCK_BAD;
     return s;
 }
 
 /* ------------------------------------------------------------------------------------------------ pieces */
 
 /* The pieces of a delivery, one in each row that it has tokens in; and the ids of rows that it begins. */
-static void list_pieces(const apl_reader *r, struct batch_buffer *b, const struct share *s, uint64_t id,
+static void list_pieces(const struct worker *w, struct batch_buffer *b, const struct share *s, uint64_t id,
                         uint32_t copy)
 {
-    uint64_t row = r->spec.options.pack.row, left = s->tokens;
+    uint64_t row = w->spec->options.pack.row, left = s->tokens;
     for (uint64_t at = s->at, from = s->from; left > 0;) {
         uint64_t start = at % row, n = left < row - start ? left : row - start;
         if (start == 0) {
@@ -67,22 +67,22 @@ static void end_delivery(struct batch_buffer *b, const struct share *s, uint64_t
     b->ended_copies[n] = copy;
 }
 
-void packed_list(const apl_reader *r, struct job *job)
+void packed_list(const struct worker *w, struct job *job)
 {
     struct batch_buffer *b = job->buffer;
-    const uint32_t *cumulative = delivery_sample(&r->spec, job->epoch);
-    uint64_t row = r->spec.options.pack.row, at = 0;
+    const uint32_t *cumulative = delivery_sample(w->spec, job->epoch);
+    uint64_t row = w->spec->options.pack.row, at = 0;
     b->batch.rows = (size_t)((job->tokens + row - 1) / row);
     b->batch.epoch = job->epoch;
     b->batch.position = job->position;
     b->batch.skipped_count = b->batch.piece_count = b->finished = 0;
     for (uint32_t k = 0; k < job->rows; k++) {
-        uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
-        const struct subset_block *block = &r->spec.subset.block[index];
+        uint32_t nth, copy, index = delivery_block(w->spec, job->deliveries[k], &nth, &copy);
+        const struct subset_block *block = &w->spec->subset.block[index];
         uint64_t id = block->first_id + (block->chosen ? block->chosen[nth] : nth);
-        struct share s = share_of(r, job, k, at);
-        list_pieces(r, b, &s, id, copy);
-        end_delivery(b, &s, id, copy, delivery_number(&r->spec, cumulative, index, nth, copy));
+        struct share s = share_of(w, job, k, at);
+        list_pieces(w, b, &s, id, copy);
+        end_delivery(b, &s, id, copy, delivery_number(w->spec, cumulative, index, nth, copy));
         at += s.tokens;
     }
 }
@@ -92,29 +92,28 @@ void packed_list(const apl_reader *r, struct job *job)
 /* Rows lie one after another, so that a value that goes on in the next row is copied as one. */
 apl_status packed_collate(struct worker *w, struct job *job, unsigned f, apl_error *err)
 {
-    const apl_reader *r = w->reader;
     apl_column *column = &job->buffer->batch.columns[f];
-    uint64_t row = r->spec.options.pack.row, rows = job->buffer->batch.rows, at = 0;
+    uint64_t row = w->spec->options.pack.row, rows = job->buffer->batch.rows, at = 0;
     column->shape[0] = (int64_t)row;
     batch_set_dims(column, rows);
-    size_t unit = lengths_unit(&r->spec.schema->fields[f]);
+    size_t unit = lengths_unit(&w->spec->schema->fields[f]);
     column->bytes = rows * row * unit;
     if (!pool_grow(job->buffer, f, column->bytes + 64))
         return fail_nomem(err);
     uint8_t *out = (uint8_t *)column->data;
     size_t elements = unit / apl_dtype_size(column->dtype);
     for (uint32_t k = 0; k < job->rows; k++) {
-        struct share s = share_of(r, job, k, at);
+        struct share s = share_of(w, job, k, at);
         const uint8_t *value = NULL;
         if (s.tokens && !s.bad)
             TRY(values_take(w, job, f, k, &value, err));
         if (value)
             memcpy(out + at * unit, value + s.from * unit, s.tokens * unit);
         else
-            collation_fill(&r->spec, f, out + at * unit, s.tokens * elements);
+            collation_fill(w->spec, f, out + at * unit, s.tokens * elements);
         at += s.tokens;
     }
-    collation_fill(&r->spec, f, out + at * unit, (rows * row - at) * elements);
+    collation_fill(w->spec, f, out + at * unit, (rows * row - at) * elements);
     return APL_OK;
 }
 
@@ -141,15 +140,15 @@ static void clear_tokens(int32_t *segments, int32_t *positions, uint64_t from, u
     memset(positions + from, 0, (to - from) * sizeof *positions);
 }
 
-apl_status packed_parts(const apl_reader *r, struct job *job, apl_error *err)
+apl_status packed_parts(const struct worker *w, struct job *job, apl_error *err)
 {
     const struct batch_buffer *b = job->buffer;
-    uint64_t row = r->spec.options.pack.row, rows = b->batch.rows, at = 0;
-    unsigned field = r->spec.options.pack.field;
+    uint64_t row = w->spec->options.pack.row, rows = b->batch.rows, at = 0;
+    unsigned field = w->spec->options.pack.field;
     int32_t *segments =
-        batch_part_make(r, job, field, APL_PART_SEGMENTS, APL_I32, (int64_t)rows, (int64_t)row);
+        batch_part_make(w->spec, job, field, APL_PART_SEGMENTS, APL_I32, (int64_t)rows, (int64_t)row);
     int32_t *positions =
-        batch_part_make(r, job, field, APL_PART_POSITIONS, APL_I32, (int64_t)rows, (int64_t)row);
+        batch_part_make(w->spec, job, field, APL_PART_POSITIONS, APL_I32, (int64_t)rows, (int64_t)row);
     if (!segments || !positions)
         return fail_nomem(err);
     for (size_t i = 0, number = 1; i < b->batch.piece_count; i++, number++) {

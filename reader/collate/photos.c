@@ -9,38 +9,36 @@
 
 void photos_place(struct worker *w, const struct job *job, unsigned f)
 {
-    const apl_reader *r = w->reader;
     const apl_batch *batch = &job->buffer->batch;
-    apl_transform after = r->spec.options.transforms[f]; /* the crop */
-    struct image_shape shape = {.channels = image_shape(&r->spec.schema->fields[f]).channels,
+    apl_transform after = w->spec->options.transforms[f]; /* the crop */
+    struct image_shape shape = {.channels = image_shape(&w->spec->schema->fields[f]).channels,
                                 .height = after.crop_height,
                                 .width = after.crop_width};
     struct augment a;
     after.pad = 0;
-    augment_init(&a, shape, image_stream(r->spec.schema), &after, r->spec.options.plan.seed, job->epoch);
+    augment_init(&a, shape, image_stream(w->spec->schema), &after, w->spec->options.plan.seed, job->epoch);
     augment_draw(&a, batch->ids, batch->copies, batch->rows, w->placements);
 }
 
 apl_status photos_make(struct worker *w, struct job *job, const struct run_work *work, size_t k,
                        const struct photo_value *value, apl_error *err)
 {
-    const apl_reader *r = w->reader;
     const struct assembly *assembly = work->assembly;
     const struct placement *placement = &work->placements[k];
     unsigned f = work->field;
     const apl_batch *batch = &job->buffer->batch;
-    const apl_field *field = &r->spec.schema->fields[f];
+    const apl_field *field = &w->spec->schema->fields[f];
     struct crop_draws draws =
-        crop_draws(r->spec.options.plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
+        crop_draws(w->spec->options.plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
     size_t pixels = (size_t)image_shape(field).channels * assembly->height * assembly->width;
     uint8_t *rgb = scratch_reserve(&w->pixels, pixels);
     if (!rgb || (!w->photo && !(w->photo = photo_new())))
         return fail_nomem(err);
     apl_status status =
-        photo_value_draw(w->photo, field, &r->spec.options.transforms[f], value, draws, rgb, err);
+        photo_value_draw(w->photo, field, &w->spec->options.transforms[f], value, draws, rgb, err);
     if (status != APL_OK) {
         w->undecoded = (uint32_t)k;
-        return values_name(r, job, f, k, status, err);
+        return values_name(w, job, f, k, status, err);
     }
     if (work->geometry)
         follow_note_photo(w, job, work, k);

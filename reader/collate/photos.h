@@ -4,7 +4,7 @@
 #define PHOTOS_H
 
 #include "photo_transform.h"
-#include "reader.h"
+#include "worker.h"
 
 /* Draws flips and squares of all rows of a batch, before photos_make() of each. */
 void photos_place(struct worker *w, const struct job *job, unsigned f);

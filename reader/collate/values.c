@@ -6,13 +6,13 @@
 #include "late_fields.h"
 
 /* The column of a block that the value is in, or its list if it is read late; *record: its place there. */
-static const struct raw_column *values_column(const apl_reader *r, const struct job *job, unsigned f,
+static const struct raw_column *values_column(const struct worker *w, const struct job *job, unsigned f,
                                               size_t k, uint32_t *record)
 {
-    uint32_t nth, copy, index = delivery_block(&r->spec, job->deliveries[k], &nth, &copy);
-    const struct subset_block *block = &r->spec.subset.block[index];
+    uint32_t nth, copy, index = delivery_block(w->spec, job->deliveries[k], &nth, &copy);
+    const struct subset_block *block = &w->spec->subset.block[index];
     *record = block->chosen ? block->chosen[nth] : nth;
-    return &cache_block(&r->cache, job->epoch, index)->ragged[f];
+    return &standing_block(w->standing, job->epoch, index)->ragged[f];
 }
 
 /* What was made of the field's values; NULL: nothing. */
@@ -21,42 +21,42 @@ static const struct made_values *values_made(const struct job *job, unsigned f)
     return job->made && job->made[f].any ? &job->made[f] : NULL;
 }
 
-size_t values_bytes(const apl_reader *r, const struct job *job, unsigned f, size_t k)
+size_t values_bytes(const struct worker *w, const struct job *job, unsigned f, size_t k)
 {
     const struct made_values *made = values_made(job, f);
     if (made)
         return (size_t)(made->starts[k + 1] - made->starts[k]) * made->unit;
     uint32_t record;
     uint64_t start;
-    const struct raw_column *column = values_column(r, job, f, k, &record);
+    const struct raw_column *column = values_column(w, job, f, k, &record);
     return raw_column_extent(column, record, &start);
 }
 
-void values_shape(const apl_reader *r, const struct job *job, unsigned f, size_t k, int64_t *shape)
+void values_shape(const struct worker *w, const struct job *job, unsigned f, size_t k, int64_t *shape)
 {
     uint32_t record;
     const struct made_values *made = values_made(job, f);
-    const struct raw_column *column = values_column(r, job, f, k, &record);
-    raw_column_shape(column, &r->spec.schema->fields[f], record, shape);
+    const struct raw_column *column = values_column(w, job, f, k, &record);
+    raw_column_shape(column, &w->spec->schema->fields[f], record, shape);
     if (made)
         shape[0] = (int64_t)(made->starts[k + 1] - made->starts[k]);
 }
 
-int64_t values_length(const apl_reader *r, const struct job *job, unsigned f, size_t k)
+int64_t values_length(const struct worker *w, const struct job *job, unsigned f, size_t k)
 {
     const struct made_values *made = values_made(job, f);
     if (made)
         return (int64_t)(made->starts[k + 1] - made->starts[k]);
     uint32_t record;
-    const struct raw_column *column = values_column(r, job, f, k, &record);
+    const struct raw_column *column = values_column(w, job, f, k, &record);
     return (int64_t)load_le(column->dims.data + (size_t)record * 4, 4);
 }
 
 /* Is the value read from the file now? */
-static bool is_late(const apl_reader *r, const struct job *job, unsigned f, size_t k)
+static bool is_late(const struct worker *w, const struct job *job, unsigned f, size_t k)
 {
     uint32_t nth, copy;
-    return late_is(&r->spec, delivery_block(&r->spec, job->deliveries[k], &nth, &copy), f);
+    return late_is(w->spec, delivery_block(w->spec, job->deliveries[k], &nth, &copy), f);
 }
 
 apl_status values_take(struct worker *w, struct job *job, unsigned f, size_t k, const uint8_t **value,
@@ -68,11 +68,11 @@ apl_status values_take(struct worker *w, struct job *job, unsigned f, size_t k, 
         *value = made->values.data + made->starts[k] * made->unit;
         return APL_OK;
     }
-    if (is_late(w->reader, job, f, k))
+    if (is_late(w, job, f, k))
         return late_take(w, job, f, k, value, err);
     uint32_t record;
-    const struct raw_column *column = values_column(w->reader, job, f, k, &record);
-    *value = raw_column_value(column, &w->reader->spec.schema->fields[f], record, &bytes);
+    const struct raw_column *column = values_column(w, job, f, k, &record);
+    *value = raw_column_value(column, &w->spec->schema->fields[f], record, &bytes);
     return APL_OK;
 }
 
@@ -80,8 +80,8 @@ apl_status values_take_photo(struct worker *w, struct job *job, unsigned f, size
                              struct photo_value *photo, apl_error *err)
 {
     const uint8_t *value;
-    struct kept_place place = {.form = KEPT_AS_IT_CAME, .bytes = values_bytes(w->reader, job, f, k)};
-    if (is_late(w->reader, job, f, k))
+    struct kept_place place = {.form = KEPT_AS_IT_CAME, .bytes = values_bytes(w, job, f, k)};
+    if (is_late(w, job, f, k))
         TRY(late_take_stored(w, job, f, k, &value, &place, err));
     else
         TRY(values_take(w, job, f, k, &value, err));
@@ -92,19 +92,19 @@ apl_status values_take_photo(struct worker *w, struct job *job, unsigned f, size
 apl_status values_copy(struct worker *w, struct job *job, unsigned f, size_t k, uint8_t *out, apl_error *err)
 {
     const uint8_t *value;
-    if (is_late(w->reader, job, f, k))
+    if (is_late(w, job, f, k))
         return late_read(w, job, f, k, out, err);
     TRY(values_take(w, job, f, k, &value, err));
-    size_t bytes = values_bytes(w->reader, job, f, k);
+    size_t bytes = values_bytes(w, job, f, k);
     if (bytes)
         memcpy(out, value, bytes);
     return APL_OK;
 }
 
-apl_status values_name(const apl_reader *r, const struct job *job, unsigned f, size_t k, apl_status status,
+apl_status values_name(const struct worker *w, const struct job *job, unsigned f, size_t k, apl_status status,
                        apl_error *err)
 {
     uint64_t id = job->buffer->batch.ids[k];
-    fail_in(err, status, "record %llu, field %s", (unsigned long long)id, r->spec.schema->fields[f].name);
+    fail_in(err, status, "record %llu, field %s", (unsigned long long)id, w->spec->schema->fields[f].name);
     return fail_records(err, status, id, 1);
 }

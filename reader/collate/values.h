@@ -4,16 +4,16 @@
 #define VALUES_H
 
 #include "photos.h"
-#include "reader.h"
+#include "worker.h"
 
 /* How many bytes the value has. */
-size_t values_bytes(const apl_reader *r, const struct job *job, unsigned field, size_t k);
+size_t values_bytes(const struct worker *w, const struct job *job, unsigned field, size_t k);
 
 /* Its shape, of the field's ndim dimensions. */
-void values_shape(const apl_reader *r, const struct job *job, unsigned field, size_t k, int64_t *shape);
+void values_shape(const struct worker *w, const struct job *job, unsigned field, size_t k, int64_t *shape);
 
 /* Its length along the one dimension of its field that varies. */
-int64_t values_length(const apl_reader *r, const struct job *job, unsigned field, size_t k);
+int64_t values_length(const struct worker *w, const struct job *job, unsigned field, size_t k);
 
 /* The value itself: good until the worker takes another. NULL where it has no bytes. */
 apl_status values_take(struct worker *w, struct job *job, unsigned field, size_t k, const uint8_t **value,
@@ -28,7 +28,7 @@ apl_status values_copy(struct worker *w, struct job *job, unsigned field, size_t
                        apl_error *err);
 
 /* Puts record and field in front of the message of an error that concerns the value. */
-apl_status values_name(const apl_reader *r, const struct job *job, unsigned field, size_t k,
+apl_status values_name(const struct worker *w, const struct job *job, unsigned field, size_t k,
                        apl_status status, apl_error *err);
 
 #endif

@@ -2,10 +2,10 @@
 #ifndef WINDOWED_H
 #define WINDOWED_H
 
-#include "reader.h"
+#include "worker.h"
 
 /* Fills in the pieces of a batch, once its rows are listed. */
-void windowed_list(const apl_reader *r, struct job *job);
+void windowed_list(const struct worker *w, struct job *job);
 
 /* The column of a windowed field. */
 apl_status windowed_collate(struct worker *w, struct job *job, unsigned field, apl_error *err);

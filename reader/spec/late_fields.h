@@ -1,4 +1,4 @@
-/* Which fields are read late: see ../late.h. */
+/* Which fields are read late: see ../collate/late.h. */
 #ifndef LATE_FIELDS_H
 #define LATE_FIELDS_H
 

@@ -7,10 +7,11 @@
 #ifndef TRACE_H
 #define TRACE_H
 
-#include "stats.h"
+#include "clock.h"
 #include "status.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 extern atomic_int trace_file; /* -1: there is none */
 

@@ -39,7 +39,7 @@ static uint64_t spare_budget(struct run *t, apl_reader_options o)
     if (apl_reader_open(t->store, &o, &reader, &err) != APL_OK)
         sim_fail("%s", err.message);
     sim_sound(false);
-    const size_t *bytes = reader->cache.slab.value_bytes;
+    const size_t *bytes = reader->cache.standing.slab.value_bytes;
     uint64_t one = (slab_bytes(1u << 20, reader->spec.schema->count, bytes) >> 20) + 1;
     uint64_t budget = reader->spec.options.budget + slab_bytes(0, reader->spec.schema->count, bytes);
     apl_reader_close(reader);
