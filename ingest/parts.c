@@ -203,8 +203,8 @@ static apl_status check_totals(const struct ingest *in, apl_error *err)
         most = in->share.splits[i].total > most ? in->share.splits[i].total : most;
     return most >= in->share.parts
                ? APL_OK
-               : fail(err, APL_E_INVALID, "%s: has at most %llu records in a split: too few for %u parts",
-                      in->host.source, (unsigned long long)most, in->share.parts);
+               : fail(err, APL_E_INVALID, "%s: has at most %s in a split: too few for %u parts",
+                      in->host.source, number_of(most, "record", "records"), in->share.parts);
 }
 
 apl_status parts_writer(struct ingest *in, apl_error *err)

@@ -174,14 +174,13 @@ apl_status outlet_held_up(const apl_reader *r, const struct outlet *o, apl_error
         if (other == o)
             continue;
         if (outlet_takes_part(r, other) && queue_is_full(&other->queue))
-            return fail(err, APL_E_TIMEOUT,
-                        "no batch came in time: rank %u has not taken the %llu batches made for it",
-                        other->rank, (unsigned long long)queue_length(&other->queue));
+            return fail(err, APL_E_TIMEOUT, "no batch came in time: rank %u has not taken the %s made for it",
+                        other->rank, number_of(queue_length(&other->queue), "batch", "batches"));
         if (outlet_takes_part(r, other) && !pool_can_take(other->pool))
             return fail(err, APL_E_TIMEOUT,
-                        "no batch came in time: rank %u has not released %u batches, and the memory budget "
+                        "no batch came in time: rank %u has not released %s, and the memory budget "
                         "allows no more",
-                        other->rank, pool_lent(other->pool));
+                        other->rank, number_of(pool_lent(other->pool), "batch", "batches"));
         if (other->tally.epoch < r->planner.epoch)
             return fail(err, APL_E_TIMEOUT, "no batch came in time: rank %u has not begun epoch %llu",
                         other->rank, (unsigned long long)r->planner.epoch);

@@ -57,8 +57,8 @@ static bool all_lent(const apl_reader *r, const struct outlet *o)
 
 static apl_status fail_lent(const struct outlet *o, apl_error *err)
 {
-    return fail(err, APL_E_LENT, "%u batches have not been released, and the memory budget allows no more",
-                pool_lent(o->pool));
+    return fail(err, APL_E_LENT, "the memory budget allows no more: %s not been released",
+                number_of(pool_lent(o->pool), "batch has", "batches have"));
 }
 
 /* Names what the next batch waits for: another rank, a value of a block, on_batch(), or a block. Callers know how long they have

@@ -34,8 +34,8 @@ apl_status undecodable_meet(const apl_reader *r, struct job *job, apl_error *err
     if (u->records == 0 || u->records + u->corrupt <= r->spec.options.skip_corrupt)
         return APL_OK;
     if (job->undecodable == 0)
-        fail(&job->error, APL_E_CORRUPT, "more than %llu records would be left out: corrupt, or not decoded",
-             (unsigned long long)r->spec.options.skip_corrupt);
+        fail(&job->error, APL_E_CORRUPT, "more than %s would be left out: corrupt, or not decoded",
+             number_of(r->spec.options.skip_corrupt, "record", "records"));
     job->error.status = job->status = APL_E_CORRUPT;
     *err = job->error;
     return APL_E_CORRUPT;

@@ -47,8 +47,8 @@ static apl_status agree_classes(const apl_field *a, const char *name, const apl_
 {
     char one[256], two[256];
     if (a->class_count != b->class_count)
-        return fail(err, APL_E_MISMATCH, "%s: field %s has %llu classes, but %llu in %s", name, a->name,
-                    (unsigned long long)a->class_count, (unsigned long long)b->class_count, first);
+        return fail(err, APL_E_MISMATCH, "%s: field %s has %s, but %llu in %s", name, a->name,
+                    number_of(a->class_count, "class", "classes"), (unsigned long long)b->class_count, first);
     for (uint64_t c = 0; c < a->class_count; c++)
         if (strcmp(a->classes[c], b->classes[c]) != 0)
             return fail(err, APL_E_MISMATCH, "%s: class %llu of field %s is %s, but %s in %s", name,

@@ -251,14 +251,14 @@ Test(pickle, counts_must_agree)
     array(&m, 2);
     filenames(&m, 1);
     ops(&m, "u.");
-    refused(&m, "filenames has 1 entries, but data has 2 rows");
+    refused(&m, "filenames has 1 entry, but data has 2 rows");
     open_dict(&m);
     filenames(&m, 2);
     labels(&m, "labels", 1, 10);
     text(&m, "data");
     array(&m, 2);
     ops(&m, "u.");
-    refused(&m, "labels has 1 entries, but data has 2 rows");
+    refused(&m, "labels has 1 entry, but data has 2 rows");
 }
 
 Test(pickle, published_rows)

@@ -194,7 +194,7 @@ Test(pickle_text, bytes_with_a_memo)
     op_le(&m, 'h', 1, 1);
     op_le(&m, 'h', 2, 1);
     ops(&m, "\x86Rau.");
-    refused(&m, "filenames has 3 entries, but data has 1 rows");
+    refused(&m, "filenames has 3 entries, but data has 1 row");
 }
 
 Test(pickle_text, stack_global)

@@ -274,7 +274,7 @@ Test(reader_follow, labels_are_as_many_as_boxes)
     apl_reader *r = open_reader(s, &t, NULL, APL_NO_THREADS);
     apl_batch *b;
     FAILS(APL_E_INVALID, apl_reader_next(r, &b, &fx_err));
-    SAYS("field labels: 3 values go with");
+    SAYS("field labels: 3 values for");
     cr_assert_eq(fx_err.records, 1);
     apl_reader_close(r);
     apl_store_close(s);

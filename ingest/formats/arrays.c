@@ -130,8 +130,8 @@ static apl_status check_arrays(const struct arrays *a, apl_error *err)
         for (size_t j = 0; j < a->count; j++) {
             const struct array *other = &a->all[j];
             if (same_split(array, other) && array->rows != other->rows)
-                return fail(err, APL_E_SOURCE, "%s: has %" PRIu64 " rows, but %s has %" PRIu64, array->path,
-                            array->rows, other->path, other->rows);
+                return fail(err, APL_E_SOURCE, "%s: has %s, but %s has %" PRIu64, array->path,
+                            number_of(array->rows, "row", "rows"), other->path, other->rows);
             if (!same_split(array, other) && !find_array(a, other->split, array->field))
                 return fail(err, APL_E_INCOMPLETE,
                             "%s: the split %s has an array %s, but the split %s has none", array->path,
@@ -282,8 +282,8 @@ static apl_status close_columns(struct arrays *a, apl_error *err)
             c->stream = NULL;
         }
         if (c->stream && !cursor_at_end(c->stream->cursor) && cursor_ok(c->stream->cursor))
-            return fail(err, APL_E_SOURCE, "%s: has bytes behind its %" PRIu64 " rows", c->array->path,
-                        c->array->rows);
+            return fail(err, APL_E_SOURCE, "%s: has bytes behind its %s", c->array->path,
+                        number_of(c->array->rows, "row", "rows"));
         TRY(a->host->close_file(a->host->user, c->stream, err));
         c->stream = NULL;
     }

@@ -47,8 +47,8 @@ apl_status check_counts(struct pickle *p)
             continue;
         size_t count = pickle_count(p, (enum pickle_key)k);
         if (count != p->rows)
-            return fail(p->err, APL_E_SOURCE, "%s has %zu entries, but data has %" PRIu64 " rows",
-                        pickle_keys[k].name, count, p->rows);
+            return fail(p->err, APL_E_SOURCE, "%s has %s, but data has %s", pickle_keys[k].name,
+                        number_of(count, "entry", "entries"), number_of(p->rows, "row", "rows"));
     }
     return APL_OK;
 }

@@ -89,8 +89,8 @@ static apl_status read_export_split(struct tfrecord *t, size_t file, size_t spli
     TRY(tf_each_record(t, file, is->name, write_declared, true, err));
     if (t->left || t->frame.record == records || t->host->partial)
         return APL_OK;
-    return fail(err, APL_E_INCOMPLETE, "%s: has %" PRIu64 " records, and " SCHEMA_NAME " says %" PRIu64,
-                t->host->files[file].path, t->frame.record, records);
+    return fail(err, APL_E_INCOMPLETE, "%s: has %s, and " SCHEMA_NAME " says %" PRIu64,
+                t->host->files[file].path, number_of(t->frame.record, "record", "records"), records);
 }
 
 /* The split that is the file; the number of splits: none is. */

@@ -223,7 +223,8 @@ static apl_status follow_with(struct worker *w, struct job *job, unsigned f, siz
     const uint32_t *which = (const uint32_t *)w->places.data;
     size_t n = (size_t)values_length(w, job, f, k);
     if (n != boxes)
-        return fail(err, APL_E_INVALID, "%zu values go with %zu boxes: as many are wanted", n, boxes);
+        return fail(err, APL_E_INVALID, "%s for %s: as many are wanted", number_of(n, "value", "values"),
+                    number_of(boxes, "box", "boxes"));
     TRY(values_take(w, job, f, k, &value, err));
     uint8_t *out = made->values.data + made->starts[k] * made->unit;
     for (size_t i = 0; i < kept; i++)

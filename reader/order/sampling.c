@@ -25,8 +25,9 @@ static apl_status check_sampling(const struct subset *subset, const apl_sampling
     if (asked->weights)
         TRY(sampling_check_weights("sampling: weights", asked->weights, asked->weight_count, err));
     if (asked->weights && !asked->field && asked->weight_count != subset->records)
-        return fail(err, APL_E_INVALID, "sampling: %zu weights for the %llu records that are read",
-                    asked->weight_count, (unsigned long long)subset->records);
+        return fail(err, APL_E_INVALID, "sampling: %s for the %s that are read",
+                    number_of(asked->weight_count, "weight", "weights"),
+                    number_of(subset->records, "record", "records"));
     uint64_t records = asked->records ? asked->records : subset->records;
     if (records > SAMPLER_MOST_RECORDS || asked->weight_count > SAMPLER_MOST_RECORDS)
         return fail(err, APL_E_UNSUPPORTED, "sampling: more than 2^32 - 2 records an epoch, or weights");
@@ -120,9 +121,10 @@ static apl_status check_copies(const struct subset *subset, const struct sampler
     if (sampler_limit(sampler) <= sampler_radix(subset))
         return APL_OK;
     return fail(err, APL_E_UNSUPPORTED,
-                "sampling: a record may come up to %u times an epoch; of one of %llu records, %u copies can "
+                "sampling: a record may come up to %u times an epoch; of one of %s, %u copies can "
                 "be told apart",
-                sampler_limit(sampler), (unsigned long long)subset->records, sampler_radix(subset));
+                sampler_limit(sampler), number_of(subset->records, "record", "records"),
+                sampler_radix(subset));
 }
 
 apl_status sampling_open(const struct subset *subset, const apl_sampling *asked, const double *part_weights,

@@ -57,8 +57,8 @@ static apl_status sift(struct sieve *s, const struct subset *subset, apl_error *
     block_coder_free(&s->bc);
     raw_column_free(&s->column);
     if (status == APL_OK && s->kept > s->room && s->ids)
-        return fail(err, APL_E_INVALID, "%s: %llu records are kept, and there is room for %llu",
-                    s->store->name, (unsigned long long)s->kept, (unsigned long long)s->room);
+        return fail(err, APL_E_INVALID, "%s: %s kept, and there is room for %llu", s->store->name,
+                    number_of(s->kept, "record is", "records are"), (unsigned long long)s->room);
     return status;
 }
 

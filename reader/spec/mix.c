@@ -120,8 +120,8 @@ static apl_status same_classes(const struct spec *spec, const apl_store *store, 
 {
     char own[256], other[256];
     if (a->class_count != b->class_count)
-        return fail(err, APL_E_MISMATCH, "%s: field %s has %llu classes, but %llu in %s", store->name,
-                    a->name, (unsigned long long)b->class_count, (unsigned long long)a->class_count,
+        return fail(err, APL_E_MISMATCH, "%s: field %s has %s, but %llu in %s", store->name, a->name,
+                    number_of(b->class_count, "class", "classes"), (unsigned long long)a->class_count,
                     spec->store->name);
     for (uint64_t c = 0; c < a->class_count; c++)
         if (strcmp(a->classes[c], b->classes[c]) != 0)

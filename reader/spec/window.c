@@ -149,17 +149,15 @@ apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, ap
     uint64_t window = asked->window ? asked->window : records <= fit ? records : most > least ? most : least;
     window = window < records ? window : records;
     if (window < records && window / o->plan.lanes < largest)
-        return fail(err, APL_E_INVALID,
-                    "a window of %llu records: a lane's share is less than a block, which has %u",
-                    (unsigned long long)window, largest);
+        return fail(err, APL_E_INVALID, "a window of %s: a lane's share is less than a block, which has %u",
+                    number_of(window, "record", "records"), largest);
     if (window >= UINT32_MAX / place_deliveries(o))
         return fail(err, APL_E_UNSUPPORTED, "a window of more than 2^32 deliveries");
     o->plan.window = window;
     o->covers = window == records;
     if (o->fill && !o->covers)
-        return fail(err, APL_E_INVALID,
-                    "fill: a window of %llu records does not cover the split, which has %llu",
-                    (unsigned long long)window, (unsigned long long)records);
+        return fail(err, APL_E_INVALID, "fill: a window of %s does not cover the split, which has %llu",
+                    number_of(window, "record", "records"), (unsigned long long)records);
     unsigned buffers = o->queue_depth + (o->consumers ? o->consumers : 1), spare = spare_buffers(spec);
     uint64_t needed = needed_bytes(spec, window, buffers);
     o->budget = asked->memory_budget ? asked->memory_budget : needed_bytes(spec, window, buffers + spare);
@@ -177,11 +175,11 @@ apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, ap
     }
     if (low < (uint64_t)largest * o->plan.lanes)
         return fail(err, APL_E_INVALID,
-                    "memory_budget: %llu bytes are too few for any window; one of %u records needs %llu",
-                    (unsigned long long)o->budget, largest * o->plan.lanes,
+                    "memory_budget: %llu bytes are too few for any window; one of %s needs %llu",
+                    (unsigned long long)o->budget, number_of(largest * o->plan.lanes, "record", "records"),
                     (unsigned long long)needed_bytes(spec, (uint64_t)largest * o->plan.lanes, buffers));
     return fail(err, APL_E_INVALID,
-                "memory_budget: a window of %llu records needs %llu bytes; %llu are enough for one of %llu",
-                (unsigned long long)window, (unsigned long long)needed, (unsigned long long)o->budget,
-                (unsigned long long)low);
+                "memory_budget: a window of %s needs %llu bytes; %llu are enough for one of %llu",
+                number_of(window, "record", "records"), (unsigned long long)needed,
+                (unsigned long long)o->budget, (unsigned long long)low);
 }

@@ -117,6 +117,12 @@ apl_status fail_nomem(apl_error *err)
     return fail(err, APL_E_NOMEM, "out of memory");
 }
 
+const char *number_into(struct number_text *to, uint64_t n, const char *one, const char *many)
+{
+    snprintf(to->text, sizeof to->text, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
+    return to->text;
+}
+
 apl_status fail_records(apl_error *err, apl_status status, uint64_t first_record, uint64_t records)
 {
     if (err) {

@@ -22,6 +22,13 @@ apl_status fail_records(apl_error *err, apl_status status, uint64_t first_record
 apl_status fail_in(apl_error *err, apl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* number_of(n, "box", "boxes"): "1 box", "2 boxes"; as text for a message, in memory of the block that it is called in. */
+struct number_text {
+    char text[64];
+};
+const char *number_into(struct number_text *to, uint64_t n, const char *one, const char *many);
+#define number_of(n, one, many) number_into(&(struct number_text){{0}}, n, one, many)
+
 /* apl_printable(), by the name that it has here. */
 static inline char *printable(char *out, size_t size, const char *text, size_t length)
 {

@@ -161,8 +161,8 @@ apl_status apl_split_ids(apl_store *store, const char *name, uint64_t *ids, uint
     apl_status status = APL_OK;
     *count = s.records;
     if (ids && room < s.records)
-        status = fail(err, APL_E_INVALID, "the split has %llu records, not %llu",
-                      (unsigned long long)s.records, (unsigned long long)room);
+        status = fail(err, APL_E_INVALID, "the split has %s, not %llu",
+                      number_of(s.records, "record", "records"), (unsigned long long)room);
     else
         for (uint64_t i = 0; ids && i < s.count; i++)
             if (selection_has(&s, s.first + i))
