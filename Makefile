@@ -464,7 +464,7 @@ dist:
 	$(Q)gzip -n -9 -f $(BUILD)/$(DIST).tar
 	@sha256sum $(BUILD)/$(DIST).tar.gz
 
-## wheels: wheels for x86-64 and arm64 and any Linux since 2018, of pinned sources by a cross compiler, in build/wheels/dist/; minutes
+## wheels: wheels for x86-64 and arm64 and any Linux since 2014, of pinned sources by a cross compiler, in build/wheels/dist/; minutes
 wheels:
 	@[ -x $(BUILD)/venv-wheels/bin/cmake ] || { $(PYTHON) -m venv $(BUILD)/venv-wheels && \
 	    $(BUILD)/venv-wheels/bin/pip -q install -r tools/wheels/requirements.txt; }

@@ -1,6 +1,6 @@
 """Builds the wheels for each machine by a cross compiler, from pinned sources, and checks what they promise.
 
-    python tools/wheels/build.py [--glibc 2.28] [--jobs N] FOLDER [ARCH...]
+    python tools/wheels/build.py [--glibc 2.17] [--jobs N] FOLDER [ARCH...]
 
 FOLDER keeps downloads and libraries for the next time; the wheels are in FOLDER/dist. Needs requirements.txt,
 make, nasm, perl, patch, readelf and objcopy for both machines.
@@ -90,7 +90,7 @@ def verified(wheel: Path, arch: str, glibc: str) -> bool:
 def main() -> int:
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--glibc", default="2.28", help="the oldest to run on")
+    parser.add_argument("--glibc", default="2.17", help="the oldest to run on")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("folder", type=Path)
     parser.add_argument("arch", nargs="*", default=list(compiler.MACHINES))

@@ -12,6 +12,11 @@ rm -rf "$tried"
 mkdir -p "$tried"
 cp "$wheel" "$tried"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
+# The loader finds libraries beside a program by /proc.
+if [ ! -e "$root/proc/self" ]; then
+    mount -t proc proc "$root/proc"
+    trap 'umount "$root/proc"' EXIT
+fi
 cat >"$tried/loads.py" <<'END'
 import numpy as np, apldata
 from apldata import _ingest
