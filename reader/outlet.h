@@ -16,6 +16,7 @@
 struct outlet {
     unsigned rank;
     unsigned calls;       /* threads inside apl_reader_next() for it */
+    bool asked;           /* by a server, in vain, which has not been told of anything since */
     bool starved;         /* when a batch was to be planned last, there was no memory for its */
     struct job *planning; /* its batch that is being planned; NULL: none */
     uint64_t waited;      /* by its callers, in nanoseconds */

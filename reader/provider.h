@@ -25,7 +25,8 @@ apl_status reader_new(void (*destroy)(apl_reader *r), apl_reader **reader, apl_e
 void reader_free(apl_reader *r);
 
 /* Opens a reader for a server. allocators: one for each rank's batches. Whenever an eventfd is given, it is written to after
- * reader_ask() has found nothing and there may be something now; not if that is an error. */
+ * reader_ask() has found nothing and there may be something now, for all ranks that it has found nothing for and whose batches are
+ * being made; not if that is an error. */
 apl_status reader_open_served(apl_store *store, const apl_reader_options *options,
                               const apl_allocator *allocators, int notify, apl_reader **reader,
                               apl_error *err);

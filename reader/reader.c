@@ -159,7 +159,7 @@ static apl_status ask(apl_reader *r, struct outlet *o, struct batch_buffer **bat
     TRY(failure_tell(&r->failure, err));
     if (all_lent(r, o))
         return fail_lent(o, err);
-    r->asked = true;
+    o->asked = r->asked = true;
     if (queue_is_empty(&o->queue))
         pthread_cond_broadcast(&r->work); /* as next() does */
     return APL_E_TIMEOUT;

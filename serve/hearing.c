@@ -37,8 +37,11 @@ static void lose_to_nonsense(struct client *c, const char *what, unsigned long l
 
 void client_ask(struct client *c)
 {
-    if (!c->asked && !c->turning && !c->batch && c->lost == APL_OK)
-        c->asked = link_say(c->link, WIRE_NEXT, NULL) == APL_OK;
+    while (c->asked + (c->batch != NULL) < WIRE_AHEAD && !c->turning && c->lost == APL_OK) {
+        if (link_say(c->link, WIRE_NEXT, NULL) != APL_OK)
+            return;
+        c->asked++;
+    }
 }
 
 void client_ask_epoch(struct client *c, uint64_t epoch)
@@ -74,7 +77,7 @@ static void hear_batch(apl_reader *r, const struct wire_batch *m)
     const struct epoch_tally *t = &r->outlets[0].tally;
     bool due =
         c->asked && !c->batch && m->epoch == t->epoch && m->end > t->position && m->token > c->link->taken;
-    c->asked = false;
+    c->asked -= c->asked > 0;
     if (c->turning) { /* of the epoch that is being left */
         link_return(c->link, m->token);
         return;
@@ -101,7 +104,8 @@ static apl_error safe_error(const struct wire_error *m)
 static void hear_error(struct client *c, const struct wire_error *m)
 {
     apl_error error = safe_error(m);
-    c->asked = c->asked && m->answers != WIRE_NEXT;
+    if (m->answers == WIRE_NEXT)
+        c->asked = 0;
     c->turning = c->turning && m->answers != WIRE_EPOCH;
     if (m->answers == WIRE_HELLO) {
         lose(c, error.status, &error);
@@ -124,7 +128,8 @@ static void hear_epoch(apl_reader *r, const struct wire_epoch *m)
         lose_to_nonsense(c, m->h.type == WIRE_END ? "the end of epoch" : "the beginning of epoch", m->epoch);
         return;
     }
-    c->turning = c->asked = c->failed = false;
+    c->turning = c->failed = false;
+    c->asked = 0;
     client_drop(c);
     tally_begin(r, t, t->epoch + 1, 0);
     tally_clear(t);
@@ -160,7 +165,7 @@ void client_hear(apl_reader *r)
     struct client *c = r->client;
     union wire_any m;
     apl_error error;
-    while (c->lost == APL_OK && (!c->batch || c->turning)) { /* after a batch, nothing is due */
+    while (c->lost == APL_OK && ((!c->batch && !c->failed) || c->turning)) { /* what follows is for later */
         int passed;
         apl_status status = socket_receive(c->link->fd, &m, &passed, &error);
         if (passed >= 0)

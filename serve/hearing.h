@@ -12,7 +12,7 @@ struct client {
     unsigned timeout_ms, wait_ms;
     int wake;               /* of who waits for the server */
     bool waiting;           /* a caller waits for the server; others wait for him */
-    bool asked;             /* a batch has been asked for, and no answer has come */
+    unsigned asked;         /* batches that have been asked for, and no answer has come */
     bool turning;           /* the server has been told of the next epoch, and has not answered */
     struct received *batch; /* that has come, and not been handed out */
     apl_status lost;        /* the connection is, because of: */
@@ -34,7 +34,7 @@ apl_status client_failed(struct client *c, apl_error *err);
 /* Forgets a batch that has come. */
 void client_drop(struct client *c);
 
-/* Takes all that has come. */
+/* Takes what has come, up to a batch or an error. */
 void client_hear(apl_reader *r);
 
 /* Says hello, and takes the answer, within wait_ms and timeout_ms: what states and receipts are made of. The lock is not needed yet. */

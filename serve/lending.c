@@ -154,13 +154,14 @@ static void tell_batch(struct wire_batch *m, const struct batch_buffer *b, const
     m->has_pieces = b->batch.pieces != NULL;
 }
 
-apl_status lending_lend(struct lending *l, struct batch_buffer *b, uint64_t end, struct wire_batch *m,
-                        apl_error *err)
+apl_status lending_lend(struct lending *l, struct batch_buffer *b, uint64_t begin, uint64_t end,
+                        struct wire_batch *m, apl_error *err)
 {
     struct loan *loan = add_loan(l);
     if (!loan)
         return fail_nomem(err);
     loan->batch = b;
+    loan->begin = begin;
     loan->end = end;
     loan->bytes = all_arrays(b);
     loan->arrays = region_allocate(l->region, loan->bytes);
@@ -186,11 +187,12 @@ bool lending_return(struct lending *l, uint64_t token)
     return true;
 }
 
-struct batch_buffer *lending_last(struct lending *l, uint64_t *end)
+struct batch_buffer *lending_recall(struct lending *l, uint64_t token, uint64_t *begin, uint64_t *end)
 {
-    size_t i = find_loan(l, l->last);
+    size_t i = find_loan(l, token);
     if (i == l->count)
         return NULL;
+    *begin = l->loans[i].begin;
     *end = l->loans[i].end;
     return end_loan(l, i);
 }

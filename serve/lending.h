@@ -7,9 +7,9 @@
 
 struct batch_buffer;
 
-/* A batch on loan, after which the epoch's position is `end`, and the block of memory that its arrays are in. */
+/* A batch on loan, before and after which the epoch's position is `begin` and `end`, and the block of memory that its arrays are in. */
 struct loan {
-    uint64_t token, end;
+    uint64_t token, begin, end;
     struct batch_buffer *batch;
     void *arrays;
     size_t bytes;
@@ -22,16 +22,16 @@ struct lending {
     uint64_t last; /* token */
 };
 
-/* Lends a batch, after which the epoch's position is `end`: fills in the message that tells of it. If that cannot be, the batch
+/* Lends a batch, before and after which the epoch's position is `begin` and `end`: fills in the message that tells of it. If that cannot be, the batch
  * stays the caller's. */
-apl_status lending_lend(struct lending *l, struct batch_buffer *batch, uint64_t end,
+apl_status lending_lend(struct lending *l, struct batch_buffer *batch, uint64_t begin, uint64_t end,
                         struct wire_batch *message, apl_error *err);
 
 /* Takes back a batch; false: there is none of that token. */
 bool lending_return(struct lending *l, uint64_t token);
 
-/* Takes back the batch that was lent last, if it is still on loan, without releasing it: to be lent to another. NULL: it is not. */
-struct batch_buffer *lending_last(struct lending *l, uint64_t *end);
+/* Takes back a batch without releasing it, to be lent to another. NULL: it is not on loan. */
+struct batch_buffer *lending_recall(struct lending *l, uint64_t token, uint64_t *begin, uint64_t *end);
 
 /* Takes back all, and frees what it takes to know of them. */
 void lending_close(struct lending *l);

@@ -181,7 +181,8 @@ static int prepare_poll(struct apl_server *s)
     s->full = false;
     for (size_t i = 0; i < s->count; i++) {
         const struct session *session = s->sessions[i];
-        s->polled[FIXED + 2 * i] = (struct pollfd){.fd = session->fd, .events = POLLIN};
+        /* While its batches are being made, waking for what it says would cost more than saying it; that it is gone is told anyway. */
+        s->polled[FIXED + 2 * i] = (struct pollfd){.fd = session->fd, .events = session->quiet ? 0 : POLLIN};
         s->polled[FIXED + 2 * i + 1] = (struct pollfd){.fd = session->peer, .events = POLLIN};
         soon |= session->asks || session->stage == SESSION_WAITS;
     }
@@ -193,7 +194,7 @@ static void serve_all(struct apl_server *s)
 {
     size_t polled = s->count;
     for (size_t i = 0; i < polled; i++) {
-        if (s->polled[FIXED + 2 * i].revents && !s->sessions[i]->over)
+        if ((s->polled[FIXED + 2 * i].revents || s->sessions[i]->quiet) && !s->sessions[i]->over)
             session_take(s->sessions[i], &s->service);
         if (s->polled[FIXED + 2 * i + 1].revents)
             session_end(s->sessions[i]);
@@ -213,7 +214,7 @@ static bool is_done(const struct apl_server *s)
     for (unsigned i = 0; i < s->service.count; i++) {
         const struct seat *seat = &s->service.seats[i];
         const struct epoch_tally *t = &seat->outlet->tally;
-        if (seat->left || t->epoch + t->ended < s->epochs)
+        if (seat->left_count || t->epoch + t->ended < s->epochs)
             return false;
     }
     return true;

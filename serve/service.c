@@ -4,6 +4,7 @@
 #include "reader.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Of each rank's batches: addresses, of which pages are taken as they are needed. */
 #define REGION_BYTES ((uint64_t)16 << 30)
@@ -41,9 +42,8 @@ apl_status service_open(apl_store *store, const apl_reader_options *options, int
 
 static void drop_left(struct seat *seat)
 {
-    if (seat->left)
-        apl_batch_release(&seat->left->batch);
-    seat->left = NULL;
+    while (seat->left_count > 0)
+        apl_batch_release(&seat->left[--seat->left_count].batch->batch);
 }
 
 void service_close(struct service *v)
@@ -71,26 +71,26 @@ apl_status service_seat(struct service *v, unsigned rank, struct seat **seat, ap
 void seat_place(const struct seat *seat, uint64_t *epoch, uint64_t *position)
 {
     *epoch = seat->outlet->tally.epoch;
-    *position = seat->left ? seat->left_begin : seat->outlet->tally.position;
+    *position = seat->left_count ? seat->left[0].begin : seat->outlet->tally.position;
 }
 
 apl_status seat_take(struct service *v, struct seat *seat, struct batch_buffer **batch, uint64_t *begin,
                      uint64_t *end, apl_error *err)
 {
-    *begin = seat->left ? seat->left_begin : seat->outlet->tally.position;
-    if (!seat->left)
+    *begin = seat->outlet->tally.position;
+    if (seat->left_count == 0)
         return reader_ask(v->reader, seat->outlet->rank, batch, end, err);
-    *batch = seat->left;
-    *end = seat->left_end;
-    seat->left = NULL;
+    *batch = seat->left[0].batch;
+    *begin = seat->left[0].begin;
+    *end = seat->left[0].end;
+    memmove(seat->left, seat->left + 1, --seat->left_count * sizeof seat->left[0]);
     return APL_OK;
 }
 
 void seat_leave(struct seat *seat, struct batch_buffer *batch, uint64_t begin, uint64_t end)
 {
-    seat->left = batch;
-    seat->left_begin = begin;
-    seat->left_end = end;
+    memmove(seat->left + 1, seat->left, seat->left_count++ * sizeof seat->left[0]);
+    seat->left[0] = (struct left_batch){batch, begin, end};
 }
 
 apl_status seat_begin_epoch(struct service *v, struct seat *seat, apl_error *err)

@@ -3,19 +3,25 @@
 #define SERVICE_H
 
 #include "region.h"
+#include "wire.h"
 
 #include "apl.h"
 
 struct batch_buffer;
 struct outlet;
 
-/* Of a rank. */
+/* A batch that was sent to a client who ended before its caller got it, and the epoch's position before and after it. */
+struct left_batch {
+    struct batch_buffer *batch;
+    uint64_t begin, end;
+};
+
+/* Of a rank. What is left has been taken in a row, and is lent again before anything else: never more than one client may have asked for. */
 struct seat {
     struct outlet *outlet;
     struct region *region;
-    struct batch_buffer
-        *left; /* a batch that was sent to a client who ended before its caller got it; NULL: none */
-    uint64_t left_begin, left_end; /* the epoch's position before and after it */
+    struct left_batch left[WIRE_AHEAD];
+    unsigned left_count;
 };
 
 struct service {
@@ -40,7 +46,7 @@ void seat_place(const struct seat *seat, uint64_t *epoch, uint64_t *position);
 apl_status seat_take(struct service *service, struct seat *seat, struct batch_buffer **batch, uint64_t *begin,
                      uint64_t *end, apl_error *err);
 
-/* Leaves a batch that was taken to the next who takes one. */
+/* Leaves the batch that was taken last, of those that are not left yet, to the next who takes one. */
 void seat_leave(struct seat *seat, struct batch_buffer *batch, uint64_t begin, uint64_t end);
 
 /* Begins the next epoch, in which nothing of before is lent. */

@@ -58,13 +58,14 @@ static void lend(struct session *s, struct batch_buffer *batch, uint64_t begin, 
     struct wire_batch m;
     apl_error error;
     memset(&m, 0, offsetof(struct wire_batch, column));
-    apl_status status = lending_lend(&s->lending, batch, end, &m, &error);
+    apl_status status = lending_lend(&s->lending, batch, begin, end, &m, &error);
     if (status != APL_OK) {
         seat_leave(s->seat, batch, begin, end);
+        s->asks = 0;
         say_error(s, WIRE_NEXT, status, &error);
         return;
     }
-    s->begin = begin;
+    s->asks--;
     say_to_client(s, &m.h, -1);
 }
 
@@ -74,25 +75,39 @@ static bool has_waited(const struct session *s, const apl_reader *r)
     return session_now() - s->asked_at >= patience;
 }
 
+/* Is there nothing to say of that yet? An error is told once the client has taken all that it was sent: it may give something back then. */
+static bool may_wait(struct session *s, apl_reader *reader, apl_status status, apl_error *error)
+{
+    if (status == APL_OK || status == APL_END)
+        return false;
+    if (s->taken < s->lending.last)
+        return true;
+    return status == APL_E_TIMEOUT &&
+           (!has_waited(s, reader) || reader_late(reader, s->seat->outlet->rank, error) == APL_OK);
+}
+
 void session_serve(struct session *s, struct service *service)
 {
     struct batch_buffer *batch;
     uint64_t begin, end;
     apl_error error = {0};
-    apl_reader *reader = service->reader;
-    if (!s->asks || s->over)
-        return;
-    apl_status status = seat_take(service, s->seat, &batch, &begin, &end, &error);
-    if (status == APL_E_TIMEOUT &&
-        (!has_waited(s, reader) || reader_late(reader, s->seat->outlet->rank, &error) == APL_OK))
-        return;
-    s->asks = false;
-    if (status == APL_OK)
-        lend(s, batch, begin, end);
-    else if (status == APL_END)
-        say_epoch(s, WIRE_END, s->seat->outlet->tally.epoch);
-    else
-        say_error(s, WIRE_NEXT, status, &error);
+    s->quiet = false;
+    while (s->asks && !s->over) {
+        apl_status status = seat_take(service, s->seat, &batch, &begin, &end, &error);
+        if (status == APL_OK) {
+            lend(s, batch, begin, end);
+            continue;
+        }
+        s->quiet = status == APL_E_TIMEOUT;
+        if (may_wait(s, service->reader, status, &error))
+            return;
+        s->quiet = false;
+        s->asks = 0;
+        if (status == APL_END)
+            say_epoch(s, WIRE_END, s->seat->outlet->tally.epoch);
+        else
+            say_error(s, WIRE_NEXT, status, &error);
+    }
 }
 
 /* --------------------------------------------------------------------------------------------- messages */
@@ -103,7 +118,10 @@ static void take_back(struct session *s, const struct wire_tokens *m)
         break_off(s, "it took what it had not been lent");
         return;
     }
-    s->taken = m->taken > s->taken ? m->taken : s->taken;
+    if (m->taken > s->taken) {
+        s->taken = m->taken;
+        s->asked_at = session_now();
+    }
     for (uint64_t i = 0; i < m->count && !s->over; i++)
         if (!lending_return(&s->lending, m->token[i]))
             break_off(s, "it gave back what it had not been lent");
@@ -111,11 +129,9 @@ static void take_back(struct session *s, const struct wire_tokens *m)
 
 static void take_next(struct session *s, struct service *service)
 {
-    if (s->asks)
-        break_off(s, "it asked twice");
-    if (s->taken < s->lending.last)
-        break_off(s, "it asked for a batch before it took the last");
-    s->asks = true;
+    if (s->asks + (s->lending.last - s->taken) <
+        WIRE_AHEAD) /* what asks for more may have crossed an error on its way */
+        s->asks++;
     s->asked_at = session_now();
     session_serve(s, service);
 }
@@ -125,7 +141,7 @@ static void take_epoch(struct session *s, struct service *service, uint64_t epoc
     apl_error error;
     apl_status status = APL_OK;
     uint64_t now = s->seat->outlet->tally.epoch;
-    s->asks = false;
+    s->asks = 0;
     s->taken = s->lending.last; /* it has, or does without */
     if (epoch != now && epoch != now + 1) {
         break_off(s, "it began an epoch that is not the next");
@@ -255,13 +271,14 @@ static void hear_last(struct session *s)
 void session_end(struct session *s)
 {
     struct batch_buffer *batch;
-    uint64_t end;
+    uint64_t begin, end;
     s->over = true;
     if (!s->seat)
         return;
     hear_last(s);
-    if (s->taken < s->lending.last && (batch = lending_last(&s->lending, &end)))
-        seat_leave(s->seat, batch, s->begin, end);
+    for (uint64_t token = s->lending.last; token > s->taken; token--)
+        if ((batch = lending_recall(&s->lending, token, &begin, &end)))
+            seat_leave(s->seat, batch, begin, end);
     lending_close(&s->lending);
     s->seat = NULL;
 }

@@ -11,12 +11,13 @@ struct session {
     int peer; /* readable once its process has died; -1: not known */
     enum { SESSION_NEW, SESSION_WAITS, SESSION_WELCOME } stage;
     struct wire_hello hello; /* while it waits to be welcome */
-    bool asks;               /* it waits for a batch, */
-    uint64_t asked_at;       /* since then (ms); before it is welcome: since when it has been at this stage */
-    bool over;               /* to be dropped */
-    struct seat *seat;       /* of its rank; NULL: it has none */
+    unsigned asks;           /* batches that it waits for, */
+    uint64_t
+        asked_at; /* since it has none left (ms); before it is welcome: since when it has been at this stage */
+    bool quiet;   /* what it says now can wait until there is something for it */
+    bool over;    /* to be dropped */
+    struct seat *seat; /* of its rank; NULL: it has none */
     struct lending lending;
-    uint64_t begin; /* the position before the batch that was lent last; */
     uint64_t taken; /* the last token that its caller has got */
 };
 

@@ -11,21 +11,22 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC   0x564c5041u /* "APLV" */
-#define WIRE_VERSION 1u
+#define WIRE_VERSION 2u
+#define WIRE_AHEAD   4u   /* batches that a client may ask for before its caller has got them */
 #define WIRE_TOKENS  64u  /* batches that a message gives back, at most */
 #define WIRE_COLUMNS 128u /* of a batch, at most: of fields and of parts */
 
 enum wire_type {
     /* of clients */
     WIRE_HELLO = 1, /* I am this rank: the first message */
-    WIRE_NEXT,      /* lend me a batch; these I give back */
+    WIRE_NEXT,      /* lend me one more batch; these I give back */
     WIRE_RELEASE,   /* these I give back */
     WIRE_EPOCH,     /* I begin this epoch */
     /* of servers */
     WIRE_WELCOME = 65, /* what there is to know, with the descriptor of the memory: answers HELLO */
-    WIRE_BATCH,        /* answers NEXT, as do: */
-    WIRE_END,          /* the epoch is over */
-    WIRE_ERROR,        /* or answers NEXT or EPOCH; to HELLO, or broken rules, which ends the connection */
+    WIRE_BATCH,        /* answers NEXT */
+    WIRE_END,          /* the epoch is over: answers every NEXT that came before, as does: */
+    WIRE_ERROR,        /* or answers EPOCH; to HELLO, or broken rules, which ends the connection */
     WIRE_BEGUN         /* answers EPOCH; a NEXT that is not answered by then never is */
 };
 

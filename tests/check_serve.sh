@@ -48,11 +48,12 @@ options='--batch-size 7 --seed 3 --window 40'
 
 start() # OPTION...: a server, which has begun to listen
 {
+    rm -f "$scratch/said" # that of the last one says that it has begun
     # shellcheck disable=SC2086
     "$BUILD/apldata" serve $store --socket "$socket" $options "$@" >"$scratch/said" 2>&1 &
     server=$!
     tries=0
-    until grep -q '^serving' "$scratch/said"; do
+    until grep -qs '^serving' "$scratch/said"; do
         tries=$((tries + 1))
         [ $tries -lt 100 ] && kill -0 $server 2>/dev/null || { cat "$scratch/said"; return 1; }
         sleep 0.05

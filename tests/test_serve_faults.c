@@ -187,6 +187,43 @@ Test(serve_faults, a_killed_client_gives_its_batches_back)
     end(server);
 }
 
+/* It has asked for several batches ahead, and may be killed with any number of them on their way. */
+Test(serve_faults, what_a_killed_client_had_not_got_comes_to_the_next)
+{
+    struct serving s;
+    apl_reader_options o = options_of(0);
+    o.batch_size = 2;
+    serving_open(&s, &o, 1, 0);
+    apl_reader *own = fixture_reader(&o);
+    for (unsigned k = 0; k < 8; k++) {
+        int pipes[2];
+        char byte;
+        cr_assert_eq(pipe(pipes), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            apl_reader *r = client_goes_on(0);
+            for (unsigned i = 0; i < k; i++)
+                apl_batch_release(fixture_next(r));
+            (void)!write(pipes[1], "x", 1);
+            pause();
+        }
+        cr_assert_eq(read(pipes[0], &byte, 1), 1);
+        end(child);
+        for (unsigned i = 0; i < k; i++)
+            apl_batch_release(fixture_next(own));
+        apl_reader *r = client_goes_on(0);
+        apl_batch *a = fixture_next(own), *b = fixture_next(r);
+        check_same_batch(a, b);
+        apl_batch_release(a);
+        apl_batch_release(b);
+        apl_reader_close(r);
+        close(pipes[0]);
+        close(pipes[1]);
+    }
+    apl_reader_close(own);
+    serving_close(&s);
+}
+
 /* Its children hold the socket as it did. */
 Test(serve_faults, a_killed_client_is_gone_though_its_child_lives)
 {
