@@ -275,7 +275,7 @@ static void make_indexed(const char *dir, const char *name)
     must(apl_writer_set_media(w, "file", "image/jpeg", &err));
     must(apl_writer_set_indexed(w, "file", &err));
     must(apl_writer_begin_member(w, "drawn", "train", 0, &err));
-    for (uint32_t i = 0; i < 10; i++) {
+    for (uint32_t i = 0; i < 6; i++) {
         struct jpeg_bytes jpeg = draw_jpeg(i);
         int64_t size = (int64_t)jpeg.size;
         must(apl_writer_append(w, &(apl_value){jpeg.data, &size}, &err));

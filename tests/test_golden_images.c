@@ -1,14 +1,16 @@
 /*
  * Files that were written once and must be readable for ever, made by tests/format_stores.c: tests/golden/indexed, of format
  * 1.1, whose JPEG files are indexed; and the set tests/golden/set, whose shards, of format 1.2, hold images of any size as well.
- * Those in tests/golden/images, of format 1.3, are the same stores as they are written now, with sums over the images.
+ * Those in tests/golden/images, of format 1.3, are the same stores with sums over the images, and those in tests/golden/progressive, of
+ * format 1.4, as they are written now, with progressive JPEG files indexed, too.
  */
 #include "store_fixture.h"
 
 TestSuite(golden_images, .init = fx_set_up, .fini = fx_tear_down, .timeout = 60);
 
 #define SET             "tests/golden/set"
-#define NOW             "tests/golden/images"
+#define IMAGES          "tests/golden/images"
+#define NOW             "tests/golden/progressive"
 #define INDEXED_CONTENT "b734c1c353df5d3e7d4aa8168fc7c373326f2425b01d180b78e518cb8f41f89b"
 #define FIRST_CONTENT   "255bbb90c7d016445c35df5cb5774f0912678f605d4816fb4791a621ffa450ad"
 #define SECOND_CONTENT  "648213a980e361fadba62249c850d688d1c713c3fd9a0901bab592577384b1aa"
@@ -17,16 +19,20 @@ static const struct {
     const char *path;
     unsigned minor; /* of the format's version */
     uint64_t records, indexed;
-    const char *content; /* digest, in hexadecimal */
-    const char *now;     /* what is written of its values now; NULL: of a set */
+    const char *content;  /* digest, in hexadecimal */
+    uint64_t progressive; /* that are indexed if its values are written now */
+    const char *now;      /* what is written of its values now; NULL: of a set */
 } goldens[] = {
-    {"tests/golden/indexed", 1, 6, 3, INDEXED_CONTENT, NOW "/indexed"},
-    {SET "/first", 2, 9, 5, FIRST_CONTENT, NOW "/first"},
-    {SET "/deep/second", 2, 14, 6, SECOND_CONTENT, NOW "/second"},
-    {NOW "/indexed", 3, 6, 3, INDEXED_CONTENT, NOW "/indexed"},
-    {NOW "/first", 3, 9, 5, FIRST_CONTENT, NOW "/first"},
-    {NOW "/second", 3, 14, 6, SECOND_CONTENT, NOW "/second"},
-    {SET, 0, 23, 11, "bf95b93c68874797a124a1c5a0b2e73804a5e37421d6fa29ca3c2a465c9ee908", NULL},
+    {"tests/golden/indexed", 1, 6, 3, INDEXED_CONTENT, 1, NOW "/indexed"},
+    {SET "/first", 2, 9, 5, FIRST_CONTENT, 1, NOW "/first"},
+    {SET "/deep/second", 2, 14, 6, SECOND_CONTENT, 2, NOW "/second"},
+    {IMAGES "/indexed", 3, 6, 3, INDEXED_CONTENT, 1, NOW "/indexed"},
+    {IMAGES "/first", 3, 9, 5, FIRST_CONTENT, 1, NOW "/first"},
+    {IMAGES "/second", 3, 14, 6, SECOND_CONTENT, 2, NOW "/second"},
+    {NOW "/indexed", 4, 6, 4, INDEXED_CONTENT, 0, NOW "/indexed"},
+    {NOW "/first", 4, 9, 6, FIRST_CONTENT, 0, NOW "/first"},
+    {NOW "/second", 4, 14, 8, SECOND_CONTENT, 0, NOW "/second"},
+    {SET, 0, 23, 11, "bf95b93c68874797a124a1c5a0b2e73804a5e37421d6fa29ca3c2a465c9ee908", 0, NULL},
 };
 #define STORES (COUNT(goldens) - 1) /* the last is the set */
 
@@ -38,7 +44,7 @@ static bool all_there(void)
     return false;
 }
 
-static void check_golden(size_t i, unsigned minor, apl_store *s)
+static void check_golden(size_t i, unsigned minor, uint64_t more, apl_store *s)
 {
     const apl_info *info = apl_store_info(s);
     uint8_t content[32];
@@ -46,7 +52,7 @@ static void check_golden(size_t i, unsigned minor, apl_store *s)
         cr_assert_eq(sscanf(goldens[i].content + 2 * k, "%2hhx", &content[k]), 1);
     cr_assert(info->format_major == 1 && info->format_minor == minor, "%s", goldens[i].path);
     cr_assert_eq(info->records, goldens[i].records);
-    cr_assert_eq(apl_store_field(s, 0)->indexed, goldens[i].indexed);
+    cr_assert_eq(apl_store_field(s, 0)->indexed, goldens[i].indexed + more);
     cr_assert_arr_eq(info->content_digest, content, 32, "%s", goldens[i].path);
     OK(apl_store_verify(s, NULL, &fx_err));
 }
@@ -55,7 +61,7 @@ Test(golden_images, are_read)
 {
     for (size_t i = 0; i < COUNT(goldens) && all_there(); i++) {
         apl_store *s = fx_open(goldens[i].path);
-        check_golden(i, goldens[i].minor, s);
+        check_golden(i, goldens[i].minor, 0, s);
         if (goldens[i].minor == 2)
             cr_assert_str_eq(apl_store_field(s, 1)->codec, "varying");
         apl_store_close(s);
@@ -115,7 +121,7 @@ Test(golden_images, are_written_again)
         write_again(s, again);
         apl_store_close(s);
         s = fx_open(again);
-        check_golden(i, 3, s);
+        check_golden(i, 4, goldens[i].progressive, s);
         apl_store_close(s);
         snprintf(golden, sizeof golden, "%s/data.mdb", goldens[i].now);
         snprintf(fresh, sizeof fresh, "%s/data.mdb", again);
