@@ -43,7 +43,6 @@ void queue_begin(struct job *job)
 void queue_finish(apl_reader *r, struct job *job)
 {
     job->stage = JOB_DONE;
-    pthread_cond_broadcast(&r->done);
     reader_notify(r);
 }
 

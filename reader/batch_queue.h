@@ -51,7 +51,8 @@ static inline struct job *queue_next_free(const struct batch_queue *q)
 }
 void queue_push(struct batch_queue *q);
 
-/* A thread begins to collate a planned batch; it is finished, with an error or without, which callers wait for. */
+/* A thread begins to collate a planned batch; it is finished, with an error or without. Callers wait for that at `done`: who finishes
+ * it wakes them. */
 void queue_begin(struct job *job);
 void queue_finish(apl_reader *r, struct job *job);
 

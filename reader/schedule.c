@@ -200,6 +200,14 @@ static void collate(struct worker *w, struct job *job)
     cache_consume(r, job);
 }
 
+/* A batch is finished. Without the lock, which a caller that wakes up takes: else it would go to sleep again until it is free. */
+static void tell_callers(apl_reader *r)
+{
+    pthread_mutex_unlock(&r->lock);
+    pthread_cond_broadcast(&r->done);
+    pthread_mutex_lock(&r->lock);
+}
+
 static bool act_collate(struct worker *w)
 {
     apl_reader *r = w->reader;
@@ -212,6 +220,7 @@ static bool act_collate(struct worker *w)
     outlet_drop_stale(r, job->outlet);
     if (cache_evicts(&r->cache))
         pthread_cond_broadcast(&r->work); /* there is room again */
+    tell_callers(r);
     return true;
 }
 
