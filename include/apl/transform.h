@@ -60,8 +60,8 @@ typedef enum apl_box_format { APL_BOX_XYXY = 0, APL_BOX_XYWH = 1, APL_BOX_CXCYWH
 
 /*
  * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, of three dimensions that vary, or of a kept field of
- * type image/jpeg, on their way into a batch, in this order: decode, resize, pad on all sides, crop, flip, turn and move, policy,
- * change colours, make grey, blur, scale, convert, cut out, erase. Randomness is keyed by seed, epoch, record and copy, so a
+ * type image/jpeg, on their way into a batch, in this order: decode, resize, pad on all sides, crop, flip, turn and move, perspective, elastic,
+ * policy, change colours, make grey, blur, scale, convert, cut out, erase. Randomness is keyed by seed, epoch, record and copy, so a
  * record is augmented the same way whatever its batch, thread or rank. It is not keyed by the field, so the images of one
  * record, such as a left and a right view, are augmented alike: with equal settings and shapes they get the same crop, flip
  * and square; flips agree whatever the shapes. Start from APL_TRANSFORM_INIT.
@@ -172,6 +172,24 @@ typedef struct apl_transform {
     /* 1: bilinear operations of a policy blend the pixels at the edges with policy_fill, even if that is 0, as torchvision does with a
      * fill of 0; 0: only if it is not 0, as with None. */
     int policy_blend;
+    /*
+     * RandomPerspective, of images of one channel or three, after an affine map: each corner is drawn from the pixels that are at most this
+     * fraction of half of the width and height away from it, 0 ... 1 (0: not at all), and the image resampled once. Corners of which
+     * three lie on a line, as fractions above 2/3 may give them, leave it as it is. fill and blend are as for policies.
+     */
+    double perspective_distortion, perspective_p; /* the probability that it is done; 0: 1 */
+    apl_interpolation perspective_interpolation;
+    int perspective_blend;
+    float perspective_fill[APL_MAX_CHANNELS];
+    /*
+     * ElasticTransform, likewise, after that: every pixel is moved by noise, -alpha / 2 ... alpha / 2 pixels {across, down}, that is smoothed by
+     * a Gaussian of sigma pixels {across, down}, of which the kernels, 8 * sigma + 1 pixels long, must be smaller than twice the crop (0: not
+     * smoothed). alpha is from 0 to 32768 ({0, 0}: not at all), sigma at most 100. Corners of boxes are moved as their nearest pixel is.
+     */
+    double elastic_alpha[2], elastic_sigma[2], elastic_p; /* the probability that it is done; 0: 1 */
+    apl_interpolation elastic_interpolation;
+    int elastic_blend;
+    float elastic_fill[APL_MAX_CHANNELS];
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
     {                                                                                                      \
@@ -179,7 +197,10 @@ typedef struct apl_transform {
             (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0, {0}, {0}, {0}, {0}, 0, \
             0, 0, 0, {0}, {0}, APL_ERASE_RESULT, {0}, {0}, {0}, 0, APL_POLICY_NONE, 0, 0, 0, APL_NEAREST,  \
             {0}, NULL, 0, NULL, APL_BOX_XYXY, 0, 0, NULL, 0, {0}, {0}, {0}, {0}, 0, {0}, APL_NEAREST, {0}, \
-            0, {0}, {0}, 0, 0                                                                              \
+            0, {0}, {0}, 0, 0, 0, 0, APL_NEAREST, 0, {0}, {0}, {0}, 0, APL_NEAREST, 0,                     \
+        {                                                                                                  \
+            0                                                                                              \
+        }                                                                                                  \
     }
 
 /*

@@ -14,6 +14,7 @@ from .transforms import (
     CenterCrop,
     ColorJitter,
     CutMix,
+    ElasticTransform,
     GaussianBlur,
     Grayscale,
     MixUp,
@@ -26,6 +27,7 @@ from .transforms import (
     RandomErasing,
     RandomFlip,
     RandomGrayscale,
+    RandomPerspective,
     RandomResizedCrop,
     RandomRotation,
     RandomVerticalFlip,
@@ -41,7 +43,9 @@ from .transforms import (
 LIBRARIES = ("torchvision", "albumentations")
 _TO_FLOAT = {"torch.float32": ToFloat32, "torch.float16": ToFloat16, "torch.bfloat16": ToBFloat16}
 # Settings of what changes pixels, in the order in which C does it.
-_PIXELS = ("affine_p", "policy", "jitter_p", "grey_p", "blur_p", "erase_p")
+_PIXELS = (
+    "affine_p", "perspective_p", "elastic_p", "policy", "jitter_p", "grey_p", "blur_p", "erase_p"
+)  # fmt: skip
 _WHOLE = {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"}
 _NOTHING = {"ToImage", "ToPureTensor", "Identity", "PILToTensor", "pil_to_tensor", "to_image", "NoOp"}
 
@@ -379,6 +383,28 @@ class Translation:
         settings = {name: tuple(map(float, value)) for name, value in given.items() if value is not None}
         return self._take_affine(step, RandomAffine, p, **settings)
 
+    def _take_warp(self, step: Any, key: str, kind: Any, **settings: Any) -> bool:
+        interpolation = getattr(step.interpolation, "value", step.interpolation)
+        interpolation = {0: "nearest", 2: "bilinear"}.get(interpolation, interpolation)  # as of Pillow
+        single = not isinstance(step.fill, (list, tuple))
+        if self._roles.masks and not (self._roles.follow and single):
+            return False
+        if settings["p"] <= 0:
+            return True
+        settings |= {"interpolation": interpolation, "fill": step.fill if single else list(step.fill)}
+        return self._take_pixels(step, key, lambda: kind(**settings, field=self._names))
+
+    def _take_RandomPerspective(self, step: Any) -> bool:
+        distortion, p = float(step.distortion_scale), float(step.p)
+        return self._take_warp(step, "perspective_p", RandomPerspective, distortion_scale=distortion, p=p)
+
+    def _take_ElasticTransform(self, step: Any, p: float = 1.0) -> bool:
+        settings = {name: tuple(map(float, getattr(step, name))) for name in ("alpha", "sigma")}
+        reach = int(8 * max(settings["sigma"]) + 1) // 2
+        if reach >= min(self._side("crop_width", -1), self._side("crop_height", -2)):
+            return False  # which torch refuses
+        return self._take_warp(step, "elastic_p", ElasticTransform, **settings, p=p)
+
     def _take_policy(self, step: Any, kind: Any, **settings: Any) -> bool:
         interpolation = getattr(step.interpolation, "value", step.interpolation)
         if interpolation == 2:  # as of Pillow
@@ -399,6 +425,7 @@ class Translation:
         inner = list(step.transforms)
         known = {
             "ColorJitter": self._take_ColorJitter,
+            "ElasticTransform": self._take_ElasticTransform,
             "GaussianBlur": self._take_GaussianBlur,
             "RandomAffine": self._take_RandomAffine,
             "RandomRotation": self._take_RandomRotation,

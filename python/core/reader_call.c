@@ -63,6 +63,10 @@ static const struct number_item transform_items[] = {
     ITEM(box_format, NUMBER_ENUM, APL_BOX_CXCYWH),
     ITEM(affine_about, NUMBER_FLAG, 1),
     ITEM(affine_interpolation, NUMBER_ENUM, APL_BILINEAR),
+    ITEM(perspective_interpolation, NUMBER_ENUM, APL_BILINEAR),
+    ITEM(perspective_blend, NUMBER_FLAG, 1),
+    ITEM(elastic_interpolation, NUMBER_ENUM, APL_BILINEAR),
+    ITEM(elastic_blend, NUMBER_FLAG, 1),
 };
 #undef ITEM
 
@@ -84,6 +88,9 @@ static int take_reals(PyObject *dict, apl_transform *t)
                  {"box_min_size", &t->box_min_size},
                  {"box_min_area", &t->box_min_area},
                  {"affine_p", &t->affine_p},
+                 {"perspective_distortion", &t->perspective_distortion},
+                 {"perspective_p", &t->perspective_p},
+                 {"elastic_p", &t->elastic_p},
                  {"mask_fill", &t->mask_fill}};
     int done = 0;
     for (size_t i = 0; done == 0 && i < sizeof reals / sizeof *reals; i++)
@@ -123,7 +130,9 @@ static int take_ranges(PyObject *dict, apl_transform *t)
                   {"affine_scale", t->affine_scale},
                   {"affine_shear_x", t->affine_shear},
                   {"affine_shear_y", t->affine_shear + 2},
-                  {"affine_centre", t->affine_centre}};
+                  {"affine_centre", t->affine_centre},
+                  {"elastic_alpha", t->elastic_alpha},
+                  {"elastic_sigma", t->elastic_sigma}};
     int done = 0;
     for (size_t i = 0; done == 0 && i < sizeof ranges / sizeof *ranges; i++)
         done = take_range(dict, ranges[i].name, ranges[i].to);
@@ -182,6 +191,8 @@ int transform_from(struct reader_call *call, PyObject *given, apl_transform *t)
     } floats[] = {{"erase_value", t->erase_value},
                   {"policy_fill", t->policy_fill},
                   {"affine_fill", t->affine_fill},
+                  {"perspective_fill", t->perspective_fill},
+                  {"elastic_fill", t->elastic_fill},
                   {"pad_fill", t->pad_fill},
                   {"mean", t->mean},
                   {"std", t->std}};

@@ -8,16 +8,30 @@
 #include "motion.h"
 #include "nearest.h"
 #include "values.h"
+#include "warps.h"
+
+static struct effect_draws draws_of(const struct worker *w, const struct job *job, size_t k)
+{
+    const apl_batch *batch = &job->buffer->batch;
+    return effect_draws(w->spec->options.plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
+}
 
 /* As effects_apply() draws it. */
 static void note_motion(const struct worker *w, const struct job *job, unsigned image, size_t k,
                         struct geometry *g)
 {
-    const struct reader_options *o = &w->spec->options;
-    const apl_batch *batch = &job->buffer->batch;
-    const apl_transform *t = &o->transforms[image];
-    const struct effect_draws draws = effect_draws(o->plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
+    const apl_transform *t = &w->spec->options.transforms[image];
+    const struct effect_draws draws = draws_of(w, job, k);
     g->moved = motion_draw(t, &draws, t->crop_height, t->crop_width, &g->map);
+}
+
+/* Likewise: what moves row k of an image after that. */
+static apl_status draw_warps(struct worker *w, const struct job *job, unsigned image, size_t k,
+                             struct warps *warps, apl_error *err)
+{
+    const apl_transform *t = &w->spec->options.transforms[image];
+    const struct effect_draws draws = draws_of(w, job, k);
+    return warps_draw(&w->effects.field, t, &draws, t->crop_height, t->crop_width, warps, err);
 }
 
 void follow_note_photo(const struct worker *w, const struct job *job, const struct run_work *work, size_t k)
@@ -123,14 +137,24 @@ static apl_status take_mask(struct worker *w, struct job *job, unsigned f, size_
 }
 
 /* The mask of an image, as it follows; `out` is a row of the batch. */
-static apl_status make_mask(struct worker *w, const struct geometry *g, const struct nearest_planes *planes,
-                            const uint8_t *mask, size_t bytes, uint8_t *out, apl_error *err)
+static apl_status make_mask(struct worker *w, const struct geometry *g, const struct warps *warps,
+                            const struct nearest_planes *planes, const uint8_t *mask, size_t bytes,
+                            uint8_t *out, apl_error *err)
 {
-    uint8_t *window = g->moved ? scratch_reserve(&w->crop, bytes) : out;
-    if (!window || !nearest_take(&w->places, g, planes, mask, window))
+    unsigned moves = g->moved + warps->count;
+    uint8_t *spare = moves ? scratch_reserve(&w->crop, bytes) : out;
+    uint8_t *from = moves % 2 ? spare : out, *to = moves % 2 ? out : spare; /* the last is to `out` */
+    if (!spare || !nearest_take(&w->places, g, planes, mask, from))
         return fail_nomem(err);
-    if (g->moved)
-        nearest_move(g, planes, window, out);
+    for (unsigned i = 0; i < moves; i++) {
+        if (g->moved && i == 0)
+            nearest_move(g, planes, from, to);
+        else
+            nearest_warp(&warps->all[i - g->moved], g, planes, from, to);
+        uint8_t *made = to;
+        to = from;
+        from = made;
+    }
     return APL_OK;
 }
 
@@ -145,11 +169,13 @@ static apl_status make_masks(struct worker *w, struct job *job, const struct run
                                           w->spec->options.follows[f].fill};
     for (size_t k = from; k < to; k++) {
         const uint8_t *mask;
+        struct warps warps;
         const struct geometry *g = &work->geometry[k];
         apl_status status = take_mask(w, job, f, k, g, &mask, err);
         if (status != APL_OK)
             return values_name(w, job, f, k, status, err);
-        TRY(make_mask(w, g, &planes, mask, row, (uint8_t *)column->data + k * row, err));
+        TRY(draw_warps(w, job, w->spec->options.follows[f].image, k, &warps, err));
+        TRY(make_mask(w, g, &warps, &planes, mask, row, (uint8_t *)column->data + k * row, err));
     }
     return APL_OK;
 }
@@ -186,10 +212,25 @@ static apl_status made_begin(struct worker *w, struct job *job, unsigned f, apl_
     return made->starts && scratch_reserve(&made->values, bytes) ? APL_OK : fail_nomem(err);
 }
 
+/* Moved as the image of row k, but not yet left out. */
+static apl_status move_boxes(struct worker *w, const struct job *job, unsigned image, size_t k, size_t n,
+                             float *boxes, apl_error *err)
+{
+    const apl_transform *t = &w->spec->options.transforms[image];
+    const struct geometry *g = &w->geometry[k];
+    struct warps warps;
+    boxes_follow(g, t->box_format, boxes, n, boxes);
+    TRY(draw_warps(w, job, image, k, &warps, err));
+    for (unsigned i = 0; i < warps.count; i++)
+        boxes_warp(&warps.all[i], g->plan.window.width, g->plan.window.height, t->box_format, boxes, n);
+    return APL_OK;
+}
+
 /* The boxes of row k after those before; *kept: which of the record's they are. */
-static apl_status follow_row(struct worker *w, struct job *job, unsigned f, const apl_transform *t, size_t k,
+static apl_status follow_row(struct worker *w, struct job *job, unsigned f, unsigned image, size_t k,
                              apl_error *err)
 {
+    const apl_transform *t = &w->spec->options.transforms[image];
     struct made_values *made = &w->made[f];
     const struct geometry *g = &w->geometry[k];
     size_t n = (size_t)values_length(w, job, f, k), kept = 0;
@@ -201,7 +242,7 @@ static apl_status follow_row(struct worker *w, struct job *job, unsigned f, cons
     float *boxes = (float *)made->values.data + made->starts[k] * BOX_NUMBERS;
     if (n)
         memcpy(boxes, value, n * made->unit);
-    boxes_follow(g, t->box_format, boxes, n, boxes);
+    TRY(move_boxes(w, job, image, k, n, boxes, err));
     bool removes = t->box_min_size > 0 || t->box_min_area > 0;
     for (size_t i = 0; i < n; i++) {
         const float *box = boxes + i * BOX_NUMBERS;
@@ -241,7 +282,7 @@ static apl_status follow_all(struct worker *w, struct job *job, unsigned boxes, 
     const struct made_values *made = &w->made[boxes];
     for (size_t k = 0; k < job->buffer->batch.rows; k++) {
         size_t n = (size_t)values_length(w, job, boxes, k);
-        apl_status status = follow_row(w, job, boxes, &w->spec->options.transforms[image], k, err);
+        apl_status status = follow_row(w, job, boxes, image, k, err);
         if (status != APL_OK)
             return values_name(w, job, boxes, k, status, err);
         for (unsigned f = 0; f < w->spec->schema->count; f++) {

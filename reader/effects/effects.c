@@ -7,10 +7,11 @@
 #include "motion.h"
 #include "policy.h"
 #include "status.h"
+#include "warps.h"
 
 bool effects_any(const apl_transform *t)
 {
-    return motion_any(t) || t->policy != APL_POLICY_NONE || jitter_any(t) || t->grey_p > 0 ||
+    return motion_any(t) || warps_any(t) || t->policy != APL_POLICY_NONE || jitter_any(t) || t->grey_p > 0 ||
            t->blur_size[0] > 0;
 }
 
@@ -66,6 +67,21 @@ static apl_status make_moved(struct effects *e, const apl_transform *t, const st
     return APL_OK;
 }
 
+static apl_status make_warped(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
+                              const struct picture *p, apl_error *err)
+{
+    struct warps warps;
+    if (!warps_any(t))
+        return APL_OK;
+    TRY(warps_draw(&e->field, t, draws, p->height, p->width, &warps, err));
+    uint8_t *copy = copy_room(e, p);
+    if (!copy)
+        return fail_nomem(err);
+    for (unsigned i = 0; i < warps.count; i++)
+        warps_apply(&warps, i, t, p, copy);
+    return APL_OK;
+}
+
 static apl_status follow_policy(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
                                 const struct picture *p, uint8_t *spare, apl_error *err)
 {
@@ -87,6 +103,7 @@ apl_status effects_apply(struct effects *e, const apl_transform *t, const struct
     if (!spare)
         return fail_nomem(err);
     TRY(make_moved(e, t, draws, p, err));
+    TRY(make_warped(e, t, draws, p, err));
     TRY(follow_policy(e, t, draws, p, spare, err));
     jitter_apply(e->colour, t, draws, p, spare);
     make_grey(e, t, draws, p);
@@ -98,4 +115,5 @@ void effects_free(struct effects *e)
     scratch_free(&e->plane);
     scratch_free(&e->rows);
     scratch_free(&e->copy);
+    scratch_free(&e->field);
 }

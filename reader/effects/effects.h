@@ -24,7 +24,7 @@ static inline size_t picture_plane(const struct picture *p)
 /* The working memory of one thread; zeros are an empty one. */
 struct effects {
     const struct colour *colour; /* NULL before the first */
-    struct scratch plane, rows, copy;
+    struct scratch plane, rows, copy, field;
 };
 
 /* Checks what the transform of an image field asks for, and fills in defaults. `channels` are of its images. */

@@ -2,8 +2,10 @@
 #include "effects.h"
 
 #include "blur.h"
+#include "elastic.h"
 #include "jitter.h"
 #include "motion.h"
+#include "perspective.h"
 #include "policy.h"
 #include "ranges.h"
 #include "status.h"
@@ -134,6 +136,8 @@ static apl_status check_erase(const char *field, unsigned channels, apl_transfor
 apl_status effects_check(const char *field, unsigned channels, apl_transform *t, apl_error *err)
 {
     TRY(motion_check(field, channels, t, err));
+    TRY(perspective_check(field, channels, t, err));
+    TRY(elastic_check(field, channels, t, err));
     TRY(check_policy(field, channels, t, err));
     TRY(check_jitter(field, channels, t, err));
     TRY(check_grey(field, channels, t, err));

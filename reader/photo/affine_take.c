@@ -123,11 +123,6 @@ void affine_nearest(const struct affine_map *m, const struct affine_planes *p, c
 #define UNIT (1 << AFFINE_WEIGHT)
 #define ALL  ((int64_t)UNIT * UNIT)
 
-static uint32_t weight_of(int64_t at)
-{
-    return (uint32_t)((at & (AFFINE_UNIT - 1)) >> (AFFINE_POINT - AFFINE_WEIGHT));
-}
-
 /* The sum of the four pixels around, times their weights, of those that there are. */
 struct sum {
     int64_t value, weight;
@@ -142,12 +137,11 @@ static void sum_add(struct sum *s, const struct affine_planes *p, const uint8_t 
     s->weight += weight;
 }
 
-/* A pixel of which some of the four, or all, are beyond the edges. */
-static uint8_t blend_at_edge(const struct affine_planes *p, const uint8_t *plane, struct source at,
+uint8_t affine_blend_at_edge(const struct affine_planes *p, const uint8_t *plane, int64_t x, int64_t y,
                              const uint8_t *fill)
 {
-    int64_t left = at.x >> AFFINE_POINT, top = at.y >> AFFINE_POINT;
-    int64_t right = weight_of(at.x), low = weight_of(at.y);
+    int64_t left = x >> AFFINE_POINT, top = y >> AFFINE_POINT;
+    int64_t right = affine_weight(x), low = affine_weight(y);
     struct sum s = {0, 0};
     sum_add(&s, p, plane, left, top, (UNIT - right) * (UNIT - low));
     sum_add(&s, p, plane, left + 1, top, right * (UNIT - low));
@@ -162,11 +156,10 @@ static void blend_edges(const struct affine_map *m, const struct affine_planes *
                         const uint8_t *fill, struct source s, struct columns c, uint8_t *row)
 {
     size_t plane = (size_t)p->width * p->height;
-    for (uint32_t i = c.begin; i < c.end; i++) {
-        struct source at = {s.x + m->xx * i, s.y + m->yx * i};
+    for (uint32_t i = c.begin; i < c.end; i++)
         for (unsigned k = 0; k < p->count; k++)
-            row[k * plane + i] = blend_at_edge(p, from + k * plane, at, fill ? fill + k : NULL);
-    }
+            row[k * plane + i] = affine_blend_at_edge(p, from + k * plane, s.x + m->xx * i, s.y + m->yx * i,
+                                                      fill ? fill + k : NULL);
 }
 
 affine_blend_fn *affine_blend_for(enum cpu_variant variant)
@@ -185,8 +178,8 @@ static void place_run(struct affine_run *run, const struct affine_map *m, uint32
     int64_t x = s.x + m->xx * from, y = s.y + m->yx * from;
     for (uint32_t i = 0; i < run->count; i++, x += m->xx, y += m->yx) {
         run->at[i] = (uint32_t)(y >> AFFINE_POINT) * width + (uint32_t)(x >> AFFINE_POINT);
-        run->right[i] = weight_of(x);
-        run->low[i] = weight_of(y);
+        run->right[i] = affine_weight(x);
+        run->low[i] = affine_weight(y);
     }
 }
 

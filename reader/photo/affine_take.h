@@ -35,6 +35,16 @@ struct affine_run {
     uint32_t at[AFFINE_RUN], right[AFFINE_RUN], low[AFFINE_RUN];
 };
 
+/* The weight of the pixel to the right of a place, or below it. */
+static inline uint32_t affine_weight(int64_t at)
+{
+    return (uint32_t)((at & (AFFINE_UNIT - 1)) >> (AFFINE_POINT - AFFINE_WEIGHT));
+}
+
+/* A pixel made of those around a place, of which some, or all, are beyond the edges; `fill` as above, of this plane. */
+uint8_t affine_blend_at_edge(const struct affine_planes *planes, const uint8_t *plane, int64_t x, int64_t y,
+                             const uint8_t *fill);
+
 typedef void affine_blend_fn(const struct affine_run *run, const uint8_t *plane, uint32_t width,
                              uint8_t *out);
 

@@ -63,8 +63,8 @@ static void follow_side(const struct side *s, float edge[2])
     edge[1] = right;
 }
 
-/* The corners of what a box becomes that is moved: of the upright one around it. */
-static void follow_map(const struct geometry *g, struct corners *c)
+/* The corners of what a box becomes that is moved: of the upright one around it, as far as it is in the image. */
+static void move_corners(const struct warp *warp, uint32_t width, uint32_t height, struct corners *c)
 {
     struct corners around = {{INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
     if (isnan(c->x[0] + c->x[1] + c->y[0] + c->y[1])) {
@@ -73,15 +73,30 @@ static void follow_map(const struct geometry *g, struct corners *c)
     }
     for (int i = 0; i < 4; i++) {
         double corner[2] = {(double)c->x[i & 1], (double)c->y[i >> 1]}, to[2];
-        affine_point(&g->map, corner, to);
+        warp->point(warp->map, corner, to);
         around.x[0] = fminf(around.x[0], (float)to[0]);
         around.x[1] = fmaxf(around.x[1], (float)to[0]);
         around.y[0] = fminf(around.y[0], (float)to[1]);
         around.y[1] = fmaxf(around.y[1], (float)to[1]);
     }
     for (int i = 0; i < 2; i++) {
-        c->x[i] = clamped(around.x[i], g->plan.window.width);
-        c->y[i] = clamped(around.y[i], g->plan.window.height);
+        c->x[i] = clamped(around.x[i], width);
+        c->y[i] = clamped(around.y[i], height);
+    }
+}
+
+static void move_by_affine(const void *map, const double from[2], double to[2])
+{
+    affine_point(map, from, to);
+}
+
+void boxes_warp(const struct warp *warp, uint32_t width, uint32_t height, apl_box_format format, float *boxes,
+                size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct corners c = corners_of(format, boxes + i * BOX_NUMBERS);
+        move_corners(warp, width, height, &c);
+        write_corners(format, &c, boxes + i * BOX_NUMBERS);
     }
 }
 
@@ -92,12 +107,13 @@ void boxes_follow(const struct geometry *g, apl_box_format format, const float *
                                 p->window.width, p->window.left, g->flip};
     const struct side down = {g->height,        p->box.top,    p->box.height,   p->height,
                               p->window.height, p->window.top, g->vertical_flip};
+    const struct warp affine = {.point = move_by_affine, .map = &g->map};
     for (size_t i = 0; i < n; i++) {
         struct corners c = corners_of(format, boxes + i * BOX_NUMBERS);
         follow_side(&across, c.x);
         follow_side(&down, c.y);
         if (g->moved)
-            follow_map(g, &c);
+            move_corners(&affine, p->window.width, p->window.height, &c);
         write_corners(format, &c, out + i * BOX_NUMBERS);
     }
 }

@@ -3,6 +3,7 @@
 #define BOXES_H
 
 #include "geometry.h"
+#include "warp.h"
 
 #include <stddef.h>
 
@@ -12,6 +13,10 @@
  * be `boxes`. */
 void boxes_follow(const struct geometry *geometry, apl_box_format format, const float *boxes, size_t n,
                   float *out);
+
+/* n boxes, moved as an image of this size is; of each comes out the upright one around it, clamped to the image. */
+void boxes_warp(const struct warp *warp, uint32_t width, uint32_t height, apl_box_format format, float *boxes,
+                size_t n);
 
 /* Does a box, once it has followed, lie within the window and have sides of at least `size`, and at least `area`? */
 bool boxes_keep(const struct geometry *geometry, apl_box_format format, double size, double area,

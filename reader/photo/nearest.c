@@ -192,3 +192,12 @@ void nearest_move(const struct geometry *g, const struct nearest_planes *p, cons
     for (unsigned i = 0; i < p->count; i++)
         affine_nearest(&g->map, &one, window + i * plane, p->fill, out + i * plane);
 }
+
+void nearest_warp(const struct warp *warp, const struct geometry *g, const struct nearest_planes *p,
+                  const uint8_t *window, uint8_t *out)
+{
+    const struct affine_planes one = {1, g->plan.window.width, g->plan.window.height, p->element};
+    size_t plane = (size_t)one.width * one.height * one.element;
+    for (unsigned i = 0; i < p->count; i++)
+        warp_nearest(warp, &one, window + i * plane, p->fill, out + i * plane);
+}

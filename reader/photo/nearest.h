@@ -5,6 +5,7 @@
 
 #include "geometry.h"
 #include "scratch.h"
+#include "warp.h"
 
 #include <stddef.h>
 
@@ -30,5 +31,9 @@ bool nearest_pad(struct scratch *scratch, const struct crop_plan *plan, const st
 /* What the window becomes where the image is moved; `out` is another. */
 void nearest_move(const struct geometry *geometry, const struct nearest_planes *planes, const uint8_t *window,
                   uint8_t *out);
+
+/* The same for any map. */
+void nearest_warp(const struct warp *warp, const struct geometry *geometry,
+                  const struct nearest_planes *planes, const uint8_t *window, uint8_t *out);
 
 #endif

@@ -29,6 +29,8 @@ _NOWHERE = Places(None, None, None, None, None, None)
 _READERS_OWN = (
     "policy",
     "affine_p",
+    "perspective_p",
+    "elastic_p",
     "pad_left",
     "pad_fill",
     "jitter_p",

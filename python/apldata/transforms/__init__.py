@@ -2,11 +2,11 @@
 
 These run in C, fused into one pass, on the library's threads. They apply to a u8 field of the shape
 (channels, height, width) or (height, width), or to a field that keeps JPEG files as they came, in this
-order: resize (JPEG files), `Pad`, pad, crop, flip; `RandomRotation` or `RandomAffine`; `TrivialAugmentWide`
-or `RandAugment`; `ColorJitter`; `RandomGrayscale` or `Grayscale`; `GaussianBlur`; scale, convert; `Cutout`;
-`RandomErasing`; and over a batch, `MixUp` or `CutMix`. Crops, flips, `Cutout` and conversions may be listed
-in any order; a transform that changes pixels or erases must be listed where it is applied, unless another
-place gives the same.
+order: resize (JPEG files), `Pad`, pad, crop, flip; `RandomRotation` or `RandomAffine`; `RandomPerspective`;
+`ElasticTransform`; `TrivialAugmentWide` or `RandAugment`; `ColorJitter`; `RandomGrayscale` or `Grayscale`;
+`GaussianBlur`; scale, convert; `Cutout`; `RandomErasing`; and over a batch, `MixUp` or `CutMix`. Crops,
+flips, `Cutout` and conversions may be listed in any order; a transform that changes pixels or erases must be
+listed where it is applied, unless another place gives the same.
 
 Randomness is keyed by seed, epoch and record: a record is augmented the same way whichever batch, thread or
 rank it is in. Masks and boxes follow the images: the arguments `masks` and `boxes` of a loader name their
@@ -37,12 +37,14 @@ from ._merge import check_channels, listed, split_transforms
 from ._mixing import MIXING, CutMix, MixUp, RandomChoice, taken_blend
 from ._policy import MOVING, RandAugment, TrivialAugmentWide
 from ._result import ChannelsLast, Cutout, Normalize, RandomErasing, ToBFloat16, ToFloat16, ToFloat32
+from ._warp import ElasticTransform, RandomPerspective
 
 __all__ = [
     "BOX_FORMATS", "MIXING", "MOVING", "AlternatingFlip", "CenterCrop", "ChannelsLast", "ColorJitter",
-    "CutMix", "Cutout", "Follow", "GaussianBlur", "Grayscale", "MixUp", "Normalize", "Pad", "PerPicture",
-    "RandAugment", "RandomAffine", "RandomChoice", "RandomCrop", "RandomErasing", "RandomFlip",
-    "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop", "RandomRotation", "RandomVerticalFlip",
-    "Resize", "SanitizeBoundingBoxes", "ToBFloat16", "ToFloat16", "ToFloat32", "Transform",
-    "TrivialAugmentWide", "check_channels", "listed", "split_transforms", "taken_blend",
+    "CutMix", "Cutout", "ElasticTransform", "Follow", "GaussianBlur", "Grayscale", "MixUp", "Normalize",
+    "Pad", "PerPicture", "RandAugment", "RandomAffine", "RandomChoice", "RandomCrop", "RandomErasing",
+    "RandomFlip", "RandomGrayscale", "RandomHorizontalFlip", "RandomPerspective", "RandomResizedCrop",
+    "RandomRotation", "RandomVerticalFlip", "Resize", "SanitizeBoundingBoxes", "ToBFloat16", "ToFloat16",
+    "ToFloat32", "Transform", "TrivialAugmentWide", "check_channels", "listed", "split_transforms",
+    "taken_blend",
 ]  # fmt: skip

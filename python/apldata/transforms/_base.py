@@ -10,7 +10,9 @@ from .. import _core
 from .._arguments import names, number, optional_text, whole, wrong_type, wrong_value
 
 # Stages: crops and flips, then pixels, then what becomes of them in the batch.
-SIZE, PAD, MOVE, AFFINE, POLICY, JITTER, GREY, BLUR, CONVERT, CUT, ERASE = range(11)
+(
+    SIZE, PAD, MOVE, AFFINE, PERSPECTIVE, ELASTIC, POLICY, JITTER, GREY, BLUR, CONVERT, CUT, ERASE
+) = range(13)  # fmt: skip
 WIDEST, LARGEST = 1 << 15, 1 << 20  # pixels to pad or cut out; of a side
 CHANNELS = _core.APL_MAX_CHANNELS
 

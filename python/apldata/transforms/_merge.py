@@ -43,7 +43,8 @@ class _Merged:
         if isinstance(transform, RandomErasing) and not self._converted and transform.value != "random":
             settings["erase"] = _core.APL_ERASE_PIXEL
         for key, value in settings.items():
-            if key in self._setters:
+            shared = key == "mask_fill" and self._settings.get(key) == value
+            if key in self._setters and not shared:
                 before = self._setters[key]
                 raise InvalidError(
                     f"{shown(transform, 200)} after {shown(before, 200)}, which sets the same: give one of "
@@ -79,6 +80,8 @@ def check_channels(in_c: list[dict[str, Any]], schema: Schema) -> None:
         _check_numbers(settings, "policy_fill", "a policy: {} fill values", field.channels, field.name)
         _check_numbers(settings, "pad_fill", "padding: {} fill values", field.channels, field.name)
         _check_numbers(settings, "affine_fill", "an affine map: {} fill values", field.channels, field.name)
+        for key in ("perspective_fill", "elastic_fill"):
+            _check_numbers(settings, key, key[:-5] + ": {} fill values", field.channels, field.name)
 
 
 def listed(transforms: Any) -> list[Any]:

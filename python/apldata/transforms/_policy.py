@@ -11,6 +11,7 @@ from .._arguments import choice, whole
 from ._affine import AFFINES
 from ._base import INTERPOLATIONS, POLICY, Transform, fills
 from ._geometry import CROPS
+from ._warp import WARPS
 
 
 def _common(name: str, bins: int, interpolation: str, fill: float | Sequence[float] | None) -> dict[str, Any]:
@@ -79,4 +80,4 @@ class TrivialAugmentWide(Transform):
 
 
 # Those that put pixels in other places.
-MOVING = (*CROPS, *AFFINES, RandAugment, TrivialAugmentWide)
+MOVING = (*CROPS, *AFFINES, *WARPS, RandAugment, TrivialAugmentWide)
