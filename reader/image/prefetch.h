@@ -16,8 +16,7 @@
 #define PREFETCH_LINE  64u
 
 /* Asks for the value of element `i` of `count`, of `bytes` bytes; of none beyond the last. */
-static inline __attribute__((always_inline)) void prefetch_value(const uint8_t *const *values, size_t i,
-                                                                 size_t count, size_t bytes)
+static inline void prefetch_value(const uint8_t *const *values, size_t i, size_t count, size_t bytes)
 {
     if (i >= count)
         return;
