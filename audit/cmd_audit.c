@@ -1,6 +1,7 @@
 /* apldata audit: is what training sees the data's own distribution? */
 #include "cmd_audit.h"
 #include "args.h"
+#include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
 #include "inputs.h"
@@ -266,6 +267,7 @@ static const struct option_row rows[] = {
      offsetof(struct audit_job, controls), NULL},
     {0, "load", NULL, "decode the values too; by default only ids, which come in the same order", OPTION_FLAG,
      offsetof(struct audit_job, load), NULL},
+    CACHE_ROWS,
     {'v', "verbose", NULL, "for each test its hypothesis, its statistic, and the effect it would find",
      OPTION_FLAG, offsetof(struct audit_job, verbose), NULL},
     JSON_ROW(struct audit_job, json),

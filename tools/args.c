@@ -144,7 +144,7 @@ bool parse_integer(const char *text, int64_t min, int64_t max, int64_t *value)
 
 bool parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 {
-    static const char units[] = "KMG";
+    static const char units[] = "KMGT";
     char digits[32];
     size_t n = strspn(text, "0123456789");
     const char *unit = *text && text[n] ? strchr(units, text[n]) : NULL;

@@ -1,5 +1,6 @@
 /* apldata bench: how fast a store can be read for training. */
 #include "args.h"
+#include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
 #include "json.h"
@@ -301,6 +302,7 @@ static const struct option_row rows[] = {
      .help = "say in words what sets the pace, and what would help",
      .kind = OPTION_FLAG,
      .at = offsetof(struct bench, explain)},
+    CACHE_ROWS,
     JSON_ROW(struct bench, json),
     HELP_ROW,
 };

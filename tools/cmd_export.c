@@ -2,6 +2,7 @@
 #include "cmd_export.h"
 
 #include "args.h"
+#include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
 #include "interrupt.h"
@@ -171,6 +172,7 @@ static const struct option_row rows[] = {
      take_shard_size},
     {0, "shard-records", "N", "webdataset: at most N records in an archive", OPTION_CALL, 0,
      take_shard_records},
+    CACHE_ROWS,
     THREADS_ROW("decode", struct job, x.threads),
     FORCE_ROW("files that exist", OPTION_FLAG, struct job, force),
     NO_PROGRESS_ROW(struct job, no_progress),

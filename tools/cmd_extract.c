@@ -1,5 +1,6 @@
 /* apldata extract: a store of some records of another. */
 #include "args.h"
+#include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
 #include "copy.h"
@@ -184,6 +185,7 @@ static const struct option_row rows[] = {
      "if repeated, all must hold",
      OPTION_CALL, 0, take_where},
     {0, "field", "FIELD", "only this field; may be repeated", OPTION_CALL, 0, take_field},
+    CACHE_ROWS,
     COPY_ROWS(struct job, copy),
     HELP_ROW,
 };

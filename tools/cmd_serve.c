@@ -1,5 +1,6 @@
 /* apldata serve: batches for the training processes of this machine. */
 #include "args.h"
+#include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
 #include "rank_args.h"
@@ -119,6 +120,7 @@ static const struct option_row rows[] = {
     {0, "ranks", "LIST", "the ranks to serve, such as 0-7", OPTION_CALL, 0, take_ranks},
     {.name = "epochs", .kind = OPTION_READER},
     {0, "idle", "S", "end once no client has been connected for S seconds", OPTION_CALL, 0, take_idle},
+    CACHE_ROWS,
     QUIET_ROW(struct serve, quiet),
     HELP_ROW,
 };

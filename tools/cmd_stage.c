@@ -1,6 +1,6 @@
 /* apldata stage: what training will read from a URL, on this machine's disk before it does. */
-#define _POSIX_C_SOURCE 200809L /* setenv() */
 #include "args.h"
+#include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
 #include "interrupt.h"
@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define LOOK_MS 200 /* how often signals and the progress bar are seen to while a batch is waited for */
 
@@ -243,12 +242,6 @@ static int stage(struct stage *s)
 
 /* ---------------------------------------------------------------------------------------------- options */
 
-/* The cache, and what is read ahead, are those of all stores that are opened: the environment says them. */
-static int set_variable(const char *name, const char *value)
-{
-    return setenv(name, value, 1) == 0 ? 0 : failed("out of memory");
-}
-
 /* What is asked for ahead is fetched, though the budget may have no room for it: so the smaller the budget, the less of it. */
 static int ask_less_ahead(uint64_t budget)
 {
@@ -257,7 +250,7 @@ static int ask_less_ahead(uint64_t budget)
     if (ahead >= MOST_AHEAD || getenv("APL_REMOTE_AHEAD"))
         return 0;
     snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)ahead);
-    return set_variable("APL_REMOTE_AHEAD", bytes);
+    return say_variable("APL_REMOTE_AHEAD", bytes);
 }
 
 static int take_budget(void *user, const char *value)
@@ -265,9 +258,9 @@ static int take_budget(void *user, const char *value)
     struct stage *s = user;
     uint64_t bytes;
     if (!parse_size(value, 1, UINT64_MAX, &bytes))
-        return misuse("--budget takes a number of bytes, or of K, M or G, such as 100G");
+        return misuse("--budget takes a number of bytes, or of K, M, G or T, such as 100G");
     s->budgeted = true;
-    return set_variable("APL_CACHE_BUDGET", value) || ask_less_ahead(bytes);
+    return say_variable("APL_CACHE_BUDGET", value) || ask_less_ahead(bytes);
 }
 
 static int take_ranks(void *user, const char *value)
@@ -277,7 +270,7 @@ static int take_ranks(void *user, const char *value)
 }
 
 static const struct option_row rows[] = {
-    {0, "budget", "SIZE", "the most that DIR may hold, in bytes or with K, M or G: what is\nneeded first",
+    {0, "budget", "SIZE", "the most that DIR may hold, in bytes or with K, M, G or T: what\nis needed first",
      OPTION_CALL, 0, take_budget},
     {.name = "epochs", .kind = OPTION_READER},
     {0, "ranks", "LIST", "only what these ranks of training need, such as 0-7", OPTION_CALL, 0, take_ranks},
@@ -304,21 +297,6 @@ static const struct command_line line = {
     .reader_args = offsetof(struct stage, args),
 };
 
-/* What makes room in a cache would not know what else is there. */
-static int check_directory(const char *directory)
-{
-    static const char *const stores[] = {"data.mdb", "set.apl"};
-    char path[4096];
-    struct stat st;
-    if (strstr(directory, "://"))
-        return misuse("%s is a URL: a cache is a directory of this machine", shown(directory));
-    for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
-        if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, stores[i]) < sizeof path &&
-            stat(path, &st) == 0)
-            return misuse("%s has a %s: a cache needs a directory of its own", shown(directory), stores[i]);
-    return 0;
-}
-
 static int check(struct stage *s)
 {
     const char *said = getenv("APL_CACHE_BUDGET");
@@ -327,8 +305,7 @@ static int check(struct stage *s)
         return misuse("--world: which of them? give --ranks LIST, such as 0-7");
     if (s->ranks.count == 0)
         s->ranks.count = 1; /* rank 0 of 1 */
-    int status = check_directory(s->directory);
-    return status ? status : set_variable("APL_CACHE", s->directory);
+    return cache_take_directory(s, s->directory);
 }
 
 int cmd_stage(int argc, char **argv)

@@ -1,5 +1,6 @@
 /* apldata stream: batches as they come, for another program. */
 #include "args.h"
+#include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
 #include "npy.h"
@@ -183,6 +184,7 @@ static const struct option_row rows[] = {
      0, take_format},
     {0, "format", "npy", "each column as a NumPy array, one after another", OPTION_CALL, 0, take_format},
     {0, "ids", NULL, "the ids of the rows first, as u64", OPTION_FLAG, offsetof(struct stream, ids), NULL},
+    CACHE_ROWS,
     {.name = "epochs", .kind = OPTION_READER},
     HELP_ROW,
 };

@@ -75,7 +75,7 @@ const struct reader_option reader_options[] = {
     {"epoch-records", READER_NUMBER, ORDERED, PLACE(sampled.records), 1, UINT32_MAX - 1, NULL, "N",
      "records per epoch (default: as many as the split has)"},
     {"memory-budget", READER_SIZE, BOTH, PLACE(options.memory_budget), 1, UINT64_MAX, NULL, "SIZE",
-     "in bytes, or with K, M or G (default: what the window needs)"},
+     "in bytes, or with K, M, G or T (default: what the window needs)"},
     {"threads", READER_THREADS, FREE, PLACE(options.threads), 1, 256, NULL, "N",
      "threads that load and assemble (default: one less than cores);\nnone: the caller does all the work"},
     {"threads", READER_NUMBER, FOR_SERVE, PLACE(options.threads), 1, 256, NULL, "N",

@@ -38,7 +38,7 @@ struct reader_choice {
 enum reader_kind {
     READER_FLAG,
     READER_NUMBER,  /* min ... max */
-    READER_SIZE,    /* bytes, with K, M or G */
+    READER_SIZE,    /* bytes, with K, M, G or T */
     READER_REAL,    /* above 0 */
     READER_TEXT,    /* not empty */
     READER_WORD,    /* one of `words` */

@@ -119,7 +119,7 @@ int reader_option_misuse(const struct reader_option *o, const char *item)
     case READER_THREADS:
         return misuse("--%s is 'none' or a number from %llu to %llu, not '%s'", name, min, max, shown(item));
     case READER_SIZE:
-        return misuse("--%s is a number of bytes, perhaps with K, M or G behind it, not '%s'", name,
+        return misuse("--%s is a number of bytes, perhaps with K, M, G or T behind it, not '%s'", name,
                       shown(item));
     case READER_REAL:
         return misuse("--%s is a number above 0, not '%s'", name, shown(item));

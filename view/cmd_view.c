@@ -2,6 +2,7 @@
 #include "cmd_view.h"
 
 #include "args.h"
+#include "cache_args.h"
 #include "cmd.h"
 #include "command_line.h"
 #include "interrupt.h"
@@ -89,6 +90,7 @@ static const struct option_row rows[] = {
      OPTION_CALL, 0, take_max_size},
     {0, "sample", "N", "look at N records at most, spread evenly over the store (default: 20000)",
      OPTION_CALL, 0, take_sample},
+    CACHE_ROWS,
     THREADS_ROW("decode", struct view, threads),
     NO_PROGRESS_ROW(struct view, no_progress),
     QUIET_ROW(struct view, quiet),

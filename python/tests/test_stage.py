@@ -161,6 +161,45 @@ def test_a_budget_holds_what_is_needed_first(server: Server, root: Path, tmp_pat
     assert more["complete"] and more["cached_bytes"] >= sum(sizes - {4096}) * 0.9
 
 
+def test_a_budget_bounds_what_is_fetched_in_vain(root: Path, server: Server, tmp_path: Path) -> None:
+    """What is asked for ahead, and then not kept, is a sixteenth of the budget, but at least 1 MiB."""
+    random = np.random.default_rng(5)
+    with apldata.Writer(str(root / "large"), [apldata.Field("x", "u8", (65536,))], block_records=4) as w:
+        w.begin("train")
+        for _ in range(160):
+            w.append(x=random.integers(0, 256, 65536, "u1"))
+    budget, block = 2 << 20, 4 * 65536
+    said = figures(server.url + "/large", tmp_path / "cache", "--budget", str(budget))
+    assert not said["complete"]
+    assert said["fetched_bytes"] <= budget + (1 << 20) + 4 * block
+
+
+def test_commands_keep_what_they_read(server: Server, tmp_path: Path) -> None:
+    """--cache and --cache-budget of the commands that read URLs."""
+    kept = ["--cache", str(tmp_path / "cache"), "--cache-budget", "1T"]
+    url, out = server.url + "/blocks", tmp_path / "out"
+    for command in (
+        ["bench", *kept, "--epochs", "1", url],
+        ["stream", *kept, url],
+        ["export", *kept, url, str(out), "--format", "npy"],
+        ["extract", *kept, url, str(tmp_path / "extracted")],
+        ["audit", *kept, "--epochs", "1", "--load", url],
+        ["view", *kept, "-o", str(tmp_path / "page.html"), url],
+    ):
+        server.log.clear()
+        done = subprocess.run([COMMAND, *command], capture_output=True, check=False)
+        assert b"cache" not in done.stderr and done.returncode in (0, 1), done.stderr
+        large = [r for r in of_parts(server) if r[2] - r[1] > 4096]
+        if command[0] != "export":  # the first to read the other split
+            assert bool(large) == (command[0] == "bench"), command[0]
+    for wrong, why in (
+        ("--cache=https://x/y", b"is a URL"),
+        ("--cache-budget=0", b"takes a number of bytes"),
+    ):
+        done = subprocess.run([COMMAND, "bench", wrong, url], capture_output=True, check=False)
+        assert done.returncode == 2 and why in done.stderr
+
+
 def test_ranks_get_what_is_theirs(server: Server, root: Path, tmp_path: Path) -> None:
     options = ("--ranks", "1,3", "--world", "4", "--batch-size", "8", "--split", "train")
     figures(server.url + "/files", tmp_path / "cache", *options)
