@@ -360,10 +360,14 @@ def test_it_explains_what_the_loop_waits_for(store: Store) -> None:
         time.sleep(0.01)
 
     with Loader(store, "train", 10, reuse=4) as loader:
-        assert loader.explain().startswith("too few batches to tell")
-        for _ in loader:
+        left = iter(loader)
+        next(left)  # for which it waits
+        assert loader.explain(recent=True).startswith("too few batches to tell")
+        for step, _ in enumerate(left, 2):  # a loop that is slower than the loader, whatever else runs
             time.sleep(0.003)
-        said = loader.explain()
+            while step < len(loader) and not loader.stats()["queued"]:
+                time.sleep(0.003)
+        said = loader.explain(recent=True)
         assert said.startswith("training does not wait for data") and "processor" in said
         assert loader.explain(recent=True).startswith("too few batches to tell")
     with Loader(store, "train", 10, reuse=4, transforms=[slow]) as loader:

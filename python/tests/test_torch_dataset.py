@@ -129,13 +129,16 @@ def test_in_memory(store_path: str, drawn: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("context", "in_memory"), [("fork", False), ("forkserver", False), ("spawn", True)]
+    ("context", "workers", "in_memory"), [("fork", 2, False), ("forkserver", 1, False), ("spawn", 1, True)]
 )
-def test_in_workers(store_path: str, drawn: dict[str, Any], context: str, in_memory: bool) -> None:
+def test_in_workers(
+    store_path: str, drawn: dict[str, Any], context: str, workers: int, in_memory: bool
+) -> None:
+    """Of those that import torch anew, which takes seconds, one will do."""
     dataset = Dataset(store_path, in_memory=in_memory)
     dataset[0]  # the store is in use before the fork
     loader = torch.utils.data.DataLoader(
-        dataset, 64, num_workers=2, multiprocessing_context=context, persistent_workers=True
+        dataset, 64, num_workers=workers, multiprocessing_context=context, persistent_workers=True
     )
     for _ in range(2):
         images, labels = whole(loader)

@@ -41,12 +41,16 @@ def rebuilt(loader: Any, **changed: Any) -> Any:
 # ------------------------------------------------------------------------------------------- the parts
 
 
-def test_what_is_imported() -> None:
-    """No torch for those who do not ask for it, and no torchvision or trainer for those who ask for torch."""
-    code = """
+def test_what_is_imported(store_path: str) -> None:
+    """No torch for those who do not ask for it, and no torchvision or trainer for those who ask for torch.
+    Where it is imported later, batches are trees to it from the next epoch on."""
+    code = f"""
 import sys
 import apldata
+loader = apldata.Loader({store_path!r}, batch_size=100)
 assert "torch" not in sys.modules
+from torch.utils._pytree import tree_leaves
+assert len(tree_leaves(next(iter(loader)))) == 2
 trainers = ("torchvision", "torchdata", "lightning", "accelerate", "transformers")
 for name in trainers:
     sys.modules[name] = None    # as where it is not installed
