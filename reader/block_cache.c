@@ -119,8 +119,6 @@ uint32_t cache_standing(struct block_cache *c)
     return c->keeps ? c->standing.slab.slots : slab_standing(&c->standing.slab);
 }
 
-/* ----------------------------------------------------------------------------------------------- rings */
-
 /* The first block of the ring that still waits to be loaded. */
 static struct cached_block *ring_first(struct block_cache *c, struct load_ring *ring, struct load_item *item)
 {

@@ -145,6 +145,15 @@ apl_status manifest_encode(const struct manifest *m, struct buffer *b, apl_error
     return APL_OK;
 }
 
+static apl_status refuse_entry(enum tag tag, const struct manifest *m, apl_error *err)
+{
+    return fail(err, APL_E_VERSION,
+                "the manifest (format %u.%u) needs a reader that knows entry %u; this library (%s) knows "
+                "format %u.%u",
+                m->info.format_major, m->info.format_minor, (unsigned)tag, APL_VERSION_STRING, FORMAT_MAJOR,
+                FORMAT_MINOR);
+}
+
 static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, struct manifest *m,
                             apl_error *err)
 {
@@ -185,13 +194,7 @@ static apl_status get_entry(enum tag tag, unsigned flags, struct cursor *c, stru
     case TAG_SHARD:
         break;
     }
-    if (flags & ENTRY_REQUIRED)
-        return fail(err, APL_E_VERSION,
-                    "the manifest (format %u.%u) needs a reader that knows entry %u; this library (%s) knows "
-                    "format %u.%u",
-                    m->info.format_major, m->info.format_minor, (unsigned)tag, APL_VERSION_STRING,
-                    FORMAT_MAJOR, FORMAT_MINOR);
-    return APL_OK;
+    return flags & ENTRY_REQUIRED ? refuse_entry(tag, m, err) : APL_OK;
 }
 
 static apl_status get_head(struct cursor *c, size_t size, struct manifest *m, apl_error *err)

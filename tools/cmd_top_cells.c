@@ -59,62 +59,55 @@ static void work_cell(char *out, const struct top_reader *r, unsigned width)
     out[width] = 0;
 }
 
+static void rank_cell(char *out, const struct top_reader *r)
+{
+    if (r->ranks > 1)
+        snprintf(out, TOP_CELL, "%llu/%llu", (unsigned long long)r->ranks, (unsigned long long)r->world);
+    else
+        snprintf(out, TOP_CELL, "%llu", (unsigned long long)r->rank);
+}
+
+/* What a reader does now; nothing is known of one that is silent. */
+static void rate_cell(char *out, enum top_column c, const struct top_reader *r)
+{
+    bool silent = r->state == TOP_SILENT;
+    if (c == RECORDS && silent)
+        snprintf(out, TOP_CELL, "silent");
+    else if (c == RECORDS)
+        short_count(out, r->rate);
+    else if (c == BATCHES)
+        short_count(out, silent ? 0 : r->batches);
+    else if (silent)
+        snprintf(out, TOP_CELL, "-");
+    else if (c == STALL)
+        snprintf(out, TOP_CELL, "%.0f%%", 100 * r->stall);
+    else if (c == CPU)
+        snprintf(out, TOP_CELL, "%.1f", r->cores);
+    else
+        snprintf(out, TOP_CELL, "%s", size_text((uint64_t)fmin(r->bytes_read, 1e18)));
+}
+
 void top_cell(char out[TOP_CELL], enum top_column c, const struct top_reader *r, unsigned width)
 {
-    const apl_stats *s = &r->stats;
-    bool silent = r->state == TOP_SILENT;
     *out = 0;
-    switch (c) {
-    case READER:
+    if (c == READER)
         snprintf(out, TOP_CELL, "%s", r->name);
-        return;
-    case STORE:
+    else if (c == STORE)
         store_cell(out, r, width);
-        return;
-    case RANK:
-        if (r->ranks > 1)
-            snprintf(out, TOP_CELL, "%llu/%llu", (unsigned long long)r->ranks, (unsigned long long)r->world);
-        else
-            snprintf(out, TOP_CELL, "%llu", (unsigned long long)r->rank);
-        return;
-    case EPOCH:
+    else if (c == RANK)
+        rank_cell(out, r);
+    else if (c == EPOCH)
         snprintf(out, TOP_CELL, "%llu", (unsigned long long)r->epoch);
-        return;
-    case DONE:
-        if (r->length)
-            snprintf(out, TOP_CELL, "%.0f%%", floor(100 * fmin(1, (double)r->position / (double)r->length)));
-        return;
-    case RECORDS:
-        if (silent)
-            snprintf(out, TOP_CELL, "silent");
-        else
-            short_count(out, r->rate);
-        return;
-    case STALL:
-        snprintf(out, TOP_CELL, silent ? "-" : "%.0f%%", 100 * r->stall);
-        return;
-    case WORK:
+    else if (c == DONE && r->length)
+        snprintf(out, TOP_CELL, "%.0f%%", floor(100 * fmin(1, (double)r->position / (double)r->length)));
+    else if (c == WORK)
         work_cell(out, r, width);
-        return;
-    case MEMORY:
-        snprintf(out, TOP_CELL, "%s", size_text(s->memory));
-        return;
-    case QUEUE:
-        snprintf(out, TOP_CELL, "%u/%u", s->queued, s->queue_depth);
-        return;
-    case CPU:
-        snprintf(out, TOP_CELL, silent ? "-" : "%.1f", r->cores);
-        return;
-    case BATCHES:
-        short_count(out, silent ? 0 : r->batches);
-        return;
-    case READS:
-        snprintf(out, TOP_CELL, "%s", silent ? "-" : size_text((uint64_t)fmin(r->bytes_read, 1e18)));
-        return;
-    case RSS:
+    else if (c == MEMORY)
+        snprintf(out, TOP_CELL, "%s", size_text(r->stats.memory));
+    else if (c == QUEUE)
+        snprintf(out, TOP_CELL, "%u/%u", r->stats.queued, r->stats.queue_depth);
+    else if (c == RSS)
         snprintf(out, TOP_CELL, "%s", size_text(r->resident));
-        return;
-    case TOP_COLUMNS:
-        return;
-    }
+    else if (c != DONE)
+        rate_cell(out, c, r);
 }

@@ -82,7 +82,8 @@ static PyObject *names_of_fields(apl_store *store)
     return names;
 }
 
-static int init(PyObject *self, PyObject *args, PyObject *keywords)
+/* Takes what Store() was called with; *content: NULL, or the digest that is expected, which the arguments own. */
+static bool take_arguments(struct py_store *s, PyObject *args, PyObject *keywords, const char **content)
 {
     static char *names[] = {"path",
                             "expected_content",
@@ -94,34 +95,40 @@ static int init(PyObject *self, PyObject *args, PyObject *keywords)
                             "cache",
                             "cache_budget",
                             NULL};
-    struct py_store *s = (struct py_store *)self;
-    PyObject *path = NULL, *directory = Py_None, *directory_bytes = NULL, *cache = Py_None;
-    const char *content = NULL;
+    PyObject *path = NULL, *directory = Py_None, *cache = Py_None;
     Py_ssize_t content_bytes = 0;
     int io = APL_IO_AUTO;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#OiIIpOK:Store", names, PyUnicode_FSConverter,
+                                     &path, content, &content_bytes, &directory, &io, &s->open_shards,
+                                     &s->remote_timeout_s, &s->plain_http, &cache, &s->cache_budget))
+        return false;
+    s->io = (apl_io)io;
+    s->path_owner = path;
+    s->path = PyBytes_AsString(path);
+    if (directory != Py_None && !PyUnicode_FSConverter(directory, &s->directory_owner))
+        return false;
+    s->split_directory = s->directory_owner ? PyBytes_AsString(s->directory_owner) : NULL;
+    if (cache != Py_None && !PyUnicode_FSConverter(cache, &s->cache_owner))
+        return false;
+    s->cache = s->cache_owner ? PyBytes_AsString(s->cache_owner) : NULL;
+    if (*content && content_bytes != 32) {
+        PyErr_SetString(PyExc_ValueError, "expected_content: a content digest has 32 bytes");
+        return false;
+    }
+    return true;
+}
+
+static int init(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    struct py_store *s = (struct py_store *)self;
+    const char *content = NULL;
     apl_error err;
     if (s->path_owner) {
         PyErr_SetString(PyExc_TypeError, "the store is open already");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|z#OiIIpOK:Store", names, PyUnicode_FSConverter,
-                                     &path, &content, &content_bytes, &directory, &io, &s->open_shards,
-                                     &s->remote_timeout_s, &s->plain_http, &cache, &s->cache_budget))
+    if (!take_arguments(s, args, keywords, &content))
         return -1;
-    s->io = (apl_io)io;
-    s->path_owner = path;
-    s->path = PyBytes_AsString(path);
-    if (directory != Py_None && !PyUnicode_FSConverter(directory, &directory_bytes))
-        return -1;
-    s->directory_owner = directory_bytes;
-    s->split_directory = directory_bytes ? PyBytes_AsString(directory_bytes) : NULL;
-    if (cache != Py_None && !PyUnicode_FSConverter(cache, &s->cache_owner))
-        return -1;
-    s->cache = s->cache_owner ? PyBytes_AsString(s->cache_owner) : NULL;
-    if (content && content_bytes != 32) {
-        PyErr_SetString(PyExc_ValueError, "expected_content: a content digest has 32 bytes");
-        return -1;
-    }
     apl_store *store = open_store(s, (const uint8_t *)content, &err);
     if (!store) {
         core_raise(core_state_of(self), &err);

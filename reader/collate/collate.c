@@ -14,6 +14,7 @@
 #include "padded.h"
 #include "photo_transform.h"
 #include "photos.h"
+#include "receipt.h"
 #include "sizes.h"
 #include "stage.h"
 #include "values.h"
@@ -329,39 +330,7 @@ static apl_status collate_field(struct worker *w, struct job *job, unsigned f, a
     return w->spec->options.followed ? collate_followers(w, job, f, err) : APL_OK;
 }
 
-/* --------------------------------------------------------------------------------------------- receipt */
-
-/* Adds the hashes of n deliveries, at most PHILOX_LANES. */
-static void add_hashes(struct tally *t, uint64_t key, const uint64_t *ids, const uint32_t *copies, size_t n)
-{
-    uint32_t x[4][PHILOX_LANES] = {{0}};
-    for (size_t i = 0; i < n; i++) {
-        x[0][i] = (uint32_t)ids[i];
-        x[1][i] = (uint32_t)(ids[i] >> 32);
-        x[2][i] = copies[i];
-    }
-    philox_lanes(key, x);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t low = (uint64_t)x[1][i] << 32 | x[0][i], high = (uint64_t)x[3][i] << 32 | x[2][i];
-        t->sum[0] += low;
-        t->sum[1] += high + (t->sum[0] < low);
-    }
-}
-
-static void take_tally(const struct worker *w, struct job *job)
-{
-    const struct batch_buffer *b = job->buffer;
-    const uint64_t *ids = b->ended ? b->ended : b->batch.ids;
-    const uint32_t *copies = b->ended ? b->ended_copies : b->batch.copies;
-    size_t delivered = b->finished - b->batch.skipped_count;
-    struct tally t = {.delivered = delivered, .skipped = b->batch.skipped_count};
-    uint64_t key = random_key(w->spec->options.plan.seed, RANDOM_RECEIPT).low;
-    for (size_t k = 0; k < delivered; k += PHILOX_LANES) {
-        size_t left = delivered - k;
-        add_hashes(&t, key, ids + k, copies + k, left < PHILOX_LANES ? left : PHILOX_LANES);
-    }
-    job->buffer->tally = t;
-}
+/* ---------------------------------------------------------------------------------------------- the batch */
 
 /* Reads what a batch reads late, which is kept, and makes nothing of it. */
 static apl_status stage_values(struct worker *w, struct job *job, apl_error *err)
@@ -402,6 +371,6 @@ apl_status collate_batch(struct worker *w, struct job *job, apl_error *err)
     if (w->spec->options.pack.row)
         TRY(packed_parts(w, job, err));
     TRY(graph_finish(w, job, err));
-    take_tally(w, job);
+    receipt_take(w->spec, job);
     return APL_OK;
 }
