@@ -16,6 +16,12 @@ struct slot {
     apl_store *store;
 };
 
+/* A shard at a URL is opened by one thread, whose process `by` is (0: by none), and the others wait: its pages are fetched once. */
+struct opening {
+    pid_t by;
+    unsigned attempts; /* that have ended */
+};
+
 struct set {
     struct set_list list;
     apl_shard *shards;
@@ -29,12 +35,14 @@ struct set {
     struct slot *slots; /* those open, in no order */
     unsigned count, room;
     uint64_t clock;
-    uint32_t *slot_of; /* of each shard: its slot and one; 0: it is not open */
-    bool *asked;       /* of each shard: somebody is to open it */
+    uint32_t *slot_of;       /* of each shard: its slot and one; 0: it is not open */
+    bool *asked;             /* of each shard: somebody is to open it */
+    struct opening *opening; /* of each shard */
 };
 
 /* One lock for all sets, so that a child after fork() finds it free; nothing is read from a disk while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t attempt_ended = PTHREAD_COND_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void lock_sets(void)
@@ -47,9 +55,16 @@ static void unlock_sets(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* The threads that wait are the parent's. */
+static void begin_child(void)
+{
+    pthread_cond_init(&attempt_ended, NULL);
+    unlock_sets();
+}
+
 static void mind_forks(void)
 {
-    pthread_atfork(lock_sets, unlock_sets, unlock_sets);
+    pthread_atfork(lock_sets, unlock_sets, begin_child);
 }
 
 /* ---------------------------------------------------------------------------------------------- the list */
@@ -59,7 +74,8 @@ static apl_status publish_shards(struct set *set, apl_error *err)
     set->shards = calloc(set->list.count, sizeof *set->shards);
     set->slot_of = calloc(set->list.count, sizeof *set->slot_of);
     set->asked = calloc(set->list.count, sizeof *set->asked);
-    if (!set->shards || !set->slot_of || !set->asked)
+    set->opening = calloc(set->list.count, sizeof *set->opening);
+    if (!set->shards || !set->slot_of || !set->asked || !set->opening)
         return fail_nomem(err);
     for (uint32_t i = 0; i < set->list.count; i++) {
         const struct shard *s = &set->list.shards[i];
@@ -140,6 +156,7 @@ void set_close(struct set *set)
     free(set->slots);
     free(set->slot_of);
     free(set->asked);
+    free(set->opening);
     free(set->shards);
     free(set->file);
     if (set->directory >= 0)
@@ -267,21 +284,47 @@ static void keep_open(struct set *set, uint32_t shard, apl_store *store, apl_sto
     set->slot_of[shard] = set->count;
 }
 
+/* The shard, once who is opening it is done; NULL: the caller is to open it. Who has waited for an attempt that failed does not wait for
+ * another: each may take long. */
+static apl_store *find_or_begin(struct set *set, uint32_t shard)
+{
+    struct opening *o = &set->opening[shard];
+    unsigned attempts = o->attempts;
+    pid_t self = getpid();
+    apl_store *found = find_open(set, shard);
+    if (found || !set->url)
+        return found;
+    while (o->by == self && o->attempts == attempts)
+        pthread_cond_wait(&attempt_ended, &lock);
+    found = find_open(set, shard);
+    if (!found)
+        o->by = self;
+    return found;
+}
+
+static void end_attempt(struct set *set, uint32_t shard)
+{
+    set->opening[shard].by = 0;
+    set->opening[shard].attempts++;
+    pthread_cond_broadcast(&attempt_ended);
+}
+
 apl_status set_take(const apl_store *store, uint32_t shard, apl_store **taken, apl_error *err)
 {
     struct set *set = store->set;
     apl_store *opened, *evicted = NULL;
     lock_sets();
-    *taken = find_open(set, shard);
+    *taken = find_or_begin(set, shard);
     unlock_sets();
     if (*taken)
         return APL_OK;
-    TRY(open_shard(store, shard, &opened, err));
+    apl_status status = open_shard(store, shard, &opened, err);
     lock_sets();
-    *taken = find_open(set, shard); /* another thread may have been faster */
-    if (!*taken)
+    if (status == APL_OK && !(*taken = find_open(set, shard))) /* another thread may have been faster */
         keep_open(set, shard, opened, &evicted);
+    end_attempt(set, shard);
     unlock_sets();
+    TRY(status);
     if (*taken)
         store_let_go(opened);
     else
