@@ -286,9 +286,9 @@ static const struct command_line line = {
         "\n",
     .tail =
         "\n"
-        "With --balance, --weights, --replacement or --epoch-records, each epoch must be a sample by\n"
-        "that law. A window that does not cover the split, lanes, and free order without --fill are not\n"
-        "uniform: they are reported, not tested.\n"
+        "With --balance, --weights, --record-weights (which needs --replacement here), --replacement or\n"
+        "--epoch-records, each epoch must be a sample by that law. A window that does not cover the\n"
+        "split, lanes, and free order without --fill are not uniform: they are reported, not tested.\n"
         "Exit status: 0 if nothing is rejected (with --controls: if every control is), 1 if something is,\n"
         "2 for wrong use.\n",
     .column = 28,
@@ -300,7 +300,8 @@ static const struct command_line line = {
 
 static bool is_sampled(const struct audit_job *job)
 {
-    static const char *const names[] = {"balance", "weights", "replacement", "epoch-records"};
+    static const char *const names[] = {"balance", "weights", "record-weights", "replacement",
+                                        "epoch-records"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (reader_args_given(&job->args, names[i]))
             return true;

@@ -57,6 +57,21 @@ static void group_stores(struct audit_job *job, uint32_t *group, double *weights
         weights[k + 1] = o->mix.sources[k].weight;
 }
 
+/* Where records have weights, each is a group. Without replacement their chances have no closed form. */
+static apl_status group_records(struct audit_job *job, uint32_t *group, double *weights, apl_error *err)
+{
+    const apl_sampling *asked = &job->choice.sampling;
+    if (!asked->replacement)
+        return inputs_error(err, APL_E_UNSUPPORTED,
+                            "the law of --record-weights is tested with --replacement only");
+    for (uint32_t i = 0; i < job->sample.n && i < asked->weight_count; i++) {
+        group[i] = i;
+        weights[i] = asked->weights[i];
+    }
+    job->law.groups = job->sample.n;
+    return APL_OK;
+}
+
 apl_status audit_law_open(struct audit_job *job, apl_error *err)
 {
     const apl_sampling *asked = &job->choice.sampling;
@@ -70,6 +85,8 @@ apl_status audit_law_open(struct audit_job *job, apl_error *err)
         group_stores(job, group, weights);
         return APL_OK;
     }
+    if (asked->weights && !asked->field)
+        return group_records(job, group, weights, err);
     if (asked->field)
         status = reader_orders_classes(&job->orders, asked->field, group, &job->law.groups, err);
     return status == APL_OK ? set_weights(job, weights, err) : status;
@@ -89,6 +106,8 @@ void audit_law_text(const struct audit_job *job, char *text, size_t size)
     if (asked->field)
         at += snprintf(text + at, size - (size_t)at, "classes of %s %s, ", shown(asked->field),
                        asked->weights ? "by weights" : "balanced");
+    else if (asked->weights)
+        at += snprintf(text + at, size - (size_t)at, "each by a weight of its own, ");
     if (job->choice.options.mix.weight > 0)
         at += snprintf(text + at, size - (size_t)at, "stores by weights, ");
     snprintf(text + at, size - (size_t)at, asked->replacement ? "with replacement" : "without replacement");

@@ -8,13 +8,13 @@
 
 /* --------------------------------------------------------------------------------------------- samplers */
 
-/* A group by its weight. */
-static uint32_t pick_group(struct generator *g, const struct sampling_law *law)
+/* A group by its weight, at a number from 0 to 1. */
+static uint32_t group_at(const struct sampling_law *law, double number)
 {
     double sum = 0, x;
     for (uint32_t i = 0; i < law->groups; i++)
         sum += law->weights[i];
-    x = (double)(generator_draw(g) >> 11) * 0x1p-53 * sum;
+    x = number * sum;
     uint32_t last = 0;
     for (uint32_t i = 0; i < law->groups; i++) {
         if (law->weights[i] == 0)
@@ -41,11 +41,19 @@ static uint32_t below_by_modulo(struct generator *g, uint32_t n)
     return (uint32_t)(generator_draw(g) % ((uint64_t)n * 5 / 2) % n);
 }
 
+/* Where groups have a record each, bias can be in their choice alone. */
+static uint32_t pick_group(const struct sampling_case *c, struct generator *g, below_function *below)
+{
+    if (c->law->groups == c->sample->n)
+        return group_at(c->law, below(g, 1u << 31) * 0x1p-31);
+    return group_at(c->law, (double)(generator_draw(g) >> 11) * 0x1p-53);
+}
+
 static void draw_again(const struct sampling_case *c, struct generator *g, below_function *below,
                        uint32_t *order)
 {
     for (uint32_t k = 0; k < c->law->records; k++) {
-        uint32_t group = pick_group(g, c->law);
+        uint32_t group = pick_group(c, g, below);
         order[k] = c->list[c->start[group] + below(g, group_size(c, group))];
     }
 }

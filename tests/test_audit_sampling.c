@@ -12,12 +12,12 @@
 /* A law, and the records that it is about: in blocks of 8, in groups of unequal sizes. */
 struct law_case {
     uint32_t block[N], group[N];
-    double weights[7];
+    double weights[N];
     struct sampling_law law;
     struct audit_sample sample;
 };
 
-#define LAWS 6u
+#define LAWS 7u
 
 static void make_case(struct law_case *c, unsigned number, uint64_t seed, double level)
 {
@@ -25,13 +25,14 @@ static void make_case(struct law_case *c, unsigned number, uint64_t seed, double
         uint32_t groups, records;
         bool replacement, weighted;
     } laws[LAWS] = {{7, 500, true, true},  {7, 700, false, false}, {1, 60, false, false},
-                    {1, 600, true, false}, {7, 1500, false, true}, {7, 400, false, true}};
+                    {1, 600, true, false}, {7, 1500, false, true}, {7, 400, false, true},
+                    {N, 500, true, true}}; /* the last: each record has a weight of its own */
     memset(c, 0, sizeof *c);
     for (uint32_t i = 0; i < N; i++) {
         c->block[i] = i / 8;
-        c->group[i] = laws[number].groups == 1 ? 0 : i * i / 300 % 7;
+        c->group[i] = laws[number].groups == 1 ? 0 : laws[number].groups == N ? i : i * i / 300 % 7;
     }
-    for (uint32_t g = 0; g < 7; g++)
+    for (uint32_t g = 0; g < N; g++)
         c->weights[g] = laws[number].weighted ? g % 3 : 1;
     c->law = (struct sampling_law){
         c->group, laws[number].groups, c->weights, laws[number].replacement, laws[number].records, true};
@@ -66,7 +67,7 @@ Test(audit_sampling, right_samples_are_rejected_as_rarely_as_they_should_be)
             }
             rejected += r.rejected > 0;
         }
-    cr_assert(rejected < 25, "%u of 240 at the level 0.05", rejected);
+    cr_assert(rejected < 28, "%u of 280 at the level 0.05", rejected);
     cr_assert(low / tests > 0.07 && low / tests < 0.13, "%g of %g p-values are below 0.1", low, tests);
 }
 
@@ -85,6 +86,28 @@ Test(audit_sampling, wrong_samples_are_found)
             else
                 cr_assert(!(c.law.replacement ? control->with : control->without));
         }
+}
+
+/* Of records with weights of their own, a twentieth of which come half as often again as they should. */
+Test(audit_sampling, weights_of_records_that_are_not_those_of_the_law_are_found)
+{
+    struct law_case c, wrong;
+    struct audit_report r;
+    uint32_t list[N], start[N + 1];
+    make_case(&c, LAWS - 1, 5, 0.01);
+    make_case(&wrong, LAWS - 1, 5, 0.01);
+    for (uint32_t i = 0; i <= N; i++) {
+        start[i] = i;
+        list[i % N] = i % N;
+    }
+    struct sampling_case drawn = {&c.sample, &wrong.law, list, start};
+    const struct order_source source = {sampling_right.order, &drawn};
+    cr_assert(sampling_audit(&c.sample, &c.law, &source, &r));
+    cr_assert_eq(r.rejected, 0);
+    for (uint32_t i = 0; i < N; i += 20)
+        wrong.weights[i + 1] *= 1.5;
+    cr_assert(sampling_audit(&c.sample, &c.law, &source, &r));
+    cr_assert(r.rejected > 0);
 }
 
 /* Without replacement and without remainders, nothing is left to chance but the order. */

@@ -70,6 +70,8 @@ const struct reader_option reader_options[] = {
     {"balance", READER_TEXT, ORDERED, PLACE(sampled.balance), ANY, "FIELD", "classes of this field balanced"},
     {"weights", READER_TEXT, ORDERED, PLACE(sampled.weights), ANY, "FIELD=CLASS:WEIGHT,...",
      "classes by weight; all others by *:WEIGHT"},
+    {"record-weights", READER_TEXT, ORDERED, PLACE(sampled.record_weights), ANY, "FILE",
+     "instead: records by weight, a number on each line, by id"},
     {"replacement", READER_FLAG, ORDERED, PLACE(sampled.replacement), ANY, NULL,
      "draw independently (default: as evenly as possible)"},
     {"epoch-records", READER_NUMBER, ORDERED, PLACE(sampled.records), 1, UINT32_MAX - 1, NULL, "N",
@@ -122,7 +124,8 @@ static const struct {
 } sections[] = {
     {"Records:", "split where with own-weight fields batch-size drop-last rank+world lanes skip-corrupt"},
     {"Order:", "sequential order fill seed+first-epoch window bins reuse"},
-    {"An epoch as a sample, drawn anew each time:", "balance weights replacement epoch-records"},
+    {"An epoch as a sample, drawn anew each time:",
+     "balance weights record-weights replacement epoch-records"},
     {"Threads and memory:", "threads loaders+consumers queue-depth memory-budget timeout"},
     {"Image transforms:", "pad+pad-mode crop+centre flip cutout scale dtype layout"},
 };

@@ -26,11 +26,11 @@ struct reader_choice {
     double seconds, demand; /* 0: not asked for */
     unsigned callers;
     struct {
-        const char *balance, *weights;
+        const char *balance, *weights, *record_weights;
         int replacement;
         uint64_t records; /* 0: as many as there are */
         char *text;       /* made of these by sampling_args() */
-        double *class_weights;
+        double *class_weights; /* or those of records */
     } sampled;
     apl_sampling sampling;
 };

@@ -4,6 +4,7 @@
 #include "args.h"
 #include "report.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,22 +125,71 @@ static apl_status take_weights(const apl_store *store, struct reader_choice *cho
     return status;
 }
 
+/* ------------------------------------------------------------------------------------------ of records */
+
+/* Takes one line; the reader tells of numbers that are no weights. */
+static apl_status take_line(struct class_weights *w, const char *path, char *line, apl_error *err)
+{
+    line[strcspn(line, "\r\n")] = 0;
+    char *end = line;
+    double weight = strtod(line, &end);
+    if (end == line || *end)
+        return refuse(err, "--record-weights: %s, line %zu: '%s' is not a number", shown(path), w->count + 1,
+                      shown(line));
+    if (!make_room(w, w->count + 1))
+        return refuse(err, "out of memory");
+    w->weights[w->count - 1] = weight;
+    return APL_OK;
+}
+
+static apl_status take_record_weights(struct reader_choice *choice, apl_error *err)
+{
+    const char *path = choice->sampled.record_weights;
+    struct class_weights w = {.others = 0};
+    apl_status status = APL_OK;
+    char *line = NULL;
+    size_t room = 0;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return refuse(err, "--record-weights: %s: %s", shown(path), strerror(errno));
+    while (status == APL_OK && getline(&line, &room, file) >= 0)
+        status = take_line(&w, path, line, err);
+    if (status == APL_OK && ferror(file))
+        status = refuse(err, "--record-weights: %s: cannot be read", shown(path));
+    if (status == APL_OK && w.count == 0)
+        status = refuse(err, "--record-weights: %s: holds no weights", shown(path));
+    free(line);
+    fclose(file);
+    choice->sampling.weights = choice->sampled.class_weights = w.weights;
+    choice->sampling.weight_count = w.count;
+    return status;
+}
+
 /* ------------------------------------------------------------------------------------------- the whole */
+
+static apl_status take_given_weights(const apl_store *store, struct reader_choice *choice, apl_error *err)
+{
+    if (choice->sampled.record_weights)
+        return take_record_weights(choice, err);
+    return choice->sampled.weights ? take_weights(store, choice, err) : APL_OK;
+}
 
 apl_status sampling_args(const apl_store *store, struct reader_choice *choice, apl_error *err)
 {
-    bool any = choice->sampled.balance || choice->sampled.weights || choice->sampled.replacement ||
-               choice->sampled.records;
+    bool any = choice->sampled.balance || choice->sampled.weights || choice->sampled.record_weights ||
+               choice->sampled.replacement || choice->sampled.records;
     choice->sampling = (apl_sampling)APL_SAMPLING_INIT;
     if (!any)
         return APL_OK;
     if (choice->sampled.balance && choice->sampled.weights)
         return refuse(err, "--balance and --weights exclude each other");
+    if (choice->sampled.record_weights && (choice->sampled.balance || choice->sampled.weights))
+        return refuse(err, "--record-weights excludes --balance and --weights");
     choice->sampling.field = choice->sampled.balance;
     choice->sampling.replacement = choice->sampled.replacement;
     choice->sampling.records = choice->sampled.records;
     choice->options.sampling = &choice->sampling;
-    return choice->sampled.weights ? take_weights(store, choice, err) : APL_OK;
+    return take_given_weights(store, choice, err);
 }
 
 void sampling_args_free(struct reader_choice *choice)

@@ -9,6 +9,11 @@ run apldata audit db --balance label --epoch-records 333 --epochs 60 -q --world 
 run apldata audit db --epoch-records 75 --epochs 60 -v | timeless
 run apldata audit db --replacement --controls
 run apldata audit db --balance label --epoch-records 1000 --controls -q
+# Records by weights of their own: as asked for; and not, where the reader's are others.
+awk 'BEGIN { for (i = 0; i < 750; i++) print i % 5 / 2 }' >weights
+run apldata audit db --record-weights weights --replacement --epochs 40 -q
+run apldata audit db --record-weights weights --replacement --controls -q
+run apldata audit db --record-weights weights --epoch-records 500
 run apldata audit db --balance image
 run apldata audit db --balance label --weights label=0:1
 run apldata audit db --replacement --windows

@@ -13,6 +13,16 @@ run apldata bench "$SHARED/store" --balance label --weights label=0:1
 for bad in label label= label=0 label=0:x label=0:-1 label=0:1,0:2 label=cow:1 label=99:1 nonsense=0:1 image=0:1 label=0:0; do
     run apldata stream "$SHARED/store" --weights "$bad"
 done
+awk 'BEGIN { for (i = 0; i < 750; i++) print i % 250 == 7 ? "2.5" : 0 }' >weights
+classes --record-weights weights --epoch-records 3
+run apldata stream "$SHARED/store" --record-weights weights --balance label
+for bad in 1 -1 x '1 2' ''; do
+    printf '%s\n' "$bad" >weights
+    run apldata stream "$SHARED/store" --record-weights weights
+done
+: >weights
+run apldata stream "$SHARED/store" --record-weights weights
+run apldata stream "$SHARED/store" --record-weights none
 run apldata stream "$SHARED/store" --balance nonsense
 run apldata stream "$SHARED/store" --epoch-records 751
 run apldata stream "$SHARED/store" --replacement --sequential
