@@ -1,8 +1,11 @@
 /* Which samples each result takes, and how much of each; and which variant runs. */
 #include "resample.h"
 
-#define REACH 16 /* bytes of which a step picks its samples */
-#define NONE  0x80
+#include <math.h>
+
+#define REACH      16 /* bytes of which a step picks its samples */
+#define NONE       0x80
+#define REMEMBERED 32
 
 const struct resample *resample_for(enum cpu_variant variant)
 {
@@ -19,6 +22,11 @@ const struct resample *resample_for(enum cpu_variant variant)
     default:
         return &resample_scalar;
     }
+}
+
+static uint32_t least_of(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
 }
 
 /* The filter along an axis, in samples from span->low on. */
@@ -60,22 +68,25 @@ static struct reach reach_of(const struct triangle *t, uint32_t result)
 
 static double height_at(const struct triangle *t, const struct reach *r, uint32_t sample)
 {
-    double distance = (sample + 0.5 - r->centre) / t->support;
-    double height = 1 - (distance < 0 ? -distance : distance);
+    double height = 1 - fabs((sample + 0.5 - r->centre) / t->support);
     return height < 0 ? 0 : height;
 }
 
-/* Rounded so that they sum up to RESAMPLE_UNIT, each within one of what it should be. */
+/* Rounded so that they sum up to RESAMPLE_UNIT, each within one of what it should be. Heights take a division each: the first ones
+ * are remembered. */
 static void weigh(const struct triangle *t, const struct reach *r, int16_t *weights)
 {
-    double sum = 0, so_far = 0;
+    double height[REMEMBERED], sum = 0, so_far = 0;
+    uint32_t taps = r->end - r->first, few = least_of(taps, REMEMBERED);
     int32_t given = 0;
-    for (uint32_t k = r->first; k < r->end; k++)
-        sum += height_at(t, r, k);
-    for (uint32_t k = r->first; k < r->end; k++) {
-        so_far += height_at(t, r, k);
+    for (uint32_t k = 0; k < few; k++)
+        sum += height[k] = height_at(t, r, r->first + k);
+    for (uint32_t k = few; k < taps; k++)
+        sum += height_at(t, r, r->first + k);
+    for (uint32_t k = 0; k < taps; k++) {
+        so_far += k < few ? height[k] : height_at(t, r, r->first + k);
         int32_t upto =
-            k + 1 == r->end || sum <= 0 ? RESAMPLE_UNIT : (int32_t)(so_far / sum * RESAMPLE_UNIT + 0.5);
+            k + 1 == taps || sum <= 0 ? RESAMPLE_UNIT : (int32_t)(so_far / sum * RESAMPLE_UNIT + 0.5);
         *weights++ = (int16_t)(upto - given);
         given = upto;
     }
@@ -89,11 +100,6 @@ static uint32_t most_taps(const struct triangle *t, const struct resample_span *
         most = r.end - r.first > most ? r.end - r.first : most;
     }
     return most + most % 2;
-}
-
-static uint32_t least_of(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 /* False: the samples lie too far apart. */
