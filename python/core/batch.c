@@ -134,7 +134,7 @@ static PyObject *subscript(PyObject *self, PyObject *name)
     PyObject *view = column(self, name);
     if (!view)
         return NULL;
-    value = PyObject_CallFunctionObjArgs(core_state_of(self)->as_array, view, NULL);
+    value = view_as_array(core_state_of(self), view);
     Py_DECREF(view);
     if (value && PyDict_SetItem(b->values, name, value) < 0)
         Py_CLEAR(value);

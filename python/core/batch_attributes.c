@@ -13,7 +13,7 @@ static PyObject *array_of(struct batch *b, struct lease *lease, const void *data
         return PyErr_NoMemory();
     PyObject *view = view_of_array(state, copy, lease_memory(copy), dtype, 1, shape);
     lease_end(copy);
-    PyObject *array = view ? PyObject_CallFunctionObjArgs(state->as_array, view, NULL) : NULL;
+    PyObject *array = view ? view_as_array(state, view) : NULL;
     Py_XDECREF(view);
     return array;
 }

@@ -30,6 +30,7 @@ struct core_state {
     PyObject *make_error; /* apldata._errors.make */
     PyObject *no_field;   /* apldata._errors.NoFieldError */
     PyObject *as_array;   /* apldata._arrays.as_array */
+    PyObject *asarray;    /* numpy.asarray */
 };
 
 extern struct PyModuleDef core_module;

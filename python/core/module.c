@@ -44,7 +44,8 @@ static int exec_module(PyObject *module)
     s->make_error = import_name("apldata._errors", "make");
     s->no_field = s->make_error ? import_name("apldata._errors", "NoFieldError") : NULL;
     s->as_array = s->no_field ? import_name("apldata._arrays", "as_array") : NULL;
-    return s->as_array ? 0 : -1;
+    s->asarray = s->as_array ? import_name("numpy", "asarray") : NULL;
+    return s->asarray ? 0 : -1;
 }
 
 static int traverse(PyObject *module, visitproc visit, void *arg)
@@ -58,6 +59,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(s->make_error);
     Py_VISIT(s->no_field);
     Py_VISIT(s->as_array);
+    Py_VISIT(s->asarray);
     return 0;
 }
 
@@ -72,6 +74,7 @@ static int clear(PyObject *module)
     Py_CLEAR(s->make_error);
     Py_CLEAR(s->no_field);
     Py_CLEAR(s->as_array);
+    Py_CLEAR(s->asarray);
     return 0;
 }
 

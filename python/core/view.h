@@ -24,6 +24,9 @@ PyObject *view_of_copy(struct core_state *state, const apl_column *column, size_
 PyObject *view_of_array(struct core_state *state, struct lease *lease, const void *data, apl_dtype dtype,
                         int ndim, const Py_ssize_t *shape);
 
+/* What the user sees of a view: apldata._arrays.as_array(view). */
+PyObject *view_as_array(struct core_state *state, PyObject *view);
+
 /* view.__dlpack__() and __dlpack_device__(). */
 PyObject *view_dlpack(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *view_dlpack_device(PyObject *self, PyObject *unused);
