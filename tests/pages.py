@@ -134,6 +134,11 @@ def colours_of(png: bytes) -> int:
     return len(set(zlib.decompressobj().decompress(data)))
 
 
+# How many labels of charts are cut at the right edge.
+CUT = """[...document.querySelectorAll("svg text")].filter(text =>
+    text.getBoundingClientRect().right > text.ownerSVGElement.getBoundingClientRect().right + 1).length"""
+
+
 def drawn(browser: Browser, path: str | Path, axe: str | None, height: int = 1600) -> list[str]:
     """What is wrong with the page as it is drawn."""
     wrong = []
@@ -143,6 +148,8 @@ def drawn(browser: Browser, path: str | Path, axe: str | None, height: int = 160
             browser.open(path, width, height, dark)
             if browser.run("document.documentElement.scrollWidth") > width:
                 wrong.append(f"{where}: wider than the window")
+            if cut := browser.run(CUT):
+                wrong.append(f"{where}: {cut} labels of charts are cut")
             if browser.run("matchMedia('(prefers-color-scheme: dark)').matches") is not dark:
                 wrong.append(f"{where}: not so")
             if colours_of(browser.picture()) < 20:

@@ -60,8 +60,8 @@ function legend(svg) {
 function drawMap(parent, map) {
     const svg = chart(parent, "Positions of blocks",
         `Each row is a stretch of the store, each column a stretch of the epoch. A cell is red where more, and blue ` +
-        `where fewer, of its records came than expected (${count(map.due)}). A uniform order gives noise: few dark ` +
-        `cells, no bands, no diagonals.`);
+        `where fewer, of its records came than expected (${count(map.due)}). A uniform order gives noise: few strong ` +
+        `colours, no bands, no diagonals.`);
     const deviation = Math.sqrt(1 / map.due), cells = new Map();
     map.share.forEach((share, i) => {
         const shade = Math.max(-SHADES, Math.min(SHADES, Math.trunc((share - 1) / deviation)));

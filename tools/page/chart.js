@@ -54,7 +54,7 @@ function line(svg, kind, x1, y1, x2, y2) {
 
 function tickX(svg, x, text) {
     line(svg, "grid", x, AREA.bottom, x, AREA.bottom + 4);
-    label(svg, x, AREA.bottom + 15, "middle", text);
+    label(svg, Math.min(x, WIDTH - 3 * text.length), AREA.bottom + 15, "middle", text); /* within the chart: a letter takes 6 at most */
 }
 
 function tickY(svg, y, text) {

@@ -199,9 +199,10 @@ function counted(items) {
 function showSheet(parent) {
     const section = add(parent, "section", {"aria-label": "Records"});
     add(section, "h2", {}, "Records");
-    add(section, "p", {class: "facts"}, `${plural(view.records.length, "record")} of ${count(view.total)} ` +
-        `${view.records.length === 1 ? "is" : "are"} on this page: those that it speaks of, and others in turn of every ` +
-        `${view.classes ? "class and " : ""}split.`);
+    if (view.records.length < view.total)
+        add(section, "p", {class: "facts"}, `${plural(view.records.length, "record")} of ${count(view.total)} ` +
+            `${view.records.length === 1 ? "is" : "are"} on this page: those that it speaks of, and others in turn of every ` +
+            `${view.classes ? "class and " : ""}split.`);
     const bar = add(section, "div", {class: "filters"});
     const inSplit = counted(view.records.flatMap(record => record.splits)), ofClass = counted(view.records.map(record => record.class));
     const split = choice(bar, "Split", [["", "all"], ...[...inSplit.keys()].sort((a, b) => a - b)
