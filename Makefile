@@ -342,6 +342,10 @@ $(EXAMPLES): $(OUT)/examples/%: $(OBJ)/examples/%.o $(OUT)/libapldata.a
 
 # ----------------------------------------------------------------------------------------------- testing
 
+# Hundreds of test programs are linked, which takes gold half as long; it is asked once whether it is there.
+TEST_LD = $(eval TEST_LD := $(shell echo 'int main(void) { return 0; }' | \
+              $(CC) -fuse-ld=gold -x c - -o /dev/null 2>/dev/null && echo -fuse-ld=gold))$(TEST_LD)
+
 # Tests see the insides: they link with the plain objects, of which they take what they need.
 $(OBJ)/insides.a: $(STORE_OBJ) $(INGEST_OBJ) $(AUDIT_OBJ)
 	@rm -f $@
@@ -352,7 +356,7 @@ $(OBJ)/tests/test_net: $(call objects,$(NET_SRC))
 $(OBJ)/tests/test_%: $(PLAIN)/tests/test_%.o $(OBJ)/insides.a
 	@mkdir -p $(@D)
 	$(say) LD $@
-	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(INGEST_LIBS) $(STORE_LIBS)
+	$(Q)$(CC) -pie $(TEST_LD) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(INGEST_LIBS) $(STORE_LIBS)
 
 # The bins with locks and without.
 $(OBJ)/bench/bench_bins $(OBJ)/tests/stress/bins_forms: $(call objects,$(BINS_SRC))

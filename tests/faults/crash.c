@@ -1,7 +1,9 @@
 /*
  * Ends programs that write stores at each call that changes something, and kills them at random times:
  *
- *   crash PROGRAMS ARCHIVES SCRATCH INJECTOR [-k KILLS] [-s SEED]
+ *   crash PROGRAMS ARCHIVES SCRATCH INJECTOR [-k KILLS] [-e STEP] [-s SEED]
+ *
+ * STEP: with more than 1, at one of so many calls, from a random one on.
  *
  * Afterwards the store is the old one or the new one, byte for byte, and the same command succeeds and leaves
  * nothing behind. Readers that are killed leave everything as it was.
@@ -25,7 +27,7 @@ struct crash {
     unsigned count;
     struct place place;
     const char *injector;
-    unsigned long kills, bad;
+    unsigned long kills, step, bad;
     uint64_t state; /* of the generator */
 };
 
@@ -54,7 +56,7 @@ static bool crashed_badly(const struct crash *c, const struct subject *s, const 
 /* The program ends before call k, or (torn) when half of what it writes is written. */
 static void end_at_each_call(struct crash *c, const struct subject *s, int error, const char *what)
 {
-    unsigned long bad = 0, ended = 0, k = 0;
+    unsigned long bad = 0, ended = 0, runs = 0, k = 1 + draw(&c->state) % c->step;
     struct control *control = c->place.control;
     do {
         memset(control, 0, sizeof *control);
@@ -62,7 +64,7 @@ static void end_at_each_call(struct crash *c, const struct subject *s, int error
                         1u << CALL_RENAME | 1u << CALL_CLOSE | 1u << CALL_OTHER;
         if (error == FAULT_EXIT_TORN)
             control->mask = 1u << CALL_WRITE;
-        control->at = (uint32_t)++k;
+        control->at = (uint32_t)k;
         control->error = error;
         subject_set(s, &c->place);
         struct outcome o = place_run(&c->place, c->injector, NULL, s->argv, SECONDS, 0);
@@ -70,8 +72,9 @@ static void end_at_each_call(struct crash *c, const struct subject *s, int error
         if (atomic_load(&control->fired) && (o.signal || o.status != FAULT_EXIT_STATUS))
             bad += complain(s, what, k, "did not end there");
         bad += crashed_badly(c, s, what, k);
+        runs++, k += c->step;
     } while (atomic_load(&control->fired));
-    conclude(c, what, s, k, ended, "ended there", bad);
+    conclude(c, what, s, runs, ended, "ended there", bad);
 }
 
 /* ---------------------------------------------------------------------------------------------- kills */
@@ -150,16 +153,18 @@ static void crash_all(struct crash *c)
 
 int main(int argc, char **argv)
 {
-    static struct crash c = {.kills = 20};
+    static struct crash c = {.kills = 20, .step = 1};
     int opt;
     uint64_t seed = (uint64_t)getpid();
-    while ((opt = getopt(argc, argv, "k:s:")) != -1)
+    while ((opt = getopt(argc, argv, "k:e:s:")) != -1)
         if (opt == 'k')
             c.kills = strtoul(optarg, NULL, 10);
+        else if (opt == 'e')
+            c.step = strtoul(optarg, NULL, 10);
         else if (opt == 's')
             seed = strtoull(optarg, NULL, 10);
-    if (argc - optind != 4) {
-        fputs("usage: crash PROGRAMS ARCHIVES SCRATCH INJECTOR [-k KILLS] [-s SEED]\n", stderr);
+    if (argc - optind != 4 || c.step == 0) {
+        fputs("usage: crash PROGRAMS ARCHIVES SCRATCH INJECTOR [-k KILLS] [-e STEP] [-s SEED]\n", stderr);
         return 2;
     }
     c.state = seed;

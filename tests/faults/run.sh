@@ -77,7 +77,7 @@ asan)
 *)
     full_disks 48
     faults powercut -n 20 -r 8
-    faults crash -k "${KILLS:-2}"
-    faults sweep -n 2
+    faults crash -k "${KILLS:-2}" -e 3
+    faults sweep -n 1
     ;;
 esac

@@ -28,7 +28,7 @@ $(FUZZ_CORPORA): $(FUZZ_DIR)/corpus/%: tests/fuzz/corpus/%.tar.xz
 $(REPLAYS): $(OBJ)/tests/fuzz/replay_%: $(OBJ)/tests/fuzz/target_%.o \
             $(call objects,tests/fuzz/replay.c $(FUZZ_COMMON)) $(FUZZ_LIB)
 	$(say) LD $@
-	$(Q)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(INGEST_LIBS) $(STORE_LIBS)
+	$(Q)$(CC) -pie $(TEST_LD) $(ALL_LDFLAGS) -o $@ $^ $(INGEST_LIBS) $(STORE_LIBS)
 
 replays: $(REPLAYS) $(FUZZ_CORPORA)
 
