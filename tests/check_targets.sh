@@ -55,9 +55,12 @@ for cc in "${FUZZ_CC:-clang}" clang-19 clang-18 clang-17 clang-16 clang-15 clang
     have "$cc" && fuzz_cc=$cc && break
 done
 
-fuzz_one() # the library once more, for libFuzzer, and all targets; quickly and without sanitizers, as hardly anything is run
+fuzz_one() # all targets, quickly and without sanitizers, as hardly anything is run; with APL_LONG the library once more, for libFuzzer
 {
-    $MAKE -s BUILD="$BUILD/fuzz/begun" CC="$fuzz_cc" FLAVOUR=release WERROR= CPPFLAGS=-U_FORTIFY_SOURCE \
+    with=
+    [ -n "${APL_LONG:-}" ] || with=FUZZ_WITH=$BUILD/release/tests/fuzz/insides.a
+    # shellcheck disable=SC2086
+    $MAKE -s $with BUILD="$BUILD/fuzz/begun" CC="$fuzz_cc" FLAVOUR=release WERROR= CPPFLAGS=-U_FORTIFY_SOURCE \
         CFLAGS='-O0 -g1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link' fuzzers
 }
 

@@ -100,7 +100,7 @@ static void sleep_ms(unsigned ms)
 /* Waits until the file says that. */
 static void becomes(const char *name, const char *words)
 {
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 3000; i++) {
         if (strstr(text_of(name), words))
             return;
         sleep_ms(10);

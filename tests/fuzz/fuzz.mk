@@ -5,6 +5,8 @@ FUZZ_NAMES  := $(patsubst tests/fuzz/target_%.c,%,$(sort $(wildcard tests/fuzz/t
 FUZZ_COMMON := $(addprefix tests/fuzz/,folder.c schemas.c small.c)
 FUZZ_MUTATE := $(addprefix tests/fuzz/,repair.c entries.c)
 FUZZ_LIB    := $(OBJ)/tests/fuzz/insides.a
+# What fuzzers link with: another one, of plain objects, only to see that they can be built.
+FUZZ_WITH   ?= $(FUZZ_LIB)
 FUZZ_DIR    := $(BUILD)/fuzz
 FUZZ_CC     ?= clang
 
@@ -36,7 +38,7 @@ replays: $(REPLAYS) $(FUZZ_CORPORA)
 mutator = $(call objects,$(wildcard tests/fuzz/mutate_$(1).c))
 .SECONDEXPANSION:
 $(FUZZERS): $(OBJ)/tests/fuzz/fuzz_%: $(OBJ)/tests/fuzz/target_%.o $$(call mutator,$$*) \
-            $(call objects,$(FUZZ_COMMON) $(FUZZ_MUTATE)) $(FUZZ_LIB)
+            $(call objects,$(FUZZ_COMMON) $(FUZZ_MUTATE)) $(FUZZ_WITH)
 	$(say) LD $@
 	$(Q)$(CC) -pie $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(INGEST_LIBS) $(STORE_LIBS)
 
