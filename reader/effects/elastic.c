@@ -15,7 +15,7 @@ bool elastic_any(const apl_transform *t)
 }
 
 /* Weights to each side of the middle of the kernel. */
-static int32_t reach_of(double sigma)
+static int32_t blur_reach(double sigma)
 {
     return ((int32_t)(8 * sigma + 1)) / 2;
 }
@@ -29,7 +29,7 @@ static apl_status check_smoothing(const char *field, const apl_transform *t, apl
                         "field %s: elastic_sigma of %g and %g; wanted: two of 0, or above 0 to %g", field,
                         sigma[0], sigma[1], ELASTIC_SIGMA);
     uint32_t side = t->crop_width < t->crop_height ? t->crop_width : t->crop_height;
-    int32_t reach = reach_of(sigma[0] > sigma[1] ? sigma[0] : sigma[1]);
+    int32_t reach = blur_reach(sigma[0] > sigma[1] ? sigma[0] : sigma[1]);
     if (elastic_any(t) && reach >= (int64_t)side)
         return fail(
             err, APL_E_INVALID,
@@ -96,7 +96,7 @@ static void smoothing_weights(double sigma, int32_t reach, double sum, float wei
         weights[k] = (float)(values[k] / total * sum);
 }
 
-static size_t mirror(int32_t at, uint32_t size)
+static size_t reflected_row(int32_t at, uint32_t size)
 {
     int32_t last = (int32_t)size - 1;
     at = at < 0 ? -at : at;
@@ -117,14 +117,14 @@ static void smooth_row(const struct smoothing *s, uint32_t y, float *out)
     float *middle = s->row + s->reach;
     memset(middle, 0, s->width * sizeof *middle);
     for (int32_t k = -s->reach; k <= s->reach; k++) {
-        const float *from = s->noise + mirror((int32_t)y + k, s->height) * s->width;
+        const float *from = s->noise + reflected_row((int32_t)y + k, s->height) * s->width;
         float weight = s->down[k + s->reach];
         for (uint32_t x = 0; x < s->width; x++)
             middle[x] += weight * from[x];
     }
     for (int32_t k = 1; k <= s->reach; k++) {
-        middle[-k] = middle[mirror(-k, s->width)];
-        middle[(int32_t)s->width - 1 + k] = middle[mirror((int32_t)s->width - 1 + k, s->width)];
+        middle[-k] = middle[reflected_row(-k, s->width)];
+        middle[(int32_t)s->width - 1 + k] = middle[reflected_row((int32_t)s->width - 1 + k, s->width)];
     }
     memset(out, 0, s->width * sizeof *out);
     for (int32_t k = 0; k <= 2 * s->reach; k++)
@@ -138,7 +138,7 @@ static void draw_plane(struct smoothing *s, const apl_transform *t, int way, flo
     size_t n = (size_t)s->width * s->height;
     const double *sigma = t->elastic_sigma, pixels = t->elastic_alpha[way] / 2;
     s->noise = noise;
-    s->reach = reach_of(sigma[way]);
+    s->reach = blur_reach(sigma[way]);
     if (sigma[way] > 0) {
         smoothing_weights(sigma[0], s->reach, pixels, s->across);
         smoothing_weights(sigma[1], s->reach, 1, s->down);

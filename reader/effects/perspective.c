@@ -73,7 +73,7 @@ static bool corners_align(const struct perspective_corners *c)
 }
 
 /* The inverse, but for a factor, which the quotients do not show. */
-static void invert(const double m[9], double inverse[9])
+static void invert_map(const double m[9], double inverse[9])
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
@@ -102,7 +102,7 @@ bool perspective_of(const struct perspective_corners *c, uint32_t height, uint32
     *map = (struct perspective){.width = width, .height = height};
     for (int i = 0; i < 9; i++)
         map->to[i] = to[i];
-    invert(to, map->back);
+    invert_map(to, map->back);
     for (int i = 0; i < 3; i++) {
         map->back[i] *= width - 1;
         map->back[3 + i] *= height - 1;
