@@ -190,6 +190,8 @@ typedef struct apl_transform {
     apl_interpolation elastic_interpolation;
     int elastic_blend;
     float elastic_fill[APL_MAX_CHANNELS];
+    /* 1: a bilinear affine map does not blend the pixels at the edges with affine_fill, as with torchvision's None. */
+    int affine_unblended;
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
     {                                                                                                      \
@@ -197,10 +199,7 @@ typedef struct apl_transform {
             (apl_dtype)0, APL_NCHW, 0, 0, APL_SIZING_NONE, 0, 0, 0, {0}, {0}, 0, 0, {0}, {0}, {0}, {0}, 0, \
             0, 0, 0, {0}, {0}, APL_ERASE_RESULT, {0}, {0}, {0}, 0, APL_POLICY_NONE, 0, 0, 0, APL_NEAREST,  \
             {0}, NULL, 0, NULL, APL_BOX_XYXY, 0, 0, NULL, 0, {0}, {0}, {0}, {0}, 0, {0}, APL_NEAREST, {0}, \
-            0, {0}, {0}, 0, 0, 0, 0, APL_NEAREST, 0, {0}, {0}, {0}, 0, APL_NEAREST, 0,                     \
-        {                                                                                                  \
-            0                                                                                              \
-        }                                                                                                  \
+            0, {0}, {0}, 0, 0, 0, 0, APL_NEAREST, 0, {0}, {0}, {0}, 0, APL_NEAREST, 0, {0}, 0              \
     }
 
 /*

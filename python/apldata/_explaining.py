@@ -55,8 +55,8 @@ class Ages:
         if elapsed <= 0 or waited < elapsed * _LITTLE or working < elapsed / 2:
             return None
         return (
-            f"training waits for functions in Python: {100 * waited / elapsed:.1f} % of its time, in which they "
-            "run one batch after another, on one thread. Transforms of apldata.transforms run in C, on all "
-            "threads.\n"
+            f"training waits for functions in Python: {100 * waited / elapsed:.1f} % of its time, in which "
+            "they run one batch after another, on one thread. Transforms of apldata.transforms run in C, on "
+            "all threads.\n"
             f"functions {working:.2f} of {elapsed:.2f} s; the loop waited {waited:.2f} s"
         )

@@ -360,8 +360,6 @@ class Translation:
         interpolation = getattr(step.interpolation, "value", step.interpolation)
         interpolation = {0: "nearest", 2: "bilinear"}.get(interpolation, interpolation)  # as of Pillow
         single = not isinstance(step.fill, (list, tuple))
-        if step.fill is None and interpolation != "nearest":
-            return False  # pixels at the edge are not blended
         if self._roles.masks and not (self._roles.follow and single):
             return False
         if p <= 0:

@@ -62,6 +62,7 @@ static const struct number_item transform_items[] = {
     ITEM(policy_blend, NUMBER_FLAG, 1),
     ITEM(box_format, NUMBER_ENUM, APL_BOX_CXCYWH),
     ITEM(affine_about, NUMBER_FLAG, 1),
+    ITEM(affine_unblended, NUMBER_FLAG, 1),
     ITEM(affine_interpolation, NUMBER_ENUM, APL_BILINEAR),
     ITEM(perspective_interpolation, NUMBER_ENUM, APL_BILINEAR),
     ITEM(perspective_blend, NUMBER_FLAG, 1),

@@ -53,7 +53,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("RandomRotation", {"degrees": (30, 30)}, {}),
     ("RandomRotation", {"degrees": (-77.5, -77.5), "center": (5, 20), "fill": FILL}, {}),
     ("RandomRotation", {"degrees": (90, 90), "fill": 7}, {}),
+    ("RandomRotation", {"degrees": (41, 41), "fill": None}, {}),
     ("RandomAffine", {"degrees": (13, 13)}, {}),
+    ("RandomAffine", {"degrees": (13, 13), "scale": (0.7, 0.7), "fill": None}, {}),
     ("RandomAffine", {"degrees": 0, "scale": (0.6, 0.6), "fill": FILL}, {}),
     ("RandomAffine", {"degrees": (-20, -20), "scale": (1.4, 1.4), "shear": (12, 12)}, {}),
     (
@@ -252,12 +254,15 @@ def test_those_of_torchvision_become_ours(store: apldata.Store) -> None:
             (1.0, 2.0), (0.1, 0.2), (0.5, 2.0), (-7.0, 7.0), "bilinear", FILL, (3.0, 4.0), p=0.3, field=names
         )
     ]
+    unblended = v2.RandomAffine(5, interpolation=v2.InterpolationMode.BILINEAR, fill=None)
+    assert resolved(unblended, store.schema) == [
+        RandomAffine((-5.0, 5.0), interpolation="bilinear", fill=None, field=names)
+    ]
     flip = v2.RandomHorizontalFlip()
     assert len(resolved([v2.RandomRotation(5), flip, v2.RandAugment()], store.schema)) == 3
     for steps in (
         [v2.RandomRotation(5, expand=True)],
         [v2.RandomRotation((0, 5)), flip],
         [v2.ColorJitter(0.5), v2.RandomAffine(5)],
-        [v2.RandomAffine(5, interpolation=v2.InterpolationMode.BILINEAR, fill=None)],
     ):
         assert isinstance(resolved(steps, store.schema)[-1], Wrapped), steps

@@ -443,8 +443,9 @@ def test_every_order(url: str, store_path: str, options: dict[str, Any]) -> None
 
 
 def test_small_columns_beside_files_are_fetched_ahead_and_together(tmp_path: Path) -> None:
-    """A block of files has its other columns at its end, and takes two requests besides those of its files: not one after
-    another for each column, while a loader waits. Files are asked for before their batch is made."""
+    """A block of files has its other columns at its end, and takes two requests besides those of its files:
+    not one after another for each column, while a loader waits. Files are asked for before their batch is
+    made."""
     names = [f"label{i}" for i in range(4)]
     fields = [apldata.Field("file", "u8", media="application/octet-stream")]
     fields += [apldata.Field(name, "u8", (), "target") for name in names]

@@ -304,8 +304,8 @@ def test_messages_name_the_fields(scenes: str, tmp_path: Path) -> None:
     with apldata.Writer(tmp_path / "s", {"photo": ("u8", (32, 32, 3)), "label": "u8"}) as writer:
         writer.append(photo=np.zeros((32, 32, 3)), label=1)
     wanted = (
-        r"no field is an image, which is u8\[C,H,W\] with C at most 16, u8\[\*,\*,\*\] or u8\[H,W\]; the fields are "
-        r"photo: u8\[32,32,3\], label: u8; of field photo the channels come last"
+        r"no field is an image, which is u8\[C,H,W\] with C at most 16, u8\[\*,\*,\*\] or u8\[H,W\]; "
+        r"the fields are photo: u8\[32,32,3\], label: u8; of field photo the channels come last"
     )
     for use in (
         lambda: Loader(tmp_path / "s", transforms=[RandomFlip()]),

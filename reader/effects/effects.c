@@ -63,7 +63,8 @@ static apl_status make_moved(struct effects *e, const apl_transform *t, const st
     uint8_t *copy = copy_room(e, p);
     if (!copy)
         return fail_nomem(err);
-    motion_apply(&map, t->affine_fill, t->affine_interpolation == APL_BILINEAR, true, p, copy);
+    motion_apply(&map, t->affine_fill, t->affine_interpolation == APL_BILINEAR, !t->affine_unblended, p,
+                 copy);
     return APL_OK;
 }
 

@@ -71,6 +71,7 @@ apl_status motion_check(const char *field, unsigned channels, apl_transform *t, 
                     t->affine_p);
     t->affine_p = t->affine_p > 0 ? t->affine_p : 1;
     t->affine_about = t->affine_about != 0;
+    t->affine_unblended = t->affine_unblended != 0;
     TRY(check_affine_place(field, channels, t, err));
     if (!motion_any(t) || channels == 1 || channels == 3)
         return APL_OK;

@@ -46,7 +46,8 @@ class RandomAffine(Transform):
         scale: a pair of the least and the most; None: 1.
         shear: in degrees: a number v, for -v to v along x; a pair, of x; or four numbers, of x and of y.
         interpolation: "nearest" or "bilinear"; masks always take the nearest.
-        fill: what lies beyond the edges: a number from 0 to 255, or one for each channel.
+        fill: what lies beyond the edges: a number from 0 to 255, or one for each channel; None: 0, with which
+            "bilinear" does not blend the pixels at the edges.
         center: the point (x, y) of the crop about which it is done; None: the middle.
         mask_fill: what masks have there; None: `fill` if that is one number, otherwise 0.
         p: the probability that anything is done; torchvision's RandomApply.
@@ -99,6 +100,7 @@ class RandomAffine(Transform):
             "affine_shear_y": shears[1],
             "affine_interpolation": choice("RandomAffine: interpolation", self.interpolation, INTERPOLATIONS),
             "affine_fill": fills("RandomAffine: fill", self.fill),
+            "affine_unblended": int(self.fill is None),
             "affine_p": p,
             **_centre("RandomAffine: center", self.center),
             **mask_fill_of("RandomAffine", self.fill, self.mask_fill),
@@ -147,6 +149,7 @@ class RandomRotation(Transform):
                 "RandomRotation: interpolation", self.interpolation, INTERPOLATIONS
             ),
             "affine_fill": fills("RandomRotation: fill", self.fill),
+            "affine_unblended": int(self.fill is None),
             "affine_p": p,
             **_centre("RandomRotation: center", self.center),
             **mask_fill_of("RandomRotation", self.fill, self.mask_fill),
