@@ -65,7 +65,7 @@ check "simulation: asking too late whether all batches are lent is found" found 
     's/if \(lent\)$/if (all_lent(r, o))/'
 check "simulation: closing without waking the workers is found" found calls.c '/r->calls.closing = true;/{n;d}'
 check "simulation: a slot of each batch that is not given back is found" found block_cache.c \
-    's/(slab_release\(&c->slab, slots, n)\);/\1 - (n > 0));/'
+    's/(slab_release\(&c->standing.slab, slots, n)\);/\1 - (n > 0));/'
 check "simulation: letting go of a reader in two steps is found" found handles.c \
     's/(before = )atomic_fetch_sub_explicit\(&h->state, HELD, memory_order_acq_rel\);/\1atomic_load(\&h->state); for (int i = 0; i < 40; i++) free(malloc(1)); atomic_store(\&h->state, before - HELD);/'
 check "simulation: a batch that is ended while others make rows of it is found" found runs.c \

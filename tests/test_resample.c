@@ -76,6 +76,21 @@ Test(resample, across_is_what_pillow_computes)
     resample_axis_free(&axis);
 }
 
+/* Not even for nothing, but for one where a row has fewer than all take. */
+Test(resample, no_sample_behind_the_last_is_read)
+{
+    uint32_t state = 6;
+    for (unsigned round = 0; round < 300; round++) {
+        struct resample_span s = draw_span(&state);
+        struct resample_axis axis = {.count = 0};
+        cr_assert(resample_axis_make(&axis, &s, true));
+        for (uint32_t i = 0; i < axis.count; i++)
+            cr_assert_leq(axis.first[i] + axis.taps, s.high + (axis.taps > s.high - s.low), "round %u",
+                          round);
+        resample_axis_free(&axis);
+    }
+}
+
 Test(resample, weights_sum_up_to_one)
 {
     struct resample_axis axis = {.count = 0};

@@ -86,7 +86,7 @@ Test(sized, what_is_handed_out)
 
 /* Options in room for more: what a newer caller has. */
 struct room {
-    _Alignas(16) uint8_t bytes[1024];
+    _Alignas(16) uint8_t bytes[2048];
 };
 
 static const void *sized(struct room *room, const void *options, size_t known, size_t size, bool asks)

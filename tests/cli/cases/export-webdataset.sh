@@ -25,7 +25,7 @@ tar -xOf k/train-000000.tar 000000011.jpg | cmp - <(apldata get kept 11 --format
 
 echo "# misuse"
 run apldata export kept x --format webdataset --shard-size 0
-run apldata export kept x --format webdataset --shard-size 5T
+run apldata export kept x --format webdataset --shard-size 5P
 run apldata export kept x --format webdataset --shard-records 0
 run apldata export kept x --format webdataset --names id
 run apldata export kept k --format webdataset

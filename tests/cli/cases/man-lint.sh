@@ -17,6 +17,7 @@ for command in info verify get export split check bench audit stream serve; do
     section "$page" "apldata $command" >section.$command
 done
 section "$page" "Reader options" >readers
+section "$page" "Cache options" >cache
 for help in help.*; do
     command=${help#help.}
     grep -E '^  (-[a-z], |    )--[a-z]' "$help" | grep -oE '^  (-[a-z], |    )--[a-z-]+|, --[a-z-]+' | grep -oE -- '--[a-z-]+' |
@@ -25,6 +26,9 @@ for help in help.*; do
     case $command in bench | audit | stream | serve)
         grep -E '^\.It Fl ' readers | grep -oE '(Fl|,) -[a-z-]+' | sed 's/.* -/--/' | sort -u >of_readers ;;
     *) : >of_readers ;;
+    esac
+    case $command in bench | audit | stream | serve | export | extract | view)
+        grep -E '^\.It Fl ' cache | grep -oE '(Fl|,) -[a-z-]+' | sed 's/.* -/--/' >>of_readers ;;
     esac
     for option in $(cat taken); do
         [ $option = --help ] || cat listed of_readers | grep -qx -e $option || echo "$command: $option is in no page"
