@@ -6,7 +6,9 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,8 +274,9 @@ Test(disk_cache, who_finds_a_part_claimed_waits_for_it)
         uint8_t got[BYTES];
         struct extent range = part(1), other = part(2);
         pid_t pid = claim_in_child(what);
-        disk_cache_claim(cache, object, &other); /* at once */
-        disk_cache_claim(cache, object, &range);
+        cr_assert(disk_cache_claim(cache, object, &other)); /* at once */
+        disk_cache_unclaim(cache, object, &other);
+        cr_assert(disk_cache_claim(cache, object, &range));
         cr_expect_eq(disk_cache_find(cache, object, &range, got), what == KEEPS);
         cr_expect(what != KEEPS || memcmp(got, bytes_of(1), BYTES) == 0);
         disk_cache_unclaim(cache, object, &range);
@@ -281,4 +284,29 @@ Test(disk_cache, who_finds_a_part_claimed_waits_for_it)
         cr_assert_eq(waitpid(pid, NULL, 0), pid);
         disk_cache_forget(cache, object, 0, UINT64_MAX / 2);
     }
+}
+
+static atomic_bool let_go;
+
+static void *claim_in_thread(void *range)
+{
+    bool claimed = disk_cache_claim(cache, object, range), after = atomic_load(&let_go);
+    disk_cache_unclaim(cache, object, range);
+    return claimed && after ? range : NULL;
+}
+
+Test(disk_cache, threads_wait_for_each_other)
+{
+    struct extent range = part(1), other = part(2);
+    pthread_t thread;
+    void *waited;
+    cr_assert(disk_cache_claim(cache, object, &range));
+    cr_assert(disk_cache_claim(cache, object, &other));
+    cr_assert_eq(pthread_create(&thread, NULL, claim_in_thread, &range), 0);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    disk_cache_unclaim(cache, object, &other); /* that is not what the thread waits for */
+    atomic_store(&let_go, true);
+    disk_cache_unclaim(cache, object, &range);
+    cr_assert_eq(pthread_join(thread, &waited), 0);
+    cr_assert_not_null(waited);
 }

@@ -13,6 +13,14 @@ struct file_elsewhere {
     uint32_t opened;
 };
 
+/* A part that a thread of a process has claimed. */
+struct claimed_part {
+    int pid; /* 0: there is none */
+    uint32_t object;
+    uint64_t offset;
+};
+#define MOST_CLAIMED 64u /* more are not noted */
+
 struct disk_cache {
     struct disk_cache *next;
     unsigned holders;
@@ -20,9 +28,11 @@ struct disk_cache {
     _Atomic uint64_t budget;
     uint64_t clock;
     uint32_t turn;
-    int in_use;       /* a descriptor, whose lock others see */
-    int claims;       /* another, where locks of single bytes stand for parts that are being fetched */
-    unsigned writing; /* parts, at the moment */
+    int in_use; /* a descriptor, whose lock others see */
+    int claims; /* another, where locks of single bytes stand for parts that are being fetched */
+    struct claimed_part
+        claimed[MOST_CLAIMED]; /* by threads of this process, which locks of files do not tell apart */
+    unsigned writing;          /* parts, at the moment */
     struct part_list parts;
     struct file_elsewhere *objects;
     uint32_t object_count, object_room;

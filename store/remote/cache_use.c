@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define SETTLE_TRIES 1000 /* of a millisecond each */
 #define REST_S       600  /* for so long what others have read last is left alone */
@@ -267,23 +268,56 @@ int disk_cache_write(struct disk_cache *c, uint32_t object, const struct extent 
 
 /* ---------------------------------------------------------------------------------------------- claims */
 
-static bool ask_claim(struct disk_cache *c, uint32_t object, const struct extent *range, bool have)
+/* Of the threads of this process; false: another has it. What a parent had noted before fork() is not this process's. With the lock held. */
+static bool claim_here(struct disk_cache *c, uint32_t object, uint64_t offset, bool have)
+{
+    int pid = (int)getpid();
+    struct claimed_part *room = NULL;
+    for (unsigned i = 0; i < MOST_CLAIMED; i++) {
+        struct claimed_part *p = &c->claimed[i];
+        bool same = p->pid == pid && p->object == object && p->offset == offset;
+        if (same && have)
+            return false;
+        if (same)
+            p->pid = 0;
+        room = p->pid == pid ? room : p;
+    }
+    if (have && room)
+        *room = (struct claimed_part){pid, object, offset};
+    return true;
+}
+
+static bool ask_claim(struct disk_cache *c, uint32_t object, const struct extent *range)
 {
     lock_caches();
     struct part_key key = cache_key_of(c, object, range->offset, range->n);
+    bool here = claim_here(c, object, range->offset, true);
     unlock_caches();
-    return part_claim(c->claims, &key, have);
+    if (!here || part_claim(c->claims, &key, true))
+        return here;
+    lock_caches();
+    (void)claim_here(c, object, range->offset, false);
+    unlock_caches();
+    return false;
 }
 
-void disk_cache_claim(struct disk_cache *c, uint32_t object, const struct extent *range)
+bool disk_cache_claim(struct disk_cache *c, uint32_t object, const struct extent *range)
 {
-    for (unsigned ms = 0; !ask_claim(c, object, range, true) && ms < CLAIM_MS; ms += CLAIM_NAP_MS)
+    for (unsigned ms = 0; !ask_claim(c, object, range); ms += CLAIM_NAP_MS) {
+        if (ms >= CLAIM_MS)
+            return false;
         nanosleep(&(struct timespec){.tv_nsec = CLAIM_NAP_MS * 1000000}, NULL);
+    }
+    return true;
 }
 
 void disk_cache_unclaim(struct disk_cache *c, uint32_t object, const struct extent *range)
 {
-    (void)ask_claim(c, object, range, false);
+    lock_caches();
+    struct part_key key = cache_key_of(c, object, range->offset, range->n);
+    (void)part_claim(c->claims, &key, false);
+    (void)claim_here(c, object, range->offset, false);
+    unlock_caches();
 }
 
 void disk_cache_settle(struct disk_cache *c)

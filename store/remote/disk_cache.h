@@ -44,11 +44,10 @@ bool disk_cache_read(struct disk_cache *cache, uint32_t object, const struct ext
 int disk_cache_write(struct disk_cache *cache, uint32_t object, const struct extent *range,
                      const uint8_t *from, bool early);
 
-/* A range that is to be fetched is claimed, so that of several processes one fetches it; then it may have come. Who finds it claimed by
- * another waits until that one has let go, or has died, but not for longer than CLAIM_MS. Threads of one process do not wait for each
- * other. */
+/* A range that is to be fetched is claimed, so that of several threads and processes one fetches it; then it may have come. Who finds it
+ * claimed by another waits until that one has let go, or has died, but not for longer than CLAIM_MS: false, and nothing is claimed. */
 #define CLAIM_MS 5000u
-void disk_cache_claim(struct disk_cache *cache, uint32_t object, const struct extent *range);
+bool disk_cache_claim(struct disk_cache *cache, uint32_t object, const struct extent *range);
 void disk_cache_unclaim(struct disk_cache *cache, uint32_t object, const struct extent *range);
 
 /* Reads the range, if it is here and right, though it was not when it was asked for; it is still to be read. */

@@ -55,16 +55,13 @@ static bool has_stopped(const struct remote *r)
     return atomic_load_explicit(&r->ahead.stopped, memory_order_relaxed);
 }
 
-/* Are all of the pieces in the cache by now? Then they are read, to where they belong in the range. */
+/* Are all of the pieces in the cache by now? Then they are read, to where they belong in the range. They count as neither fetched nor found:
+ * they were not here, and another thread or process has fetched them. */
 static bool have_come(struct remote *r, uint64_t offset, const struct extent *pieces, unsigned n, uint8_t *to)
 {
     for (unsigned i = n; i > 0; i--)
         if (!disk_cache_find(r->cache, r->cached, &pieces[i - 1], to + (pieces[i - 1].offset - offset)))
             return false;
-    for (unsigned i = 0; i < n; i++) {
-        count(&r->origin->traffic.hits, 1);
-        count(&r->origin->traffic.hit_bytes, pieces[i].n);
-    }
     return n > 0;
 }
 
@@ -74,13 +71,14 @@ static apl_status fetch_kept(struct remote *r, const struct extent *range, const
 {
     if (!r->cache || n == 0)
         return object_fetch(&r->object, range->offset, to, range->n, cancel, err);
-    disk_cache_claim(r->cache, r->cached, &pieces[n - 1]);
+    bool claimed = disk_cache_claim(r->cache, r->cached, &pieces[n - 1]);
     bool come = n < AHEAD_PIECES && have_come(r, range->offset, pieces, n, to);
     apl_status status = come ? APL_OK : object_fetch(&r->object, range->offset, to, range->n, cancel, err);
     for (unsigned i = n; i > 0 && status == APL_OK && !come && !has_stopped(r); i--)
         (void)disk_cache_write(r->cache, r->cached, &pieces[i - 1],
                                to + (pieces[i - 1].offset - range->offset), true);
-    disk_cache_unclaim(r->cache, r->cached, &pieces[n - 1]);
+    if (claimed)
+        disk_cache_unclaim(r->cache, r->cached, &pieces[n - 1]);
     return status;
 }
 
