@@ -365,7 +365,7 @@ def test_it_explains_what_the_loop_waits_for(store: Store) -> None:
         assert loader.explain(recent=True).startswith("too few batches to tell")
         for step, _ in enumerate(left, 2):  # a loop that is slower than the loader, whatever else runs
             time.sleep(0.003)
-            while loader.stats()["queued"] < min(4, len(loader) - step):  # all that it may have ready, so the next
+            while loader.stats()["queued"] < min(4, len(loader) - step):  # all that may be ready
                 time.sleep(0.003)
         said = loader.explain(recent=True)
         assert said.startswith("training does not wait for data") and "processor" in said
