@@ -35,6 +35,13 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
+def leave() -> None:
+    """The last call of the program. What PyTorch frees after it may wait for threads for ever in a process
+    that was forked from one with threads, as this is and torchrun's are not."""
+    sys.stdout.flush()
+    os._exit(0)
+
+
 def train(rank: int, environment: dict[str, str], arguments: list[str], said: str) -> None:
     """In a process as torchrun makes it, but for the seconds that importing torch takes."""
     os.environ.update(environment, RANK=str(rank), LOCAL_RANK=str(rank))
@@ -44,6 +51,7 @@ def train(rank: int, environment: dict[str, str], arguments: list[str], said: st
     assert spec and spec.loader
     program: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(program)
+    program.distributed.destroy_process_group = leave
     program.main(arguments)
 
 

@@ -148,7 +148,7 @@ static bool axis_reserve(struct resample_axis *axis)
 
 /* A result at the end has fewer samples than the others, and weights of nothing behind them: so many of these would lie behind the `size` samples
  * that there are, and stand before its own instead. */
-static uint32_t behind(const struct reach *r, uint32_t taps, uint32_t size)
+static uint32_t samples_behind(const struct reach *r, uint32_t taps, uint32_t size)
 {
     uint32_t end = r->first + taps;
     return end > size ? least_of(end - size, r->first) : 0;
@@ -163,7 +163,7 @@ bool resample_axis_make(struct resample_axis *axis, const struct resample_span *
         return false;
     for (uint32_t i = 0; i < axis->count; i++) {
         struct reach r = reach_of(&t, span->from + i);
-        uint32_t back = steps ? behind(&r, axis->taps, span->high - span->low) : 0;
+        uint32_t back = steps ? samples_behind(&r, axis->taps, span->high - span->low) : 0;
         axis->first[i] = span->low + r.first - back;
         weigh(&t, &r, axis->weights + (size_t)i * axis->taps + back);
     }
