@@ -360,13 +360,19 @@ def test_it_explains_what_the_loop_waits_for(store: Store) -> None:
         time.sleep(0.01)
 
     with Loader(store, "train", 10, reuse=4) as loader:
+
+        def be_slow(step: int) -> None:
+            """Slower than the loader, whatever else runs: until all that may be ready is."""
+            time.sleep(0.003)
+            while loader.stats()["queued"] < min(4, len(loader) - step):
+                time.sleep(0.003)
+
         left = iter(loader)
         next(left)  # for which it waits
+        be_slow(1)
         assert loader.explain(recent=True).startswith("too few batches to tell")
-        for step, _ in enumerate(left, 2):  # a loop that is slower than the loader, whatever else runs
-            time.sleep(0.003)
-            while loader.stats()["queued"] < min(4, len(loader) - step):  # all that may be ready
-                time.sleep(0.003)
+        for step, _ in enumerate(left, 2):
+            be_slow(step)
         said = loader.explain(recent=True)
         assert said.startswith("training does not wait for data") and "processor" in said
         assert loader.explain(recent=True).startswith("too few batches to tell")
