@@ -359,11 +359,11 @@ def test_it_explains_what_the_loop_waits_for(store: Store) -> None:
     def slow(batch: Any) -> None:
         time.sleep(0.01)
 
-    with Loader(store, "train", 10, reuse=4) as loader:
+    with Loader(store, "train", 10, reuse=2) as loader:
 
         def be_slow(step: int) -> None:
             """Slower than the loader, whatever else runs: until all that may be ready is."""
-            time.sleep(0.003)
+            time.sleep(0.01)
             while loader.stats()["queued"] < min(4, len(loader) - step):
                 time.sleep(0.003)
 
