@@ -1,9 +1,9 @@
-# The jobs of tests/run.sh, of all suites in one queue: no core waits for the end of a suite. One job more than there are cores
-# runs at a time, as some wait for disks, signals and clocks. Half of them are long ones, which so begin early, beside short ones,
+# The jobs of tests/run.sh, of all suites in one queue: no core waits for the end of a suite. As many jobs as there are cores
+# run at a time: more would disturb those that look at what happens in time. Half of them are long ones, which so begin early, beside short ones,
 # as long as there are jobs of both kinds. What is told keeps the order in which jobs were queued.
 
 cores=$(nproc)
-at_most=$((cores + 1))
+at_most=$cores
 commands=() needs=() kinds=() made=() # of each job: what it runs, what must be ready, its kind, and what it makes ready
 ended=() told=0
 build=() long=() short=() # jobs that have not begun, by kind
