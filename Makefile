@@ -531,7 +531,7 @@ C_FILES = $(wildcard include/*.h include/*/*.h $(foreach d,store store/* reader 
 
 ## format: put all C files into the tree's form
 format:
-	clang-format -i $(C_FILES)
+	$(CLANG_FORMAT) -i $(C_FILES)
 
 ## clean: remove what was built
 clean:

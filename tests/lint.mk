@@ -14,6 +14,8 @@ TIDY_STAMPS     := $(LINT_SRC:%.c=$(LINT_OUT)/%.tidy)
 ANALYSER_STAMPS := $(LINT_SRC:%.c=$(LINT_OUT)/%.analysed)
 have             = $(shell command -v $(1) 2>/dev/null)
 GCC             ?= gcc
+# The form of the tree is that of version 14; some distributions install it under its number alone.
+CLANG_FORMAT    ?= $(firstword $(call have,clang-format-14) $(call have,clang-format))
 analysing       := $(shell echo 'int x;' | $(GCC) -fanalyzer -fsyntax-only -x c - 2>/dev/null && \
                            $(GCC) -dumpversion | awk '$$1 >= 12 { print "yes" }')
 
@@ -46,7 +48,7 @@ $(ANALYSER_STAMPS): $(LINT_OUT)/%.analysed: %.c tests/analysis.h
 lint: lint-format lint-cppcheck lint-tidy lint-analyser lint-python
 
 lint-format:
-	@$(if $(call have,clang-format),clang-format --dry-run --Werror $(C_FILES),echo 'skipped clang-format (not installed)')
+	@$(if $(CLANG_FORMAT),$(CLANG_FORMAT) --dry-run --Werror $(C_FILES),echo 'skipped clang-format (not installed)')
 
 lint-tidy: $(if $(call have,clang-tidy),$(TIDY_STAMPS))
 	@$(if $(call have,clang-tidy),,echo 'skipped clang-tidy (not installed)')

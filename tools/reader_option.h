@@ -28,8 +28,8 @@ struct reader_choice {
     struct {
         const char *balance, *weights, *record_weights;
         int replacement;
-        uint64_t records; /* 0: as many as there are */
-        char *text;       /* made of these by sampling_args() */
+        uint64_t records;      /* 0: as many as there are */
+        char *text;            /* made of these by sampling_args() */
         double *class_weights; /* or those of records */
     } sampled;
     apl_sampling sampling;

@@ -67,6 +67,8 @@ static apl_status take_all(struct raw *raw, struct cursor *c, uint64_t most, apl
         size_t n = cursor_left(c);
         n = n < most - raw->bytes.size ? n : (size_t)(most - raw->bytes.size);
         const uint8_t *data = cursor_take(c, n);
+        if (!data)
+            break;
         buffer_put(&raw->bytes, data, n);
     }
     return raw->bytes.failed || !buffer_reserve(&raw->bytes, 1) ? fail_nomem(err) : APL_OK;
