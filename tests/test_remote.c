@@ -270,3 +270,59 @@ Test(remote, ahead)
     remote_stop(r);
     remote_release(r);
 }
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void wait_at_gate(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+}
+
+/* Fetches the pieces that were asked for, and nothing else of the range, as who finds them in a cache does. */
+static apl_status fetch_pieces(void *owner, const struct extent *range, const struct extent *pieces,
+                               unsigned count, uint8_t *to, apl_error *err)
+{
+    (void)err;
+    memset(to, 0xee, range->n);
+    for (unsigned i = 0; i < count; i++)
+        for (size_t k = 0; k < pieces[i].n; k++)
+            to[pieces[i].offset - range->offset + k] = byte_at(pieces[i].offset + k);
+    *(unsigned *)owner = count;
+    return APL_OK;
+}
+
+static bool always(void *owner)
+{
+    return owner;
+}
+
+static void nothing(void *owner)
+{
+    (void)owner;
+}
+
+/* Who needs a piece before a thread is free for it fetches the range himself; his own piece is one of it. */
+Test(remote, fetched_by_who_needs_it)
+{
+    static const struct extent pieces[] = {{1000, 50}, {1050, 30}, {1080, 20}};
+    unsigned told_pieces = 0;
+    struct ahead a = {&told_pieces, always, nothing, fetch_pieces, false};
+    uint8_t got[50];
+    bool found;
+    pthread_mutex_lock(&gate);
+    for (unsigned i = 0; i < AHEAD_MOST_THREADS; i++)
+        cr_assert(ahead_call(wait_at_gate, NULL));
+    cr_assert_eq(ahead_add(&a, pieces, 3, false), ASKED);
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert_eq(ahead_take(&a, pieces[i].offset, got, pieces[i].n, false, &found, &error), APL_OK);
+        cr_assert(found);
+        for (size_t k = 0; k < pieces[i].n; k++)
+            cr_assert_eq(got[k], byte_at(pieces[i].offset + k), "byte %zu of piece %zu", k, i);
+    }
+    cr_expect_eq(told_pieces, 3);
+    cr_assert_eq(ahead_take(&a, 1000, got, 50, false, &found, &error), APL_OK);
+    cr_expect(!found);
+    pthread_mutex_unlock(&gate);
+}

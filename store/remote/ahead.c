@@ -229,19 +229,27 @@ static apl_status copy_range(struct range *r, uint64_t offset, uint8_t *to, size
     return APL_OK;
 }
 
+/* What is read is no unit any more; unless it was forgotten meanwhile, or another thread has read it. */
+static void note_taken(struct ahead *a, uint64_t offset, size_t n, const struct range *r)
+{
+    struct unit *unit = ranges_find(&ranges, a, offset, n);
+    if (unit && unit->range == r)
+        ranges_read_unit(&ranges, unit);
+}
+
 apl_status ahead_take(struct ahead *a, uint64_t offset, uint8_t *to, size_t n, bool peek, bool *found,
                       apl_error *err)
 {
     apl_status status = APL_OK;
     pthread_mutex_lock(&ahead_lock);
-    struct unit *unit = ranges_find(&ranges, a, offset, n);
+    const struct unit *unit = ranges_find(&ranges, a, offset, n);
     *found = unit;
     if (unit) {
         struct range *r = unit->range;
         r->users++;
+        await_range(r); /* as long as it is one of the range's units, the range is fetched with it */
         if (!peek)
-            ranges_read_unit(&ranges, unit);
-        await_range(r);
+            note_taken(a, offset, n, r);
         status = copy_range(r, offset, to, n, err);
         ranges_let_go(&ranges, r);
     }
