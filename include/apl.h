@@ -53,12 +53,13 @@
  *
  * Rules that hold everywhere:
  *
- *   - A call that can fail returns an apl_status; APL_OK is 0. On failure it fills in the apl_error, which may be NULL, and
- *     leaves its results untouched, except the required size or count, where stated. APL_OK and APL_END leave apl_error alone.
+ *   - A call that can fail returns an apl_status; APL_OK is 0. On failure it fills in the apl_error, which may be NULL,
+ *     and leaves its results untouched, except the required size or count, where stated. APL_OK and APL_END leave
+ *     apl_error alone.
  *   - Anything a call returns as `const ... *` belongs to the handle it came from and lives as long as that handle.
  *   - Any number of threads may use a store and its batches at once. A writer may be used by only one thread at a
  *     time. Neither may be used in a child after fork().
- *   - Numbers are in the machine's byte order. Sizes are in bytes unless another unit is given.
+ *   - Numbers are in native byte order. Sizes are in bytes unless another unit is given.
  *   - close, release and free functions accept NULL. If a handle, a batch or a pointer for results is NULL, calls that
  *     return a status return APL_E_INVALID; calls that describe return 0 or NULL, or -1 for a number.
  *   - A thread must not be cancelled (pthread_cancel()) inside a call: locks that it holds would stay locked. A library

@@ -7,26 +7,28 @@
  *     if (apl_ingest("cifar-10-binary.tar.gz", "db", &opt, &sum, &err) != APL_OK)
  *         fprintf(stderr, "%s\n", err.message);
  *
- * Sources are archives (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2, .zip) or directories, of these formats; "-" is an archive from
- * standard input, whose first 256 KiB tell what it is: CIFAR, or a tar asked for as raw, is read as it comes; all else is first copied
- * into a file without a name beside the store, which is locked meanwhile:
+ * Sources are archives (.tar, .tar.gz, .tar.zst, .tar.xz, .tar.bz2, .zip) or directories, in the formats below. "-"
+ * is an archive on standard input, whose kind is detected from its first 256 KiB: CIFAR, and a tar with format "raw",
+ * are read as they arrive; anything else is first copied to an unnamed file beside the store, which is locked
+ * meanwhile.
  *
  *   - cifar: CIFAR-10 and CIFAR-100 in their published binary and python layouts.
  *   - folder: images in folders by class, CLASS/IMAGE or SPLIT/CLASS/IMAGE. JPEG files are kept as they are; a folder of
  *     mostly other images (PNG, WebP, TIFF, GIF, BMP, PPM, PGM) is decoded and stored without loss (docs/DATA.md). Classes
  *     are the sorted names of the folders, as torchvision's ImageFolder has them.
- *   - webdataset: tar archives whose files share keys, such as 17.jpg and 17.cls: each key is a record, each ending a field. Where
- *     no file has the name of a source, its braces and wildcards are expanded, and a directory of shards stands for its archives.
- *   - idx: files such as MNIST's, plain or packed, or a directory of them: images and labels, a pair for each split.
+ *   - webdataset: tar archives whose files share keys, such as 17.jpg and 17.cls: each key is a record, each extension a
+ *     field. If a source is not the name of a file, its braces and wildcards are expanded; a directory of shards stands
+ *     for its archives.
+ *   - idx: files such as MNIST's, plain or compressed, or a directory of them: images and labels, a pair for each split.
  *   - npy: NumPy's .npy and .npz: arrays of equal length, each a field.
  *   - tfrecord: TFRecord files of tf.train.Example: each feature is a field.
  *   - tokens: streams of u16 or u32, or pairs of an index and data (.idx and .bin): each document is a record.
- *   - raw: any files, as bytes; only if asked for.
+ *   - raw: any files, as bytes; only if `format` says so.
  *   - list: tables in CSV, TSV or lines of JSON, with a column of paths of images, or without; each other column is a field
  *     whose type is inferred from all rows, or given.
  *
- * The format is detected from the contents; names only tell which files belong together. Nothing is extracted to disk, and nothing in a source
- * is ever executed.
+ * The format is detected from the contents; names only determine which files belong together. Nothing is extracted to
+ * disk, and nothing in a source is ever executed.
  */
 #ifndef APL_INGEST_H
 #define APL_INGEST_H
@@ -64,7 +66,7 @@ typedef struct apl_ingest_options {
     void *user;  /* passed to the callbacks */
     /* Called often, from the calling thread. Non-zero: stop with APL_E_CANCELLED. */
     int (*progress)(void *user, const apl_ingest_progress *progress);
-    /* Called for things worth knowing that are not errors, one line each. */
+    /* Called with each notice: one line that is worth knowing and not an error. */
     void (*notice)(void *user, const char *message);
     const char *format; /* such as "folder"; NULL: detected */
     /* Leave out at most this many files that are bad in themselves, such as images that cannot be decoded. */
@@ -75,39 +77,40 @@ typedef struct apl_ingest_options {
     /* Further sources, after `source`, of formats that take several, such as the images and the labels of idx. */
     const char *const *more;
     size_t more_count;
-    /* Names of the classes of the labels, where the source has labels and no names for them (idx, npy, webdataset). */
+    /* Class names for the labels, if the source has labels but no names for them (idx, npy, webdataset). */
     const char *const *classes;
     size_t class_count;
-    /* Of lists: the column of paths of images, and that of labels (NULL: inferred from the table), the types of columns, such
-     * as "age=f32" or "boxes=f32[-1,4]", and whether paths may lead out of the list's folder, as absolute ones do. */
+    /* For lists: the column of image paths, and that of labels (NULL: inferred from the table); the types of columns,
+     * such as "age=f32" or "boxes=f32[-1,4]"; outside: 1: paths may lead out of the list's folder, and be absolute. */
     const char *image_column, *label_column;
     const char *const *column_types;
     size_t column_type_count;
     int outside;
     /* 1: JPEG images are stored as they came, without an index (see apl_writer_set_indexed()). */
     int keep_files;
-    /* For the format tokens: the dtype of a stream, APL_U16 or APL_U32; the token that ends its documents, or NULL: the stream is
+    /* For tokens: the dtype of a stream, APL_U16 or APL_U32; the token that ends a document, or NULL: the stream is
      * cut into records of `chunk` tokens (0: 65,536). */
     apl_dtype tokens;
     uint32_t chunk;
     const uint32_t *document_end;
-    /* How to store images in folders: "jpeg": JPEG files are kept and others re-encoded as JPEG; "pixels": all are decoded
-     * and stored without loss; NULL: "jpeg" if at least half are JPEG files, otherwise "pixels". */
+    /* How to store images in folders: "jpeg": JPEG files are kept and others re-encoded as JPEG; "pixels": all are
+     * decoded and stored without loss; NULL: "jpeg" if at least half are JPEG files, otherwise "pixels". */
     const char *images;
-    /* 1 ... 100: re-encode all images in folders as JPEG of this quality, JPEG files too; 0: do not. APL_JPEG_BASELINE: progressive
-     * JPEG files become baseline ones with the same coefficients, which are indexed and decode to the same pixels, but cannot be
-     * restored to the bytes that they were; others stay as they are. */
+    /* 1 ... 100: re-encode all images in folders as JPEG of this quality, JPEG files too; 0: do not.
+     * APL_JPEG_BASELINE: progressive JPEG files become baseline ones with the same coefficients. These can be indexed
+     * and decode to the same pixels, but the original bytes cannot be restored. Other files stay as they are. */
     int jpeg_quality;
     /* Sizes in pixels; 0: no rule. Resize images so that their shorter side is this long, or to this width and
-     * height; then shrink those whose longer side is above max_side to it. Antialiased, as by a reader's resizing. A JPEG file
-     * that is resized is re-encoded, at jpeg_quality or else 90; one that has the size already stays as it is. */
+     * height; then shrink those whose longer side is above max_side to it. Antialiased, as by a reader's resizing. A
+     * JPEG file that is resized is re-encoded, at jpeg_quality or else 90; one that already has the size stays as it
+     * is. */
     uint32_t resize_short, resize_width, resize_height, max_side;
-    /* 1: images are turned or mirrored as their EXIF orientation says; JPEG files that this changes are re-encoded, at
-     * jpeg_quality or else 95. */
+    /* 1: apply each image's EXIF orientation; JPEG files that this changes are re-encoded, at jpeg_quality or else
+     * 95. */
     int orient;
-    /* For folders: names of their classes, in lines such as "n01440764 tench, Tinca tinca": a folder, a blank or a tab, a name.
-     * Every folder needs a line; classes are still numbered in the order of the folders. `map_name` is what errors call
-     * the lines, such as the name of their file; NULL: a general term. */
+    /* For folders: names of their classes, in lines such as "n01440764 tench, Tinca tinca": a folder, a blank or a
+     * tab, a name. Every folder needs a line; classes are still numbered in the order of the folders. `map_name` is
+     * what errors call the lines, such as the name of their file; NULL: a general term. */
     const char *const *map;
     size_t map_count;
     const char *map_name;
@@ -135,16 +138,16 @@ typedef struct apl_ingest_summary {
  * left behind and an existing one is untouched. EINTR during a read of the source polls the progress callback at once.
  * Likely errors: APL_E_SOURCE, APL_E_INCOMPLETE (both name file, member, offset and cause), APL_E_EXISTS, APL_E_BUSY,
  * APL_E_NOSPACE, APL_E_CANCELLED.
- */
-/*
- * With options.parts, `db` is the directory of a set, and the ingest makes one shard of it, such as db/part-0003-of-0016. Other
- * processes, on this or other machines that share the directory, make the other parts, in any order, from the same source with the
- * same options. Of each split, each part takes the same number of records, to within one, and consecutive ones, so the set has the
- * records in the order of one ingest. The bytes of a shard depend on source, options, part and parts alone. The part that arrives
- * last seals the list of the set. A shard that is there is kept, and is no error, if the same source and options made it; parts of another
- * set, or of other options or sources, are APL_E_INVALID or APL_E_EXISTS. A part that fails or is killed leaves nothing that keeps another attempt
- * from making it. Shards have no source digest. Likely errors besides: APL_E_UNSUPPORTED (a format that cannot be shared
- * out), APL_E_BUSY (another process makes the same part).
+ *
+ * With options.parts, `db` is the directory of a set, and the ingest makes one shard of it, such as
+ * db/part-0003-of-0016. Other processes, on this or other machines that share the directory, make the other parts, in
+ * any order, from the same source with the same options. Each part takes a run of consecutive records of each split,
+ * equal in number to within one, so the set has the records in the order of a single ingest. The bytes of a shard
+ * depend on source, options, part and parts alone. Whichever part finishes last seals the list of the set. A shard
+ * that already exists is kept, without error, if the same source and options made it; parts of another set, or of
+ * other options or sources, are APL_E_INVALID or APL_E_EXISTS. A part that fails or is killed leaves nothing that
+ * prevents another attempt. Shards have no source digest. Further likely errors: APL_E_UNSUPPORTED (a format that
+ * cannot be divided into parts), APL_E_BUSY (another process is making the same part).
  */
 APL_API APL_MUST_USE apl_status apl_ingest(const char *source, const char *db,
                                            const apl_ingest_options *options, apl_ingest_summary *summary,

@@ -116,7 +116,7 @@ apl_status store_open_directory(apl_store *store, int at, const char *path, apl_
     /* O_PATH: no permission to list the directory is needed */
     store->directory = openat(at, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (store->directory < 0 && errno == ENOENT)
-        return fail(err, APL_E_NOTFOUND, "%s: is not a store: there is no such directory", store->name);
+        return fail(err, APL_E_NOTFOUND, "%s: no such directory", store->name);
     if (store->directory < 0 && errno == ENOTDIR)
         return fail(err, APL_E_NOTFOUND, "%s: is not a store: not a directory; give the one that holds %s",
                     store->name, STORE_FILE);

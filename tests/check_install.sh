@@ -110,7 +110,7 @@ readme_runs() # EXAMPLE: it finds the library; all that it complains of is that 
 {
     ! LD_LIBRARY_PATH="$root$prefix/lib" "$scratch/$1" "$scratch/no.db" 2>"$scratch/said" || return 1
     cat "$scratch/said"
-    grep -q 'no.db: is not a store' "$scratch/said"
+    grep -q 'no.db: no such directory' "$scratch/said"
 }
 
 check "install: make install" make_it install

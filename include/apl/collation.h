@@ -11,25 +11,25 @@ extern "C" {
 /*
  * How the values of one field become an array.
  *
- * PACK makes batches of the tokens of an epoch, one after another: batch_size is the number of rows. Other fields may be
- * packed too (a weight for each token, say), to the same length; each record's values must have the same lengths. Fields
- * that are not packed are not read; naming one is an error. A batch's ids and copies are those of each row's first
- * record; apl_batch_pieces() has all parts of each row. The positions of batches, states and receipts count tokens. For
- * the receipt, a record is delivered with the batch that has its end. A state taken after any batch resumes with the very
- * next token, even with another batch size, length, or number of ranks. drop_last drops the last batch unless its rows
- * are full. Corrupt blocks that faults.skip_corrupt leaves out are not packed; if one becomes corrupt while the reader is
- * open, its tokens are padding.
+ * PACK makes batches of the tokens of an epoch, one after another: batch_size is the number of rows. Other fields may
+ * be packed too (a weight for each token, say), to the same length; each record's values must have the same lengths.
+ * Fields that are not packed are not read; naming one is an error. A batch's ids and copies are those of each row's
+ * first record; apl_batch_pieces() has all parts of each row. The positions of batches, states and receipts count
+ * tokens. For the receipt, a record is delivered with the batch that has its end. A state taken after any batch
+ * resumes with the very next token, even with another batch size, length, or number of ranks. drop_last drops the
+ * last batch unless its rows are full. Corrupt blocks that faults.skip_corrupt leaves out are not packed; if one
+ * becomes corrupt while the reader is open, its tokens are padding.
  *
  * Opening a reader that packs reads the lengths of all records and holds 4 bytes for each; fields that are not kept
  * files are decoded for that. PACK needs strict order, without lanes or sampling.
  *
- * WINDOWS delivers windows in place of records: window k of a value has its tokens k * stride ...
- * k * stride + length - 1. Tokens at the end of a value that do not fill a window are not read. With `join`, the values
- * of all records that are read, in the order of their ids, are one stream of tokens for each store, and windows run on
- * from record to record; a corrupt block that is left out ends the stream. Windows are numbered in this order from 0:
- * these numbers are the batch's ids, and positions, states, receipts, the reader's `window` and `reuse` count windows. They
- * are shuffled as records are, in strict or free order, with lanes and ranks; sampling is not supported. Fields that are
- * not made into windows are not read; each record's values in those that are must have the same length.
+ * WINDOWS delivers windows in place of records: window k of a value has its tokens k * stride ... k * stride + length
+ * - 1. Tokens at the end of a value that do not fill a window are not read. With `join`, the values of all records
+ * that are read, in the order of their ids, are one stream of tokens for each store, and windows run on from record
+ * to record; a corrupt block that is left out ends the stream. Windows are numbered in this order from 0: these
+ * numbers are the batch's ids, and positions, states, receipts, the reader's `window` and `reuse` count windows. They
+ * are shuffled as records are, in strict or free order, with lanes and ranks; sampling is not supported. Fields that
+ * are not made into windows are not read; each record's values in those that are must have the same length.
  * apl_batch_pieces() says which record each row is from; apl_reader_source() takes these record ids, and errors name
  * them. A block of records is decoded once for all of its windows.
  *
@@ -42,8 +42,8 @@ typedef struct apl_collation {
     size_t size;
     const char *field; /* a field of varying shape, not of text */
     apl_collate how;
-    /* PAD: the length to pad to; 0: that of the longest value of the batch. PACK: tokens per row (elements along the first
-     * dimension are called tokens here). WINDOWS: tokens per window. */
+    /* PAD: the length to pad to; 0: that of the longest value of the batch. PACK: tokens per row (elements along the
+     * first dimension are called tokens here). WINDOWS: tokens per window. */
     uint64_t length;
     /* The padding of PAD, and of the end of an epoch's last row of PACK; the field's dtype must hold it exactly. */
     double fill;
@@ -51,11 +51,12 @@ typedef struct apl_collation {
     int truncate;
     uint64_t stride; /* WINDOWS: tokens from the start of a window to that of the next; 0: its length */
     int join;        /* WINDOWS: 1: windows run on from record to record */
-    /* RAGGED and PAD, for at most one field: make batches of records of similar length. Each pool of `bucket` batches (of all ranks
-     * together, world * batch_size records each) is sorted by length and cut into batches, which come in random order; records left
-     * over at the end of the epoch come last, unsorted. Within a batch, records keep the order that was drawn. If the window
-     * covers the split, each record is at each place of the epoch with the same probability. Needs strict, shuffled order without
-     * lanes; a state needs the same world * batch_size. 0: batches are not sorted. */
+    /* RAGGED and PAD, for at most one field: make batches of records of similar length. Each pool of `bucket` batches
+     * (of all ranks together, world * batch_size records each) is sorted by length and cut into batches, which come
+     * in random order; records left over at the end of the epoch come last, unsorted. Within a batch, records keep
+     * the order that was drawn. If the window covers the split, each record is at each place of the epoch with the
+     * same probability. Needs strict, shuffled order without lanes; a state needs the same world * batch_size. 0:
+     * batches are not sorted. */
     uint64_t bucket;
 } apl_collation;
 #define APL_COLLATION_INIT                                              \
@@ -69,8 +70,8 @@ typedef enum apl_part {
     APL_PART_LENGTHS = 0,
     /* PAD: which elements along the padded dimension are of the value: bool, {rows, length}. */
     APL_PART_MASK = 1,
-    /* PACK, of the first packed field: the number of each token's piece in its row, from 1; 0: padding; and its place in
-     * that piece, from 0: both i32, {rows, length}. */
+    /* PACK, of the first packed field: the number of each token's piece in its row, from 1; 0: padding; and its place
+     * in that piece, from 0: both i32, {rows, length}. */
     APL_PART_SEGMENTS = 2,
     APL_PART_POSITIONS = 3,
     /* NODES, of the first such field given: the row of each node: i64, {nodes}; and where the nodes of each row begin,
@@ -80,8 +81,8 @@ typedef enum apl_part {
 } apl_part;
 
 /*
- * The array `part` of the batch, for field `field` (its number in the schema); NULL if the field is not collated in a way
- * that adds it. It belongs to the batch, as columns do, and is aligned as they are.
+ * The array `part` of the batch, for field `field` (its number in the schema); NULL if the field is not collated in a
+ * way that adds it. It belongs to the batch, as columns do, and is aligned as they are.
  */
 APL_API const apl_column *apl_batch_part(const apl_batch *batch, unsigned field, apl_part part);
 

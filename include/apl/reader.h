@@ -69,13 +69,13 @@ typedef struct apl_ranks {
      * variables of Open MPI, MPICH or Slurm), otherwise 0 of 1. */
     unsigned rank, world;
     /* The number of lanes; 0: 1, the order of a single reader. A lane is an independent stream of blocks, which are
-     * dealt to the lanes anew each epoch; positions of the epoch go to the lanes in turn. So a rank decodes only the blocks
-     * of its own lanes (but for a few at the end of an epoch); with one lane, every rank decodes nearly all blocks. Each
-     * lane has a share of the window, and the order is uniform within a lane.
+     * dealt to the lanes afresh each epoch; positions of the epoch go to the lanes in turn. So a rank decodes only
+     * the blocks of its own lanes (but for a few at the end of an epoch); with one lane, every rank decodes nearly
+     * all blocks. Each lane has a share of the window, and the order is uniform within a lane.
      *
-     * With a multiple of world, each rank has lanes of its own. With any other number, ranks take equal shares of the
-     * lanes, one after another: with one lane for each machine, the ranks of a machine share its lane; after a change of
-     * world, a rank decodes its share, and a part of the lanes that its share cuts. The order is the same for any world. */
+     * If it is a multiple of world, each rank has its own lanes. Otherwise ranks take equal shares of the lanes, one
+     * after another: with one lane per machine, the ranks of a machine share its lane; after a change of world, a
+     * rank decodes its share, and also part of the lanes that its share cuts. The order is the same for any world. */
     unsigned lanes;
     /*
      * One reader for several ranks, such as those of one machine: list[0] ... list[count-1], all different; `rank` must
@@ -127,8 +127,8 @@ typedef struct apl_mix {
 
 /* What to do when something goes wrong. */
 typedef struct apl_faults {
-    /* How many records may be left out before that is an error; 0: the first is an error. A corrupt block is left out as a whole,
-     * and an image that is intact but cannot be decoded by a transform is left out alone. */
+    /* The most records that may be left out before it is an error; 0: the first is an error. A corrupt block is left
+     * out as a whole; an image that is intact but cannot be decoded is left out alone. */
     uint64_t skip_corrupt;
     unsigned timeout_ms; /* the longest that apl_reader_next() and apl_reader_next_epoch() wait; 0: forever */
     uint32_t reserved[5];
@@ -165,19 +165,21 @@ typedef struct apl_reader_options {
     size_t state_size;
 
     /* The number of records to shuffle among. 0: the whole split if it is at most 4 GiB decoded, otherwise as many
-     * records as 4 GiB hold. Values of kept fields take 28 bytes each here, whatever their size: they are read from the
-     * file when their batch is made, so by default the whole split is shuffled, however large it is. With `reuse`, a window that
-     * does not cover the split takes up to `reuse` times its memory, which the default allows for. */
+     * records as 4 GiB hold. Values of kept fields count 28 bytes each here, whatever their size: they are read from
+     * the file when their batch is made, so by default the whole split is shuffled, however large it is. With
+     * `reuse`, a window that does not cover the split takes up to `reuse` times its memory; the default allows for
+     * that. */
     uint64_t window;
     unsigned bins;  /* 1 ... 4096: number of bins per window that strict order draws from; leave at 0 (64) */
     unsigned reuse; /* times each record is delivered in an epoch; 0: 1 */
     /* The number of bytes that the reader may allocate, batches and plan included; 0: what the window needs. Any
-     * remaining memory caches decoded blocks for the next epoch, those needed first first. If the window covers the split,
-     * readers of this process that read the same records and fields of the same files share one decoded copy. Each
-     * block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget. For kept
-     * fields without a transform, the budget counts what batches hold on average. Values of varying shape that are not kept stay in
-     * memory with their block until the last record of it has been delivered: under a window that does not cover the split
-     * they take up to about five times what the budget counts for them, at 128 records to a block. */
+     * remaining memory caches decoded blocks for the next epoch, soonest needed first. If the window covers the
+     * split, readers of this process that read the same records and fields of the same files share one decoded copy.
+     * Each block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget.
+     * For kept fields without a transform, the budget counts what batches hold on average. Values of varying shape
+     * that are not kept stay in memory with their block until its last record has been delivered: under a window that
+     * does not cover the split they take up to about five times what the budget counts for them, at 128 records to a
+     * block. */
     uint64_t memory_budget;
     /* Threads that load blocks and assemble batches. 0: one less than the cores this process may use. APL_NO_THREADS:
      * none; the caller does the work inside apl_reader_next(). */
@@ -202,14 +204,15 @@ typedef struct apl_reader_options {
 
     const apl_blend *blend; /* NULL: the images of a batch are not mixed */
 
-    /* 1: does no more than copy to the stores' caches (apl_store_options.cache) what a reader with the same options reads, in
-     * the order in which that needs it: batches have ids, and no columns. What a batch needs is in the cache when it is
-     * handed out; APL_E_NOSPACE: it has no room for that (sys_errno is 0 if it is the budget that is used up). What is there
-     * is checked, and not fetched again. All stores must be at URLs. Excludes transforms, collations, blend and on_batch. */
+    /* 1: only copies what a reader with the same options would read to the stores' caches (apl_store_options.cache),
+     * in the order in which it would need it. Batches have ids, but no columns; when one is handed out, what it needs
+     * is in the cache. APL_E_NOSPACE: the cache is full (sys_errno is 0 if it has reached its budget). What is
+     * already cached is checked, not fetched again. All stores must be at URLs. Excludes transforms, collations,
+     * blend and on_batch. */
     int stage;
 
-    /* A directory, which must exist, where a thread writes a file of the reader's figures each second, for `apldata top`: see
-     * docs/MONITORING.md. NULL: what APL_MONITOR names, if that is in the environment; "": none. */
+    /* An existing directory, in which a thread updates a file of the reader's figures every second, for `apldata
+     * top`: see docs/MONITORING.md. NULL: $APL_MONITOR, if it is set; "": do not. */
     const char *monitor;
 } apl_reader_options;
 #define APL_READER_OPTIONS_INIT                                                                            \
@@ -220,13 +223,15 @@ typedef struct apl_reader_options {
     }
 
 /*
- * Opens a reader on `store`, which it keeps open: the caller may close the store first. Its threads begin when the first
- * batch is asked for, or by themselves a millisecond later: a reader that is only looked at decodes nothing.
- * `options` may be NULL. Likely errors: APL_E_INVALID (the message says which option is wrong and what is accepted),
- * APL_E_NOTFOUND (split or field), APL_E_NOMEM, APL_E_MISMATCH (a state for another store or order; stores whose fields
- * differ).
+ * Opens a reader on `store`, which it keeps open: the caller may close the store first. Its threads start work at the
+ * first apl_reader_next(), or a millisecond after open, so a reader that is only queried decodes nothing.
  *
- * To resume, open a reader with the same options, and in addition the state.
+ * `options` may be NULL. All that it points to is copied and may be freed once this returns; only the stores, and
+ * what the two `user` pointers (allocator->user, on_batch_user) point to, are used later. Likely errors:
+ * APL_E_INVALID (the message says which option is wrong and what is accepted), APL_E_NOTFOUND (split or field),
+ * APL_E_NOMEM, APL_E_MISMATCH (a state for another store or order; stores whose fields differ).
+ *
+ * To resume, open a reader with the same options plus the state.
  */
 APL_API APL_MUST_USE apl_status apl_reader_open(apl_store *store, const apl_reader_options *options,
                                                 apl_reader **reader, apl_error *err);
@@ -251,18 +256,19 @@ APL_API APL_MUST_USE apl_status apl_reader_next_epoch(apl_reader *reader, apl_er
 APL_API uint64_t apl_reader_epoch(apl_reader *reader);
 APL_API uint64_t apl_reader_batches(apl_reader *reader);
 
-/* Rows of a batch, but for the last of an epoch. */
+/* The number of rows in each batch, except for the last of an epoch. */
 APL_API size_t apl_reader_batch_size(apl_reader *reader);
 
 /*
- * The same for one of the ranks that a reader serves (see apl_ranks.list). Ranks are independent of each other: their calls
- * may come from different threads, and one may begin the next epoch, or abandon the rest of one, before the others do. A
- * state is of a rank, and all ranks of a reader resume from one: take it when all of them have taken the same number of
- * batches. APL_E_INVALID: the reader does not serve that rank (apl_reader_epoch_of(): 0).
+ * The same for one of the ranks that a reader serves (see apl_ranks.list). Ranks are independent of each other: their
+ * calls may come from different threads, and one may begin the next epoch, or abandon the rest of one, before the
+ * others do. A state belongs to a rank, but all ranks of a reader resume from a single state: take it when all of
+ * them have taken the same number of batches. APL_E_INVALID: the reader does not serve that rank
+ * (apl_reader_epoch_of(): 0).
  *
- * Of a reader that serves several ranks, the calls without a rank return APL_E_INVALID, but for apl_reader_epoch(), which
- * is that of the rank furthest behind, and for what concerns the reader as a whole: batches, source, transform_complete,
- * cancel, close and stats.
+ * If a reader serves several ranks, calls without a rank return APL_E_INVALID, except for apl_reader_epoch(), which
+ * returns the epoch of the rank furthest behind, and for those that concern the reader as a whole: batches, source,
+ * transform_complete, cancel, close and stats.
  */
 APL_API APL_MUST_USE apl_status apl_reader_next_of(apl_reader *reader, unsigned rank, apl_batch **batch,
                                                    apl_error *err);

@@ -9,17 +9,18 @@ extern "C" {
 #endif
 
 /*
- * A server reads a store for the ranks of one machine and lends its batches to their processes, in shared memory that they can
- * only read. Each block is decoded once for all ranks, and the decoded records are in memory once. `apldata serve` is such a
- * server. Both sides must be processes of the same user on one machine (Linux 5.1 or later), with the same version of this library.
+ * A server reads a store for the ranks of one machine and lends its batches to their processes, in shared memory that
+ * is read-only to them. Each block is decoded once for all ranks, and the decoded records are in memory once.
+ * `apldata serve` is such a server. Both sides must be processes of the same user on one machine (Linux 5.1 or
+ * later), with the same version of this library.
  */
 typedef struct apl_server apl_server;
 
 /* Zeros mean defaults. Start from APL_SERVE_OPTIONS_INIT. */
 typedef struct apl_serve_options {
     size_t size;      /* sizeof(apl_serve_options) */
-    unsigned idle_ms; /* ends once no client has been connected for so long; 0: it does not end for that */
-    unsigned epochs;  /* ends once every rank has had so many epochs, and all clients have left; 0: never */
+    unsigned idle_ms; /* stop once no client has been connected for this long; 0: never */
+    unsigned epochs;  /* stop once every rank has had this many epochs and all clients have left; 0: never */
 } apl_serve_options;
 #define APL_SERVE_OPTIONS_INIT          \
     {                                   \
@@ -27,38 +28,41 @@ typedef struct apl_serve_options {
     }
 
 /*
- * Opens a reader of `store` for the ranks in options->ranks and listens at `path`, a path of the file system (at most 107 bytes),
- * which only this user can connect to. What `reader_options` points to must stay valid until the server is closed; its allocator and
- * APL_NO_THREADS are refused, as is free order. `options` may be NULL. A socket that a killed server has left behind is
- * replaced; a file PATH.lock stands beside it. Likely errors, beside those of apl_reader_open(): APL_E_BUSY (another server listens
- * there), APL_E_EXISTS (something else has that name), APL_E_IO.
+ * Opens a reader of `store` for the ranks in options->ranks and listens on the socket `path` (at most 107 bytes), to
+ * which only this user can connect. What `reader_options` points to must stay valid until the server is closed; its
+ * allocator and APL_NO_THREADS are refused, as is free order. `options` may be NULL. A socket that a killed server
+ * has left behind is replaced. The server also creates a file PATH.lock. Likely errors besides those of
+ * apl_reader_open(): APL_E_BUSY (another server listens there), APL_E_EXISTS (something else has that name),
+ * APL_E_IO.
  */
 APL_API APL_MUST_USE apl_status apl_server_open(apl_store *store, const apl_reader_options *reader_options,
                                                 const char *path, const apl_serve_options *options,
                                                 apl_server **server, apl_error *err);
 
-/* Serves, on the calling thread, until apl_server_stop() or the end of idle_ms. A client that breaks the protocol, or ends without a
- * word, loses its connection, and what it was lent returns; the others go on. */
+/* Serves, on the calling thread, until apl_server_stop(), or until idle_ms or epochs says so. If a client dies or
+ * breaks the protocol, its connection is closed and what it was lent is taken back; the others carry on. */
 APL_API APL_MUST_USE apl_status apl_server_run(apl_server *server, apl_error *err);
 
 /* Makes apl_server_run() return. May be called from any thread, and from a signal handler. */
 APL_API void apl_server_stop(apl_server *server);
 
-/* Ends all connections, removes the socket and frees the server, which nobody may be running. `server` may be NULL. */
+/* Closes all connections, removes the socket and frees the server. No thread may be inside apl_server_run(). `server`
+ * may be NULL. */
 APL_API void apl_server_close(apl_server *server);
 
 /* Zeros mean defaults. Start from APL_CONNECT_OPTIONS_INIT. */
 typedef struct apl_connect_options {
     size_t size; /* sizeof(apl_connect_options) */
-    /* How long to wait for a server to listen, for the rank's last client to leave, and for ranks that are elsewhere in the order
-     * to leave; 0: not at all. */
+    /* How long to wait for a server to listen, for the rank's last client to leave, and for ranks that are elsewhere
+     * in the order to leave; 0: not at all. */
     unsigned wait_ms;
     unsigned timeout_ms; /* the longest that calls wait for the server; 0: 6 minutes */
-    const void *state;   /* begins there; NULL: at first_epoch */
+    const void *state;   /* where to begin; NULL: at first_epoch */
     size_t state_size;
-    uint64_t first_epoch; /* 0: where the server itself began, which its options say */
-    int go_on;            /* 1: begins wherever the server is for that rank; without state and first_epoch */
-    /* 1: columns may be written. What this process writes is its own copy of these pages, until the batch is released. */
+    uint64_t first_epoch; /* 0: where the server itself began, by its options */
+    int go_on;            /* 1: begin wherever the server is for that rank; excludes state and first_epoch */
+    /* 1: columns may be written to. Writes are private to this process (copy-on-write), and last until the batch is
+     * released. */
     int writable;
     const char *monitor; /* as in apl_reader_options */
 } apl_connect_options;
@@ -68,21 +72,23 @@ typedef struct apl_connect_options {
     }
 
 /*
- * Opens a reader of the batches that the server at `path` makes for one of the ranks that it serves; each rank has one client at a
- * time. The calls are those of any reader, and so are batches, states and receipts: those of a reader of the store with the server's
- * options. Columns lie in memory that cannot be written, unless it is `writable`. Not available, and APL_E_UNSUPPORTED: apl_reader_source() and
- * apl_reader_transform_complete(). apl_reader_stats() counts what this reader has handed out, not what the server does.
+ * Opens a reader of the batches that the server at `path` makes for one of its ranks; each rank has one client at a
+ * time. It takes the same calls as any reader, and its batches, states and receipts are those of a reader of the
+ * store with the server's options. Columns are in read-only memory unless `writable` is set. apl_reader_source() and
+ * apl_reader_transform_complete() return APL_E_UNSUPPORTED. apl_reader_stats() counts what this reader has handed
+ * out, not what the server does.
  *
- * To resume, give the state. All ranks resume from one, taken when they had taken the same number of batches: the first that
- * connects moves the server there, which needs that no client is connected that is elsewhere. A batch that had been sent
- * to a client that ended before its caller got it is sent again to the next.
+ * To resume, give the state. All ranks resume from a single state, from when they had taken the same number of
+ * batches: the first client to connect moves the server there, and no client that is elsewhere may be connected. A
+ * batch that was sent to a client which died before its caller got it is sent again to the next one.
  *
- * If the server ends, calls return APL_E_IO from then on, and the message says how to resume; batches that are held stay valid. If it is
- * stopped, they return APL_E_TIMEOUT after timeout_ms, with ETIMEDOUT as sys_errno; the next call resumes waiting.
+ * If the server exits, calls return APL_E_IO from then on, and the message says how to resume; batches that are held
+ * stay valid. If it is suspended, they return APL_E_TIMEOUT after timeout_ms, with ETIMEDOUT as sys_errno; the next
+ * call resumes waiting.
  *
- * `options` may be NULL. Likely errors: APL_E_NOTFOUND (no server listens there), APL_E_INVALID (the server does not serve that rank, or is
- * another user's), APL_E_BUSY (the rank has a client; other ranks are elsewhere), APL_E_MISMATCH (a state of another store or order),
- * APL_E_TIMEOUT, APL_E_VERSION.
+ * `options` may be NULL. Likely errors: APL_E_NOTFOUND (no server listens there), APL_E_INVALID (the server does not
+ * serve that rank, or is another user's), APL_E_BUSY (the rank has a client; other ranks are elsewhere),
+ * APL_E_MISMATCH (a state of another store or order), APL_E_TIMEOUT, APL_E_VERSION.
  */
 APL_API APL_MUST_USE apl_status apl_reader_connect(const char *path, unsigned rank,
                                                    const apl_connect_options *options, apl_reader **reader,

@@ -121,7 +121,7 @@ typedef struct apl_split_file {
     /* For apl_split_parts(): the number of this part, and of all parts; the ratio is then 1 / parts. Both are 0 for a
      * division in two. */
     unsigned part, parts;
-    double concentration; /* of the Dirichlet distribution of class shares; 0 if there is none */
+    double concentration; /* of the Dirichlet distribution of class shares; 0: not used */
     apl_split_by by;
     const char *group; /* for APL_BY_GROUP, the field; otherwise NULL */
 } apl_split_file;
@@ -132,7 +132,7 @@ typedef struct apl_split_list apl_split_list;
 APL_API APL_MUST_USE apl_status apl_split_list_open(apl_store *store, apl_split_list **list, apl_error *err);
 APL_API void apl_split_list_close(apl_split_list *list);
 
-/* File `i` of the list; NULL if there is none or the list is NULL. It lives as long as the list. */
+/* File `i` of the list; NULL if `i` is out of range or the list is NULL. It lives as long as the list. */
 APL_API const apl_split_file *apl_split_list_file(const apl_split_list *list, size_t i);
 
 /* Writes the ids of any split, by name, in ascending order to ids[0 ... *count-1]. If `ids` is NULL or *count is too

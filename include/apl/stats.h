@@ -43,35 +43,35 @@ typedef struct apl_stats {
     double stall;       /* wait / elapsed: with a single caller, the fraction of its time spent waiting */
     double first_batch; /* from open until the first batch is handed out */
     double loading, assembling, planning, blocked; /* blocked: idle threads */
-    /* bytes_read: of blocks, and of values of kept fields each time that a batch needs them */
+    /* bytes_read: of blocks, and of values of kept fields, each time a batch needs them */
     uint64_t bytes_read, bytes_decoded, bytes_assembled;
     /* Counted as for apl_reader_options.memory_budget: memory shared with other readers is included. */
     uint64_t memory, memory_budget;
     double cpu; /* CPU time of the process, user and system */
-    /* queued: finished batches that wait (see queue_depth); lent: batches that the caller holds;
-     * slots: places for decoded records that the reader has reserved; standing_slots: those of them in use */
+    /* queued: finished batches that wait (see queue_depth); lent: batches that the caller holds; slots: room for this
+     * many decoded records is reserved; standing_slots: those of them in use */
     unsigned queued, lent, standing_slots, slots;
 
-    /* Why callers waited, counted from the first batch on, so that what an epoch's start takes is left out.
-     * starved: the time in which any caller waited; wait_...: that of all callers, until their batch was planned, then
-     * until all its records were there and a thread took it up, then until it was assembled. */
+    /* Why callers waited, from the first batch on, so that start-up is left out. starved: the time during which any
+     * caller waited; wait_...: the waits of all callers, until their batch was planned, then until all its records
+     * were loaded and a thread began on it, then until it was assembled. */
     double starved, wait_planning, wait_loading, wait_assembling;
-    /* Thread-seconds, while a caller waited, in which a thread that loads, or one that assembles, had nothing to do. A thread
-     * that does both counts in both. */
+    /* Thread-seconds that loading and assembling threads were idle while a caller waited. A thread that does both
+     * counts in both. */
     double unused_loaders, unused_consumers;
-    double
-        held; /* of starved: no batch could be begun, because the memory budget was used up by batches not released */
+    /* of starved: no batch could be begun, because batches that had not been released used up the memory budget */
+    double held;
     double reading;      /* of loading: getting blocks from the file or URL */
     double reading_kept; /* of assembling: the same for values of kept fields */
     double images;       /* of assembling: decoding and resizing images */
     double callback;     /* of assembling: in on_batch() */
-    /* waiting: callers that wait now; cores: apl_cores(); ranks: that are served; slowest_rank: of these, the one that
-     * waited least; served: 1 if the batches come from a server, which does the work */
+    /* waiting: callers that wait now; cores: apl_cores(); ranks: the number served; slowest_rank: of these, the one
+     * that waited least; served: 1 if a server makes the batches */
     unsigned waiting, threads, loaders, consumers, queue_depth, cores, ranks, slowest_rank, served;
-    /* Of stores at URLs, since they were opened, for all who use them: requests and the bytes that came, and how many were repeats of
-     * some that had failed; what was read from the cache instead, in parts and bytes, and parts that were damaged there. */
+    /* For stores at URLs, since they were opened, by all their users: requests, bytes received, and requests that
+     * repeated a failed one; parts and bytes read from the cache instead, and parts that were damaged there. */
     uint64_t requests, bytes_fetched, retries, cache_hits, bytes_cached, cache_damaged;
-    double cpu_since_open; /* of cpu: since the reader was opened */
+    double cpu_since_open; /* of cpu: the part since the reader was opened */
 } apl_stats;
 
 /* Fills in *stats. `size` is sizeof(apl_stats). */
@@ -81,8 +81,8 @@ APL_API APL_MUST_USE apl_status apl_reader_stats(apl_reader *reader, apl_stats *
  * length. */
 APL_API size_t apl_stats_json(const apl_stats *stats, char *text, size_t size);
 
-/* The same with all that a caller of this version knows: `stats_size` is sizeof(apl_stats). apl_stats_json() writes the
- * members up to `slots`. */
+/* The same, but with every member that the caller's version of the header has: `stats_size` is sizeof(apl_stats).
+ * apl_stats_json() writes the members up to `slots` only. */
 APL_API size_t apl_stats_json_all(const apl_stats *stats, size_t stats_size, char *text, size_t size);
 
 /* What keeps training from going faster. */
@@ -101,9 +101,10 @@ typedef enum apl_bottleneck {
 } apl_bottleneck;
 
 /*
- * Says in words what keeps training from going faster, what would help, and by which figures: a few lines, the first of
- * them the answer. `before` is an earlier snapshot of the same reader, and what happened since then is judged; NULL: since
- * the reader was opened. `stats_size` is sizeof(apl_stats). A pure function: it needs no reader. `bottleneck` may be NULL.
+ * Explains in a few lines of text what keeps training from going faster, what would help, and the figures behind it;
+ * the first line is the answer. `before` is an earlier snapshot of the same reader, to explain only what happened
+ * since then; NULL: since the reader was opened. `stats_size` is sizeof(apl_stats). A pure function: it needs no
+ * reader. `bottleneck` may be NULL.
  *
  * Writes a NUL-terminated text, truncated if it does not fit. Like snprintf, returns the full length; 0: an argument is
  * wrong.
@@ -111,10 +112,10 @@ typedef enum apl_bottleneck {
 APL_API size_t apl_stats_explain(const apl_stats *stats, const apl_stats *before, size_t stats_size,
                                  apl_bottleneck *bottleneck, char *text, size_t size);
 
-/* A reader's statistics, and the values of the labels that its metrics have: all in UTF-8. */
+/* A reader's statistics, and the labels of its metrics, in UTF-8. */
 typedef struct apl_measured {
     const apl_stats *stats;
-    const char *loader; /* what tells it from others, such as "train" */
+    const char *loader; /* a name for it, such as "train" */
     const char *store, *split;
 } apl_measured;
 
@@ -124,12 +125,12 @@ typedef enum apl_metrics_format {
 } apl_metrics_format;
 
 /*
- * Writes what `count` readers have done as metrics for Prometheus, all of them named apl_loader_...: counters of seconds, records and
- * bytes, and how much they hold. `stats_size` is sizeof(apl_stats). A pure function, as apl_stats_explain() is. What is
- * not UTF-8 in a label is escaped as apl_printable() does.
+ * Writes the statistics of `count` readers as metrics for Prometheus, all named apl_loader_...: counters of seconds,
+ * records and bytes, and gauges of what they hold. `stats_size` is sizeof(apl_stats). A pure function, like
+ * apl_stats_explain(). Bytes of a label that are not UTF-8 are escaped as by apl_printable().
  *
  * Writes a NUL-terminated text, truncated if it does not fit. Like snprintf, returns the full length; 0: an argument is
- * wrong, out of memory, or there is nothing to tell.
+ * wrong, memory ran out, or `count` is 0.
  */
 APL_API size_t apl_stats_metrics(const apl_measured *measured, size_t count, size_t stats_size,
                                  apl_metrics_format format, char *text, size_t size);

@@ -27,7 +27,7 @@ typedef enum apl_status {
     APL_E_NOSPACE = 5,      /* the file system or a quota is full */
     APL_E_EXISTS = 6,       /* the store exists, and replacing it was not requested */
     APL_E_NOTFOUND = 7,     /* no such store, record, field, split or member */
-    APL_E_BUSY = 8,         /* another writer is at work on this store, in this or another process */
+    APL_E_BUSY = 8,         /* another writer has this store open, in this or another process */
     APL_E_CORRUPT = 9,      /* the stored bytes are not the ones that were written */
     APL_E_VERSION = 10,     /* the library does not know this store's format */
     APL_E_SOURCE = 11,      /* the source of an ingest is damaged or not as expected */
@@ -67,11 +67,12 @@ typedef struct apl_error {
 } apl_error;
 
 /*
- * The number of cores this process may use, by its affinity mask and by the CPU quota of its control group (rounded up,
- * and read once), such as a container's; at least 1. Programs that pick a number of threads themselves should use it too.
+ * The number of cores this process may use, by its affinity mask and by the CPU quota of its control group (rounded
+ * up, and read once), such as a container's; at least 1. Programs that pick a number of threads themselves should use
+ * it too.
  *
- * All `threads` options mean the same: 0 is one per core, as counted here (for a reader, one fewer if there is more than
- * one core); APL_NO_THREADS starts no thread, and the calling thread does the work.
+ * All `threads` options mean the same: 0 is one per core, as counted here (for a reader, one fewer if there is more
+ * than one core); APL_NO_THREADS starts no thread, and the calling thread does the work.
  */
 APL_API unsigned apl_cores(void);
 #define APL_NO_THREADS ((unsigned)-1)

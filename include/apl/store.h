@@ -64,8 +64,8 @@ typedef struct apl_field {
     /* The media type of a kept field, such as "image/jpeg": each value is a file, byte for byte as it came. NULL: the
      * field is not kept. */
     const char *media;
-    /* How many values of a kept field are stored as indexed JPEG images, of which parts can be decoded alone. Reading such a
-     * value still returns the file, byte for byte as it came. */
+    /* How many values of a kept field are stored as indexed JPEG images, of which parts can be decoded alone. Reading
+     * such a value still returns the file, byte for byte as it came. */
     uint64_t indexed;
 } apl_field;
 
@@ -130,14 +130,13 @@ typedef struct apl_store_options {
      * NULL: the store's own directory. */
     const char *split_directory;
     apl_io io;            /* how the file is read */
-    unsigned open_shards; /* of a set: shards kept open at once, besides those in use; 0: 256 */
-    /* Of a URL. A request that fails for a reason that may pass is repeated until so many seconds have gone by; 0: what
-     * APL_REMOTE_TIMEOUT says, or 120. */
+    unsigned open_shards; /* for sets: shards kept open at once, besides those in use; 0: 256 */
+    /* For URLs: transient failures of a request are retried for this many seconds; 0: $APL_REMOTE_TIMEOUT, or 120. */
     unsigned remote_timeout_s;
-    int plain_http; /* 1: allow http:// to any host, not to this machine alone; as does APL_ALLOW_HTTP=1 */
-    /* Of a URL: a directory, made if need be, that keeps parts of what is read; at most so many bytes of it, in all. NULL: what
-     * APL_CACHE says, or none. 0: what APL_CACHE_BUDGET says (bytes, or with K, M, G or T), or nine tenths of what is free on its
-     * disk. Of a store that is no URL they make no difference. See "Caches" in docs/SCALE.md. */
+    int plain_http; /* 1: allow http:// to any host, not just to this machine; so does APL_ALLOW_HTTP=1 */
+    /* For URLs: a directory that caches parts of what is read (created if necessary), and the most bytes that it may
+     * hold in all. NULL: $APL_CACHE, or no cache. 0: $APL_CACHE_BUDGET (bytes, or with K, M, G or T), or nine tenths
+     * of what is free on its disk. Ignored for stores that are not at a URL. See "Caches" in docs/SCALE.md. */
     const char *cache;
     uint64_t cache_budget;
 } apl_store_options;
@@ -150,10 +149,10 @@ typedef struct apl_store_options {
  * Opens the store in the directory `path`, or at a URL, for reading. Writes nothing, takes no lock and needs only read
  * permission. If the store is replaced, the handle keeps reading the old one. `options` may be NULL.
  *
- * A URL is https://, s3:// (with credentials and endpoint as the AWS tools take them), file://, or http:// of this
- * machine. It is read by range requests, whose failures are retried until remote_timeout_s; then, or if it is access that
- * fails, the status is APL_E_IO. Without libcurl it is APL_E_UNSUPPORTED. If the object is replaced while it is open,
- * reading it is APL_E_MISMATCH.
+ * A URL is https://, s3:// (with credentials and endpoint from where the AWS tools take them), file://, or http:// to
+ * this machine. It is read by range requests. Transient failures are retried for remote_timeout_s; after that, or if
+ * access is denied, the status is APL_E_IO. Builds without libcurl return APL_E_UNSUPPORTED. If the object is
+ * replaced while the store is open, reads return APL_E_MISMATCH.
  *
  * Likely errors: APL_E_NOTFOUND, APL_E_CORRUPT, APL_E_VERSION, APL_E_MISMATCH, APL_E_IO.
  */
@@ -166,18 +165,18 @@ APL_API void apl_store_close(apl_store *store);
 /* The store's description. Never NULL for an open store. */
 APL_API const apl_info *apl_store_info(const apl_store *store);
 
-/* Field, split or member `i` of the store; NULL if there is none. */
+/* Field, split or member `i` of the store; NULL if `i` is out of range. */
 APL_API const apl_field *apl_store_field(const apl_store *store, unsigned i);
 APL_API const apl_split *apl_store_split(const apl_store *store, unsigned i);
 APL_API const apl_member *apl_store_member(const apl_store *store, unsigned i);
 
-/* The block that has record `id`: its records are *first ... *first + *count - 1. APL_E_NOTFOUND: there is no such record. */
+/* The block that holds record `id`: its records are *first ... *first + *count - 1. APL_E_NOTFOUND: no such record. */
 APL_API APL_MUST_USE apl_status apl_store_block(const apl_store *store, uint64_t id, uint64_t *first,
                                                 uint64_t *count, apl_error *err);
 
 /*
- * File `i` of the source that was left out: its path, safe to print, and in *why (which may be NULL) what was wrong with it.
- * NULL if there is no such file, or it is not listed: only the first APL_MAX_SKIPPED are.
+ * File `i` of those in the source that were left out: its path, safe to print, and in *why (`why` may be NULL) what was
+ * wrong with it. NULL if `i` is out of range; only the first APL_MAX_SKIPPED files are listed.
  */
 #define APL_MAX_SKIPPED 10000
 APL_API const char *apl_store_skipped(const apl_store *store, uint64_t i, const char **why);
@@ -193,11 +192,12 @@ APL_API uint64_t apl_store_class_count(const apl_store *store, unsigned split, u
 /*
  * The mean and the (population) standard deviation of channel `channel` of a u8 field over the records of `split`, in
  * units of the stored values (0 ... 255). Channels are the first of three dimensions; other shapes have one channel.
- * Images of any size, u8[*,*,*] or indexed JPEG files, have three: red, green and blue. Of JPEG files the figures are computed from
- * coefficients, which comes within about 1 % of decoded pixels (docs/FORMAT.md, IMAGES); files that are not indexed do not count.
- * Of a set they are those of all its shards, which are opened for it. APL_E_NOTFOUND if the split, field or channel does not exist or
- * the store holds no moments for it: files that are kept without an index, stores written before there were such sums, or if less than
- * half of a split's files count.
+ * Images of any size, u8[*,*,*] or indexed JPEG files, have three: red, green and blue. For JPEG files the figures
+ * come from the coefficients, and agree with those of the decoded pixels to about 1 % (docs/FORMAT.md, IMAGES); files
+ * without an index do not count. For a set, all shards are opened and combined.
+ *
+ * APL_E_NOTFOUND if the split, field or channel does not exist, or the store holds no moments for it: its files are not
+ * indexed, or fewer than half of the split's are, or the store was written by a version that did not record them.
  */
 APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsigned split, unsigned field,
                                                   unsigned channel, double *mean, double *std);
@@ -208,22 +208,23 @@ APL_API APL_MUST_USE apl_status apl_store_moments(const apl_store *store, unsign
 typedef enum apl_collate {
     /* One after another, with offsets and shapes: see apl_column. The default. */
     APL_COLLATE_NONE = 0,
-    /* The same, but the values together are one array, of shape {elements of the first dimension, the other dimensions}.
-     * Only the field's first dimension may vary. */
+    /* The same, but the values together form one array, of shape {elements of the first dimension, the other
+     * dimensions}. Only the field's first dimension may vary. */
     APL_COLLATE_RAGGED = 1,
     /* Each value is padded at its end to one length along the only dimension that varies: an array of shape
      * {rows, the field's shape with that length}. */
     APL_COLLATE_PAD = 2,
-    /* Values are laid end to end in the order of the epoch, and that is cut into rows of one length: an array of shape
-     * {rows, length, the other dimensions}. Nothing is lost: what does not fit into a row continues in the next, even if that
-     * is in the next batch or on another rank. Only the field's first dimension may vary. See apl_collation. */
+    /* Values are laid end to end in the order of the epoch, then cut into rows of one length: an array of shape
+     * {rows, length, the other dimensions}. Nothing is lost: what does not fit into a row continues in the next, even
+     * if that is in the next batch or on another rank. Only the field's first dimension may vary. See apl_collation. */
     APL_COLLATE_PACK = 3,
     /* Each record is a graph, and those of a batch become one. Fields of nodes and of edges: the values of all records
      * together, as for RAGGED. In a record, all fields of nodes have one length, and all fields of edges another. */
     APL_COLLATE_NODES = 4,
     APL_COLLATE_EDGES = 5,
-    /* Which two nodes each edge joins, as i32 or i64 of shape {2, -1} or {-1, 2}: an array of shape {2, edges}, its nodes
-     * numbered as the batch's are. An edge to a node that its graph does not have is an error that names the record. */
+    /* Which two nodes each edge joins, as i32 or i64 of shape {2, -1} or {-1, 2}: an array of shape {2, edges}, its
+     * nodes numbered as the batch's are. An edge to a node that its graph does not have is an error that names the
+     * record. */
     APL_COLLATE_EDGE_INDEX = 6,
     /* Rows are not records but windows over their values, all of one length: an array of shape {rows, length, the other
      * dimensions}. Each window comes once per epoch. Only the field's first dimension may vary. See apl_collation. */
@@ -247,8 +248,8 @@ typedef struct apl_column {
     const uint64_t *offsets;     /* rows + 1 of them, in elements; NULL for a fixed shape */
     const int64_t *shapes;       /* rows x ndim; NULL for a fixed shape */
     apl_collate how;             /* how the values of a field of varying shape are held */
-    /* The shape of data as one array: {rows, shape...} if all rows have one shape; otherwise as described for `how`, and
-     * {elements} for APL_COLLATE_NONE. */
+    /* The shape of data as one array: {rows, shape...} if all rows have one shape; otherwise as described for `how`,
+     * and {elements} for APL_COLLATE_NONE. */
     unsigned dims;
     int64_t dim[APL_MAX_DIMS + 1];
 } apl_column;
@@ -259,7 +260,7 @@ APL_API size_t apl_batch_rows(const apl_batch *batch);
 /* The id of each row. */
 APL_API const uint64_t *apl_batch_ids(const apl_batch *batch);
 
-/* The column of field `field` (its number in the schema); NULL if there is none or it was not requested. */
+/* The column of field `field` (its number in the schema); NULL if there is no such field or it was not requested. */
 APL_API const apl_column *apl_batch_column(const apl_batch *batch, unsigned field);
 
 /* Releases the batch. May be called from any thread, even after the store has been closed. */

@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 typedef enum apl_layout { APL_NCHW = 0, APL_NHWC = 1 } apl_layout;
-/* What pixels are added around an image: constant ones (pad_fill, by default 0), reflections that do not repeat the edge, copies of the
- * edge, or reflections that repeat it. */
+/* How an image is padded: with a constant (pad_fill, by default 0), reflections that do not repeat the edge, copies
+ * of the edge, or reflections that repeat it. */
 typedef enum apl_pad {
     APL_PAD_ZERO = 0,
     APL_PAD_REFLECT = 1,
@@ -19,7 +19,7 @@ typedef enum apl_pad {
 } apl_pad;
 typedef enum apl_flip {
     APL_FLIP_NONE = 0,
-    APL_FLIP_RANDOM = 1,     /* left to right, with probability flip_p, anew each epoch */
+    APL_FLIP_RANDOM = 1,     /* left to right, with probability flip_p, drawn each epoch */
     APL_FLIP_ALTERNATING = 2 /* left to right, half of the records in even epochs, the others in odd ones */
 } apl_flip;
 typedef enum apl_scale {
@@ -28,14 +28,14 @@ typedef enum apl_scale {
     APL_SCALE_NONE = 2       /* v unchanged */
 } apl_scale;
 
-/* What images are scaled to, before they are cropped. */
+/* How images are resized before they are cropped. */
 typedef enum apl_sizing {
     APL_SIZING_NONE = 0,
-    APL_SIZING_RESIZE = 1, /* the whole image, to two sides, or its shorter side to one */
-    APL_SIZING_RANDOM = 2  /* a random box of it, to the size of the crop: RandomResizedCrop */
+    APL_SIZING_RESIZE = 1, /* the whole image: both sides given, or the shorter one */
+    APL_SIZING_RANDOM = 2  /* a random box, resized to the crop: RandomResizedCrop */
 } apl_sizing;
 
-/* What an erased rectangle is filled with. */
+/* How an erased rectangle is filled. */
 typedef enum apl_erase {
     APL_ERASE_RESULT = 0, /* erase_value, in units of the result: as it is after normalisation */
     APL_ERASE_PIXEL = 1,  /* erase_value as a pixel (0 ... 255), scaled or normalised like any other */
@@ -52,19 +52,20 @@ typedef enum apl_policy {
 } apl_policy;
 typedef enum apl_interpolation { APL_NEAREST = 0, APL_BILINEAR = 1 } apl_interpolation;
 
-/* What the four numbers of a box are, in pixels: two corners {left, top, right, bottom}, a corner and the sides {left, top,
- * width, height}, or the centre and the sides. */
+/* The four numbers of a box, in pixels: two corners {left, top, right, bottom}, a corner and the sides
+ * {left, top, width, height}, or the centre and the sides. */
 typedef enum apl_box_format { APL_BOX_XYXY = 0, APL_BOX_XYWH = 1, APL_BOX_CXCYWH = 2 } apl_box_format;
 
 #define APL_MAX_CHANNELS 16
 
 /*
- * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, of three dimensions that vary, or of a kept field of
- * type image/jpeg, on their way into a batch, in this order: decode, resize, pad on all sides, crop, flip, turn and move, perspective, elastic,
- * policy, change colours, make grey, blur, scale, convert, cut out, erase. Randomness is keyed by seed, epoch, record and copy, so a
- * record is augmented the same way whatever its batch, thread or rank. It is not keyed by the field, so the images of one
- * record, such as a left and a right view, are augmented alike: with equal settings and shapes they get the same crop, flip
- * and square; flips agree whatever the shapes. Start from APL_TRANSFORM_INIT.
+ * Transforms the images of a u8 field of shape {C, H, W} or {H, W}, of three dimensions that vary, or of a kept field
+ * of type image/jpeg, on their way into a batch, in this order: decode, resize, pad, crop, flip, affine map,
+ * perspective, elastic, policy, colour jitter, greyscale, blur, scale, convert, cutout, erase. Randomness is keyed by
+ * seed, epoch, record and copy, so a record is augmented the same way whatever its batch, thread or rank. It is not
+ * keyed by the field, so the images of one record, such as a left and a right view, are augmented alike: with equal
+ * settings and shapes they get the same crop, flip and square; flips agree whatever the shapes. Start from
+ * APL_TRANSFORM_INIT.
  */
 typedef struct apl_transform {
     size_t size;       /* sizeof(apl_transform) */
@@ -77,20 +78,21 @@ typedef struct apl_transform {
     unsigned cutout; /* side of a randomly placed square, perhaps partly outside, that is set to 0; 0: none */
     apl_scale scale;
     /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255, not 0 ... 1). Where
-     * the standard deviation is 0, both are taken from the split "train", or, if there is none, from the split that is
-     * read. For images of any size of which the store has none (see apl_store_moments()) they are estimated from 256 images, evenly spaced over that split and cropped as by this
-     * transform. */
+     * the standard deviation is 0, both are taken from the split "train", or, if there is none, from the split that
+     * is read. If the store has no moments for images of varying size (see apl_store_moments()), they are estimated
+     * from 256 images, evenly spaced over that split and cropped as by this transform. */
     float mean[APL_MAX_CHANNELS], std[APL_MAX_CHANNELS];
     apl_dtype
         dtype; /* APL_F32, APL_F16, APL_BF16, or APL_U8 (or 0), which is neither scaled nor normalised */
     apl_layout layout;      /* has no effect on images of shape {H, W} */
     double flip_p;          /* for APL_FLIP_RANDOM: its probability, above 0 and at most 1; 0: one half */
-    double vertical_flip_p; /* the probability of a flip top to bottom, from 0 to 1, anew each epoch */
+    double vertical_flip_p; /* the probability of a flip top to bottom, from 0 to 1, drawn each epoch */
     /*
-     * Images of kept fields of type image/jpeg (see apl_field.media), and of u8 fields whose shape varies, may have any
-     * size; they become u8 {3, H, W} (grey is repeated, alpha dropped) of crop_height x crop_width pixels, which must be
-     * given unless both sides are resized. Images of one size can be resized too, if they have 1 or 3 channels. Resizing is
-     * antialiased bilinear, as in torchvision and Pillow. No more of a JPEG file is decoded than the crop needs.
+     * Images of kept fields of type image/jpeg (see apl_field.media), and of u8 fields whose shape varies, may have
+     * any size; they become u8 {3, H, W} (grey is repeated, alpha dropped) of crop_height x crop_width pixels, which
+     * must be given unless both sides are resized. Images of one size can be resized too, if they have 1 or 3
+     * channels. Resizing is antialiased bilinear, as in torchvision and Pillow. No more of a JPEG file is decoded
+     * than the crop needs.
      */
     apl_sizing sizing;
     /* For APL_SIZING_RESIZE: the shorter side, the other in proportion, rounded down; or both sides. */
@@ -101,19 +103,19 @@ typedef struct apl_transform {
     int pad_if_needed; /* 1: images smaller than a random crop are padded; 0: they are an error */
     int exact_chroma;  /* 1: chroma is interpolated before images are resized, at more cost; 0: afterwards */
     /*
-     * The rest is for images of one channel or three (red, green and blue), of any field. Each setting has the meaning of
-     * torchvision v2's parameter, and with the same factors gives what v2 gives for u8, to within one level. Zeros change
-     * nothing.
+     * The rest is for images of one channel or three (red, green and blue), in any field. Each setting means what
+     * torchvision v2's parameter means; with the same factors, results agree with v2's for u8 to within one level.
+     * Zeros change nothing.
      *
-     * ColorJitter: {min, max} of the factors for brightness, contrast and saturation, from 0 to 100, and of the shift of
-     * the hue, from -0.5 to 0.5. Each is drawn uniformly; they are applied in random order. {0, 0}: not at all.
+     * ColorJitter: {min, max} of the factors for brightness, contrast and saturation, from 0 to 100, and of the shift
+     * of the hue, from -0.5 to 0.5. Each is drawn uniformly; they are applied in random order. {0, 0}: not applied.
      */
     double brightness[2], contrast[2], saturation[2], hue[2];
     double jitter_p; /* the probability that they are applied; 0: 1 */
     double grey_p;   /* RandomGrayscale: the probability that an image becomes grey */
     int grey_plane;  /* 1: all images become grey, of one channel: Grayscale; grey_p must be 0 or 1 */
-    /* RandomErasing: the probability that a rectangle is erased; {min, max} of its fraction of the image's area and of its
-     * aspect ratio (height / width). {0, 0} means {0.02, 0.33} and {0.3, 3.3}. */
+    /* RandomErasing: the probability that a rectangle is erased; {min, max} of its fraction of the image's area and
+     * of its aspect ratio (height / width). {0, 0} means {0.02, 0.33} and {0.3, 3.3}. */
     double erase_p, erase_area[2], erase_ratio[2];
     apl_erase erase;
     float erase_value[APL_MAX_CHANNELS]; /* for each channel */
@@ -121,29 +123,33 @@ typedef struct apl_transform {
      * standard deviation, in pixels ({0, 0} means {0.1, 2}); and its probability (0: 1). */
     unsigned blur_size[2];
     double blur_sigma[2], blur_p;
-    /* Applied between flips and colour changes. A magnitude is one of 0 ... policy_bins - 1. policy_ops 0: 2; policy_bins 0: 31.
-     * Shears, translations and rotations resample once; pixels from beyond the edges become policy_fill, 0 ... 255 per channel. */
+    /* Applied between flips and colour changes. A magnitude is one of 0 ... policy_bins - 1. policy_ops 0: 2;
+     * policy_bins 0: 31. Shears, translations and rotations resample once; pixels from beyond the edges become
+     * policy_fill, 0 ... 255 per channel. */
     apl_policy policy;
     unsigned policy_ops, policy_magnitude, policy_bins;
     apl_interpolation policy_interpolation;
     float policy_fill[APL_MAX_CHANNELS];
     /*
-     * Fields that follow the images: they are resized, padded, cropped, flipped, turned and moved with the image of their record, as
-     * tv_tensors are by torchvision's v2, and not changed otherwise. They must be among the fields that are read, and have no transform of their own. They
-     * cannot be combined with a policy that moves pixels. Only readers use these members.
+     * Fields that follow the images: they undergo the same resizing, padding, crop, flip and geometric maps as the
+     * image of their record, like torchvision v2's tv_tensors, and nothing else. They must be among the fields that
+     * are read, and have no transform of their own. They cannot be combined with a policy that moves pixels. Only
+     * readers use these members.
      *
-     * Masks have the height and width of the image: {H, W} or {N, H, W}, fixed or varying, or u8 of three varying dimensions with
-     * one channel, or kept as image/jpeg. They keep their dtype; in batches they have the shape {H, W} or {N, H, W} of the crop.
-     * Resizing and turning take the nearest element; padding is mask_fill, or reflected as for the image.
+     * Masks have the height and width of the image: {H, W} or {N, H, W}, fixed or varying, or u8 of three varying
+     * dimensions with one channel, or kept as image/jpeg. They keep their dtype; in batches they have the shape {H,
+     * W} or {N, H, W} of the crop. Resampling takes the nearest element; padding is mask_fill, or reflected like the
+     * image.
      */
     const char *const *masks; /* names */
     size_t mask_count;
     /*
-     * The name of a field of boxes, f32 {-1, 4}, in pixels of the image as it is stored; NULL: none. Boxes are clamped to the crop.
-     * Those whose sides or area are then below box_min_size and box_min_area, in pixels of the crop, or that are outside the
-     * crop, are removed; if both are 0, none is (SanitizeBoundingBoxes). With box i, element i along the first dimension of the
-     * fields box_fields is removed: these have the shape {-1, ...}, with one element per box in each record. They are collated
-     * like other fields of varying shape, but cannot be packed or be part of a graph.
+     * The name of a field of boxes, f32 {-1, 4}, in pixels of the image as it is stored; NULL: none. Boxes are
+     * clamped to the crop. Those whose sides or area are then below box_min_size and box_min_area, in pixels of the
+     * crop, or that are outside the crop, are removed; if both are 0, none is (SanitizeBoundingBoxes). With box i,
+     * element i along the first dimension of the fields box_fields is removed: these have the shape {-1, ...}, with
+     * one element per box in each record. They are collated like other fields of varying shape, but cannot be packed
+     * or be part of a graph.
      */
     const char *boxes;
     apl_box_format box_format;
@@ -151,46 +157,50 @@ typedef struct apl_transform {
     const char *const *box_fields; /* names */
     size_t box_field_count;
     /*
-     * RandomAffine and RandomRotation, of images of one channel or three, after crop and flip and before the policy: turned, scaled,
-     * sheared and moved by random amounts, resampled once. {min, max} of the degrees clockwise, from -360 to 360; the largest fractions
-     * of width and height that an image is moved by; {min, max} of its scale, from 0.01 to 100 ({0, 0}: 1); {min, max, min, max} of the
-     * shear of x and of y in degrees, from -80 to 80. All is done about the middle, or, if affine_about is 1, about the point
-     * {x, y} of affine_centre, in pixels of the crop. Pixels from beyond the edges become affine_fill, 0 ... 255 for each channel.
+     * RandomAffine and RandomRotation, for images of one channel or three, after crop and flip and before the policy:
+     * a random rotation, scale, shear and translation, resampled once. {min, max} of the degrees clockwise, from -360
+     * to 360; the largest translations, as fractions of width and height; {min, max} of the scale, from 0.01 to 100
+     * ({0, 0}: 1); {min, max, min, max} of the shear of x and of y in degrees, from -80 to 80. The centre of the map
+     * is the middle of the crop or, if affine_about is 1, the point {x, y} in affine_centre, in pixels of the crop.
+     * Pixels from beyond the edges become affine_fill, 0 ... 255 for each channel.
      */
     double affine_degrees[2], affine_translate[2], affine_scale[2], affine_shear[4];
     int affine_about;
     double affine_centre[2];
     apl_interpolation affine_interpolation;
     float affine_fill[APL_MAX_CHANNELS];
-    double affine_p; /* the probability that it is done; 0: 1 */
-    /* Pixels more on each side, {left, top, right, bottom}, of images of one channel or three, once they are resized. Without a crop, all
-     * of the padded image is taken. With APL_PAD_ZERO they are pad_fill, whole numbers of 0 ... 255 for each channel. */
+    double affine_p; /* the probability that it is applied; 0: 1 */
+    /* Additional padding per side, {left, top, right, bottom}, for images of one channel or three, after resizing.
+     * Without a crop, the whole padded image is taken. For APL_PAD_ZERO, pad_fill is a whole number in 0 ... 255 for
+     * each channel. */
     unsigned pads[4];
     float pad_fill[APL_MAX_CHANNELS];
-    /* What masks have where the image is padded, or moved away from; their dtype must hold it exactly. */
+    /* The value of masks where the image is padded, or where a map leaves a gap; their dtype must hold it exactly. */
     double mask_fill;
-    /* 1: bilinear operations of a policy blend the pixels at the edges with policy_fill, even if that is 0, as torchvision does with a
-     * fill of 0; 0: only if it is not 0, as with None. */
+    /* 1: bilinear operations of a policy blend edge pixels with policy_fill even if that is 0, like torchvision with
+     * fill=0; 0: only if it is not 0, like torchvision with fill=None. */
     int policy_blend;
     /*
-     * RandomPerspective, of images of one channel or three, after an affine map: each corner is drawn from the pixels that are at most this
-     * fraction of half of the width and height away from it, 0 ... 1 (0: not at all), and the image resampled once. Corners of which
-     * three lie on a line, as fractions above 2/3 may give them, leave it as it is. fill and blend are as for policies.
+     * RandomPerspective, for images of one channel or three, after the affine map: each corner moves to a random
+     * pixel at most this fraction of half the width and height away, 0 ... 1 (0: not applied), and the image is
+     * resampled once. If three corners end up on a line, which takes fractions above 2/3, the image is left
+     * unchanged. fill and blend are as for policies.
      */
-    double perspective_distortion, perspective_p; /* the probability that it is done; 0: 1 */
+    double perspective_distortion, perspective_p; /* the probability that it is applied; 0: 1 */
     apl_interpolation perspective_interpolation;
     int perspective_blend;
     float perspective_fill[APL_MAX_CHANNELS];
     /*
-     * ElasticTransform, likewise, after that: every pixel is moved by noise, -alpha / 2 ... alpha / 2 pixels {across, down}, that is smoothed by
-     * a Gaussian of sigma pixels {across, down}, of which the kernels, 8 * sigma + 1 pixels long, must be smaller than twice the crop (0: not
-     * smoothed). alpha is from 0 to 32768 ({0, 0}: not at all), sigma at most 100. Corners of boxes are moved as their nearest pixel is.
+     * ElasticTransform, likewise, after that: every pixel is displaced by noise of -alpha / 2 ... alpha / 2 pixels
+     * {across, down}, smoothed by a Gaussian of sigma pixels {across, down} (0: not smoothed), whose kernels of 8 *
+     * sigma + 1 pixels must be smaller than twice the crop. alpha is from 0 to 32768 ({0, 0}: not applied), sigma at
+     * most 100. Corners of boxes move like their nearest pixel.
      */
-    double elastic_alpha[2], elastic_sigma[2], elastic_p; /* the probability that it is done; 0: 1 */
+    double elastic_alpha[2], elastic_sigma[2], elastic_p; /* the probability that it is applied; 0: 1 */
     apl_interpolation elastic_interpolation;
     int elastic_blend;
     float elastic_fill[APL_MAX_CHANNELS];
-    /* 1: a bilinear affine map does not blend the pixels at the edges with affine_fill, as with torchvision's None. */
+    /* 1: a bilinear affine map does not blend edge pixels with affine_fill, like torchvision with fill=None. */
     int affine_unblended;
 } apl_transform;
 #define APL_TRANSFORM_INIT                                                                                 \
@@ -203,10 +213,11 @@ typedef struct apl_transform {
     }
 
 /*
- * Mixes the images of each batch with each other, and their labels, as MixUp and CutMix of torchvision's v2 do: each image with the
- * one before it in the batch, and the first with the last. The draws are keyed by seed, epoch, rank and the position of the batch
- * in the epoch, so threads and resuming do not change the batches. Labels become f32 {classes}: one number for each class. Images
- * are taken as their transform, if any, made them; masks or boxes that follow are not allowed. Start from APL_BLEND_INIT.
+ * Mixes the images of each batch with each other, and their labels, as torchvision v2's MixUp and CutMix do: each
+ * image with the one before it in the batch, and the first with the last. The draws are keyed by seed, epoch, rank
+ * and the position of the batch in the epoch, so threads and resuming do not change the batches. Labels become f32
+ * {classes}: one number for each class. The images are those that their transform, if any, has made; masks or boxes
+ * that follow are not allowed. Start from APL_BLEND_INIT.
  */
 typedef struct apl_blend {
     size_t size;       /* sizeof(apl_blend) */
@@ -255,9 +266,9 @@ typedef struct apl_placement {
  *   - set to 0 the part of the result that the square of side `cutout` covers.
  *
  * Steps that are not random have fixed placements: a centre crop (rounded towards the top left), no flip, and without
- * cutout a square outside the image. Likely errors: APL_E_INVALID (not a batch of a reader; an invalid transform as for
- * apl_reader_open(); or one that only readers can apply: of a kept field, or one that turns, changes colours or erases),
- * APL_E_NOTFOUND (the field).
+ * cutout a square outside the image. Likely errors: APL_E_INVALID (not a batch of a reader; an invalid transform as
+ * for apl_reader_open(); or one that only readers can apply: of a kept field, or with affine maps, colour changes or
+ * erasing), APL_E_NOTFOUND (the field).
  */
 APL_API APL_MUST_USE apl_status apl_batch_placements(const apl_store *store, const apl_transform *transform,
                                                      uint64_t seed, const apl_batch *batch,

@@ -34,10 +34,10 @@ typedef struct apl_writer_options {
     /* 1 ... APL_MAX_BLOCK; 0: 128, or fewer (at least 4) to keep a block under 8 MiB (2 MiB with kept fields, see
      * apl_writer_set_media()), estimated from the first records */
     uint32_t block_records;
-    /* "raw", "zstd", "shuffle", "delta" or "picture", used for every input field that it suits; there must be at least
-     * one. NULL: tried and chosen by size. */
+    /* "raw", "zstd", "shuffle", "delta" or "picture": used for every input field that it suits, which must be at
+     * least one. NULL: all are tried, and the smallest result chosen. */
     const char *codec;
-    int level;   /* zstd level for that codec; 0: tried and chosen by size */
+    int level;   /* zstd level for that codec; 0: chosen like the codec */
     int replace; /* 1: replace an existing store */
     int shuffle; /* 1: store the records of each split in a keyed random order */
     uint64_t shuffle_seed;
@@ -50,7 +50,8 @@ typedef struct apl_writer_options {
 
 /*
  * Begins a store in the directory `path`, which is created if necessary. Nothing of it is visible before commit.
- * `options` may be NULL. Likely errors: APL_E_EXISTS, APL_E_INVALID (there is a set), APL_E_BUSY, APL_E_IO, APL_E_NOSPACE.
+ * `options` may be NULL. Likely errors: APL_E_EXISTS, APL_E_INVALID (the directory holds a set), APL_E_BUSY, APL_E_IO,
+ * APL_E_NOSPACE.
  *
  * Exceeding a file-size limit (RLIMIT_FSIZE) is reported as an error only in programs that ignore SIGXFSZ, as Python
  * and the commands do. The library leaves signals alone, and by default this one kills the process.
@@ -67,26 +68,27 @@ APL_API APL_MUST_USE apl_status apl_writer_add_field(apl_writer *writer, const c
                                                      apl_error *err);
 
 /*
- * Keeps a field's values as they are: each is a file of the media type `media`, such as "image/jpeg" or
- * "application/octet-stream", written in lower case. They are stored uncompressed, each with a checksum of its own, so
- * that one can be read without its block. The field is of type u8 and shape {-1}; only before the first member. A store
- * with kept fields has the format 1.1, which readers of 1.0 refuse.
+ * Makes a field a kept one: each value is a file of the media type `media`, such as "image/jpeg" or
+ * "application/octet-stream" (in lower case), stored uncompressed with its own checksum, so that one can be read
+ * without its block. The field must have type u8 and shape {-1}. Call it before the first member. A store with kept
+ * fields has format 1.1, which readers of 1.0 refuse.
  */
 APL_API APL_MUST_USE apl_status apl_writer_set_media(apl_writer *writer, const char *field, const char *media,
                                                      apl_error *err);
 
 /*
- * Reads the header of a JPEG file of `size` bytes, to check it before it is kept; with `decode`, also decodes the rest, as
- * aplingest does, to check that training can. shape: its components, height and width in pixels. Any thread may call it. Likely
- * errors: APL_E_CORRUPT, APL_E_UNSUPPORTED.
+ * Checks a JPEG file of `size` bytes before it is appended to a kept field: reads its header and, with `decode`, also
+ * decodes it, as aplingest does, to make sure that a reader can. shape: components, height and width in pixels. Any
+ * thread may call it. Likely errors: APL_E_CORRUPT, APL_E_UNSUPPORTED.
  */
 APL_API APL_MUST_USE apl_status apl_check_jpeg(const void *file, size_t size, int decode, uint32_t shape[3],
                                                apl_error *err);
 
 /*
- * Indexes the values of a kept field of the media type "image/jpeg": each JPEG file that can be restored to the byte is
- * stored without loss in a form, about as large as the file (progressive: 7 to 8 % larger), of which any part of the image can be
- * decoded without the rest. Reading the value restores the file. All other values are stored as they are. Only before the first member.
+ * Indexes the values of a kept field of media type "image/jpeg": each JPEG file that can be restored byte for byte is
+ * stored losslessly in a form, about as large as the file (7 to 8 % larger if progressive), of which any part can be
+ * decoded without the rest. Reading the value restores the file. All other values are stored as they are. Call it
+ * before the first member.
  */
 APL_API APL_MUST_USE apl_status apl_writer_set_indexed(apl_writer *writer, const char *field, apl_error *err);
 
