@@ -385,6 +385,36 @@ Test(format_list, columns_are_chosen)
     apl_store_close(s);
 }
 
+Test(format_list, columns_keep_names_that_images_usually_have)
+{
+    put_text("in/t.csv", "image,path,image_shape\na.jpg,http://a,\"[1,2]\"\nb.jpg,http://b,\"[3,4]\"\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    apl_batch *all = fx_get_all(s);
+    const int64_t shapes[] = {1, 2, 3, 4};
+    cr_assert_eq(apl_store_info(s)->fields, 4);
+    cr_assert_str_eq(field_of(s, "image")->media, "image/jpeg");
+    cr_assert_str_eq(text_at(ix_column(s, all, "path"), 1), "http://b");
+    cr_assert_str_eq(text_at(ix_column(s, all, "image_path"), 1), "b.jpg");
+    cr_assert_arr_eq(ix_column(s, all, "image_shape")->data, shapes, sizeof shapes);
+    cr_assert(field_of(s, "image_shape")->role == APL_NAME && field_of(s, "path")->role == APL_TARGET);
+    apl_batch_release(all);
+    apl_store_close(s);
+    cr_assert_eq(unlink(fx_path("db/data.mdb")), 0);
+    rmdir(ix_db);
+    put_text("in/t.csv", "image,path,file,image_path\n7,a/b,a.jpg,c\n8,b/c,b.jpg,d\n");
+    s = IX_STORE("in/t.csv");
+    all = fx_get_all(s);
+    const int64_t numbers[] = {7, 8};
+    const uint32_t own[] = {3, 16, 24, 3, 33, 17};
+    cr_assert_arr_eq(ix_column(s, all, "image")->data, numbers, sizeof numbers);
+    cr_assert_str_eq(field_of(s, "file_image")->media, "image/jpeg");
+    cr_assert_arr_eq(ix_column(s, all, "file_image_shape")->data, own, sizeof own);
+    cr_assert_str_eq(text_at(ix_column(s, all, "path"), 0), "a/b");
+    cr_assert_str_eq(text_at(ix_column(s, all, "file_image_path"), 0), "a.jpg");
+    apl_batch_release(all);
+    apl_store_close(s);
+}
+
 Test(format_list, bad_rows_are_left_out)
 {
     put_text("in/bad.jpg", "\xff\xd8\xff nonsense");

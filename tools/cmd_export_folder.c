@@ -109,9 +109,14 @@ static bool is_path(const apl_field *field)
            (strcmp(field->name, "path") == 0 || strcmp(field->name, "filename") == 0);
 }
 
+/* Images whose list had a column "path" of its own have theirs in another field. */
 static void find_path(struct tree *t)
 {
-    t->path = -1;
+    char own[APL_MAX_NAME + 8];
+    snprintf(own, sizeof own, "%s_path", field_of(t, t->image)->name);
+    t->path = t->x->by_id ? -1 : apl_store_find_field(t->x->store, own);
+    if (t->path >= 0 && field_of(t, t->path)->dtype != APL_UTF8)
+        t->path = -1;
     for (unsigned i = 0; i < t->x->info->fields && t->path < 0 && !t->x->by_id; i++)
         if (is_path(field_of(t, (int)i)))
             t->path = (int)i;

@@ -175,9 +175,9 @@ static apl_status add_image_fields(struct folder_images *f, apl_error *err)
 {
     const char *const *names;
     uint32_t classes = class_tree_classes(f->tree, &names);
-    TRY(image_fields_add(f->writer, &f->plan, f->host->options->keep_files, err));
+    TRY(image_fields_add(f->writer, &image_usual_names, &f->plan, f->host->options->keep_files, err));
     TRY(apl_writer_add_field(f->writer, "label", label_type(classes), APL_TARGET, 0, NULL, err));
-    TRY(image_fields_add_beside(f->writer, &f->plan, err));
+    TRY(image_fields_add_beside(f->writer, &image_usual_names, &f->plan, err));
     return apl_writer_set_classes(f->writer, "label", f->class_names ? f->class_names : names, classes, err);
 }
 
@@ -201,7 +201,7 @@ static apl_status begin_split(struct folder_images *f, const struct class_place 
 static apl_status append_image(struct folder_images *f, const struct image *image, apl_error *err)
 {
     struct image_values v;
-    image_values_of(&v, &f->plan, &image->made, &image->path);
+    image_values_of(&v, &image_usual_names, &f->plan, &image->made, &image->path);
     apl_value values[2 + IMAGE_FIELDS_BESIDE] = {v.image, {&image->place.label, NULL}};
     memcpy(values + 2, v.beside, sizeof v.beside);
     if (!f->writer)

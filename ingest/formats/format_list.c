@@ -2,7 +2,7 @@
  * Tables of records as a format: CSV, TSV and lines of JSON, with a column of paths of images, or without. The table is read once to learn
  * what its columns are, then once for each split; images are gathered, decoded on all cores, and appended in the order of rows.
  */
-#include "image_fields.h"
+#include "list_names.h"
 #include "list_records.h"
 #include "list_splits.h"
 #include "utf8.h"
@@ -16,6 +16,7 @@ struct list {
     struct list_splits splits;
     struct survey survey;
     struct image_plan plan;
+    struct image_names names;
     struct list_records records;
 };
 
@@ -63,7 +64,9 @@ static apl_status add_value_field(struct list *l, unsigned i, apl_error *err)
     const struct column *c = &l->columns.columns[i];
     size_t count = 0;
     const char *const *names = c->classes ? name_set_names(c->names, &count) : NULL;
-    apl_role role = list_has_images(&l->columns) || (int)i == l->columns.label ? APL_TARGET : APL_INPUT;
+    apl_role role = list_describes_images(&l->columns, &l->names, i)             ? APL_NAME
+                    : list_has_images(&l->columns) || (int)i == l->columns.label ? APL_TARGET
+                                                                                 : APL_INPUT;
     TRY(apl_writer_add_field(l->records.writer, c->name, c->dtype, role, c->ndim, c->shape, err));
     return names ? apl_writer_set_classes(l->records.writer, c->name, names, count, err) : APL_OK;
 }
@@ -71,13 +74,13 @@ static apl_status add_value_field(struct list *l, unsigned i, apl_error *err)
 static apl_status add_fields(struct list *l, apl_error *err)
 {
     if (list_has_images(&l->columns))
-        TRY(image_fields_add(l->records.writer, &l->plan, l->host->options->keep_files, err));
+        TRY(image_fields_add(l->records.writer, &l->names, &l->plan, l->host->options->keep_files, err));
     for (unsigned i = 0; i < l->columns.count; i++)
         if (list_is_value(&l->columns, i))
             TRY(add_value_field(l, i, err));
     if (!list_has_images(&l->columns))
         return APL_OK;
-    return image_fields_add_beside(l->records.writer, &l->plan, err);
+    return image_fields_add_beside(l->records.writer, &l->names, &l->plan, err);
 }
 
 /* ------------------------------------------------------------ reading */
@@ -169,6 +172,7 @@ static apl_status read_list(void *state, apl_error *err)
     TRY(list_columns_read(&l->columns, err));
     TRY(list_splits_find(&l->splits, &l->columns, err));
     TRY(count_splits(l, err));
+    list_name_images(&l->columns, &l->names);
     if (list_has_images(&l->columns))
         TRY(survey_images(l, err));
     TRY(l->host->writer(l->host->user, &l->records.writer, err));
@@ -221,6 +225,7 @@ static apl_status open_table_list(const struct format_host *host, void **state, 
     l->records.host = host;
     l->records.columns = &l->columns;
     l->records.plan = &l->plan;
+    l->records.names = &l->names;
     apl_status status = list_records_open(&l->records, err);
     if (status != APL_OK) {
         close_list(l);

@@ -1,7 +1,6 @@
 /* The records of a list: see list_records.h. */
 #include "list_records.h"
 
-#include "image_fields.h"
 #include "parallel.h"
 
 #include <inttypes.h>
@@ -29,7 +28,7 @@ static apl_status append_record_of(struct list_records *l, const struct list_rec
     unsigned n = 0;
     struct image_values v = {.count = 0};
     if (list_has_images(l->columns)) {
-        image_values_of(&v, l->plan, &r->made, &r->path);
+        image_values_of(&v, l->names, l->plan, &r->made, &r->path);
         values[n++] = v.image;
     }
     for (unsigned i = 0; i < l->columns->count; i++) {

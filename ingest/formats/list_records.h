@@ -2,7 +2,7 @@
 #ifndef LIST_RECORDS_H
 #define LIST_RECORDS_H
 
-#include "image_maker.h"
+#include "image_fields.h"
 #include "list_columns.h"
 
 #define GATHER_ROWS 64u
@@ -24,6 +24,7 @@ struct list_records {
     const struct format_host *host;
     const struct list_columns *columns;
     const struct image_plan *plan;
+    const struct image_names *names;
     apl_writer *writer;
     unsigned threads;
     struct image_maker **makers; /* of each thread; the first is there from the beginning */
@@ -33,7 +34,7 @@ struct list_records {
     uint64_t appended, remarks[REMARKS];
 };
 
-/* The host is set; columns, plan and writer are by the first row. Freed also where it fails. */
+/* The host is set; columns, plan, names and writer are by the first row. Freed also where it fails. */
 apl_status list_records_open(struct list_records *l, apl_error *err);
 void list_records_free(struct list_records *l);
 

@@ -46,3 +46,9 @@ run apldata export db out --format folder --field none
 run apldata export db out --format folder --label path
 run apldata export db out --format folder --shard-records 3
 ls -A
+
+echo "# a table's own column path is not where its images were"
+printf 'image,path,label\ncat/1.JPEG,../../other,cat\ndog/2.jpg,/elsewhere,dog\n' >plain/table.csv
+aplingest -q plain/table.csv table.db
+apldata export -q table.db table --format folder
+find table -type f | sort

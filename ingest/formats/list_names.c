@@ -1,0 +1,49 @@
+/* See list_names.h. */
+#include "list_names.h"
+
+#include <stdio.h>
+
+/* Is there a field of that name which is made of a column? */
+static bool is_taken(const struct list_columns *l, const char *name)
+{
+    for (unsigned i = 0; i < l->count; i++)
+        if (list_is_value(l, i) && strcmp(l->columns[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void name_beside(const char *image, const char *what, char name[IMAGE_FIELD_NAME])
+{
+    snprintf(name, IMAGE_FIELD_NAME, "%.*s_%s", APL_MAX_NAME, image, what);
+}
+
+static void leave_out_if_taken(const struct list_columns *l, char *name)
+{
+    if (is_taken(l, name))
+        *name = 0;
+}
+
+void list_name_images(const struct list_columns *l, struct image_names *names)
+{
+    *names = image_usual_names;
+    if (!list_has_images(l))
+        return;
+    if (is_taken(l, names->image))
+        name_beside(l->columns[l->image].name, "image", names->image);
+    if (is_taken(l, names->path))
+        name_beside(names->image, "path", names->path);
+    name_beside(names->image, "shape", names->shape);
+    name_beside(names->image, "orientation", names->orientation);
+    leave_out_if_taken(l, names->path);
+    leave_out_if_taken(l, names->shape);
+    leave_out_if_taken(l, names->orientation);
+}
+
+bool list_describes_images(const struct list_columns *l, const struct image_names *names, unsigned i)
+{
+    char shape[IMAGE_FIELD_NAME], orientation[IMAGE_FIELD_NAME];
+    name_beside(names->image, "shape", shape);
+    name_beside(names->image, "orientation", orientation);
+    return list_has_images(l) &&
+           (strcmp(l->columns[i].name, shape) == 0 || strcmp(l->columns[i].name, orientation) == 0);
+}
