@@ -281,8 +281,8 @@ static const struct command_line line = {
             "\n",
     .tail = "\n"
             "png and ppm put several records into one image, up to 16 side by side; raw writes the bytes of\n"
-            "the values one after another; text writes a line a record; file writes a kept file as it came,\n"
-            "which is the default where the field holds files.\n",
+            "the values one after another; text writes one line per record; file writes a kept\n"
+            "file as it came, which is the default where the field holds files.\n",
     .column = 25,
     .rows = rows,
     .count = sizeof rows / sizeof *rows,

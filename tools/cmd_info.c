@@ -24,7 +24,7 @@ static const struct option_row rows[] = {
 
 static const struct command_line line = {
     .head = "Usage: apldata info [OPTION]... DB\n"
-            "Say what is in the store DB.\n"
+            "Describe the store DB.\n"
             "\n",
     .column = 19,
     .rows = rows,

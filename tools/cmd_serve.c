@@ -115,11 +115,11 @@ static int take_idle(void *user, const char *value)
 }
 
 static const struct option_row rows[] = {
-    {0, "socket", "PATH", "listen at this path, which processes of this user connect to", OPTION_TEXT,
+    {0, "socket", "PATH", "listen on this socket, to which processes of this user connect", OPTION_TEXT,
      offsetof(struct serve, socket), NULL},
     {0, "ranks", "LIST", "the ranks to serve, such as 0-7", OPTION_CALL, 0, take_ranks},
     {.name = "epochs", .kind = OPTION_READER},
-    {0, "idle", "S", "end once no client has been connected for S seconds", OPTION_CALL, 0, take_idle},
+    {0, "idle", "S", "exit once no client has been connected for S seconds", OPTION_CALL, 0, take_idle},
     CACHE_ROWS,
     QUIET_ROW(struct serve, quiet),
     HELP_ROW,
@@ -131,7 +131,7 @@ static const struct command_line line = {
             "them the batches in shared memory.\n"
             "\n",
     .tail = "\n"
-            "It serves until SIGINT or SIGTERM, and removes the socket then.\n",
+            "It serves until SIGINT or SIGTERM, then removes the socket.\n",
     .column = 28,
     .rows = rows,
     .count = sizeof rows / sizeof *rows,

@@ -209,7 +209,7 @@ static const struct command_line line = {
             "\n",
     .tail =
         "\n"
-        "Control characters in values are escaped. Where the output is no terminal, only text is printed,\n"
+        "Control characters in values are escaped. If the output is not a terminal, only text is printed,\n"
         "unless --as says otherwise.\n",
     .column = 21,
     .rows = rows,

@@ -31,9 +31,9 @@ static int take_metrics(void *user, const char *value)
 }
 
 static const struct option_row rows[] = {
-    {0, "once", NULL, "print a table and end", OPTION_FLAG, offsetof(struct top_job, once), NULL},
-    {0, "json", NULL, "print one JSON object and end", OPTION_FLAG, offsetof(struct top_job, json), NULL},
-    {0, "metrics", "[=FORMAT]", "print metrics for Prometheus and end; FORMAT may be\nopenmetrics",
+    {0, "once", NULL, "print a table and exit", OPTION_FLAG, offsetof(struct top_job, once), NULL},
+    {0, "json", NULL, "print one JSON object and exit", OPTION_FLAG, offsetof(struct top_job, json), NULL},
+    {0, "metrics", "[=FORMAT]", "print metrics for Prometheus and exit; FORMAT may be\nopenmetrics",
      OPTION_CALL, 0, take_metrics},
     {0, "listen", "ADDRESS",
      "serve metrics for Prometheus at HOST:PORT, or PORT of\nthis machine alone, as http://ADDRESS/metrics",
@@ -46,12 +46,12 @@ static const struct option_row rows[] = {
 
 static const struct command_line line = {
     .head = "Usage: apldata top [OPTION]... [DIR]\n"
-            "Show what readers do that offer their figures in the directory DIR: those that run\n"
-            "with APL_MONITOR=DIR, or the option `monitor`. Default: $APL_MONITOR.\n"
+            "Show what running readers do: those that publish their figures in the directory DIR,\n"
+            "because of APL_MONITOR=DIR or the option `monitor`. Default: $APL_MONITOR.\n"
             "\n",
     .tail = "\n"
-            "Without options it draws a row for each reader, each second, until Ctrl-C; if the\n"
-            "output is no terminal, it does so once.\n",
+            "Without options it updates a row for each reader every second until Ctrl-C; if the\n"
+            "output is not a terminal, it prints them once.\n",
     .column = 26,
     .rows = rows,
     .count = sizeof rows / sizeof *rows,

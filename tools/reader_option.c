@@ -124,7 +124,7 @@ static const struct {
 } sections[] = {
     {"Records:", "split where with own-weight fields batch-size drop-last rank+world lanes skip-corrupt"},
     {"Order:", "sequential order fill seed+first-epoch window bins reuse"},
-    {"An epoch as a sample, drawn anew each time:",
+    {"Sampling, instead of each record once per epoch:",
      "balance weights record-weights replacement epoch-records"},
     {"Threads and memory:", "threads loaders+consumers queue-depth memory-budget timeout"},
     {"Image transforms:", "pad+pad-mode crop+centre flip cutout scale dtype layout"},
