@@ -36,7 +36,7 @@ const struct reader_option reader_options[] = {
     {"epochs", READER_NUMBER, FOR_STREAM, PLACE(epochs), UP_TO(UINT32_MAX), "N",
      "epochs to read (default: 1; 0: forever)"},
     {"epochs", READER_NUMBER, FOR_SERVE, PLACE(epochs), 1, UINT32_MAX, NULL, "N",
-     "end once every rank has had N epochs and all clients have left"},
+     "exit once every rank has had N epochs and all clients have left"},
     {"epochs", READER_NUMBER, FOR_STAGE, PLACE(epochs), 1, UINT32_MAX, NULL, "N",
      "epochs to copy (default: 1)"},
     {"seconds", READER_REAL, FOR_BENCH, PLACE(seconds), ANY, "S", "read for S seconds instead"},
