@@ -152,15 +152,20 @@ static void tell(int times, struct reply reply)
     atomic_store(&told.requests, 0);
 }
 
-static struct remote *open_fake(void)
+static struct remote *open_fake_for(uint64_t timeout_ms)
 {
     struct url url;
     struct remote *r;
-    struct remote_options o = {.transport = &fake, .timeout_ms = 1500};
+    struct remote_options o = {.transport = &fake, .timeout_ms = timeout_ms};
     cr_assert_eq(url_parse("https://host/x?hush", &url, &error), APL_OK);
     cr_assert_eq(remote_open(&url, &o, &r, &error), APL_OK, "%s", error.message);
     cr_assert_eq(remote_size(r), SIZE);
     return r;
+}
+
+static struct remote *open_fake(void)
+{
+    return open_fake_for(1500);
 }
 
 static void expect_bytes(struct remote *r, uint64_t offset, size_t n)
@@ -239,6 +244,32 @@ Test(remote, lasts)
         cr_expect_null(strstr(error.message, "hush"));
     }
     tell(0, (struct reply){0});
+    remote_release(r);
+}
+
+static char line_told[1024];
+static int times_told;
+
+static void note_line(void *user, const char *line)
+{
+    ++*(int *)user;
+    snprintf(line_told, sizeof line_told, "%s", line);
+}
+
+/* Once, though two ranges are tried for long. */
+Test(remote, tells_of_retries)
+{
+    static const char says[] = "https://host/x: the server answered HTTP 503; trying again for up to ";
+    tell(0, (struct reply){0});
+    struct remote *r = open_fake_for(400);
+    apl_on_retry(note_line, &times_told);
+    for (int i = 0; i < 2; i++) {
+        tell(1000, (struct reply){.status = 503});
+        cr_expect_eq(read_some(r), APL_E_IO);
+    }
+    cr_expect_eq(times_told, 1);
+    cr_expect_eq(strncmp(line_told, says, strlen(says)), 0, "%s", line_told);
+    apl_on_retry(NULL, NULL);
     remote_release(r);
 }
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "apl.h"
 
@@ -110,10 +111,18 @@ static int run(int argc, char **argv)
     return status ? options_status(status) : run_command(argc - optind, argv + optind);
 }
 
+/* Above the progress bar, if there is one. From any thread. */
+static void tell_of_retry(void *unused, const char *line)
+{
+    (void)unused;
+    fprintf(stderr, "%s%s: note: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", program_name, line);
+}
+
 int main(int argc, char **argv)
 {
     program_name = "apldata";
     interrupt_ignore_limits();
+    apl_on_retry(tell_of_retry, NULL);
     int status = finish_output(run(argc, argv));
     if (status)
         interrupt_die();

@@ -159,6 +159,14 @@ typedef struct apl_store_options {
 APL_API APL_MUST_USE apl_status apl_store_open(const char *path, const apl_store_options *options,
                                                apl_store **store, apl_error *err);
 
+/*
+ * Has tell(user, line) called when a URL has not answered as it should for a while (3 s of the usual 120) and is still being tried: the
+ * line, which is safe to print, names the URL without its query and passwords, what was seen, and for how many more seconds it
+ * is tried. At most once a minute, from any thread, also after fork(). For the whole process: set it before stores are opened. NULL, as at
+ * first: nobody is told.
+ */
+APL_API void apl_on_retry(void (*tell)(void *user, const char *line), void *user);
+
 /* Closes the store. Its batches stay valid; its descriptions (apl_info, apl_field, ...) do not. */
 APL_API void apl_store_close(apl_store *store);
 

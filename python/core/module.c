@@ -1,6 +1,8 @@
 /* The module: its types, its state. */
 #include "core.h"
 
+#include <stdio.h>
+
 struct core_state *core_state_of(void *object)
 {
     /* Subclasses made in Python have no module state of their own: theirs is that of a base. */
@@ -34,6 +36,13 @@ static PyObject *import_name(const char *module_name, const char *name)
     return found;
 }
 
+/* Without the interpreter: threads of the library, which it does not know, may call. */
+static void tell_of_retry(void *unused, const char *line)
+{
+    (void)unused;
+    fprintf(stderr, "apldata: note: %s\n", line);
+}
+
 static int exec_module(PyObject *module)
 {
     struct core_state *s = PyModule_GetState(module);
@@ -41,6 +50,7 @@ static int exec_module(PyObject *module)
         add_type(module, &view_spec, &s->view) < 0 || add_type(module, &reader_spec, &s->reader) < 0 ||
         add_type(module, &writer_spec, &s->writer) < 0 || add_constants(module) < 0)
         return -1;
+    apl_on_retry(tell_of_retry, NULL);
     s->make_error = import_name("apldata._errors", "make");
     s->no_field = s->make_error ? import_name("apldata._errors", "NoFieldError") : NULL;
     s->as_array = s->no_field ? import_name("apldata._arrays", "as_array") : NULL;

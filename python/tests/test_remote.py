@@ -176,6 +176,23 @@ def test_what_does_not_pass_is_an_error_in_time(
     assert time.monotonic() - begin < 10
 
 
+@pytest.mark.skipif(not COMMAND.is_file(), reason="the commands are not built")
+@pytest.mark.parametrize("python", [False, True])
+def test_who_waits_is_told_that_it_is_tried_again(
+    url: str, server: Server, monkeypatch: pytest.MonkeyPatch, python: bool
+) -> None:
+    monkeypatch.setenv("APL_REMOTE_TIMEOUT", "0.4")
+    server.fault = Times(-1, status(503), opening=True)
+    secret = url + "?token=hush"
+    opens = f"import apldata; apldata.Store({secret!r})"
+    command = [sys.executable, "-c", opens] if python else [COMMAND, "info", secret]
+    out = subprocess.run(command, capture_output=True, text=True)
+    assert out.returncode == 1 and "hush" not in out.stderr.replace(opens, "")
+    notes = [line for line in out.stderr.splitlines() if line.startswith("apldata: note: ")]
+    assert len(notes) == 1 and url in notes[0]
+    assert notes[0].endswith(": the server answered HTTP 503; trying again for up to 1 s")
+
+
 def test_a_replaced_object_is_an_error(url: str, server: Server) -> None:
     with Store(url) as store:
         for path in server.etags:

@@ -2,6 +2,7 @@
 #include "fetch.h"
 
 #include "aws.h"
+#include "told.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #define FEW_TRIES      3u /* of what seldom passes */
 #define MOST_STALL_S   10u
 #define SLICE_MS       50u
+#define TELL_PART      40u /* of the time there is, after which the user is told */
 
 /* Credentials that were in use; those of an object that is open may be renewed. */
 struct key_list {
@@ -28,7 +30,7 @@ struct fetching {
     struct object *object;
     uint64_t offset, n, done;
     uint8_t *to;
-    uint64_t deadline; /* in milliseconds of the clock */
+    uint64_t began, deadline; /* in milliseconds of the clock */
     unsigned tries, few;
     bool renewed; /* the credentials, once */
     bool opening;
@@ -166,6 +168,8 @@ static apl_status again(struct fetching *f, const struct reply *r, apl_status st
     if (now + ms >= f->deadline)
         return fail_in(err, status, "gave up after %u tries", f->tries);
     atomic_fetch_add_explicit(&f->object->traffic->retries, 1, memory_order_relaxed);
+    if (now - f->began >= f->object->timeout_ms / TELL_PART)
+        tell_retry(f->object->shown, err->message, f->deadline - now);
     pause_ms(f, ms);
     return APL_OK;
 }
@@ -373,7 +377,8 @@ static apl_status run(struct fetching *f, apl_error *err)
     apl_status status = APL_OK;
     apl_error own;
     err = err ? err : &own;
-    f->deadline = clock_ms() + f->object->timeout_ms + (f->n >> 20) * FETCH_MIB_MS;
+    f->began = clock_ms();
+    f->deadline = f->began + f->object->timeout_ms + (f->n >> 20) * FETCH_MIB_MS;
     while (status == APL_OK && f->done < f->n)
         status = try_once(f, err);
     free(f->elsewhere);
