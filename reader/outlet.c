@@ -25,6 +25,7 @@ apl_status outlets_open(apl_reader *r, apl_error *err)
     for (; r->outlet_count < options->rank_count; r->outlet_count++) {
         struct outlet *o = &r->outlets[r->outlet_count];
         o->rank = options->ranks[r->outlet_count];
+        o->took_at = now_ns();
         r->seats[o->rank] = r->outlet_count + 1;
     }
     for (unsigned i = 0; i < r->outlet_count; i++)
@@ -165,25 +166,35 @@ bool outlets_any_waits_in_vain(const apl_reader *r)
     return false;
 }
 
-apl_status outlet_held_up(const apl_reader *r, const struct outlet *o, apl_error *err)
+/* What a rank has not done, for which the others wait; APL_OK: nothing. */
+static apl_status what_is_missing(const apl_reader *r, const struct outlet *o, apl_error *err)
+{
+    double idle = (double)(now_ns() - o->took_at) / 1e9;
+    if (outlet_takes_part(r, o) && queue_is_full(&o->queue))
+        return fail(
+            err, APL_E_TIMEOUT,
+            "no batch came in time: rank %u has not taken the %s made for it, nor any other for %.1f s",
+            o->rank, number_of(queue_length(&o->queue), "batch", "batches"), idle);
+    if (outlet_takes_part(r, o) && !pool_can_take(o->pool))
+        return fail(err, APL_E_TIMEOUT,
+                    "no batch came in time: rank %u has not released %s, the memory budget allows no more, "
+                    "and it has taken none for %.1f s",
+                    o->rank, number_of(pool_lent(o->pool), "batch", "batches"), idle);
+    if (o->tally.epoch < r->planner.epoch)
+        return fail(err, APL_E_TIMEOUT,
+                    "no batch came in time: rank %u has not begun epoch %llu, and has taken none for %.1f s",
+                    o->rank, (unsigned long long)r->planner.epoch, idle);
+    return APL_OK;
+}
+
+apl_status outlet_held_up(const apl_reader *r, const struct outlet *o, unsigned *rank, apl_error *err)
 {
     if (r->planner.busy || !queue_is_empty(&o->queue))
         return APL_OK;
     for (unsigned i = 0; i < r->outlet_count; i++) {
-        const struct outlet *other = &r->outlets[i];
-        if (other == o)
-            continue;
-        if (outlet_takes_part(r, other) && queue_is_full(&other->queue))
-            return fail(err, APL_E_TIMEOUT, "no batch came in time: rank %u has not taken the %s made for it",
-                        other->rank, number_of(queue_length(&other->queue), "batch", "batches"));
-        if (outlet_takes_part(r, other) && !pool_can_take(other->pool))
-            return fail(err, APL_E_TIMEOUT,
-                        "no batch came in time: rank %u has not released %s, and the memory budget "
-                        "allows no more",
-                        other->rank, number_of(pool_lent(other->pool), "batch", "batches"));
-        if (other->tally.epoch < r->planner.epoch)
-            return fail(err, APL_E_TIMEOUT, "no batch came in time: rank %u has not begun epoch %llu",
-                        other->rank, (unsigned long long)r->planner.epoch);
+        *rank = r->outlets[i].rank;
+        if (&r->outlets[i] != o)
+            TRY(what_is_missing(r, &r->outlets[i], err));
     }
     return APL_OK;
 }

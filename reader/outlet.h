@@ -21,6 +21,7 @@ struct outlet {
     struct job *planning; /* its batch that is being planned; NULL: none */
     uint64_t waited;      /* by its callers, in nanoseconds */
     uint64_t waits_since; /* when one of them began to wait for the next batch; 0: none has */
+    uint64_t took_at;     /* when one of them got a batch last; until then, when the reader was opened */
     struct bad_blocks bad;
     struct undecodable undecodable;
     struct batch_queue queue;
@@ -65,7 +66,7 @@ static inline bool job_is_stale(const struct job *job)
 void outlet_drop_stale(apl_reader *r, struct outlet *o);
 
 /* Another rank, for which nothing can be planned, so that nothing can be for `o` either: APL_E_TIMEOUT, with a message that names it
- * and says why. APL_OK: there is none. */
-apl_status outlet_held_up(const apl_reader *r, const struct outlet *o, apl_error *err);
+ * and says why, and since when it has taken nothing. APL_OK: there is none. */
+apl_status outlet_held_up(const apl_reader *r, const struct outlet *o, unsigned *rank, apl_error *err);
 
 #endif

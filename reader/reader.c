@@ -41,6 +41,7 @@ static apl_status hand_out(apl_reader *r, struct outlet *o, struct job *job, apl
     stats_divide_wait(&r->counters, o->waits_since, &job->when);
     count_batch(r, job->buffer);
     pool_lend(job->buffer);
+    o->took_at = now_ns();
     *batch = &queue_pop(&o->queue)->batch;
     pthread_cond_broadcast(&r->work);
     if (r->calls.next > 1)
@@ -61,12 +62,13 @@ static apl_status fail_lent(const struct outlet *o, apl_error *err)
                 number_of(pool_lent(o->pool), "batch has", "batches have"));
 }
 
-/* Names what the next batch waits for: another rank, a value of a block, on_batch(), or a block. Callers know how long they have
+/* Names what the next batch waits for: another rank, `by`, a value of a block, on_batch(), or a block. Callers know how long they have
  * waited. */
-static apl_status timed_out(apl_reader *r, const struct outlet *o, apl_error *err)
+static apl_status timed_out(apl_reader *r, const struct outlet *o, unsigned *by, apl_error *err)
 {
     uint32_t index;
-    TRY(outlet_held_up(r, o, err));
+    TRY(outlet_held_up(r, o, by, err));
+    *by = NO_RANK;
     bool reading = workers_are_reading(r, &o->queue, &index);
     if (!reading && r->spec.options.on_batch &&
         queue_is_collating(&o->queue)) /* the rest of collating it takes no time */
@@ -88,6 +90,7 @@ static uint64_t deadline_of(const apl_reader *r)
 
 static apl_status wait_done(apl_reader *r, const struct outlet *o, uint64_t *deadline, apl_error *err)
 {
+    unsigned by;
     if (*deadline == 0) {
         pthread_cond_wait(&r->done, &r->lock);
         return APL_OK;
@@ -97,9 +100,9 @@ static apl_status wait_done(apl_reader *r, const struct outlet *o, uint64_t *dea
     if (pthread_cond_timedwait(&r->done, &r->lock, &until) != ETIMEDOUT)
         return APL_OK;
     if (r->spec.options.timeout_ms)
-        return timed_out(r, o, err);
+        return timed_out(r, o, &by, err);
     *deadline = deadline_of(r);
-    return outlet_held_up(r, o, err);
+    return outlet_held_up(r, o, &by, err);
 }
 
 /* Where there are no threads, a caller does one action of what is to be done. */
@@ -187,12 +190,13 @@ apl_status reader_ask(apl_reader *r, unsigned rank, struct batch_buffer **batch,
     return status;
 }
 
-apl_status reader_late(apl_reader *r, unsigned rank, apl_error *err)
+apl_status reader_late(apl_reader *r, unsigned rank, bool tell, unsigned *by, apl_error *err)
 {
     struct outlet *o;
     TRY(outlet_find(r, rank, &o, err));
     pthread_mutex_lock(&r->lock);
-    apl_status status = r->spec.options.timeout_ms ? timed_out(r, o, err) : outlet_held_up(r, o, err);
+    bool limited = tell || r->spec.options.timeout_ms;
+    apl_status status = limited ? timed_out(r, o, by, err) : outlet_held_up(r, o, by, err);
     pthread_mutex_unlock(&r->lock);
     return status;
 }

@@ -28,24 +28,29 @@ static void ask_ahead(apl_reader *r)
 
 /* ------------------------------------------------------------------------------------------------ waiting */
 
-static apl_status too_late(const struct client *c, apl_error *err)
+/* Milliseconds until then, rounded up. */
+static uint64_t ms_until(uint64_t then)
 {
-    fail(err, APL_E_TIMEOUT, "%s: the server (process %u) has not answered in time", c->path, c->welcome.pid);
-    err->sys_errno = ETIMEDOUT;
-    return APL_E_TIMEOUT;
+    uint64_t now = now_ns();
+    return then > now ? (then - now) / 1000000 + 1 : 0;
 }
 
 /* Waits for the server, without the lock; also for it to read, where it has not been asked. */
 static void listen_to(apl_reader *r, uint64_t deadline)
 {
     struct client *c = r->client;
-    uint64_t count, now = now_ns(), left = deadline > now ? (deadline - now) / 1000000 + 1 : 0;
+    uint64_t count, left, inquires_at = client_inquires_at(c, deadline);
     struct pollfd polled[2] = {{.fd = c->link->fd, .events = POLLIN}, {.fd = c->wake, .events = POLLIN}};
-    int most = c->asked || c->turning ? 60000 : AGAIN_MS, ms = left > (uint64_t)most ? most : (int)left;
+    int most = c->asked || c->turning ? 60000 : AGAIN_MS;
+    if (now_ns() >= inquires_at)
+        client_inquire(c);
+    else if (inquires_at < deadline)
+        deadline = inquires_at;
+    left = ms_until(deadline);
     c->waiting = true;
     (void)link_say(c->link, WIRE_RELEASE, NULL);
     pthread_mutex_unlock(&r->lock);
-    if (poll(polled, 2, ms) > 0 && polled[1].revents)
+    if (poll(polled, 2, left > (uint64_t)most ? most : (int)left) > 0 && polled[1].revents)
         (void)!read(c->wake, &count, sizeof count);
     pthread_mutex_lock(&r->lock);
     c->waiting = false;
@@ -59,7 +64,7 @@ static apl_status wait_for_server(apl_reader *r, uint64_t deadline, apl_error *e
     struct timespec until = {.tv_sec = (time_t)(deadline / 1000000000u),
                              .tv_nsec = (long)(deadline % 1000000000u)};
     if (now_ns() >= deadline)
-        return too_late(c, err);
+        return client_too_late(c, r->outlets[0].waits_since, err);
     if (c->waiting)
         pthread_cond_timedwait(&r->done, &r->lock, &until);
     else

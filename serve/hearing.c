@@ -11,6 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#define INQUIRY_NS \
+    1000000000u /* between two questions why nothing comes, and from one to the deadline, at most */
+#define REASON_NS (3 * (uint64_t)INQUIRY_NS) /* for as long as an answer holds */
+
 /* ------------------------------------------------------------------------------------------------- saying */
 
 apl_status client_lost(const struct client *c, apl_error *err)
@@ -50,6 +54,42 @@ void client_ask_epoch(struct client *c, uint64_t epoch)
     client_drop(c);
     c->failed = false;
     c->turning = socket_send(c->link->fd, &m.h, -1, NULL) == APL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- lateness */
+
+uint64_t client_inquires_at(const struct client *c, uint64_t deadline)
+{
+    uint64_t wait = c->timeout_ms * (uint64_t)1000000, before = wait / 2 < INQUIRY_NS ? wait / 2 : INQUIRY_NS;
+    uint64_t again = c->inquired_at + INQUIRY_NS;
+    if (c->inquires || c->lost != APL_OK)
+        return UINT64_MAX;
+    return deadline - before > again ? deadline - before : again;
+}
+
+void client_inquire(struct client *c)
+{
+    struct wire_header m = wire_header(WIRE_WHY, sizeof m);
+    c->inquired_at = now_ns();
+    c->inquires = socket_send(c->link->fd, &m, -1, NULL) == APL_OK;
+}
+
+apl_status client_too_late(const struct client *c, uint64_t since, apl_error *err)
+{
+    if (c->reason_at > since && now_ns() - c->reason_at < REASON_NS)
+        fail(err, APL_E_TIMEOUT, "%s: %s", c->path, c->reason.message);
+    else
+        fail(err, APL_E_TIMEOUT, "%s: the server (process %u) has not answered in time", c->path,
+             c->welcome.pid);
+    err->sys_errno = ETIMEDOUT;
+    return APL_E_TIMEOUT;
+}
+
+static void hear_reason(struct client *c, const apl_error *reason)
+{
+    c->inquires = false;
+    c->reason_at = now_ns();
+    c->reason = *reason;
 }
 
 /* ------------------------------------------------------------------------------------------------ hearing */
@@ -104,6 +144,10 @@ static apl_error safe_error(const struct wire_error *m)
 static void hear_error(struct client *c, const struct wire_error *m)
 {
     apl_error error = safe_error(m);
+    if (m->answers == WIRE_WHY) {
+        hear_reason(c, &error);
+        return;
+    }
     if (m->answers == WIRE_NEXT)
         c->asked = 0;
     c->turning = c->turning && m->answers != WIRE_EPOCH;

@@ -19,6 +19,9 @@ struct client {
     apl_error why;
     bool failed; /* the last answer was an error: */
     apl_error failure;
+    bool inquires;                   /* the server has been asked why nothing comes, and has not answered */
+    uint64_t inquired_at, reason_at; /* when it was, and when it answered last: */
+    apl_error reason;
 };
 
 /* Has the connection been lost? Then why. */
@@ -30,6 +33,14 @@ void client_ask_epoch(struct client *c, uint64_t epoch);
 
 /* What is wrong with the last answer, once. */
 apl_status client_failed(struct client *c, apl_error *err);
+
+/* When the server is to be asked why nothing comes to a caller who waits until then: shortly before, so that the answer is there in
+ * time, and not again and again by one who waits for a short time often. */
+uint64_t client_inquires_at(const struct client *c, uint64_t deadline);
+void client_inquire(struct client *c);
+
+/* Nothing has come until the deadline to a caller who has waited since then: APL_E_TIMEOUT, with what the server says of it. */
+apl_status client_too_late(const struct client *c, uint64_t since, apl_error *err);
 
 /* Forgets a batch that has come. */
 void client_drop(struct client *c);

@@ -1,6 +1,7 @@
 /* What a server reads: see service.h. */
 #include "service.h"
 
+#include "provider.h"
 #include "reader.h"
 
 #include <stdlib.h>
@@ -91,6 +92,28 @@ void seat_leave(struct seat *seat, struct batch_buffer *batch, uint64_t begin, u
 {
     memmove(seat->left + 1, seat->left, seat->left_count++ * sizeof seat->left[0]);
     seat->left[0] = (struct left_batch){batch, begin, end};
+}
+
+/* Who it is that a rank waits for, after what is said of it already. */
+static void add_process(struct service *v, unsigned rank, apl_error *err)
+{
+    apl_error said = *err;
+    struct seat *other;
+    if (service_seat(v, rank, &other, NULL) != APL_OK || other->client < 0)
+        return;
+    if (other->client)
+        fail(err, said.status, "%s; it is process %d", said.message, other->client);
+    else
+        fail(err, said.status, "%s; no process is connected as it", said.message);
+}
+
+apl_status seat_late(struct service *v, const struct seat *seat, bool tell, apl_error *err)
+{
+    unsigned by = NO_RANK;
+    apl_status status = reader_late(v->reader, seat->outlet->rank, tell, &by, err);
+    if (status != APL_OK && by != NO_RANK)
+        add_process(v, by, err);
+    return status;
 }
 
 apl_status seat_begin_epoch(struct service *v, struct seat *seat, apl_error *err)

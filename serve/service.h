@@ -22,6 +22,7 @@ struct seat {
     struct region *region;
     struct left_batch left[WIRE_AHEAD];
     unsigned left_count;
+    int client; /* the process that is connected as this rank; 0: there is none, -1: it is not known */
 };
 
 struct service {
@@ -48,6 +49,9 @@ apl_status seat_take(struct service *service, struct seat *seat, struct batch_bu
 
 /* Leaves the batch that was taken last, of those that are not left yet, to the next who takes one. */
 void seat_leave(struct seat *seat, struct batch_buffer *batch, uint64_t begin, uint64_t end);
+
+/* As reader_late(); where another rank is waited for, with the process that is it. */
+apl_status seat_late(struct service *service, const struct seat *seat, bool tell, apl_error *err);
 
 /* Begins the next epoch, in which nothing of before is lent. */
 apl_status seat_begin_epoch(struct service *service, struct seat *seat, apl_error *err);

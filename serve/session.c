@@ -1,7 +1,6 @@
 /* A client, as its server sees it: see session.h. */
 #include "session.h"
 
-#include "provider.h"
 #include "reader.h"
 
 #include <stdlib.h>
@@ -76,14 +75,14 @@ static bool has_waited(const struct session *s, const apl_reader *r)
 }
 
 /* Is there nothing to say of that yet? An error is told once the client has taken all that it was sent: it may give something back then. */
-static bool may_wait(struct session *s, apl_reader *reader, apl_status status, apl_error *error)
+static bool may_wait(struct session *s, struct service *service, apl_status status, apl_error *error)
 {
     if (status == APL_OK || status == APL_END)
         return false;
     if (s->taken < s->lending.last)
         return true;
     return status == APL_E_TIMEOUT &&
-           (!has_waited(s, reader) || reader_late(reader, s->seat->outlet->rank, error) == APL_OK);
+           (!has_waited(s, service->reader) || seat_late(service, s->seat, false, error) == APL_OK);
 }
 
 void session_serve(struct session *s, struct service *service)
@@ -99,7 +98,7 @@ void session_serve(struct session *s, struct service *service)
             continue;
         }
         s->quiet = status == APL_E_TIMEOUT;
-        if (may_wait(s, service->reader, status, &error))
+        if (may_wait(s, service, status, &error))
             return;
         s->quiet = false;
         s->asks = 0;
@@ -155,6 +154,13 @@ static void take_epoch(struct session *s, struct service *service, uint64_t epoc
         say_error(s, WIRE_EPOCH, status, &error);
 }
 
+static void take_why(struct session *s, struct service *service)
+{
+    apl_error error;
+    apl_status status = seat_late(service, s->seat, true, &error);
+    say_error(s, WIRE_WHY, status, &error);
+}
+
 static void take_hello(struct session *s, const union wire_any *m)
 {
     if (s->stage != SESSION_NEW || m->h.type != WIRE_HELLO) {
@@ -183,6 +189,9 @@ static void take(struct session *s, struct service *service, const union wire_an
         return;
     case WIRE_EPOCH:
         take_epoch(s, service, m->epoch.epoch);
+        return;
+    case WIRE_WHY:
+        take_why(s, service);
         return;
     default:
         break_off(s, "a message that only a server sends, or a second hello");
@@ -250,6 +259,7 @@ void session_welcome(struct session *s, const struct service *service, struct se
     memcpy(m.content, r->identity.content, sizeof m.content);
     s->stage = SESSION_WELCOME;
     s->seat = seat;
+    seat->client = socket_process(s->fd);
     s->lending = (struct lending){.region = seat->region};
     say_to_client(s, &m.h, region_fd(seat->region));
 }
@@ -280,6 +290,7 @@ void session_end(struct session *s)
         if ((batch = lending_recall(&s->lending, token, &begin, &end)))
             seat_leave(s->seat, batch, begin, end);
     lending_close(&s->lending);
+    s->seat->client = 0;
     s->seat = NULL;
 }
 

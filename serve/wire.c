@@ -10,6 +10,8 @@ static size_t least_size(unsigned type)
     case WIRE_NEXT:
     case WIRE_RELEASE:
         return wire_tokens_size(0);
+    case WIRE_WHY:
+        return sizeof(struct wire_header);
     case WIRE_EPOCH:
     case WIRE_BEGUN:
     case WIRE_END:

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC   0x564c5041u /* "APLV" */
-#define WIRE_VERSION 2u
+#define WIRE_VERSION 3u
 #define WIRE_AHEAD   4u   /* batches that a client may ask for before its caller has got them */
 #define WIRE_TOKENS  64u  /* batches that a message gives back, at most */
 #define WIRE_COLUMNS 128u /* of a batch, at most: of fields and of parts */
@@ -22,11 +22,12 @@ enum wire_type {
     WIRE_NEXT,      /* lend me one more batch; these I give back */
     WIRE_RELEASE,   /* these I give back */
     WIRE_EPOCH,     /* I begin this epoch */
+    WIRE_WHY,       /* why has what I asked for not come? Sent as the header alone */
     /* of servers */
     WIRE_WELCOME = 65, /* what there is to know, with the descriptor of the memory: answers HELLO */
     WIRE_BATCH,        /* answers NEXT */
     WIRE_END,          /* the epoch is over: answers every NEXT that came before, as does: */
-    WIRE_ERROR,        /* or answers EPOCH; to HELLO, or broken rules, which ends the connection */
+    WIRE_ERROR,        /* or answers EPOCH or WHY; to HELLO, or broken rules, which ends the connection */
     WIRE_BEGUN         /* answers EPOCH; a NEXT that is not answered by then never is */
 };
 

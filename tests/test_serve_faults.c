@@ -334,6 +334,44 @@ Test(serve_faults, a_client_that_takes_nothing_is_named_to_the_others)
     end(server);
 }
 
+/* Calls until one ends with a message that has that in it: the server may be too busy to answer in time once or twice. */
+static void check_reason(apl_reader *r, const char *what)
+{
+    apl_error err = {0};
+    apl_status status = APL_OK;
+    apl_batch *b;
+    for (unsigned k = 0; k < 200 && !(status == APL_E_TIMEOUT && strstr(err.message, what)); k++)
+        if ((status = apl_reader_next(r, &b, &err)) == APL_OK)
+            apl_batch_release(b);
+    cr_assert_eq(status, APL_E_TIMEOUT, "%s", err.message);
+    cr_assert(strstr(err.message, what), "%s", err.message);
+    cr_assert(strstr(err.message, place), "%s", err.message);
+    cr_assert_eq(err.sys_errno, ETIMEDOUT, "the server has not given up");
+}
+
+Test(serve_faults, a_client_that_times_out_is_told_who_holds_it_up)
+{
+    apl_reader_options o = options_of(1);
+    char what[160];
+    o.batch_size = 5;
+    pid_t server = fork_server_of(o);
+    apl_reader *r = client(0, NULL, 50), *lazy = client(1, NULL, 0);
+    snprintf(what, sizeof what, " s; it is process %d", (int)getpid());
+    check_reason(r, "rank 1 has not taken the ");
+    check_reason(r, what);
+    apl_reader_close(lazy);
+    check_reason(r, " s; no process is connected as it");
+    lazy = client_goes_on(1);
+    for (unsigned k = 0; k < 3; k++)
+        apl_batch_release(fixture_next(lazy));
+    apl_reader_close(r);
+    r = client_goes_on(0);
+    apl_batch_release(fixture_next(r));
+    apl_reader_close(r);
+    apl_reader_close(lazy);
+    end(server);
+}
+
 Test(serve_faults, a_caller_who_waits_is_woken_by_close)
 {
     pid_t server = fork_server();
@@ -417,6 +455,27 @@ static int raw_connect(void)
     return fd;
 }
 
+Test(serve_faults, another_version_of_the_protocol_is_refused_in_one_line)
+{
+    struct serving s;
+    union wire_any m, answer;
+    char what[128];
+    apl_reader_options o = options_of(1);
+    serving_open(&s, &o, 1, 0);
+    int fd = raw_connect();
+    m.hello = (struct wire_hello){.h = wire_header(WIRE_HELLO, sizeof m.hello)};
+    m.h.version = WIRE_VERSION - 1;
+    cr_assert_eq(send(fd, &m, sizeof m.hello, MSG_NOSIGNAL), sizeof m.hello);
+    cr_assert_eq(recv(fd, &answer, sizeof answer, 0), sizeof answer.error);
+    cr_assert_eq(answer.error.status, APL_E_VERSION);
+    snprintf(what, sizeof what, "a message of version %u of the protocol; this library knows version %u",
+             WIRE_VERSION - 1, WIRE_VERSION);
+    cr_assert_str_eq(answer.error.error.message, what);
+    cr_assert_eq(recv(fd, &answer, sizeof answer, 0), 0);
+    close(fd);
+    serving_close(&s);
+}
+
 static uint64_t random_state = 42;
 static uint32_t rnd(uint32_t below)
 {
@@ -427,20 +486,21 @@ static uint32_t rnd(uint32_t below)
 /* A message that may be half right. */
 static size_t nonsense(union wire_any *m)
 {
-    static const enum wire_type types[] = {WIRE_HELLO,   WIRE_NEXT,        WIRE_RELEASE, WIRE_EPOCH,
-                                           WIRE_WELCOME, WIRE_BATCH,       WIRE_ERROR,   WIRE_BEGUN,
-                                           WIRE_END,     (enum wire_type)9};
+    static const enum wire_type types[] = {WIRE_HELLO,   WIRE_NEXT,         WIRE_RELEASE, WIRE_EPOCH,
+                                           WIRE_WELCOME, WIRE_BATCH,        WIRE_ERROR,   WIRE_BEGUN,
+                                           WIRE_END,     (enum wire_type)9, WIRE_WHY};
     size_t size = rnd(4) ? rnd(400) : rnd(sizeof *m);
     for (size_t i = 0; i < size; i++)
         m->bytes[i] = (uint8_t)(rnd(3) ? rnd(4) : rnd(256));
     if (rnd(5)) {
-        enum wire_type type = types[rnd(10)];
+        enum wire_type type = types[rnd(11)];
         if (rnd(3))
             size = type == WIRE_HELLO                          ? sizeof m->hello
                    : type == WIRE_NEXT || type == WIRE_RELEASE ? wire_tokens_size(rnd(3))
                    : type == WIRE_WELCOME                      ? sizeof m->welcome
                    : type == WIRE_BATCH                        ? wire_batch_size(rnd(3))
                    : type == WIRE_ERROR                        ? sizeof m->error
+                   : type == WIRE_WHY                          ? sizeof m->h
                                                                : sizeof m->epoch;
         m->h = wire_header(type, size);
         if ((type == WIRE_NEXT || type == WIRE_RELEASE) && rnd(2))

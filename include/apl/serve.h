@@ -83,8 +83,9 @@ typedef struct apl_connect_options {
  * batch that was sent to a client which died before its caller got it is sent again to the next one.
  *
  * If the server exits, calls return APL_E_IO from then on, and the message says how to resume; batches that are held
- * stay valid. If it is suspended, they return APL_E_TIMEOUT after timeout_ms, with ETIMEDOUT as sys_errno; the next
- * call resumes waiting.
+ * stay valid. If it is suspended, or has no batch in time, they return APL_E_TIMEOUT after timeout_ms, with ETIMEDOUT as
+ * sys_errno; the message says what the server waits for, such as another rank and its process; the next call resumes
+ * waiting.
  *
  * `options` may be NULL. Likely errors: APL_E_NOTFOUND (no server listens there), APL_E_INVALID (the server does not
  * serve that rank, or is another user's), APL_E_BUSY (the rank has a client; other ranks are elsewhere),

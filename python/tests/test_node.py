@@ -141,6 +141,23 @@ def test_states_are_those_of_any_loader(store_path: str, place: Path) -> None:
             assert (a.ids == b.ids).all() and a.epoch == 5
 
 
+def test_a_timeout_names_the_rank_that_takes_nothing(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local = {"LOCAL_WORLD_SIZE": "2", "LOCAL_RANK": "0", "MASTER_PORT": "1"}
+    for name, value in local.items():
+        monkeypatch.setenv(name, value)
+    more: dict[str, Any] = {**OPTIONS, "world": 2, "share": "node"}
+    busy = apldata.Loader(store_path, "train", rank=0, timeout=0.3, **more)
+    monkeypatch.setattr("apldata._node._made", Counter())  # as the other process has it
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    idle = apldata.Loader(store_path, "train", rank=1, **more)
+    said = r"rank 1 has not taken the \d+ batch(es)? made for it, nor any other for .* s; it is process "
+    with busy, idle, pytest.raises(apldata.TimedOutError, match=rf"waited 0\.3 s: .*{said}{os.getpid()}"):
+        for _ in busy:
+            pass
+
+
 def test_one_iterator_at_a_time(store_path: str, place: Path) -> None:
     with one(store_path) as loader:
         held = iter(loader)
