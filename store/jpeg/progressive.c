@@ -117,11 +117,11 @@ static bool take_first(struct banded *b, const struct huffman_decoder *ac, const
     return true;
 }
 
-/* One bit more of a coefficient that is not zero. */
+/* One bit more of a coefficient that is not zero. Without a branch: the bit is hard to foresee. */
 static void correct(struct banded *b, unsigned k, int bit)
 {
-    if (take_bit(b->bits))
-        b->values[k] = (int16_t)(b->values[k] + (b->values[k] < 0 ? -bit : bit));
+    int more = bit & -(int)take_bit(b->bits);
+    b->values[k] = (int16_t)(b->values[k] + (b->values[k] < 0 ? -more : more));
 }
 
 /* Corrects coefficients from k on, up to the zero that has `zeros` zeros before it. */
