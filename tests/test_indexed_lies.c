@@ -13,7 +13,7 @@
 
 #define ENTRY 40u /* where that of the only field begins, and its bytes */
 
-TestSuite(indexed_lies, .init = fx_set_up, .fini = fx_tear_down, .timeout = 240);
+TestSuite(indexed_lies, .init = fx_set_up, .fini = fx_tear_down, .timeout = 3600);
 
 /* The store's file, and in it a block that can be changed. */
 static struct {
