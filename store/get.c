@@ -36,6 +36,7 @@ struct get {
     struct pieces *pieces; /* of each block, if there are fields of varying shape */
     struct get_worker *workers;
     uint64_t fields;     /* a bit for each that is wanted */
+    bool whole;          /* of a store at a URL: blocks are read as a whole, as readers do */
     atomic_size_t asked; /* of a store at a URL: blocks that have been asked for ahead */
 };
 
@@ -49,6 +50,24 @@ static int compare_wants(const void *a, const void *b)
     if (x->block != y->block)
         return x->block < y->block ? -1 : 1;
     return x->row < y->row ? -1 : 1;
+}
+
+/* Blocks at a URL are read in one piece if hardly anything of them is left out; or if there is a cache, which is to have them as readers
+ * will look for them. Kept files never are. */
+#define FEW_BYTES 8u
+static bool takes_whole(const struct get *get)
+{
+    const struct origin *origin = get->store->remote.origin;
+    uint64_t wanted = 0, all = 0;
+    if (!store_is_elsewhere(get->store) || schema_keeps(get->schema))
+        return false;
+    for (unsigned f = 0; f < get->schema->count; f++) {
+        const apl_field *field = &get->schema->fields[f];
+        bool varying = field_varying(field) > 0; /* by how much, is not known */
+        all += varying && !get->wanted[f] ? UINT32_MAX : varying ? 0 : field->value_bytes;
+        wanted += get->wanted[f] && !varying ? field->value_bytes : 0;
+    }
+    return (origin && origin->cache) || all - wanted <= all / FEW_BYTES;
 }
 
 static apl_status choose_fields(struct get *get, const apl_get_options *options, apl_error *err)
@@ -67,6 +86,7 @@ static apl_status choose_fields(struct get *get, const apl_get_options *options,
             get->any_varying |= field_varying(&get->schema->fields[f]) > 0;
             get->fields |= (uint64_t)1 << f;
         }
+    get->whole = takes_whole(get);
     return APL_OK;
 }
 
@@ -191,7 +211,8 @@ static apl_status get_column(struct get *get, struct get_worker *w, struct block
     uint64_t number = get->wants[from].block;
     if (field->media)
         return keep_kept(get, &w->bc, view, f, task, err);
-    TRY(store_block_column(get->store, number, &w->bc, view, f, err));
+    if (!get->whole)
+        TRY(store_block_column(get->store, number, &w->bc, view, f, err));
     apl_status status = block_decode_column(&w->bc, get->schema, view, f, false, &w->column, err);
     if (status != APL_OK)
         return store_block_error(get->store, number, status, err);
@@ -212,7 +233,20 @@ static void get_ahead(struct get *get, size_t task)
     while (store_is_elsewhere(get->store) && get->fields && next < end)
         if (atomic_compare_exchange_weak_explicit(&get->asked, &next, next + 1, memory_order_relaxed,
                                                   memory_order_relaxed))
-            (void)store_ahead(get->store, get->wants[get->starts[next++]].block, get->fields, DUE_UNKNOWN);
+            (void)store_ahead(get->store, get->wants[get->starts[next++]].block, get->whole ? 0 : get->fields,
+                              DUE_UNKNOWN);
+}
+
+/* Where the columns are; or, of a block that is read as a whole, the columns. */
+static apl_status look_at_block(struct get *get, struct get_worker *w, uint64_t number,
+                                struct block_view *view, apl_error *err)
+{
+    if (get->whole)
+        return store_block(get->store, number, &w->bc, view, err);
+    TRY(store_block_head(get->store, number, &w->bc, view, err));
+    if (store_is_elsewhere(get->store))
+        store_ahead_columns(get->store, number, view, get->fields, DUE_UNKNOWN);
+    return APL_OK;
 }
 
 static apl_status get_block(void *context, unsigned worker, size_t task, apl_error *err)
@@ -224,9 +258,7 @@ static apl_status get_block(void *context, unsigned worker, size_t task, apl_err
     w->ready = true;
     struct block_view view;
     get_ahead(get, task);
-    TRY(store_block_head(get->store, get->wants[get->starts[task]].block, &w->bc, &view, err));
-    if (store_is_elsewhere(get->store))
-        store_ahead_columns(get->store, get->wants[get->starts[task]].block, &view, get->fields, DUE_UNKNOWN);
+    TRY(look_at_block(get, w, get->wants[get->starts[task]].block, &view, err));
     for (unsigned f = 0; f < get->schema->count; f++)
         if (get->wanted[f])
             TRY(get_column(get, w, &view, f, task, err));

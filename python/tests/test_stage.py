@@ -3,6 +3,7 @@ lose nothing."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import resource
@@ -197,6 +198,18 @@ def test_commands_keep_what_they_read(server: Server, tmp_path: Path) -> None:
     ):
         done = subprocess.run([COMMAND, "bench", wrong, url], capture_output=True, check=False)
         assert done.returncode == 2 and why in done.stderr
+
+
+def test_what_is_exported_or_looked_up_is_there_for_training(server: Server, tmp_path: Path) -> None:
+    """In the same parts."""
+    url, cache = server.url + "/blocks", tmp_path / "cache"
+    export = [COMMAND, "export", "--cache", cache, url, tmp_path / "out", "--format", "npy"]
+    subprocess.run(export, check=True, capture_output=True)
+    exported = sorted(r[1:] for r in of_parts(server) if r[2] - r[1] > 4096)
+    assert exported and all(end <= first for (_, end), (first, _) in itertools.pairwise(exported))
+    server.log.clear()
+    assert figures(url, cache)["complete"]
+    assert not of_parts(server)
 
 
 def test_ranks_get_what_is_theirs(server: Server, root: Path, tmp_path: Path) -> None:
