@@ -1,6 +1,7 @@
 /* The reference, in plain C: rows are cropped, then their pixels computed or, where that takes longer, looked up. */
 #include "assemble_cut.h"
 #include "halves.h"
+#include "interleave.h"
 #include "prefetch.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -8,12 +9,20 @@
 #define STRIP  256u /* pixels of a row at a time */
 #define PIXELS 256u /* that differ */
 
+#define BLOCK 16u /* pixels, of which compilers make vectors */
+
+/* By value of a block of three channels, interleaved. */
+struct factors {
+    float scale[3 * BLOCK], bias[3 * BLOCK];
+};
+
 /* One image on its way. tables: what each pixel of a channel becomes, as a half. */
 struct work {
     const struct assembly *a;
     struct placement placement;
     const uint8_t *source;
     uint16_t (*tables)[PIXELS];
+    const struct factors *factors;
 };
 
 /* `width` columns of the result from `to` on. Of them, begin ... end - 1 are those of a row of the source in its order, from column
@@ -37,6 +46,14 @@ static void fill_table(uint16_t table[PIXELS], apl_dtype dtype, float scale, flo
     for (unsigned v = 0; v < PIXELS; v++) {
         float value = rounded((float)v * scale) + bias;
         table[v] = dtype == APL_F16 ? f16_of(value) : bf16_of(value);
+    }
+}
+
+static void fill_factors(struct factors *by, const struct assembly *a)
+{
+    for (size_t i = 0; i < 3 * BLOCK; i++) {
+        by->scale[i] = a->scale[i % 3];
+        by->bias[i] = a->bias[i % 3];
     }
 }
 
@@ -89,10 +106,11 @@ static struct strip find_strip(const struct assembly *a, const struct placement 
 }
 
 static void reflect(const struct assembly *a, const struct strip *s, const uint8_t *row, size_t begin,
-                    size_t end, uint8_t *to)
+                    size_t end, size_t stride, uint8_t *to)
 {
     for (size_t i = begin; i < end; i++)
-        to[i] = row[assemble_source(s->first + s->step * (int32_t)i, (int32_t)a->width, a->pad_mode)];
+        to[i * stride] =
+            row[assemble_source(s->first + s->step * (int32_t)i, (int32_t)a->width, a->pad_mode)];
 }
 
 /* row: of the source; NULL: one of padding with 0. */
@@ -102,8 +120,8 @@ INLINE void crop_row(const struct assembly *a, const struct strip *s, const uint
     if (!row || (inside < s->width && a->pad_mode != APL_PAD_REFLECT))
         assemble_clear(to, s->width);
     else if (inside < s->width) {
-        reflect(a, s, row, 0, s->begin, to);
-        reflect(a, s, row, s->end, s->width, to);
+        reflect(a, s, row, 0, s->begin, 1, to);
+        reflect(a, s, row, s->end, s->width, 1, to);
     }
     if (!row || inside == 0)
         return;
@@ -111,6 +129,24 @@ INLINE void crop_row(const struct assembly *a, const struct strip *s, const uint
         copy_pixels(to + s->begin, row + s->first + (int32_t)s->begin, inside);
     else
         reverse_pixels(to + s->begin, row + s->first - (int32_t)(s->end - 1), inside);
+}
+
+/* The same of three planes, interleaved. */
+INLINE void crop_row_of_3(const struct assembly *a, const struct strip *s, const uint8_t *row, uint8_t *to)
+{
+    size_t inside = s->end > s->begin ? s->end - s->begin : 0, plane = (size_t)a->height * a->width;
+    if (!row || (inside < s->width && a->pad_mode != APL_PAD_REFLECT))
+        assemble_clear(to, 3 * s->width);
+    for (size_t c = 0; c < 3 && row && inside < s->width && a->pad_mode == APL_PAD_REFLECT; c++) {
+        reflect(a, s, row + c * plane, 0, s->begin, 3, to + c);
+        reflect(a, s, row + c * plane, s->end, s->width, 3, to + c);
+    }
+    if (!row || inside == 0)
+        return;
+    if (s->step > 0)
+        interleave(row + s->first + (int32_t)s->begin, plane, inside, false, to + 3 * s->begin);
+    else
+        interleave(row + s->first - (int32_t)(s->end - 1), plane, inside, true, to + 3 * s->begin);
 }
 
 /* Row `row` of the result, of a plane of the source. */
@@ -124,7 +160,6 @@ INLINE const uint8_t *find_row(const struct assembly *a, const struct placement 
 
 /* ---------------------------------------------------------------------------------------------- images */
 
-#define BLOCK 16u /* pixels, of which compilers make vectors */
 #define PART \
     1024u /* pixels of a channel at a time: read long after they are written, which processors are faster at */
 
@@ -180,6 +215,34 @@ INLINE void convert(const struct part *part, size_t at, size_t count, const stru
     }
 }
 
+/* Three channels, interleaved, as f32: `count` values, of which blocks begin with channel 0. As in scale(), whole blocks are read. */
+INLINE void scale_3(const uint8_t *pixels, size_t count, const struct factors *by, uint8_t *to)
+{
+    float value[3 * BLOCK];
+    for (size_t at = 0; at < count; at += 3 * BLOCK) {
+        size_t n = count - at < 3 * BLOCK ? count - at : 3 * BLOCK;
+        for (unsigned i = 0; i < 3 * BLOCK; i++)
+            value[i] = (float)pixels[at + i] * by->scale[i] + by->bias[i];
+        if (n == 3 * BLOCK)
+            memcpy(to + at * 4, value, sizeof value);
+        else
+            memcpy(to + at * 4, value, n * 4);
+    }
+}
+
+/* Rows of a strip of three channels, interleaved. */
+INLINE void make_strip_of_3(const struct work *w, const struct strip *s, apl_dtype dtype, uint8_t *to)
+{
+    size_t row_bytes = w->a->out_width * 3 * element_bytes(dtype);
+    uint8_t pixels[3 * (STRIP + BLOCK)];
+    to += s->to * 3 * element_bytes(dtype);
+    for (size_t row = 0; row < w->a->out_height; row++, to += row_bytes) {
+        crop_row_of_3(w->a, s, find_row(w->a, &w->placement, w->source, row), dtype == APL_U8 ? to : pixels);
+        if (dtype == APL_F32)
+            scale_3(pixels, 3 * s->width, w->factors, to);
+    }
+}
+
 /* Rows of a strip, and what they become. */
 INLINE void make_rows(const struct work *w, const struct strip *s, size_t row, size_t rows, size_t first,
                       size_t channels, apl_dtype dtype, uint8_t *to)
@@ -223,7 +286,9 @@ INLINE void make_image(const struct work *w, apl_dtype dtype, uint8_t *image)
     size_t out_plane = (size_t)a->out_height * a->out_width * element_bytes(dtype);
     for (size_t at = 0; at < a->out_width; at += STRIP) {
         struct strip strip = find_strip(a, &w->placement, at);
-        if (a->layout == APL_NHWC && a->channels == 3)
+        if (a->layout == APL_NHWC && a->channels == 3 && element_bytes(dtype) != 2)
+            make_strip_of_3(w, &strip, dtype, image);
+        else if (a->layout == APL_NHWC && a->channels == 3)
             make_strip(w, &strip, 0, 3, dtype, image);
         else if (a->layout == APL_NHWC)
             make_strip(w, &strip, 0, a->channels, dtype, image);
@@ -251,6 +316,9 @@ void assemble_scalar(const struct assembly *assembly, const uint8_t *const *sour
     work.tables = tables;
     for (unsigned c = 0; c < assembly->channels && element_bytes(assembly->dtype) == 2; c++)
         fill_table(tables[c], assembly->dtype, assembly->scale[c], assembly->bias[c]);
+    struct factors factors;
+    work.factors = &factors;
+    fill_factors(&factors, assembly);
     size_t source_bytes = (size_t)assembly->channels * assembly->height * assembly->width;
     for (size_t i = 0; i < count; i++) {
         prefetch_value(sources, i + PREFETCH_AHEAD, count, source_bytes);
