@@ -90,7 +90,7 @@ static apl_status take_classes(apl_store *store, const apl_split_file *file, str
     return inputs_classes(store, (unsigned)field, s->ids, s->n, s->cls, &sample->classes, err);
 }
 
-/* Divides anew by the rule that the file states. */
+/* Divides again by the rule that the file states. */
 static apl_status test_rule(apl_store *store, struct audited_split *split, apl_error *err)
 {
     struct finding *f = &split->report.findings[split->report.count];

@@ -4,7 +4,7 @@
 
 #include "host.h"
 
-/* Fills in->given and in->sources, and what is told of them. */
+/* Fills in->given and in->sources, and the notices about them. */
 apl_status gather_sources(struct ingest *in, const char *source, apl_error *err);
 
 void gather_free(struct ingest *in);

@@ -14,7 +14,7 @@ void hasher_free(struct hasher *hasher);
 /* Takes bytes, which are copied. One thread at a time. */
 void hasher_add(struct hasher *hasher, const void *data, size_t size);
 
-/* The digest of all bytes taken, when they have been hashed; and begins anew. */
+/* Waits until all bytes taken have been hashed, returns their digest, and starts over. */
 void hasher_end(struct hasher *hasher, uint8_t digest[32]);
 
 #endif

@@ -16,7 +16,7 @@
 struct outlet {
     unsigned rank;
     unsigned calls;       /* threads inside apl_reader_next() for it */
-    bool asked;           /* by a server, in vain, which has not been told of anything since */
+    bool asked;           /* by a server, in vain, which has not been notified since */
     bool starved;         /* when a batch was to be planned last, there was no memory for its */
     struct job *planning; /* its batch that is being planned; NULL: none */
     uint64_t waited;      /* by its callers, in nanoseconds */
@@ -55,7 +55,7 @@ uint64_t outlets_epoch(const apl_reader *r);
 bool outlets_have_places(const apl_reader *r);
 bool outlets_have_memory(apl_reader *r);
 
-/* Does a caller wait for a rank that has nothing planned, and was starved? He is to be told that all batches are lent. */
+/* Does a caller wait for a rank that has nothing planned, and was starved? If so, it gets APL_E_LENT. */
 bool outlets_any_waits_in_vain(const apl_reader *r);
 
 /* Is the batch of an epoch that its rank has left? Drops those of a rank that are finished. */

@@ -306,7 +306,7 @@ bool planner_act(apl_reader *r)
     activity_leave(r);
     r->planner.busy = false;
     stats_set_held(&r->counters, n && !begun);
-    if (n && !begun) { /* a caller that waits may have to be told that all are lent */
+    if (n && !begun) { /* a caller that waits may have to get APL_E_LENT */
         if (outlets_any_waits_in_vain(r))
             pthread_cond_broadcast(&r->done);
         return room; /* then the lock was let go of meanwhile: look again before waiting, or a wake-up is missed */

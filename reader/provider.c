@@ -23,5 +23,5 @@ void reader_notify(apl_reader *r)
     for (unsigned i = 0; i < r->outlet_count; i++)
         r->outlets[i].asked = false;
     r->asked = false;
-    (void)!write(r->notify, &one, sizeof one); /* that it has been told already is no error */
+    (void)!write(r->notify, &one, sizeof one); /* EAGAIN: a notification is pending already */
 }

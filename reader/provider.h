@@ -1,7 +1,7 @@
 /*
  * What holds a reader and what makes its batches need not be one process. A reader that is connected to a server has no threads, blocks
  * or plan: these calls, all with its lock held, bring its batches from there (see serve/). A reader that a server reads has
- * nobody who waits in it: the server asks without waiting, and is told when it may ask again.
+ * no caller waits in it: the server polls, and is notified when to poll again.
  */
 #ifndef PROVIDER_H
 #define PROVIDER_H

@@ -57,7 +57,7 @@ struct apl_reader {
     unsigned outlet_count;
     uint32_t
         *seats; /* of each rank of the world, the number of its outlet, from 1; 0: it is served elsewhere */
-    bool asked; /* a server has found no batch, and is to be told of one */
+    bool asked; /* a server has found no batch, and is to be notified of the next */
     struct reader_counters counters;
 };
 

@@ -1,4 +1,4 @@
-/* Calls of the public header that wait for nothing, and ask or tell one thing. */
+/* Calls of the public header that do not wait. */
 #include "handles.h"
 #include "inside.h"
 #include "mix.h"

@@ -13,7 +13,7 @@ struct client {
     int wake;               /* of who waits for the server */
     bool waiting;           /* a caller waits for the server; others wait for him */
     unsigned asked;         /* batches that have been asked for, and no answer has come */
-    bool turning;           /* the server has been told of the next epoch, and has not answered */
+    bool turning;           /* the next epoch was announced to the server, which has not answered */
     struct received *batch; /* that has come, and not been handed out */
     apl_status lost;        /* the connection is, because of: */
     apl_error why;

@@ -7,7 +7,8 @@
 
 struct batch_buffer;
 
-/* A batch on loan, before and after which the epoch's position is `begin` and `end`, and the block of memory that its arrays are in. */
+/* A batch on loan, before and after which the epoch's position is `begin` and `end`, and the block of memory that its
+ * arrays are in. */
 struct loan {
     uint64_t token, begin, end;
     struct batch_buffer *batch;
@@ -22,8 +23,8 @@ struct lending {
     uint64_t last; /* token */
 };
 
-/* Lends a batch, before and after which the epoch's position is `begin` and `end`: fills in the message that tells of it. If that cannot be, the batch
- * stays the caller's. */
+/* Lends a batch, before and after which the epoch's position is `begin` and `end`: fills in the message that
+ * announces it. If that cannot be, the batch stays the caller's. */
 apl_status lending_lend(struct lending *l, struct batch_buffer *batch, uint64_t begin, uint64_t end,
                         struct wire_batch *message, apl_error *err);
 

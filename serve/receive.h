@@ -19,7 +19,7 @@ struct link {
     bool writable;
     const uint8_t *base; /* the memory that is lent */
     uint64_t bytes;
-    uint64_t *returned; /* tokens that have not been told yet */
+    uint64_t *returned; /* tokens that the server does not know of yet */
     size_t count, room;
     uint64_t taken, told; /* the last token that the caller has got; that the server knows of */
     unsigned lent;        /* to the caller */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define HELLO_MS    10000u /* how long a client may take to say which rank it is */
-#define TICK_MS     50     /* how soon what no batch tells of is noticed, such as a failure */
+#define TICK_MS     50     /* how soon the server notices what no batch announces, such as a failure */
 #define MOST_GUESTS 64u    /* connections beyond one for each rank */
 
 enum { LISTEN, WAKE, STOP, FIXED }; /* places in `polled` */

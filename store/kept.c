@@ -250,7 +250,7 @@ static apl_status put_colours(struct block_coder *bc, const struct kept_place *p
     return bc->colours && bc->colours->failed ? fail_nomem(err) : APL_OK;
 }
 
-/* All values of a column, one after another; the first that fails is told of. */
+/* All values of a column, one after another; the first failure is reported. */
 static apl_status decode_values(struct block_coder *bc, const apl_field *field,
                                 const struct kept_index *index, const uint8_t *coded, bool despite,
                                 struct buffer *into, apl_error *err)

@@ -24,7 +24,7 @@ struct worker {
     struct split *splits;   /* this worker's share of the statistics */
     uint64_t raw_bytes[APL_MAX_FIELDS], stored_bytes[APL_MAX_FIELDS];
     uint64_t indexed[APL_MAX_FIELDS], progressive[APL_MAX_FIELDS];
-    uint64_t untold; /* bytes decoded since progress was told */
+    uint64_t untold; /* bytes decoded since progress was last reported */
 };
 
 struct job {

@@ -75,7 +75,7 @@ static apl_status list_segments(apl_writer *w, struct manifest *m, apl_error *er
     return APL_OK;
 }
 
-/* All of the manifest but what reading back will tell. The schema passes over to it. */
+/* All of the manifest except what reading back will add. Takes over the schema. */
 static apl_status draft_manifest(apl_writer *w, struct manifest *m, apl_error *err)
 {
     TRY(write_members(w, m, err));

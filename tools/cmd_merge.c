@@ -28,7 +28,7 @@ static int open_stores(struct job *job)
         if (s == 0)
             job->copy.options.block_records = info->block_records;
         else if (info->block_records != job->copy.options.block_records)
-            job->copy.options.block_records = 0; /* chosen anew */
+            job->copy.options.block_records = 0; /* chosen again */
     }
     if (job->count == 1 && !apl_store_info(job->sources[0].store)->shards)
         return misuse("one store that is no set needs no merging");

@@ -163,7 +163,8 @@ static int read_split(const struct image_request *r, const char *split)
     options.transforms = &transform;
     options.transform_count = 1;
     options.threads = r->count == 1 ? APL_NO_THREADS : r->threads;
-    options.faults.skip_corrupt = r->count == 1 ? 0 : UINT64_MAX; /* of one, the message is told */
+    options.faults.skip_corrupt =
+        r->count == 1 ? 0 : UINT64_MAX; /* of a single one, the message is reported */
     if (apl_reader_open(r->store, &options, &reader, &err) != APL_OK)
         return failed("%s", err.message);
     int code = run_reader_of(r, reader);

@@ -58,7 +58,7 @@ static char *read_link(const char *path, const char *folder)
     return target;
 }
 
-/* Goes one link further; *at_end if there is none. */
+/* Follows one link; *at_end: the path has no more. */
 static int follow_one(char **path, bool *exists, bool *at_end)
 {
     struct stat st;

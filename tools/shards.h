@@ -1,4 +1,4 @@
-/* Records in files of limited size: SPLIT-000000.ENDING, SPLIT-000001.ENDING, ... Failures are told on stderr. */
+/* Records in files of limited size: SPLIT-000000.ENDING, SPLIT-000001.ENDING, ... Failures are reported on stderr. */
 #ifndef SHARDS_H
 #define SHARDS_H
 

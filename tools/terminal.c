@@ -18,7 +18,7 @@ static bool starts(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A multiplexer passes neither kitty's images nor sixels on, unless it is told to. */
+/* A terminal multiplexer passes on neither kitty's images nor sixels by default. */
 static bool is_multiplexer(const char *term)
 {
     return *variable("TMUX") || *variable("STY") || starts(term, "screen") || starts(term, "tmux");

@@ -55,7 +55,7 @@ struct view {
     struct neighbour *neighbours; /* NULL: there are no images */
 
     json_t *document;
-    uint8_t *wanted; /* a byte for each record: the page tells of it */
+    uint8_t *wanted; /* a byte for each record: whether the page mentions it */
 };
 
 /* cmd_view_survey.c: chooses the sample and decodes its images. */

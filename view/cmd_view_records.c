@@ -17,7 +17,7 @@
 
 /* --------------------------------------------------------------------------------------------- the order */
 
-/* First come the records that the page tells of; then one of each class of each split in turn. */
+/* First the records that the page mentions, then one of each class of each split in turn. */
 struct ranked {
     uint32_t at, cls, turn;
     uint64_t splits, chance;

@@ -24,7 +24,7 @@ struct tickets;
 apl_status tickets_new(bool in_order, struct tickets **tickets, apl_error *err);
 void tickets_free(struct tickets *tickets);
 
-/* Empties it and keys it anew. No other call may be under way. */
+/* Empties it and changes its key. No other call may be under way. */
 void tickets_begin(struct tickets *tickets, struct random_key draws);
 
 /* Puts n deliveries. False: out of memory; nothing was put, unless draws passed it by: what was put then is drawn. */

@@ -19,7 +19,7 @@ void csv_rows_free(struct csv_rows *rows);
 apl_status csv_rows_feed(struct csv_rows *rows, const uint8_t *data, size_t size, const char **bad,
                          apl_error *err);
 
-/* Goes to the next of the rows that are whole; false: there is none. Blank lines are none. */
+/* Goes to the next complete row, skipping blank lines; false: the end. */
 bool csv_rows_next(struct csv_rows *rows);
 
 /* How many rows are whole and have not been gone to. */

@@ -222,7 +222,7 @@ static apl_status check_form(const struct image_plan *plan, const struct made_im
     return APL_OK;
 }
 
-/* At which quality, and what is to be told of it. What is no JPEG loses as little as can be, unless it was scaled. */
+/* The quality, and the notice about it. Images that were not JPEG lose as little as possible, unless they were scaled. */
 static int quality_of(const struct image_rules *rules, bool was_jpeg, bool *remarks)
 {
     int quality = rules->quality            ? rules->quality

@@ -89,7 +89,7 @@ struct pickle {
     uint8_t *scratch; /* PICKLE_STRIP rows, put together here */
 };
 
-/* What an opcode is called; NULL for a byte that is none. */
+/* The name of an opcode; NULL: not an opcode. */
 const char *op_name(uint8_t op);
 
 /* Looks at the next opcode (p->op, p->op_at), skipping frames; takes it; takes it if it is `op`. `expected`

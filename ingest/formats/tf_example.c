@@ -19,7 +19,7 @@ static apl_status malformed(apl_error *err)
     return fail(err, APL_E_SOURCE, "is not a tf.train.Example: its protobuf is malformed");
 }
 
-/* At most ten bytes; false: there is none. */
+/* At most ten bytes; false: not a varint. */
 static bool take_varint(struct cursor *c, uint64_t *value)
 {
     *value = 0;

@@ -49,7 +49,7 @@ uint32_t tokens_chunk(const struct tokens *t);
 /* The tokens of a stream that is cut into pieces of equal length; FORMAT_UNKNOWN where it must be read to know. */
 uint64_t tokens_in_stream(const struct tokens *t, const struct token_file *f);
 
-/* The documents of a stream, whose header has been read. `*at` may be opened anew. */
+/* The documents of a stream, whose header has been read. `*at` may be reopened. */
 apl_status tokens_read_stream(struct tokens *t, const struct token_file *f, struct format_stream **at,
                               apl_error *err);
 

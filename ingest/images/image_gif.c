@@ -12,7 +12,7 @@
 struct gif {
     GifFileType *file;
     struct cursor data;
-    int transparent; /* index of the colour that is none, or NO_COLOUR */
+    int transparent; /* index of the transparent colour, or NO_COLOUR */
 };
 
 static int give_gif(GifFileType *file, GifByteType *to, int wanted)

@@ -11,7 +11,7 @@ static bool is_blank(uint8_t c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The next byte of the header that is no comment; -1: there is none. */
+/* The next byte of the header outside comments; -1: the end. */
 static int take_letter(struct cursor *c)
 {
     const uint8_t *p = cursor_take(c, 1);

@@ -129,7 +129,7 @@ class Store:
         io: int = 0,
         open_shards: int = 0,
         remote_timeout_s: int = 0,
-        plain_http: bool = False,
+        plain_http: int = 0,
         cache: Any = None,
         cache_budget: int = 0,
     ) -> None: ...

@@ -1,4 +1,4 @@
-"""How stores, batches and loaders show themselves. Nothing here raises: what cannot be shown is told."""
+"""How stores, batches and loaders show themselves. Nothing here raises: what cannot be shown is named."""
 
 from __future__ import annotations
 

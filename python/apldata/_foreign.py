@@ -126,7 +126,7 @@ class _Plan:
         )
 
     def add_followers(self) -> None:
-        """What the loader is told of follows the images of the first transform that moves some in C."""
+        """Declared masks and boxes follow the images of the first transform that moves some in C."""
         given = [one for one in self.done if isinstance(one, Transform)]
         moving = next((one for one in given if isinstance(one, MOVING)), None)
         if self._said and moving and not any(isinstance(one, Follow) for one in given):
@@ -178,7 +178,7 @@ class _Plan:
             self.done.append(AddChannel(added))
 
     def _following(self, roles: Roles) -> Roles:
-        """Masks of images of any size follow them, though the loader has not been told of them."""
+        """Masks of images of any size follow them, even if they are not declared to the loader."""
         if not roles.images[0].is_photo or roles.follow or not roles.masks:
             return roles
         self._said = Declared(tuple(field.name for field in roles.masks))
@@ -258,7 +258,7 @@ class Wrapped:
             raise CancelledError("the loader was closed meanwhile")
 
     def try_out(self, batch: Trial, before: list[Any]) -> None:
-        """Does it work on such records? What does not is told here, rather than in the middle of training."""
+        """Tries it on such records, so that what does not work is reported now, not in mid-training."""
         for function in before:
             if not isinstance(function, Transform):
                 if not isinstance(function, (Wrapped, AddChannel)):

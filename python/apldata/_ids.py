@@ -37,7 +37,7 @@ def _array(ids: Any) -> np.ndarray:
 
 
 def mask_of(ids: Any) -> np.ndarray | None:
-    """The mask that `ids` is, bool[n]; None: it is none."""
+    """`ids` as a mask, bool[n]; None: it is not a mask."""
     if isinstance(ids, (slice, str, bytes)) or not hasattr(ids, "__len__"):
         return None
     given = _array(ids)

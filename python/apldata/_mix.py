@@ -11,7 +11,7 @@ from ._store import Store
 
 
 def weight_of(name: str, value: Any) -> float:
-    """A weight, as the extension takes it: 0 for None, which is none."""
+    """A weight, as the extension takes it: 0 for None."""
     wanted = "a number above 0, or None"
     if value is None:
         return 0.0

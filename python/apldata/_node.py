@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from . import _core
 from ._arguments import path_of, shown, wrong_value
@@ -270,7 +270,7 @@ def shared(share: Any, store: Store, options: Mapping[str, Any]) -> Connection:
     if options["pin"] is not None:
         raise InvalidError("pin and share='node' exclude each other: batches lie in the server's memory")
     ranks, world = _places(options)
-    served = {**options, "rank": 0, "world": world}
+    served: dict[str, Any] = {**options, "rank": 0, "world": world}
     if options["threads"] == _core.APL_NO_THREADS:  # the work of the caller, which a server has not
         served["threads"] = 0
     kind = (store.content_digest, str(options["split"]), repr(ranks))
@@ -281,4 +281,4 @@ def shared(share: Any, store: Store, options: Mapping[str, Any]) -> Connection:
         job.append(str(os.getppid()))  # who started them
     name = hashlib.sha256(json.dumps([kind, number, job or os.getpid()]).encode()).hexdigest()[:24]
     path = str(_folder() / name)
-    return _Shared(path, _Starter(path, store, cast("dict[str, Any]", served), ranks))
+    return _Shared(path, _Starter(path, store, served, ranks))

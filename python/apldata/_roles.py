@@ -73,7 +73,7 @@ class Roles:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a loader is told of masks and boxes."""
+    """What a caller declares about masks and boxes."""
 
     masks: tuple[str, ...] = ()
     boxes: str | None = None

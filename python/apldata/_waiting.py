@@ -34,7 +34,7 @@ class Waiting:
         )
 
     def add(self, values: Values, rows: int) -> None:
-        """Keeps `rows` records; all of them, or none."""
+        """Keeps `rows` records; all of them or none."""
         kept = [(memoryview(given).tobytes(), shape) for given, shape in values]
         data = pickle.dumps((kept, rows), pickle.HIGHEST_PROTOCOL)
         left = memoryview(data)

@@ -134,7 +134,7 @@ def lightning(loader: Loader, *, every: int = _EVERY, prefix: str = "data") -> A
     try:
         from lightning.pytorch import Callback
     except ImportError:
-        from pytorch_lightning import Callback  # type: ignore[no-redef, import-not-found, unused-ignore]
+        from pytorch_lightning import Callback  # type: ignore[no-redef, assignment, import-not-found, unused-ignore]
 
     class Figures(Callback):  # type: ignore[misc, valid-type, unused-ignore]
         def on_train_start(self, trainer: Any, pl_module: Any) -> None:

@@ -313,7 +313,7 @@ static PyObject *receipt(PyObject *self, PyObject *unused)
 
 static PyObject *no_stats(void)
 {
-    PyErr_SetString(PyExc_RuntimeError, "no statistics of this reader can be had here");
+    PyErr_SetString(PyExc_RuntimeError, "this reader has no statistics here");
     return NULL;
 }
 

@@ -23,7 +23,7 @@ struct pool {
     struct batch_buffer *idle;
     unsigned count, lent;
     uint64_t bytes, most_bytes;
-    bool closed, refused; /* refused: memory for the last new buffer could not be had */
+    bool closed, refused; /* refused: no memory for the last new buffer */
 };
 
 /* ---------------------------------------------------------------------------- the library's own memory */

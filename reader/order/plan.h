@@ -42,7 +42,7 @@ void plan_free(struct plan *plan);
 void plan_begin(struct plan *plan, uint64_t epoch);
 
 /* The next `n` deliveries, or as many as are left in the epoch: reference x reuse + copy each. Returns how
- * many; fewer than asked for, with *failed set, if memory for the bins cannot be had. */
+ * many; fewer than requested, with *failed set, if memory for the bins runs out. */
 size_t plan_next(struct plan *plan, uint32_t *deliveries, size_t n, bool *failed);
 
 /* The blocks of the subset (their places in it) in random order, as they are dealt to the lanes, which take them in turn. */

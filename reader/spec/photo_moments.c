@@ -22,7 +22,7 @@ static void add_pixels(struct sums *s, const uint8_t *rgb, size_t plane)
     s->values += plane;
 }
 
-/* Images that cannot be decoded are left out: the reader tells of them when it gets there. */
+/* Images that cannot be decoded are left out here: the reader reports them when it gets there. */
 static apl_status add_image(apl_store *store, uint64_t id, const apl_field *f, const apl_transform *t,
                             struct photo *photo, uint8_t *rgb, struct sums *sums, apl_error *err)
 {

@@ -128,7 +128,7 @@ static inline size_t options_most(const struct reader_options *o)
     return o->pack.row ? (size_t)o->pack.most : o->batch_size;
 }
 
-/* The most pieces that one batch has; 0: pieces are not told. */
+/* The most pieces that a batch has; 0: it has no list of pieces. */
 static inline size_t options_pieces(const struct reader_options *o)
 {
     return o->pack.row ? o->batch_size + options_most(o) : o->batch_size * (size_t)o->windows.parts;

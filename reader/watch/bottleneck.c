@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Fewer batches than this, or less time, tell nothing. */
+/* Fewer batches than this, or less time, are too few to judge by. */
 #define LEAST_BATCHES 8u
 #define LEAST_SECONDS 1e-3
 /* Threads that are idle for a larger part of the time that callers wait are not what is missing. */

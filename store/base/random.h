@@ -1,4 +1,4 @@
-/* Keyed randomness: numbers that anyone with the key can compute again, and that tell nothing about each
+/* Keyed randomness: numbers that anyone with the key can compute again, and that reveal nothing about each
  * other. */
 #ifndef RANDOM_H
 #define RANDOM_H

@@ -1,6 +1,6 @@
 /*
  * Bits of Huffman coded data, from the highest of each byte on, without the stuffing that JPEG files have. Reading past the end
- * gives zeros, and is told of by bits_end().
+ * gives zeros, and is reported by bits_end().
  */
 #ifndef BITS_H
 #define BITS_H

@@ -59,7 +59,7 @@ static bool take_codes(struct stream *s, struct cursor *c)
 
 /* ------------------------------------------------------------------------------------------------ frame */
 
-/* As libjpeg tells colours. */
+/* As libjpeg determines the colour space. */
 static bool find_colours(struct stream *s)
 {
     const uint8_t *id = s->ids;

@@ -37,7 +37,7 @@ void remote_stop(struct remote *remote);
 
 uint64_t remote_size(const struct remote *remote);
 
-/* What tells this object from every other, and from itself once it is replaced, as far as the server says. */
+/* What identifies this object, and this version of it, as far as the server says. */
 uint64_t remote_identity(const struct remote *remote);
 
 /* Bytes offset ... offset+n-1, which it has: those that have been fetched ahead, or waited for, or fetched now. */

@@ -17,7 +17,7 @@
  *         88      8  records of the part
  *         96      8  records of the rest
  *        104         name (text), parent (text), source's split (text), field to stratify by (text)
- *                    only if it hashes groups: the field that tells them (text)
+ *                    only if it hashes groups: their field (text)
  *                    the table of the part, the table of the rest: coding (1), bytes (8), the table
  *                    only in a division into many parts: number of the part (4), parts (4), concentration (8)
  *   size - 8      8  XXH3-64 of all bytes before
@@ -66,7 +66,7 @@ enum split_side { SPLIT_PART = 0, SPLIT_REST = 1 };
 struct split_file {
     char *name, *parent, *source;
     char *stratify; /* empty, if the rule is one by hash */
-    char *group;    /* the field that tells the groups; empty, if it is not these that are hashed */
+    char *group;    /* the field of the groups; empty if something else is hashed */
     enum split_rule rule;
     enum split_by by;
     uint64_t ratio, seed;

@@ -49,7 +49,7 @@ void split_units_close(struct split_units *u)
     *u = (struct split_units){.field = -1};
 }
 
-/* Decodes the field that tells, if one does. */
+/* Decodes the field that decides, if there is one. */
 static apl_status decode(struct split_units *u, uint64_t number, const struct block_view *view,
                          apl_error *err)
 {

@@ -32,11 +32,11 @@ _PAD_MODES = {
 def _sides(name: str, padding: int | Sequence[int]) -> tuple[int, int, int, int]:
     """Left, top, right and bottom: of one number, a pair of the first two, or all four."""
     wanted = "a number of pixels, or two or four of them"
-    if isinstance(padding, (str, bytes)) or not isinstance(padding, Sequence):
-        padding = [padding]
-    if len(padding) not in (1, 2, 4):
+    several = isinstance(padding, Sequence) and not isinstance(padding, (str, bytes))
+    given: list[Any] = list(padding) if several else [padding]  # type: ignore[arg-type]
+    if len(given) not in (1, 2, 4):
         raise wrong_value(name, wanted, padding)
-    sides = [whole(name, side, 0, WIDEST) for side in padding]
+    sides = [whole(name, side, 0, WIDEST) for side in given]
     left, top, right, bottom = sides * (4 // len(sides))
     return left, top, right, bottom
 
