@@ -101,23 +101,23 @@ static apl_status read_list_here(apl_store *store, struct buffer *bytes, apl_err
     return APL_OK;
 }
 
-static apl_status read_list_elsewhere(apl_store *store, struct buffer *bytes, apl_error *err)
+static apl_status read_list_elsewhere(apl_store *store, bool anew, struct buffer *bytes, apl_error *err)
 {
     struct url url;
     store->set->url = &store->url;
     store->set->remote = &store->remote;
     TRY(url_below(&store->url, store->set->file, &url, err));
-    TRY(remote_take_file(&url, &store->remote, SET_MAX_BYTES, bytes, err));
+    TRY(remote_take_file(&url, &store->remote, SET_MAX_BYTES, anew, bytes, err));
     store->inode = (ino_t)hash_xxh3_64(bytes->data, bytes->size);
     return APL_OK;
 }
 
-static apl_status take_set_list(apl_store *store, apl_error *err)
+static apl_status take_set_list(apl_store *store, bool anew, apl_error *err)
 {
     struct buffer bytes = {0};
     struct set *set = store->set;
     apl_status status =
-        store->url.base ? read_list_elsewhere(store, &bytes, err) : read_list_here(store, &bytes, err);
+        store->url.base ? read_list_elsewhere(store, anew, &bytes, err) : read_list_here(store, &bytes, err);
     if (status == APL_OK) {
         status = set_list_decode(&bytes, &set->list, &store->manifest, err);
         if (status != APL_OK)
@@ -138,9 +138,9 @@ apl_status set_open(apl_store *store, const char *file, apl_io io, unsigned most
         return fail_nomem(err);
     set->io = io;
     set->most = most ? most : SET_OPEN_SHARDS;
-    apl_status status = take_set_list(store, err);
+    apl_status status = take_set_list(store, false, err);
     if (status == APL_E_CORRUPT && store->url.base)
-        status = take_set_list(store, err); /* bytes may have been damaged on the way */
+        status = take_set_list(store, true, err); /* bytes may have been damaged on the way */
     TRY(status);
     store->manifest.info.shards = set->list.count;
     return publish_shards(set, err);

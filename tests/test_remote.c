@@ -2,6 +2,7 @@
 #include "ahead.h"
 #include "aws.h"
 #include "remote.h"
+#include "shell.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -271,6 +272,35 @@ Test(remote, tells_of_retries)
     cr_expect_eq(strncmp(line_told, says, strlen(says)), 0, "%s", line_told);
     apl_on_retry(NULL, NULL);
     remote_release(r);
+}
+
+/* How many requests it takes to have all of the file. */
+static unsigned take_file(struct origin *origin, bool anew)
+{
+    struct url url;
+    struct buffer bytes = {0};
+    struct remote_options o = {.transport = &fake, .timeout_ms = 1500, .origin = origin};
+    tell(0, (struct reply){0});
+    cr_assert_eq(url_parse("https://host/list", &url, &error), APL_OK);
+    cr_assert_eq(remote_take_file(&url, &o, SIZE, anew, &bytes, &error), APL_OK, "%s", error.message);
+    cr_assert_eq(bytes.size, SIZE);
+    for (size_t i = 0; i < SIZE; i++)
+        cr_assert_eq(bytes.data[i], byte_at(i), "byte %zu", i);
+    buffer_free(&bytes);
+    return atomic_load(&told.requests);
+}
+
+Test(remote, whole_files)
+{
+    char place[] = "/tmp/apl-cache-XXXXXX";
+    struct origin *origin;
+    cr_assert_not_null(mkdtemp(place));
+    cr_assert_eq(origin_open(place, 0, &origin, &error), APL_OK);
+    cr_expect_eq(take_file(origin, false), 2);
+    cr_expect_eq(take_file(origin, false), 1, "the first bytes tell that it is the same");
+    cr_expect_eq(take_file(origin, true), 2);
+    origin_release(origin);
+    shell("rm -rf %s", place);
 }
 
 /* ------------------------------------------------------------------------------------------------ ahead */

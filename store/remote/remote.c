@@ -282,7 +282,7 @@ void remote_forget(struct remote *remote, uint64_t offset, size_t n)
         atomic_store_explicit(&remote->beginning_bytes, 0, memory_order_relaxed);
 }
 
-apl_status remote_take_file(struct url *url, const struct remote_options *options, size_t most,
+apl_status remote_take_file(struct url *url, const struct remote_options *options, size_t most, bool anew,
                             struct buffer *bytes, apl_error *err)
 {
     struct remote *r;
@@ -296,8 +296,10 @@ apl_status remote_take_file(struct url *url, const struct remote_options *option
         memcpy(bytes->data, r->beginning, here);
         bytes->size = n;
     }
+    if (anew && r->cache)
+        disk_cache_forget(r->cache, r->cached, here, n - here);
     if (status == APL_OK && here < n)
-        status = object_fetch(&r->object, here, bytes->data + here, n - here, NULL, err);
+        status = remote_read(r, here, bytes->data + here, n - here, err);
     if (status != APL_OK)
         fail_in(err, status, "%s", r->object.shown);
     remote_release(r);
