@@ -317,7 +317,7 @@ apl_status lmdb_walk(struct lmdb_reader *lmdb, int fd, apl_error *err)
     free(w.seen);
     free(w.levels);
     if (status == APL_OK && lmdb->count != meta.entries)
-        status = fail(err, APL_E_CORRUPT, "it has %zu entries, %llu expected", lmdb->count,
-                      (unsigned long long)meta.entries);
+        status = fail(err, APL_E_CORRUPT, "it has %s, %llu expected",
+                      number_of(lmdb->count, "entry", "entries"), (unsigned long long)meta.entries);
     return status;
 }

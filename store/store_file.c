@@ -32,8 +32,8 @@ static apl_status check_size(const struct entry *e, const struct manifest *m, co
     uint32_t records = left < m->info.block_records ? (uint32_t)left : m->info.block_records;
     if (e->size >= block_head_bytes(m->schema.count, records))
         return APL_OK;
-    fail(err, APL_E_CORRUPT, "block %llu of segment %u has %u bytes, too few for %u records",
-         (unsigned long long)block, segment->number, e->size, records);
+    fail(err, APL_E_CORRUPT, "block %llu of segment %u has %u bytes, too few for %s",
+         (unsigned long long)block, segment->number, e->size, number_of(records, "record", "records"));
     return fail_records(err, APL_E_CORRUPT, segment->first_id + first, records);
 }
 

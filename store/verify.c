@@ -90,9 +90,10 @@ static apl_status verify_store(apl_store *store, struct verifier *v, apl_error *
         return fail_in(err, status, "%s", store->name);
     if (found.bad_blocks)
         status = fail_records(err,
-                              fail(err, APL_E_CORRUPT, "%s: %llu of %llu blocks are damaged", store->name,
+                              fail(err, APL_E_CORRUPT, "%s: %llu of %s %s damaged", store->name,
                                    (unsigned long long)found.bad_blocks,
-                                   (unsigned long long)store->manifest.info.blocks),
+                                   number_of(store->manifest.info.blocks, "block", "blocks"),
+                                   found.bad_blocks == 1 ? "is" : "are"),
                               v->bad_first, v->bad_count);
     else
         status = compare_digests(store, &found, err);

@@ -106,7 +106,7 @@ Test(pickle_array, from_a_buffer)
     frombuffer(&m, names[0], 'K', 2 * PICKLE_COLUMNS);
     refused(&m, "opcode SHORT_BINUNICODE: \"C\" or \"F\" is expected here");
     frombuffer(&m, names[0], 'C', 2 * PICKLE_COLUMNS - 1);
-    refused(&m, "opcode BYTEARRAY8: 6143 bytes, but 1 rows need 3072");
+    refused(&m, "opcode BYTEARRAY8: 6143 bytes, but 1 row needs 3072");
     frombuffer(&m, names[0], 'C', PICKLE_COLUMNS);
     refused(&m, "byte 3");
     frombuffer(&m, names[0], 'C', 3000);
@@ -194,7 +194,7 @@ Test(pickle_array, sizes_of_latin1)
         op_le(&m, 'X', sizes[i], 4);
         for (size_t j = 0; j < sizes[i]; j++)
             raw(&m, "a", 1);
-        refused(&m, "bytes, but 1 rows need 3072");
+        refused(&m, "bytes, but 1 row needs 3072");
     }
 }
 
@@ -219,7 +219,7 @@ Test(pickle_array, bytes_that_are_not_latin1)
     op_le(&m, 'X', 3073, 4);
     for (int j = 0; j < 2000; j++)
         raw(&m, "\xc2\x80", 2);
-    refused(&m, "opcode BINUNICODE: fewer bytes than 1 rows need");
+    refused(&m, "opcode BINUNICODE: fewer bytes than 1 row needs");
 }
 
 Test(pickle_array, sizes_of_the_bytes)
@@ -231,11 +231,11 @@ Test(pickle_array, sizes_of_the_bytes)
         const char *words;
     } cases[] = {
         {'T', 4, 0xffffffff, "opcode BINSTRING: its size is negative"},
-        {'T', 4, 3071, "opcode BINSTRING: 3071 bytes, but 1 rows need 3072"},
-        {'T', 4, 3073, "opcode BINSTRING: 3073 bytes, but 1 rows need 3072"},
-        {'B', 4, 0, "opcode BINBYTES: 0 bytes, but 1 rows need 3072"},
+        {'T', 4, 3071, "opcode BINSTRING: 3071 bytes, but 1 row needs 3072"},
+        {'T', 4, 3073, "opcode BINSTRING: 3073 bytes, but 1 row needs 3072"},
+        {'B', 4, 0, "opcode BINBYTES: 0 bytes, but 1 row needs 3072"},
         {'B', 4, 0xffffffff, "opcode BINBYTES: 4294967295 bytes, but 4000 are left"},
-        {'C', 1, 255, "opcode SHORT_BINBYTES: 255 bytes, but 1 rows need 3072"},
+        {'C', 1, 255, "opcode SHORT_BINBYTES: 255 bytes, but 1 row needs 3072"},
         {0x96, 8, 1ull << 63, "opcode BYTEARRAY8: 9223372036854775808 bytes, but 4000 are left"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

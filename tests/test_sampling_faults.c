@@ -135,7 +135,7 @@ Test(sampling_faults, what_cannot_be_is_refused)
     s.weight_count = 3;
     refused(&s, APL_E_INVALID, "3 weights for the 101 records");
     s.weight_count = TRAIN;
-    refused(&s, APL_E_INVALID, "of 1 that have a weight");
+    refused(&s, APL_E_INVALID, "of 1 that has a weight");
     weights[7] = -1;
     refused(&s, APL_E_INVALID, "weights[7] is -1");
     weights[7] = 0.0 / (weights[1] * 0);

@@ -247,7 +247,7 @@ Test(split_parts, arguments_that_are_none)
 {
     static const double wrong[] = {-1, 1e-7, 1e7, NAN, INFINITY};
     apl_store *store = plain_store(300, 0);
-    FAILS(APL_E_INVALID, "1 parts", make(store, "cv", 1, 0));
+    FAILS(APL_E_INVALID, "1 part: ", make(store, "cv", 1, 0));
     FAILS(APL_E_INVALID, "10001 parts", make(store, "cv", 10001, 0));
     for (size_t i = 0; i < 5; i++)
         FAILS(APL_E_INVALID, "concentration", make(store, "cv", 5, wrong[i]));

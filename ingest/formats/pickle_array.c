@@ -143,14 +143,15 @@ static apl_status check_payload(struct pickle *p, const struct payload *payload)
     uint64_t need = p->rows * PICKLE_COLUMNS, have = payload->left;
     if (have == need || (payload->latin1 && have > need && have <= 2 * need))
         return APL_OK;
-    return refuse(p, "%" PRIu64 " bytes, but %" PRIu64 " rows need %" PRIu64, have, p->rows, need);
+    return refuse(p, "%" PRIu64 " bytes, but %s %" PRIu64, have, number_of(p->rows, "row needs", "rows need"),
+                  need);
 }
 
 static apl_status close_payload(struct pickle *p, const struct payload *payload)
 {
     /* No half of a character is left: a chunk that ends with one leaves bytes of the array to come. */
     if (payload->left)
-        return refuse(p, "more bytes than %" PRIu64 " rows need", p->rows);
+        return refuse(p, "more bytes than %s", number_of(p->rows, "row needs", "rows need"));
     if (payload->latin1) {
         TRY(put_other(p));
         TRY(finish_encode(p));
@@ -179,7 +180,7 @@ static apl_status copy_bytes(struct pickle *p, struct payload *payload, uint8_t 
     while (size) {
         size_t count;
         if (payload->left == 0)
-            return refuse(p, "fewer bytes than %" PRIu64 " rows need", p->rows);
+            return refuse(p, "fewer bytes than %s", number_of(p->rows, "row needs", "rows need"));
         const uint8_t *in = take_some(p, payload, size, &count);
         if (!in)
             return ended(p);

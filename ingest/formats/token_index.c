@@ -28,9 +28,10 @@ static apl_status check_places(struct token_index *x, uint64_t size, apl_error *
     if (size == UINT64_MAX || size == x->end || size == x->end + x->sequences)
         return APL_OK;
     return fail(err, size < x->end ? APL_E_INCOMPLETE : APL_E_SOURCE,
-                "has %" PRIu64 " bytes, but its %" PRIu64 " sequences and list of %" PRIu64
-                " documents need %" PRIu64 "%s",
-                size, x->sequences, x->documents, x->end, size < x->end ? ": it is truncated" : "");
+                "has %" PRIu64 " bytes, but its %s and list of %s need %" PRIu64 "%s", size,
+                number_of(x->sequences, "sequence", "sequences"),
+                number_of(x->documents, "document", "documents"), x->end,
+                size < x->end ? ": it is truncated" : "");
 }
 
 apl_status token_index_read(struct cursor *c, uint64_t size, struct token_index *x, apl_error *err)

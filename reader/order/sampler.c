@@ -306,9 +306,9 @@ static apl_status check_law(const struct sampler *s, apl_error *err)
     for (uint32_t i = 0; !s->group && s->weights && i < s->n; i++)
         most -= s->weights[i] == 0;
     if (!s->group && !s->rule.replacement && s->rule.records > most)
-        return fail(err, APL_E_INVALID,
-                    "sampling: %llu records an epoch without replacement, of %llu that have a weight",
-                    (unsigned long long)s->rule.records, (unsigned long long)most);
+        return fail(err, APL_E_INVALID, "sampling: %s an epoch without replacement, of %llu that %s a weight",
+                    number_of(s->rule.records, "record", "records"), (unsigned long long)most,
+                    most == 1 ? "has" : "have");
     return APL_OK;
 }
 

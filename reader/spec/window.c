@@ -120,8 +120,8 @@ apl_status window_check_lanes(const struct spec *spec, const apl_reader_options 
     if (o->free_order || asked->sequential)
         return fail(err, APL_E_INVALID, "lanes are for strict order");
     if (o->plan.lanes > UINT16_MAX || o->plan.lanes > spec->subset.blocks)
-        return fail(err, APL_E_INVALID, "%u lanes: at most %u, and no more than the %u blocks of the split",
-                    o->plan.lanes, UINT16_MAX, spec->subset.blocks);
+        return fail(err, APL_E_INVALID, "%u lanes: at most %u, and no more than the %s of the split",
+                    o->plan.lanes, UINT16_MAX, number_of(spec->subset.blocks, "block", "blocks"));
     return APL_OK;
 }
 

@@ -224,8 +224,8 @@ static void say_parts(struct words *w, const struct figures *f)
 
 static void say_waits(struct words *w, const struct figures *f)
 {
-    say(w, "\nwaited    %.1f %% of the time: %.2f of %.2f s, %llu batches", 100 * f->share,
-        f->share * f->elapsed, f->elapsed, (unsigned long long)f->s.batches);
+    say(w, "\nwaited    %.1f %% of the time: %.2f of %.2f s, %s", 100 * f->share, f->share * f->elapsed,
+        f->elapsed, number_of(f->s.batches, "batch", "batches"));
     if (f->share < LITTLE || f->workers == 0)
         return;
     say(w, "; meanwhile threads had work for %.0f %% of theirs",

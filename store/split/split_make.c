@@ -77,8 +77,8 @@ static apl_status check_parts(const apl_split_options *o, unsigned parts, double
     char shown[256], last[SPLIT_MAX_NAME + 16];
     printable(shown, sizeof shown, o->name, strlen(o->name));
     if (parts < 2 || parts > APL_MAX_PARTS)
-        return fail(err, APL_E_INVALID, "split %s: %u parts: there must be 2 to %d", shown, parts,
-                    APL_MAX_PARTS);
+        return fail(err, APL_E_INVALID, "split %s: %s: there must be 2 to %d", shown,
+                    number_of(parts, "part", "parts"), APL_MAX_PARTS);
     if (o->ratio != 0)
         return fail(err, APL_E_INVALID, "split %s: a ratio of %g: parts are equal, without a ratio", shown,
                     o->ratio);
