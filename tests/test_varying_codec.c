@@ -79,6 +79,28 @@ Test(varying_codec, there_and_back)
     }
 }
 
+/* Rows are restored several at a time: of all widths and heights about that. */
+Test(varying_codec, small_sizes)
+{
+    struct column_spec spec = {.records = 100, .element_bytes = 1, .ndim = 3, .shape = {1, -1, -1}};
+    struct buffer raw = {0};
+    uint8_t *coded;
+    for (uint32_t i = 0; i < 100; i++) {
+        buffer_le(&raw, 1 + i / 10, 4);
+        buffer_le(&raw, 1 + i % 10, 4);
+    }
+    for (uint32_t i = 0; i < 55 * 55; i++)
+        buffer_le(&raw, i * i % 251 + i / 7, 1);
+    spec.raw_bytes = raw.size;
+    size_t size = encode(&spec, &raw, 3, &coded);
+    uint8_t *back = malloc(raw.size);
+    cr_assert_eq(varying_decode(codec, &spec, coded, size, back, &err), APL_OK, "%s", err.message);
+    cr_assert_eq(memcmp(back, raw.data, raw.size), 0);
+    free(back);
+    free(coded);
+    buffer_free(&raw);
+}
+
 /* From memory of its own, so that the address sanitizer sees what is read beyond it. */
 static apl_status decode_copy(const struct column_spec *spec, const uint8_t *coded, size_t size)
 {
