@@ -2,6 +2,8 @@
  * coefficients, as the DCT is orthonormal. */
 #include "colours.h"
 
+#include "byte_sums.h"
+
 #include <math.h>
 
 #define MOST 2047 /* of a coefficient times its entry of the table; more is nothing that an encoder writes */
@@ -99,10 +101,9 @@ struct colour_sums colours_of_planes(const uint8_t *planes, unsigned channels, s
     s.pixels = pixels;
     for (unsigned c = 0; c < COLOURS; c++) {
         const uint8_t *plane = planes + (channels < COLOURS ? 0 : c * pixels);
-        for (size_t i = 0; i < pixels; i++) {
-            s.sum[c] += plane[i];
-            s.squares[c] += (uint64_t)plane[i] * plane[i];
-        }
+        struct byte_sums sums = byte_sums(plane, pixels);
+        s.sum[c] = (int64_t)sums.sum;
+        s.squares[c] = sums.squares;
     }
     return s;
 }
