@@ -64,12 +64,13 @@ static apl_status group_records(struct audit_job *job, uint32_t *group, double *
     if (!asked->replacement)
         return inputs_error(err, APL_E_UNSUPPORTED,
                             "the law of --record-weights is tested with --replacement only");
-    for (uint32_t i = 0; i < job->sample.n && i < asked->weight_count; i++) {
+    for (uint32_t i = 0; i < job->sample.n; i++)
         group[i] = i;
+    for (uint32_t i = 0; i < job->sample.n && i < asked->weight_count; i++)
         weights[i] = asked->weights[i];
-    }
     job->law.groups = job->sample.n;
-    return APL_OK;
+    return asked->weight_field ? reader_orders_values(&job->orders, asked->weight_field, weights, err)
+                               : APL_OK;
 }
 
 apl_status audit_law_open(struct audit_job *job, apl_error *err)
@@ -85,7 +86,7 @@ apl_status audit_law_open(struct audit_job *job, apl_error *err)
         group_stores(job, group, weights);
         return APL_OK;
     }
-    if (asked->weights && !asked->field)
+    if (asked->weight_field || (asked->weights && !asked->field))
         return group_records(job, group, weights, err);
     if (asked->field)
         status = reader_orders_classes(&job->orders, asked->field, group, &job->law.groups, err);
@@ -106,6 +107,9 @@ void audit_law_text(const struct audit_job *job, char *text, size_t size)
     if (asked->field)
         at += snprintf(text + at, size - (size_t)at, "classes of %s %s, ", shown(asked->field),
                        asked->weights ? "by weights" : "balanced");
+    else if (asked->weight_field)
+        at +=
+            snprintf(text + at, size - (size_t)at, "each by its %s as weight, ", shown(asked->weight_field));
     else if (asked->weights)
         at += snprintf(text + at, size - (size_t)at, "each by a weight of its own, ");
     if (job->choice.options.mix.weight > 0)

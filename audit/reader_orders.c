@@ -161,6 +161,50 @@ apl_status reader_orders_classes(const struct reader_orders *o, const char *fiel
     return status;
 }
 
+/* The number whose bytes, of the type's size, are the lowest of `bits`. */
+static double number_of_bits(const apl_field *field, uint64_t bits)
+{
+    uint32_t half = (uint32_t)bits;
+    float single;
+    double both;
+    memcpy(&single, &half, sizeof single);
+    memcpy(&both, &bits, sizeof both);
+    switch (field->dtype) {
+    case APL_F32:
+        return (double)single;
+    case APL_F64:
+        return both;
+    case APL_I8:
+        return (int8_t)bits;
+    case APL_I16:
+        return (int16_t)bits;
+    case APL_I32:
+        return (int32_t)bits;
+    case APL_I64:
+        return (double)(int64_t)bits;
+    default:
+        return (double)bits;
+    }
+}
+
+apl_status reader_orders_values(const struct reader_orders *o, const char *field, double *values,
+                                apl_error *err)
+{
+    uint64_t *bits = malloc(((size_t)o->n + 1) * sizeof *bits);
+    apl_status status = bits ? APL_OK : no_memory(err);
+    for (uint32_t from = 0; from < o->n && status == APL_OK;)
+        status = read_values(o, field, from, &from, bits, err);
+    for (uint32_t i = 0; i < o->n && status == APL_OK; i++) {
+        apl_store *store;
+        uint64_t own;
+        reader_orders_store(o, i, &store, &own);
+        unsigned number = (unsigned)apl_store_find_field(store, field);
+        values[i] = number_of_bits(apl_store_field(store, number), bits[i]);
+    }
+    free(bits);
+    return status;
+}
+
 /* Of the first target that has classes, where all stores have it. */
 static apl_status list_classes(const struct reader_orders *o, struct audit_sample *s, apl_error *err)
 {

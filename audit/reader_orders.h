@@ -33,6 +33,10 @@ size_t reader_orders_store(const struct reader_orders *orders, uint32_t i, apl_s
 apl_status reader_orders_classes(const struct reader_orders *orders, const char *field, uint32_t *cls,
                                  uint32_t *classes, apl_error *err);
 
+/* The same values themselves, also of fields of f32 and f64. */
+apl_status reader_orders_values(const struct reader_orders *orders, const char *field, double *values,
+                                apl_error *err);
+
 /* An order_source's function, of `length` places; user: the struct reader_orders. All ranks' batches, put together by
  * their positions. */
 bool reader_orders_take(void *user, uint64_t seed, uint64_t epoch, uint32_t *order);

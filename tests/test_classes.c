@@ -21,7 +21,8 @@ static const struct {
 #define FRACTION KINDS /* the fields that are no whole numbers */
 #define PAIR     (KINDS + 1)
 #define TEXT     (KINDS + 2)
-#define FIELDS   (KINDS + 3)
+#define DOUBLE   (KINDS + 3)
+#define FIELDS   (KINDS + 4)
 
 static char place[64], db[96];
 static apl_store *store;
@@ -50,6 +51,8 @@ static void append(apl_writer *w, uint64_t id)
             data[f][i] = (uint8_t)(x >> 8 * i);
     }
     memset(data[TEXT], 'a', 5);
+    memcpy(data[FRACTION], &(float){(float)id / 8}, 4);
+    memcpy(data[DOUBLE], &(double){(double)id / 3}, 8);
     cr_assert_eq(apl_writer_append(w, values, NULL), APL_OK);
 }
 
@@ -70,6 +73,7 @@ static void set_up(void)
     cr_assert_eq(apl_writer_add_field(w, "fraction", APL_F32, APL_TARGET, 0, NULL, NULL), APL_OK);
     cr_assert_eq(apl_writer_add_field(w, "pair", APL_U8, APL_TARGET, 1, two, NULL), APL_OK);
     cr_assert_eq(apl_writer_add_field(w, "text", APL_UTF8, APL_NAME, 1, any, NULL), APL_OK);
+    cr_assert_eq(apl_writer_add_field(w, "double", APL_F64, APL_TARGET, 0, NULL, NULL), APL_OK);
     for (uint64_t id = 0; id < TRAIN + TEST; id++) {
         if (id == 0 || id == TRAIN)
             cr_assert_eq(apl_writer_begin_member(w, id ? "b" : "a", id ? "test" : "train", id > 0, NULL),
@@ -129,6 +133,52 @@ Test(classes, are_of_one_whole_number_a_record)
     refused("pair", APL_E_INVALID, "field pair does not hold one integer");
     refused("text", APL_E_INVALID, "field text does not hold one integer");
     refused("none", APL_E_NOTFOUND, "has no field none");
+}
+
+/* Weights of records are the same numbers, and fractions too. */
+Test(classes, weights_are_numbers_of_any_type)
+{
+    struct subset subset;
+    double weights[TRAIN];
+    apl_error err;
+    cr_assert_eq(subset_open(store, "train", &subset, NULL), APL_OK);
+    for (size_t f = 0; f < KINDS; f++) {
+        cr_assert_eq(field_weights_read(&subset, kinds[f].name, weights, NULL), APL_OK);
+        for (uint64_t i = 0; i < TRAIN; i++) {
+            uint64_t x = value_of(f, i);
+            cr_assert_eq(weights[i], kinds[f].is_signed ? (double)(int64_t)x : (double)x, "%s",
+                         kinds[f].name);
+        }
+    }
+    cr_assert_eq(field_weights_read(&subset, "fraction", weights, NULL), APL_OK);
+    for (uint64_t i = 0; i < TRAIN; i++)
+        cr_assert_eq(weights[i], (double)i / 8);
+    cr_assert_eq(field_weights_read(&subset, "double", weights, NULL), APL_OK);
+    for (uint64_t i = 0; i < TRAIN; i++)
+        cr_assert_eq(weights[i], (double)i / 3);
+    cr_assert_eq(field_weights_read(&subset, "pair", weights, &err), APL_E_INVALID);
+    cr_assert(strstr(err.message, "field pair does not hold one integer, f32 or f64"), "%s", err.message);
+    subset_close(&subset);
+}
+
+static void refused_weights(const char *field, const char *words)
+{
+    apl_sampling sampling = APL_SAMPLING_INIT;
+    apl_reader_options o = APL_READER_OPTIONS_INIT;
+    apl_reader *r = NULL;
+    apl_error err;
+    sampling.weight_field = field;
+    o.split = "train";
+    o.sampling = &sampling;
+    cr_assert_neq(apl_reader_open(store, &o, &r, &err), APL_OK);
+    cr_assert(strstr(err.message, words), "%s", err.message);
+}
+
+Test(classes, weights_of_a_field_are_judged_as_others)
+{
+    refused_weights("i8", "sampling: record 1 has the i8 -");
+    refused_weights("none", "has no field none");
+    refused_weights("text", "field text does not hold one integer, f32 or f64");
 }
 
 /* With a weight for each class, a value beyond them is refused. */

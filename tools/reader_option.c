@@ -71,7 +71,8 @@ const struct reader_option reader_options[] = {
     {"weights", READER_TEXT, ORDERED, PLACE(sampled.weights), ANY, "FIELD=CLASS:WEIGHT,...",
      "classes by weight; all others by *:WEIGHT"},
     {"record-weights", READER_TEXT, ORDERED, PLACE(sampled.record_weights), ANY, "FILE",
-     "instead: records by weight, a number on each line, by id"},
+     "instead: records by weight, a number on each line, by id;\nor field:NAME, a field that has the "
+     "weights"},
     {"replacement", READER_FLAG, ORDERED, PLACE(sampled.replacement), ANY, NULL,
      "draw independently (default: as evenly as possible)"},
     {"epoch-records", READER_NUMBER, ORDERED, PLACE(sampled.records), 1, UINT32_MAX - 1, NULL, "N",

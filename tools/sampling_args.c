@@ -142,9 +142,15 @@ static apl_status take_line(struct class_weights *w, const char *path, char *lin
     return APL_OK;
 }
 
+#define FIELD_PREFIX "field:"
+
 static apl_status take_record_weights(struct reader_choice *choice, apl_error *err)
 {
     const char *path = choice->sampled.record_weights;
+    if (strncmp(path, FIELD_PREFIX, sizeof FIELD_PREFIX - 1) == 0) {
+        choice->sampling.weight_field = path + sizeof FIELD_PREFIX - 1;
+        return APL_OK;
+    }
     struct class_weights w = {.others = 0};
     apl_status status = APL_OK;
     char *line = NULL;

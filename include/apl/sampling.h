@@ -42,10 +42,13 @@ typedef struct apl_sampling {
     size_t weight_count;
     int replacement;  /* 1: draws are independent */
     uint64_t records; /* deliveries per epoch, below 2^32 - 1; 0: the number of records to be read */
+    /* The field whose values are the weights of records, in place of `field` and `weights`: one whole number, f32 or
+     * f64 per record, read when the reader is opened. NULL: none. */
+    const char *weight_field;
 } apl_sampling;
-#define APL_SAMPLING_INIT                         \
-    {                                             \
-        sizeof(apl_sampling), NULL, NULL, 0, 0, 0 \
+#define APL_SAMPLING_INIT                               \
+    {                                                   \
+        sizeof(apl_sampling), NULL, NULL, 0, 0, 0, NULL \
     }
 
 #ifdef __cplusplus

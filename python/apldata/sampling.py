@@ -27,6 +27,7 @@ class Sampling:
         Sampling("label")                        # classes equally often, each evenly over its records
         Sampling("label", {"cat": 2, "dog": 1})  # twice as many cats as dogs, and nothing else
         Sampling(weights=w, records=5000)        # 5,000 records an epoch, the likelier the heavier: w[n]
+        Sampling(weights="score")                # the same with the records' field "score" as their weights
         Sampling(records=5000)                   # other 5,000 records in each epoch
         Sampling("label", replacement=True)      # each draw independent of all others
 
@@ -35,7 +36,7 @@ class Sampling:
             single records.
         weights: of class 0, 1, ..., or a dict by name or number of a class, others having 0; without `field`,
             of each record that is read, in the order of ids, or in that of the loader's `ids=` or dataset if
-            it has some. None: all alike.
+            it has some; or the name of a field of numbers that has them. None: all alike.
         replacement: draws are independent of each other. Without: a class comes exactly in proportion to its
             weight, and each of its records as often as any other, give or take one; single records come at
             most once.
@@ -60,12 +61,14 @@ class Sampling:
 
     def _in_c(self, store: Store, ids: np.ndarray | None = None) -> dict[str, Any]:
         """As the extension takes it, for these records; None: all of a split."""
-        weights = None if self.weights is None else _array(self._listed(store))
+        by_field = isinstance(self.weights, str) and self.field is None
+        weights = None if self.weights is None or by_field else _array(self._listed(store))
         if weights is not None and self.field is None and ids is not None and len(ids) == len(weights):
             weights = weights[np.argsort(ids, kind="stable")]  # C goes by the order of ids
         return {
             "field": self.field, "replacement": bool(self.replacement), "records": int(self.records or 0),
             "weights": None if weights is None else weights.tobytes(),
+            "weight_field": self.weights if by_field else None,
         }  # fmt: skip
 
     def _listed(self, store: Store) -> Any:

@@ -27,6 +27,7 @@ static int sampling_from(struct reader_call *call, PyObject *dict)
     int replacement = 0;
     *s = (apl_sampling)APL_SAMPLING_INIT;
     if (take_text(call->owners, dict, "field", &s->field) < 0 ||
+        take_text(call->owners, dict, "weight_field", &s->weight_field) < 0 ||
         take_array(call, dict, "weights", sizeof *s->weights, &weights, &s->weight_count) < 0)
         return -1;
     PyObject *value = PyDict_GetItemString(dict, "records");

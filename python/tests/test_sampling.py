@@ -111,6 +111,18 @@ def test_a_state_in_the_middle_goes_on(store, threads):
         other.load_state_dict(state)
 
 
+def test_a_field_may_hold_the_weights_of_records(store):
+    labels = store.to_numpy("train", fields=["label"])["label"]
+    for options in ({}, {"ids": [9, 4, 700, 3]}):
+        given = labels[options["ids"]] if options else labels
+        of_field, of_array = (
+            Loader(store, "train", sampling=Sampling(weights=weights, replacement=True), seed=2, **options)
+            for weights in ("label", given.astype(float))
+        )
+        with of_field, of_array:
+            assert (ids_of(of_field) == ids_of(of_array)).all()
+
+
 def test_copies_are_augmented_apart(store):
     weights = np.zeros(TRAIN)
     weights[7] = 1
@@ -132,6 +144,8 @@ def test_copies_are_augmented_apart(store):
         (lambda: Sampling(weights=[[1.0]]), "one number for each"),
         (lambda: Sampling(weights=[1.0, 2.0]), "weights"),
         (lambda: Sampling("lebel"), "lebel"),
+        (lambda: Sampling(weights="lebel"), "has no field lebel"),
+        (lambda: Sampling(weights="image"), "does not hold one integer, f32 or f64 per record"),
         (lambda: Sampling("image"), "image"),
         (lambda: Sampling(records=0), "records must be"),
         (lambda: Sampling(records=TRAIN + 1), "1001"),

@@ -6,21 +6,24 @@
 
 #include <stdlib.h>
 
-static apl_status find_field(const apl_store *store, const char *name, unsigned *field, apl_error *err)
+static apl_status find_field(const apl_store *store, const char *name, bool fractions, unsigned *field,
+                             apl_error *err)
 {
     TRY(store_find_field(store, name, field, err));
     const apl_field *is = &store->manifest.schema.fields[*field];
     bool whole = (is->dtype >= APL_U8 && is->dtype <= APL_I64) || is->dtype == APL_BOOL;
-    if (is->ndim != 0 || !whole)
-        return fail(err, APL_E_INVALID, "%s: field %s does not hold one integer per record", store->name,
-                    is->name);
+    bool fraction = is->dtype == APL_F32 || is->dtype == APL_F64;
+    if (is->ndim != 0 || !(whole || (fractions && fraction)))
+        return fail(err, APL_E_INVALID, "%s: field %s does not hold one %s per record", store->name, is->name,
+                    fractions ? "integer, f32 or f64" : "integer");
     return APL_OK;
 }
 
 struct class_reader {
     const struct subset *subset;
     unsigned *fields; /* the field's number in the store of each part */
-    uint64_t *values;
+    uint64_t *values; /* either these, */
+    double *weights;  /* or these */
     struct class_worker {
         bool ready;
         struct block_coder bc;
@@ -28,14 +31,32 @@ struct class_reader {
     } * workers;
 };
 
+static bool is_signed_type(apl_dtype dtype)
+{
+    return dtype == APL_I8 || dtype == APL_I16 || dtype == APL_I32 || dtype == APL_I64;
+}
+
 static uint64_t value_of(const struct raw_column *column, const apl_field *field, uint32_t record)
 {
     unsigned bytes = (unsigned)field->value_bytes;
     uint64_t x = load_le(column->values.data + (size_t)record * bytes, bytes);
-    bool is_signed = field->dtype == APL_I8 || field->dtype == APL_I16 || field->dtype == APL_I32;
-    if (is_signed && bytes > 0 && x >> (8 * bytes - 1))
+    if (is_signed_type(field->dtype) && bytes > 0 && bytes < 8 && x >> (8 * bytes - 1))
         x |= UINT64_MAX << 8 * bytes;
     return x;
+}
+
+static double weight_of(const struct raw_column *column, const apl_field *field, uint32_t record)
+{
+    uint64_t x = value_of(column, field, record);
+    uint32_t half = (uint32_t)x;
+    float single;
+    double both;
+    memcpy(&single, &half, sizeof single);
+    memcpy(&both, &x, sizeof both);
+    return field->dtype == APL_F32        ? (double)single
+           : field->dtype == APL_F64      ? both
+           : is_signed_type(field->dtype) ? (double)(int64_t)x
+                                          : (double)x;
 }
 
 /* The column of classes; where there are files beside it, nothing but that, as readers take it. */
@@ -64,21 +85,26 @@ static apl_status read_block(void *context, unsigned worker, size_t task, apl_er
     apl_status status = block_decode_column(&w->bc, schema, &view, field, false, &w->column, err);
     if (status != APL_OK)
         return store_block_error(store, block->number, status, err);
-    for (uint32_t i = 0; i < block->count; i++)
-        c->values[block->before + i] =
-            value_of(&w->column, &schema->fields[field], block->chosen ? block->chosen[i] : i);
+    for (uint32_t i = 0; i < block->count; i++) {
+        uint32_t record = block->chosen ? block->chosen[i] : i;
+        if (c->weights)
+            c->weights[block->before + i] = weight_of(&w->column, &schema->fields[field], record);
+        else
+            c->values[block->before + i] = value_of(&w->column, &schema->fields[field], record);
+    }
     return APL_OK;
 }
 
-apl_status classes_read(const struct subset *subset, const char *field, uint64_t *values, apl_error *err)
+static apl_status read_values(const struct class_reader *of, const char *field, apl_error *err)
 {
+    const struct subset *subset = of->subset;
     unsigned threads = threads_for(0);
-    struct class_reader c = {.subset = subset, .values = values};
+    struct class_reader c = *of;
     c.fields = calloc(subset->parts, sizeof *c.fields);
     c.workers = calloc(threads, sizeof *c.workers);
     apl_status status = c.fields && c.workers ? APL_OK : fail_nomem(err);
     for (uint32_t i = 0; i < subset->parts && status == APL_OK; i++)
-        status = find_field(subset->part[i].store, field, &c.fields[i], err);
+        status = find_field(subset->part[i].store, field, c.weights != NULL, &c.fields[i], err);
     if (status == APL_OK)
         status = parallel_for(threads, subset->blocks, read_block, &c, err);
     for (unsigned i = 0; c.workers && i < threads; i++) {
@@ -88,4 +114,14 @@ apl_status classes_read(const struct subset *subset, const char *field, uint64_t
     free(c.workers);
     free(c.fields);
     return status;
+}
+
+apl_status classes_read(const struct subset *subset, const char *field, uint64_t *values, apl_error *err)
+{
+    return read_values(&(struct class_reader){.subset = subset, .values = values}, field, err);
+}
+
+apl_status field_weights_read(const struct subset *subset, const char *field, double *weights, apl_error *err)
+{
+    return read_values(&(struct class_reader){.subset = subset, .weights = weights}, field, err);
 }

@@ -22,6 +22,9 @@ static apl_status check_sampling(const struct subset *subset, const apl_sampling
 {
     if ((asked->weights == NULL) != (asked->weight_count == 0))
         return fail(err, APL_E_INVALID, "sampling: weights and weight_count: both or none");
+    if (asked->weight_field && (asked->field || asked->weights))
+        return fail(err, APL_E_INVALID,
+                    "sampling: weight_field excludes field and weights, as its values are the weights");
     if (asked->weights)
         TRY(sampling_check_weights("sampling: weights", asked->weights, asked->weight_count, err));
     if (asked->weights && !asked->field && asked->weight_count != subset->records)
@@ -103,6 +106,26 @@ static apl_status group_records(const struct subset *subset, const apl_sampling 
     return status;
 }
 
+/* The weights of records that a field holds. */
+static apl_status read_weights(const struct subset *subset, const char *field, double **weights,
+                               apl_error *err)
+{
+    bool any = false;
+    *weights = malloc((size_t)subset->records * sizeof **weights);
+    if (!*weights)
+        return fail_nomem(err);
+    TRY(field_weights_read(subset, field, *weights, err));
+    for (uint64_t i = 0; i < subset->records; i++) {
+        double w = (*weights)[i];
+        if (!isfinite(w) || w < 0)
+            return fail(err, APL_E_INVALID,
+                        "sampling: record %llu has the %s %g: weights are finite, and not negative",
+                        (unsigned long long)id_of(subset, i), field, w);
+        any |= w > 0;
+    }
+    return any ? APL_OK : fail(err, APL_E_INVALID, "sampling: no record has a %s above 0", field);
+}
+
 /* Makes groups of the records by the store that they are of. */
 static void group_parts(const struct subset *subset, uint32_t *group, struct sample_rule *rule)
 {
@@ -131,7 +154,7 @@ apl_status sampling_open(const struct subset *subset, const apl_sampling *asked,
                          uint64_t seed, struct sampler **sampler, apl_error *err)
 {
     TRY(check_sampling(subset, asked, err));
-    if (part_weights && (asked->field || asked->weights))
+    if (part_weights && (asked->field || asked->weights || asked->weight_field))
         return fail(err, APL_E_INVALID,
                     "sampling: weights of stores, and a field or weights of records, exclude each other");
     struct sample_rule rule = {.seed = seed,
@@ -139,8 +162,12 @@ apl_status sampling_open(const struct subset *subset, const apl_sampling *asked,
                                .weights = part_weights ? part_weights : asked->weights,
                                .replacement = asked->replacement};
     uint32_t *group = NULL;
+    double *own = NULL;
     apl_status status = APL_OK;
-    if (asked->field || part_weights) {
+    if (asked->weight_field) {
+        status = read_weights(subset, asked->weight_field, &own, err);
+        rule.weights = own;
+    } else if (asked->field || part_weights) {
         group = malloc((size_t)subset->records * sizeof *group);
         status = group ? APL_OK : fail_nomem(err);
     }
@@ -151,5 +178,6 @@ apl_status sampling_open(const struct subset *subset, const apl_sampling *asked,
     if (status == APL_OK)
         status = sampler_new(&rule, subset, sampler, err);
     free(group);
+    free(own);
     return status == APL_OK ? check_copies(subset, *sampler, err) : status;
 }

@@ -155,7 +155,8 @@ static apl_status match_field(const struct spec *spec, struct mix_source *s, uns
 
 apl_status mix_match_fields(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
-    int sampled = asked->sampling ? schema_find(spec->schema, asked->sampling->field) : -1;
+    const apl_sampling *by = asked->sampling;
+    int sampled = by ? schema_find(spec->schema, by->weight_field ? by->weight_field : by->field) : -1;
     for (uint32_t i = 0; i < spec->sources.count; i++) {
         const struct schema *schema = &spec->sources.source[i].store->manifest.schema;
         for (unsigned f = 0; f < spec->schema->count; f++)

@@ -14,6 +14,8 @@ awk 'BEGIN { for (i = 0; i < 750; i++) print i % 5 / 2 }' >weights
 run apldata audit db --record-weights weights --replacement --epochs 40 -q
 run apldata audit db --record-weights weights --replacement --controls -q
 run apldata audit db --record-weights weights --epoch-records 500
+run apldata audit db --record-weights field:label --replacement --epochs 40 -q
+run apldata audit db --record-weights field:label --replacement --controls -q
 run apldata audit db --balance image
 run apldata audit db --balance label --weights label=0:1
 run apldata audit db --replacement --windows

@@ -23,6 +23,11 @@ done
 : >weights
 run apldata stream "$SHARED/store" --record-weights weights
 run apldata stream "$SHARED/store" --record-weights none
+apldata stream "$SHARED/store" --record-weights field:label --replacement --ids --seed 3 >by_field
+apldata stream "$SHARED/store" --fields label --sequential | od -An -v -tu1 -w1 >weights
+apldata stream "$SHARED/store" --record-weights weights --replacement --ids --seed 3 | cmp - by_field
+run apldata stream "$SHARED/store" --record-weights field:nonsense
+run apldata stream "$SHARED/store" --record-weights field:image
 run apldata stream "$SHARED/store" --balance nonsense
 run apldata stream "$SHARED/store" --epoch-records 751
 run apldata stream "$SHARED/store" --replacement --sequential
