@@ -37,7 +37,7 @@ apl_status cache_open(apl_reader *r, const size_t *value_bytes, uint32_t slots, 
             parity && c->keeps ? c->standing.blocks[0] : calloc(n, sizeof(struct cached_block));
     if (!c->standing.blocks[0] || !c->standing.blocks[1])
         return fail_nomem(err);
-    TRY(stay_open(&c->stay, n, r->spec.options.spare_slots, err));
+    TRY(retention_open(&c->retention, n, r->spec.options.spare_slots, err));
     TRY(ring_open(&c->entered, 2 * n + 1, err));
     TRY(ring_open(&c->demanded, n + 1, err));
     return make_slots(r, slots, value_bytes, err);
@@ -84,7 +84,7 @@ void cache_free(apl_reader *r)
     }
     slab_free(&c->standing.slab);
     decoded_close(c->decoded);
-    stay_free(&c->stay);
+    retention_free(&c->retention);
     free(c->entered.items);
     free(c->demanded.items);
 }
@@ -182,7 +182,7 @@ void cache_loaded(apl_reader *r, struct load_item item, struct raw_column *ragge
         failure(r, status, error);
     cached_loaded(b, ragged, status == APL_E_CORRUPT ? error : NULL);
     c->in += b->stage == BLOCK_IN;
-    if (b->stage == BLOCK_IN && stay_is_chosen(&c->stay, item.index) && item.parity == (c->epoch & 1)) {
+    if (b->stage == BLOCK_IN && retention_has(&c->retention, item.index) && item.parity == (c->epoch & 1)) {
         slab_add(&c->standing.slab, b->slots, count,
                  1); /* beyond its last delivery, by one more that is to come from each slot */
         b->stays = true;
@@ -245,7 +245,7 @@ void cache_begin_epoch(apl_reader *r, const struct plan *plan, uint64_t epoch)
     /* What is left in front of the ring is of the epoch before the last, and went to others: it must not be taken
      * for the blocks of the same number that this epoch queues. */
     ring_first(c, &c->entered, &item);
-    stay_choose(&c->stay, plan, &r->spec.subset, epoch, r->spec.options.spare_slots);
+    retention_choose(&c->retention, plan, &r->spec.subset, epoch, r->spec.options.spare_slots);
 }
 
 /* Is the block of a lane that other ranks read? Then it is loaded only if a batch of this one comes to need it. */
@@ -267,8 +267,8 @@ static bool take_over(apl_reader *r, uint32_t index)
     struct cached_block *before = &c->standing.blocks[(c->epoch + 1) & 1][index],
                         *b = &c->standing.blocks[c->epoch & 1][index];
     uint32_t count = r->spec.subset.block[index].count;
-    bool again = stay_is_chosen(&c->stay, index);
-    if (!stay_any(&c->stay) || !before->stays)
+    bool again = retention_has(&c->retention, index);
+    if (!retention_any(&c->retention) || !before->stays)
         return false;
     before->stays = false;
     if (cached_share_slots(b, before, &c->standing.slab, count,

@@ -8,8 +8,8 @@
 
 #include "decoded.h"
 #include "load_ring.h"
+#include "retention.h"
 #include "standing.h"
-#include "stay.h"
 
 struct job;
 
@@ -19,7 +19,7 @@ struct block_cache {
     struct decoded *decoded; /* whose values the slab has, where the cache keeps; NULL: they are its own */
     struct load_ring entered,
         demanded; /* blocks to load: as they enter, and (where it keeps) as planned batches need them */
-    struct stay stay;
+    struct retention retention;
     uint64_t epoch;     /* whose blocks enter */
     uint32_t announced; /* of these, so many have been queued */
     uint32_t in;        /* where the cache keeps: so many are there for good */

@@ -2,9 +2,9 @@
 #include "monitor_text.h"
 
 #include "bottleneck.h"
+#include "buffer_text.h"
 #include "monitor_file.h"
 #include "reader.h"
-#include "telling.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,8 +25,8 @@ void monitor_past_add(struct monitor_past *past, const apl_stats *now)
 
 static void tell_text(struct buffer *b, const char *name, const char *text)
 {
-    tell_words(b, "\"%s\": ", name);
-    tell_quoted(b, text);
+    buffer_printf(b, "\"%s\": ", name);
+    buffer_quoted(b, text);
 }
 
 /* --------------------------------------------------------------------------------------------- the process */
@@ -86,10 +86,10 @@ static void tell_process(struct buffer *b)
     clock_gettime(CLOCK_REALTIME, &now);
     read_process(&started, &threads);
     monitor_file_head(head);
-    tell_words(b, "%s%ld, \"started\": %llu, \"time\": %lld.%03ld, \"version\": \"%s\", ", head,
-               (long)getpid(), started, (long long)now.tv_sec, now.tv_nsec / 1000000, APL_VERSION_STRING);
+    buffer_printf(b, "%s%ld, \"started\": %llu, \"time\": %lld.%03ld, \"version\": \"%s\", ", head,
+                  (long)getpid(), started, (long long)now.tv_sec, now.tv_nsec / 1000000, APL_VERSION_STRING);
     tell_command(b);
-    tell_words(b, ", \"resident_bytes\": %llu, \"process_threads\": %lu, ", resident_bytes(), threads);
+    buffer_printf(b, ", \"resident_bytes\": %llu, \"process_threads\": %lu, ", resident_bytes(), threads);
 }
 
 /* ---------------------------------------------------------------------------------------------- the reader */
@@ -97,13 +97,13 @@ static void tell_process(struct buffer *b)
 static void tell_place(struct buffer *b, const apl_reader *r, const struct monitor_place *at)
 {
     const struct reader_options *o = &r->spec.options;
-    tell_words(b, ", \"batch_size\": %zu, \"world\": %u, \"ranks\": [", o->batch_size, o->world);
+    buffer_printf(b, ", \"batch_size\": %zu, \"world\": %u, \"ranks\": [", o->batch_size, o->world);
     for (unsigned i = 0; i < r->outlet_count; i++)
-        tell_words(b, "%s%u", i ? ", " : "", r->outlets[i].rank);
-    tell_words(b,
-               "], \"epoch\": %" PRIu64 ", \"position\": %" PRIu64 ", \"length\": %" PRIu64
-               ", \"step\": %" PRIu64 ", \"steps\": %" PRIu64,
-               at->epoch, at->position, at->length, at->step, at->steps);
+        buffer_printf(b, "%s%u", i ? ", " : "", r->outlets[i].rank);
+    buffer_printf(b,
+                  "], \"epoch\": %" PRIu64 ", \"position\": %" PRIu64 ", \"length\": %" PRIu64
+                  ", \"step\": %" PRIu64 ", \"steps\": %" PRIu64,
+                  at->epoch, at->position, at->length, at->step, at->steps);
 }
 
 /* What threads have done, as parts of their time; of the caller's, where there are none. */
@@ -112,17 +112,17 @@ static void tell_work(struct buffer *b, const struct figures *f)
     double whole = f->s.elapsed * fmax(f->workers, 1);
     struct work works[WORKS];
     works_of(f, works);
-    tell_words(b, ", \"work\": {");
+    buffer_printf(b, ", \"work\": {");
     for (size_t i = 0; i < WORKS; i++)
-        tell_words(b, "%s\"%s\": %.4f", i ? ", " : "", works[i].name,
-                   fmin(1, fraction(works[i].seconds, whole)));
-    tell_words(b, ", \"idle\": %.4f}", f->workers > 0 ? fmax(0, 1 - fraction(f->busy, whole)) : 0);
+        buffer_printf(b, "%s\"%s\": %.4f", i ? ", " : "", works[i].name,
+                      fmin(1, fraction(works[i].seconds, whole)));
+    buffer_printf(b, ", \"idle\": %.4f}", f->workers > 0 ? fmax(0, 1 - fraction(f->busy, whole)) : 0);
 }
 
 static void tell_recent(struct buffer *b, const struct figures *f)
 {
     const apl_stats *s = &f->s;
-    tell_words(
+    buffer_printf(
         b,
         ", \"recent\": {\"seconds\": %.3f, \"records_per_second\": %.3f, \"batches_per_second\": %.3f, "
         "\"bytes_read_per_second\": %.3f, \"stall\": %.4f, \"cores\": %.3f",
@@ -140,7 +140,7 @@ static void tell_diagnosis(struct buffer *b, const apl_stats *now, const apl_sta
     char text[MOST_TOLD];
     apl_bottleneck what = APL_BOTTLENECK_UNKNOWN;
     apl_stats_explain(now, before, sizeof *now, &what, text, sizeof text);
-    tell_words(b, ", \"diagnosis\": {\"code\": \"%s\", ", codes[what]);
+    buffer_printf(b, ", \"diagnosis\": {\"code\": \"%s\", ", codes[what]);
     tell_text(b, "text", text);
     buffer_put(b, "}", 1);
 }

@@ -1,5 +1,5 @@
 /* Values of varying shape as one array: ragged, and padded. */
-#include "exactly.h"
+#include "exact_value.h"
 #include "tokens_fixture.h"
 
 #define TRAIN 150
@@ -250,20 +250,23 @@ Test(reader_padded, refuses_what_makes_no_sense)
     refused(other, none, 1, APL_E_INVALID);
 }
 
-Test(exactly, holds_numbers_that_are_exact)
+Test(exact_value, holds_numbers_that_are_exact)
 {
     uint8_t x[8];
     uint64_t most = UINT64_MAX;
-    cr_assert(exactly(APL_I8, -128, x) && x[0] == 128 && !exactly(APL_I8, -129, x) &&
-              !exactly(APL_I8, 128, x));
-    cr_assert(exactly(APL_BOOL, 1, x) && !exactly(APL_BOOL, 2, x) && !exactly(APL_UTF8, 0, x));
-    cr_assert(!exactly(APL_U64, 18446744073709551616.0, x) && exactly(APL_U64, 9223372036854775808.0, x));
-    cr_assert(exactly(APL_I64, -1, x) && memcmp(x, &most, 8) == 0);
-    cr_assert(!exactly(APL_U32, 0.0 / 0.0, x) && exactly(APL_F32, 0.0 / 0.0, x) &&
-              exactly(APL_F16, 0.0 / 0.0, x));
-    cr_assert(exactly(APL_F32, 0.5, x) && !exactly(APL_F32, 0.1, x) && exactly(APL_F64, 0.1, x));
-    cr_assert(exactly(APL_F16, 65504, x) && !exactly(APL_F16, 65505, x) && exactly(APL_F16, -0.5, x));
-    cr_assert(exactly(APL_F16, 1.0 / 16777216, x) && !exactly(APL_F16, 1.0 / 33554432, x));
-    cr_assert(exactly(APL_F16, 1.0 / 0.0, x) && x[1] == 0x7c && exactly(APL_BF16, -1.0 / 0.0, x));
-    cr_assert(exactly(APL_BF16, -100, x) && !exactly(APL_BF16, 257, x) && exactly(APL_BF16, 256, x));
+    cr_assert(exact_value(APL_I8, -128, x) && x[0] == 128 && !exact_value(APL_I8, -129, x) &&
+              !exact_value(APL_I8, 128, x));
+    cr_assert(exact_value(APL_BOOL, 1, x) && !exact_value(APL_BOOL, 2, x) && !exact_value(APL_UTF8, 0, x));
+    cr_assert(!exact_value(APL_U64, 18446744073709551616.0, x) &&
+              exact_value(APL_U64, 9223372036854775808.0, x));
+    cr_assert(exact_value(APL_I64, -1, x) && memcmp(x, &most, 8) == 0);
+    cr_assert(!exact_value(APL_U32, 0.0 / 0.0, x) && exact_value(APL_F32, 0.0 / 0.0, x) &&
+              exact_value(APL_F16, 0.0 / 0.0, x));
+    cr_assert(exact_value(APL_F32, 0.5, x) && !exact_value(APL_F32, 0.1, x) && exact_value(APL_F64, 0.1, x));
+    cr_assert(exact_value(APL_F16, 65504, x) && !exact_value(APL_F16, 65505, x) &&
+              exact_value(APL_F16, -0.5, x));
+    cr_assert(exact_value(APL_F16, 1.0 / 16777216, x) && !exact_value(APL_F16, 1.0 / 33554432, x));
+    cr_assert(exact_value(APL_F16, 1.0 / 0.0, x) && x[1] == 0x7c && exact_value(APL_BF16, -1.0 / 0.0, x));
+    cr_assert(exact_value(APL_BF16, -100, x) && !exact_value(APL_BF16, 257, x) &&
+              exact_value(APL_BF16, 256, x));
 }

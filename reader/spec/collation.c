@@ -2,7 +2,7 @@
 #include "collation.h"
 
 #include "buckets.h"
-#include "exactly.h"
+#include "exact_value.h"
 #include "packing.h"
 #include "sized.h"
 #include "token_windows.h"
@@ -193,7 +193,7 @@ static apl_status take_collation(struct spec *spec, const apl_collation *asked, 
     c->how = asked->how;
     c->length = asked->length;
     c->truncate = asked->truncate;
-    if (!exactly(f->dtype, asked->fill, c->fill))
+    if (!exact_value(f->dtype, asked->fill, c->fill))
         return fail(err, APL_E_INVALID, "field %s: %s cannot hold fill %.17g exactly", f->name,
                     apl_dtype_name(f->dtype), asked->fill);
     if (c->how == APL_COLLATE_PACK)

@@ -2,7 +2,7 @@
 #include "following.h"
 
 #include "boxes.h"
-#include "exactly.h"
+#include "exact_value.h"
 #include "images.h"
 #include "transform.h"
 
@@ -64,7 +64,7 @@ static apl_status resolve_masks(struct spec *spec, unsigned image, const apl_tra
         if (!is_mask(f))
             return fail(err, APL_E_INVALID, "field %s: is %s, not a mask, which is " A_MASK, f->name,
                         field_type_text(f, text));
-        if (!exactly(f->dtype, t->mask_fill, spec->options.follows[field].fill))
+        if (!exact_value(f->dtype, t->mask_fill, spec->options.follows[field].fill))
             return fail(err, APL_E_INVALID, "field %s: %s cannot hold mask_fill %.17g exactly", f->name,
                         apl_dtype_name(f->dtype), t->mask_fill);
         TRY(check_sides(f, &spec->schema->fields[image], err));

@@ -1,6 +1,6 @@
 /* Statistics as Prometheus reads them. */
+#include "buffer_text.h"
 #include "sized.h"
-#include "telling.h"
 
 #include <inttypes.h>
 
@@ -54,13 +54,13 @@ static void tell_value(struct buffer *b, const struct metric *m, const apl_stats
     double seconds;
     if (m->kind == SECONDS) {
         memcpy(&seconds, at, sizeof seconds);
-        tell_words(b, "%.6f\n", seconds);
+        buffer_printf(b, "%.6f\n", seconds);
     } else if (m->kind == LEVEL_UNSIGNED) {
         memcpy(&small, at, sizeof small);
-        tell_words(b, "%u\n", small);
+        buffer_printf(b, "%u\n", small);
     } else {
         memcpy(&large, at, sizeof large);
-        tell_words(b, "%" PRIu64 "\n", large);
+        buffer_printf(b, "%" PRIu64 "\n", large);
     }
 }
 
@@ -70,18 +70,18 @@ static void tell_metric(struct buffer *b, const struct metric *m, apl_metrics_fo
 {
     bool grows = m->kind == SECONDS || m->kind == COUNT;
     const char *total = grows ? "_total" : "", *of_family = format == APL_METRICS_OPEN ? "" : total;
-    tell_words(b, "# HELP apl_loader_%s%s %s\n# TYPE apl_loader_%s%s %s\n", m->name, of_family, m->help,
-               m->name, of_family, grows ? "counter" : "gauge");
+    buffer_printf(b, "# HELP apl_loader_%s%s %s\n# TYPE apl_loader_%s%s %s\n", m->name, of_family, m->help,
+                  m->name, of_family, grows ? "counter" : "gauge");
     for (size_t i = 0; i < count; i++) {
         apl_stats s = {0};
         options_give(&s, sizeof s, measured[i].stats, stats_size);
-        tell_words(b, "apl_loader_%s%s{loader=", m->name, total);
-        tell_quoted(b, measured[i].loader);
-        tell_words(b, ",store=");
-        tell_quoted(b, measured[i].store);
-        tell_words(b, ",split=");
-        tell_quoted(b, measured[i].split);
-        tell_words(b, "} ");
+        buffer_printf(b, "apl_loader_%s%s{loader=", m->name, total);
+        buffer_quoted(b, measured[i].loader);
+        buffer_printf(b, ",store=");
+        buffer_quoted(b, measured[i].store);
+        buffer_printf(b, ",split=");
+        buffer_quoted(b, measured[i].split);
+        buffer_printf(b, "} ");
         tell_value(b, m, &s);
     }
 }
@@ -102,7 +102,7 @@ size_t apl_stats_metrics(const apl_measured *measured, size_t count, size_t stat
             return 0;
     for (size_t i = 0; count > 0 && i < sizeof metrics / sizeof *metrics; i++)
         tell_metric(&b, &metrics[i], format, measured, count, stats_size);
-    tell_words(&b, "%s", format == APL_METRICS_OPEN ? "# EOF\n" : "");
+    buffer_printf(&b, "%s", format == APL_METRICS_OPEN ? "# EOF\n" : "");
     size_t length = b.failed ? 0 : b.size, fits = length < size ? length : size ? size - 1 : 0;
     if (fits)
         memcpy(text, b.data, fits);

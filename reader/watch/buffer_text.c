@@ -1,12 +1,12 @@
-/* Text into a buffer: see telling.h. */
-#include "telling.h"
+/* Text into a buffer: see buffer_text.h. */
+#include "buffer_text.h"
 
 #include "status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-void tell_words(struct buffer *b, const char *format, ...)
+void buffer_printf(struct buffer *b, const char *format, ...)
 {
     char text[4096];
     va_list arguments;
@@ -27,7 +27,7 @@ static void tell_line(struct buffer *b, const char *line, size_t length)
     }
 }
 
-void tell_quoted(struct buffer *b, const char *text)
+void buffer_quoted(struct buffer *b, const char *text)
 {
     buffer_put(b, "\"", 1);
     for (;;) {

@@ -1,5 +1,5 @@
-/* Numbers as elements of a dtype: see exactly.h. */
-#include "exactly.h"
+/* Numbers as elements of a dtype: see exact_value.h. */
+#include "exact_value.h"
 
 #include "bytes.h"
 #include "halves.h"
@@ -49,7 +49,7 @@ static bool real(apl_dtype dtype, double value, uint8_t *out)
     return nan || (double)back == value;
 }
 
-bool exactly(apl_dtype dtype, double value, uint8_t out[8])
+bool exact_value(apl_dtype dtype, double value, uint8_t out[8])
 {
     unsigned bytes = (unsigned)apl_dtype_size(dtype), bits = 8 * bytes;
     switch (dtype) {
