@@ -5,13 +5,14 @@
 
 A server of this script's own serves the store: each answer begins after DELAY (0.02) seconds, and all answers together take RATE (125e6)
 bytes a second. It measures the link by eight connections that fetch the file, runs apldata bench on the URL and on the directory, and
-says how many requests an epoch took.
+says how many requests an epoch took. Then it fills a cache, and compares first epochs from that with those of the directory.
 """
 
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
@@ -20,7 +21,7 @@ from pathlib import Path
 
 DELAY, RATE = float(os.environ.get("DELAY", 0.02)), float(os.environ.get("RATE", 125e6))
 COMMAND = os.environ.get("APLDATA", "build/apldata")
-PIECE = 1 << 16
+PIECE, ROUNDS = 1 << 16, int(os.environ.get("ROUNDS", 5))
 
 
 class Link:
@@ -107,6 +108,23 @@ def bench(path: str, options: list[str]) -> dict:
     return json.loads(done.stdout)
 
 
+def first_epoch(path: str, options: list[str]) -> tuple[float, float]:
+    """CPU seconds and seconds."""
+    epoch = bench(path, ["--epochs", "1", *options])["rows"][0]["epochs"][0]
+    return epoch["cpu_seconds"], epoch["seconds"]
+
+
+def compare_cache(url: str, store: Path, options: list[str]) -> None:
+    """By turns, and the least of each counts."""
+    with tempfile.TemporaryDirectory(dir=store.parent) as directory:
+        cached = ["--cache", directory, *options]
+        first_epoch(url, cached)
+        pairs = [(first_epoch(url, cached), first_epoch(str(store), options)) for _ in range(ROUNDS)]
+    for what, i in (("CPU", 0), ("time", 1)):
+        there, here = (min(pair[k][i] for pair in pairs) for k in (0, 1))
+        print(f"full cache: {what} of a first epoch, over a local store: {there / here:.3f} x")
+
+
 def main() -> None:
     store, options = Path(sys.argv[1]).resolve(), sys.argv[2:]
     server = serve(store.parent)
@@ -124,6 +142,7 @@ def main() -> None:
     print(f"there: {link.requests} requests, {link.bytes} bytes, {wall:.2f} s: "
           f"{link.bytes / wall / carried:.3f} of the link, opening included")  # fmt: skip
     here = bench(str(store), options)
+    compare_cache(url, store, options)
     print(json.dumps({"there": there, "here": here}, indent=1))
 
 
