@@ -385,6 +385,20 @@ Test(format_list, columns_are_chosen)
     apl_store_close(s);
 }
 
+Test(format_list, a_first_column_without_a_name_is_an_index)
+{
+    refused(APL_E_SOURCE, "has two columns called index", ",index\n0,1\n");
+    check_type(",n\n0,1\n1,2\n", "index", APL_I64, 0, 0, 0);
+}
+
+Test(format_list, other_separators_are_told_of)
+{
+    put_text("in/t.csv", "file;label\na.jpg;cat\n");
+    apl_store_close(IX_STORE("in/t.csv"));
+    cr_assert(strstr(ix_said, "the only column is called 'file;label': cells are separated by commas"), "%s",
+              ix_said);
+}
+
 Test(format_list, columns_keep_names_that_images_usually_have)
 {
     put_text("in/t.csv", "image,path,image_shape\na.jpg,http://a,\"[1,2]\"\nb.jpg,http://b,\"[3,4]\"\n");

@@ -247,6 +247,18 @@ static void tell_of_text(const struct list_columns *l, const struct column *c)
     l->host->notice(l->host->user, l->host->file_count > 1 ? c->first_file : "", text);
 }
 
+/* A single column of several names was parted by something else. */
+static void tell_of_separators(const struct list_columns *l)
+{
+    char text[APL_MAX_NAME + 128];
+    if (l->count != 1 || !strpbrk(l->columns[0].name, ";|,\t"))
+        return;
+    snprintf(text, sizeof text,
+             "the only column is called '%s': cells are separated by commas in .csv, by tabs in .tsv",
+             l->columns[0].name);
+    l->host->notice(l->host->user, "", text);
+}
+
 static apl_status check_given(const struct list_columns *l, apl_error *err)
 {
     for (size_t i = 0; i < l->host->options->column_type_count; i++) {
@@ -284,6 +296,7 @@ apl_status list_columns_read(struct list_columns *l, apl_error *err)
         return fail(err, APL_E_SOURCE, "%s: has no columns: all of its rows are empty", l->host->source);
     for (unsigned i = 0; i < l->count; i++)
         count_missing(l, &l->columns[i]);
+    tell_of_separators(l);
     TRY(check_given(l, err));
     TRY(find_image(l, err));
     TRY(find_label_column(l, err));

@@ -110,6 +110,10 @@ int rows_find(const struct rows *r, const char *name)
 static apl_status add_column(struct rows *r, const char *name, size_t length, apl_error *err)
 {
     char shown[128];
+    if (length == 0 && r->columns == 0 && r->csv) { /* as pandas writes its index */
+        name = "index";
+        length = strlen(name);
+    }
     printable(shown, sizeof shown, name, length);
     if (!is_name(name, length))
         return fail(err, APL_E_SOURCE,
