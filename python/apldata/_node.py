@@ -19,7 +19,7 @@ from typing import Any
 
 from . import _core
 from ._arguments import path_of, shown, wrong_value
-from ._errors import BusyError, InvalidError, MismatchError, NotFoundError
+from ._errors import BusyError, InvalidError, MismatchError, NotFoundError, TimedOutError
 from ._store import Store
 
 IDLE = 5.0  # seconds that a server that a loader has started waits for clients
@@ -84,6 +84,9 @@ class Connection:
                 self._start()
             except BusyError:
                 self._check()
+                if time.monotonic() >= until:
+                    raise
+            except TimedOutError:  # the machine is busy, or the server is: with its opening, for one
                 if time.monotonic() >= until:
                     raise
             connect["wait_ms"] = _SLICE_MS
@@ -185,8 +188,8 @@ class _Starter:
             _core.Reader(self._store, {}, {"path": self._path, "rank": 2**32 - 1})
         except NotFoundError:
             return False
-        except InvalidError:
-            return True  # it has no such rank
+        except (InvalidError, TimedOutError):
+            return True  # it has no such rank, or no time to say so
         return True
 
     def __call__(self) -> None:

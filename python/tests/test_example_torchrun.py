@@ -37,7 +37,8 @@ def free_port() -> int:
 
 def leave() -> None:
     """The last call of the program. What PyTorch frees after it may wait for threads for ever in a process
-    that was forked from one with threads, as this is and torchrun's are not."""
+    that was forked from one with threads, as this is and torchrun's are not. By then the loader is closed: it
+    has neither threads nor a connection, and its server is no child that anybody waits for."""
     sys.stdout.flush()
     os._exit(0)
 

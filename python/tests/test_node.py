@@ -7,9 +7,12 @@ import json
 import os
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -156,6 +159,23 @@ def test_a_timeout_names_the_rank_that_takes_nothing(
     with busy, idle, pytest.raises(apldata.TimedOutError, match=rf"waited 0\.3 s: .*{said}{os.getpid()}"):
         for _ in busy:
             pass
+
+
+def test_a_server_that_is_slow_to_answer_is_waited_for(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with one(store_path):
+        [path] = servers(place)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
+        peer.connect(str(path))
+        server = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+    monkeypatch.setattr("apldata._node._made", Counter())  # as another process has it
+    os.kill(server, signal.SIGSTOP)
+    wakes = threading.Timer(0.4, os.kill, (server, signal.SIGCONT))
+    wakes.start()
+    with one(store_path) as loader:
+        assert next(iter(loader)).epoch == 0
+    wakes.join()
 
 
 def test_one_iterator_at_a_time(store_path: str, place: Path) -> None:
