@@ -5,7 +5,7 @@
  *
  * Both have the same options and threads, and callers look at each page that they get. The two take turns, and the best of each
  * counts. CPU is that of all processes, of epochs that find everything decoded; the rate is that of a first epoch, from
- * opening the store on.
+ * opening the store on. Memory is what all processes have mapped and touched, shared pages once; the file's own pages count too.
  */
 #include "measure.h"
 
@@ -23,6 +23,7 @@
 struct figures {
     double cpu;     /* of the warm epochs */
     double seconds; /* of the first epoch */
+    double memory;  /* MiB of all processes after the last, what they share counted once */
 };
 
 static const char *db;
@@ -34,6 +35,20 @@ static double cpu_of(int who)
     getrusage(who, &u);
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
            1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* MiB that a process has in memory; of pages that it shares, its part. */
+static double memory_of(pid_t pid)
+{
+    char path[64], line[256];
+    unsigned long kib = 0;
+    snprintf(path, sizeof path, "/proc/%ld/smaps_rollup", (long)pid);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "Pss: %lu", &kib) != 1)
+        continue;
+    if (file)
+        fclose(file);
+    return (double)kib / 1024;
 }
 
 static apl_reader_options options_of(void)
@@ -82,6 +97,7 @@ static void run_plain(struct figures *f)
         take_epoch(reader);
     }
     f->cpu = cpu_of(RUSAGE_SELF) - cpu;
+    f->memory = memory_of(getpid());
     apl_reader_close(reader);
     apl_store_close(store);
 }
@@ -173,8 +189,9 @@ static void run_served(struct figures *f)
     pid_t serving = fork();
     if (serving == 0)
         run_server();
+    pid_t clients[RANKS];
     for (unsigned rank = 0; rank < RANKS; rank++)
-        if (fork() == 0)
+        if ((clients[rank] = fork()) == 0)
             run_client(rank, in[0], out[1]);
     double cpu = gather(out[0], RANKS);
     f->seconds = now() - begin;
@@ -182,6 +199,9 @@ static void run_served(struct figures *f)
     if (write(in[1], "gogo", RANKS) != RANKS)
         exit(1);
     f->cpu = gather(out[0], RANKS) + process_cpu(serving) - cpu;
+    f->memory = memory_of(serving);
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        f->memory += memory_of(clients[rank]);
     if (write(in[1], "gogo", RANKS) != RANKS)
         exit(1);
     kill(serving, SIGTERM);
@@ -195,7 +215,7 @@ static void run_served(struct figures *f)
 
 int main(int argc, char **argv)
 {
-    struct figures plain, served, best[2] = {{1e9, 1e9}, {1e9, 1e9}};
+    struct figures plain, served, best[2] = {{1e9, 1e9, 1e9}, {1e9, 1e9, 1e9}};
     unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 5;
     if (argc < 2) {
         fprintf(stderr, "usage: bench_serve DB [ROUNDS]\n");
@@ -208,6 +228,8 @@ int main(int argc, char **argv)
         run_served(&served);
         best[0].cpu = least(best[0].cpu, plain.cpu);
         best[0].seconds = least(best[0].seconds, plain.seconds);
+        best[0].memory = least(best[0].memory, plain.memory);
+        best[1].memory = least(best[1].memory, served.memory);
         best[1].cpu = least(best[1].cpu, served.cpu);
         best[1].seconds = least(best[1].seconds, served.seconds);
     }
@@ -215,5 +237,7 @@ int main(int argc, char **argv)
          AT_MOST, 1.15);
     tell("serve: rate of the first epoch of 4 clients, over one reader", best[0].seconds / best[1].seconds,
          "x", AT_LEAST, 0.9);
+    tell("serve: memory of 4 clients and their server", best[1].memory, "MiB", NO_BAR, 0);
+    tell("serve: memory of one reader", best[0].memory, "MiB", NO_BAR, 0);
     return 0;
 }
