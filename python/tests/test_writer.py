@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from writer_tools import read
 
 import apldata
 from apldata import Field, Store, Writer
@@ -290,60 +288,6 @@ def test_a_split_that_is_begun_again(tmp_path: Path) -> None:
     assert {name: split.records for name, split in store.splits.items()} == {"train": 1, "test": 2}
 
 
-def lost(path: Path) -> pytest.WarningsRecorder:
-    return pytest.warns(
-        UserWarning, match=rf"{path.name}: 2 records were not committed.*commit\(\).*discard\(\)"
-    )  # type: ignore[return-value]
-
-
-def test_closing_without_commit_warns(tmp_path: Path) -> None:
-    writer = Writer(tmp_path / "s", {"x": "u8"})
-    writer.extend(x=[1, 2])
-    with lost(tmp_path / "s"):
-        writer.close()
-    writer.close()  # is told once
-    with Writer(tmp_path / "t", {"x": "u8"}) as writer, lost(tmp_path / "t"):
-        writer.extend(x=[1, 2])
-        writer.close()
-    assert not list(tmp_path.rglob("data.mdb"))
-
-
-def test_a_writer_that_goes_away_warns(tmp_path: Path) -> None:
-    writer = Writer(tmp_path / "s", {"x": "u8"})
-    writer.extend(x=[1, 2])
-    with lost(tmp_path / "s"):
-        del writer
-        gc.collect()
-    code = "from apldata import Writer; w = Writer('s', {'x': 'u8'}); w.extend(x=[1, 2])"
-    environment = {**os.environ, "PYTHONPATH": str(Path(apldata.__file__).parents[1])}
-    told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True)
-    assert b"s: 2 records were not committed" in told.stderr and told.returncode == 0
-
-
-@pytest.mark.filterwarnings("error")
-def test_what_is_meant_to_go_warns_of_nothing(tmp_path: Path) -> None:
-    for end in ("commit", "discard"):
-        writer = Writer(tmp_path / end, {"x": "u8"})
-        writer.append(x=1)
-        getattr(writer, end)()
-        writer.close()
-        assert (tmp_path / end / "data.mdb").exists() == (end == "commit")
-    Writer(tmp_path / "s", {"x": "u8"}).close()  # without records
-    with Writer(tmp_path / "s", {"x": "u8"}) as writer:
-        writer.append(x=1)
-        writer.commit()
-    assert len(Store(tmp_path / "s")) == 1
-    with Writer(tmp_path / "t", {"x": "u8"}) as writer:
-        writer.append(x=1)
-        writer.discard()
-    with pytest.raises(KeyError), Writer(tmp_path / "t", {"x": "u8"}) as writer:
-        writer.append(x=1)
-        raise KeyError
-    assert not (tmp_path / "t/data.mdb").exists()
-    del writer
-    gc.collect()
-
-
 def test_values_that_are_too_large(tmp_path: Path) -> None:
     wanted = r"field (x|name): a value of 68,157,440 bytes; one has at most 67,108,864 \(64 MiB\)"
     with Writer(tmp_path / "s", {"x": ("u8", (-1, -1)), "name": str}) as writer:
@@ -410,11 +354,6 @@ def test_media_types_are_checked(tmp_path: Path, media: str) -> None:
 
 
 # ------------------------------------------------------------------------------------- what would be lost
-
-
-def read(path: Path) -> dict[str, dict[str, Any]]:
-    store = apldata.Store(path)
-    return {split: store.to_numpy(split) for split in store.splits}
 
 
 def test_masked_values_are_refused(tmp_path: Path) -> None:
@@ -518,84 +457,3 @@ def test_a_second_writer_is_told_of_a_writer(tmp_path: Path) -> None:
         writer.append(x=1)
         with pytest.raises(apldata.BusyError, match="another writer is at work on this store"):
             apldata.Writer(tmp_path / "s", {"x": "u8"})
-
-
-# ------------------------------------------------------------------------------------- splits in any order
-
-
-@pytest.mark.parametrize("varying", [False, True])
-@pytest.mark.parametrize("shuffle", [None, 5])
-def test_splits_in_any_order(tmp_path: Path, varying: bool, shuffle: int | None) -> None:
-    schema = {"x": ("u16", (-1,)) if varying else ("u16", (2,)), "y": "u8"}
-    splits = np.random.default_rng(1).choice(["val", "train", "test"], 1000, p=[0.2, 0.6, 0.2]).tolist()
-    with apldata.Writer(tmp_path / "any", schema, shuffle=shuffle, block_records=64) as writer:
-        for i, split in enumerate(splits[:500]):
-            writer.append(split=split, x=[i, i + 1], y=i % 7)
-        for split in dict.fromkeys(splits):
-            its = [i for i in range(500, 1000) if splits[i] == split]
-            writer.extend(split=split, x=[[i, i + 1] for i in its], y=[i % 7 for i in its])
-        if shuffle is None:
-            assert len(os.listdir(tmp_path / "any")) == 1, "what waits has no name"
-    with apldata.Writer(tmp_path / "sorted", schema, shuffle=shuffle, block_records=64) as writer:
-        for split in dict.fromkeys(["train", *splits]):
-            writer.begin(split)
-            for i in range(1000):
-                if splits[i] == split:
-                    writer.append(x=[i, i + 1], y=i % 7)
-    assert (tmp_path / "any/data.mdb").read_bytes() == (tmp_path / "sorted/data.mdb").read_bytes()
-    assert os.listdir(tmp_path / "any") == ["data.mdb"]
-
-
-def test_what_waits_comes_when_its_split_begins(tmp_path: Path) -> None:
-    with apldata.Writer(tmp_path / "s", {"x": "u8"}) as writer:
-        writer.append(split="test", x=1)
-        writer.append(x=2)
-        writer.begin("test")
-        writer.append(x=3)
-        writer.append(split="test", x=4)
-        writer.append(split="val", x=5)
-        with pytest.raises(apldata.InvalidError, match=r"split 'train' ended.*append\(split=...\)"):
-            writer.append(split="train", x=6)
-        for wrong in ("", "a\nb", "x" * 256, 3):
-            with pytest.raises(apldata.InvalidError, match=r"^split must be"):
-                writer.append(split=wrong, x=6)
-    found = {split: values["x"].tolist() for split, values in read(tmp_path / "s").items()}
-    assert found == {"train": [2], "test": [1, 3, 4], "val": [5]}
-
-
-def test_a_field_called_split_is_a_field(tmp_path: Path) -> None:
-    with apldata.Writer(tmp_path / "s", {"split": "u8"}) as writer:
-        writer.append(split=7)
-    assert read(tmp_path / "s")["train"]["split"].tolist() == [7]
-
-
-def test_what_waits_is_not_lost_without_a_word(tmp_path: Path) -> None:
-    writer = apldata.Writer(tmp_path / "s", {"x": "u8"})
-    writer.append(split="test", x=1)
-    with pytest.warns(UserWarning, match="1 record was not committed"):
-        writer.close()
-    with pytest.raises(apldata.InvalidError, match="the writer is closed"):
-        writer.append(split="test", x=1)
-    assert not (tmp_path / "s").exists()
-
-
-def test_a_full_disk_is_told_of_with_the_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with apldata.Writer(tmp_path / "s", {"x": ("u8", (4096,))}) as writer:
-        writer.append(split="test", x=np.full(4096, 1))
-        whole, calls = os.write, []
-
-        def half(fd: int, data: Any) -> int:
-            calls.append(fd)
-            if len(calls) == 2:
-                raise OSError(28, "No space left on device")
-            return whole(fd, data[:1000])
-
-        with monkeypatch.context() as patched:
-            patched.setattr(os, "write", half)
-            with pytest.raises(
-                apldata.StorageError, match="records of split 'test': No space left"
-            ) as caught:
-                writer.append(split="test", x=np.full(4096, 2))
-        assert caught.value.errno == 28
-        writer.append(split="test", x=np.full(4096, 3))
-    assert read(tmp_path / "s")["test"]["x"][:, 0].tolist() == [1, 3]
