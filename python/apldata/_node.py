@@ -282,6 +282,7 @@ def shared(share: Any, store: Store, options: Mapping[str, Any]) -> Connection:
     job = [os.environ.get(name, "") for name in _JOB]
     if not any(job) and world > 1:
         job.append(str(os.getppid()))  # who started them
-    name = hashlib.sha256(json.dumps([kind, number, job or os.getpid()]).encode()).hexdigest()[:24]
+    alike = [kind, number, job if any(job) else os.getpid()]
+    name = hashlib.sha256(json.dumps(alike).encode()).hexdigest()[:24]
     path = str(_folder() / name)
     return _Shared(path, _Starter(path, store, served, ranks))

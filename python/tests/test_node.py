@@ -25,6 +25,7 @@ from conftest import ROOT
 
 import apldata
 from apldata import transforms as T
+from apldata._node import _JOB
 
 WORLD, EPOCHS = 4, 2
 OPTIONS: dict[str, Any] = {"batch_size": 24, "seed": 3, "window": 300}
@@ -159,6 +160,16 @@ def test_a_timeout_names_the_rank_that_takes_nothing(
     with busy, idle, pytest.raises(apldata.TimedOutError, match=rf"waited 0\.3 s: .*{said}{os.getpid()}"):
         for _ in busy:
             pass
+
+
+def test_processes_that_no_launcher_has_started_have_a_server_each(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in _JOB:
+        monkeypatch.delenv(name, raising=False)
+    with one(store_path):
+        command = [sys.executable, "-c", SCRIPT, store_path, json.dumps({**OPTIONS, "share": "node"}), "1"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=60)
 
 
 def test_a_server_that_is_slow_to_answer_is_waited_for(
