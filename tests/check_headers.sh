@@ -17,9 +17,9 @@ for header in include/*.h include/*/*.h; do
             "$cxx" -std=c++17 $strict "$scratch/one.cpp" -o "$scratch/one.o"
     done
 done
-check "headers: use in C11" "${CC:-cc}" -std=c11 $strict -Wstrict-prototypes tests/headers.c -o "$scratch/c.o"
-if have "${CXX:-c++}"; then
-    check "headers: use in C++17" "${CXX:-c++}" -std=c++17 $strict tests/headers.cpp -o "$scratch/cpp.o"
+check "headers: use in C11" ${CC:-cc} -std=c11 $strict -Wstrict-prototypes tests/headers.c -o "$scratch/c.o"
+if have ${CXX:-c++}; then # they may be more than a word
+    check "headers: use in C++17" ${CXX:-c++} -std=c++17 $strict tests/headers.cpp -o "$scratch/cpp.o"
 else
     skip "headers: use in C++17" "no C++ compiler"
 fi

@@ -18,7 +18,7 @@ found=$(mkdir -p "$BUILD" && cd "$BUILD" && pwd)/promises.txt
 scratch
 tree=$scratch/tree copy=$scratch/build
 mkdir -p "$tree" "$copy"
-cp -a Makefile include store reader serve ingest tools audit tests bench examples python docs "$tree"
+cp -a Makefile include store reader serve ingest tools audit view tests bench examples python docs "$tree"
 for part in release tsan aplingest apldata mkshapes epoch faults fuzz; do
     [ ! -e "$BUILD/$part" ] || cp -a "$BUILD/$part" "$copy"
 done

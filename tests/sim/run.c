@@ -165,6 +165,17 @@ static size_t save(struct run *t, uint8_t *state, size_t room)
     return size;
 }
 
+/* A rank that has not left the epoch yet may take another batch of it, which must be the one that follows. */
+static void linger(struct run *t, struct rank *rank)
+{
+    apl_batch *batch;
+    if (t->part.grouped && draw(&t->draws, 2) &&
+        apl_reader_next_of(rank->reader, rank->number, &batch, NULL) == APL_OK) {
+        check_batch(t, rank, batch);
+        apl_batch_release(batch);
+    }
+}
+
 /* False: they are of no use any more. */
 static bool next_epoch(struct run *t)
 {
@@ -184,6 +195,8 @@ static bool next_epoch(struct run *t)
             sim_fail("next_epoch: %s", err.message);
         if (status != APL_OK)
             return false;
+        if (i + 1 < t->part.world)
+            linger(t, &t->ranks[i + 1]);
     }
     return true;
 }
