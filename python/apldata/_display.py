@@ -109,7 +109,7 @@ def _captions(batch: Batch) -> list[str]:
 
 def _decoded(file: Any) -> np.ndarray:
     """A thumbnail of an image file, by Pillow; a grey square if it cannot be decoded."""
-    from PIL import Image
+    from PIL import Image  # type: ignore[import-not-found, unused-ignore]
 
     try:
         with Image.open(io.BytesIO(np.asarray(file, np.uint8).tobytes())) as image:

@@ -132,7 +132,7 @@ def lightning(loader: Loader, *, every: int = _EVERY, prefix: str = "data") -> A
         ImportError: neither lightning nor pytorch_lightning is installed.
     """
     try:
-        from lightning.pytorch import Callback
+        from lightning.pytorch import Callback  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         from pytorch_lightning import Callback  # type: ignore[no-redef, assignment, import-not-found, unused-ignore]
 
