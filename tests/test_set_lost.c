@@ -112,7 +112,7 @@ Test(set_lost, names_a_shard_that_is_missing)
 {
     apl_store_close(made_set(0));
     fx_shell("mv '%s/set/s1' '%s/s1'", fx_place, fx_place);
-    check_lost("there is no such directory");
+    check_lost("no such directory");
     fx_shell("mkdir '%s/%s'", fx_place, "set/s1");
     check_lost("there is no data.mdb in it");
     fx_shell("rmdir '%s/set/s1' && ln -s s1 '%s/set/s1'", fx_place, fx_place);

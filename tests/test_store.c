@@ -86,7 +86,7 @@ Test(store, options)
     FAILS(APL_E_INVALID, apl_store_open(fx_path("db"), NULL, NULL, &fx_err));
     cr_assert_eq(apl_store_open(fx_path("none"), NULL, &other, NULL), APL_E_NOTFOUND);
     FAILS(APL_E_NOTFOUND, apl_store_open(fx_path("none"), NULL, &other, &fx_err));
-    SAYS("there is no such directory");
+    SAYS("no such directory");
     FAILS(APL_E_NOTFOUND, apl_store_open(fx_path("db/data.mdb"), NULL, &other, &fx_err));
     SAYS("give the one that holds data.mdb");
 }
