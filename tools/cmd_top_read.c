@@ -301,9 +301,9 @@ static bool read_reader(int directory, const char *name, struct top_reader *r, c
 
 static void refuse(struct top *top, const char *name, const char *why)
 {
-    struct top_refused *to = &top->refused[top->refused_count];
     if (top->refused_count++ >= sizeof top->refused / sizeof *top->refused)
         return;
+    struct top_refused *to = &top->refused[top->refused_count - 1];
     snprintf(to->name, sizeof to->name, "%s", name);
     snprintf(to->why, sizeof to->why, "%s", why);
 }
