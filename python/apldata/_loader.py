@@ -520,7 +520,7 @@ class Loader:
         what = f"<{module}.{kind.__name__} of {self.store.path!r}, {place}"
         try:
             return f"{what}: {len(self):,} batches of {self.batch_size}, epoch {self.epoch}>"
-        except (Error, ValueError):
+        except (Error, ValueError, AttributeError):  # the latter in a debugger, where it could not be opened
             return f"{what}, closed>"
 
 
