@@ -35,6 +35,7 @@ from ._checks import check_order, check_state
 from ._errors import Error, ForkedError, InvalidError, LentError, NotFoundError
 from ._foreign import begin, end, resolved
 from ._ids import marked, mask_of
+from ._interrupts import interrupt_later
 from ._launch import warn_if_alone
 from ._mix import records_of, sources, weight_of
 from ._node import Connection, connected, shared
@@ -499,8 +500,11 @@ class Loader:
             one.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_passes"):
-            self.close()
+        try:
+            if hasattr(self, "_passes"):
+                self.close()
+        except KeyboardInterrupt:
+            interrupt_later()
 
     def __enter__(self) -> Loader:
         return self

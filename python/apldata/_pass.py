@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from . import _core
 from ._ahead import END, Ahead
 from ._errors import ForkedError, LentError, TimeoutError
+from ._interrupts import interrupt_later
 from ._source import Source, named
 
 _CLOSE_WAIT = 0.5  # seconds for which closing waits for a function that is being called
@@ -138,7 +139,10 @@ class Pass:
         self.reader.close()
 
     def __del__(self) -> None:
-        self.close()
+        try:
+            self.close()
+        except KeyboardInterrupt:
+            interrupt_later()
 
 
 class Owner(Protocol):

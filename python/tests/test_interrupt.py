@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import apldata
+from apldata._pass import Pass
 
 PREAMBLE = """
 import sys, threading, time
@@ -99,3 +100,21 @@ def test_ctrl_c(store_path: str, big_path: str, what: str) -> None:
     assert float(told) - sent < 1 * crowd
     assert time.time() - sent < 3 * crowd
     assert not list(Path(f"{store_path}-more").glob("*.mdb*")) or what == "commit"
+
+
+def test_ctrl_c_while_a_loader_is_freed(store_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python drops what __del__ raises: the program gets the interrupt even so, a moment later."""
+    raised: list[bool] = []
+
+    def interrupted(self: Pass) -> None:
+        if not raised:
+            raised.append(True)
+            signal.raise_signal(signal.SIGINT)
+        self.reader.close()
+
+    monkeypatch.setattr(Pass, "close", interrupted)
+    loader = apldata.Loader(store_path, "train", 8)
+    with pytest.raises(KeyboardInterrupt):
+        del loader
+        time.sleep(10)
+    assert raised

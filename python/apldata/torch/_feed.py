@@ -16,6 +16,7 @@ import torch
 
 from .. import _core
 from .._errors import InvalidError
+from .._interrupts import interrupt_later
 from .._store import Store
 from ._collate import Samples
 
@@ -251,8 +252,11 @@ class Feed:
         self._cursor = None
 
     def __del__(self) -> None:
-        if "_cursor" in self.__dict__:
-            self.close()
+        try:
+            if "_cursor" in self.__dict__:
+                self.close()
+        except KeyboardInterrupt:
+            interrupt_later()
 
 
 class _Cursor:
