@@ -1,5 +1,5 @@
-"""Ctrl-C while an object is freed. Python drops what `__del__` raises, the interrupt too, and a program would go
-on as if nobody had asked it to stop. So the interrupt is sent once more, a moment later."""
+"""Ctrl-C while an object is freed. Python drops what `__del__` raises, the interrupt too, and a program would
+go on as if nobody had asked it to stop. So the interrupt is sent once more, a moment later."""
 
 from __future__ import annotations
 
