@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EDQUOT, ENOSPC
 from typing import Any
 
 
@@ -214,6 +215,12 @@ _KINDS = {
 
 for _kind in (Error, *_KINDS.values(), InvalidTypeError, NoRecordError, NoFieldError):
     _kind.__module__ = "apldata"  # where users find them
+
+
+def storage_error(where: str, error: OSError) -> StorageError:
+    """The exception for a failure of the system."""
+    kind = NoSpaceError if error.errno in (ENOSPC, EDQUOT) else StorageError
+    return kind(f"{where}: {error.strerror}", error.errno or 0)
 
 
 def make(status: int, message: str, errno: int = 0, first: int = 0, count: int = 0) -> Error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def _range_of(ids: slice, records: int) -> tuple[int, int, int]:
 
 
 def _array(ids: Any) -> np.ndarray:
-    if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
+    if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__") or getattr(ids, "ndim", 1) == 0:
         raise wrong_type("ids", _WANTED, ids)
     values = ids if isinstance(ids, np.ndarray) else list(ids)
     try:
@@ -34,6 +34,13 @@ def _array(ids: Any) -> np.ndarray:
     if given.size and (given.dtype.kind not in "iub" or given.ndim != 1):
         raise wrong_type("ids", _WANTED, ids)
     return given
+
+
+def is_one(ids: Any) -> TypeGuard[int]:
+    """Is it a single number: an int, or an array or tensor that has no dimensions?"""
+    if isinstance(ids, (int, np.integer)):
+        return True
+    return getattr(ids, "ndim", None) == 0 and hasattr(ids, "__index__") and "int" in str(ids.dtype)
 
 
 def mask_of(ids: Any) -> np.ndarray | None:

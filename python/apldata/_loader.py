@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import json
 import os
 import threading
@@ -246,6 +247,12 @@ class Loader:
         if socket is not None:
             self._options["batch_size"] = self._pass.reader.batch_size
         _open_loaders.add(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuses what would have no effect."""
+        if name in _ARGUMENTS and hasattr(self, "_pass"):
+            raise InvalidError(f"{name} cannot be set after the loader has been made: make another")
+        object.__setattr__(self, name, value)
 
     def _add_records(
         self, sampling: Sampling | None, ids: Any, mix: Iterable[Any], weight: float | None
@@ -536,3 +543,6 @@ def _close_all() -> None:
         loader.cancel()
     for loader in loaders:
         loader.close()
+
+
+_ARGUMENTS = frozenset(inspect.signature(Loader.__init__).parameters) - set(dir(Loader))

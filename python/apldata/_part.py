@@ -9,7 +9,7 @@ import numpy as np
 
 from ._core import Batch
 from ._errors import NoRecordError
-from ._ids import Ids, numbers
+from ._ids import Ids, is_one, numbers
 
 
 class _Store(Protocol):
@@ -53,11 +53,12 @@ class SplitView:
         return len(self.ids)
 
     def __getitem__(self, key: Ids) -> Any:
-        if not isinstance(key, (int, np.integer)):
+        if not is_one(key):
             return self.get(key)
+        key = int(key)
         if not -len(self) <= key < len(self):
-            raise self._missing(int(key))
-        return self.store[int(self.ids[int(key)])]
+            raise self._missing(key)
+        return self.store[int(self.ids[key])]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return self.store._records(self.ids)

@@ -29,7 +29,7 @@ from ._arguments import (
 )
 from ._display import store_html, store_repr
 from ._errors import CorruptError, ExistsError, NoRecordError, NotFoundError, advising
-from ._ids import Ids, numbers
+from ._ids import Ids, is_one, numbers
 from ._part import SplitView
 from ._where import meets
 from .schema import BadBlock, Field, Member, Schema, SkippedFile, Split
@@ -262,7 +262,7 @@ class Store(_core.Store):
         numbered from 0, as a `SplitView`."""
         if isinstance(key, str):
             return SplitView(self, text("split", key))
-        if not isinstance(key, (int, np.integer)):
+        if not is_one(key):
             return self.get(key)
         key = int(key)
         if not -len(self) <= key < len(self):

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from ._errors import StorageError
+from ._errors import StorageError, storage_error
 
 Values = list[tuple[Any, tuple[int, ...] | None]]  # of each field, its bytes, and its shape if that varies
 
@@ -29,9 +29,7 @@ class Waiting:
             raise self._failed(error) from None
 
     def _failed(self, error: OSError) -> StorageError:
-        return StorageError(
-            f"{self._path}: cannot keep records of split {self._split!r}: {error.strerror}", error.errno or 0
-        )
+        return storage_error(f"{self._path}: cannot keep records of split {self._split!r}", error)
 
     def add(self, values: Values, rows: int) -> None:
         """Keeps `rows` records; all of them or none."""

@@ -51,6 +51,15 @@ def _check_bytes(field: Field, count: int) -> int:
     return count
 
 
+def _utf8(field: Field, value: str) -> bytes:
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise InvalidError(
+            f"field {field.name}: a lone surrogate, \\u{ord(value[error.start]):x}, which UTF-8 does not have"
+        ) from None
+
+
 def _bytes_of(array: np.ndarray) -> np.ndarray:
     """An array that can be taken as a buffer, which Python's buffers cannot do with bfloat16."""
     return array.reshape(-1).view(np.uint8) if array.dtype.kind == "V" else array
@@ -252,7 +261,7 @@ class Writer:
         if self._dtypes[index] is None:
             if not isinstance(value, (str, bytes)):
                 raise wrong_type(f"field {field.name}", "str, or bytes of UTF-8", value)
-            text = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
+            text = value if isinstance(value, bytes) else _utf8(field, value)
             return text, (_check_bytes(field, len(text)),)
         if field.media is not None and isinstance(value, (bytes, bytearray, memoryview)):
             return value, (_check_bytes(field, memoryview(value).nbytes),)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import choice, flag, names, names_checked, path_of, text
-from ._errors import ExistsError, InvalidError, StorageError, UnsupportedError
+from ._errors import ExistsError, InvalidError, UnsupportedError, storage_error
 from ._store import Store
 from .schema import Field
 
@@ -216,7 +216,7 @@ def _written(export: _Export, target: str) -> int:
     try:
         number, beside = tempfile.mkstemp(dir=folder, prefix=".apldata-")
     except OSError as error:
-        raise StorageError(f"{target}: {error.strerror}", error.errno or 0) from None
+        raise storage_error(target, error) from None
     try:
         with os.fdopen(number, "wb") as file:
             records = export.write(file)
@@ -225,7 +225,7 @@ def _written(export: _Export, target: str) -> int:
         os.chmod(beside, 0o666 & ~_umask())
         os.replace(beside, target)
     except OSError as error:
-        raise StorageError(f"{target}: {error.strerror}", error.errno or 0) from None
+        raise storage_error(target, error) from None
     finally:
         with suppress(FileNotFoundError):
             os.unlink(beside)

@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -319,3 +320,24 @@ def test_bytes_are_kept(tmp_path: Path) -> None:
         made([{"f": tmp_path / "0.bin"}, {"f": tmp_path / "gone"}], tmp_path / "d")
     with pytest.raises(apldata.SourceError, match=r"row 0, column f: is empty"):
         made([{"f": b""}], tmp_path / "e")
+
+
+def test_a_column_of_splits_is_told_of(tmp_path: Path) -> None:
+    rows = [{"x": n, "split": "test" if n % 5 == 0 else "train"} for n in range(10)]
+    with pytest.warns(apldata.IngestWarning, match=r"split: stored as a field; all .* the split 'train'"):
+        apldata.convert(rows, tmp_path / "one")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        apldata.convert([{"split": n} for n in range(3)], tmp_path / "numbers")
+        apldata.convert(rows, tmp_path / "chosen", fields=["x"])
+        parts = {name: [row for row in rows if row["split"] == name] for name in ("train", "test")}
+        apldata.convert(parts, tmp_path / "two")
+    assert apldata.Store(tmp_path / "two").splits["test"].records == 2
+
+
+def test_errors_name_the_row_of_what_no_field_can_hold(tmp_path: Path) -> None:
+    ragged = [{"x": [[1, 2], [3, 4]]}] * 300 + [{"x": [[1, 2], [3]]}]
+    with pytest.raises(apldata.Error, match=r"^list: train, row 300: field x must be"):
+        apldata.convert(ragged, tmp_path / "ragged")
+    with pytest.raises(apldata.InvalidError, match=r"row 1: field x: a lone surrogate, \\ud800"):
+        apldata.convert([{"x": "a"}, {"x": "\ud800"}], tmp_path / "text")

@@ -441,3 +441,23 @@ def test_command(tmp_path: Path) -> None:
         again.returncode == 1 and "a store exists already" in again.stderr and again.stderr.count("\n") == 2
     )
     assert command("--level", "x", tmp_path / "x.parquet", tmp_path / "db").returncode == 2
+
+
+@pytest.mark.parametrize("mode", ["CMYK", "YCbCr", "HSV", "RGBX", "RGBa", "La"])
+def test_colours_become_those_that_loaders_take(mode: str, tmp_path: Path) -> None:
+    plain = {"RGBa": "RGBA", "La": "LA"}.get(mode, "RGB")
+    image = Image.fromarray(pixels(3)).convert(plain).convert(mode)
+    expected = np.asarray(image.convert(plain))
+    other = Image.fromarray(pixels(4, width=30))
+    store = made([{"image": image}, {"image": other}], tmp_path / "db")
+    assert (store[0]["image"] == expected.transpose(2, 0, 1)).all()
+
+
+def test_files_of_other_colours(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    image = Image.fromarray(pixels(3)).convert("CMYK")
+    image.save(out, "TIFF")
+    store = made([{"image": out.getvalue()}] * 2, tmp_path / "db")
+    assert (store[0]["image"] == np.asarray(image.convert("RGB")).transpose(2, 0, 1)).all()
+    with pytest.raises(apldata.SourceError, match=r"row 0: .*convert it before"):
+        apldata.convert([{"image": Image.new("LAB", (8, 8))}], tmp_path / "lab")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import copy
+import errno
 import pickle
 
 import pytest
@@ -44,6 +45,13 @@ def test_python_knows_their_kinds() -> None:
         apldata.IncompleteError: apldata.SourceError,
     }
     assert all(issubclass(kind, base) for kind, base in relations.items())
+
+
+def test_a_full_disk_is_told_apart() -> None:
+    for number in (errno.ENOSPC, errno.EDQUOT):
+        error = _errors.storage_error("db", OSError(number, "no room"))
+        assert type(error) is apldata.NoSpaceError and (str(error), error.errno) == ("db: no room", number)
+    assert type(_errors.storage_error("db", OSError(errno.EIO, "?"))) is apldata.StorageError
 
 
 def test_one_line_with_the_name(tmp_path: pytest.TempPathFactory) -> None:

@@ -408,6 +408,14 @@ def test_batch_size_cannot_be_set(store_path: str) -> None:
         assert loader.batch_size == 100 == next(iter(loader)).rows
 
 
+@pytest.mark.parametrize(("name", "value"), [("seed", 7), ("transforms", [add_one]), ("split", "test")])
+def test_options_cannot_be_set(name: str, value: Any, store_path: str) -> None:
+    with Loader(store_path, batch_size=100) as loader:
+        with pytest.raises(apldata.InvalidError, match=rf"^{name} cannot be set after"):
+            setattr(loader, name, value)
+        loader.note = "mine"  # type: ignore[attr-defined]
+
+
 def test_half_of_a_launcher_is_told_of(store: apldata.Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
         monkeypatch.delenv(name, raising=False)

@@ -513,3 +513,12 @@ def test_the_command_writes_text_of_any_length(tmp_path: Path) -> None:
     told = subprocess.run([*get, "--field", "text", "--format", "text"], check=True, capture_output=True)
     expected = "".join(text.replace("\t", "\\x09") + "\n" for text in texts)
     assert (tmp_path / "x.TXT").read_text() == told.stdout.decode() == expected
+
+
+def test_a_number_without_dimensions_is_one_record(store: Store) -> None:
+    for key in (np.array(3), np.int32(3)):
+        assert store[key].keys() == store[3].keys()
+        assert store["test"][key]["label"] == store["test"][3]["label"]
+    for key in (np.array(3.0), np.array(True)):
+        with pytest.raises(apldata.InvalidTypeError, match=r"^ids must be"):
+            store[key]

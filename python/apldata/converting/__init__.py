@@ -101,6 +101,15 @@ def _find_classes(wanted: Asked, parts: list[Part]) -> None:
 
 # ---------------------------------------------------------------------------------------------- converting
 
+_SPLIT_NOTE = (
+    "column split: stored as a field; all records are in the split {!r}. If it names their splits, give each "
+    "as a source of its own: convert({{'train': ..., 'test': ...}}, ...)"
+)
+
+
+def _is_text(maker: Maker) -> bool:
+    return maker.field.dtype == "utf8" or maker.field.classes is not None
+
 
 class _Conversion:
     """One call of convert()."""
@@ -142,6 +151,8 @@ class _Conversion:
     def _makers(self, part: Part, first: list[Chunk], pool: ThreadPoolExecutor) -> list[Maker]:
         columns = check_names(self._wanted, first[0])
         makers, notes = choose(self._wanted, part.told, _joined(first), columns, pool, part.outside)
+        if len(self._parts) == 1 and any(maker.column == "split" and _is_text(maker) for maker in makers):
+            notes.append(_SPLIT_NOTE.format(part.split))
         self._tell_notes(notes)
         return makers
 

@@ -54,6 +54,13 @@ class Maker:
         return {self.field.name: values}
 
 
+def _is_empty(value: Any) -> bool:
+    """Has an array, or a list of lists, no elements at all?"""
+    if isinstance(value, list):
+        return all(map(_is_empty, value))
+    return isinstance(value, np.ndarray) and value.size == 0
+
+
 class Numbers(Maker):
     """Numbers, arrays of them, text: what a writer takes as it is."""
 
@@ -68,7 +75,7 @@ class Numbers(Maker):
             return self._pixels(value.pixels)
         value = self._plain(number_of(value))
         shape = self.field.shape
-        if isinstance(value, (np.ndarray, list)) and np.size(value) == 0 and len(shape) > 1:  # no rows at all
+        if len(shape) > 1 and _is_empty(value):
             return np.zeros([max(size, 0) for size in shape], np.asarray(value).dtype)
         return value
 

@@ -29,6 +29,10 @@ _MAGIC = (
 _INSTALL = "images other than JPEG are decoded by the package Pillow: pip install pillow"
 BYTES = "application/octet-stream"
 
+_STORED_AS = {
+    "1": "L", "La": "LA", "RGBa": "RGBA", "RGBX": "RGB", "CMYK": "RGB", "YCbCr": "RGB", "HSV": "RGB",
+}  # fmt: skip
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class File:
@@ -86,14 +90,21 @@ def is_image(media: str) -> bool:
     return media.startswith("image/")
 
 
+def _mode(image: Any) -> str:
+    """The mode of Pillow's that an image is stored in: loaders take three channels or more for red, green and
+    blue, and a second or fourth for alpha."""
+    if image.mode in ("P", "PA"):
+        return "RGBA" if image.mode == "PA" or "transparency" in image.info else "RGB"
+    mode: str = image.mode
+    return _STORED_AS.get(mode, mode)
+
+
 def _plain(image: Any) -> np.ndarray:
     """The pixels of an image of Pillow's, channels first."""
-    if image.mode == "1":
-        image = image.convert("L")
-    elif image.mode in ("P", "PA"):
-        transparent = image.mode == "PA" or "transparency" in image.info
-        image = image.convert("RGBA" if transparent else "RGB")
-    pixels = np.asarray(image)
+    if image.mode == "LAB":
+        raise UnsupportedError("an image of L*a*b* colours, of which Pillow makes no RGB: convert it before")
+    mode = _mode(image)
+    pixels = np.asarray(image if mode == image.mode else image.convert(mode))
     return np.ascontiguousarray(pixels.transpose(2, 0, 1)) if pixels.ndim == 3 else pixels
 
 
