@@ -4,6 +4,7 @@
  */
 #include "class_map.h"
 #include "class_tree.h"
+#include "hidden_path.h"
 #include "image_fields.h"
 #include "image_kind.h"
 #include "member.h"
@@ -47,27 +48,16 @@ struct folder_images {
 
 /* ------------------------------------------------------------------------------------------------ listing */
 
-/* Hidden, or what macOS leaves in archives. */
-static bool is_hidden(const char *path)
-{
-    for (const char *part = path; part; part = strchr(part, '/')) {
-        part += *part == '/';
-        if (*part == '.' || strncmp(part, "__MACOSX/", 9) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool wants_image(const void *state, const char *name)
 {
     (void)state;
-    return image_name(name) && !is_hidden(name);
+    return image_name(name) && !path_is_hidden(name);
 }
 
 static apl_status list_file(void *state, const char *name, bool directory, apl_error *err)
 {
     struct folder_images *f = state;
-    if (is_hidden(name) || !*name)
+    if (path_is_hidden(name) || !*name)
         return APL_OK;
     if (!directory && !image_name(name)) {
         f->others++;

@@ -1,5 +1,6 @@
 /* Anything as bytes: each file of a directory or an archive is kept as it is, with its path; so is each file that is given. */
 #include "format.h"
+#include "hidden_path.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -15,12 +16,7 @@ struct raw {
 static bool wants_raw(const void *state, const char *name)
 {
     (void)state;
-    for (const char *part = name; part; part = strchr(part, '/')) {
-        part += *part == '/';
-        if (*part == '.' || strncmp(part, "__MACOSX/", 9) == 0)
-            return false;
-    }
-    return *name != 0;
+    return *name != 0 && !path_is_hidden(name);
 }
 
 static apl_status begin_raw(struct raw *raw, apl_error *err)
