@@ -46,7 +46,7 @@ small_page() # of no more than a megabyte; of some of the records
     "$apldata" view -q "$scratch/images" --max-size 1M -o "$scratch/small.html" &&
         python3 tests/view_page.py "$scratch/small.html" 1048576 >"$scratch/small.json" &&
         "$apldata" view -q "$scratch/images" --sample 100 -o "$scratch/some.html" &&
-        python3 tests/view_page.py "$scratch/some.html" 20971520 "Looked at were 100 of them" >"$scratch/some.json" &&
+        python3 tests/view_page.py "$scratch/some.html" 20971520 "100 of them, spread evenly over the store, were looked at" >"$scratch/some.json" &&
         python3 - "$scratch/small.json" "$scratch/some.json" <<'END'
 import json
 import sys
@@ -93,6 +93,7 @@ assert fields["age"]["numbers"]["far_records"] == [6] and fields["age"]["numbers
 assert fields["text"]["distinct"] == 299
 assert [(pair["a"], pair["b"], pair["equal"]) for pair in view["pairs"]["list"]] == [(8, 9, True)], view["pairs"]
 text = next(record for record in view["records"] if record["id"] == 8)["values"]
+assert {record["id"]: record["values"][2] for record in view["records"] if record["id"] in (0, 1, 10)} == {0: "1.5", 1: "1.501", 10: "1.51"}
 assert any(value and value.startswith("line\nfeed \\xe2\\x80\\xae turned </script>") for value in text), text
 END
 }

@@ -83,6 +83,9 @@ def by_keyboard(browser: Browser, path: str) -> list[str]:
 
     browser.open(path)
     ids = browser.run("[...document.querySelectorAll('.sheet .id')].map(node => node.textContent)")
+    first = browser.run("[...document.querySelectorAll('.sheet bdi')].map(node => node.textContent)")
+    classes = browser.run("new Set(view.records.map(record => record.class)).size") if first else 0
+    due("classes on the first sheet", len(set(first)), min(classes, len(first)))
     for _ in range(30):
         browser.key("Tab")
         if browser.run("document.activeElement.classList.contains('tile')"):

@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct value value_of(const apl_column *column, size_t row, size_t rows)
@@ -113,6 +114,17 @@ double value_number(const struct value *value, size_t i)
                                                                        : (double)value_signed(value, i);
 }
 
+/* The fewest digits that are read as the same number: 0.48, not 0.47999999999999998. */
+static const char *shortest_text(double v, bool single)
+{
+    static const char *const formats[] = {"%.6g", "%.7g", "%.8g", "%.9g", "%.15g", "%.16g", "%.17g"};
+    unsigned most = single ? 3 : 6, i = single ? 0 : 4;
+    const char *text = number_text(formats[i], v);
+    while (i < most && (single ? (double)strtof(text, NULL) : strtod(text, NULL)) != v)
+        text = number_text(formats[++i], v);
+    return text;
+}
+
 const char *element_text(const struct value *value, size_t i)
 {
     char text[32];
@@ -121,9 +133,9 @@ const char *element_text(const struct value *value, size_t i)
     case APL_BF16:
         return number_text("%.5g", value_real(value, i));
     case APL_F32:
-        return number_text("%.9g", value_real(value, i));
+        return shortest_text(value_real(value, i), true);
     case APL_F64:
-        return number_text("%.17g", value_real(value, i));
+        return shortest_text(value_real(value, i), false);
     case APL_I8:
     case APL_I16:
     case APL_I32:

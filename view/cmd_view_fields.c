@@ -130,6 +130,15 @@ static double characters(const struct value *v)
     return (double)n;
 }
 
+/* Of boxes, f32[*,4], there are so many rows. */
+static bool has_rows(const apl_field *f)
+{
+    bool rows = f->ndim > 1 && f->shape[0] < 0;
+    for (unsigned i = 1; i < f->ndim; i++)
+        rows &= f->shape[i] > 0;
+    return rows;
+}
+
 static bool take_value(struct gathered *g, struct view *view, uint32_t at, const struct value *v)
 {
     bool text = g->f->dtype == APL_UTF8;
@@ -140,7 +149,7 @@ static bool take_value(struct gathered *g, struct view *view, uint32_t at, const
     if (g->f->media)
         return true;
     if (g->lengths)
-        g->lengths[at] = text ? characters(v) : (double)v->elements;
+        g->lengths[at] = text ? characters(v) : has_rows(g->f) ? (double)v->shape[0] : (double)v->elements;
     if (g->lengths && v->elements == 0)
         note_odd(g, ODD_EMPTY, at);
     if (g->hashes)

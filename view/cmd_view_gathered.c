@@ -9,11 +9,18 @@
 
 static const char *const oddities[] = {"not a number", "infinite", "empty"};
 
+/* The page has six digits of a number: whole ones are given in full. */
+static json_t *number_json(double v)
+{
+    bool whole = fabs(v) < 9e15 && (v == floor(v) || fabs(v) >= 1e5);
+    return whole ? json_integer(llrint(v)) : json_real(v);
+}
+
 static json_t *numbers_json(const double *v, unsigned n)
 {
     json_t *list = json_array();
     for (unsigned i = 0; i < n; i++)
-        json_array_append_new(list, json_real(v[i]));
+        json_array_append_new(list, number_json(v[i]));
     return list;
 }
 
@@ -36,12 +43,13 @@ static json_t *summary_json(struct view *view, const double *values, const uint3
     }
     for (size_t i = 0; i < s.far && i < SUMMARY_FAR; i++)
         json_array_append_new(far, view_record(view, at ? at[s.far_at[i]] : (uint32_t)s.far_at[i]));
-    json_t *o =
-        json_pack("{s:o, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:o, s:o, s:f, s:f, s:b, s:o, s:o}", "count",
-                  json_count(s.count), "least", s.least, "most", s.most, "mean", s.mean, "deviation",
-                  s.deviation, "quarters", numbers_json(s.quarter, 3), "distinct", json_count(s.distinct),
-                  "common", s.common, "common_count", json_count(s.common_count), "bins", bins_json(&s),
-                  "from", s.from, "to", s.to, "whole", s.whole, "far", json_count(s.far), "far_records", far);
+    json_t *o = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "count",
+        json_count(s.count), "least", number_json(s.least), "most", number_json(s.most), "mean",
+        number_json(s.mean), "deviation", number_json(s.deviation), "quarters", numbers_json(s.quarter, 3),
+        "distinct", json_count(s.distinct), "common", number_json(s.common), "common_count",
+        json_count(s.common_count), "bins", bins_json(&s), "from", number_json(s.from), "to",
+        number_json(s.to), "whole", s.whole, "far", json_count(s.far), "far_records", far);
     if (s.count > 0) {
         json_object_set_new(o, "least_record", view_record(view, at ? at[s.least_at] : (uint32_t)s.least_at));
         json_object_set_new(o, "most_record", view_record(view, at ? at[s.most_at] : (uint32_t)s.most_at));

@@ -167,14 +167,12 @@ static json_t *facts(const struct view *view)
 {
     char text[600];
     bool all = view->n == view->info->records;
-    snprintf(text, sizeof text, "%s records, %s decoded, stored in %s. %s%s%s",
-             count_text(view->info->records), size_text(view->info->raw_bytes),
-             size_text(view->info->file_bytes), all ? "All records were looked at" : "Looked at were ",
-             all ? "" : count_text(view->n),
-             all ? "."
-                 : " of them, spread evenly over the store: what follows describes these, but for the counts "
-                   "of classes "
-                   "and splits.");
+    snprintf(text, sizeof text, "%s records, %s decoded, stored in %s. %s%s", count_text(view->info->records),
+             size_text(view->info->raw_bytes), size_text(view->info->file_bytes),
+             all ? "All records" : count_text(view->n),
+             all ? " were looked at."
+                 : " of them, spread evenly over the store, were looked at: what follows describes these, "
+                   "except for the counts of classes and splits.");
     return json_text(text);
 }
 

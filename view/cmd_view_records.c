@@ -102,8 +102,9 @@ static json_t *text_json(const apl_field *f, const struct value *v)
     if (v->dtype == APL_UTF8)
         return json_shown(v->data, v->bytes, MOST_TEXT);
     FILE *out = open_memstream(&text, &size);
+    size_t row = v->ndim > 1 && v->shape[v->ndim - 1] ? (size_t)v->shape[v->ndim - 1] : NUMBERS;
     for (size_t i = 0; out && i < v->elements && i < NUMBERS; i++)
-        fprintf(out, "%s%s", i ? " " : "", element_text(v, i));
+        fprintf(out, "%s%s", !i ? "" : i % row ? " " : "\n", element_text(v, i));
     if (out && v->elements > NUMBERS)
         fprintf(out, " ... (%s values)", count_text(v->elements));
     if (out && v->elements == 1 && f->class_count && dtype_is_unsigned(v->dtype) &&

@@ -10,7 +10,8 @@ const isImages = view.image_field >= 0;
 /* ---------------------------------------------------------------------------------------------- words */
 
 function short(v) {
-    return Number.isInteger(v) && Math.abs(v) < 1e15 ? v.toLocaleString("en-US") : `${+v.toPrecision(4)}`;
+    const plain = Math.abs(v) < 1e15 && (Number.isInteger(v) || Math.abs(v) >= 1000);
+    return plain ? count(v) : `${+v.toPrecision(4)}`;
 }
 
 function share(part, whole) {
@@ -19,6 +20,11 @@ function share(part, whole) {
 
 function plural(n, word) {
     return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+}
+
+/* In one piece, wherever lines are broken. */
+function pixels(width, height) {
+    return `${short(width)}\u00a0×\u00a0${short(height)} pixels`;
 }
 
 function className(cls) {
@@ -32,9 +38,9 @@ function cut(text, most) {
 function bytes(n) {
     const units = ["B", "kB", "MB", "GB", "TB"];
     let unit = 0;
-    for (; n >= 999.5 && unit < units.length - 1; unit++)
+    for (; n >= 999.95 && unit < units.length - 1; unit++)
         n /= 1000;
-    return `${unit ? +n.toPrecision(3) : n} ${units[unit]}`;
+    return `${unit ? n.toFixed(1) : n} ${units[unit]}`;
 }
 
 /* ---------------------------------------------------------------------------------------------- tiles */
@@ -59,7 +65,7 @@ function picture(parent, record, box, alt) {
 /* A record's first values, for those without an image. */
 function excerpt(record) {
     const values = view.fields.map((field, i) => [field, record.values[i]]).filter(([field, value]) => value !== null && !field.image);
-    return values.slice(0, 3).map(([field, value]) => `${field.name}: ${cut(value, 90)}`).join("\n");
+    return values.slice(0, 5).map(([field, value]) => `${field.name}: ${cut(value.replaceAll("\n", "; "), 90)}`).join("\n");
 }
 
 function tile(parent, id, box = 96) {
@@ -138,7 +144,7 @@ function fillRecord() {
     };
     pair("splits", splits || "none");
     view.fields.forEach((field, i) => {
-        const size = record.width ? `, ${count(record.width)} × ${count(record.height)} pixels` : "";
+        const size = record.width ? `, ${pixels(record.width, record.height)}` : "";
         if (field.image)
             pair(field.name, `${field.media || field.type}${size}${record.why ? `: ${record.why}` : ""}`);
         else
@@ -196,6 +202,17 @@ function counted(items) {
     return counts;
 }
 
+/* One of each class in turn, so that a sheet of all classes begins with all of them. */
+function dealt(records) {
+    const seen = new Map(), turns = new Map();
+    for (const record of records) {
+        const turn = seen.get(record.class) ?? 0;
+        turns.set(record, turn);
+        seen.set(record.class, turn + 1);
+    }
+    return [...records].sort((a, b) => turns.get(a) - turns.get(b));
+}
+
 function showSheet(parent) {
     const section = add(parent, "section", {"aria-label": "Records"});
     add(section, "h2", {}, "Records");
@@ -218,8 +235,9 @@ function showSheet(parent) {
     const choose = () => {
         const kept = sorted.filter(record => (!split.value || record.splits.includes(+split.value)) &&
             (!cls?.value || record.class === +cls.value));
-        shownIds = kept.map(record => record.id);
-        show(kept);
+        const sheet = cls?.value ? kept : dealt(kept);
+        shownIds = sheet.map(record => record.id);
+        show(sheet);
     };
     for (const select of [split, cls])
         select?.addEventListener("change", choose);
@@ -228,11 +246,19 @@ function showSheet(parent) {
 
 /* ------------------------------------------------------------------------------------------- histograms */
 
-function ticks(low, high, most = 4) {
-    const step = roundUp((high - low) / most || 1), list = [];
+function multiples(step, low, high) {
+    const list = [];
     for (let v = Math.ceil(low / step) * step; v <= high + step / 1e6; v += step)
         list.push(+v.toPrecision(12));
     return list;
+}
+
+/* Where an axis is marked: about four times, and no less than three times where there is room between whole numbers. */
+function ticks(low, high, whole = false) {
+    const least = whole ? 1 : 0;
+    const step = Math.max(least, roundUp((high - low) / 4 || 1)), list = multiples(step, low, high);
+    const finer = Math.max(least, roundUp(step / 2.5));
+    return list.length < 3 && finer < step ? multiples(finer, low, high) : list;
 }
 
 function drawHistogram(parent, title, what, s) {
@@ -241,7 +267,7 @@ function drawHistogram(parent, title, what, s) {
         `deviation ${short(s.deviation)}.${outside}`);
     const most = Math.max(1, ...s.bins), low = s.whole ? s.from - 0.5 : s.from, high = s.whole ? s.to + 0.5 : s.to;
     const x = linear(low, high > low ? high : low + 1, AREA.left, AREA.right), y = linear(0, 1.05 * most, AREA.bottom, AREA.top);
-    for (const v of ticks(0, 1.05 * most).filter(Number.isInteger))
+    for (const v of ticks(0, 1.05 * most, true))
         tickY(svg, y(v), v >= 10000 ? `${short(v / 1000)}k` : count(v));
     const width = (AREA.right - AREA.left) / s.bins.length;
     s.bins.forEach((n, i) => {
@@ -249,7 +275,7 @@ function drawHistogram(parent, title, what, s) {
             height: AREA.bottom - y(n)});
         add(bar, "title", {}, `${s.whole ? short(s.from + i) : `from ${short(s.from + i * (s.to - s.from) / s.bins.length)}`}: ${count(n)}`);
     });
-    for (const v of high > low ? ticks(s.from, s.to) : [])
+    for (const v of high > low ? ticks(s.from, s.to, s.whole) : [])
         tickX(svg, x(v), short(v));
     if (!(high > low))
         tickX(svg, x(low + 0.5), short(low));
@@ -257,16 +283,12 @@ function drawHistogram(parent, title, what, s) {
 }
 
 function examples(parent, ids) {
-    ids.forEach((id, i) => {
-        if (i)
-            parent.append(", ");
-        if (!places.has(id)) {
-            parent.append(`${id}`);
-            return;
-        }
-        add(parent, "button", {type: "button", class: "link", "aria-label": `record ${id}`}, `${id}`)
-            .addEventListener("click", () => showRecord(id));
-    });
+    for (const id of ids)
+        if (places.has(id))
+            add(parent, "button", {type: "button", class: "link", "aria-label": `record ${id}`}, `${id}`)
+                .addEventListener("click", () => showRecord(id));
+        else
+            add(parent, "span", {class: "link"}, `${id}`);
 }
 
 /* ---------------------------------------------------------------------------------------------- classes */
@@ -297,10 +319,10 @@ function drawRanks(parent, sums) {
     const x = linear(0, sorted.length, AREA.left, AREA.right), y = linear(0, 1.05 * Math.max(1, sorted[0]), AREA.bottom, AREA.top);
     const svg = chart(parent, "Records of each class", `${count(sums.length)} classes, from the largest to the smallest. ` +
         (view.class_exact ? "In all splits of the source together." : "In the sample."));
-    for (const v of ticks(0, 1.05 * Math.max(1, sorted[0])).filter(Number.isInteger))
+    for (const v of ticks(0, 1.05 * Math.max(1, sorted[0]), true))
         tickY(svg, y(v), count(v));
     polyline(svg, "seen", sorted.flatMap((n, i) => [[x(i), y(n)], [x(i + 1), y(n)]]));
-    for (const v of ticks(0, sorted.length))
+    for (const v of ticks(0, sorted.length, true))
         tickX(svg, x(v), count(v));
     titles(svg, "classes, by size", "records");
 }
@@ -342,23 +364,26 @@ function showClasses(parent) {
 function showSplits(parent) {
     const section = add(parent, "section", {"aria-label": "Splits"});
     add(section, "h2", {}, "Splits");
-    const body = head(add(scrolled(section, "Table of splits"), "table"), [["split"], ["records", true], ["part of"], ["made"]]);
+    const divided = view.splits.some(split => split.parent);
+    const body = head(add(scrolled(section, "Table of splits"), "table"),
+        [["split"], ["records", true], ...(divided ? [["part of"]] : []), ["made"]]);
     for (const split of view.splits) {
         const row = add(body, "tr");
         add(add(row, "th", {scope: "row"}), "bdi", {}, split.name);
         add(row, "td", {class: "number"}, count(split.records));
-        add(row, "td", {}, split.parent || "");
+        if (divided)
+            add(row, "td", {}, split.parent || "");
         add(row, "td", {}, split.rule);
     }
 }
 
 /* ----------------------------------------------------------------------------------------------- images */
 
-function meanFigure(parent, title, src, caption) {
+function meanFigure(parent, title, src, caption, alt = title) {
     const {width, height} = view.means, times = Math.max(1, Math.floor(192 / Math.max(width, height)));
     const figure = add(parent, "figure");
     add(figure, "h3").append(title);
-    add(figure, "img", {src, alt: title, width: width * times, height: height * times, class: "enlarged"});
+    add(figure, "img", {src, alt, width: width * times, height: height * times, class: "enlarged"});
     if (caption)
         add(figure, "figcaption", {}, caption);
 }
@@ -366,36 +391,46 @@ function meanFigure(parent, title, src, caption) {
 function showImages(parent) {
     const section = add(parent, "section", {"aria-label": "Images"});
     add(section, "h2", {}, "Images");
-    const plots = add(section, "div", {class: "plots"});
     if (view.sizes && view.sizes.width.distinct === 1 && view.sizes.height.distinct === 1)
-        add(section, "p", {class: "facts"}, `All images have ${short(view.sizes.width.least)} × ${short(view.sizes.height.least)} pixels.`);
+        add(section, "p", {class: "facts"}, `All images have ${pixels(view.sizes.width.least, view.sizes.height.least)}.`);
     else if (view.sizes) {
+        const plots = add(section, "div", {class: "plots"});
         drawHistogram(plots, "Widths", "pixels", view.sizes.width);
         drawHistogram(plots, "Heights", "pixels", view.sizes.height);
-        drawHistogram(plots, "Aspect ratios", "width through height", view.sizes.aspect);
+        drawHistogram(plots, "Aspect ratios", "width divided by height", view.sizes.aspect);
     }
     if (!view.means)
         return;
     const means = add(section, "div", {class: "means"});
-    meanFigure(means, "Mean image", view.means.mean, `Of ${plural(view.means.images, "image")}, each scaled to ${view.means.width} × ` +
-        `${view.means.height} pixels.`);
+    meanFigure(means, "Mean image", view.means.mean, `Of ${plural(view.means.images, "image")}, each scaled to ` +
+        `${pixels(view.means.width, view.means.height)}.`);
     meanFigure(means, "Deviation", view.means.deviation, `Of each pixel and colour; white is ${short(view.means.most)} of 255.`);
+    if (!view.means.classes)
+        return;
+    add(section, "p", {class: "facts"}, "The mean image of each class:");
     const small = add(section, "div", {class: "means small"});
-    (view.means.classes || []).forEach((src, c) => {
+    view.means.classes.forEach((src, c) => {
         if (src)
-            meanFigure(small, `Mean of ${cut(className(c), 24)}`, src, "");
+            meanFigure(small, cut(className(c), 24), src, "", `mean image of ${className(c)}`);
     });
 }
 
 /* ----------------------------------------------------------------------------------------------- fields */
 
+/* What the elements of a value are counted in: those of boxes, f32[*,4], are rows. */
+function unitOf(field) {
+    return field.type === "utf8" ? "characters" : /^\w+\[\*,[\d,]+\]$/.test(field.type) ? "rows" : "elements";
+}
+
 function describe(field) {
+    if (view.classes && field === view.fields[view.class_field])
+        return view.class_count === 1 ? "1 class" : `${count(view.class_count)} classes`;
     const numbers = field.numbers, lengths = field.lengths;
     if (numbers && numbers.count)
         return numbers.distinct === 1 ? `always ${short(numbers.least)}` :
             `${short(numbers.least)} to ${short(numbers.most)}, ${plural(numbers.distinct, "different value")}`;
     if (lengths)
-        return `${short(lengths.least)} to ${short(lengths.most)} ${field.type === "utf8" ? "characters" : "elements"}` +
+        return `${short(lengths.least)} to ${short(lengths.most)} ${unitOf(field)}` +
             (field.distinct ? `, ${plural(field.distinct, "different value")}` : "");
     return "";
 }
@@ -415,7 +450,7 @@ function showFields(parent) {
     const plots = add(section, "div", {class: "plots"});
     for (const field of view.fields) {
         if (field.lengths && field.lengths.distinct > 1)
-            drawHistogram(plots, `Lengths of ${field.name}`, field.type === "utf8" ? "characters" : "elements", field.lengths);
+            drawHistogram(plots, `Lengths of ${field.name}`, unitOf(field), field.lengths);
         if (field.numbers && field.numbers.distinct > 1)
             drawHistogram(plots, `Values of ${field.name}`, "value", field.numbers);
     }
@@ -479,7 +514,7 @@ function drawPairs(place, pairs) {
         const told = add(item, "p", {}, pair.equal ? "equal inputs" : `${plural(pair.bits, "bit")} of 128 differ`);
         for (const [differ, what] of [[pair.splits, "different splits"], [pair.classes && view.classes, "different labels"]])
             if (differ) {
-                told.append(" ");
+                told.append(" · ");
                 add(told, "strong", {class: "badge"}, what);
             }
     }
@@ -523,8 +558,8 @@ function showSuspects(parent) {
     const section = add(parent, "section", {"aria-label": "Suspicious labels"}), s = view.suspects;
     add(section, "h2", {}, "Suspicious labels");
     add(section, "p", {class: "facts"}, `Of the ${count(s.neighbours)} most similar images (by brightness and colours of 8 × 8 cells, among the ` +
-        `${plural(s.judged, "record")} looked at), the most frequent class is that of the record itself in ${share(s.agree, 1)}, by chance ` +
-        `it were ${share(s.chance, 1)}. The nearer these two are, the less this list says. It is a hint where to look, not a verdict.`);
+        `${plural(s.judged, "record")} looked at), the most frequent class is that of the record itself in ${share(s.agree, 1)}; by chance ` +
+        `it would be in ${share(s.chance, 1)}. The nearer these two are, the less this list says. It is a hint where to look, not a verdict.`);
     if (!s.count) {
         add(section, "p", {}, "No record has a class that its most similar images speak against.");
         return;
