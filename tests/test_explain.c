@@ -233,8 +233,8 @@ Test(explain, a_loop_that_only_takes_batches)
     s.wait_loading = 9.9;
     s.loading = 10;
     cr_assert_eq(explain(&s, NULL), APL_BOTTLENECK_DECODING);
-    SAYS("batches are taken as fast as they come: decoding sets the pace, 25600 records/s");
-    SAYS("Another thread would add up to 25600");
+    SAYS("batches are taken as fast as they come: decoding sets the pace, 25,600 records/s");
+    SAYS("Another thread would add up to 25,600");
 }
 
 Test(explain, what_was_between_two_snapshots)

@@ -10,6 +10,7 @@
 #include "sampling_args.h"
 #include "source_args.h"
 #include "table.h"
+#include "wrapped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,11 +64,13 @@ static void add_figures(struct table *table, const struct run_figures *f)
 
 #define FIGURES "records/s", "CPU/million", "data", "wait", "p50", "p99", "p99.9", "longest", "stall"
 
+#define BESIDE 13u /* the column of what stands beside these names */
+
 static void print_memory(const struct run_result *r)
 {
-    printf("first batch  after %s\n", wait_text(r->first_batch));
-    printf("memory       %s of a budget of %s; the process at most %s, not counting files\n",
-           size_text(r->stats.memory), size_text(r->stats.memory_budget), size_text(r->peak_anonymous));
+    print_line(BESIDE, "first batch  after %s", wait_text(r->first_batch));
+    print_line(BESIDE, "memory       %s of a budget of %s; the process at most %s, not counting files",
+               size_text(r->stats.memory), size_text(r->stats.memory_budget), size_text(r->peak_anonymous));
 }
 
 /* Of stores at URLs. */
@@ -90,9 +93,10 @@ static void print_demand(const struct run_result *r, double demand)
 {
     if (r->step == 0)
         return;
-    printf("demand       %s records/s, a step of %s: waited %.2f %% of the time, p99.9 %.2f of a step\n",
-           count_text((uint64_t)(demand + 0.5)), wait_text(r->step), r->all.stall * 100,
-           r->all.wait_p999 / r->step);
+    print_line(BESIDE,
+               "demand       %s records/s, a step of %s: waited %.2f %% of the time, p99.9 %.2f of a step",
+               count_text((uint64_t)(demand + 0.5)), wait_text(r->step), r->all.stall * 100,
+               r->all.wait_p999 / r->step);
 }
 
 /* Of the last epoch, since the first one may load what stays in memory. Returns the text in a static buffer. */
@@ -116,7 +120,14 @@ static const char *bottleneck_text(const struct run_result *r)
 
 static void print_explanation(const struct run_result *r)
 {
-    printf("\n%s%s\n", r->count > 1 ? "in the last epoch, " : "", explain(r, NULL));
+    const char *text = explain(r, NULL);
+    size_t first = strcspn(text, "\n");
+    putchar('\n');
+    print_line(0, "%s%.*s", r->count > 1 ? "in the last epoch, " : "", (int)first, text);
+    for (text += first; *text; text += first) { /* figures, each beside its name */
+        first = strcspn(++text, "\n");
+        print_line(10, "%.*s", (int)first, text);
+    }
 }
 
 /* One run: a row an epoch. */
@@ -130,6 +141,7 @@ static int print_run(const struct bench *b, const struct reader_choice *choice, 
         printf(" and %s", counted(b->sources.mix_count, "more store"));
     printf(" in batches of %s\n\n", count_text(batch));
     struct table table = TABLE("lrrrrrrrrrr");
+    table.turns = true;
     ADD(&table, "epoch", "records", FIGURES);
     for (size_t i = 0; i < r->count; i++) {
         ADD(&table, number_text("%.0f", (double)r->epochs[i].epoch), count_text(r->epochs[i].records));
@@ -323,6 +335,7 @@ static const struct command_line line = {
 int cmd_bench(int argc, char **argv)
 {
     struct bench b = {.args = {.who = FOR_BENCH}, .table = TABLE("lrrrrrrrrrrrrr")};
+    b.table.turns = true;
     int status = options_read(&line, &b, argc, argv);
     if (!status)
         status = take_operands(argc - optind, argv + optind, (const char *const[]){"DB", NULL});

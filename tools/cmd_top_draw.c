@@ -16,6 +16,7 @@
 #define WIDEST_WORK 24u
 #define WIDEST_RANK 11u
 #define MOST_LINES  4500u
+#define BESIDE      10u /* the column of what stands beside a name */
 
 struct lines {
     char (*line)[LINE];
@@ -171,18 +172,30 @@ static size_t cut_at(const char *text, size_t most)
     return most;
 }
 
+/* Figures after the first line stand beside their names, "waited    3.6 % of the time", and go on there. */
+static unsigned indent_after(const char *from, const char *text, unsigned width)
+{
+    bool figures = false;
+    for (; from < text && !figures; from++)
+        figures = *from == '\n';
+    return figures && width > 3 * BESIDE ? BESIDE : 0;
+}
+
 /* In lines of at most `width` columns, broken between words; at most `most` of them. */
 static void add_wrapped(struct lines *out, const char *text, unsigned width, unsigned most)
 {
+    unsigned indent = 0;
+    const char *from = text;
     for (unsigned n = 0; *text && n < most; n++) {
-        size_t whole = strcspn(text, "\n"), fits = whole;
-        if (fits > width) {
-            for (fits = width; fits > 0 && text[fits] != ' '; fits--)
+        size_t room = width - indent, whole = strcspn(text, "\n"), fits = whole;
+        if (fits > room) {
+            for (fits = room; fits > 0 && text[fits] != ' '; fits--)
                 ;
-            fits = fits ? fits : cut_at(text, width);
+            fits = fits ? fits : cut_at(text, room);
         }
-        append(out->line[out->count++], "%.*s", (int)fits, text);
+        append(out->line[out->count++], "%*s%.*s", (int)indent, "", (int)fits, text);
         text += fits;
+        indent = *text == '\n' ? 0 : indent_after(from, text, width);
         text += *text == ' ' || *text == '\n';
     }
 }

@@ -1,10 +1,19 @@
 #include "table.h"
 
 #include "args.h"
+#include "terminal.h"
+#include "wrapped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_COLUMNS 24u
+
+struct layout {
+    size_t columns;
+    unsigned widths[MOST_COLUMNS], gap;
+};
 
 void table_add(struct table *table, const char *text)
 {
@@ -24,52 +33,98 @@ void table_add(struct table *table, const char *text)
         table->cells[table->count++] = copy;
 }
 
-/* Columns that the text takes on a terminal, if all its characters are of single width. */
-static int width_of(const char *text)
+static unsigned column_width(const struct table *table, size_t column, size_t columns)
 {
-    int width = 0;
-    for (; *text; text++)
-        width += (*text & 0xc0) != 0x80;
-    return width;
-}
-
-static int column_width(const struct table *table, size_t column, size_t columns)
-{
-    int widest = 0;
+    unsigned widest = 0;
     for (size_t i = column; i < table->count; i += columns) {
-        int width = width_of(table->cells[i]);
+        unsigned width = text_width(table->cells[i]);
         widest = width > widest ? width : widest;
     }
     return widest;
 }
 
-static void print_cell(const char *text, char align, int width, bool last)
+/* They are two blanks apart, or one where a window has no more room. */
+static struct layout lay_out(const struct table *table, size_t columns)
 {
-    int pad = width - width_of(text);
-    if (align == 'r')
-        printf("%*s%s", pad, "", text);
-    else
-        printf("%s%*s", text, last ? 0 : pad, ""); /* no blanks at the end of a line */
-    fputs(last ? "\n" : "  ", stdout);
+    struct layout l = {.columns = columns};
+    unsigned sum = 0, room = terminal_room();
+    for (size_t c = 0; c < columns; c++)
+        sum += l.widths[c] = column_width(table, c, columns);
+    l.gap = room && sum + 2 * (columns - 1) > room ? 1 : 2;
+    return l;
+}
+
+/* No blanks at the end of a line; a text at the end of a line that a window has no room for goes on below. */
+static void print_row(const struct table *table, char *const *cells, const struct layout *l)
+{
+    unsigned at = 0, start = 0;
+    for (size_t c = 0; c < l->columns; start += l->widths[c++] + l->gap) {
+        bool right = table->columns[c] == 'r', last = c == l->columns - 1;
+        unsigned width = text_width(cells[c]), from = right ? start + l->widths[c] - width : start;
+        if (!width)
+            continue;
+        printf("%*s", (int)(from - at), "");
+        if (last && !right)
+            print_wrapped(cells[c], from, from);
+        else
+            fputs(cells[c], stdout);
+        at = from + width;
+    }
+    putchar('\n');
+}
+
+static bool fits(const struct layout *l)
+{
+    unsigned room = terminal_room(), sum = l->gap * (unsigned)(l->columns - 1);
+    for (size_t c = 0; c < l->columns; c++)
+        sum += l->widths[c];
+    return !room || sum <= room;
 }
 
 static void print_rows(const struct table *table)
 {
     size_t columns = strlen(table->columns);
-    int widths[16] = {0};
-    for (size_t c = 0; c < columns && c < 16; c++)
-        widths[c] = column_width(table, c, columns);
-    for (size_t i = 0; columns > 0 && i < table->count; i++) {
-        size_t c = i % columns;
-        print_cell(table->cells[i], table->columns[c], widths[c < 16 ? c : 15], c == columns - 1);
+    struct layout l = lay_out(table, columns);
+    for (size_t i = 0; i + columns <= table->count; i += columns)
+        print_row(table, table->cells + i, &l);
+}
+
+/* With rows for columns; false if that fits no better. */
+static bool print_turned(const struct table *table)
+{
+    size_t columns = strlen(table->columns), rows = table->count / columns;
+    char letters[MOST_COLUMNS + 1] = "l", **cells = calloc(table->count + 1, sizeof *cells);
+    bool good = cells && rows > 1 && rows <= MOST_COLUMNS;
+    if (good)
+        memset(letters + 1, 'r', rows - 1);
+    for (size_t i = 0; good && i < rows * columns; i++)
+        cells[i % columns * rows + i / columns] = table->cells[i];
+    struct table turned = {.columns = letters, .cells = cells, .count = rows * columns};
+    if (good) {
+        struct layout l = lay_out(&turned, rows);
+        good = fits(&l);
     }
+    if (good)
+        print_rows(&turned);
+    free(cells);
+    return good;
+}
+
+static void print_best(const struct table *table)
+{
+    size_t columns = strlen(table->columns);
+    if (columns == 0 || columns > MOST_COLUMNS)
+        return;
+    struct layout l = lay_out(table, columns);
+    if (!table->turns || fits(&l) || !print_turned(table))
+        print_rows(table);
 }
 
 int table_print(struct table *table)
 {
     bool bad = table->failed;
     if (!bad)
-        print_rows(table);
+        print_best(table);
     for (size_t i = 0; i < table->count; i++)
         free(table->cells[i]);
     free(table->cells);

@@ -10,6 +10,7 @@ struct table {
     char **cells;
     size_t count, capacity;
     bool failed;
+    bool turns; /* rows may become columns, where a window has no room for it otherwise */
 };
 
 #define TABLE(letters)       \

@@ -67,6 +67,14 @@ static bool is_utf8(void)
     return false;
 }
 
+unsigned terminal_room(void)
+{
+    struct winsize size = {0};
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
 void terminal_find(struct terminal *t)
 {
     const char *term = variable("TERM"), *colour = variable("COLORTERM");

@@ -18,4 +18,7 @@ struct terminal {
 /* By the environment and the size of the window: nothing is asked of the terminal, which might not answer. */
 void terminal_find(struct terminal *terminal);
 
+/* Columns of the window on stdout; 0 where stdout is no terminal. */
+unsigned terminal_room(void);
+
 #endif

@@ -34,6 +34,15 @@ static void say_count(struct words *w, unsigned n)
         say(w, "%u", n);
 }
 
+/* 25,600 */
+static void say_rate(struct words *w, double rate)
+{
+    char digits[32];
+    int n = snprintf(digits, sizeof digits, "%.0f", rate);
+    for (int i = 0; i < n; i++)
+        say(w, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
 static const char *kind_of_thread(const struct verdict *v)
 {
     return v->loaders ? "loader" : v->consumers ? "consumer" : "thread";
@@ -100,16 +109,16 @@ static void say_threads(struct words *w, const struct figures *f, const struct v
 static void say_limit(struct words *w, const struct figures *f, const struct verdict *v)
 {
     double rate = fraction((double)f->s.records, f->elapsed);
-    say(w, "batches are taken as fast as they come: %s sets the pace, %.0f records/s.",
-        name_of_work(f, v->what), rate);
+    say(w, "batches are taken as fast as they come: %s sets the pace, ", name_of_work(f, v->what));
+    say_rate(w, rate);
+    say(w, " records/s.");
     if (v->what == APL_BOTTLENECK_PLANNING)
         return;
-    if (f->workers > 0 && (v->idle_cores > 0 || v->what == APL_BOTTLENECK_READING))
-        say(w, " Another %s would add up to %.0f.", kind_of_thread(v),
-            rate / (v->loaders     ? f->s.loaders
-                    : v->consumers ? f->s.consumers
-                                   : f->workers));
-    else if (f->workers > 0)
+    if (f->workers > 0 && (v->idle_cores > 0 || v->what == APL_BOTTLENECK_READING)) {
+        say(w, " Another %s would add up to ", kind_of_thread(v));
+        say_rate(w, rate / (v->loaders ? f->s.loaders : v->consumers ? f->s.consumers : f->workers));
+        say(w, ".");
+    } else if (f->workers > 0)
         say(w, " No core is idle for another %s. %s.", kind_of_thread(v), cheaper(f, v->what));
     else
         say(w, " Threads would share it (threads is 0).");
