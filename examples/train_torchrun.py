@@ -50,7 +50,6 @@ def main(arguments: list[str] | None = None) -> None:
         store, asked.batch_size, split="train", shuffle=True, drop_last=True, share="node",
         transforms=[RandomFlip(), Normalize()],
     )  # fmt: skip
-    distributed.barrier()  # all have connected before the first takes the reader to its checkpoint
     if os.path.exists(asked.checkpoint):
         saved = torch.load(asked.checkpoint, weights_only=True)
         model.load_state_dict(saved["model"])

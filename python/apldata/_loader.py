@@ -33,7 +33,7 @@ from ._arguments import (
     wrong_value,
 )
 from ._checks import check_order, check_state
-from ._errors import Error, ForkedError, InvalidError, LentError, NotFoundError
+from ._errors import Error, ForkedError, InvalidError, LentError, NotFoundError, StorageError
 from ._foreign import begin, end, resolved
 from ._ids import marked, mask_of
 from ._interrupts import interrupt_later
@@ -239,8 +239,9 @@ class Loader:
         self._passes: weakref.WeakSet[Pass] = weakref.WeakSet()  # also those of iterators of before
         self._cancelled = self._closed = False
         self._waiting: weakref.ref[Epoch] | None = None  # the iterator whose epoch will be the loader's
+        self._bound_for: int | None = None  # the epoch to begin at, while the reader is where other ranks are
         try:
-            self._pass = self._opened(first_epoch=first_epoch)
+            self._pass = self._opened(first_epoch=first_epoch, join=True)
         except NotFoundError as error:
             splits, fields = listed(self.store.splits), listed(self.store.schema.names)
             raise NotFoundError(f"{error} (it has the splits {splits}, the fields {fields})") from None
@@ -287,12 +288,15 @@ class Loader:
 
     # ------------------------------------------------------------------------------------------- epochs
 
-    def _opened(self, finished: bool = False, **where: Any) -> Pass:
-        """A reader that begins there, and what belongs to it."""
+    def _opened(self, finished: bool = False, join: bool = False, **where: Any) -> Pass:
+        """A reader that begins there, and what belongs to it. With `join`, one that is shared may be where
+        other ranks have gone."""
+        there = True
         if self._connection is None:
             reader = _core.Reader(self.store, {**self._options, **where})
         else:
-            reader = self._connection.open(self.store, self._options, where)
+            reader, there = self._connection.open(self.store, self._options, where, join)
+        self._bound_for = None if there else where["first_epoch"]
         depth = self._depth if self._functions else 0
         opened = Pass(reader, self._make_source(reader), depth, self._timeout, finished)
         self._passes.add(opened)
@@ -323,6 +327,11 @@ class Loader:
                 before.close()
             self._waiting = None
 
+    def _arrive(self) -> None:
+        """Goes to where the loader begins, for which other ranks must come too."""
+        if self._bound_for is not None and not self._closed:
+            self._reopen(first_epoch=self._bound_for)
+
     def __iter__(self) -> Iterator[Any]:
         self._check_usable()  # in a child, the lock may be held for ever
         if self._by_itself and self._options["world"] < 2:
@@ -341,7 +350,10 @@ class Loader:
         """Gives an iterator its epoch. Another that has not come to its end keeps its own, and its reader."""
         self._check_usable()
         with self._starting:
+            self._arrive()
             if self._pass.in_use and self._connection is not None:
+                if self._pass.failure:
+                    raise self._pass.failure
                 raise InvalidError(
                     "a loader that shares a reader has one iterator at a time: end the other first"
                 )
@@ -357,6 +369,7 @@ class Loader:
         if os.getpid() != self._pid:
             return self._pass
         with self._starting:
+            self._arrive()
             waiting = None if self._waiting is None else self._waiting()
             self._waiting = None
             if waiting is not None and not waiting.begun:
@@ -368,6 +381,9 @@ class Loader:
             item = of.take()
         except LentError as error:
             raise LentError(f"{error}; {self._lent_advice}, or give a larger memory_budget") from None
+        except StorageError as error:
+            of.failure = error
+            raise
         if item is None:
             raise StopIteration
         return item
@@ -416,12 +432,15 @@ class Loader:
     def epoch(self) -> int:
         """The current epoch, or, between iterations, the next one. After `load_state_dict()`, a loop over
         ``range(loader.epoch, epochs)`` resumes where the saved one stopped."""
-        return self._settled().epoch
+        return self._settled().epoch if self._bound_for is None else self._bound_for
 
     def set_epoch(self, epoch: int) -> None:
         """Makes `epoch` the epoch of the next iteration, from its beginning, or, if a state of that epoch has
         just been loaded, from there. Only needed to leave the sequence: epochs count themselves."""
         epoch = whole("epoch", epoch, 0, U63)
+        if self._bound_for is not None:
+            self._reopen(first_epoch=epoch)
+            return
         now = self._settled()
         if now.begun and epoch == now.reader.epoch + 1:
             return  # that is where iter() will go

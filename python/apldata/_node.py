@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -65,19 +65,23 @@ class Connection:
         self.path = path
         self._start, self._rank = start, rank
 
-    def open(self, store: Store, options: Mapping[str, Any], where: Mapping[str, Any]) -> _core.Reader:
-        """A reader that begins there. Ranks that go to another place wait for each other."""
+    def open(
+        self, store: Store, options: Mapping[str, Any], where: Mapping[str, Any], join: bool = False
+    ) -> tuple[_core.Reader, bool]:
+        """A reader that begins there. Ranks that go to another place wait for each other; with `join`, the
+        reader may be wherever they are, so that who comes last can go on with them from there.
+
+        Returns:
+            The reader, and whether it is at the place that was asked for.
+        """
         rank = options["rank"] if self._rank is None else self._rank
-        connect = {
-            "path": self.path,
-            "rank": rank,
-            "wait_ms": _SLICE_MS if self._start is None else 0,
-            **where,
-        }
-        until = time.monotonic() + _MOST
+        places: deque[Mapping[str, Any]] = deque([where, {"go_on": 1}] if join else [where])
+        wait, until = _SLICE_MS if self._start is None else 0, time.monotonic() + _MOST
         while True:
+            connect = {"path": self.path, "rank": rank, "wait_ms": wait, **places[0]}
             try:
-                return self._checked(store, _core.Reader(store, dict(options), connect))
+                reader = self._checked(store, _core.Reader(store, dict(options), connect))
+                return reader, places[0] is where
             except NotFoundError:
                 if self._start is None or time.monotonic() >= until:
                     raise
@@ -86,10 +90,11 @@ class Connection:
                 self._check()
                 if time.monotonic() >= until:
                     raise
+                places.rotate()
             except TimedOutError:  # the machine is busy, or the server is: with its opening, for one
                 if time.monotonic() >= until:
                     raise
-            connect["wait_ms"] = _SLICE_MS
+            wait = _SLICE_MS
 
     def _check(self) -> None:
         """Is the server the one that is meant?"""
@@ -250,17 +255,19 @@ class _Shared(Connection):
         super().__init__(path, starter, None)
         self._starter = starter
 
-    def open(self, store: Store, options: Mapping[str, Any], where: Mapping[str, Any]) -> _core.Reader:
+    def open(
+        self, store: Store, options: Mapping[str, Any], where: Mapping[str, Any], join: bool = False
+    ) -> tuple[_core.Reader, bool]:
         own = dict(options)
         if not own["world"]:
             own["rank"], own["world"] = _numbers(*_GLOBAL) or (0, 1)
-        reader = super().open(store, own, where)
+        reader, there = super().open(store, own, where, join)
         try:
             self._check()
         except BaseException:
             reader.close()
             raise
-        return reader
+        return reader, there
 
     def _check(self) -> None:
         self._starter.check()

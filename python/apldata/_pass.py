@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from . import _core
 from ._ahead import END, Ahead
-from ._errors import ForkedError, LentError, TimeoutError
+from ._errors import ForkedError, LentError, StorageError, TimeoutError
 from ._interrupts import interrupt_later
 from ._source import Source, named
 
@@ -38,6 +38,7 @@ class Pass:
         self.begun = finished  # has anything of the current epoch been asked for?
         self.finished = finished  # has an iterator told that the epoch is over?
         self.loaded = finished  # by a state, and no iteration has begun since
+        self.failure: StorageError | None = None  # which the last batch was, if it was one
 
     # ------------------------------------------------------------------------------------------ batches
 

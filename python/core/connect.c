@@ -13,6 +13,7 @@ int connect_call_from(struct connect_call *call, PyObject *given)
         {"rank", offsetof(struct connect_call, rank), NUMBER_UNSIGNED, UINT32_MAX},
         {"wait_ms", offsetof(struct connect_call, options.wait_ms), NUMBER_UNSIGNED, UINT32_MAX},
         {"first_epoch", offsetof(struct connect_call, options.first_epoch), NUMBER_U64, UINT64_MAX},
+        {"go_on", offsetof(struct connect_call, options.go_on), NUMBER_FLAG, 1},
     };
     *call = (struct connect_call){.options = APL_CONNECT_OPTIONS_INIT, .owners = PyList_New(0)};
     call->options.timeout_ms = READER_SLICE_MS;

@@ -189,6 +189,65 @@ def test_a_server_that_is_slow_to_answer_is_waited_for(
     wakes.join()
 
 
+def ranked(db: str, rank: int, monkeypatch: pytest.MonkeyPatch) -> apldata.Loader:
+    """That of one of two ranks, which is a process of its own for all that the other knows."""
+    monkeypatch.setattr("apldata._node._made", Counter())
+    for name, value in (("LOCAL_RANK", rank), ("LOCAL_WORLD_SIZE", 2)):
+        monkeypatch.setenv(name, str(value))
+    return apldata.Loader(db, "train", rank=rank, world=2, share="node", **OPTIONS)
+
+
+def gone_on(db: str, rank: int, batches: int) -> dict[str, Any]:
+    """The state of a rank that has taken so many."""
+    with apldata.Loader(db, "train", rank=rank, world=2, **OPTIONS) as loader:
+        iterator = iter(loader)
+        for _ in range(batches):
+            next(iterator)
+        return loader.state_dict()
+
+
+def test_a_rank_that_comes_after_others_have_resumed_resumes_too(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = gone_on(store_path, 0, 3)
+    with apldata.Loader(store_path, "train", rank=1, world=2, **OPTIONS) as plain:
+        plain.load_state_dict(state)
+        wanted = next(iter(plain)).ids.copy()
+    with ranked(store_path, 0, monkeypatch) as early:
+        early.load_state_dict(state)
+        with ranked(store_path, 1, monkeypatch) as late:
+            assert (late.epoch, len(late)) == (0, len(early))
+            late.load_state_dict(state)
+            assert (next(iter(late)).ids == wanted).all()
+
+
+def test_a_rank_that_comes_late_and_does_not_resume_gets_no_batch_from_elsewhere(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = gone_on(store_path, 0, 3)
+    early = ranked(store_path, 0, monkeypatch)
+    early.load_state_dict(state)
+    with ranked(store_path, 1, monkeypatch) as late:
+        monkeypatch.setattr("apldata._node._MOST", 1.0)
+        for of_a_place in (lambda: next(iter(late)), late.state_dict, late.receipt):
+            with pytest.raises(apldata.BusyError, match="cannot go elsewhere while other ranks, such as 0"):
+                of_a_place()
+        assert late.epoch == 0
+        early.close()
+        with apldata.Loader(store_path, "train", rank=1, world=2, **OPTIONS) as plain:
+            assert (next(iter(late)).ids == next(iter(plain)).ids).all()
+
+
+def test_a_rank_that_comes_late_may_go_to_the_epoch_of_the_others(
+    store_path: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ranked(store_path, 0, monkeypatch) as early:
+        early.set_epoch(2)
+        with ranked(store_path, 1, monkeypatch) as late:
+            late.set_epoch(2)
+            assert next(iter(late)).epoch == late.epoch == 2
+
+
 def test_one_iterator_at_a_time(store_path: str, place: Path) -> None:
     with one(store_path) as loader:
         held = iter(loader)
@@ -207,7 +266,8 @@ def test_a_killed_server_is_an_error_and_the_last_state_goes_on(store_path: str,
         with pytest.raises(apldata.Error, match="the server has ended: start it again and connect"):
             for _ in batches:
                 pass
-        del batches
+        with pytest.raises(apldata.Error, match="the server has ended"):
+            next(iter(loader))  # and not that there is an iterator already
         loader.load_state_dict(state)
         assert not np.array_equal(next(iter(loader)).ids, first)
 
