@@ -115,6 +115,8 @@ Test(format_list, types_are_told_from_all_rows)
     check_type("n\n2024-01-31\n", "n", APL_UTF8, 1, -1, 0);
     check_type("n\n1e\n", "n", APL_UTF8, 1, -1, 0);
     check_type("n\n99999999999999999999\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n1.5\n1e400\n", "n", APL_UTF8, 1, -1, 0);
+    check_type("n\n1.5\n1e-400\n-Infinity\n", "n", APL_F64, 0, 0, 0);
     check_type("n\nTrue\nfalse\n", "n", APL_BOOL, 0, 0, 0);
     check_type("n\ntrue\n1\n", "n", APL_UTF8, 1, -1, 0);
     check_type("n\n\"[1,2]\"\n\"[3,4]\"\n", "n", APL_I64, 1, 2, 0);
@@ -325,6 +327,7 @@ Test(format_list, types_that_are_given_are_held_to)
     refused_as("n=i64", "row 3, column n: is empty, and i64 is needed", "n,m\n1,1\n,2\n");
     refused_as("n=i32", "row 2, column n: '1.5' is not a valid i32", "n\n1.5\n");
     refused_as("n=f32", "row 2, column n: '1e300' is not a valid f32", "n\n1e300\n");
+    refused_as("n=f64", "row 3, column n: '-1e400' is not a valid f64", "n\ninf\n-1e400\n");
     refused_as("n=bool", "row 2, column n: '2' is not a valid bool", "n\n2\n");
     refused_as("n=f32[2]", "row 2, column n: is not a list of f32", "n\n[1]\n");
     refused_as("n=u8[-1]", "row 2, column n: holds 300", "n\n\"[1,300]\"\n");

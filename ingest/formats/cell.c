@@ -133,7 +133,7 @@ static bool is_real_text(const char *text, size_t length)
     return point; /* a whole number beyond i64 is text */
 }
 
-/* Whatever the locale of the program. */
+/* Whatever the locale of the program. A number beyond f64 is none: infinity is only what says so. */
 static bool real_of(const char *text, double *real)
 {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -142,7 +142,8 @@ static bool real_of(const char *text, double *real)
     char *end;
     *real = strtod_l(text, &end, c);
     freelocale(c);
-    return end != text && !*end;
+    bool beyond = isinf(*real) && !strpbrk(text, "iI");
+    return end != text && !*end && !beyond;
 }
 
 static bool number_from_text(struct cell *cell)
