@@ -129,9 +129,10 @@ def one(name: str, change: Callable[[zipfile.ZipInfo], None] = lambda info: None
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_names(tmp_path: Path, folder: str) -> None:
     refused(tmp_path, one("train/cat/größe 1.pgm"), "member train/cat/größe 1.pgm is there more than once")
-    (tmp_path / "up.zip").write_bytes(one("train/../../up.pgm"))  # hidden, as all that begins with a dot
-    apldata.ingest(tmp_path / "up.zip", tmp_path / "up")
-    assert apldata.Store(tmp_path / "up").content_digest == folder
+    (tmp_path / "dot.zip").write_bytes(one("train/cat/.hidden.pgm"))  # as all that begins with a dot
+    apldata.ingest(tmp_path / "dot.zip", tmp_path / "dot")
+    assert apldata.Store(tmp_path / "dot").content_digest == folder
+    refused(tmp_path, one("train/../../up.pgm"), "has a path that leads out of the archive")
     refused(tmp_path, one("/train/cat/up.pgm"), "has a path that leads out of the archive")
     link = one("train/cat/9.pgm", lambda info: setattr(info, "external_attr", 0o120777 << 16))
     refused(tmp_path, link, "9.pgm: is a link or the like")
