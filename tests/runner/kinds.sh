@@ -56,7 +56,7 @@ criterion()
         count "$name" 0 1 0 "$log"
         return
     fi
-    timeout 600 "$2" --color=never -j"${3:-1}" >"$log" 2>&1
+    timeout "$([ "${APL_LONG:-0}" = 0 ] && echo 600 || echo 7200)" "$2" --color=never -j"${3:-1}" >"$log" 2>&1
     local code=$?
     line=$(grep -a 'Synthesis: Tested:' "$log" | tail -n 1)
     if [[ ! $line =~ Tested:\ ([0-9]+).*Passing:\ ([0-9]+).*Failing:\ ([0-9]+).*Crashing:\ ([0-9]+) ]]; then
