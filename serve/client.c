@@ -172,11 +172,9 @@ static void destroy_client(apl_reader *r)
         pthread_mutex_lock(&c->link->lock);
         c->link->closed =
             true; /* a batch that nobody got is not given back: it is left to the rank's next client */
-        int fd = c->link->fd;
-        c->link->fd = -1;
         pthread_mutex_unlock(&c->link->lock);
         client_drop(c);
-        close(fd);
+        link_leave(c->link);
         link_drop(c->link);
     }
     if (c && c->wake >= 0)

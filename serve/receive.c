@@ -14,13 +14,6 @@
 
 /* -------------------------------------------------------------------------------------------- the connection */
 
-void link_hold(struct link *l)
-{
-    pthread_mutex_lock(&l->lock);
-    l->holders++;
-    pthread_mutex_unlock(&l->lock);
-}
-
 void link_drop(struct link *l)
 {
     pthread_mutex_lock(&l->lock);
@@ -95,6 +88,55 @@ void link_return(struct link *l, uint64_t token)
     pthread_mutex_unlock(&l->lock);
 }
 
+/* ------------------------------------------------------------------------------------------ holding and leaving */
+
+static void hold_batch(struct link *l, struct received *b)
+{
+    pthread_mutex_lock(&l->lock);
+    l->holders++;
+    b->next = l->held;
+    if (l->held)
+        l->held->previous = b;
+    l->held = b;
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* With the lock held. */
+static void forget_batch(struct link *l, const struct received *b)
+{
+    if (b->previous)
+        b->previous->next = b->next;
+    else
+        l->held = b->next;
+    if (b->next)
+        b->next->previous = b->previous;
+}
+
+static bool own_columns(const struct received *b, bool writable)
+{
+    const apl_batch *batch = &b->buffer.batch;
+    bool own = true;
+    for (unsigned f = 0; own && f < batch->fields; f++)
+        own = region_own(batch->columns[f].data, batch->columns[f].bytes, writable);
+    for (unsigned i = 0; own && i < batch->part_count; i++)
+        own = region_own(batch->parts[i].column.data, batch->parts[i].column.bytes, writable);
+    return own;
+}
+
+/* In a child of fork(), batches are the parent's, and the connection goes on. */
+void link_leave(struct link *l)
+{
+    bool own = true;
+    pthread_mutex_lock(&l->lock);
+    for (const struct received *b = l->pid == (int)getpid() ? l->held : NULL; own && b; b = b->next)
+        own = own_columns(b, l->writable);
+    if (own) {
+        close(l->fd);
+        l->fd = -1;
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
 /* -------------------------------------------------------------------------------------------------- releasing */
 
 /* Before the server writes there again. */
@@ -126,6 +168,7 @@ static void release_received(apl_batch *batch)
     pthread_mutex_lock(&l->lock);
     l->lent -= b->token <= l->taken; /* one that was never handed out does not count */
     give_token_back(l, b->token);
+    forget_batch(l, b);
     pthread_mutex_unlock(&l->lock);
     free_batch(b);
     link_drop(l);
@@ -356,7 +399,7 @@ apl_status receive_batch(struct link *l, const struct wire_welcome *welcome, con
         free_batch(b);
         return status;
     }
-    link_hold(l);
+    hold_batch(l, b);
     *batch = b;
     return APL_OK;
 }

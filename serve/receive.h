@@ -21,11 +21,11 @@ struct link {
     uint64_t bytes;
     uint64_t *returned; /* tokens that the server does not know of yet */
     size_t count, room;
-    uint64_t taken, told; /* the last token that the caller has got; that the server knows of */
-    unsigned lent;        /* to the caller */
+    uint64_t taken, told;  /* the last token that the caller has got; that the server knows of */
+    unsigned lent;         /* to the caller */
+    struct received *held; /* all batches that have not been given back */
 };
 
-void link_hold(struct link *l);
 void link_drop(struct link *l);
 
 /* Tells the server of batches that are given back, with a message of this type, all that fit into it. APL_E_IO: not now. */
@@ -34,6 +34,10 @@ apl_status link_say(struct link *l, enum wire_type type, apl_error *err);
 /* The caller gets the batch of this token. */
 void link_take(struct link *l, uint64_t token);
 
+/* Ends the connection, and with it the rank. Batches that are held are copied to where they are, since the server then takes its memory
+ * back; where there is no memory for that, the connection ends with the last of them. */
+void link_leave(struct link *l);
+
 /* Gives a batch back that has not been received. */
 void link_return(struct link *l, uint64_t token);
 
@@ -41,6 +45,7 @@ void link_return(struct link *l, uint64_t token);
 struct received {
     struct batch_buffer buffer;
     struct link *link;
+    struct received *previous, *next; /* of those that are held */
     uint64_t token, end;
     void *arrays;
 };

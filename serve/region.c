@@ -222,3 +222,37 @@ void region_forget(const uint8_t *memory, uint64_t bytes)
     if (bytes) /* what is allocated begins and ends with a page */
         madvise((void *)(uintptr_t)memory, (size_t)bytes, MADV_DONTNEED);
 }
+
+/* In a private mapping, a page is copied when it is written to; atomically, as another thread may write there. */
+static void own_written(uint8_t *memory, size_t bytes, size_t page)
+{
+    for (size_t i = 0; i < bytes; i += page)
+        (void)__atomic_fetch_or(memory + i, 0, __ATOMIC_RELAXED);
+}
+
+/* Copies take the place of the pages at once: another thread may be reading them. */
+static bool replace_pages(void *memory, size_t bytes)
+{
+    void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED)
+        return false;
+    memcpy(copy, memory, bytes);
+    if (mprotect(copy, bytes, PROT_READ) == 0 &&
+        mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, memory) != MAP_FAILED)
+        return true;
+    munmap(copy, bytes);
+    return false;
+}
+
+bool region_own(const uint8_t *memory, uint64_t bytes, bool writable)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)memory % page;
+    size_t whole = ((size_t)bytes + before + page - 1) / page * page;
+    uint8_t *begin = (uint8_t *)(uintptr_t)memory - before;
+    if (bytes == 0)
+        return true;
+    if (!writable)
+        return replace_pages(begin, whole);
+    own_written(begin, whole, page);
+    return true;
+}

@@ -34,4 +34,8 @@ apl_status region_map(int fd, uint64_t bytes, bool writable, const uint8_t **bas
 /* Gives up pages that this process has written: what the server writes there is seen again. */
 void region_forget(const uint8_t *memory, uint64_t bytes);
 
+/* Makes pages this process's own, with their bytes at their place: what the server writes there is not seen from then on. They are
+ * writable, or not, as they were mapped. False: there is no memory for them. */
+bool region_own(const uint8_t *memory, uint64_t bytes, bool writable);
+
 #endif

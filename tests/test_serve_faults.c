@@ -39,6 +39,42 @@ Test(serve_faults, batches_cannot_be_written)
     serving_close(&s);
 }
 
+/* The rank's next client reads on, and the server writes to the memory of the first. */
+static void check_held_after_close(int writable)
+{
+    struct serving s;
+    apl_reader_options o = options_of(1);
+    apl_connect_options how = APL_CONNECT_OPTIONS_INIT;
+    apl_batch *held[2];
+    how.writable = writable;
+    o.batch_size = 5;
+    serving_open(&s, &o, 1, 0);
+    apl_reader *r = connect_as(0, how);
+    for (int i = 0; i < 2; i++)
+        held[i] = fixture_next(r);
+    uint8_t *byte = (uint8_t *)(uintptr_t)apl_batch_column(held[0], FIELD_IMAGE)->data;
+    if (writable)
+        *byte ^= 1;
+    apl_reader_close(r);
+    apl_reader *next = client(0, NULL, 0);
+    for (apl_batch *b; (b = fixture_next(next)); apl_batch_release(b))
+        check_values(b);
+    if (writable)
+        *byte ^= 1;
+    for (int i = 0; i < 2; i++) {
+        check_values(held[i]);
+        apl_batch_release(held[i]);
+    }
+    apl_reader_close(next);
+    serving_close(&s);
+}
+
+Test(serve_faults, batches_outlive_their_reader)
+{
+    check_held_after_close(0);
+    check_held_after_close(1);
+}
+
 /* What a client writes is its own, and gone when the memory is lent again. */
 Test(serve_faults, batches_may_be_written_by_who_asks_for_that)
 {
