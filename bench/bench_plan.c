@@ -79,7 +79,8 @@ int main(int argc, char **argv)
 {
     static const struct {
         uint64_t records, window;
-    } cases[] = {{50000, 50000}, {130000, 130000}, {1300000, 1300000}, {1300000, 130000}, {6000000, 600000}};
+    } cases[] = {{50000, 50000},    {130000, 130000},  {1300000, 1300000},
+                 {1300000, 130000}, {6000000, 600000}, {10000000, 10000000}};
     unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 3;
     uint64_t check = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -6,21 +6,12 @@
 
 #include <stdlib.h>
 
-/* Bins stand in rows of ROW, so that finding the bin of a number takes a few comparisons of running sums and no branches. */
-#define ROW 8u
-
-struct row {
-    uint32_t sums[ROW]; /* running sums of the bins' counts */
-    struct bin bins[ROW];
-};
-
 struct lane {
     uint32_t next;           /* its next block's place in the order */
     uint64_t standing, left; /* deliveries in the bins, and in all that has not been drawn */
     int64_t enter_at;        /* the next block enters when no more than so many stand; -1: there is none */
     struct random_stream draws;
-    uint32_t *row_sums; /* running sums of the rows' counts */
-    struct row *rows;
+    struct plan_bins bins;
 };
 
 struct plan {
@@ -29,7 +20,7 @@ struct plan {
     uint32_t *order, *entered;
     uint16_t *lane_of; /* each block's lane; NULL: there is one */
     uint32_t entered_count;
-    unsigned rows, lane;        /* of each lane; the lane that is drawn from next */
+    unsigned lane;              /* that is drawn from next */
     const uint32_t *cumulative; /* of the sample of the epoch; NULL: there is none */
     uint32_t expected;          /* deliveries in a full bin, and some more; 0: unknown */
     uint64_t position, bin_key;
@@ -41,11 +32,8 @@ struct plan {
 static bool allocate_plan(struct plan *p)
 {
     bool ok = p->order && p->entered && (p->lane_of || p->options.lanes == 1);
-    for (unsigned l = 0; ok && l < p->options.lanes; l++) {
-        p->lanes[l].row_sums = calloc(p->rows, sizeof *p->lanes[l].row_sums);
-        p->lanes[l].rows = calloc(p->rows, sizeof *p->lanes[l].rows);
-        ok = p->lanes[l].row_sums && p->lanes[l].rows;
-    }
+    for (unsigned l = 0; ok && l < p->options.lanes; l++)
+        ok = plan_bins_make(&p->lanes[l].bins, p->options.bins);
     return ok;
 }
 
@@ -69,7 +57,6 @@ apl_status plan_new(const struct plan_options *options, const struct subset *sub
     p->options = *options;
     p->options.lanes = lanes;
     p->subset = subset;
-    p->rows = (options->bins + ROW - 1) / ROW;
     p->expected = expected_in_bin(options, subset, lanes);
     p->order = calloc(subset->blocks, sizeof *p->order);
     p->entered = calloc(subset->blocks, sizeof *p->entered);
@@ -87,12 +74,8 @@ void plan_free(struct plan *p)
 {
     if (!p)
         return;
-    for (unsigned l = 0; l < p->options.lanes; l++) {
-        for (unsigned b = 0; p->lanes[l].rows && b < p->rows * ROW; b++)
-            free(p->lanes[l].rows[b / ROW].bins[b % ROW].deliveries);
-        free(p->lanes[l].rows);
-        free(p->lanes[l].row_sums);
-    }
+    for (unsigned l = 0; l < p->options.lanes; l++)
+        plan_bins_free(&p->lanes[l].bins);
     free(p->order);
     free(p->entered);
     free(p->lane_of);
@@ -156,10 +139,7 @@ static void begin_lane(struct plan *p, uint64_t epoch, unsigned l)
     }
     find_entry(p, lane);
     random_stream_init(&lane->draws, lane_key(p, epoch, l));
-    memset(lane->row_sums, 0, p->rows * sizeof *lane->row_sums);
-    for (unsigned r = 0; r < p->rows; r++)
-        for (unsigned i = 0; i < ROW; i++)
-            lane->rows[r].sums[i] = lane->rows[r].bins[i].count = 0;
+    plan_bins_clear(&lane->bins);
 }
 
 void plan_begin(struct plan *p, uint64_t epoch)
@@ -181,17 +161,6 @@ void plan_begin(struct plan *p, uint64_t epoch)
 
 /* -------------------------------------------------------------------------------------------- entering */
 
-static void take_sums(const struct plan *p, struct lane *lane)
-{
-    uint32_t all = 0;
-    for (unsigned r = 0; r < p->rows; r++) {
-        uint32_t row = 0;
-        for (unsigned i = 0; i < ROW; i++)
-            lane->rows[r].sums[i] = row += lane->rows[r].bins[i].count;
-        lane->row_sums[r] = all += row;
-    }
-}
-
 /* Scatters the records of a lane's next block over its bins. */
 static bool enter(struct plan *p, struct lane *lane)
 {
@@ -205,8 +174,7 @@ static bool enter(struct plan *p, struct lane *lane)
         uint64_t id = block->first_id + (block->chosen ? block->chosen[i] : i);
         unsigned b = (unsigned)((random_mix(p->bin_key, id) >> 32) * p->options.bins >> 32);
         for (unsigned copy = 0; copy < copies; copy++)
-            if (!bin_put(&lane->rows[b / ROW].bins[b % ROW], reference * p->options.reuse + copy,
-                         p->expected))
+            if (!bin_put(plan_bins_at(&lane->bins, b), reference * p->options.reuse + copy, p->expected))
                 return false;
     }
     lane->standing += block_deliveries(p, number);
@@ -228,48 +196,19 @@ static bool refill_random(struct plan *p, struct lane *lane)
         if (!enter(p, lane))
             return false;
     } while (fits(lane));
-    take_sums(p, lane);
+    plan_bins_sum(&lane->bins);
     return true;
 }
 
 /* --------------------------------------------------------------------------------------------- drawing */
 
-/* A draw: the delivery at this place of a bin, where the one at its end comes instead. */
-struct pick {
-    struct bin *bin;
-    uint32_t place, end;
-};
-
 /* Draws from a lane's bins: bin and place in it from one uniform number below what stands. */
-static struct pick draw_pick(struct plan *p, struct lane *lane)
+static struct pick draw_pick(struct lane *lane)
 {
     uint32_t r = random_below(&lane->draws, (uint32_t)lane->standing);
-    unsigned number = 0, i = 0;
-    for (unsigned k = 0; k < p->rows; k++)
-        number += lane->row_sums[k] <= r;
-    r -= number ? lane->row_sums[number - 1] : 0;
-    struct row *row = &lane->rows[number];
-    for (unsigned k = 0; k < ROW; k++)
-        i += row->sums[k] <= r;
-    r -= i ? row->sums[i - 1] : 0;
-    struct bin *bin = &row->bins[i];
-    struct pick pick = {bin, r, --bin->count};
-    __builtin_prefetch(&bin->deliveries[r], 1);
-    for (unsigned k = 0; k < p->rows; k++)
-        lane->row_sums[k] -= k >= number;
-    for (unsigned k = 0; k < ROW; k++)
-        row->sums[k] -= k >= i;
     lane->standing--;
     lane->left--;
-    return pick;
-}
-
-/* Takes what was drawn out of its bin; in the order of the draws. */
-static uint32_t take_pick(const struct pick *pick)
-{
-    uint32_t *deliveries = pick->bin->deliveries, delivery = deliveries[pick->place];
-    deliveries[pick->place] = deliveries[pick->end]; /* its order within the bin means nothing */
-    return delivery;
+    return plan_bins_draw(&lane->bins, r);
 }
 
 /* The lane of the current position: the next in turn that has something left. */
@@ -309,18 +248,18 @@ static size_t next_drawn(struct plan *p, uint32_t *deliveries, size_t n)
         struct lane *lane = next_lane(p);
         if (fits(lane)) {
             for (; taken < drawn; taken++)
-                deliveries[taken] = take_pick(&ahead[taken % AHEAD]); /* before its bin gets more */
+                deliveries[taken] = bin_take(&ahead[taken % AHEAD]); /* before its bin gets more */
             if (!refill_random(p, lane))
                 break;
         }
         if (drawn - taken == AHEAD) {
-            deliveries[taken] = take_pick(&ahead[taken % AHEAD]);
+            deliveries[taken] = bin_take(&ahead[taken % AHEAD]);
             taken++;
         }
-        ahead[drawn % AHEAD] = draw_pick(p, lane);
+        ahead[drawn % AHEAD] = draw_pick(lane);
     }
     for (; taken < drawn; taken++)
-        deliveries[taken] = take_pick(&ahead[taken % AHEAD]);
+        deliveries[taken] = bin_take(&ahead[taken % AHEAD]);
     return drawn;
 }
 
@@ -383,8 +322,7 @@ size_t plan_bytes(const struct plan_options *o, const struct subset *subset)
         standing = sampled_standing(o, subset);
     uint64_t bins = (uint64_t)o->bins * o->lanes;
     size_t bytes = sizeof(struct plan) + o->lanes * sizeof(struct lane) +
-                   subset->blocks * (2 * sizeof(uint32_t)) +
-                   (size_t)bins * (sizeof(struct row) / ROW + sizeof(uint32_t));
+                   subset->blocks * (2 * sizeof(uint32_t)) + o->lanes * plan_bins_bytes(o->bins);
     /* Bins differ in size, grow by halves, and are copied while they grow. */
     bytes += o->sampler ? (size_t)sampler_bytes(o->sampler) : 0;
     return o->sequential ? bytes : bytes + (size_t)(standing + standing / 2 + 256 * bins) * sizeof(uint32_t);

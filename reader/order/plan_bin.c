@@ -1,4 +1,4 @@
-/* Memory for the bins of a plan: see plan_bin.h. */
+/* The bins of a plan: see plan_bin.h. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "plan_bin.h"
 
@@ -10,6 +10,53 @@
 
 #define HUGE_PAGE  ((size_t)2 << 20)
 #define LEAST_HUGE (2 * HUGE_PAGE) /* from here on, what is rounded up is less than half of what is needed */
+
+static unsigned rows_for_bins(unsigned bins)
+{
+    return (bins + BINS_ROW * BINS_ROW - 1) / (BINS_ROW * BINS_ROW) * BINS_ROW;
+}
+
+bool plan_bins_make(struct plan_bins *b, unsigned count)
+{
+    b->count = rows_for_bins(count);
+    b->before = calloc(b->count, sizeof *b->before);
+    b->rows = calloc(b->count, sizeof *b->rows);
+    return b->before && b->rows;
+}
+
+void plan_bins_free(struct plan_bins *b)
+{
+    for (unsigned i = 0; b->rows && i < b->count * BINS_ROW; i++)
+        free(plan_bins_at(b, i)->deliveries);
+    free(b->rows);
+    free(b->before);
+}
+
+size_t plan_bins_bytes(unsigned count)
+{
+    return rows_for_bins(count) * (sizeof(struct bin_row) + sizeof(uint32_t));
+}
+
+void plan_bins_clear(struct plan_bins *b)
+{
+    for (unsigned i = 0; i < b->count * BINS_ROW; i++)
+        plan_bins_at(b, i)->count = 0;
+    plan_bins_sum(b);
+}
+
+void plan_bins_sum(struct plan_bins *b)
+{
+    uint32_t all = 0;
+    for (unsigned r = 0; r < b->count; r++) {
+        uint32_t within = 0;
+        for (unsigned i = 0; i < BINS_ROW; i++) {
+            b->rows[r].before[i] = within;
+            within += b->rows[r].bins[i].count;
+        }
+        b->before[r] = all;
+        all += within;
+    }
+}
 
 /* Draws go all over a bin: in huge pages, each needs one look into memory, and not a second one to find the page. */
 static uint32_t *take_deliveries(uint32_t capacity)
