@@ -47,7 +47,7 @@ static apl_status fill_list(int fd, const struct buffer *list, apl_error *err)
     int code = write_whole(fd, list->data, list->size, 0);
     if (code)
         return fail_errno(err, code, "cannot write it");
-    if (fchmod(fd, 0444) != 0 || fsync(fd) != 0)
+    if (temporary_finish(fd) != 0)
         return fail_errno(err, errno, "cannot sync it");
     return APL_OK;
 }

@@ -151,7 +151,7 @@ apl_status staging_scratch(struct staging *s, int *fd, apl_error *err)
 static apl_status sync_file(const struct staging *s, apl_error *err)
 {
     struct stat is, named;
-    if (fchmod(s->file, 0444) != 0 || fsync(s->file) != 0)
+    if (temporary_finish(s->file) != 0)
         return fail_errno(err, errno, "%s: cannot sync the new store", s->path);
     if (fstat(s->file, &is) != 0 || fstatat(s->fd, s->name, &named, AT_SYMLINK_NOFOLLOW) != 0)
         return fail_errno(err, errno, "%s: cannot examine the new store", s->path);

@@ -31,11 +31,17 @@ int temporary_create(int directory, const char *name, char temporary[TEMPORARY_B
         snprintf(temporary, TEMPORARY_BYTES, attempt ? PREFIX "%s.%u" : PREFIX "%s", name, attempt);
         if (is_regular(directory, temporary))
             unlinkat(directory, temporary, 0); /* of a writer that was killed: the caller holds the lock */
-        fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (fd < 0 && errno != EEXIST)
             break;
     }
     return fd;
+}
+
+int temporary_finish(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) != 0 || fchmod(fd, st.st_mode & 0444) != 0 ? -1 : fsync(fd);
 }
 
 /* Does `text` end with ".split", or is it the store's file or its scratch file, or the list of a set? */

@@ -12,9 +12,13 @@
 
 #define TEMPORARY_BYTES 256 /* of a temporary name, with its end */
 
-/* Creates the temporary file of `name`, empty, for reading and writing by the user alone, in the place of one that
- * was left; `temporary` receives what it is called. A descriptor, or -1 with errno set. */
+/* Creates the temporary file of `name`, empty, for writing by the user alone, in the place of one that was left;
+ * `temporary` receives what it is called. A descriptor, or -1 with errno set. */
 int temporary_create(int directory, const char *name, char temporary[TEMPORARY_BYTES]);
+
+/* Syncs what has been written, and has nobody write it any more: those may read it whom the user's mask allowed to when
+ * it was created. 0, or -1 with errno set. */
+int temporary_finish(int fd);
 
 /* Removes all that killed writers have left. */
 void temporary_clear(int directory);

@@ -134,11 +134,21 @@ check "places: the store is to be in place of a file" refuses "not a directory" 
 
 # ------------------------------------------------------------------------------------------------------- masks, rights
 
+# allowed FILE MASK: may be read by all whom the mask leaves, and written by nobody
+allowed()
+{
+    [ "$(stat -c %a "$1")" = "$(printf '%o' $((0444 & ~0$2)))" ]
+}
+
 for mask in 000 022 027 077; do
-    rm -rf masked
-    check "places: mask $mask" eval "(umask $mask && ingest_into masked) && litter masked && reads masked"
-    check "places: mask $mask: read-only, and for others to write in no case" eval \
-        '[ "$(stat -c %a masked/data.mdb)" = 444 ] && [ $((0$(stat -c %a masked) & 2)) -eq 0 ]'
+    rm -rf set && mkdir set
+    check "places: mask $mask" eval "(umask $mask && ingest_into set/masked) && litter set/masked && reads set/masked"
+    (umask $mask && "$apldata" split -q set/masked val=0.5 && "$apldata" join -q set/masked -o set) >made 2>&1 || cat made
+    for file in set/masked/data.mdb set/masked/val.split set/set.apl; do
+        check "places: mask $mask: $file is read-only, for those whom the mask leaves" allowed $file $mask
+    done
+    check "places: mask $mask: the directory is for others to write in no case" eval \
+        '[ $((0$(stat -c %a set/masked) & 2)) -eq 0 ]'
 done
 
 as_nobody()

@@ -99,7 +99,7 @@ static apl_status fill(int fd, const struct buffer *bytes, apl_error *err)
 {
     int code = write_whole(fd, bytes->data, bytes->size, 0);
     apl_status status = code ? fail_errno(err, code, "cannot write it") : APL_OK;
-    if (status == APL_OK && (fchmod(fd, 0444) != 0 || fsync(fd) != 0))
+    if (status == APL_OK && temporary_finish(fd) != 0)
         status = fail_errno(err, errno, "cannot sync it");
     if (close(fd) != 0 && status == APL_OK)
         status = fail_errno(err, errno, "cannot write it");
