@@ -30,6 +30,7 @@ struct apl_server {
     size_t count, most;    /* sessions */
     bool full;             /* nobody can be accepted for a while */
     uint64_t busy_at;      /* when there was a client last */
+    uint64_t looked_at;    /* at processes of which no descriptor tells that they have died */
 };
 
 /* --------------------------------------------------------------------------------------------- welcoming */
@@ -183,22 +184,30 @@ static int prepare_poll(struct apl_server *s)
         const struct session *session = s->sessions[i];
         /* While its batches are being made, waking for what it says would cost more than saying it; that it is gone is told anyway. */
         s->polled[FIXED + 2 * i] = (struct pollfd){.fd = session->fd, .events = session->quiet ? 0 : POLLIN};
-        s->polled[FIXED + 2 * i + 1] = (struct pollfd){.fd = session->peer, .events = POLLIN};
+        s->polled[FIXED + 2 * i + 1] = (struct pollfd){.fd = peer_polled(&session->peer), .events = POLLIN};
         soon |= session->asks || session->stage == SESSION_WAITS;
     }
     return soon ? TICK_MS : s->how.idle_ms || s->count ? 20 * TICK_MS : -1;
 }
 
+/* Ends the sessions of processes that have died; children of theirs may still hold the sockets. */
+static void end_dead(struct apl_server *s)
+{
+    uint64_t now = session_now();
+    bool look = now - s->looked_at >= TICK_MS;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->polled[FIXED + 2 * i + 1].revents || (look && peer_has_died(&s->sessions[i]->peer)))
+            session_end(s->sessions[i]);
+    s->looked_at = look ? now : s->looked_at;
+}
+
 /* What clients have sent, and then whom there is something for. */
 static void serve_all(struct apl_server *s)
 {
-    size_t polled = s->count;
-    for (size_t i = 0; i < polled; i++) {
+    for (size_t i = 0; i < s->count; i++)
         if ((s->polled[FIXED + 2 * i].revents || s->sessions[i]->quiet) && !s->sessions[i]->over)
             session_take(s->sessions[i], &s->service);
-        if (s->polled[FIXED + 2 * i + 1].revents)
-            session_end(s->sessions[i]);
-    }
+    end_dead(s);
     for (size_t i = 0; i < s->count; i++)
         if (s->sessions[i]->stage == SESSION_WAITS && !s->sessions[i]->over)
             greet(s, s->sessions[i]);

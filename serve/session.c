@@ -231,7 +231,7 @@ struct session *session_new(int fd)
     if (!s)
         return NULL;
     s->fd = fd;
-    s->peer = socket_peer(fd);
+    s->peer = peer_open(fd);
     s->asked_at = session_now();
     return s;
 }
@@ -259,7 +259,7 @@ void session_welcome(struct session *s, const struct service *service, struct se
     memcpy(m.content, r->identity.content, sizeof m.content);
     s->stage = SESSION_WELCOME;
     s->seat = seat;
-    seat->client = socket_process(s->fd);
+    seat->client = s->peer.process;
     s->lending = (struct lending){.region = seat->region};
     say_to_client(s, &m.h, region_fd(seat->region));
 }
@@ -297,8 +297,7 @@ void session_end(struct session *s)
 void session_free(struct session *s)
 {
     session_end(s);
-    if (s->peer >= 0)
-        close(s->peer);
+    peer_close(&s->peer);
     close(s->fd);
     free(s);
 }

@@ -3,12 +3,13 @@
 #define SESSION_H
 
 #include "lending.h"
+#include "peer.h"
 #include "service.h"
 #include "socket.h"
 
 struct session {
     int fd;
-    int peer; /* readable once its process has died; -1: not known */
+    struct peer peer;
     enum { SESSION_NEW, SESSION_WAITS, SESSION_WELCOME } stage;
     struct wire_hello hello; /* while it waits to be welcome */
     unsigned asks;           /* batches that it waits for, */

@@ -192,25 +192,6 @@ bool socket_is_gone(int fd)
     return poll(&polled, 1, 0) > 0 && polled.revents & (POLLHUP | POLLERR);
 }
 
-int socket_process(int fd)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0 ? (int)peer.pid : -1;
-}
-
-int socket_peer(int fd)
-{
-#ifdef SYS_pidfd_open
-    int pid = socket_process(fd);
-    if (pid > 0)
-        return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-    (void)fd;
-#endif
-    return -1;
-}
-
 /* ---------------------------------------------------------------------------------------------- connecting */
 
 static uint64_t now_ms(void)

@@ -32,13 +32,6 @@ apl_status socket_send(int fd, const struct wire_header *message, int passed, ap
 /* Has the other end closed it? */
 bool socket_is_gone(int fd);
 
-/* A descriptor that becomes readable when the process at the other end has died: also if a child of it still holds the socket. -1: this
- * kernel has none, or the process is of another namespace. */
-int socket_peer(int fd);
-
-/* The number of that process; -1: it is not known. */
-int socket_process(int fd);
-
 /* Receives a message and checks it; *passed: the descriptor that came with it, the caller's, or -1. APL_E_TIMEOUT: there is none yet;
  * APL_END: the other end is closed. */
 apl_status socket_receive(int fd, union wire_any *message, int *passed, apl_error *err);

@@ -260,36 +260,6 @@ Test(serve_faults, what_a_killed_client_had_not_got_comes_to_the_next)
     serving_close(&s);
 }
 
-/* Its children hold the socket as it did. */
-Test(serve_faults, a_killed_client_is_gone_though_its_child_lives)
-{
-    struct serving s;
-    int pipes[2];
-    pid_t orphan;
-    apl_reader_options o = options_of(0);
-    serving_open(&s, &o, 1, 0);
-    cr_assert_eq(pipe(pipes), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        apl_reader *r = client(0, NULL, 0);
-        fixture_next(r);
-        pid_t sleeper = fork();
-        if (sleeper == 0) {
-            pause();
-            _exit(0);
-        }
-        (void)!write(pipes[1], &sleeper, sizeof sleeper);
-        pause();
-    }
-    cr_assert_eq(read(pipes[0], &orphan, sizeof orphan), sizeof orphan);
-    end(child);
-    apl_reader *r = client_goes_on(0);
-    apl_batch_release(fixture_next(r));
-    kill(orphan, SIGKILL);
-    apl_reader_close(r);
-    serving_close(&s);
-}
-
 Test(serve_faults, a_stopped_client_is_named_and_then_goes_on)
 {
     apl_error err;
