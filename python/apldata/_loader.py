@@ -9,6 +9,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from typing import Any, NoReturn
 
 import numpy as np
@@ -353,7 +354,7 @@ class Loader:
             self._arrive()
             if self._pass.in_use and self._connection is not None:
                 if self._pass.failure:
-                    raise self._pass.failure
+                    raise copy(self._pass.failure)
                 raise InvalidError(
                     "a loader that shares a reader has one iterator at a time: end the other first"
                 )
@@ -382,7 +383,7 @@ class Loader:
         except LentError as error:
             raise LentError(f"{error}; {self._lent_advice}, or give a larger memory_budget") from None
         except StorageError as error:
-            of.failure = error
+            of.failure = copy(error)  # without the frames, and what they hold
             raise
         if item is None:
             raise StopIteration

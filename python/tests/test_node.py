@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -253,6 +254,23 @@ def test_one_iterator_at_a_time(store_path: str, place: Path) -> None:
         held = iter(loader)
         next(held)
         with pytest.raises(apldata.InvalidError, match="one iterator at a time"):
+            next(iter(loader))
+
+
+def test_what_a_loop_held_is_free_when_its_server_was_killed(store_path: str, place: Path) -> None:
+    class Held:
+        pass
+
+    def loop(loader: apldata.Loader) -> weakref.ref[Held]:
+        held = Held()
+        with pytest.raises(apldata.Error, match="the server has ended"):
+            for _ in loader:
+                os.kill(_peer(servers(place)[0]), signal.SIGKILL)
+        return weakref.ref(held)
+
+    with one(store_path) as loader:
+        assert loop(loader)() is None
+        with pytest.raises(apldata.Error, match="the server has ended"):
             next(iter(loader))
 
 
