@@ -196,3 +196,15 @@ def test_missing_libraries_are_told_in_one_line(tmp_path: Path) -> None:
     )  # fmt: skip
     lines = done.stderr.strip().splitlines()
     assert done.returncode != 0 and len(lines) == 1 and "lmdb" in lines[0]
+
+
+def test_source_distribution_has_what_make_needs(tmp_path: Path) -> None:
+    """Also the parts of the Makefile: make says what it would do, and misses nothing."""
+    pytest.importorskip("setuptools", minversion="77")
+    build = "from setuptools.build_meta import build_sdist; import sys; build_sdist(sys.argv[1])"
+    output(sys.executable, "-c", build, tmp_path, cwd=clean_copy(tmp_path / "copy"))
+    (archive,) = tmp_path.glob("apldata-*.tar.gz")
+    shutil.unpack_archive(archive, tmp_path, filter="data")
+    (tree,) = (path for path in tmp_path.glob("apldata-*") if path.is_dir())
+    made = [tmp_path / "made" / name for name in ("libapldata.a", "libaplingest.a", "apldata", "aplingest")]
+    output("make", "-n", f"BUILD={tmp_path / 'made'}", *made, cwd=tree)
