@@ -40,6 +40,11 @@ void queue_begin(struct job *job)
     job->stage = JOB_COLLATING;
 }
 
+void queue_put_off(struct job *job)
+{
+    job->stage = JOB_PLANNED;
+}
+
 void queue_finish(apl_reader *r, struct job *job)
 {
     job->stage = JOB_DONE;

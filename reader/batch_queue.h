@@ -54,6 +54,7 @@ void queue_push(struct batch_queue *q);
 /* A thread begins to collate a planned batch; it is finished, with an error or without. Callers wait for that at `done`: who finishes
  * it wakes them. */
 void queue_begin(struct job *job);
+void queue_put_off(struct job *job); /* it cannot be collated yet, after all */
 void queue_finish(apl_reader *r, struct job *job);
 
 /* The finished batch of this epoch that may be handed out, brought to the front; NULL: there is none. */

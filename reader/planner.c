@@ -230,6 +230,7 @@ static void prepare(const apl_reader *r, struct outlet *o)
     job->rows = job->checked = job->undecodable = 0;
     atomic_init(&job->ahead, 0);
     job->consumed = false;
+    job->lacks = 0;
     job->status = APL_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "late_ahead.h"
 #include "late_fields.h"
 #include "load.h"
+#include "need.h"
 #include "runs.h"
 
 /* --------------------------------------------------------------------------------------------- loading */
@@ -120,6 +121,19 @@ bool schedule_waits_for(apl_reader *r, const struct outlet *o, uint32_t *index)
     return cache_finds_loading(r, index);
 }
 
+/* Is it what its rank waits for? That is collated whatever the budget has room for, so that there is no standstill. */
+static bool is_head(const struct job *job)
+{
+    return queue_at(&job->outlet->queue, 0) == job;
+}
+
+/* May it be collated, as far as memory is concerned? */
+static bool has_memory(const struct job *job)
+{
+    return job->lacks == 0 || is_head(job) || job_is_stale(job) ||
+           pool_has_room(job->buffer->pool, job->lacks);
+}
+
 /* Of all ranks, what the rank takes soonest. */
 static struct job *ready_job(apl_reader *r)
 {
@@ -131,7 +145,7 @@ static struct job *ready_job(apl_reader *r)
             if (i >= queue_length(queue))
                 continue;
             struct job *job = queue_at(queue, i);
-            if (job->stage == JOB_PLANNED && is_ready(r, job))
+            if (job->stage == JOB_PLANNED && is_ready(r, job) && has_memory(job))
                 return job;
             more = true;
         }
@@ -155,10 +169,14 @@ static void call_back(struct worker *w, apl_batch *batch)
 static apl_status collate_job(struct worker *w, struct job *job, bool stale)
 {
     const struct reader_options *o = &w->reader->spec.options;
+    job->when.begun = now_ns();
     apl_status status = stale ? APL_OK : collate_batch(w, job, &job->error);
+    pool_settle(job->buffer);
     cache_release(w->reader, job, w->slots);
     if (o->on_batch && !stale && status == APL_OK)
         call_back(w, &job->buffer->batch);
+    job->when.done = now_ns();
+    trace_span("assemble", job->when.begun, job->when.done, "position", job->position);
     return status;
 }
 
@@ -174,11 +192,20 @@ static void values_ahead(apl_reader *r, struct job *job)
     }
 }
 
-/* Collates a batch, without the lock. */
-static void collate(struct worker *w, struct job *job)
+static void count_collated(struct worker *w, struct job *job, apl_status status)
 {
     apl_reader *r = w->reader;
-    bool stale = job_is_stale(job);
+    job->status = status;
+    stats_add_collate(&r->counters, job->when.done - job->when.begun, &w->spent);
+    stats_add_read(&r->counters, w->bytes_read);
+    cache_consume(r, job);
+}
+
+/* Collates a batch, without the lock; false: it is put off, as there is no room for it yet. */
+static bool collate(struct worker *w, struct job *job)
+{
+    apl_reader *r = w->reader;
+    bool stale = job_is_stale(job), head = is_head(job);
     queue_begin(job);
     if (r->spec.elsewhere)
         values_ahead(r, job);
@@ -187,17 +214,16 @@ static void collate(struct worker *w, struct job *job)
     pthread_mutex_unlock(&r->lock);
     w->bytes_read = 0;
     w->spent = (struct spent){0};
-    job->when.begun = now_ns();
-    apl_status status = collate_job(w, job, stale);
-    job->when.done = now_ns();
-    trace_span("assemble", job->when.begun, job->when.done, "position", job->position);
+    job->lacks = stale ? 0 : need_reserve(w, job, head);
+    apl_status status = job->lacks ? APL_OK : collate_job(w, job, stale);
     pthread_mutex_lock(&r->lock);
     activity_leave(r);
     w->at = NULL;
-    job->status = status;
-    stats_add_collate(&r->counters, job->when.done - job->when.begun, &w->spent);
-    stats_add_read(&r->counters, w->bytes_read);
-    cache_consume(r, job);
+    if (job->lacks)
+        queue_put_off(job);
+    else
+        count_collated(w, job, status);
+    return !job->lacks;
 }
 
 /* A batch is finished. Without the lock, which a caller that wakes up takes: else it would go to sleep again until it is free. */
@@ -214,8 +240,8 @@ static bool act_collate(struct worker *w)
     struct job *job = w->collates ? ready_job(r) : NULL;
     if (!job)
         return false;
-    if (job->status == APL_OK)
-        collate(w, job);
+    if (job->status == APL_OK && !collate(w, job))
+        return true;
     queue_finish(r, job);
     outlet_drop_stale(r, job->outlet);
     if (cache_evicts(&r->cache))

@@ -96,3 +96,100 @@ Test(pool, grows_columns)
     pool_give(b);
     pool_close(p);
 }
+
+/* ------------------------------------------------------------------------------------------------- bound */
+
+#define NEED(bytes) ((size_t[3]){1000000, (bytes), 1000000}) /* what is said of columns that do not grow means nothing */
+
+/* Buffers of a pool with room for `bytes` more, in columns that grow. */
+static struct pool *bound_pool(unsigned buffers, size_t bytes, struct batch_buffer **b)
+{
+    uint64_t fixed = buffers * pool_buffer_bytes(ROWS, 3, widths);
+    struct pool *p = pool_new(ROWS, 3, widths, NULL, fixed + bytes);
+    cr_assert_not_null(p);
+    pool_bound(p);
+    for (unsigned i = 0; i < buffers; i++)
+        cr_assert_not_null(b[i] = pool_take(p));
+    cr_assert_eq(pool_bytes(p), fixed);
+    return p;
+}
+
+static void fill(struct batch_buffer *b, size_t bytes)
+{
+    cr_assert(pool_grow(b, 1, bytes));
+    memset((void *)b->batch.columns[1].data, 1, bytes);
+    pool_settle(b);
+}
+
+static void give_all(struct pool *p, struct batch_buffer **b, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        pool_give(b[i]);
+    pool_close(p);
+}
+
+Test(pool, reserves_what_there_is_room_for)
+{
+    struct batch_buffer *b[3];
+    struct pool *p = bound_pool(3, 10000, b);
+    uint64_t fixed = pool_bytes(p);
+    cr_assert_eq(pool_reserve(b[0], NEED(6000), false), 0);
+    cr_assert_eq(pool_reserve(b[1], NEED(6000), false), 6000, "two want it at once");
+    cr_assert(pool_has_room(p, 4000));
+    cr_assert_not(pool_has_room(p, 4001));
+    fill(b[0], 6000);
+    cr_assert_eq(pool_bytes(p), fixed + 6000, "as much as was asked for, and no more");
+    cr_assert(pool_has_room(p, 4000));
+    cr_assert_eq(pool_reserve(b[1], NEED(6000), true), 0, "regardless");
+    cr_assert_not(pool_has_room(p, 0));
+    fill(b[1], 5000);
+    cr_assert_eq(pool_bytes(p), fixed + 11000);
+    cr_assert_eq(pool_reserve(b[2], NEED(1), false), 1);
+    cr_assert_eq(pool_reserve(b[0], NEED(6000), false), 0, "it has them");
+    pool_settle(b[0]);
+    give_all(p, b, 3);
+}
+
+Test(pool, gives_back_what_was_reserved_in_vain)
+{
+    struct batch_buffer *b[2];
+    struct pool *p = bound_pool(2, 10000, b);
+    cr_assert_eq(pool_reserve(b[0], NEED(10000), false), 0);
+    cr_assert_not(pool_has_room(p, 1));
+    pool_settle(b[0]); /* its batch has failed */
+    cr_assert(pool_has_room(p, 10000));
+    give_all(p, b, 2);
+}
+
+Test(pool, keeps_nothing_idle_when_it_is_short)
+{
+    struct batch_buffer *b[2];
+    struct pool *p = bound_pool(2, 10000, b);
+    uint64_t fixed = pool_bytes(p);
+    cr_assert_eq(pool_reserve(b[0], NEED(9000), false), 0);
+    fill(b[0], 9000);
+    pool_lend(b[0]);
+    cr_assert_eq(pool_reserve(b[1], NEED(2000), false), 2000);
+    apl_batch_release(&b[0]->batch);
+    cr_assert_eq(pool_bytes(p), fixed);
+    cr_assert_eq(pool_reserve(b[1], NEED(2000), false), 0);
+    fill(b[1], 2000);
+    pool_give(b[1]);
+    pool_close(p);
+}
+
+Test(pool, shrinks_what_is_far_too_large_when_it_is_short)
+{
+    struct batch_buffer *b[2];
+    struct pool *p = bound_pool(2, 10000, b);
+    uint64_t fixed = pool_bytes(p);
+    cr_assert_eq(pool_reserve(b[0], NEED(9000), false), 0);
+    fill(b[0], 9000);
+    cr_assert_eq(pool_reserve(b[0], NEED(5000), false), 0);
+    fill(b[0], 5000);
+    cr_assert_eq(pool_bytes(p), fixed + 9000, "not far");
+    cr_assert_eq(pool_reserve(b[0], NEED(100), false), 0);
+    fill(b[0], 100);
+    cr_assert_eq(pool_bytes(p), fixed + 100);
+    give_all(p, b, 2);
+}

@@ -176,7 +176,9 @@ typedef struct apl_reader_options {
      * remaining memory caches decoded blocks for the next epoch, soonest needed first. If the window covers the
      * split, readers of this process that read the same records and fields of the same files share one decoded copy.
      * Each block is decoded by the reader that needs it first, and each reader counts the whole copy in its budget.
-     * For kept fields without a transform, the budget counts what batches hold on average. Values of varying shape
+     * Batches of values of varying shape, such as kept fields without a transform, are made as far as the budget has
+     * room for their values; only the batch that a rank gets next is made whatever its size. So a batch that is
+     * larger than what is left takes the reader beyond the budget until it is released. Values of varying shape
      * that are not kept stay in memory with their block until its last record has been delivered: under a window that
      * does not cover the split they take up to about five times what the budget counts for them, at 128 records to a
      * block. */

@@ -30,6 +30,7 @@ struct job {
     uint32_t
         undecodable; /* rows that are left out since their images cannot be decoded: the first after those that are there */
     struct batch_buffer *buffer;
+    uint64_t lacks; /* bytes for which there was no room when it was to be collated; 0: none */
     struct milestones when;
     const struct made_values *made; /* while the batch is collated: of each field; NULL: of none */
     struct runs runs;               /* likewise: of rows */

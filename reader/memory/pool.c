@@ -1,51 +1,10 @@
 /* Memory for batches: see pool.h. */
-#define _DEFAULT_SOURCE /* madvise */
-#include "pool.h"
+#include "pool_columns.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-#define HUGE_PAGE ((size_t)2 << 20)
-
-struct pool {
-    size_t rows, deliveries; /* of a batch; these are as many, unless it is packed */
-    size_t pieces;           /* 0: it has none */
-    bool packed;
-    unsigned fields, parts;
-    size_t row_bytes[POOL_MAX_COLUMNS];
-    struct batch_part part[POOL_MAX_PARTS]; /* which they are */
-    apl_allocator allocator;                /* called without the lock: it may take its time */
-    int pid;
-    pthread_mutex_t lock; /* of what follows */
-    struct batch_buffer *idle;
-    unsigned count, lent;
-    uint64_t bytes, most_bytes;
-    bool closed, refused; /* refused: no memory for the last new buffer */
-};
-
-/* ---------------------------------------------------------------------------- the library's own memory */
-
-static void *own_allocate(void *user, size_t bytes)
-{
-    (void)user;
-    size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
-    if (bytes > SIZE_MAX - align)
-        return NULL;
-    void *p = aligned_alloc(align, (bytes + align - 1) / align * align);
-    if (p && align == HUGE_PAGE)
-        madvise(p, bytes, MADV_HUGEPAGE); /* a hint */
-    return p;
-}
-
-static void own_deallocate(void *user, void *memory, size_t bytes)
-{
-    (void)user;
-    (void)bytes;
-    free(memory);
-}
 
 struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, const apl_allocator *allocator,
                       uint64_t most_bytes)
@@ -56,7 +15,7 @@ struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, con
     p->rows = p->deliveries = rows;
     p->fields = fields;
     memcpy(p->row_bytes, row_bytes, fields * sizeof *row_bytes);
-    p->allocator = allocator ? *allocator : (apl_allocator){own_allocate, own_deallocate, NULL};
+    p->allocator = allocator ? *allocator : columns_own_allocator();
     p->most_bytes = most_bytes;
     p->pid = (int)getpid();
     pthread_mutex_init(&p->lock, NULL);
@@ -74,6 +33,11 @@ void pool_add_pieces(struct pool *p, size_t pieces, size_t deliveries)
     p->pieces = pieces;
     p->packed = deliveries > 0;
     p->deliveries = deliveries > p->rows ? deliveries : p->rows;
+}
+
+void pool_bound(struct pool *p)
+{
+    p->bound = true;
 }
 
 uint64_t pool_piece_bytes(size_t pieces, size_t deliveries)
@@ -98,18 +62,11 @@ static uint64_t own_bytes(const struct pool *p)
 
 /* --------------------------------------------------------------------------------------------- buffers */
 
-apl_column *pool_column(struct batch_buffer *b, unsigned i)
-{
-    unsigned fields = b->batch.fields;
-    return i < fields ? &b->batch.columns[i] : &b->batch.parts[i - fields].column;
-}
-
 static void buffer_destroy(struct pool *p, struct batch_buffer *b)
 {
     for (unsigned i = 0; i < b->batch.fields + b->batch.part_count; i++) {
         apl_column *column = pool_column(b, i);
-        if (column->data)
-            p->allocator.deallocate(p->allocator.user, (void *)column->data, b->column_bytes[i]);
+        columns_free(p, b, i);
         free((void *)column->offsets);
         free((void *)column->shapes);
     }
@@ -123,16 +80,6 @@ static void buffer_destroy(struct pool *p, struct batch_buffer *b)
     free(b->delivered);
     free(b->numbers);
     free(b);
-}
-
-static bool set_column(struct pool *p, struct batch_buffer *b, unsigned i, size_t bytes)
-{
-    apl_column *column = pool_column(b, i);
-    if (column->data)
-        p->allocator.deallocate(p->allocator.user, (void *)column->data, b->column_bytes[i]);
-    column->data = p->allocator.allocate(p->allocator.user, bytes);
-    b->column_bytes[i] = column->data ? bytes : 0;
-    return column->data != NULL;
 }
 
 static void give(struct batch_buffer *b, bool lent);
@@ -185,7 +132,7 @@ static struct batch_buffer *buffer_create(struct pool *p)
     bool ok = b->delivered && b->numbers && b->batch.ids && b->batch.copies && b->skipped &&
               add_parts(p, b) && add_pieces(p, b);
     for (unsigned i = 0; ok && i < p->fields + p->parts; i++)
-        ok = p->row_bytes[i] == 0 || set_column(p, b, i, p->rows * p->row_bytes[i] + 64);
+        ok = p->row_bytes[i] == 0 || columns_set(p, b, i, p->rows * p->row_bytes[i] + 64);
     if (ok)
         return b;
     buffer_destroy(p, b);
@@ -250,9 +197,12 @@ static void give(struct batch_buffer *b, bool lent)
         pthread_mutex_unlock(&p->lock);
         return;
     }
-    bool closed = p->closed;
     b->lent = false;
     p->lent -= lent;
+    if (lent && !p->closed &&
+        columns_are_short(p)) /* others are given back with a reader's lock held, and filled soon */
+        columns_trim(p, b);
+    bool closed = p->closed;
     if (!closed) {
         b->next = p->idle;
         p->idle = b;
@@ -279,18 +229,6 @@ void pool_lend(struct batch_buffer *b)
     b->lent = true;
     b->pool->lent++;
     pthread_mutex_unlock(&b->pool->lock);
-}
-
-bool pool_grow(struct batch_buffer *b, unsigned i, size_t bytes)
-{
-    if (b->column_bytes[i] >= bytes && pool_column(b, i)->data)
-        return true;
-    size_t before = b->column_bytes[i], roomy = bytes + bytes / 4 + 64;
-    bool ok = set_column(b->pool, b, i, roomy);
-    pthread_mutex_lock(&b->pool->lock);
-    b->pool->bytes += (ok ? roomy : 0) - before;
-    pthread_mutex_unlock(&b->pool->lock);
-    return ok;
 }
 
 void pool_close(struct pool *p)

@@ -27,6 +27,7 @@ struct batch_buffer {
     struct batch_buffer *next;
     size_t column_bytes
         [POOL_MAX_COLUMNS]; /* allocated for each column, and after those of fields for each part */
+    uint64_t reserved;      /* bytes that its columns may still grow by: see pool_reserve() */
     bool lent;
     uint64_t *skipped;   /* ids of rows that were left out */
     uint32_t *delivered; /* the delivery of each row; then those of rows that were left out */
@@ -49,6 +50,10 @@ void pool_add_part(struct pool *pool, unsigned field, apl_part part, size_t row_
  * taken. */
 void pool_add_pieces(struct pool *pool, size_t pieces, size_t deliveries);
 
+/* From now on the bytes of columns that grow are bounded, too: they are to be reserved before, and what comes back while there is
+ * little room is not kept. Before the first buffer is taken. */
+void pool_bound(struct pool *pool);
+
 /* A buffer that nobody uses, or a new one while most_bytes last; NULL: neither. */
 struct batch_buffer *pool_take(struct pool *pool);
 
@@ -65,6 +70,16 @@ apl_column *pool_column(struct batch_buffer *buffer, unsigned i);
 
 /* Makes column `i` at least `bytes` large; what it held is lost. */
 bool pool_grow(struct batch_buffer *buffer, unsigned i, size_t bytes);
+
+/* Reserves need[i] bytes for each column, also of parts, that grows; of the others need[i] means nothing. `regardless`: also if most_bytes have no
+ * room for them. What the columns held is lost. Returns 0, or for how many bytes there is no room; then nothing is reserved. */
+uint64_t pool_reserve(struct batch_buffer *buffer, const size_t *need, bool regardless);
+
+/* Gives back what has been reserved, and not been used. */
+void pool_settle(struct batch_buffer *buffer);
+
+/* May pool_reserve() have room for so many bytes now? */
+bool pool_has_room(struct pool *pool, uint64_t bytes);
 
 /* Frees what is not lent, and the rest as it comes back. */
 void pool_close(struct pool *pool);

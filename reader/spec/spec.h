@@ -90,6 +90,7 @@ struct reader_options {
     struct plan_options plan; /* its sampler is the reader's */
     bool wanted[APL_MAX_FIELDS];
     bool ragged;   /* a field of varying shape is wanted */
+    bool bounded;  /* what it takes up in batches is bounded by the budget, which was given */
     bool ids_only; /* no field is wanted: blocks are planned as ever, but never read */
     bool stages;   /* what is read is to be kept in the cache, and nothing is made of it */
     size_t batch_size;

@@ -160,6 +160,8 @@ apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, ap
                     number_of(window, "record", "records"), (unsigned long long)records);
     unsigned buffers = o->queue_depth + (o->consumers ? o->consumers : 1), spare = spare_buffers(spec);
     uint64_t needed = needed_bytes(spec, window, buffers);
+    /* The sizes of packed rows, and of windows, are known. */
+    o->bounded = asked->memory_budget && o->ragged && !o->stages && !o->pack.row && !o->windows.length;
     o->budget = asked->memory_budget ? asked->memory_budget : needed_bytes(spec, window, buffers + spare);
     if (o->budget >= needed) {
         o->spare_slots = spare_slots(spec, needed_bytes(spec, window, buffers + spare));

@@ -1,0 +1,11 @@
+/* What the values of varying shape of a batch will take up in it, before it is collated. */
+#ifndef NEED_H
+#define NEED_H
+
+#include "worker.h"
+
+/* Reserves memory for them, where it is bounded; of a batch whose blocks are in, by the thread that is about to collate it, without the reader's
+ * lock. `regardless`: also if there is no room. Returns 0, or for how many bytes there is none. */
+uint64_t need_reserve(const struct worker *w, struct job *job, bool regardless);
+
+#endif
