@@ -85,7 +85,7 @@ check "a store with equal inputs" with_equal_inputs
 check "without a bug" all_pass
 program=$scratch/apldata
 check "the bin draw: always a bin's first record" caught "neighbours of one block" reader/order/plan.c \
-    's/(struct pick pick = \{bin, )r,/\10,/' orders "$program"
+    's/return (plan_bins_draw.*)/struct pick pick = \1 pick.place = 0; return pick;/' orders "$program"
 check "the plan: seed and epoch added up" caught "one seed and the next" reader/order/plan.c \
     's/random_epoch_key\(p->options.seed, epoch,/random_epoch_key(p->options.seed + epoch, 0,/' orders "$program"
 check "the plan: the order of blocks is drawn, records are not" caught "neighbours of one block" reader/order/plan.c \
