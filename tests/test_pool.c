@@ -99,7 +99,8 @@ Test(pool, grows_columns)
 
 /* ------------------------------------------------------------------------------------------------- bound */
 
-#define NEED(bytes) ((size_t[3]){1000000, (bytes), 1000000}) /* what is said of columns that do not grow means nothing */
+#define NEED(bytes) \
+    ((size_t[3]){1000000, (bytes), 1000000}) /* what is said of columns that do not grow means nothing */
 
 /* Buffers of a pool with room for `bytes` more, in columns that grow. */
 static struct pool *bound_pool(unsigned buffers, size_t bytes, struct batch_buffer **b)

@@ -1,4 +1,4 @@
-"""memory_budget bounds what batches of values of varying size take up, and changes nothing that is delivered."""
+"""memory_budget bounds what batches of values of varying size take up, and changes nothing delivered."""
 
 from __future__ import annotations
 
