@@ -183,7 +183,7 @@ missing:
 NEEDS := missing
 endif
 
-# Objects are made anew when the compiler or its flags change; those for warnings change no object. Which decoders there are
+# Objects are rebuilt when the compiler or its flags change; those for warnings change no object. Which decoders there are
 # concerns ingest alone.
 $(OBJ)/flags:          FLAGS = $(CC) $(MACHINE) $(filter-out $(WARNINGS),$(ALL_CFLAGS))
 $(PLAIN)/flags:        FLAGS = $(CC) $(MACHINE) $(filter-out $(WARNINGS),$(PLAIN_CFLAGS))

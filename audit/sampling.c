@@ -187,7 +187,7 @@ static void tell_shares(struct judged *j, const struct sampling_sums *r)
     if (r->df == 0)
         return;
     struct finding *f =
-        next(j, "records", "which records of a class come once more is chance, anew each epoch",
+        next(j, "records", "in each epoch, chance decides which records of a class come once more",
              "chi-square of how often each did");
     tell_subsets(j, r, f, sum_of_squares(r->sum, r->sample->n) / r->epochs, r->df,
                  r->epochs / 2 * r->product_due);

@@ -100,16 +100,16 @@ static apl_status test_rule(apl_store *store, struct audited_split *split, apl_e
     split->report.count++;
     *f = (struct finding){
         .name = "as its rule says", .unit = "record (nothing is left to chance)", .certain = true};
-    f->hypothesis = "dividing anew by the rule that the split file states gives the same sides";
+    f->hypothesis = "dividing again by the rule that the split file states gives the same sides";
     f->statistic = "sides that differ";
     f->rejected = status == APL_E_CORRUPT;
     f->value = f->rejected;
     f->p = f->rejected ? 0 : 1;
     f->effect = 1;
     snprintf(f->detail, sizeof f->detail, "%s",
-             status == APL_OK           ? "divided anew, the same"
-             : status == APL_E_MISMATCH ? "not tested: its parent has been made anew since"
-                                        : "divided anew, and not the same");
+             status == APL_OK           ? "divided again, the same"
+             : status == APL_E_MISMATCH ? "not tested: its parent has been replaced since"
+                                        : "divided again, and not the same");
     return APL_OK;
 }
 

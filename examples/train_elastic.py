@@ -4,7 +4,7 @@
     torchrun --nnodes=1:2 --nproc-per-node=4 --max-restarts=3 --rdzv-backend=c10d --rdzv-endpoint=HOST:PORT \\
         examples/train_elastic.py DB CHECKPOINT
 
-When a rank dies, torchrun ends the others and starts anew, with as many machines as are left. The ranks
+When a rank dies, torchrun ends the others and restarts, with as many machines as are left. The ranks
 resume from CHECKPOINT, which holds what belongs together: the network, where the loader stood, and the
 receipts of what all ranks had been given of the epoch by then. Any number of ranks can resume from it. At the
 end of each epoch the receipts show that the network was trained on each record exactly once.

@@ -101,23 +101,23 @@ static apl_status read_list_here(apl_store *store, struct buffer *bytes, apl_err
     return APL_OK;
 }
 
-static apl_status read_list_elsewhere(apl_store *store, bool anew, struct buffer *bytes, apl_error *err)
+static apl_status read_list_elsewhere(apl_store *store, bool refetch, struct buffer *bytes, apl_error *err)
 {
     struct url url;
     store->set->url = &store->url;
     store->set->remote = &store->remote;
     TRY(url_below(&store->url, store->set->file, &url, err));
-    TRY(remote_take_file(&url, &store->remote, SET_MAX_BYTES, anew, bytes, err));
+    TRY(remote_take_file(&url, &store->remote, SET_MAX_BYTES, refetch, bytes, err));
     store->inode = (ino_t)hash_xxh3_64(bytes->data, bytes->size);
     return APL_OK;
 }
 
-static apl_status take_set_list(apl_store *store, bool anew, apl_error *err)
+static apl_status take_set_list(apl_store *store, bool refetch, apl_error *err)
 {
     struct buffer bytes = {0};
     struct set *set = store->set;
-    apl_status status =
-        store->url.base ? read_list_elsewhere(store, anew, &bytes, err) : read_list_here(store, &bytes, err);
+    apl_status status = store->url.base ? read_list_elsewhere(store, refetch, &bytes, err)
+                                        : read_list_here(store, &bytes, err);
     if (status == APL_OK) {
         status = set_list_decode(&bytes, &set->list, &store->manifest, err);
         if (status != APL_OK)

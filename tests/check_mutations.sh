@@ -1,5 +1,5 @@
 #!/bin/sh
-# Does `apldata audit` find bugs? Each mutation plants one in a copy of a source file, which is compiled anew and linked with the
+# Does `apldata audit` find bugs? Each mutation plants one in a copy of a source file, which is compiled and linked with the
 # objects of the release build; the audit of the same store by the same seeds must then fail, and pass without it.
 . tests/lib.sh
 BUILD=${BUILD:-build}

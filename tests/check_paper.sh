@@ -32,7 +32,7 @@ same_records()
         grep -q ' 500 records, ' "$scratch/sums"
 }
 
-# A number a name behind the seed's: the loaders shuffle and augment by it, each in its own way, anew for each epoch.
+# A number a name behind the seed's: the loaders shuffle and augment by it, each in its own way, differently in each epoch.
 augmented()
 {
     for loader in plain apl; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Does the test of each promise (tests/promises.txt) fail when the promise is broken? Each mutation breaks one, at one place of a copy
-# of the tree, where what it concerns is built anew; that promise's test must then fail. What was caught is kept for the table in
+# of the tree, where what it concerns is rebuilt; that promise's test must then fail. What was caught is kept for the table in
 # docs/RELIABILITY.md in $BUILD/promises.txt. Long: without APL_LONG=1 some only, those whose tests are over soon.
 #
 #   tests/check_promises.sh [NUMBER...]    all of them, or those of these promises
@@ -87,7 +87,7 @@ caught() # NUMBER WHAT FILES SED
     code=$?
     [ $code -ne 0 ] || echo "$1 caught: $2" >>"$found"
     [ $code -eq 0 ] || tail -n 5 "$scratch/log"
-    # Its object is older than this, and is made anew.
+    # Its object is older than this, and is rebuilt.
     cp "$mutant" "$tree/$mutant"
     return $code
 }

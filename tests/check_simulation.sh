@@ -1,5 +1,5 @@
 #!/bin/sh
-# Does the simulation (tests/sim) find bugs? Each mutation plants one in a copy of a file of the reader, which is compiled anew and linked
+# Does the simulation (tests/sim) find bugs? Each mutation plants one in a copy of a file of the reader, which is compiled and linked
 # with the objects of the release build. Some seed must then fail, and fail in the same way when it is replayed. Without APL_LONG=1
 # that is done for some only.
 . tests/lib.sh

@@ -2,7 +2,7 @@
 
     format_splits.py STORE...
 
-Reads every split file beside each store and computes anew which side every record is on. Prints a line a
+Reads every split file beside each store and computes by itself which side every record is on. Prints a line a
 file; exits with 1 if anything disagrees.
 """
 
@@ -128,15 +128,15 @@ def cut(split, groups):
 
 def deal(split, k, cls, groups):
     """The same by the urn."""
-    anew, dealt = split.parts * split.concentration, []
+    fresh, dealt = split.parts * split.concentration, []
     for g in range(len(groups)):
-        weight = anew + g * UNIT
+        weight = fresh + g * UNIT
         attempt, x = 0, siphash(*k, cls, g, 0)
         while x < (1 << 64) % weight:
             attempt += 1
             x = siphash(*k, cls, g, attempt)
         x %= weight
-        dealt.append(x // split.concentration if x < anew else dealt[(x - anew) // UNIT])
+        dealt.append(x // split.concentration if x < fresh else dealt[(x - fresh) // UNIT])
     return dealt
 
 

@@ -1,4 +1,4 @@
-/* Stores written anew with something in them that is not so, all checksums being right. */
+/* Stores rewritten with something in them that is not so, all checksums being right. */
 #ifndef LIES_H
 #define LIES_H
 
@@ -25,7 +25,7 @@ struct lie {
     bool shuffled;
     bool not_counted; /* classes are not counted */
     void (*values)(struct raw_block *block,
-                   unsigned number); /* of blocks that are then coded anew; digests follow */
+                   unsigned number); /* of blocks that are then encoded again; digests follow */
     void (*manifest)(struct manifest *m);
     void (*block)(uint8_t *bytes, unsigned number);
     const struct entry *(*instead)(const apl_store *s, size_t entry);
@@ -38,7 +38,7 @@ static void seal(uint8_t *block)
     store_le(block + 8, hash_xxh3_64(block + 16, (size_t)load_le(block + 4, 4) - 16), 8);
 }
 
-/* Decodes a block, changes its values, and codes it anew. */
+/* Decodes a block, changes its values, and encodes it again. */
 static void recode(const struct lie *lie, const struct schema *schema, unsigned number, struct buffer *bytes)
 {
     struct block_coder bc;

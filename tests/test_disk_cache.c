@@ -127,7 +127,7 @@ Test(disk_cache, gives_back_what_it_was_given)
     cr_assert_eq(used(), 0);
 }
 
-/* Whichever byte is turned, and however much of it is missing, nothing wrong comes out, and the part can be kept anew. */
+/* Whichever byte is turned, and however much of it is missing, nothing wrong comes out, and the part can be kept again. */
 Test(disk_cache, a_damaged_part_is_not_there)
 {
     char path[100];
@@ -232,7 +232,7 @@ Test(disk_cache, its_own_files_may_be_lost_or_wrong)
         cr_assert(has(i));
     }
     close_cache();
-    open_cache(1 << 20); /* alone: it counts anew */
+    open_cache(1 << 20); /* alone: it counts from 0 */
     cr_assert_eq(used(), 6 * PAGE);
     for (unsigned i = 0; i < 6; i++)
         cr_assert(has(i));

@@ -150,7 +150,7 @@ Test(hash, sha256)
     expect_sha256(sha, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     sha256_add(sha, "abc", 3);
     expect_sha256(sha, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    sha256_add(sha, "a", 1); /* it has begun anew */
+    sha256_add(sha, "a", 1); /* it has started over */
     sha256_add(sha, "", 0);
     sha256_add(sha, "bc", 2);
     expect_sha256(sha, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -35,7 +35,7 @@ static const apl_field fields[] = {
 static const struct fx_member members[] = {{"a", "train", 0, 40}, {"b", "test", 1, 20}};
 static const struct fx_recipe few = {fields, COUNT(fields), members, COUNT(members)};
 
-/* Makes the store anew; the status of the commit. */
+/* Makes the store again; the status of the commit. */
 static apl_status make(const char *db)
 {
     apl_writer_options o = fx_options(1, 20);

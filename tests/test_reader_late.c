@@ -25,7 +25,7 @@ static void set_up(void)
 
 TestSuite(reader_late, .init = set_up, .fini = fixture_free, .timeout = 60);
 
-/* Opens the store anew, with one byte of the name of this record turned. */
+/* Opens the store again, with one byte of the name of this record turned. */
 static void hurt(uint64_t id)
 {
     static char bytes[1 << 20];

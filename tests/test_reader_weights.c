@@ -79,7 +79,7 @@ Test(reader_weights, stores_come_in_proportion)
     }
 }
 
-/* Which records of the large store come is drawn anew. */
+/* Which records of the large store come is drawn again. */
 Test(reader_weights, epochs_differ)
 {
     apl_reader_options o = weighted(1, 1, 1);

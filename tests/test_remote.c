@@ -275,14 +275,14 @@ Test(remote, tells_of_retries)
 }
 
 /* How many requests it takes to have all of the file. */
-static unsigned take_file(struct origin *origin, bool anew)
+static unsigned take_file(struct origin *origin, bool refetch)
 {
     struct url url;
     struct buffer bytes = {0};
     struct remote_options o = {.transport = &fake, .timeout_ms = 1500, .origin = origin};
     tell(0, (struct reply){0});
     cr_assert_eq(url_parse("https://host/list", &url, &error), APL_OK);
-    cr_assert_eq(remote_take_file(&url, &o, SIZE, anew, &bytes, &error), APL_OK, "%s", error.message);
+    cr_assert_eq(remote_take_file(&url, &o, SIZE, refetch, &bytes, &error), APL_OK, "%s", error.message);
     cr_assert_eq(bytes.size, SIZE);
     for (size_t i = 0; i < SIZE; i++)
         cr_assert_eq(bytes.data[i], byte_at(i), "byte %zu", i);

@@ -195,7 +195,7 @@ Test(schema, classes)
     const size_t lengths[] = {3, 3};
     cr_assert_eq(schema_set_classes(&s, 0, names, NULL, 2, &err), APL_OK);
     cr_assert(s.fields[0].class_count == 2 && strcmp(s.fields[0].classes[1], "dogs") == 0);
-    cr_assert_eq(schema_set_classes(&s, 0, names, lengths, 2, &err), APL_OK, "set anew");
+    cr_assert_eq(schema_set_classes(&s, 0, names, lengths, 2, &err), APL_OK, "set again");
     cr_assert_str_eq(s.fields[0].classes[1], "dog");
     const char *bad[] = {"cat", "d\tg"};
     cr_assert_eq(schema_set_classes(&s, 0, bad, NULL, 2, &err), APL_E_INVALID);

@@ -207,7 +207,7 @@ Test(split, names_that_are_nearly_those_of_a_rest)
     apl_split_options o = split_options("val", 0.3, "train");
     o.replace = 1;
     OK(apl_split_make(store, &o, &err));
-    FAILS(APL_E_MISMATCH, "made anew", apl_split_verify(store, "dev", 1, &err));
+    FAILS(APL_E_MISMATCH, "replaced since", apl_split_verify(store, "dev", 1, &err));
     apl_store_close(store);
 }
 

@@ -1,4 +1,4 @@
-/* Stores written anew with something in them that is not so, all checksums being right: reading and verifying tell. */
+/* Stores rewritten with something in them that is not so, all checksums being right: reading and verifying tell. */
 #include "lies.h"
 
 #include <sys/resource.h>

@@ -27,7 +27,7 @@ struct loading {
     unsigned
         ahead; /* threads that load ahead of training; 0: training loads what it needs, when it needs it */
     unsigned readers; /* threads that share a batch, where none load ahead */
-    bool shuffled;    /* anew for each epoch; otherwise in order */
+    bool shuffled;    /* in a new order each epoch; otherwise in the store's order */
     bool augmented;   /* shifted and flipped at random */
 };
 

@@ -3,7 +3,7 @@
 PAPER_SRC := $(sort $(wildcard bench/paper/*.c))
 PAPER     := $(OBJ)/bench/paper/paper
 
-## paper: the paper's experiments anew, with plots, in ten minutes: TRIALS=10 SECONDS=3, CIFAR=archive or DB=store
+## paper: repeat the paper's experiments, with plots, in ten minutes: TRIALS=10 SECONDS=3, CIFAR=archive or DB=store
 TRIALS  ?= 10
 SECONDS ?= 3
 paper: setup

@@ -47,7 +47,7 @@ class Paper:
         return json.loads(done.stdout)
 
     def trials(self) -> list[Trial]:
-        """The loaders by turns, in an order that is drawn anew for each turn."""
+        """The loaders by turns, in an order drawn for each turn."""
         found: list[Trial] = []
         draw = random.Random(1)
         for turn in range(self.options.trials):

@@ -47,7 +47,7 @@ few_images()
     "$BUILD/aplingest" -q --force --partial "$home/shapes.tar" "$DB"
 }
 
-# What the other loaders read, made anew if it is of another store.
+# What the other loaders read, made again if it is of another store.
 make_records()
 {
     content=$("$BUILD/apldata" info --json "$DB")

@@ -83,7 +83,7 @@ class Overlap:
     words: tuple[str, ...]
 
 
-# A window that does not cover the split: each epoch is decoded anew, so that all batches take as long.
+# A window that does not cover the split: each epoch decodes again, so that all batches take as long.
 OVERLAPS = {
     "plain": Overlap("files", ("--loader", "plain")),
     "lmdb": Overlap("LMDB", ("--loader", "lmdb")),

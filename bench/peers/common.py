@@ -1,6 +1,6 @@
 """What every system is given and must give back: CIFAR-10, two kinds of work on it, and their checks.
 
-Work `u8`: batches of 512 pictures as u8[n, 3, 32, 32] with their labels, the training split shuffled anew for
+Work `u8`: batches of 512 pictures as u8[n, 3, 32, 32] with their labels, the training split shuffled for
 each epoch. Work `f32`: the same as f32[n, 3, 32, 32], normalised, each picture cropped at random from itself
 with 4 black pixels around it, and mirrored with probability 1/2.
 """

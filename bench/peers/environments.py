@@ -9,7 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-OWN = "apl"  # gets the package of this tree anew each time, or of $APL_SOURCE: a wheel or another tree
+OWN = "apl"  # gets the package of this tree each time, or of $APL_SOURCE: a wheel or another tree
 INSTALL_SECONDS = 900
 
 

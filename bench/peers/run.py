@@ -61,7 +61,7 @@ class Bench:
     # ---------------------------------------------------------------------------------------- ingest
 
     def ingest(self, name: str) -> None:
-        """Makes the store of a system anew, if it has one of its own or the other's is not there."""
+        """Makes the store of a system, if it has one of its own or the other's is not there."""
         system, store = SYSTEMS[name], self.store(name)
         if system.store and store.exists():
             return

@@ -68,7 +68,7 @@ class Ahead:
         with self._changed:
             self._changed.wait_for(self._ready)
             if self._stopping:
-                raise CancelledError("the loader was closed or started anew meanwhile")
+                raise CancelledError("the loader was closed or restarted meanwhile")
             result, error = self._results[0]
             if error is not None:
                 raise error

@@ -125,7 +125,7 @@ class Loader:
         memory_budget: bytes that the loader may allocate; 0: what the window needs.
         rank, world: the number of this process, and of how many; None: as torchrun, MPI or Slurm say.
         first_epoch: the number of the first epoch. Order and augmentation depend on seed and epoch, so a
-            loader that is created anew for each epoch repeats epoch 0 unless it gets the number.
+            loader that is created for each epoch repeats epoch 0 unless it gets the number.
         timeout: seconds that a batch may take, functions included; None: no limit. After a `TimedOutError`,
             the next call resumes waiting.
         skip_corrupt: how many records may be left out before it is an error: records of corrupt blocks, and

@@ -31,7 +31,7 @@ class Watch:
         """Since the last call: `records_per_second`; `stall`, the part of the time in which the loop waited;
         `megabytes_read_per_second`; `cores`, that the process used. As things stand: `memory_megabytes` and
         `queued` batches; since the loader was opened: `wait_p99_milliseconds`. `load_state_dict()` opens it
-        anew."""
+        again."""
         now, before = self.loader.stats(), self._before
         if now["elapsed"] < before["elapsed"] or now["batches"] < before["batches"]:
             before = {**dict.fromkeys(before, 0.0), "bytes": {"read": 0}}

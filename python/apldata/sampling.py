@@ -20,9 +20,9 @@ _MOST_CLASSES = 2**20  # that a dict tells of: all of them, those that do not co
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """A sample of the records, drawn anew for each epoch from seed and epoch alone: the same on every
-    machine, with any number of threads and ranks. A record that comes more than once is augmented anew each
-    time.
+    """A sample of the records, drawn for each epoch from seed and epoch alone: the same on every
+    machine, with any number of threads and ranks. A record that comes more than once is augmented
+    differently each time.
 
         Sampling("label")                        # classes equally often, each evenly over its records
         Sampling("label", {"cat": 2, "dog": 1})  # twice as many cats as dogs, and nothing else

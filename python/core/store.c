@@ -32,7 +32,7 @@ static apl_store *open_store(struct py_store *s, const uint8_t *content, apl_err
     return status == APL_OK ? store : NULL;
 }
 
-/* A child process opens the store anew, if it is still the same: what the parent opened is not to be used after a fork. */
+/* A child process opens the store again, if it is still the same: what the parent opened is not to be used after a fork. */
 static int reopen_in_child(struct py_store *s)
 {
     apl_error err;

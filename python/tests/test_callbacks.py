@@ -49,7 +49,7 @@ def test_figures_are_of_what_happened_since(loader: Loader) -> None:
     assert figures["records_per_second"] > 0 and 0 <= figures["stall"] <= 1
     assert watch.figures()["records_per_second"] == 0
     state = loader.state_dict()
-    loader.load_state_dict(state)  # opens it anew
+    loader.load_state_dict(state)  # opens it again
     list(loader)
     list(loader)
     assert watch.figures()["records_per_second"] > 0

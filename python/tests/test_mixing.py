@@ -58,7 +58,7 @@ def test_mixup_is_v2s(db: Path, to: Any) -> None:
         assert np.array_equal(soft, np.roll(one_hot, 1, 0) * other + one_hot * own)
         wide = image.astype(np.float32)
         assert np.array_equal(got, (np.roll(wide, 1, 0) * other + wide * own).astype(image.dtype))
-    assert len(drawn) == len(plain)  # anew for each batch
+    assert len(drawn) == len(plain)  # drawn for each batch
 
 
 @pytest.mark.parametrize("steps", [[], [ToFloat32()], [ToBFloat16(), apldata.ChannelsLast()]])

@@ -79,7 +79,7 @@ def work():
     refused(lambda: loader.load_state_dict(loader.state_dict()))
     assert np.array_equal(held[0]["image"], first)      # the copy of the parent's memory
     held.clear()
-    assert len(store.get([1, 2])["image"]) == 2         # opened anew
+    assert len(store.get([1, 2])["image"]) == 2         # opened again
     with Loader(store, "train", 100) as own:
         assert sum(batch.rows for batch in own) == 1000
     assert isinstance(repr(loader), str) and isinstance(repr(store), str)

@@ -226,7 +226,7 @@ def test_ranks_get_what_is_theirs(server: Server, root: Path, tmp_path: Path) ->
 
 
 def test_later_epochs_are_those_of_lanes(server: Server, tmp_path: Path) -> None:
-    """Blocks are dealt to ranks anew in each epoch."""
+    """Each epoch deals the blocks to the ranks again."""
     lanes = ("--ranks", "0", "--world", "4", "--lanes", "4", "--split", "train", "--batch-size", "16")
     one = figures(server.url + "/blocks", tmp_path / "one", *lanes)
     four = figures(server.url + "/blocks", tmp_path / "four", "--epochs", "4", *lanes)

@@ -134,7 +134,7 @@ def test_in_memory(store_path: str, drawn: dict[str, Any]) -> None:
 def test_in_workers(
     store_path: str, drawn: dict[str, Any], context: str, workers: int, in_memory: bool
 ) -> None:
-    """Of those that import torch anew, which takes seconds, one will do."""
+    """Of those that import torch in a new process, which takes seconds, one will do."""
     dataset = Dataset(store_path, in_memory=in_memory)
     dataset[0]  # the store is in use before the fork
     loader = torch.utils.data.DataLoader(

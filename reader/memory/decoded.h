@@ -24,7 +24,7 @@ struct decoded_shape {
     bool ragged; /* some fields are of varying shape */
 };
 
-/* Finds what readers of this key have, or begins anew; to be given back by decoded_close(). */
+/* Finds what readers of this key have, or a new, empty one; to be given back by decoded_close(). */
 apl_status decoded_open(const struct decoded_shape *shape, struct decoded **decoded, apl_error *err);
 void decoded_close(struct decoded *decoded);
 
@@ -32,7 +32,7 @@ void decoded_close(struct decoded *decoded);
  * have to wait. NULL is fine. */
 void decoded_retire(struct decoded *decoded);
 
-/* Nobody is found any more: for tests that begin anew, with no thread in here. A child of fork() does so by itself. */
+/* Nobody is found any more: for tests that start over, with no thread in here. A child of fork() does so by itself. */
 void decoded_forget(void);
 
 /* Makes `slab` one whose values are these. It owns nothing, and must not outlive them. */

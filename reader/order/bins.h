@@ -19,7 +19,7 @@ struct bins;
 apl_status bins_new(unsigned count, struct bins **bins, apl_error *err);
 void bins_free(struct bins *bins);
 
-/* Empties all bins and keys them anew. No other call may be under way. */
+/* Empties all bins and gives them new keys. No other call may be under way. */
 void bins_begin(struct bins *bins, struct random_key place, struct random_key draws);
 
 /* Puts n deliveries, ids[i] telling the bin of each; locks every bin at most once. False: out of memory,

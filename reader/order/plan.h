@@ -8,7 +8,7 @@
  * covers the split the order is a uniform permutation. Of a sample that delivers records several times or not at all, it
  * is a uniform one of its deliveries; a block of which more is delivered than the window holds stands in it alone.
  *
- * With lanes, the blocks are dealt to them anew each epoch, each lane has bins and a share of the window of its own, and
+ * With lanes, each epoch deals the blocks to them again, each lane has bins and a share of the window of its own, and
  * positions go round the lanes that have records left: uniform within a lane.
  */
 #ifndef PLAN_H

@@ -86,7 +86,7 @@ static uint32_t list_left(const struct sampler *s, const uint32_t *counts)
 }
 
 /* Draws with replacement, where what has been drawn before does not count: the next that does is one of those
- * left, in proportion to its weight. When half of the weight is gone, the table is made anew of what is left;
+ * left, in proportion to its weight. When half of the weight is gone, a new table is made of what is left;
  * so a draw takes two attempts on average at most, and there are at most SUM_BITS tables. */
 static void draw_one_by_one(struct sampler *s, struct random_stream *stream, uint32_t *counts)
 {

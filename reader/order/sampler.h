@@ -1,5 +1,5 @@
 /*
- * The sample of an epoch: how often each record of a subset is delivered in it, drawn anew for each epoch
+ * The sample of an epoch: how often each record of a subset is delivered in it, drawn for each epoch
  * from seed and epoch alone. No threads, no I/O, and whole numbers only: it is the same on every machine.
  *
  * Records may be in groups (classes, or the stores of a mix) that have weights, or be by themselves:

@@ -92,7 +92,7 @@ void jpeg_decoder_free(struct jpeg_decoder *d)
     free(d);
 }
 
-/* libjpeg's object is made anew for each image, which costs next to nothing: it would keep tables for the next image, and one
+/* Each image has a new libjpeg object, which costs next to nothing: it would keep tables for the next image, and one
  * that lacks its own would be decoded by those of another. */
 static void begin_image(struct jpeg_decoder *d)
 {

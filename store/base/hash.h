@@ -28,6 +28,6 @@ struct sha256;
 struct sha256 *sha256_new(void); /* NULL: out of memory */
 void sha256_free(struct sha256 *sha);
 void sha256_add(struct sha256 *sha, const void *data, size_t size);
-void sha256_end(struct sha256 *sha, uint8_t digest[32]); /* and begins anew */
+void sha256_end(struct sha256 *sha, uint8_t digest[32]); /* and starts over */
 
 #endif

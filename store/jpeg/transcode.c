@@ -250,7 +250,7 @@ static bool put_indexed(struct transcoder *t, const struct file_parts *parts, co
     return *status == APL_OK;
 }
 
-/* Has memory been short? A buffer that failed is made anew, as the next image may be smaller. */
+/* Has memory been short? A buffer that failed is reset, as the next image may be smaller. */
 static bool was_short(struct transcoder *t, struct buffer *out, size_t size)
 {
     struct buffer *mine[] = {&t->plain, &t->pads, &t->parts, &t->restored};

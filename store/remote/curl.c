@@ -152,7 +152,7 @@ static void take_header(struct reply *r, const char *name, const char *value)
         r->wait_s = (unsigned)strtoul(value, NULL, 10);
 }
 
-/* Each answer begins anew: one may come before the one that counts, such as a proxy's. */
+/* Each answer starts over: one may come before the one that counts, such as a proxy's. */
 static void begin_answer(struct reply *r, const char *line)
 {
     const char *status = strchr(line, ' ');
@@ -191,7 +191,7 @@ static size_t on_body(char *bytes, size_t one, size_t n, void *user)
 {
     struct transfer *t = user;
     size_t size = one * n;
-    /* is_asked_for() is asked of each part anew; it is a few comparisons */
+    /* is_asked_for() is asked of each part again; it is a few comparisons */
     if (is_asked_for(t)) {
         if (size > t->request->bytes - t->reply->got) {
             t->unwanted = true;

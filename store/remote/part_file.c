@@ -257,7 +257,7 @@ bool part_claim(int claims, const struct part_key *key, bool have)
 int part_used_add(const char *directory, int64_t change, bool set, uint64_t *used)
 {
     uint64_t pair[2] = {0, 0};
-    /* Opened anew each time: a child shares the locks of what its parent has open. */
+    /* Opened each time: a child shares the locks of what its parent has open. */
     int fd = open_in_directory(directory, "used");
     if (fd < 0)
         return errno;

@@ -282,7 +282,7 @@ void remote_forget(struct remote *remote, uint64_t offset, size_t n)
         atomic_store_explicit(&remote->beginning_bytes, 0, memory_order_relaxed);
 }
 
-apl_status remote_take_file(struct url *url, const struct remote_options *options, size_t most, bool anew,
+apl_status remote_take_file(struct url *url, const struct remote_options *options, size_t most, bool refetch,
                             struct buffer *bytes, apl_error *err)
 {
     struct remote *r;
@@ -296,7 +296,7 @@ apl_status remote_take_file(struct url *url, const struct remote_options *option
         memcpy(bytes->data, r->beginning, here);
         bytes->size = n;
     }
-    if (anew && r->cache)
+    if (refetch && r->cache)
         disk_cache_forget(r->cache, r->cached, here, n - here);
     if (status == APL_OK && here < n)
         status = remote_read(r, here, bytes->data + here, n - here, err);

@@ -59,8 +59,8 @@ bool remote_call(void (*run)(void *what), void *what);
 void remote_forget(struct remote *remote, uint64_t offset, size_t n);
 
 /* All of a small file, at most `most` bytes, into `bytes`. Of what the cache has of it, if it is still the same file, only the beginning is
- * fetched; unless it is to be fetched `anew`, since it was wrong. */
-apl_status remote_take_file(struct url *url, const struct remote_options *options, size_t most, bool anew,
+ * fetched; with `refetch` it is fetched again, since it was wrong. */
+apl_status remote_take_file(struct url *url, const struct remote_options *options, size_t most, bool refetch,
                             struct buffer *bytes, apl_error *err);
 
 #endif

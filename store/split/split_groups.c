@@ -119,11 +119,11 @@ static void deal_class(const struct split_set *set, struct random_key key, const
                        uint64_t n, uint32_t *dealt)
 {
     const struct split_file *rule = &set->files[0];
-    uint64_t anew = rule->parts * rule->concentration, g = 0;
+    uint64_t fresh = rule->parts * rule->concentration, g = 0;
     for (uint64_t from = 0, to; from < n; from = to, g++) {
         to = group_end(items, from, n);
-        uint64_t x = draw(key, items[from].cls, g, anew + g * SPLIT_UNIT);
-        dealt[g] = x < anew ? (uint32_t)(x / rule->concentration) : dealt[(x - anew) / SPLIT_UNIT];
+        uint64_t x = draw(key, items[from].cls, g, fresh + g * SPLIT_UNIT);
+        dealt[g] = x < fresh ? (uint32_t)(x / rule->concentration) : dealt[(x - fresh) / SPLIT_UNIT];
         mark_all(set, dealt[g], items + from, to - from);
     }
 }

@@ -27,7 +27,7 @@ static apl_status check_parent(const apl_store *store, const struct split_file *
         same = bitset_test(&sides->bits, i) == selection_has(&parent, sides->first + i);
     selection_close(&parent);
     return same ? APL_OK
-                : fail(err, APL_E_MISMATCH, "%s/%s%s: its parent has been made anew since",
+                : fail(err, APL_E_MISMATCH, "%s/%s%s: its parent has been replaced since",
                        store->directory_name, file->name, SPLIT_SUFFIX);
 }
 

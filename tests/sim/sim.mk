@@ -1,4 +1,4 @@
-# The simulation of threads, time and reading: included by the Makefile. The reader is compiled anew, so that each of its basic blocks
+# The simulation of threads, time and reading: included by the Makefile. The reader is compiled separately, so that each of its basic blocks
 # is a place to be preempted. What is linked calls tests/sim instead of POSIX, as tests/sim/wraps says.
 
 SIM_FLAGS  := -fsanitize-coverage=trace-pc -include tests/sim/locals.h

@@ -76,7 +76,7 @@ def patch(archive: Path, tree: Path) -> None:
 
 
 def tree_of(library: dict, downloads: Path, to: Path) -> Path:
-    """The library's source, unpacked anew and patched."""
+    """The library's source, freshly unpacked and patched."""
     shutil.rmtree(to, ignore_errors=True)
     unpack(fetched(library, downloads), to, library.get("only", []))
     if "patches" in library:

@@ -35,7 +35,7 @@ PEERS = {
     "apl_files": Peer("APL, `--keep-files`", "yes"),
     "simplejpeg_opencv": Peer("simplejpeg + OpenCV", "no", 0.33),
     "simplejpeg_area": Peer("simplejpeg + OpenCV, INTER_AREA", "by areas"),
-    "ffcv_jpeg": Peer("FFCV, encoded anew at q90", "by areas", 0.22, draws=True),
+    "ffcv_jpeg": Peer("FFCV, re-encoded at q90", "by areas", 0.22, draws=True),
     "tf_data": Peer("tf.data, decode_and_crop_jpeg", "no"),
     "dali_cpu": Peer("DALI on the CPU", "yes", 0.22),
     "webdataset_tar": Peer("WebDataset + Pillow", "yes"),

@@ -67,7 +67,7 @@ class _Loan:
 
 
 class Loans:
-    """Lends batches as tensors, and keeps them from being written anew while a device still reads them.
+    """Lends batches as tensors, and keeps them from being overwritten while a device still reads them.
 
     A copy to the device that does not block may be far from begun when the last tensor on the batch is gone:
     ``images = images.to("cuda", non_blocking=True)``. So a batch is kept until all that the current stream

@@ -32,7 +32,7 @@ class CudaCopier:
         return copied
 
     def hand_over(self, copied: Any, event: Any) -> None:
-        """From here on the caller's stream uses it: after the copy, and the memory is not used anew before
+        """From here on the caller's stream uses it: after the copy, and the memory is not reused before
         that is done."""
         stream = torch.cuda.current_stream(self.device)
         stream.wait_event(event)

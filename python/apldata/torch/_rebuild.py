@@ -16,7 +16,7 @@ from ._sampler import BatchSampler, Sampler
 
 
 class Given(Fixed):
-    """The transforms of a loader, which also know what else it was given: a tool that makes the loader anew
+    """The transforms of a loader, which also know what else it was given: a tool that rebuilds the loader
     from its attributes brings all of it along with them."""
 
     def __init__(self, transforms: Iterable[Any], given: dict[str, Any]) -> None:

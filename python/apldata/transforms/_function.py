@@ -45,7 +45,7 @@ class PerPicture:
     images of `field` alone, and what moves with them if that is named; see docs/PYTHON.md.
 
     Args:
-        function: of one image. It is called anew for each; its randomness is its own.
+        function: of one image. It is called once for each; its randomness is its own.
         field: the field of the images.
         keyword: the argument that takes the image; None: the first.
         channels_last: False: images come and go as they are stored, (channels, height, width).

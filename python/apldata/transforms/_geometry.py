@@ -217,7 +217,7 @@ class CenterCrop(Transform):
 
 @dataclass(frozen=True)
 class RandomFlip(Transform):
-    """Flips images left to right with probability `p`, anew each epoch. Also called `RandomHorizontalFlip`,
+    """Flips images left to right with probability `p`, drawn each epoch. Also called `RandomHorizontalFlip`,
     as in torchvision."""
 
     LATEST: ClassVar[int] = BLUR  # which gives the same
@@ -236,7 +236,7 @@ RandomHorizontalFlip = RandomFlip
 
 @dataclass(frozen=True)
 class RandomVerticalFlip(Transform):
-    """Flips images top to bottom with probability `p`, anew each epoch."""
+    """Flips images top to bottom with probability `p`, drawn each epoch."""
 
     LATEST: ClassVar[int] = BLUR  # which gives the same
     FLIPS: ClassVar[bool] = True

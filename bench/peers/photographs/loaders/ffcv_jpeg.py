@@ -1,4 +1,4 @@
-"""FFCV: its own file format, with the images encoded anew as JPEG of quality 90; it draws its own boxes."""
+"""FFCV: its own file format, with the images re-encoded as JPEG of quality 90; it draws its own boxes."""
 
 from __future__ import annotations
 
