@@ -46,7 +46,7 @@ struct checked_pair {
 
 struct check_report {
     struct splits_report splits;
-    int class_field; /* whose classes are compared; -1: there is none, and no balances */
+    int class_field; /* whose classes are compared; -1: none, and no balances */
     struct balance *balances;
     size_t balance_count;
     struct checked_pair *pairs;

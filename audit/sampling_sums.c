@@ -199,7 +199,7 @@ static void take_residuals(struct sampling_sums *r, uint64_t index)
         r->spread += r->residual[i] * r->residual[i];
         r->sum[i] += r->residual[i];
     }
-    if (index == 0) /* there is none before it */
+    if (index == 0) /* nothing precedes it */
         r->product_due = due;
     else
         r->product_variance += r->df;

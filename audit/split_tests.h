@@ -16,7 +16,7 @@ struct split_sample {
     uint32_t n;
     const uint8_t *part;   /* of each record: 1 in the part, 0 in the rest */
     const uint32_t *group; /* of each record: the first record, 0 ... n-1, of its group */
-    const uint32_t *cls;   /* of each record: its class, 0 ... classes-1; NULL: there are none */
+    const uint32_t *cls;   /* of each record: its class, 0 ... classes-1; NULL: none */
     uint32_t classes;
     double ratio;
     bool stratified; /* by `cls` */

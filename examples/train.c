@@ -235,7 +235,7 @@ static void usage(void)
     exit(2);
 }
 
-/* Sets the option called `name`; 0 if there is none, or the text is not a number from `least` to `most`. */
+/* Sets the option called `name`; 0 if no option has that name, or the text is not a number from `least` to `most`. */
 static int set_option(settings *s, const char *name, const char *text)
 {
     const struct {

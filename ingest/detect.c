@@ -103,7 +103,7 @@ static apl_status refuse_unknown(const struct format_file *file, apl_error *err)
 {
     char seen[160], names[160];
     return fail(err, APL_E_SOURCE,
-                "%s: %s, which is none of the formats that are recognised. If it is one of %s all the same, "
+                "%s: %s, which is not in a format that is recognised. If it is one of %s all the same, "
                 "say so with --format (format= in Python)",
                 file->path, seems(file, seen, sizeof seen), format_names(names, sizeof names));
 }

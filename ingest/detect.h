@@ -16,7 +16,7 @@ struct sources {
 bool source_is_lasting(const char *path);
 bool source_is_directory(const char *path);
 
-/* *format: the one, or NULL if it is none that single files tell: a directory or an archive, which may be of one that is told by
+/* *format: the one, or NULL if single files do not tell it: a directory or an archive, whose format may be told by
  * its members. *files: where the format reads files, those that are its; to be freed. Errors: there is nothing that it can be; or it
  * is not what was asked for, or several at once. */
 apl_status detect(const struct sources *sources, const struct format **format, struct files **files,

@@ -21,7 +21,7 @@ apl_status expand_add(struct expanded *out, const char *path, apl_error *err);
 /* Adds what one source names. A pattern that matches nothing stands for itself. To be freed in any case. */
 apl_status expand_source(const char *source, struct expanded *out, apl_error *err);
 
-/* The same of a directory: its archives, sorted by name, of which there may be none. */
+/* The same of a directory: its archives, if any, sorted by name. */
 apl_status expand_archives(const char *directory, struct expanded *out, apl_error *err);
 
 void expanded_free(struct expanded *out);

@@ -31,7 +31,7 @@ struct input {
     apl_status (*fill)(struct input *in, uint8_t *out, size_t room, size_t *got, apl_error *err);
 };
 
-/* Reads more raw bytes if all are used; there are none left after that only at the end of the file. */
+/* Reads more raw bytes if all are used; if none are left after that, the file has ended. */
 static apl_status refill_raw(struct input *in, apl_error *err)
 {
     if (in->raw_at < in->raw_end)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The last part of a path, without trailing slashes; "" where there is none. To be freed; NULL: out of
+/* The last part of a path, without trailing slashes; "" for the root. To be freed; NULL: out of
  * memory. */
 char *path_basename(const char *path);
 

@@ -57,7 +57,7 @@ void queue_begin(struct job *job);
 void queue_put_off(struct job *job); /* it cannot be collated yet, after all */
 void queue_finish(apl_reader *r, struct job *job);
 
-/* The finished batch of this epoch that may be handed out, brought to the front; NULL: there is none. */
+/* The finished batch of this epoch that may be handed out, brought to the front; NULL: none. */
 struct job *queue_finished(struct batch_queue *q, uint64_t epoch);
 
 /* Hands out the first, and with it its buffer. */

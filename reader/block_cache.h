@@ -40,7 +40,7 @@ void cache_announce(apl_reader *r, const struct plan *plan);
 /* Makes sure that the blocks of a planned batch are loaded soon, or at all where other ranks read their lanes. */
 void cache_demand(apl_reader *r, const struct job *job);
 
-/* Takes a block to load, with slots for it; false if there is none, or no room. */
+/* Takes a block to load, with slots for it; false if no block is wanted, or there is no room. */
 bool cache_take(apl_reader *r, struct load_item *item);
 
 /* The blocks that will be taken next, as far as is known; returns how many, `most` at most. */

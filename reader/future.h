@@ -14,7 +14,7 @@
 #define FUTURE_MOST ((uint64_t)1 << 24)
 
 struct future {
-    struct disk_cache *cache; /* NULL: there is none, and nothing is known */
+    struct disk_cache *cache; /* NULL: none, and nothing is known */
     uint64_t base, first;     /* of the clock: where this reader's first epoch begins; and which that is */
     uint32_t turn, seen;      /* see disk_cache_begin(); epochs that have been seen */
     uint64_t epoch[2];        /* whose blocks and values; by parity */

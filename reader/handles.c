@@ -69,7 +69,7 @@ struct handle *handles_add(apl_reader *reader, void (*destroy)(apl_reader *reade
 
 /* --------------------------------------------------------------------------------------------- holding */
 
-/* Holds whatever reader the handle is of, unless that is withdrawn or there is none. */
+/* Holds whatever reader the handle is of, unless that is withdrawn or missing. */
 static bool hold(struct handle *h)
 {
     uint_fast32_t state = atomic_load_explicit(&h->state, memory_order_relaxed);

@@ -12,7 +12,7 @@ void worker_free(struct worker *w);
 /* What has become of a block. */
 struct loaded_block {
     bool found;                /* another reader that shares it has decoded it */
-    struct raw_column *ragged; /* of each field of varying shape, its values; NULL: there are none */
+    struct raw_column *ragged; /* of each field of varying shape, its values; NULL: none */
 };
 
 /* Decodes block `index` of the split into its slots. Without the reader's lock: the block is in stage BLOCK_LOADING, and so this

@@ -31,7 +31,7 @@ static void tell_text(struct buffer *b, const char *name, const char *text)
 
 /* --------------------------------------------------------------------------------------------- the process */
 
-/* What a small file of /proc holds, as text; empty if there is none. */
+/* What a small file of /proc holds, as text; empty if the file is missing. */
 static size_t read_proc(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -106,7 +106,7 @@ static void tell_place(struct buffer *b, const apl_reader *r, const struct monit
                   at->epoch, at->position, at->length, at->step, at->steps);
 }
 
-/* What threads have done, as parts of their time; of the caller's, where there are none. */
+/* What threads have done, as parts of their time; of the caller's, for a reader without threads. */
 static void tell_work(struct buffer *b, const struct figures *f)
 {
     double whole = f->s.elapsed * fmax(f->workers, 1);

@@ -66,7 +66,7 @@ static inline bool job_is_stale(const struct job *job)
 void outlet_drop_stale(apl_reader *r, struct outlet *o);
 
 /* Another rank, for which nothing can be planned, so that nothing can be for `o` either: APL_E_TIMEOUT, with a message that names it
- * and says why, and since when it has taken nothing. APL_OK: there is none. */
+ * and says why, and since when it has taken nothing. APL_OK: none. */
 apl_status outlet_held_up(const apl_reader *r, const struct outlet *o, unsigned *rank, apl_error *err);
 
 #endif

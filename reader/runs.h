@@ -18,7 +18,7 @@
 struct help {
     pthread_cond_t left; /* the last helper of a batch has gone */
     unsigned idle;       /* threads that wait for something to do */
-    /* The job that comes before all others: the epoch's first batch (of several ranks', any), while there are runs of it. NULL: there is none. */
+    /* The job that comes before all others: the epoch's first batch (of several ranks', any), while there are runs of it. NULL: none. */
     _Atomic(struct job *) first;
 };
 
@@ -26,7 +26,7 @@ struct help {
  * lock. */
 apl_status runs_make(struct worker *w, struct job *job, const struct run_work *work, apl_error *err);
 
-/* Helps with the epoch's first batch, or with any, if there are runs to take; false: there are none, and the lock has been held
+/* Helps with the epoch's first batch, or with any, if there are runs to take; false: none, and the lock has been held
  * throughout. With the lock held. */
 bool runs_help_first(struct worker *w);
 bool runs_help_any(struct worker *w);

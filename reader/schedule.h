@@ -7,7 +7,7 @@
 
 #include "reader.h"
 
-/* Does one action - collate a batch, plan one, load a block, or else help with a batch that another thread collates - if there is one to do; false: there is none, and the lock has been
+/* Does one action - collate a batch, plan one, load a block, or else help with a batch that another thread collates - if there is one to do; false: none, and the lock has been
  * held throughout, so that a thread may go to sleep on that. */
 bool schedule_act(struct worker *w);
 

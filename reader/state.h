@@ -8,7 +8,7 @@
 apl_status state_identify(apl_reader *r, apl_error *err);
 
 /* Where a reader begins: as the state says (checked against the reader's store and options), or at the first
- * epoch if there is none. */
+ * epoch without a state. */
 apl_status state_resume(apl_reader *r, const void *state, size_t size, uint64_t *epoch, uint64_t *position,
                         apl_error *err);
 

@@ -125,7 +125,7 @@ static void release_loan(struct lending *l, size_t i)
     apl_batch_release(&end_loan(l, i)->batch);
 }
 
-/* The number of the loan of that token; l->count: there is none. */
+/* The number of the loan of that token; l->count: none. */
 static size_t find_loan(const struct lending *l, uint64_t token)
 {
     size_t i = 0;

@@ -28,7 +28,7 @@ struct lending {
 apl_status lending_lend(struct lending *l, struct batch_buffer *batch, uint64_t begin, uint64_t end,
                         struct wire_batch *message, apl_error *err);
 
-/* Takes back a batch; false: there is none of that token. */
+/* Takes back a batch; false: none of that token. */
 bool lending_return(struct lending *l, uint64_t token);
 
 /* Takes back a batch without releasing it, to be lent to another. NULL: it is not on loan. */

@@ -11,7 +11,7 @@
  */
 struct peer {
     int process; /* its number; -1: it is not known */
-    int fd;      /* -1: there is none */
+    int fd;      /* -1: none */
     bool told;   /* fd becomes readable when it has died; else its state can be read there */
 };
 

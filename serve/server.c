@@ -43,7 +43,7 @@ static void end_gone(struct apl_server *s)
             session_end(s->sessions[i]);
 }
 
-/* A client that is welcome: of a rank, or where that is NULL, of any. NULL: there is none. */
+/* A client that is welcome: of a rank, or where that is NULL, of any. NULL: none. */
 static const struct session *client_of(const struct apl_server *s, const struct seat *seat)
 {
     for (size_t i = 0; i < s->count; i++)

@@ -22,7 +22,7 @@ struct seat {
     struct region *region;
     struct left_batch left[WIRE_AHEAD];
     unsigned left_count;
-    int client; /* the process that is connected as this rank; 0: there is none, -1: it is not known */
+    int client; /* the process that is connected as this rank; 0: none, -1: it is not known */
 };
 
 struct service {

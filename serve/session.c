@@ -198,7 +198,7 @@ static void take(struct session *s, struct service *service, const union wire_an
     }
 }
 
-/* The next message. False: there is none, and the session may be over. */
+/* The next message. False: none, and the session may be over. */
 static bool receive(struct session *s, union wire_any *m)
 {
     int passed;

@@ -32,7 +32,7 @@ apl_status socket_send(int fd, const struct wire_header *message, int passed, ap
 /* Has the other end closed it? */
 bool socket_is_gone(int fd);
 
-/* Receives a message and checks it; *passed: the descriptor that came with it, the caller's, or -1. APL_E_TIMEOUT: there is none yet;
+/* Receives a message and checks it; *passed: the descriptor that came with it, the caller's, or -1. APL_E_TIMEOUT: none has come yet;
  * APL_END: the other end is closed. */
 apl_status socket_receive(int fd, union wire_any *message, int *passed, apl_error *err);
 

@@ -78,11 +78,11 @@ const char *manifest_skipped(const struct manifest *manifest, uint64_t i, const 
 
 void manifest_free(struct manifest *manifest);
 
-/* Allocates the summary of a field in a split, all zero, if it has classes, channels or colours and there is none yet. */
+/* Allocates the summary of a field in a split, all zero, if it has classes, channels or colours and no summary yet. */
 apl_status manifest_new_summary(const struct schema *schema, struct split *split, unsigned field,
                                 apl_error *err);
 
-/* The summary of a field in a split; without classes and moments, if there is none. */
+/* The summary of a field in a split; without classes and moments if it has none. */
 struct summary split_summary(const struct split *split, unsigned field);
 
 void split_free_summaries(struct split *split);

@@ -44,7 +44,7 @@ static apl_status check_member_places(const struct manifest *m, apl_error *err)
     return APL_OK;
 }
 
-/* The next segment is the one of these records; of none if there are none. */
+/* The next segment is the one of these records; without records, no segment is due. */
 static apl_status take_segment(const struct manifest *m, uint32_t *next, const struct segment *due,
                                const char *name, apl_error *err)
 {

@@ -3,7 +3,7 @@
 #include "store.h"
 #include "store_file.h"
 
-/* The split of that name; NULL: there is none. */
+/* The split of that name; NULL: none. */
 static const struct split *split_named(const struct manifest *m, const char *name)
 {
     for (uint32_t i = 0; i < m->split_count; i++)

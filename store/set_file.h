@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-/* Reads the whole file; it may be anything. APL_E_NOTFOUND if there is none. `st` may be NULL. */
+/* Reads the whole file; it may be anything. APL_E_NOTFOUND if it is missing. `st` may be NULL. */
 apl_status set_file_read(int directory, const char *name, struct buffer *bytes, struct stat *st,
                          apl_error *err);
 

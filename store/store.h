@@ -47,14 +47,14 @@ const char *store_file_name(const apl_store *store);
 /* The member (or, in a shuffled store, the split) that a record belongs to. */
 const char *store_member_of(const apl_store *store, uint64_t id);
 
-/* The number of the field that is called `name`, which may be anything; APL_E_NOTFOUND if there is none. */
+/* The number of the field that is called `name`, which may be anything; APL_E_NOTFOUND if no field has that name. */
 apl_status store_find_field(const apl_store *store, const char *name, unsigned *field, apl_error *err);
 
 /* Sums over a channel's values in a split; NULL where there is no such channel, or nothing in it. */
 const struct moments *store_moments(const apl_store *store, unsigned split, unsigned field, unsigned channel);
 
 /* The sums over the colours of a field's images in a split, and of what they are; of a set those of its shards, which are opened. false:
- * there are none, or they are of less than half of its images, or a shard cannot be opened. */
+ * no sums are kept, or they are of less than half of its images, or a shard cannot be opened. */
 bool store_sum_colours(const apl_store *store, unsigned split, unsigned field, struct colour_sums *sums,
                        enum colours_kind *kind);
 

@@ -13,7 +13,7 @@ apl_status store_new(char *name, apl_store **store, apl_error *err);
 /* Opens the directory `path`, from `at` on, as openat() does. */
 apl_status store_open_directory(apl_store *store, int at, const char *path, apl_error *err);
 
-/* Opens data.mdb in the directory that is open; APL_E_NOTFOUND if there is none. */
+/* Opens data.mdb in the directory that is open; APL_E_NOTFOUND if it is missing. */
 apl_status store_open_pages(apl_store *store, apl_io io, apl_error *err);
 
 /* Opens the store in the directory `name` below `directory`, for its blocks alone: it has no lists to describe itself, and no split
@@ -21,11 +21,11 @@ apl_status store_open_pages(apl_store *store, apl_io io, apl_error *err);
 apl_status store_open_at(int directory, const char *name, const char *above, apl_io io, apl_store **store,
                          apl_error *err);
 
-/* Opens a store, or a set, at a URL that is not one of a file; APL_E_NOTFOUND if there is none. The options have been checked. */
+/* Opens a store, or a set, at a URL that is not one of a file; APL_E_NOTFOUND if nothing is there. The options have been checked. */
 apl_status store_open_url(apl_store *store, const char *path, const apl_store_options *options,
                           apl_error *err);
 
-/* Opens data.mdb below the store's URL; APL_E_NOTFOUND if there is none. */
+/* Opens data.mdb below the store's URL; APL_E_NOTFOUND if it is missing. */
 apl_status store_open_pages_below(apl_store *store, apl_error *err);
 
 /* The same as store_open_at() below a URL. */

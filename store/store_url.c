@@ -49,7 +49,7 @@ static bool url_ends_with(const char *text, const char *end)
     return n > m && strcmp(text + n - m, end) == 0;
 }
 
-/* A number of bytes, or of K, M, G or T; *bytes is 0 if there is none. */
+/* A number of bytes, or of K, M, G or T; *bytes is 0 if the text holds none. */
 static bool read_budget(const char *text, uint64_t *bytes)
 {
     static const char units[] = "KMGT";

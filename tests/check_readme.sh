@@ -137,6 +137,6 @@ for command in aplingest apldata; do
     if [ -e "docs/man/$command.1" ]; then
         check "readme: $command.1 has the options of $command --help" man_options $command
     else
-        skip "readme: $command.1" "there is none"
+        skip "readme: $command.1" "no such page"
     fi
 done

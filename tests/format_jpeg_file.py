@@ -39,7 +39,7 @@ class BlockReader:
             if found is not None:
                 self.take(length)
                 return found
-        raise Wrong("a code that is none")
+        raise Wrong("an invalid code")
 
     def value(self, size):
         if size == 0:

@@ -36,7 +36,7 @@ def class_counts(c, field):
     counts, at = [0] * len(field.classes), 0
     for _ in range(varint(c)):
         at += varint(c)
-        must(at < len(counts), "a class that is none")
+        must(at < len(counts), "no such class")
         counts[at] = varint(c)
         must(counts[at] > 0, "a class without records")
         at += 1

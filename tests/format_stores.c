@@ -234,7 +234,7 @@ static void add_images(apl_writer *w)
     must(apl_writer_set_classes(w, "label", classes, 3, &err));
 }
 
-/* One in five files is none that can be indexed: the names of fields, or nothing at all. */
+/* One in five files cannot be indexed: the names of fields, or nothing at all. */
 static void append_images(apl_writer *w, uint32_t i)
 {
     static uint8_t pixels[5 * 32 * 24], bytes[2 * 32 * 9];

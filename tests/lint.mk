@@ -33,7 +33,7 @@ $(TIDY_STAMPS): $(LINT_OUT)/%.tidy: %.c .clang-tidy tests/analysis.h
 	@touch $@
 
 # gcc 12 loses sight of memory that a structure owns, of loops that fill an array, and of conditions that one function keeps for another:
-# it reports leaks, uninitialised values and NULL where there are none. clang's analyser looks for these, and so do the sanitizers
+# it reports leaks, uninitialised values and NULL that do not exist. clang's analyser looks for these, and so do the sanitizers
 # and test_failing_*, which counts blocks.
 ANALYSER_EXCEPT := $(addprefix -Wno-analyzer-,malloc-leak use-of-uninitialized-value null-dereference null-argument)
 

@@ -73,7 +73,7 @@ Test(class_tree, splits)
     DECIDED("cat | train:0:train/cat/deep/1 - - | 2", "train/cat/deep/1", "train/2", "3");
 }
 
-/* Called as a split, but a class: there is another that is none, or nothing in it but images. */
+/* Named like a split, but a class: another folder beside it is not a split, or it has nothing in it but images. */
 Test(class_tree, classes_called_as_splits)
 {
     DECIDED("car train | train:1:train/1 train:0:car/1 | 0", "train/1", "car/1");

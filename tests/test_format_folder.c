@@ -320,7 +320,7 @@ Test(format_folder, sixteen_bits)
     apl_store_close(s);
 }
 
-/* Among JPEGs, what is none becomes one, which is told. */
+/* Among JPEGs, other images become JPEGs too, which is reported. */
 Test(format_folder, strays_among_jpegs)
 {
     put_photos();

@@ -36,7 +36,7 @@ Test(format_tokens, streams)
 {
     static const uint32_t end = 0;
     put_le("train.bin", some, 10, 2, 0);
-    IX_REFUSED(APL_E_SOURCE, "none of the formats that are recognised", "train.bin");
+    IX_REFUSED(APL_E_SOURCE, "not in a format that is recognised", "train.bin");
     ix_options.format = "tokens";
     IX_REFUSED(APL_E_INVALID, "u16 or u32", "train.bin");
     ix_options.tokens = APL_U16;
@@ -50,7 +50,7 @@ Test(format_tokens, streams)
     check_tokens(IX_STORE("train.bin"), APL_U32, some, (const uint32_t[]){3, 3, 1, 3}, 4);
 }
 
-/* Splits by the names; what happens to begin like a gzip file is none. */
+/* Splits by the names; a file that happens to begin like a gzip file is not taken for one. */
 Test(format_tokens, splits_and_bytes_of_any_kind)
 {
     static const uint32_t gzip[2] = {0x8b1f, 8};

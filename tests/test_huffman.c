@@ -1,4 +1,4 @@
-/* Huffman codes: the best ones, their limits, and codes that are none. */
+/* Huffman codes: the best ones, their limits, and invalid codes. */
 #include "huffman.h"
 
 #include <criterion/criterion.h>

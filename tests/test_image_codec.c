@@ -162,7 +162,7 @@ Test(image_codec, genuine_pictures_shrink_as_they_must)
 /* ------------------------------------------------------------------------------------------------ the format
  */
 
-/* The value of one pixel's predecessor, or what the format takes where there is none. */
+/* The value of one pixel's predecessor, or what the format takes for a missing one. */
 static uint8_t pixel(const uint8_t *plane, size_t x, size_t y, size_t width)
 {
     return plane[y * width + x];

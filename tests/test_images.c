@@ -246,7 +246,7 @@ Test(images, are_named_where_one_is_needed)
 {
     static const char *const label[] = {"label", NULL};
     refuse(NULL, label, APL_E_NOTFOUND,
-           "a transform: image field photo is not among the requested fields, which are label: u8");
+           "a transform: image field photo is not among the requested fields (label: u8)");
     refuse(NULL, NULL, APL_E_INVALID,
            "a transform must name its field, since 2 fields are images; the fields are "
            "label: u8, photo: u8[3,9,7], mask: u8[1,9,7], grey: u8[9,7]");

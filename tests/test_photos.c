@@ -184,7 +184,7 @@ Test(photos, mean_and_deviation_are_those_of_the_crops)
     drop_store(s);
 }
 
-/* A file that is none: found when it is its turn, and named. */
+/* A file that is not a photo: found when it is its turn, and named. */
 Test(photos, what_cannot_be_decoded_is_named)
 {
     apl_store *s = make_store();

@@ -118,7 +118,7 @@ Test(reader_options, refuses_transforms_that_cannot_be)
     REFUSED(APL_E_INVALID, "wanted",
             (o.transforms = two, o.transform_count = 1, o.fields = label, o.field_count = 1));
     two[0].field = NULL;
-    REFUSED(APL_E_NOTFOUND, "image field image is not among the requested fields, which are label",
+    REFUSED(APL_E_NOTFOUND, "image field image is not among the requested fields (label",
             (o.transforms = two, o.transform_count = 1, o.fields = label, o.field_count = 1));
 }
 

@@ -101,7 +101,7 @@ Test(store, split_directories_that_are_none)
     FAILS(APL_E_NOTFOUND, apl_store_open(fx_path("db"), &options, &s, &fx_err));
 }
 
-/* What there is none of. */
+/* What does not exist. */
 Test(store, numbers_out_of_range)
 {
     apl_store *s = fx_open(fx_path("db"));

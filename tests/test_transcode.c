@@ -22,7 +22,7 @@ static void end(void)
 
 TestSuite(transcode, .init = begin, .fini = end);
 
-/* The indexed form, NULL data if there is none; to be freed. */
+/* The indexed form, NULL data if it has none; to be freed. */
 static struct buffer form_of(const uint8_t *file, size_t size)
 {
     struct buffer form = {0};

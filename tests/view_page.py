@@ -39,7 +39,7 @@ def check_data(data: dict[str, Any]) -> list[str]:
     wrong = []
     ids = [record["id"] for record in data["records"]]
     if len(set(ids)) != len(ids) or not set(ids) <= set(range(data["total"])):
-        wrong.append("a record comes twice, or is none")
+        wrong.append("a record comes twice, or does not exist")
     if not ids_of(data) <= set(ids) and len(ids) == data["sampled"]:
         wrong.append(f"{sorted(ids_of(data) - set(ids))} are not there")
     for record in data["records"]:
@@ -48,7 +48,7 @@ def check_data(data: dict[str, Any]) -> list[str]:
         ):
             wrong.append(f"record {record['id']}: {record}")
         if "image" in record and not check_image(record["image"]):
-            wrong.append(f"record {record['id']}: its image is none")
+            wrong.append(f"record {record['id']}: it has no image")
     for field in data["fields"]:
         for summary in (field.get("numbers"), field.get("lengths")):
             if summary and sum(summary["bins"]) + summary["far"] != summary["count"]:

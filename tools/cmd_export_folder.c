@@ -19,7 +19,7 @@ struct tree {
     struct export *x;
     const apl_split *split;
     unsigned fields[3], count; /* those that are read: */
-    int image, label, path;    /* their numbers in the store; -1: there is none */
+    int image, label, path;    /* their numbers in the store; -1: none */
     unsigned id_digits, label_digits;
     char name[NAME_LONG]; /* of the current record's file */
 };

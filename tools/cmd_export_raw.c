@@ -17,7 +17,7 @@
 struct column_file {
     struct export *x;
     unsigned field;
-    int values, offsets, shapes; /* files; -1: there is none */
+    int values, offsets, shapes; /* files; -1: none */
     uint64_t elements;           /* written so far */
 };
 

@@ -50,7 +50,7 @@ struct top {
 int top_read(struct top *top, const char *directory);
 void top_free(struct top *top);
 
-/* The one to explain: of that name, or the one that waits most; NULL: there is none. */
+/* The one to explain: of that name, or the one that waits most; NULL: none. */
 const struct top_reader *top_chosen(const struct top *top, const char *name);
 
 /* Metrics of all readers: see apl_stats_metrics(). NULL: out of memory. To be freed. */

@@ -253,7 +253,7 @@ static void add_foot(struct lines *out, const struct top *top, const struct top_
     for (size_t i = 0; i < top->refused_count && i < sizeof top->refused / sizeof *top->refused; i++)
         append(out->line[out->count++], "%s %s", top->refused[i].name, top->refused[i].why);
     if (top->refused_count > sizeof top->refused / sizeof *top->refused)
-        append(out->line[out->count++], "and %s that are none of a reader",
+        append(out->line[out->count++], "and %s that no reader wrote",
                counted(top->refused_count - sizeof top->refused / sizeof *top->refused, "more file"));
 }
 

@@ -21,7 +21,7 @@ struct image_size {
     uint32_t width, height, channels;
 };
 
-/* That of a value of such a field, by its shape; false: it is none. */
+/* That of a value of such a field, by its shape; false: it is not an image. */
 bool image_value_size(const apl_field *field, const struct value *value, struct image_size *size);
 
 /* An encoded file; data is NULL if memory ran out. */

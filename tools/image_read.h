@@ -24,7 +24,7 @@ struct image_request {
     size_t width,
         height; /* files of JPEG are scaled to that; other images are shrunk to it along each side */
     unsigned threads;
-    /* Called for each id, on this thread; in any order. The image lives as long as the call; NULL: there is none, and why. Anything but
+    /* Called for each id, on this thread; in any order. The image lives as long as the call; NULL: none, and why. Anything but
      * 0 ends it all. */
     int (*take)(void *user, uint64_t id, const struct image *image, const char *why);
     void *user;

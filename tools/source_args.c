@@ -17,7 +17,7 @@ static apl_status no_memory(apl_error *err)
 
 /* -------------------------------------------------------------------------------------- DB[:SPLIT][=WEIGHT] */
 
-/* Cuts a weight off the end of the text and returns it; 0 if there is none. */
+/* Cuts a weight off the end of the text and returns it; 0 if it has none. */
 static apl_status cut_weight(char *text, double *weight, apl_error *err)
 {
     char *equals = strrchr(text, '='), *end;

@@ -66,7 +66,7 @@ void split_names_close(struct split_names *names);
 /* How many records of a split, by its name, have each class; the caller frees it. NULL if they cannot be counted. */
 uint64_t *split_counts(apl_store *store, const char *name, unsigned field);
 
-/* A table of the files, and lines on those that cannot be used; nothing if there are none. */
+/* A table of the files, and lines on those that cannot be used; nothing without such files. */
 int split_describe(const apl_split_list *list);
 
 #endif

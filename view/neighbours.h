@@ -9,7 +9,7 @@
 #define NEIGHBOURS 10 /* of each */
 
 struct neighbour {
-    uint32_t at, distance; /* UINT32_MAX: there is none */
+    uint32_t at, distance; /* UINT32_MAX: none */
 };
 
 /*

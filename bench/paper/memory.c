@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* The figure behind `name`, in bytes; 0 if there is none. */
+/* The figure behind `name`, in bytes; 0 if it is missing. */
 static double figure(const char *path, const char *name)
 {
     char line[256], format[64];

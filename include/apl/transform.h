@@ -78,7 +78,7 @@ typedef struct apl_transform {
     unsigned cutout; /* side of a randomly placed square, perhaps partly outside, that is set to 0; 0: none */
     apl_scale scale;
     /* For APL_SCALE_NORMALISE: mean and standard deviation, in units of stored values (0 ... 255, not 0 ... 1). Where
-     * the standard deviation is 0, both are taken from the split "train", or, if there is none, from the split that
+     * the standard deviation is 0, both are taken from the split "train", or, without one, from the split that
      * is read. If the store has no moments for images of varying size (see apl_store_moments()), they are estimated
      * from 256 images, evenly spaced over that split and cropped as by this transform. */
     float mean[APL_MAX_CHANNELS], std[APL_MAX_CHANNELS];

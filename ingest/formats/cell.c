@@ -133,7 +133,7 @@ static bool is_real_text(const char *text, size_t length)
     return point; /* a whole number beyond i64 is text */
 }
 
-/* Whatever the locale of the program. A number beyond f64 is none: infinity is only what says so. */
+/* Whatever the locale of the program. What exceeds f64 is no number: infinity must be spelled out. */
 static bool real_of(const char *text, double *real)
 {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);

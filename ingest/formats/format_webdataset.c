@@ -37,7 +37,7 @@ struct webdataset {
 
 /* ------------------------------------------------------------------------------------------------------- telling */
 
-/* Has the sample of the archive's first files several of them, and is none of them a folder's? */
+/* Does the archive's first sample have several files, none of them as a folder has them? */
 static bool sniff_webdataset(const struct format_file *file)
 {
     bool grouped = false, labelled = false, flat = true;

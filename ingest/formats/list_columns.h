@@ -12,7 +12,7 @@ struct list_columns {
     unsigned count;
     uint64_t rows;
     uint64_t *file_rows;     /* of each file */
-    int image, label, split; /* columns; -1: there is none */
+    int image, label, split; /* columns; -1: none */
 };
 
 /* Does a column hold paths of images? */

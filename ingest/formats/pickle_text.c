@@ -73,7 +73,7 @@ static apl_status read_literal(struct pickle *p, struct text *text, const char *
     return keep_text(p, data, (size_t)size, text);
 }
 
-/* A line of GLOBAL, without its end; false if there is none within bounds. */
+/* A line of GLOBAL, without its end; false if it does not end within bounds. */
 static bool read_line(struct pickle *p, char line[MAX_NAME + 1])
 {
     for (size_t n = 0; n <= MAX_NAME; n++) {

@@ -36,7 +36,7 @@ struct cell {
     const double *reals;
     const int64_t *wholes;
     uint64_t count; /* of the outer list */
-    uint32_t inner; /* of each inner one; 0: there are none */
+    uint32_t inner; /* of each inner one; 0: none */
     bool all_whole;
 };
 

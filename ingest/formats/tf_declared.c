@@ -22,7 +22,7 @@ static bool is_kept_jpeg(const struct declared_field *f)
 
 /* ------------------------------------------------------------------------------------------------------ fields */
 
-/* The list that values of a field lie in; TF_NONE: there is none of that name, or it cannot have them. */
+/* The list that values of a field lie in; TF_NONE: none of that name, or it cannot have them. */
 static enum tf_kind kind_of_list(const struct declared_field *f)
 {
     bool real = f->dtype == APL_F16 || f->dtype == APL_BF16 || f->dtype == APL_F32;

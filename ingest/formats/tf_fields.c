@@ -115,7 +115,7 @@ static void name_shape(const struct tf_field *image, char name[APL_MAX_NAME + 8]
     snprintf(name, APL_MAX_NAME + 8, "%s_shape", image->name);
 }
 
-/* The feature of that name; NULL: there is none. */
+/* The feature of that name; NULL: none. */
 static const struct tf_field *feature_named(const struct tf_fields *t, const char *name)
 {
     for (unsigned i = 0; i < t->count; i++)

@@ -54,7 +54,7 @@ class Ahead:
 
     def wait(self, timeout: float, late: Callable[[], bool]) -> bool:
         """Waits for a result, `timeout` seconds at least, and then for as long as `late()` is False; a
-        timeout of 0 is for ever. False: there is none yet."""
+        timeout of 0 is for ever. False: none yet."""
         with self._changed:
             if self._changed.wait_for(self._ready, timeout or None):
                 return True

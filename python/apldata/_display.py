@@ -97,7 +97,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def _captions(batch: Batch) -> list[str]:
-    """Names of the rows' classes; numbers where classes have no names; nothing where there are none."""
+    """Names of the rows' classes; numbers where classes have no names; an empty list without classes."""
     classes = {f.name: f.classes for f in batch._store.schema if f.classes}
     name = next((n for n in (*classes, "label") if n in batch), None)
     labels = None if name is None else batch[name]

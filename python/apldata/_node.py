@@ -57,7 +57,7 @@ class Connection:
 
     Args:
         path: of the socket.
-        start: starts a server where there is none; None: there must be one.
+        start: starts a server if none runs; None: one must be running.
         rank: of this process; None: that of the loader's options.
     """
 

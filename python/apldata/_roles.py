@@ -21,7 +21,7 @@ _TRIED = 256  # pixels of a side that varies, where a transform is tried out
 
 
 def _planes(field: Field) -> tuple[int, ...] | None:
-    """Height and width, which may be -1, of what may be an image; None: it is none."""
+    """Height and width, which may be -1, of what may be an image; None: it cannot be one."""
     shape = field.shape
     if len(shape) == 2:
         return shape

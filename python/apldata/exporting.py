@@ -37,7 +37,7 @@ class _Column:
     """How one field is written.
 
     Args:
-        paths: the field that has the names of its files, if it keeps some; None: there is none.
+        paths: the field that has the names of its files, if it keeps some; None: none.
     """
 
     def __init__(self, pa: Any, field: Field, paths: str | None) -> None:

@@ -93,7 +93,7 @@ class Sampling:
 
 
 def _most(values: Any) -> int:
-    """One more than the largest of whole numbers; 0 of what are none, which the library refuses by name."""
+    """One more than the largest of whole numbers; 0 for other values, which the library refuses by name."""
     whole_numbers = isinstance(values, np.ndarray) and values.dtype.kind in "iub"
     return 1 + int(values.max(initial=0)) if whole_numbers else 0
 

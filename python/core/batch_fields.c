@@ -26,7 +26,7 @@ static const apl_column *part_at(const struct batch *b, const struct lease *leas
     return column;
 }
 
-/* The part called `name`; NULL without an error: there is none. */
+/* The part called `name`; NULL without an error: none. */
 static const apl_column *find_part(const struct batch *b, const struct lease *lease, PyObject *name)
 {
     for (Py_ssize_t i = 0; b->parts && i < PyTuple_Size(b->parts); i++) {

@@ -160,7 +160,7 @@ PyObject *store_skipped(PyObject *self, PyObject *unused)
 
 /* ------------------------------------------------------------------------------------------ statistics */
 
-/* Channels that have moments, one after another, until there is none. */
+/* The channels that have moments, up to the first that has none. */
 static PyObject *moment_list(const apl_store *store, unsigned split, unsigned field)
 {
     PyObject *list = PyList_New(0);

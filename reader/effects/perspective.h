@@ -27,7 +27,7 @@ apl_status perspective_check(const char *field, unsigned channels, apl_transform
 bool perspective_draw(const apl_transform *t, const struct effect_draws *draws, uint32_t height,
                       uint32_t width, struct perspective_corners *corners);
 
-/* The map that takes the corners of a crop to these; false: there is none, as three lie on a line. */
+/* The map that takes the corners of a crop to these; false: none, as three lie on a line. */
 bool perspective_of(const struct perspective_corners *corners, uint32_t height, uint32_t width,
                     struct perspective *map);
 

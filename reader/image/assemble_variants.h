@@ -35,7 +35,7 @@ static inline size_t element_bytes(apl_dtype dtype)
 }
 
 /* The row or column of the source, of `size` of them, that is seen at `at`, which may lie in the padding:
- * outside of 0 ... size - 1 where there is none. */
+ * outside of 0 ... size - 1 if no source is seen there. */
 static inline int32_t assemble_source(int32_t at, int32_t size, apl_pad mode)
 {
     if (mode != APL_PAD_REFLECT)

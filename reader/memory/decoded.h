@@ -45,7 +45,7 @@ enum decoded_turn {
 };
 
 /* Asks for a block; while another reader's thread decodes it, waits for that. *columns: of each field, for those of varying
- * shape; NULL where there are none. */
+ * shape; NULL without such fields. */
 enum decoded_turn decoded_begin(struct decoded *decoded, uint32_t block, struct raw_column **columns);
 
 /* It is decoded, or could not be: then the next who asks is to try. */

@@ -9,7 +9,7 @@
 struct lane {
     uint32_t next;           /* its next block's place in the order */
     uint64_t standing, left; /* deliveries in the bins, and in all that has not been drawn */
-    int64_t enter_at;        /* the next block enters when no more than so many stand; -1: there is none */
+    int64_t enter_at;        /* the next block enters when no more than so many stand; -1: none */
     struct random_stream draws;
     struct plan_bins bins;
 };
@@ -21,7 +21,7 @@ struct plan {
     uint16_t *lane_of; /* each block's lane; NULL: there is one */
     uint32_t entered_count;
     unsigned lane;              /* that is drawn from next */
-    const uint32_t *cumulative; /* of the sample of the epoch; NULL: there is none */
+    const uint32_t *cumulative; /* of the sample of the epoch; NULL: none */
     uint32_t expected;          /* deliveries in a full bin, and some more; 0: unknown */
     uint64_t position, bin_key;
     struct lane lanes[];

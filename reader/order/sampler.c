@@ -265,7 +265,7 @@ static uint32_t find_limit(const struct sampler *s)
     return (uint32_t)(most < s->rule.records ? most : s->rule.records);
 }
 
-/* Memory that is counted; at least one byte, so that NULL means that there is none. */
+/* Memory that is counted; at least one byte, so that NULL means out of memory. */
 static void *take_array(struct sampler *s, uint64_t n, size_t size)
 {
     s->bytes += n * size;

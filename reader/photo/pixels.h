@@ -14,7 +14,7 @@ static inline uint8_t pixels_scaled(unsigned x, unsigned y)
 }
 
 /* n pixels of red, green and blue; or of cyan, magenta, yellow and black ink, which Adobe's programs, and so all others, store
- * inverted: 255 is none of it. */
+ * inverted: 255 means no ink. */
 static inline void separate_pixels(const uint8_t *pixels, size_t n, bool ink, uint8_t *const rgb[3])
 {
     for (size_t x = 0; x < n; x++, pixels += ink ? 4 : 3)

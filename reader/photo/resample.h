@@ -26,7 +26,7 @@ struct resample_span {
 };
 
 /* Two samples of each of RESAMPLE_LANES results. The samples of four results lie within the 16 bytes from from[0] or from[1]
- * on; `index` says where, in 4 bytes for each result, as two numbers of 16 bits whose upper bytes are none (0x80). */
+ * on; `index` says where, in 4 bytes for each result, as two numbers of 16 bits whose upper bytes are empty (0x80). */
 struct resample_step {
     uint32_t from[2];
     uint8_t index[4 * RESAMPLE_LANES];

@@ -100,7 +100,7 @@ static apl_status find_only(const struct schema *schema, const bool *wanted, uns
                     list);
     if (wanted && (count_images(schema, NULL, 3, field) || count_images(schema, NULL, 2, field)))
         return fail(err, APL_E_NOTFOUND,
-                    "a transform: image field %.64s is not among the requested fields, which are %s",
+                    "a transform: image field %.64s is not among the requested fields (%s)",
                     schema->fields[*field].name, *list ? list : "none");
     return fail(err, APL_E_NOTFOUND,
                 "a transform: no field is an image, which is " AN_IMAGE "; the fields are %s",

@@ -23,7 +23,7 @@ apl_status mix_weights(const struct spec *spec, const apl_reader_options *asked,
 bool mix_keeps(const struct mix_source *source, unsigned field);
 
 /* Bytes of a record's value of a field of varying shape, on average, in the store where that is most: of those stores alone that
- * keep the field, or that do not. 0: there is none. */
+ * keep the field, or that do not. 0: none. */
 uint64_t mix_average_bytes(const struct spec *spec, unsigned field, bool kept);
 
 /* Names the contents of all stores: that of a single one is its own content digest. */

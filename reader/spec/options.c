@@ -95,7 +95,7 @@ static apl_status resolve_ranks(struct reader_options *o, const apl_ranks *asked
 
 /* ---------------------------------------------------------------------------------------------- fields */
 
-/* Which fields are wanted; that may be none. */
+/* Which fields are wanted, if any. */
 static apl_status resolve_fields(struct spec *spec, const apl_reader_options *asked, apl_error *err)
 {
     struct reader_options *o = &spec->options;

@@ -73,7 +73,7 @@ static bool is_written_by(int directory, const char *name, pid_t pid)
     return is;
 }
 
-/* By /proc: a sandbox may forbid kill(). Where there is none, nobody is gone. */
+/* By /proc: a sandbox may forbid kill(). Without /proc, nobody is gone. */
 static bool is_gone(pid_t pid)
 {
     char path[48];

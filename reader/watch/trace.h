@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-extern atomic_int trace_file; /* -1: there is none */
+extern atomic_int trace_file; /* -1: none */
 
 /* Opens the file that APL_TRACE names, unless this process has done so. APL_E_IO: it cannot be written, or is no regular file. */
 apl_status trace_open(apl_error *err);

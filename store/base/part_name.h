@@ -15,7 +15,7 @@ bool part_name_read(const char *name, unsigned *part, unsigned *parts);
 
 /* The parts that lie in a directory. */
 struct parts_seen {
-    unsigned parts;       /* of the smallest number of parts that one is of; 0: there are none */
+    unsigned parts;       /* of the smallest number of parts that one is of; 0: none */
     unsigned there;       /* of these, how many are stores */
     unsigned missing;     /* the first that is not; 0: all are there */
     unsigned other_parts; /* a part of another number of parts lies there too; 0: none does */

@@ -16,7 +16,7 @@ unsigned quota_of(const char *quota, const char *period);
 unsigned quota_of_max(const char *text);
 
 /* From the text of /proc/self/cgroup, the group of `controller` ("cpu" of version 1; "" of version 2), such as "/docker/5f": to
- * `group`, of `size` bytes. "/" if there is none, or it is too long, or outside of what this process sees. */
+ * `group`, of `size` bytes. "/" if it is missing, too long, or outside of what this process sees. */
 void quota_group(const char *text, const char *controller, char *group, size_t size);
 
 #endif

@@ -68,7 +68,7 @@ struct bit_writer {
     unsigned have;   /* of them, at most 7 */
 };
 
-/* Puts the n lowest bits of `bits`, at most 56, above which there are none. Without a branch: how many bits there are is hard to
+/* Puts the n lowest bits of `bits`, at most 56; those above must be 0. Without a branch: how many bits there are is hard to
  * foresee. */
 static inline void bits_put(struct bit_writer *b, uint64_t bits, unsigned n)
 {

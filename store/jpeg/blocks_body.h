@@ -11,7 +11,7 @@ struct decoded {
     uint32_t entry; /* of the last code */
 };
 
-/* The next coefficient; false: there is none, as the block has ended, or it is damaged. */
+/* The next coefficient; false: none, as the block has ended, or it is damaged. */
 BLOCK_INLINE bool take_coefficient(const struct huffman_decoder *ac, struct bit_reader *bits,
                                    struct decoded *b)
 {

@@ -21,7 +21,7 @@ enum huffman_kind { HUFFMAN_DC, HUFFMAN_AC, HUFFMAN_PROGRESSIVE };
 /* Is it such a code, each of whose symbols occurs once? */
 bool huffman_ok(const struct huffman *code, enum huffman_kind kind);
 
-/* Takes a code from the front of a cursor: counts, then symbols. false: there is none, or it is not right. */
+/* Takes a code from the front of a cursor: counts, then symbols. false: none, or it is not right. */
 bool huffman_take(struct cursor *c, enum huffman_kind kind, struct huffman *code);
 
 /* The code that makes the fewest bits of symbols that occur that often. Of two that occur as often the lower comes first. */
@@ -47,8 +47,8 @@ static inline unsigned entry_symbol(uint32_t entry)
 }
 
 struct huffman_decoder {
-    uint32_t fast[1 << HUFFMAN_FAST];  /* of the next bits: an entry, or 0 if the code is longer */
-    uint32_t end[HUFFMAN_LONGEST + 1]; /* the first code of so many bits that is none, filled up to 16 bits */
+    uint32_t fast[1 << HUFFMAN_FAST];   /* of the next bits: an entry, or 0 if the code is longer */
+    uint32_t end[HUFFMAN_LONGEST + 1];  /* one past the last code of so many bits, filled up to 16 bits */
     int32_t first[HUFFMAN_LONGEST + 1]; /* added to a code of so many bits, it gives its symbol's place */
     uint8_t symbols[256];
 };

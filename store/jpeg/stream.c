@@ -197,7 +197,7 @@ static void look_at_application(struct stream *s, unsigned marker, const struct 
     }
 }
 
-/* The marker that begins here, after any number of bytes that may fill up the space before it; 0: there is none. */
+/* The marker that begins here, after any number of bytes that may fill up the space before it; 0: none. */
 static unsigned take_marker(struct cursor *c)
 {
     unsigned byte = cursor_u8(c);

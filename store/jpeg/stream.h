@@ -28,7 +28,7 @@ struct stream {
     bool has_table[4];
     uint8_t tables[4][BLOCK_VALUES]; /* of quantisation, in zigzag order */
     struct stream_code codes[2][4];  /* DC, AC */
-    uint32_t interval;               /* MCUs between restart markers; 0: there are none */
+    uint32_t interval;               /* MCUs between restart markers; 0: none */
     unsigned scans;                  /* that have begun */
     unsigned covered; /* bit i: component i has been in a scan; if progressive, in all of them */
     struct progress progress;
@@ -40,7 +40,7 @@ struct stream {
     } scan; /* the last */
 };
 
-/* Reads segments from `c` up to the first byte of the next scan. false: there is none, or none that is taken. */
+/* Reads segments from `c` up to the first byte of the next scan. false: none, or none that is taken. */
 bool stream_next_scan(struct stream *s, struct cursor *c);
 
 /* Have all components been in a scan, and all of their coefficients? */

@@ -227,7 +227,7 @@ static bool put_coefficients(const struct blocks *blocks, unsigned mcus, struct 
     return ok && !out->failed;
 }
 
-/* Appends the indexed form of the file, which was read; false: there is none, or out of memory. */
+/* Appends the indexed form of the file, which was read; false: none, or out of memory. */
 static bool put_indexed(struct transcoder *t, const struct file_parts *parts, const uint8_t *file,
                         size_t size, struct buffer *out, apl_status *status, apl_error *err)
 {

@@ -20,7 +20,7 @@ struct transcoder {
 apl_status transcoder_init(struct transcoder *t, apl_error *err);
 void transcoder_free(struct transcoder *t);
 
-/* Appends the indexed form of a JPEG file to `out`. *indexed is false, and `out` as it was, if there is none: the file is not of a
+/* Appends the indexed form of a JPEG file to `out`. *indexed is false, and `out` as it was, if it has none: the file is not of a
  * kind that has one, is no JPEG file or a damaged one, or would be restored to other bytes. Likely errors: APL_E_NOMEM. */
 apl_status transcode(struct transcoder *t, const uint8_t *file, size_t size, struct buffer *out,
                      bool *indexed, apl_error *err);

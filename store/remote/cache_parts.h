@@ -53,7 +53,7 @@ bool parts_put_back(struct part_list *parts, struct part *part);
 /* Of those here, what is needed last; NULL: nothing is here. */
 struct part *parts_last_needed(const struct part_list *parts);
 
-/* The next of all parts, round and round; NULL: there are none in the next few places. */
+/* The next of all parts, round and round; NULL: none in the next few places. */
 struct part *parts_next(struct part_list *parts);
 
 #endif

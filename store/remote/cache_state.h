@@ -15,7 +15,7 @@ struct file_elsewhere {
 
 /* A part that a thread of a process has claimed. */
 struct claimed_part {
-    int pid; /* 0: there is none */
+    int pid; /* 0: none */
     uint32_t object;
     uint64_t offset;
 };

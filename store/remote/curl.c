@@ -113,7 +113,7 @@ static void give_handle(CURL *handle)
 struct transfer {
     const struct request *request;
     struct reply *reply;
-    char error[ERROR_BODY + 1]; /* the beginning of an answer that is none */
+    char error[ERROR_BODY + 1]; /* the beginning of an error's body */
     size_t error_bytes;
     bool unwanted; /* the body is of no use, and was cut off */
 };

@@ -59,7 +59,7 @@ void part_directory_enter(const char *directory, int *fd, bool *alone);
 void part_directory_share(int fd);
 
 /* Claims of parts that are being fetched, which end with the process. The descriptor of all those of a directory, which is to be closed;
- * -1: there can be none. Then each is had at once. */
+ * -1: claims are impossible here, and each succeeds at once. */
 int part_claims_open(const char *directory);
 
 /* Tries to have the claim of a part, or gives it back; false: another process has it. */

@@ -17,7 +17,7 @@ struct selection {
     struct bitset bits;    /* which they are: id `first` is record 0; no table: all of them */
 };
 
-/* The records of the split of that name; NULL: the store's first. APL_E_NOTFOUND if there is none. */
+/* The records of the split of that name; NULL: the store's first. APL_E_NOTFOUND without one. */
 apl_status selection_open(const apl_store *store, const char *name, struct selection *selection,
                           apl_error *err);
 void selection_close(struct selection *selection);
@@ -28,7 +28,7 @@ static inline bool selection_has(const struct selection *s, uint64_t id)
     return !s->bits.words || bitset_test(&s->bits, id - s->first);
 }
 
-/* Finds the file whose rest has that name; APL_E_NOTFOUND if there is none. `but` is not looked at (NULL: all
+/* Finds the file whose rest has that name; APL_E_NOTFOUND without one. `but` is not looked at (NULL: all
  * are). */
 apl_status split_find_rest(const apl_store *store, const char *name, const char *but, struct split_file *file,
                            apl_error *err);

@@ -170,7 +170,7 @@ static apl_status get_tail(struct cursor *c, struct split_file *f, apl_error *er
     return APL_OK;
 }
 
-/* The field of the groups, whose name is empty where there are none. */
+/* The field of the groups, whose name is empty without groups. */
 static apl_status get_group(struct cursor *c, struct split_file *f, apl_error *err)
 {
     if (f->by == SPLIT_BY_GROUP)

@@ -103,7 +103,7 @@ apl_status split_file_decode(const uint8_t *bytes, size_t size, const struct man
 /* May a split file be called so? */
 bool split_name_ok(const char *name);
 
-/* Reads NAME.split; APL_E_NOTFOUND if there is none. Messages name the file. */
+/* Reads NAME.split; APL_E_NOTFOUND if it is missing. Messages name the file. */
 apl_status split_file_read(const apl_store *store, const char *name, struct split_file *file, apl_error *err);
 
 /* Writes NAME.split of each file. One file is written in one step: there is what was before, or all of it. Of

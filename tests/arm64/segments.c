@@ -17,7 +17,7 @@ static uint32_t below(uint32_t bound)
     return (sample_random(&state) >> 4) % bound;
 }
 
-/* An end of block takes one bit; codes go on to 16 bits, and leave hardly any bits that are none. */
+/* An end of block takes one bit; codes go on to 16 bits, and leave hardly any bits that are no code. */
 static void draw_codes(struct segments *s)
 {
     uint8_t counts[16] = {1, 1, 0, 0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, symbols[50] = {0};

@@ -20,7 +20,7 @@ struct cluster {
     uint64_t link, store,
         disk; /* bytes a second: a node's link, all that the object store gives, a node's disk */
     uint64_t latency, outage; /* ns */
-    uint64_t between;         /* ns from one outage of a link to the next, on average; 0: there are none */
+    uint64_t between;         /* ns from one outage of a link to the next, on average; 0: none */
 };
 
 /* Of all that follows from it: blocks are full, and each node has equally many an epoch. */

@@ -23,7 +23,7 @@ struct outcome {
 };
 
 struct file {
-    unsigned char *bytes; /* NULL: there is none */
+    unsigned char *bytes; /* NULL: none */
     size_t size;
 };
 

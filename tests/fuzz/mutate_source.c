@@ -6,7 +6,7 @@
 
 #define MAX_TAR (64u << 10)
 
-/* The plain bytes of a gzip of one member; 0: it is none, or too long. */
+/* The plain bytes of a gzip of one member; 0: it is not one, or too long. */
 static size_t unpack(const uint8_t *data, size_t size, uint8_t *tar)
 {
     z_stream z = {

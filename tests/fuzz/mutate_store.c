@@ -72,7 +72,7 @@ static bool is(const struct value *v, const char *magic)
     return v->size > 24 && memcmp(v->bytes, magic, 4) == 0;
 }
 
-/* Some value of the file that begins so; NULL: there is none. */
+/* Some value of the file that begins so; NULL: none. */
 static struct value *some_value(struct values *values, const char *magic, unsigned *seed)
 {
     unsigned start = draw(seed, values->count);

@@ -72,7 +72,7 @@ static void get(apl_store *store)
     }
 }
 
-/* All that can be done to the first field that is a picture; false: there is none. */
+/* All that can be done to the first field that is a picture; false: none. */
 static bool some_transform(apl_store *store, const char *split, apl_transform *transform)
 {
     for (unsigned f = 0; f < apl_store_info(store)->fields; f++) {

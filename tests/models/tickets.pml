@@ -84,7 +84,7 @@ inline push(s) /* a loop of load, store and swap */
     od
 }
 
-inline pop() /* s: a segment; 0: there is none */
+inline pop() /* s: a segment; 0: none */
 {
     do
     :: atomic { old_top = top; old_tag = tag };

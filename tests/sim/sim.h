@@ -92,7 +92,7 @@ void sim_point(const char *what, uint64_t object, const void *place);
 bool sim_wait(enum wait wait, const void *on, uint64_t on_number, uint64_t until);
 void sim_wake(struct thread *t);
 
-/* One of those that wait like this, drawn; NULL: there is none. */
+/* One of those that wait like this, drawn; NULL: none. */
 struct thread *sim_waiter(enum wait wait, const void *on);
 
 struct thread *sim_start(void *(*run)(void *), void *argument);

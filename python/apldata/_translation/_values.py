@@ -20,7 +20,7 @@ class Values(State):
     """Steps that convert, normalise or mix."""
 
     def _mixing_of(self, step: Any) -> Any:
-        """Ours that does the same; None: there is none."""
+        """Ours that does the same; None: none."""
         kinds: dict[str, Any] = {"MixUp": MixUp, "CutMix": CutMix}
         kind = kinds.get(type(step).__name__)
         classes = step.num_classes if kind else None

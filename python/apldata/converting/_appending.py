@@ -34,7 +34,7 @@ class Rules:
 
 
 def _missing(values: Column, classes: bool) -> Sequence[int]:
-    """Places where there is no value; among classes, -1 is none."""
+    """Places where there is no value; among classes, -1 means no value."""
     if isinstance(values, np.ndarray):
         if values.dtype.kind in "mM":
             return np.flatnonzero(np.isnat(values).reshape(len(values), -1).any(1)).tolist()

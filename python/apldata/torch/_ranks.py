@@ -32,7 +32,7 @@ _made: Counter[str] = Counter()
 
 
 def distributed() -> tuple[int, int] | None:
-    """Rank and world of torch.distributed's process group; None: there is none."""
+    """Rank and world of torch.distributed's process group; None: none."""
     group = torch.distributed
     if group.is_available() and group.is_initialized():
         return group.get_rank(), group.get_world_size()

@@ -1,4 +1,4 @@
-# What readers offer in a directory, as a table, JSON, metrics and a screen; files that are none of theirs are told apart.
+# What readers offer in a directory, as a table, JSON, metrics and a screen; other files are told apart.
 need python3 curl
 exec 2>&1
 export TZ=UTC TERM=xterm
