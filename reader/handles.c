@@ -107,7 +107,7 @@ void handles_hold_again(struct handle *h)
     atomic_fetch_add_explicit(&h->state, HELD, memory_order_relaxed);
 }
 
-/* ---------------------------------------------------------------------------------------- letting go */
+/* ----------------------------------------------------------------------------------------- releasing */
 
 static void free_handle(struct handle *h)
 {

@@ -1,7 +1,7 @@
 /*
  * Which readers are open, so that a call can tell whether its reader still is before it touches it: a reader is closed while
  * other threads are inside its calls, or about to be. Each has a handle in a table whose memory is never given back; the handle
- * counts who holds the reader, and the last who lets go of it frees it. Without locks: a child of fork() can use the table
+ * counts who holds the reader, and the last who releases it frees it. Without locks: a child of fork() can use the table
  * whatever the parent's threads were doing.
  */
 #ifndef HANDLES_H
@@ -23,7 +23,7 @@ struct handle *handles_hold(const apl_reader *reader);
 /* Holds it once more: for who holds it already. */
 void handles_hold_again(struct handle *handle);
 
-/* Lets go of it. */
+/* Releases it. */
 void handles_drop(struct handle *handle);
 
 /* Takes it off the list, for whoever holds it: handles_hold() finds it no more. False: another thread has done so. */

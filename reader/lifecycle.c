@@ -196,8 +196,8 @@ static void nothing_left(apl_reader *r)
     if (!left) /* a thread may be stuck in a block, which readers to come must not wait for */
         cache_retire(r);
     pthread_mutex_unlock(&r->lock);
-    workers_let_go(r, left);
-    monitor_let_go(r, unwatched);
+    workers_release(r, left);
+    monitor_release(r, unwatched);
 }
 
 void apl_reader_close(apl_reader *r)

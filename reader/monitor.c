@@ -161,7 +161,7 @@ bool monitor_has_left(const apl_reader *r)
     return !r->monitor || r->monitor->left;
 }
 
-void monitor_let_go(apl_reader *r, bool left)
+void monitor_release(apl_reader *r, bool left)
 {
     if (r->monitor && left)
         pthread_join(r->monitor->thread, NULL);

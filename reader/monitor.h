@@ -18,7 +18,7 @@ void monitor_stop(apl_reader *r);
 bool monitor_has_left(const apl_reader *r);
 
 /* Joins the thread, or leaves it to itself. */
-void monitor_let_go(apl_reader *r, bool left);
+void monitor_release(apl_reader *r, bool left);
 
 void monitor_free(apl_reader *r);
 

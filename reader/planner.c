@@ -310,7 +310,7 @@ bool planner_act(apl_reader *r)
     if (n && !begun) { /* a caller that waits may have to get APL_E_LENT */
         if (outlets_any_waits_in_vain(r))
             pthread_cond_broadcast(&r->done);
-        return room; /* then the lock was let go of meanwhile: look again before waiting, or a wake-up is missed */
+        return room; /* then the lock was released meanwhile: look again before waiting, or a wake-up is missed */
     }
     pthread_cond_broadcast(&r->work);
     return true;

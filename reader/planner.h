@@ -1,4 +1,4 @@
-/* Planning batches: which records come next, in which batch, and so which blocks. With the reader's lock held, which is let go of
+/* Planning batches: which records come next, in which batch, and so which blocks. With the reader's lock held, which is released
  * while something is drawn. */
 #ifndef PLANNER_H
 #define PLANNER_H

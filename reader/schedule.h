@@ -1,6 +1,6 @@
 /*
  * What a thread does next. All functions are called with the reader's lock held and return with it held;
- * those that do work let go of it meanwhile.
+ * those that do work release it meanwhile.
  */
 #ifndef SCHEDULE_H
 #define SCHEDULE_H

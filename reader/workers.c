@@ -106,7 +106,7 @@ apl_status workers_start(apl_reader *r, apl_error *err)
     return APL_OK;
 }
 
-void workers_let_go(apl_reader *r, bool left)
+void workers_release(apl_reader *r, bool left)
 {
     for (unsigned i = 0; r->workers.all && i < r->workers.size; i++)
         if (r->workers.all[i].started && left)

@@ -20,7 +20,7 @@ void workers_set_patience(uint64_t ns);
 apl_status workers_start(apl_reader *r, apl_error *err);
 
 /* Joins the threads if all of them have left, or leaves them to themselves. */
-void workers_let_go(apl_reader *r, bool left);
+void workers_release(apl_reader *r, bool left);
 
 void workers_free(struct workers *ws);
 

@@ -93,8 +93,8 @@ apl_status region_new(uint64_t bytes, struct region **region, apl_error *err)
     return status;
 }
 
-/* With the lock held, which is let go of. */
-static void let_go_of_region(struct region *g)
+/* With the lock held, which is given back. */
+static void release_region(struct region *g)
 {
     bool last = --g->holders == 0;
     pthread_mutex_unlock(&g->lock);
@@ -107,7 +107,7 @@ void region_drop(struct region *g)
     if (!g)
         return;
     pthread_mutex_lock(&g->lock);
-    let_go_of_region(g);
+    release_region(g);
 }
 
 int region_fd(const struct region *g)
@@ -195,7 +195,7 @@ void region_deallocate(void *region, void *memory, size_t bytes)
         return;
     }
     g->extents[i].used = false;
-    let_go_of_region(g);
+    release_region(g);
 }
 
 /* ----------------------------------------------------------------------------------------------- mapping */

@@ -26,12 +26,12 @@ void block_coder_free(struct block_coder *bc)
     *bc = (struct block_coder){0};
 }
 
-void block_coder_hold(struct block_coder *bc, void *held, void (*let_go)(void *held))
+void block_coder_hold(struct block_coder *bc, void *held, void (*release)(void *held))
 {
     if (bc->held)
-        bc->let_go(bc->held);
+        bc->release(bc->held);
     bc->held = held;
-    bc->let_go = let_go;
+    bc->release = release;
 }
 
 struct column_spec block_column_spec(const apl_field *field, uint32_t records, size_t raw_bytes)

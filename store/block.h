@@ -39,16 +39,16 @@ struct block_coder {
     bool any_class; /* a writer's: values beyond the class names are reported where statistics are taken */
     bool takes_colours;     /* of indexed values that are decoded, for statistics */
     struct buffer *colours; /* where those of the column go that is being decoded, or NULL */
-    /* What the bytes of the block that was taken last belong to, if they need it kept, and how to let go of that. */
+    /* What the bytes of the block that was taken last belong to, if they need it kept, and how to release that. */
     void *held;
-    void (*let_go)(void *held);
+    void (*release)(void *held);
 };
 
 apl_status block_coder_init(struct block_coder *bc, apl_error *err);
 void block_coder_free(struct block_coder *bc);
 
 /* Keeps `held` instead of what was kept before, until the next, or until the coder is freed. */
-void block_coder_hold(struct block_coder *bc, void *held, void (*let_go)(void *held));
+void block_coder_hold(struct block_coder *bc, void *held, void (*release)(void *held));
 
 /* XXH3-128 of a record's input fields: of each, its varying dimensions (4 bytes each, little-endian) and its
  * value. */

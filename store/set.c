@@ -151,7 +151,7 @@ void set_close(struct set *set)
     if (!set)
         return;
     for (unsigned i = 0; i < set->count; i++)
-        store_let_go(set->slots[i].store);
+        store_release_file(set->slots[i].store);
     set_list_free(&set->list);
     free(set->slots);
     free(set->slot_of);
@@ -228,7 +228,7 @@ static apl_status open_shard(const apl_store *set, uint32_t number, apl_store **
     if (status == APL_OK) {
         status = check_as_listed(set, shard, opened, err);
         if (status != APL_OK)
-            store_let_go(opened);
+            store_release_file(opened);
     }
     if (status != APL_OK && is_damage(status, err))
         err->status = status = APL_E_CORRUPT;
@@ -239,7 +239,7 @@ static apl_status open_shard(const apl_store *set, uint32_t number, apl_store **
 
 /* -------------------------------------------------------------------------------------- those kept open */
 
-/* Of those that nobody uses, the one that has not been used for longest makes room; the caller lets go of it. */
+/* Of those that nobody uses, the one that has not been used for longest makes room; the caller releases it. */
 static apl_store *evict_shard(struct set *set)
 {
     struct slot *oldest = NULL;
@@ -326,10 +326,10 @@ apl_status set_take(const apl_store *store, uint32_t shard, apl_store **taken, a
     unlock_sets();
     TRY(status);
     if (*taken)
-        store_let_go(opened);
+        store_release_file(opened);
     else
         *taken = opened;
-    store_let_go(evicted);
+    store_release_file(evicted);
     return APL_OK;
 }
 

@@ -46,7 +46,7 @@ static bool add_of_set(const apl_store *set, const char *split, unsigned field, 
         if (set_take(set, i, &shard, &ignored) != APL_OK)
             return false; /* it is missing, or damaged: reading it will say so */
         ok = add_of_shard(shard, split, field, sums->images == 0, sums, kind);
-        store_let_go(shard);
+        store_release_file(shard);
     }
     return ok;
 }

@@ -169,7 +169,7 @@ static apl_status add_shard(struct join *j, const char *path, apl_error *err)
     if (!j->first)
         j->first = s;
     else
-        store_let_go(s);
+        store_release_file(s);
     return status;
 }
 
@@ -323,7 +323,7 @@ static void join_free(struct join *j)
         free(j->shards[i].name);
     free(j->shards);
     free(j->files);
-    store_let_go(j->first);
+    store_release_file(j->first);
     set_list_free(&j->before);
     manifest_free(&j->before_manifest);
     buffer_free(&j->entries);

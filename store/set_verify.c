@@ -96,7 +96,7 @@ static apl_status verify_shard(struct verifier *v,
             return *err = nomem, nomem.status;
     } else if (status == APL_OK) {
         status = verify(shard, &o, err);
-        store_let_go(shard);
+        store_release_file(shard);
     }
     if (status == APL_OK)
         return v->nomem == APL_OK ? APL_OK : fail_nomem(err);

@@ -37,7 +37,7 @@ struct apl_store {
     apl_member *members;
 };
 
-/* A store is freed when all who hold it have let go; closing is the owner's way to. */
+/* A store is freed when all who hold it have released it, the owner by closing it. */
 apl_store *store_retain(apl_store *store);
 void store_release(apl_store *store);
 

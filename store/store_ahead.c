@@ -83,7 +83,7 @@ static void open_shard_ahead(const struct errand *e)
     if (set_take_block(e->store, e->number, &shard, &own, &run, &error) != APL_OK)
         return;
     (void)store_ahead(shard, own, e->fields, e->again);
-    store_let_go(shard);
+    store_release_file(shard);
 }
 
 static void run_errand(void *what)
@@ -136,21 +136,21 @@ bool store_ahead(const apl_store *store, uint64_t number, uint64_t fields, uint6
         return true;
     }
     bool ok = ahead_here(shard, own, fields, again);
-    store_let_go(shard);
+    store_release_file(shard);
     return ok;
 }
 
-/* The store whose file has the block, to be let go of with let_go_file(), and its number there; NULL: it is not open. */
+/* The store whose file has the block, to be released with release_file(), and its number there; NULL: it is not open. */
 static const apl_store *file_with(const apl_store *store, uint64_t *number)
 {
     bool asked;
     return store->set ? set_find_open(store, *number, number, &asked) : store;
 }
 
-static void let_go_file(const apl_store *store, const apl_store *file)
+static void release_file(const apl_store *store, const apl_store *file)
 {
     if (file != store)
-        store_let_go((apl_store *)file);
+        store_release_file((apl_store *)file);
 }
 
 void store_ahead_columns(const apl_store *store, uint64_t number, const struct block_view *view,
@@ -159,7 +159,7 @@ void store_ahead_columns(const apl_store *store, uint64_t number, const struct b
     const apl_store *file = file_with(store, &number);
     if (file)
         ask_columns(file, number, view, fields, again);
-    let_go_file(store, file);
+    release_file(store, file);
 }
 
 static bool ask_value(const apl_store *store, uint64_t number, const struct kept_place *place, uint64_t again)
@@ -168,7 +168,7 @@ static bool ask_value(const apl_store *store, uint64_t number, const struct kept
     struct extent piece = {place->offset, place->bytes};
     bool ok = !file || lmdb_reader_ahead(&file->lmdb, &file->blocks[number], &piece, 1,
                                          (struct need){true, again}) != ASK_LATER;
-    let_go_file(store, file);
+    release_file(store, file);
     return ok;
 }
 

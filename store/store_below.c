@@ -53,6 +53,6 @@ apl_status store_open_below(const struct url *above, const char *name, const str
     if (status == APL_OK)
         *store = s;
     else
-        store_let_go(s);
+        store_release_file(s);
     return status;
 }

@@ -9,9 +9,9 @@ struct place {
     uint64_t moved; /* from source positions there to those in the set */
 };
 
-static void let_go_shard(void *shard)
+static void release_shard(void *shard)
 {
-    store_let_go(shard);
+    store_release_file(shard);
 }
 
 /* The coder holds the shard: what is taken may be mapped. */
@@ -21,7 +21,7 @@ static apl_status find_in_set(const apl_store *store, uint64_t number, struct bl
     const struct run *run;
     apl_store *shard;
     TRY(set_take_block(store, number, &shard, &place->number, &run, err));
-    block_coder_hold(bc, shard, let_go_shard);
+    block_coder_hold(bc, shard, release_shard);
     place->store = shard;
     place->moved = run->first - run->own_first;
     return APL_OK;
@@ -204,7 +204,7 @@ static apl_status copy_from_set(const apl_store *store, uint64_t number, const s
     uint64_t own;
     TRY(set_take_block(store, number, &shard, &own, &run, err));
     apl_status status = copy_stored(shard, own, place, out, err);
-    store_let_go(shard);
+    store_release_file(shard);
     return status;
 }
 

@@ -143,7 +143,7 @@ apl_status store_open_at(int directory, const char *name, const char *above, apl
     if (status == APL_OK)
         *store = s;
     else
-        store_let_go(s);
+        store_release_file(s);
     return status;
 }
 
@@ -191,7 +191,7 @@ void store_free(apl_store *store)
     free(store);
 }
 
-void store_let_go(apl_store *store)
+void store_release_file(apl_store *store)
 {
     if (store && store_drop(store))
         store_free(store);

@@ -38,7 +38,7 @@ bool store_drop(apl_store *store);
 /* Frees all of it but its set. */
 void store_free(apl_store *store);
 
-/* Gives a reference to a store that is no set back. NULL is fine. */
-void store_let_go(apl_store *store);
+/* Gives back a reference to a store that is no set; store_release() does so for either. NULL is fine. */
+void store_release_file(apl_store *store);
 
 #endif

@@ -59,14 +59,14 @@ check "simulation: giving slots back before they are read is found" found schedu
     '/apl_status status = stale/d; s/(^ *)cache_release\(w->reader, job, w->slots\);/\1cache_release(w->reader, job, w->slots);\n    apl_status status = stale ? APL_OK : collate_batch(w, job, \&job->error);/'
 check "simulation: a finished batch that wakes nobody is found" found schedule.c \
     's/^    tell_callers\(r\);$//'
-check "simulation: waiting after the lock was let go of is found" found planner.c 's/return room; .*/return false;/'
+check "simulation: waiting after the lock was released is found" found planner.c 's/return room; .*/return false;/'
 [ -n "${APL_LONG:-}" ] || found() { changed "$@"; } # these are only seen to fit the source
 check "simulation: asking too late whether all batches are lent is found" found reader.c \
     's/if \(lent\)$/if (all_lent(r, o))/'
 check "simulation: closing without waking the workers is found" found calls.c '/r->calls.closing = true;/{n;d}'
 check "simulation: a slot of each batch that is not given back is found" found block_cache.c \
     's/(slab_release\(&c->standing.slab, slots, n)\);/\1 - (n > 0));/'
-check "simulation: letting go of a reader in two steps is found" found handles.c \
+check "simulation: releasing a reader in two steps is found" found handles.c \
     's/(before = )atomic_fetch_sub_explicit\(&h->state, HELD, memory_order_acq_rel\);/\1atomic_load(\&h->state); for (int i = 0; i < 40; i++) free(malloc(1)); atomic_store(\&h->state, before - HELD);/'
 check "simulation: a batch that is ended while others make rows of it is found" found runs.c \
     's/while \(job->runs.helpers\)/while (false)/'

@@ -240,7 +240,7 @@ Test(disk_cache, its_own_files_may_be_lost_or_wrong)
 
 /* ----------------------------------------------------------------------------------------------- claims */
 
-/* A child claims the part, says so, and then does as told: keeps the part and lets go, or lets go alone, or is killed. */
+/* A child claims the part, says so, and then does as told: keeps the part and releases its claim, or only releases it, or is killed. */
 enum child { KEEPS, LETS_GO, IS_KILLED };
 
 static pid_t claim_in_child(enum child what)
@@ -286,11 +286,11 @@ Test(disk_cache, who_finds_a_part_claimed_waits_for_it)
     }
 }
 
-static atomic_bool let_go;
+static atomic_bool released;
 
 static void *claim_in_thread(void *range)
 {
-    bool claimed = disk_cache_claim(cache, object, range), after = atomic_load(&let_go);
+    bool claimed = disk_cache_claim(cache, object, range), after = atomic_load(&released);
     disk_cache_unclaim(cache, object, range);
     return claimed && after ? range : NULL;
 }
@@ -305,7 +305,7 @@ Test(disk_cache, threads_wait_for_each_other)
     cr_assert_eq(pthread_create(&thread, NULL, claim_in_thread, &range), 0);
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     disk_cache_unclaim(cache, object, &other); /* that is not what the thread waits for */
-    atomic_store(&let_go, true);
+    atomic_store(&released, true);
     disk_cache_unclaim(cache, object, &range);
     cr_assert_eq(pthread_join(thread, &waited), 0);
     cr_assert_not_null(waited);

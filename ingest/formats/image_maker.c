@@ -150,7 +150,7 @@ static void narrow(struct made_image *image)
 }
 
 /* What only a large image needs is not kept for the next. */
-static void let_go(struct scratch *memory)
+static void release_large(struct scratch *memory)
 {
     if (memory->size > KEPT_SAMPLES)
         scratch_free(memory);
@@ -170,9 +170,9 @@ static apl_status shape_samples(struct image_maker *m, const struct image_rules 
         TRY(raster_resize(s, &m->resizer, height, width, err));
         image->remarks[REMARK_RESIZED] = true;
     }
-    let_go(&m->spare);
-    let_go(&m->resizer.samples);
-    let_go(&m->resizer.values);
+    release_large(&m->spare);
+    release_large(&m->resizer.samples);
+    release_large(&m->resizer.values);
     return APL_OK;
 }
 

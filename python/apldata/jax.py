@@ -190,7 +190,7 @@ class _PatientSource(Source):
                 if time.monotonic() > end or self.held.count() >= lent:
                     raise
             time.sleep(pause)
-            jax.device_put(np.int8(0))  # with such a call JAX lets go of NumPy arrays that it needs no more
+            jax.device_put(np.int8(0))  # with such a call JAX releases NumPy arrays that it no longer needs
             pause = min(1.5 * pause, 0.01)
 
 

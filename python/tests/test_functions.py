@@ -129,7 +129,7 @@ def test_close_does_not_wait_for_a_function(store_path: str, kind: str) -> None:
     waiting = threading.Thread(target=draw)
     waiting.start()
     assert function.within.wait(60)
-    loader.close()  # would wait for the function, which nobody lets go
+    loader.close()  # would wait for the function, which nobody releases
     waiting.join(60)
     assert isinstance(raised[0], apldata.CancelledError)
     (left,) = (thread for thread in threading.enumerate() if thread.name == "apldata-ahead")

@@ -157,7 +157,7 @@ def test_holding_too_many_batches_is_an_error(store_path):
 
 @pytest.mark.parametrize("functions", [[], [lambda batch: None]], ids=["lent", "function"])
 def test_a_loop_that_runs_ahead_of_its_computations(store_path, functions):
-    """They hold batches that Python has let go of."""
+    """They hold batches that Python has released."""
 
     @jax.jit
     def slow(x, wide):

@@ -252,7 +252,7 @@ def test_on_a_gpu(store_path: str, pinned: bool) -> None:
 
 
 @needs_gpu
-def test_pinned_batches_may_be_let_go_at_once(store_path: str) -> None:
+def test_pinned_batches_may_be_released_at_once(store_path: str) -> None:
     plain, loader = DataLoader(store_path, 50, True), DataLoader(store_path, 50, True, pin_memory=True)
     load = torch.randn(2000, 2000, device="cuda")
     kept = []

@@ -32,7 +32,7 @@ void columns_free(struct pool *pool, struct batch_buffer *buffer, unsigned i);
 /* Is so little room left that memory must not lie idle? With the lock held. */
 bool columns_are_short(const struct pool *pool);
 
-/* Frees the columns that grow of a buffer which this thread alone uses. With the lock held, which is let go of meanwhile. */
+/* Frees the columns that grow of a buffer which this thread alone uses. With the lock held, which is released meanwhile. */
 void columns_trim(struct pool *pool, struct batch_buffer *buffer);
 
 #endif

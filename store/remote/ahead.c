@@ -112,7 +112,7 @@ static void serve_range(void)
     ranges_unqueue(&ranges, r);
     r->users++;
     fetch_range(r);
-    ranges_let_go(&ranges, r);
+    ranges_release(&ranges, r);
     pthread_mutex_unlock(&ahead_lock);
     a->release(a->owner); /* may be the last, and forget */
     pthread_mutex_lock(&ahead_lock);
@@ -251,7 +251,7 @@ apl_status ahead_take(struct ahead *a, uint64_t offset, uint8_t *to, size_t n, b
         if (!peek)
             note_taken(a, offset, n, r);
         status = copy_range(r, offset, to, n, err);
-        ranges_let_go(&ranges, r);
+        ranges_release(&ranges, r);
     }
     pthread_mutex_unlock(&ahead_lock);
     return status;

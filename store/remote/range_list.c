@@ -87,7 +87,7 @@ void ranges_drop(struct ranges *all, struct range *r)
         free_range(all, r);
 }
 
-void ranges_let_go(struct ranges *all, struct range *r)
+void ranges_release(struct ranges *all, struct range *r)
 {
     r->users--;
     if (r->users == 0 && (r->unwanted || !r->units))

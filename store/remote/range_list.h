@@ -61,7 +61,7 @@ void ranges_read_unit(struct ranges *all, struct unit *unit);
 void ranges_drop(struct ranges *all, struct range *range);
 
 /* Gives back what a user had of it. */
-void ranges_let_go(struct ranges *all, struct range *range);
+void ranges_release(struct ranges *all, struct range *range);
 
 /* After fork(), in the child: what has not come never will, and nobody uses the rest. */
 void ranges_forked(struct ranges *all);

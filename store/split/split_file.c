@@ -122,8 +122,7 @@ static apl_status take_directory(const apl_store *store, int directory, apl_erro
 /* A file on its way. */
 struct piece {
     const struct split_file *file;
-    char path[FILE_NAME_BYTES],
-        temporary[TEMPORARY_BYTES]; /* temporary is empty if the file system needs none */
+    char path[FILE_NAME_BYTES], temporary[TEMPORARY_BYTES]; /* temporary: empty while no such file exists */
 };
 
 static void file_name(const struct split_file *f, char path[FILE_NAME_BYTES])

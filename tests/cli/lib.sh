@@ -155,7 +155,7 @@ reap()
     { wait "$hanging"; code=$?; } 2>/dev/null
 }
 
-# Lets it go on to its end.
+# Lets it run to its end.
 end_hanging()
 {
     tail -c +1000001 "${hanging_source:-$SHARED/b.tar}" >&9

@@ -89,7 +89,7 @@ inline give(was_lent) /* give(): back to the pool, or freed if that is closed */
     }
 }
 
-inline unreference() /* and let go of the lock */
+inline unreference() /* and release the lock */
 {
     atomic {
         references--;

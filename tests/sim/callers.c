@@ -80,7 +80,7 @@ static void release(struct caller *c, apl_batch **batch)
     apl_batch_release(b);
 }
 
-void callers_let_go(struct caller *c)
+void callers_release(struct caller *c)
 {
     for (unsigned i = 0; i < HELD; i++)
         release(c, &c->held[i]);
@@ -137,7 +137,7 @@ static bool answered(struct caller *c, apl_status status, apl_batch *batch, uint
         nap(1000); /* or callers whose time is up at once leave no turn to those who work */
     if (status == APL_E_LENT) {
         HOLDS(lent || c->rank->lent || c->run->part.callers > 1);
-        callers_let_go(c);
+        callers_release(c);
         nap(50u << (c->refused < 10 ? c->refused++ : 10));
     }
     return true;
@@ -160,7 +160,7 @@ static void *call(void *user)
         more = answered(c, status, batch, sim_now() - begin, lent);
     }
     if (c->run->part.ending != CLOSE || sim_chance(5000))
-        callers_let_go(c);
+        callers_release(c);
     return NULL;
 }
 

@@ -45,7 +45,7 @@ void callers_start(struct run *t, struct crew *crew);
 bool callers_are_safe(const struct crew *crew);
 
 /* Releases what a caller still holds. */
-void callers_let_go(struct caller *c);
+void callers_release(struct caller *c);
 
 /* A thread that asks the reader of a rank all that may be asked at any time. */
 void *callers_observe(void *rank);

@@ -237,7 +237,7 @@ static void finish(struct run *t, struct crew *crew)
         if (t->ranks[i].reader)
             close_reader(t, &t->ranks[i], crew->callbacks[i]);
     for (unsigned i = 0; i < crew->n; i++) /* batches outlive their reader */
-        callers_let_go(&crew->callers[i]);
+        callers_release(&crew->callers[i]);
 }
 
 static void open_stores(struct run *t)

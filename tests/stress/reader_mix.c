@@ -74,7 +74,7 @@ struct caller {
     apl_batch *held[HELD];
 };
 
-static void let_go(struct caller *c)
+static void release_held(struct caller *c)
 {
     for (unsigned i = 0; i < HELD; i++) {
         apl_batch_release(c->held[i]);
@@ -120,7 +120,7 @@ static void *call(void *user)
             fprintf(stderr, "%d: %s\n", (int)status, err.message);
             abort();
         }
-        let_go(c);
+        release_held(c);
         atomic_fetch_add(&w->left, 1);
         nap(50);
     }
@@ -171,7 +171,7 @@ static void run_epoch(struct crowd *crowds, const struct mix *m, struct dice *di
     for (unsigned i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
     for (unsigned i = 0; i < n; i++)
-        let_go(&callers[i]);
+        release_held(&callers[i]);
 }
 
 /* What has been gone through to its end. */

@@ -55,7 +55,7 @@ class Pins:
 
 
 class _Loan:
-    """Stands between a tensor and the memory that it lies in: torch lets it go when no tensor shares
+    """Stands between a tensor and the memory that it lies in: torch releases it when no tensor shares
     that memory any more."""
 
     def __init__(self, loans: Loans, array: np.ndarray) -> None:

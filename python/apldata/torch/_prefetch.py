@@ -68,7 +68,7 @@ class Slots:
         return len(self._ready) == self._depth
 
     def _release(self) -> None:
-        """Lets go of the oldest batch on the host, after its copy."""
+        """Releases the oldest batch on the host, after its copy."""
         slot = self._used.popleft()
         slot.event.synchronize()
         slot.host = None
