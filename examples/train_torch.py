@@ -106,6 +106,9 @@ def fields(store: apldata.Store) -> list[str]:
     labels = [one.name for one in store.schema if one.mark == "target" and one.classes]
     if not labels:
         raise SystemExit(f"{store.path}: there are no labels with classes to learn")
+    shape = store.schema[store.picture].shape
+    if len(shape) != 3 or -1 in shape:
+        raise SystemExit(f"{store.path}: the images vary in size: docs/DATA.md has a program for photographs")
     return [store.picture, labels[0]]
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+import apldata
+
 torch = pytest.importorskip("torch")
 
 PROGRAM = Path(__file__).resolve().parents[2] / "examples" / "train_torch.py"
@@ -68,3 +70,13 @@ def test_images_are_the_same(program: Any, store_path: str, loader: str) -> None
     expected = torch.from_numpy((decoded["image"] - mean) / deviation).float()
     assert torch.allclose(images, expected, atol=1e-5)
     assert torch.equal(labels, torch.from_numpy(decoded["label"]).long())
+
+
+def test_photographs_are_for_another_program(program: Any, tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    for name in ("cats/1.jpg", "dogs/1.jpg"):
+        (tmp_path / "photos" / name).parent.mkdir(parents=True)
+        image.new("RGB", (40, 30)).save(tmp_path / "photos" / name)
+    apldata.ingest(tmp_path / "photos", tmp_path / "db")
+    with pytest.raises(SystemExit, match="the images vary in size"):
+        program.main(["--steps", "1", "--device", "cpu", str(tmp_path / "db")])
