@@ -81,8 +81,8 @@ static int name_new(int directory, const char *temporary, const char *name)
 static apl_status give_name(int directory, const char *temporary, const char *name, bool replace,
                             apl_error *err)
 {
-    if (replace && !may_replace(directory, name))
-        return fail(err, APL_E_EXISTS, "it is not a regular file, and is not replaced");
+    if (!may_replace(directory, name))
+        return fail(err, APL_E_INVALID, "it is not a regular file, and is not replaced");
     int code = !replace                                               ? name_new(directory, temporary, name)
                : renameat(directory, temporary, directory, name) == 0 ? 0
                                                                       : errno;

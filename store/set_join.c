@@ -6,6 +6,7 @@
 #include "sized.h"
 #include "staging.h"
 #include "store_file.h"
+#include "temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -298,7 +299,9 @@ static apl_status open_directory(struct join *j, const apl_set_options *o, apl_e
         return errno == EWOULDBLOCK ? fail(err, APL_E_BUSY, "%s: another writer is at work there", j->shown)
                                     : fail_errno(err, errno, "%s: cannot lock the directory", j->shown);
     if (fstatat(j->directory, STORE_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return fail(err, APL_E_EXISTS, "%s: is a store, and cannot be a set too", j->shown);
+        return fail(err, APL_E_INVALID, "%s: is a store, and cannot be a set too", j->shown);
+    if (!may_replace(j->directory, SET_FILE))
+        return fail(err, APL_E_INVALID, "%s: " SET_FILE " is not a regular file, and is not replaced", j->shown);
     if (!o->replace && !o->append && fstatat(j->directory, SET_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return fail(err, APL_E_EXISTS, "%s: is a set already", j->shown);
     return APL_OK;

@@ -89,13 +89,13 @@ static apl_status lock(struct staging *s, int replace, apl_error *err)
     }
     s->locked = true;
     TRY(check_no_set(s, err));
+    if (!may_replace(s->fd, STORE_FILE))
+        return fail(err, APL_E_INVALID, "%s: " STORE_FILE " is not a regular file, and is not replaced",
+                    s->path);
     if (!replace && faccessat(s->fd, STORE_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return fail(err, APL_E_EXISTS, "%s: a store exists already", s->path);
     if (faccessat(s->fd, ".", W_OK, 0) != 0)
         return fail_errno(err, errno, "%s: cannot write in the directory", s->path);
-    if (!may_replace(s->fd, STORE_FILE))
-        return fail(err, APL_E_EXISTS, "%s: " STORE_FILE " is not a regular file, and is not replaced",
-                    s->path);
     temporary_clear(s->fd);
     return APL_OK;
 }

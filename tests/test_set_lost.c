@@ -50,7 +50,7 @@ Test(set_lost, refuses_shards_that_are_elsewhere_or_twice)
     SAYS("is the same store as");
     FAILS(APL_E_NOTFOUND, join_two(shard_path(0), fx_path("set/none")));
     SAYS("none");
-    FAILS(APL_E_EXISTS, apl_set_join(shard_path(0), (const char *const[]){shard_path(0)}, 1, NULL, &fx_err));
+    FAILS(APL_E_INVALID, apl_set_join(shard_path(0), (const char *const[]){shard_path(0)}, 1, NULL, &fx_err));
     FAILS(APL_E_INVALID, apl_set_join(fx_path("set"), NULL, 0, NULL, &fx_err));
     FAILS(APL_E_NOTFOUND,
           apl_set_join(fx_path("nowhere"), (const char *const[]){shard_path(0)}, 1, NULL, &fx_err));

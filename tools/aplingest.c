@@ -68,6 +68,15 @@ static apl_status make_splits(const struct job *job, apl_error *err)
     return status;
 }
 
+/* What cannot be printed is a failure, but none of the store. */
+static int tell_success(const struct job *job, const apl_ingest_summary *sum, double seconds)
+{
+    int status = report_success(job, sum, seconds);
+    if (fflush(stdout) != 0)
+        note("%s: the store has been made; only this could not be printed", shown(job->db));
+    return status;
+}
+
 static int ingest(struct job *job)
 {
     apl_ingest_summary sum = {0};
@@ -90,7 +99,7 @@ static int ingest(struct job *job)
         return report_split_failure(job, &err);
     if (job->writer.replace && !job->quiet && !job->ingest.parts)
         report_stale_splits(job);
-    return report_success(job, &sum, now_seconds() - began);
+    return tell_success(job, &sum, now_seconds() - began);
 }
 
 /* Reads the command line and does what it says. */

@@ -11,13 +11,13 @@ int report_failure(const struct job *job, const apl_error *err)
 {
     if (err->status == APL_E_CANCELLED)
         return EXIT_FAILURE; /* the signal speaks for itself */
-    failed("%s%s", err->message, err->status == APL_E_EXISTS ? "; --force replaces it" : "");
+    failed_unless_forced(err);
     return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
 }
 
 int report_split_failure(const struct job *job, const apl_error *err)
 {
-    failed("%s%s", err->message, err->status == APL_E_EXISTS ? "; --force replaces it" : "");
+    failed_unless_forced(err);
     failed("%s: the store has been made, but not all of its splits", shown(job->db));
     return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
 }

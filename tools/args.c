@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,11 @@ int failed(const char *format, ...)
     va_end(args);
     fputc('\n', stderr);
     return EXIT_FAILURE;
+}
+
+int failed_unless_forced(const apl_error *err)
+{
+    return failed("%s%s", err->message, err->status == APL_E_EXISTS ? "; --force replaces it" : "");
 }
 
 void note(const char *format, ...)
@@ -162,9 +168,9 @@ bool parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 int finish_output(int status)
 {
     errno = 0;
-    bool bad = ferror(stdout) != 0;
-    bad |= fclose(stdout) != 0;
-    if (!bad)
+    bool bad = ferror(stdout) != 0, pending = __fpending(stdout) > 0;
+    bool closed = fclose(stdout) == 0;
+    if (!bad && (closed || (errno == EBADF && !pending))) /* closed from the beginning, and nothing was to be written */
         return status;
     return errno ? failed_errno(errno, "standard output") : failed("standard output: write error");
 }

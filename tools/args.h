@@ -2,6 +2,8 @@
 #ifndef ARGS_H
 #define ARGS_H
 
+#include "apl.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +29,9 @@ int failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same for a failed system call: appends the text of `sys_errno`. */
 int failed_errno(int sys_errno, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The message of a call of the library; and where something exists already, that --force replaces it. */
+int failed_unless_forced(const apl_error *err);
 
 /* "PROGRAM: note: message" on stderr. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -57,9 +57,10 @@ static int find_image(struct tree *t)
     }
     if (best > 0)
         return 0;
-    return failed("%s: %s%s holds neither images nor files, which folders are made of", shown(t->x->path),
-                  t->image < 0 ? "no field" : "field ",
-                  t->image < 0 ? "" : shown(field_of(t, t->image)->name));
+    if (t->image < 0)
+        return failed("%s: has neither images nor files, which folders are made of", shown(t->x->path));
+    return failed("%s: field %s holds neither images nor files, which folders are made of",
+                  shown(t->x->path), shown(field_of(t, t->image)->name));
 }
 
 static bool is_whole_scalar(const apl_field *field)

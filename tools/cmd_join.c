@@ -39,7 +39,8 @@ static int join(const struct job *job, const char *const *shards, size_t count)
     apl_store *set;
     if (apl_set_join(job->set, shards, count, &job->options, &err) != APL_OK ||
         apl_store_open(job->set, NULL, &set, &err) != APL_OK)
-        return failed("%s", err.message);
+        return failed("%s%s", err.message,
+                      err.status == APL_E_EXISTS ? "; --add appends to it, --force replaces it" : "");
     const apl_info *info = apl_store_info(set);
     if (!job->quiet)
         printf("%s: %s in %s\n", shown(job->set), counted(info->records, "record"),

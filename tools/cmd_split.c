@@ -23,7 +23,7 @@ struct job {
 
 static int fail_with(const struct job *job, const apl_error *err)
 {
-    failed("%s%s", err->message, err->status == APL_E_EXISTS ? "; --force replaces it" : "");
+    failed_unless_forced(err);
     return job->json ? print_json(json_failure(err), EXIT_FAILURE) : EXIT_FAILURE;
 }
 

@@ -14,7 +14,7 @@ static int fail_with(const apl_error *err)
 {
     if (err->status == APL_E_CANCELLED)
         return EXIT_FAILURE; /* the signal speaks for itself */
-    return failed("%s%s", err->message, err->status == APL_E_EXISTS ? "; --force replaces it" : "");
+    return failed_unless_forced(err);
 }
 
 static apl_status add_field(struct copy *c, const struct copy_field *f, apl_error *err)

@@ -144,6 +144,8 @@ static apl_status write_piece(int directory, struct piece *p, bool replace, apl_
 {
     struct buffer bytes = {0};
     file_name(p->file, p->path);
+    if (!may_replace(directory, p->path))
+        return fail(err, APL_E_INVALID, "it is not a regular file, and is not replaced");
     if (!replace && faccessat(directory, p->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return fail(err, APL_E_EXISTS, "it exists already");
     apl_status status = split_file_encode(p->file, &bytes, err);
