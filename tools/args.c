@@ -170,7 +170,8 @@ int finish_output(int status)
     errno = 0;
     bool bad = ferror(stdout) != 0, pending = __fpending(stdout) > 0;
     bool closed = fclose(stdout) == 0;
-    if (!bad && (closed || (errno == EBADF && !pending))) /* closed from the beginning, and nothing was to be written */
+    if (!bad && (closed ||
+                 (errno == EBADF && !pending))) /* closed from the beginning, and nothing was to be written */
         return status;
     return errno ? failed_errno(errno, "standard output") : failed("standard output: write error");
 }

@@ -59,8 +59,8 @@ static int find_image(struct tree *t)
         return 0;
     if (t->image < 0)
         return failed("%s: has neither images nor files, which folders are made of", shown(t->x->path));
-    return failed("%s: field %s holds neither images nor files, which folders are made of",
-                  shown(t->x->path), shown(field_of(t, t->image)->name));
+    return failed("%s: field %s holds neither images nor files, which folders are made of", shown(t->x->path),
+                  shown(field_of(t, t->image)->name));
 }
 
 static bool is_whole_scalar(const apl_field *field)

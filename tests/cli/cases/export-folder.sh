@@ -52,3 +52,9 @@ printf 'image,path,label\ncat/1.JPEG,../../other,cat\ndog/2.jpg,/elsewhere,dog\n
 aplingest -q plain/table.csv table.db
 apldata export -q table.db table --format folder
 find table -type f | sort
+
+echo "# a table has neither images nor files"
+printf "a,b\n1,2\n" >t.csv
+aplingest -q t.csv table
+run apldata export table nothing --format folder
+run apldata export table nothing --format folder --fields a
