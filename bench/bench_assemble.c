@@ -1,9 +1,9 @@
 /*
  * Speed of assembly:  bench_assemble [FILE [RECORDS]]
  *
- * FILE holds CIFAR rows (a label byte, then 3x32x32 pixels); without it, pictures are made up. Pictures are
+ * FILE holds CIFAR rows (a label byte, then 3x32x32 pixels); without it, images are made up. Images are
  * taken in random order from huge pages to one batch buffer, again and again. Every row is timed in turns
- * with a plain loop that does the least of the same kind: copying for u8, v * scale + bias of whole pictures
+ * with a plain loop that does the least of the same kind: copying for u8, v * scale + bias of whole images
  * for floats. Absolute figures drift, their ratios do not.
  */
 #define _DEFAULT_SOURCE
@@ -18,13 +18,13 @@
 #define CHANNELS 3u
 #define SIDE     32u
 #define PIXELS   (SIDE * SIDE)
-#define PICTURE  (CHANNELS * PIXELS)
+#define IMAGE    (CHANNELS * PIXELS)
 #define BATCH    512u
 #define ROUNDS   9
 #define HUGE     ((size_t)2 << 20)
 
 struct bench {
-    uint8_t *pictures, *batch;
+    uint8_t *images, *batch;
     const uint8_t **order;
     struct placement *placements;
     size_t records;
@@ -57,21 +57,21 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)(state >> 33) % below;
 }
 
-static void read_pictures(struct bench *b, const char *path)
+static void read_images(struct bench *b, const char *path)
 {
     FILE *f = path ? fopen(path, "rb") : NULL;
     if (path && !f) {
         perror(path);
         exit(1);
     }
-    uint8_t row[1 + PICTURE];
+    uint8_t row[1 + IMAGE];
     for (size_t i = 0; i < b->records; i++) {
-        uint8_t *picture = b->pictures + i * PICTURE;
+        uint8_t *image = b->images + i * IMAGE;
         if (f && fread(row, sizeof row, 1, f) == 1)
-            memcpy(picture, row + 1, PICTURE);
+            memcpy(image, row + 1, IMAGE);
         else
-            for (size_t k = 0; k < PICTURE; k++)
-                picture[k] = (uint8_t)draw(256);
+            for (size_t k = 0; k < IMAGE; k++)
+                image[k] = (uint8_t)draw(256);
     }
     if (f)
         fclose(f);
@@ -79,15 +79,15 @@ static void read_pictures(struct bench *b, const char *path)
 
 static void prepare(struct bench *b, const char *path)
 {
-    b->pictures = take(b->records * PICTURE);
-    b->batch = take(BATCH * PICTURE * sizeof(float));
+    b->images = take(b->records * IMAGE);
+    b->batch = take(BATCH * IMAGE * sizeof(float));
     b->order = take(b->records * sizeof *b->order);
     b->placements = take(b->records * sizeof *b->placements);
-    read_pictures(b, path);
+    read_images(b, path);
     for (size_t i = 0; i < b->records; i++) {
         size_t other = draw((uint32_t)i + 1);
         b->order[i] = b->order[other];
-        b->order[other] = b->pictures + i * PICTURE;
+        b->order[other] = b->images + i * IMAGE;
         b->placements[i] = (struct placement){.top = (int32_t)draw(9),
                                               .left = (int32_t)draw(9),
                                               .cut_top = (int32_t)draw(32) - 8,
@@ -142,7 +142,7 @@ static void plain_copy(const uint8_t *const *from, const struct assembly *a, voi
 {
     (void)a;
     for (size_t i = 0; i < BATCH; i++)
-        memcpy((uint8_t *)to + i * PICTURE, from[i], PICTURE);
+        memcpy((uint8_t *)to + i * IMAGE, from[i], IMAGE);
 }
 
 static plain_fn *plain_for(enum cpu_variant variant, apl_dtype dtype)
@@ -171,7 +171,7 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    {"u8 whole pictures", APL_U8, APL_NCHW, 0, APL_PAD_ZERO, 0},
+    {"u8 whole images", APL_U8, APL_NCHW, 0, APL_PAD_ZERO, 0},
     {"u8 crop flip", APL_U8, APL_NCHW, 4, APL_PAD_ZERO, 0},
     {"u8 crop flip NHWC", APL_U8, APL_NHWC, 4, APL_PAD_ZERO, 0},
     {"f32 normalise", APL_F32, APL_NCHW, 0, APL_PAD_ZERO, 0},
@@ -233,8 +233,8 @@ static void bench_kind(const struct bench *b, enum cpu_variant variant, const st
         best = least(best, run_assemble(b, variant, &a, records));
     }
     double n = (double)(records / BATCH * BATCH);
-    printf("%-7s %-25s %8.0f pictures/s  %6.1f ns  plain loop %8.0f  ratio %.3f%s\n",
-           cpu_variant_name(variant), kind->name, n / best, best / n * 1e9, n / base, base / best,
+    printf("%-7s %-25s %8.0f images/s  %6.1f ns  plain loop %8.0f  ratio %.3f%s\n", cpu_variant_name(variant),
+           kind->name, n / best, best / n * 1e9, n / base, base / best,
            assemble_variant(&a) == variant ? "  chosen" : "");
 }
 
@@ -276,13 +276,13 @@ int main(int argc, char **argv)
         return 1;
     }
     prepare(&b, argc > 1 ? argv[1] : NULL);
-    const size_t sizes[] = {1, 2, 4, 8, 24, 256, PICTURE};
+    const size_t sizes[] = {1, 2, 4, 8, 24, 256, IMAGE};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         bench_gather(&b, sizes[i]);
     for (int v = 0; v < CPU_VARIANTS; v++)
         for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
             if (getenv("APL_CPU") ? v == (int)cpu_variant() : cpu_can((enum cpu_variant)v))
                 bench_kind(&b, (enum cpu_variant)v, &kinds[i]);
-    free(b.pictures), free(b.batch), free(b.order), free(b.placements);
+    free(b.images), free(b.batch), free(b.order), free(b.placements);
     return 0;
 }

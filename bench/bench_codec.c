@@ -14,9 +14,9 @@
 #include <time.h>
 #include <zstd.h>
 
-#define PICTURE_BYTES 3072u
-#define BLOCK         128u
-#define ROUNDS        7
+#define IMAGE_BYTES 3072u
+#define BLOCK       128u
+#define ROUNDS      7
 
 /* The columns of all blocks, raw and coded. */
 struct bench {
@@ -62,10 +62,10 @@ static void read_rows(struct bench *b, const char *path, size_t most)
         perror(path);
         exit(1);
     }
-    uint8_t row[1 + PICTURE_BYTES];
-    b->raw = take(most * PICTURE_BYTES);
+    uint8_t row[1 + IMAGE_BYTES];
+    b->raw = take(most * IMAGE_BYTES);
     for (; b->records < most && fread(row, sizeof row, 1, f) == 1; b->records++)
-        memcpy(b->raw + b->records * PICTURE_BYTES, row + 1, PICTURE_BYTES);
+        memcpy(b->raw + b->records * IMAGE_BYTES, row + 1, IMAGE_BYTES);
     fclose(f);
 }
 
@@ -74,10 +74,10 @@ static void make_rows(struct bench *b, size_t count)
 {
     uint32_t noise = 1;
     b->records = count;
-    b->raw = take(count * PICTURE_BYTES);
-    for (size_t i = 0; i < count * PICTURE_BYTES; i++) {
+    b->raw = take(count * IMAGE_BYTES);
+    for (size_t i = 0; i < count * IMAGE_BYTES; i++) {
         noise = noise * 1664525u + 1013904223u;
-        size_t record = i / PICTURE_BYTES, x = i % 32, y = i / 32 % 32, c = i / 1024 % 3;
+        size_t record = i / IMAGE_BYTES, x = i % 32, y = i / 32 % 32, c = i / 1024 % 3;
         b->raw[i] =
             (uint8_t)(x * (record % 5) + y * (record % 7) + c * 20 + (noise >> 24) % (4 + record % 24));
     }
@@ -86,7 +86,7 @@ static void make_rows(struct bench *b, size_t count)
 static struct image_layout layout_of(const struct bench *b, size_t block)
 {
     size_t left = b->records - block * BLOCK, n = left < BLOCK ? left : BLOCK;
-    struct column_spec spec = {n, n * PICTURE_BYTES, 1, 3, {3, 32, 32}};
+    struct column_spec spec = {n, n * IMAGE_BYTES, 1, 3, {3, 32, 32}};
     struct image_layout layout;
     if (!image_layout_of(&spec, &layout))
         abort();
@@ -98,11 +98,11 @@ static void prepare(struct bench *b)
     struct image_layout layout = layout_of(b, 0);
     b->blocks = (b->records + BLOCK - 1) / BLOCK;
     b->coded = take(b->blocks * image_bound(&layout));
-    b->decoded = take(b->records * PICTURE_BYTES);
+    b->decoded = take(b->records * IMAGE_BYTES);
     b->at = take((b->blocks + 1) * sizeof *b->at);
     b->rows = take(b->records * sizeof *b->rows);
     for (size_t i = 0; i < b->records; i++)
-        b->rows[i] = b->decoded + i * PICTURE_BYTES;
+        b->rows[i] = b->decoded + i * IMAGE_BYTES;
     b->entropy = entropy_new();
     b->bare = ZSTD_createDCtx();
     if (!b->entropy || !b->bare)
@@ -116,7 +116,7 @@ static double encode_all(struct bench *b, struct image_codec *p, int level)
     for (size_t i = 0; i < b->blocks; i++) {
         struct image_layout layout = layout_of(b, i);
         size_t size = 0;
-        check(b, image_encode(p, level, &layout, b->raw + i * BLOCK * PICTURE_BYTES, b->coded + b->at[i],
+        check(b, image_encode(p, level, &layout, b->raw + i * BLOCK * IMAGE_BYTES, b->coded + b->at[i],
                               image_bound(&layout), &size, &b->err));
         b->at[i + 1] = b->at[i] + size;
     }
@@ -170,11 +170,11 @@ static void bench_variant(struct bench *b, enum cpu_variant variant, int level)
         bare = least(bare, decode_bare(b));
         decode = least(decode, decode_all(b, p));
     }
-    if (memcmp(b->decoded, b->raw, b->records * PICTURE_BYTES) != 0) {
+    if (memcmp(b->decoded, b->raw, b->records * IMAGE_BYTES) != 0) {
         fprintf(stderr, "bench_codec: %s gives other bytes\n", cpu_variant_name(variant));
         exit(1);
     }
-    double raw = (double)b->records * PICTURE_BYTES;
+    double raw = (double)b->records * IMAGE_BYTES;
     printf("%-8s level %4d  size/raw %.4f  encode %5.0f MB/s  decode %5.0f MB/s  %7.0f images/s  bare zstd "
            "%5.0f MB/s  ratio %.3f\n",
            cpu_variant_name(variant), level, (double)b->at[b->blocks] / raw, raw / encode * 1e-6,

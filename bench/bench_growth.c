@@ -1,7 +1,7 @@
 /*
  * Does a record cost the same in a large store as in a small one?  bench_growth FOLDER
  *
- * Makes stores of plain pictures in FOLDER and removes them again: 50 thousand and 1.3 million of 32 x 32
+ * Makes stores of plain images in FOLDER and removes them again: 50 thousand and 1.3 million of 32 x 32
  * pixels, read warm, which takes 8 GB of memory, and 50 thousand and 6 million of 16 x 16, read with a window
  * of a tenth. What counts is CPU time for a record, in turns, best of some. Beside it stands a plain loop that
  * copies records out of as much memory in random order, and when streaming into it, too: what that grows by

@@ -3,7 +3,7 @@
  *
  *     bench_reader DB [ROUNDS [memory|cold|streaming|u8|f32|demand]...]
  *
- * DB is a store with u8 pictures. The plain loops know the order beforehand, use one thread, and use the same
+ * DB is a store with u8 images. The plain loops know the order beforehand, use one thread, and use the same
  * kernels. Reader and loop take turns, and the best of each counts: absolute figures drift from machine to
  * machine, ratios in one run do not.
  */

@@ -20,7 +20,7 @@ struct bench {
     struct subset subset;
     const struct schema *schema;
     struct block_coder bc;
-    unsigned picture, rounds;
+    unsigned image, rounds;
     const char *names[APL_MAX_FIELDS]; /* of fields of fixed shape */
     size_t name_count, value_bytes[APL_MAX_FIELDS];
     uint32_t *order; /* of an epoch */
@@ -38,24 +38,24 @@ struct bench {
 
 /* ------------------------------------------------------------------------------------------- preparing */
 
-static bool is_picture(const apl_field *f)
+static bool is_image(const apl_field *f)
 {
     return f->dtype == APL_U8 && f->ndim == 3 && f->value_bytes > 0;
 }
 
 static void pick_fields(struct bench *b)
 {
-    b->picture = APL_MAX_FIELDS;
+    b->image = APL_MAX_FIELDS;
     for (unsigned f = 0; f < b->schema->count; f++) {
         const apl_field *field = &b->schema->fields[f];
         b->value_bytes[f] = field->value_bytes;
         if (field->value_bytes)
             b->names[b->name_count++] = field->name;
-        if (is_picture(field) && b->picture == APL_MAX_FIELDS)
-            b->picture = f;
+        if (is_image(field) && b->image == APL_MAX_FIELDS)
+            b->image = f;
     }
-    if (b->picture == APL_MAX_FIELDS) {
-        fprintf(stderr, "bench_reader: there is no field of u8 pictures\n");
+    if (b->image == APL_MAX_FIELDS) {
+        fprintf(stderr, "bench_reader: there is no field of u8 images\n");
         exit(1);
     }
 }
@@ -75,7 +75,7 @@ static void draw_order(struct bench *b)
 /* Crop, flip and normalise, as it is done most. */
 static void prepare_assembly(struct bench *b)
 {
-    const apl_field *f = &b->schema->fields[b->picture];
+    const apl_field *f = &b->schema->fields[b->image];
     b->transform = (apl_transform)APL_TRANSFORM_INIT;
     b->transform.field = f->name;
     b->transform.pad = 4;
@@ -113,7 +113,7 @@ static void prepare(struct bench *b, const char *path)
     draw_order(b);
     prepare_assembly(b);
     memcpy(row_bytes, b->value_bytes, sizeof row_bytes);
-    row_bytes[b->picture] = assemble_bytes(&b->assembly);
+    row_bytes[b->image] = assemble_bytes(&b->assembly);
     b->pool = must_have(pool_new(BATCH, b->schema->count, row_bytes, NULL, UINT64_MAX));
     for (unsigned i = 0; i < BUFFERS; i++) {
         b->buffers[i] = must_have(pool_take(b->pool));
@@ -167,7 +167,7 @@ static double plain_batches(struct bench *b, bool augment)
                 continue;
             void *to = (void *)b->buffers[from / BATCH % BUFFERS]->batch.columns[f].data;
             find_sources(b, f, from, n);
-            if (augment && f == b->picture)
+            if (augment && f == b->image)
                 assemble(&b->assembly, b->sources, b->placements + from, n, to);
             else
                 gather(b->sources, b->value_bytes[f], n, to);

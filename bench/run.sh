@@ -9,7 +9,7 @@ case ${MAKEFLAGS-} in
 esac
 $MAKE -s --no-print-directory all benches "$BUILD/mkshapes"
 
-# The pictures to measure on: genuine ones if there are any.
+# The images to measure on: genuine ones if there are any.
 DATA=${APL_DATA:-../shared/data}
 rows=$BUILD/bench-rows.bin
 trap 'rm -f "$rows"' EXIT
@@ -19,7 +19,7 @@ done
 if [ -e "$archive" ]; then
     tar -xzOf "$archive" --wildcards '*_batch*.bin' >"$rows"
 else
-    archive="drawn pictures"
+    archive="drawn images"
     "$BUILD/mkshapes" --rows 1000 - | tar -xOf - --wildcards '*_batch*.bin' >"$rows"
 fi
 

@@ -62,10 +62,10 @@ static void turned(const uint8_t rgb[3], double turn, double out[3])
     }
 }
 
-static struct picture drawn_picture(uint8_t *pixels, uint32_t seed, unsigned side)
+static struct image drawn_image(uint8_t *pixels, uint32_t seed, unsigned side)
 {
     sample_fill(pixels, (size_t)3 * side * side, SAMPLE_RANDOM, side, seed);
-    return (struct picture){.pixels = pixels, .channels = 3, .height = side, .width = side};
+    return (struct image){.pixels = pixels, .channels = 3, .height = side, .width = side};
 }
 
 #define BIG 40
@@ -75,7 +75,7 @@ static void check_factor(double factor, uint32_t seed)
 {
     static uint8_t before[3 * ALL], after[3 * ALL], spare[ALL];
     const struct colour *k = colour_for(cpu_variant());
-    struct picture p = drawn_picture(before, seed, BIG);
+    struct image p = drawn_image(before, seed, BIG);
     double mean = 0;
     for (size_t i = 0; i < ALL; i++)
         mean += floor(grey_of((uint8_t[]){before[i], before[ALL + i], before[2 * ALL + i]})) / (double)ALL;
@@ -109,7 +109,7 @@ Test(effects, hue_is_turned_as_torchvision_turns_it)
     static uint8_t before[3 * ALL], after[3 * ALL];
     static const double turns[] = {-0.5, -0.3, -0.01, 0, 0.1, 0.25, 0.5};
     for (unsigned t = 0; t < sizeof turns / sizeof *turns; t++) {
-        struct picture p = drawn_picture(before, t + 9, BIG);
+        struct image p = drawn_image(before, t + 9, BIG);
         memcpy(after, before, sizeof after);
         p.pixels = after;
         jitter_hue(colour_for(cpu_variant()), &p, turns[t]);
@@ -180,13 +180,13 @@ static size_t expected(const apl_transform *t, uint64_t seed, uint64_t epoch, ui
                          .out_height = 7,
                          .out_width = 9,
                          .dtype = APL_U8};
-    struct picture picture = {crop, 3, 7, 9};
+    struct image shrunk = {crop, 3, 7, 9};
     fixture_image(id, image);
     augment_init(&augment, (struct image_shape){3, SIDE, SIDE}, FIELD_IMAGE, t, seed, epoch);
     augment_draw(&augment, &id, &copy, 1, &p);
     assemble_for(CPU_SCALAR)(&a, &source, &p, 1, crop);
-    cr_assert_eq(effects_apply(&e, t, &draws, &picture, NULL), APL_OK);
-    a.channels = picture.channels;
+    cr_assert_eq(effects_apply(&e, t, &draws, &shrunk, NULL), APL_OK);
+    a.channels = shrunk.channels;
     a.height = 7, a.width = 9, a.pad = 0, a.dtype = t->dtype, a.layout = t->layout;
     for (unsigned c = 0; c < 3; c++)
         a.scale[c] = 1.0f / 255.0f;

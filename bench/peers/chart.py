@@ -1,4 +1,4 @@
-"""The chart: pictures/s of every system for both kinds of work, as bars."""
+"""The chart: images/s of every system for both kinds of work, as bars."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ matplotlib.rcParams.update(
 from matplotlib import pyplot  # noqa: E402  (after the choice of backend)
 
 COLOURS = {"apl": "#e8875a", "limit": "#f3c9b1", "loader": "#8fb4d9", "hand": "#b9c7b0"}
-TITLES = {"u8": "u8 pictures with labels", "f32": "f32, cropped, mirrored, normalised"}
+TITLES = {"u8": "u8 images with labels", "f32": "f32, cropped, mirrored, normalised"}
 
 
 def draw(figures: Figures, file: Path) -> None:
@@ -52,7 +52,7 @@ def panel(axis: Any, title: str, rows: list[Row]) -> None:
         text = f"{row.rate / 1e6:.2f} M" if row.rate >= 1e6 else f"{row.rate / 1e3:.0f} k"
         axis.text(max(row.rate, row.most) + 0.01 * top, place, text, va="center")
     axis.set_yticks(list(places), [SYSTEMS[row.system].title for row in rows])
-    axis.set_title(f"{title}: pictures/s", loc="left", fontsize=10)
+    axis.set_title(f"{title}: images/s", loc="left", fontsize=10)
     axis.set_xlim(0, 1.12 * top)
     axis.xaxis.set_visible(False)
     axis.tick_params(length=0)

@@ -1,7 +1,7 @@
 """What every system is given and must give back: CIFAR-10, two kinds of work on it, and their checks.
 
-Work `u8`: batches of 512 pictures as u8[n, 3, 32, 32] with their labels, the training split shuffled for
-each epoch. Work `f32`: the same as f32[n, 3, 32, 32], normalised, each picture cropped at random from itself
+Work `u8`: batches of 512 images as u8[n, 3, 32, 32] with their labels, the training split shuffled for
+each epoch. Work `f32`: the same as f32[n, 3, 32, 32], normalised, each image cropped at random from itself
 with 4 black pixels around it, and mirrored with probability 1/2.
 """
 
@@ -26,16 +26,16 @@ STD = np.array([62.993, 62.089, 66.705], np.float32)
 SCALE = (1 / STD).reshape(3, 1, 1)
 BIAS = (-MEAN / STD).reshape(3, 1, 1)
 
-Pictures = NDArray[np.uint8]
+Images = NDArray[np.uint8]
 Labels = NDArray[np.integer[Any]]
-Batches = Iterable[tuple[Any, Any]]  # of (pictures, labels): arrays or tensors
+Batches = Iterable[tuple[Any, Any]]  # of (images, labels): arrays or tensors
 
 
 class Split(NamedTuple):
-    """Pictures u8[n, 3, 32, 32] and labels u8[n] in the order of the archive."""
+    """Images u8[n, 3, 32, 32] and labels u8[n] in the order of the archive."""
 
-    images: Pictures
-    labels: Pictures
+    images: Images
+    labels: Images
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _split(parts: list[bytes]) -> Split:
 # ------------------------------------------------------------------------------------------- work by NumPy
 
 
-def normalise(images: Pictures) -> NDArray[np.float32]:
+def normalise(images: Images) -> NDArray[np.float32]:
     """u8[n, 3, 32, 32] to f32 of the same shape."""
     out = images.astype(np.float32)
     out *= SCALE
@@ -81,21 +81,21 @@ def normalise(images: Pictures) -> NDArray[np.float32]:
     return out
 
 
-def pad(images: Pictures) -> Pictures:
+def pad(images: Images) -> Images:
     """u8[n, 3, 32, 32] to u8[n, 3, 40, 40], black around."""
     out = np.zeros((len(images), 3, 32 + 2 * PAD, 32 + 2 * PAD), np.uint8)
     out[:, :, PAD:-PAD, PAD:-PAD] = images
     return out
 
 
-def windows(padded: Pictures) -> Pictures:
+def windows(padded: Images) -> Images:
     """A view u8[n, 9, 9, 3, 32, 32] of u8[n, 3, 40, 40]: all the crops."""
     n, c, y, x = padded.strides
     shape = (len(padded), 2 * PAD + 1, 2 * PAD + 1, *SHAPE)
     return np.lib.stride_tricks.as_strided(padded, shape, (n, y, x, c, y, x), writeable=False)
 
 
-def augment(images: Pictures, rng: np.random.Generator) -> NDArray[np.float32]:
+def augment(images: Images, rng: np.random.Generator) -> NDArray[np.float32]:
     """What work f32 asks for, of a whole batch: for the systems that have no fast transforms of their own."""
     n = len(images)
     y, x = rng.integers(0, 2 * PAD + 1, (2, n))
@@ -105,14 +105,14 @@ def augment(images: Pictures, rng: np.random.Generator) -> NDArray[np.float32]:
     return normalise(crops)
 
 
-def from_bytes(rows: list[bytes]) -> tuple[Pictures, Pictures]:
-    """Pictures (a view with gaps) and labels of a batch of records in the binary layout."""
+def from_bytes(rows: list[bytes]) -> tuple[Images, Images]:
+    """Images (a view with gaps) and labels of a batch of records in the binary layout."""
     joined = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, ROW)
     return joined[:, 1:].reshape(-1, *SHAPE), joined[:, 0]
 
 
-def finished(images: Pictures, job: Job, rng: np.random.Generator) -> NDArray[Any]:
-    """What the job asks for, of a batch of pictures: augmented, or as they are, without gaps."""
+def finished(images: Images, job: Job, rng: np.random.Generator) -> NDArray[Any]:
+    """What the job asks for, of a batch of images: augmented, or as they are, without gaps."""
     return augment(images, rng) if job.augmented else np.ascontiguousarray(images)
 
 
@@ -150,16 +150,16 @@ class Check:
 
     def add(self, images: Any, labels: Any) -> None:
         """Takes one batch, of NumPy arrays or of what can be seen as such."""
-        pictures, classes = np.asarray(images), np.asarray(labels).reshape(-1).astype(np.int64)
+        batch, classes = np.asarray(images), np.asarray(labels).reshape(-1).astype(np.int64)
         self.classes += np.bincount(classes, minlength=CLASSES)
-        if pictures.dtype != self.type:
-            self.faults.add(f"type {pictures.dtype}")
-        if pictures.shape != (len(classes), *SHAPE):
-            self.faults.add(f"shape {pictures.shape}")
+        if batch.dtype != self.type:
+            self.faults.add(f"type {batch.dtype}")
+        if batch.shape != (len(classes), *SHAPE):
+            self.faults.add(f"shape {batch.shape}")
             return
-        if not pictures.flags.c_contiguous:
+        if not batch.flags.c_contiguous:
             self.notes.add("not contiguous")
-        as_float = pictures.astype(np.float64)
+        as_float = batch.astype(np.float64)
         self.sum += as_float.sum((0, 2, 3))
         self.squares += np.square(as_float).sum((0, 2, 3))
 

@@ -15,7 +15,7 @@ BUSY = 0.1  # of the cores
 
 @dataclass(frozen=True)
 class Row:
-    """One setting over all rounds. Rates in pictures/s, of epochs; CPU in seconds for a million pictures."""
+    """One setting over all rounds. Rates in images/s, of epochs; CPU in seconds for a million images."""
 
     system: str
     work: str
@@ -68,11 +68,11 @@ class Figures:
         return max(self.some(work, **wanted), key=lambda row: row.rate, default=None)
 
     def thriftiest(self, work: str, **wanted: Any) -> Row | None:
-        """The one with the least processor time for a picture."""
+        """The one with the least processor time for an image."""
         return min(self.some(work, **wanted), key=lambda row: row.cpu, default=None)
 
     def size(self, name: str, genuine: bool = True) -> tuple[int, float] | None:
-        """Bytes of a system's store, and their ratio to the archive's rows; of genuine pictures if it can."""
+        """Bytes of a system's store, and their ratio to the archive's rows; of genuine images if it can."""
         kind = "sample" if genuine and self.raw["sample"] else "ingest"
         told = self.raw[kind].get(SYSTEMS[name].store or name)
         return (told["bytes"], told["bytes"] / told["raw"]) if told else None

@@ -43,13 +43,13 @@ def rate_cell(row: Row | None) -> str:
 
 
 def speeds(figures: Figures) -> Iterator[str]:
-    """Pictures/s of the best setting of each system, with one thread and with up to two."""
+    """Images/s of the best setting of each system, with one thread and with up to two."""
     rows = []
     for name in figures.systems():
         best = [figures.fastest(work, system=name, threads=n) for work in ("u8", "f32") for n in (1, 2)]
         rows.append([SYSTEMS[name].title, *map(rate_cell, best)])
     yield from table(
-        ["pictures/s: median (min..max) of epochs", "u8, 1", "u8, ≤ 2", "f32, 1", "f32, ≤ 2"], rows
+        ["images/s: median (min..max) of epochs", "u8, 1", "u8, ≤ 2", "f32, 1", "f32, ≤ 2"], rows
     )
 
 
@@ -73,7 +73,7 @@ def costs(figures: Figures) -> Iterator[str]:
                 *store_cells(figures, name),
             ]
         )
-    yield from table([*head, "ingest s", "store MB", "of the pictures"], rows)
+    yield from table([*head, "ingest s", "store MB", "of the images"], rows)
 
 
 def store_cells(figures: Figures, name: str) -> list[str]:
@@ -96,7 +96,7 @@ def every(figures: Figures) -> Iterator[str]:
         "work",
         "threads",
         "variant",
-        "pictures/s",
+        "images/s",
         "epochs",
         "CPU-s/M",
         "RSS (PSS) MB",
@@ -119,7 +119,7 @@ def rate_bars(figures: Figures, work: str, threads: int) -> Iterator[list[str]]:
     own = figures.fastest(work, system="apl", threads=threads)
     if not own:
         return
-    what = f"{work}, {threads} thread{'s'[: threads - 1]}: {k(own.rate)} pictures/s"
+    what = f"{work}, {threads} thread{'s'[: threads - 1]}: {k(own.rate)} images/s"
     for wanted, note, limit in against(work):
         peer = figures.fastest(work, threads=threads, **wanted)
         if peer:
@@ -156,7 +156,7 @@ def other_bars(figures: Figures) -> Iterator[list[str]]:
     if own_size and peers:
         least = min(peers, key=lambda name: peers[name])
         what, whose = (
-            f"store: {own_size[1]:.3f} of the pictures",
+            f"store: {own_size[1]:.3f} of the images",
             f"of {SYSTEMS[least].title} {peers[least]:.3f}",
         )
         yield bar(what, own_size[1], peers[least], whose, 0.6, least=False)

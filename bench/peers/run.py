@@ -228,7 +228,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=1.0, help="of epochs timed in each process (1)")
     parser.add_argument("--keep", action="store_true", help="use the stores that are there")
     parser.add_argument(
-        "--sample", type=Path, default=SAMPLE if SAMPLE.exists() else None, help="genuine pictures"
+        "--sample", type=Path, default=SAMPLE if SAMPLE.exists() else None, help="genuine images"
     )
     parser.add_argument("--publish", action="store_true", help="put tables and chart into docs/")
     parser.add_argument("--build", default="build", help="folder for environments, stores, results (build)")

@@ -11,7 +11,7 @@ bool finish_needed(const apl_transform *t)
 
 /* The crop of an image, flipped, as planes of u8. */
 static apl_status make_crop(struct worker *w, const struct assembly *assembly, unsigned channels,
-                            const uint8_t *source, const struct placement *placement, struct picture *crop,
+                            const uint8_t *source, const struct placement *placement, struct image *crop,
                             apl_error *err)
 {
     struct assembly a = *assembly;
@@ -19,7 +19,7 @@ static apl_status make_crop(struct worker *w, const struct assembly *assembly, u
     a.dtype = APL_U8;
     a.layout = APL_NCHW;
     a.cutout = 0;
-    *crop = (struct picture){.channels = channels, .height = a.out_height, .width = a.out_width};
+    *crop = (struct image){.channels = channels, .height = a.out_height, .width = a.out_width};
     crop->pixels = scratch_reserve(&w->crop, assemble_bytes(&a));
     if (!crop->pixels)
         return fail_nomem(err);
@@ -28,7 +28,7 @@ static apl_status make_crop(struct worker *w, const struct assembly *assembly, u
 }
 
 /* The rest: what was cropped is scaled and converted. */
-static void make_result(const struct assembly *assembly, const struct picture *crop,
+static void make_result(const struct assembly *assembly, const struct image *crop,
                         const struct placement *placement, void *out)
 {
     struct assembly a = *assembly;
@@ -51,7 +51,7 @@ apl_status finish_image(struct worker *w, const struct job *job, unsigned f, con
         effect_draws(w->spec->options.plan.seed, job->epoch, batch->ids[k], batch->copies[k]);
     uint8_t *out = (uint8_t *)batch->columns[f].data + k * assemble_bytes(assembly);
     if (effects_any(t)) {
-        struct picture crop;
+        struct image crop;
         TRY(make_crop(w, assembly, image_shape(&w->spec->schema->fields[f]).channels, source, placement,
                       &crop, err));
         TRY(effects_apply(&w->effects, t, &draws, &crop, err));

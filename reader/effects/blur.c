@@ -66,7 +66,7 @@ static void blur_down(const struct blur *b, unsigned y, unsigned height)
     b->kernels->down(taps, b->down, b->height + 1, b->stride, b->out);
 }
 
-static bool blur_reserve(struct blur *b, struct scratch *scratch, const struct picture *p)
+static bool blur_reserve(struct blur *b, struct scratch *scratch, const struct image *p)
 {
     b->stride = (p->width + RESAMPLE_BLOCK - 1) / RESAMPLE_BLOCK * RESAMPLE_BLOCK;
     size_t padded = b->stride + TAPS + RESAMPLE_BLOCK;
@@ -79,7 +79,7 @@ static bool blur_reserve(struct blur *b, struct scratch *scratch, const struct p
     return true;
 }
 
-apl_status blur_apply(struct scratch *scratch, const struct picture *p, unsigned width, unsigned height,
+apl_status blur_apply(struct scratch *scratch, const struct image *p, unsigned width, unsigned height,
                       double sigma, apl_error *err)
 {
     struct blur b = {.kernels = resample_for(cpu_variant()), .width = width, .height = height};
@@ -88,7 +88,7 @@ apl_status blur_apply(struct scratch *scratch, const struct picture *p, unsigned
     find_weights(width, sigma, b.across);
     find_weights(height, sigma, b.down);
     for (unsigned c = 0; c < p->channels; c++) {
-        uint8_t *plane = p->pixels + c * picture_plane(p);
+        uint8_t *plane = p->pixels + c * image_plane(p);
         for (unsigned y = 0; y < p->height; y++)
             blur_across(&b, plane + (size_t)y * p->width, p->width, b.rows + y * b.stride);
         for (unsigned y = 0; y < p->height; y++) {

@@ -16,10 +16,10 @@ bool effects_any(const apl_transform *t)
 }
 
 static void make_grey(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
-                      struct picture *p)
+                      struct image *p)
 {
     uint32_t words[4];
-    size_t n = picture_plane(p);
+    size_t n = image_plane(p);
     if (t->grey_p <= 0 || p->channels != 3)
         return;
     effect_words(draws, DRAW_GREY, words);
@@ -36,7 +36,7 @@ static void make_grey(struct effects *e, const apl_transform *t, const struct ef
 }
 
 static apl_status make_blurred(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
-                               const struct picture *p, apl_error *err)
+                               const struct image *p, apl_error *err)
 {
     uint32_t words[4];
     if (t->blur_size[0] == 0)
@@ -49,13 +49,13 @@ static apl_status make_blurred(struct effects *e, const apl_transform *t, const 
 }
 
 /* A copy of the pixels, to be read while they are changed. NULL: out of memory. */
-static uint8_t *copy_room(struct effects *e, const struct picture *p)
+static uint8_t *copy_room(struct effects *e, const struct image *p)
 {
-    return scratch_reserve(&e->copy, p->channels * picture_plane(p) + AFFINE_BEYOND);
+    return scratch_reserve(&e->copy, p->channels * image_plane(p) + AFFINE_BEYOND);
 }
 
 static apl_status make_moved(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
-                             const struct picture *p, apl_error *err)
+                             const struct image *p, apl_error *err)
 {
     struct affine_map map;
     if (!motion_draw(t, draws, p->height, p->width, &map))
@@ -69,7 +69,7 @@ static apl_status make_moved(struct effects *e, const apl_transform *t, const st
 }
 
 static apl_status make_warped(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
-                              const struct picture *p, apl_error *err)
+                              const struct image *p, apl_error *err)
 {
     struct warps warps;
     if (!warps_any(t))
@@ -84,7 +84,7 @@ static apl_status make_warped(struct effects *e, const apl_transform *t, const s
 }
 
 static apl_status follow_policy(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
-                                const struct picture *p, uint8_t *spare, apl_error *err)
+                                const struct image *p, uint8_t *spare, apl_error *err)
 {
     unsigned count = t->policy == APL_POLICY_NONE ? 0 : t->policy == APL_POLICY_RAND ? t->policy_ops : 1;
     uint8_t *copy = count ? copy_room(e, p) : NULL;
@@ -96,11 +96,11 @@ static apl_status follow_policy(struct effects *e, const apl_transform *t, const
 }
 
 apl_status effects_apply(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
-                         struct picture *p, apl_error *err)
+                         struct image *p, apl_error *err)
 {
     if (!e->colour)
         e->colour = colour_for(cpu_variant());
-    uint8_t *spare = scratch_reserve(&e->plane, picture_plane(p));
+    uint8_t *spare = scratch_reserve(&e->plane, image_plane(p));
     if (!spare)
         return fail_nomem(err);
     TRY(make_moved(e, t, draws, p, err));

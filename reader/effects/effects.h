@@ -11,12 +11,12 @@
 #include "scratch.h"
 
 /* Planes of `height` rows, one after another. Effects may make one plane of three. */
-struct picture {
+struct image {
     uint8_t *pixels;
     unsigned channels, height, width;
 };
 
-static inline size_t picture_plane(const struct picture *p)
+static inline size_t image_plane(const struct image *p)
 {
     return (size_t)p->height * p->width;
 }
@@ -35,7 +35,7 @@ bool effects_any(const apl_transform *t);
 
 /* Changes the pixels of one crop. The only error is APL_E_NOMEM. */
 apl_status effects_apply(struct effects *e, const apl_transform *t, const struct effect_draws *draws,
-                         struct picture *picture, apl_error *err);
+                         struct image *crop, apl_error *err);
 
 void effects_free(struct effects *e);
 

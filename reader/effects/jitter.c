@@ -21,15 +21,15 @@ int32_t jitter_factor(double factor)
     return (int32_t)rint(factor * COLOUR_UNIT);
 }
 
-void jitter_brightness(const struct colour *k, const struct picture *p, int32_t factor)
+void jitter_brightness(const struct colour *k, const struct image *p, int32_t factor)
 {
-    k->line(p->pixels, p->channels * picture_plane(p), factor, 0);
+    k->line(p->pixels, p->channels * image_plane(p), factor, 0);
 }
 
 /* Blends with the mean of the image's grey: the same for all pixels. */
-void jitter_contrast(const struct colour *k, const struct picture *p, int32_t factor, uint8_t *spare)
+void jitter_contrast(const struct colour *k, const struct image *p, int32_t factor, uint8_t *spare)
 {
-    size_t n = picture_plane(p);
+    size_t n = image_plane(p);
     const uint8_t *grey = p->pixels;
     if (p->channels == 3) {
         const uint8_t *const rgb[3] = {p->pixels, p->pixels + n, p->pixels + 2 * n};
@@ -40,17 +40,17 @@ void jitter_contrast(const struct colour *k, const struct picture *p, int32_t fa
     k->line(p->pixels, p->channels * n, factor, (int32_t)rint(mean * (COLOUR_UNIT - factor)));
 }
 
-void jitter_saturation(const struct colour *k, const struct picture *p, int32_t factor)
+void jitter_saturation(const struct colour *k, const struct image *p, int32_t factor)
 {
-    size_t n = picture_plane(p);
+    size_t n = image_plane(p);
     uint8_t *const rgb[3] = {p->pixels, p->pixels + n, p->pixels + 2 * n};
     if (p->channels == 3)
         k->saturate(rgb, n, factor);
 }
 
-void jitter_hue(const struct colour *k, const struct picture *p, double turn)
+void jitter_hue(const struct colour *k, const struct image *p, double turn)
 {
-    size_t n = picture_plane(p);
+    size_t n = image_plane(p);
     uint8_t *const rgb[3] = {p->pixels, p->pixels + n, p->pixels + 2 * n};
     int32_t by = (int32_t)rint(turn * 6 * HUE_SEXTANT);
     if (p->channels == 3)
@@ -69,7 +69,7 @@ static void find_order(uint32_t which, unsigned order[PARTS])
     }
 }
 
-static void apply_part(const struct colour *k, const struct picture *p, unsigned part, double drawn,
+static void apply_part(const struct colour *k, const struct image *p, unsigned part, double drawn,
                        uint8_t *spare)
 {
     if (part == 0)
@@ -83,7 +83,7 @@ static void apply_part(const struct colour *k, const struct picture *p, unsigned
 }
 
 void jitter_apply(const struct colour *k, const apl_transform *t, const struct effect_draws *draws,
-                  const struct picture *p, uint8_t *spare)
+                  const struct image *p, uint8_t *spare)
 {
     const double *const bounds[PARTS] = {t->brightness, t->contrast, t->saturation, t->hue};
     uint32_t words[4], factors[4];

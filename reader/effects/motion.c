@@ -109,11 +109,11 @@ bool motion_draw(const apl_transform *t, const struct effect_draws *draws, uint3
 }
 
 void motion_apply(const struct affine_map *map, const float *fill, bool bilinear, bool filled,
-                  const struct picture *p, uint8_t *copy)
+                  const struct image *p, uint8_t *copy)
 {
     const struct affine_planes planes = {p->channels, p->width, p->height, 1};
     uint8_t beyond[APL_MAX_CHANNELS];
-    memcpy(copy, p->pixels, p->channels * picture_plane(p));
+    memcpy(copy, p->pixels, p->channels * image_plane(p));
     for (unsigned c = 0; c < p->channels; c++)
         beyond[c] = (uint8_t)fill[c];
     if (bilinear)

@@ -15,9 +15,9 @@ apl_status motion_check(const char *field, unsigned channels, apl_transform *t, 
 bool motion_draw(const apl_transform *t, const struct effect_draws *draws, uint32_t height, uint32_t width,
                  struct affine_map *map);
 
-/* Resamples a picture by a map; `copy` has room for it and for AFFINE_BEYOND bytes more. Beyond its edges lies `fill`, for each channel,
+/* Resamples an image by a map; `copy` has room for it and for AFFINE_BEYOND bytes more. Beyond its edges lies `fill`, for each channel,
  * and, if `filled`, pixels at the edges are blended with that. */
 void motion_apply(const struct affine_map *map, const float *fill, bool bilinear, bool filled,
-                  const struct picture *picture, uint8_t *copy);
+                  const struct image *crop, uint8_t *copy);
 
 #endif

@@ -58,7 +58,7 @@ struct policy_operation policy_draw(const apl_transform *t, const struct effect_
     return o;
 }
 
-static void move_pixels(const apl_transform *t, const struct affine_map *map, const struct picture *p,
+static void move_pixels(const apl_transform *t, const struct affine_map *map, const struct image *p,
                         uint8_t *copy)
 {
     bool filled = t->policy_blend;
@@ -67,7 +67,7 @@ static void move_pixels(const apl_transform *t, const struct affine_map *map, co
     motion_apply(map, t->policy_fill, t->policy_interpolation == APL_BILINEAR, filled, p, copy);
 }
 
-static void change_colours(const struct colour *k, struct policy_operation o, const struct picture *p,
+static void change_colours(const struct colour *k, struct policy_operation o, const struct image *p,
                            uint8_t *copy, uint8_t *spare)
 {
     int32_t factor = jitter_factor(1 + o.magnitude);
@@ -82,7 +82,7 @@ static void change_colours(const struct colour *k, struct policy_operation o, co
         jitter_contrast(k, p, factor, spare);
         break;
     case POLICY_SHARPNESS:
-        memcpy(copy, p->pixels, p->channels * picture_plane(p));
+        memcpy(copy, p->pixels, p->channels * image_plane(p));
         tone_sharpen(p, copy, factor);
         break;
     case POLICY_POSTERIZE:
@@ -103,7 +103,7 @@ static void change_colours(const struct colour *k, struct policy_operation o, co
 }
 
 void policy_operate(const struct colour *k, const apl_transform *t, struct policy_operation o,
-                    const struct picture *p, uint8_t *copy, uint8_t *spare)
+                    const struct image *p, uint8_t *copy, uint8_t *spare)
 {
     struct affine_map map;
     if (o.kind == POLICY_SHEAR_X)

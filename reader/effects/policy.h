@@ -31,12 +31,12 @@ struct policy_operation {
     double magnitude; /* in the units of the kind, with its sign */
 };
 
-/* Draws operation number `which` for a picture of this size. */
+/* Draws operation number `which` for an image of this size. */
 struct policy_operation policy_draw(const apl_transform *t, const struct effect_draws *draws, unsigned which,
                                     unsigned height, unsigned width);
 
-/* `copy` has room for the picture and AFFINE_BEYOND bytes more, `spare` for a plane. */
+/* `copy` has room for the image and AFFINE_BEYOND bytes more, `spare` for a plane. */
 void policy_operate(const struct colour *k, const apl_transform *t, struct policy_operation operation,
-                    const struct picture *p, uint8_t *copy, uint8_t *spare);
+                    const struct image *p, uint8_t *copy, uint8_t *spare);
 
 #endif

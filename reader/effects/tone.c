@@ -11,20 +11,20 @@ static void look_up(uint8_t *values, size_t n, const uint8_t table[VALUES])
         values[i] = table[values[i]];
 }
 
-void tone_posterize(const struct picture *p, unsigned bits)
+void tone_posterize(const struct image *p, unsigned bits)
 {
     uint8_t table[VALUES];
     for (unsigned v = 0; v < VALUES; v++)
         table[v] = (uint8_t)(v & (0xff00u >> bits));
-    look_up(p->pixels, p->channels * picture_plane(p), table);
+    look_up(p->pixels, p->channels * image_plane(p), table);
 }
 
-void tone_solarize(const struct picture *p, double threshold)
+void tone_solarize(const struct image *p, double threshold)
 {
     uint8_t table[VALUES];
     for (unsigned v = 0; v < VALUES; v++)
         table[v] = (uint8_t)((float)v >= (float)threshold ? 255 - v : v);
-    look_up(p->pixels, p->channels * picture_plane(p), table);
+    look_up(p->pixels, p->channels * image_plane(p), table);
 }
 
 static void tone_count(const uint8_t *plane, size_t n, uint32_t counts[VALUES])
@@ -43,9 +43,9 @@ static void find_ends(const uint32_t counts[VALUES], unsigned *least, unsigned *
         --*most;
 }
 
-void tone_autocontrast(const struct picture *p)
+void tone_autocontrast(const struct image *p)
 {
-    size_t n = picture_plane(p);
+    size_t n = image_plane(p);
     for (unsigned c = 0; c < p->channels; c++) {
         uint32_t counts[VALUES];
         uint8_t table[VALUES];
@@ -61,9 +61,9 @@ void tone_autocontrast(const struct picture *p)
     }
 }
 
-void tone_equalize(const struct picture *p)
+void tone_equalize(const struct image *p)
 {
-    size_t n = picture_plane(p);
+    size_t n = image_plane(p);
     for (unsigned c = 0; c < p->channels; c++) {
         uint32_t counts[VALUES], least, most;
         uint64_t before = 0;
@@ -89,12 +89,12 @@ static int32_t smoothed(const uint8_t *at, size_t width)
     return (2 * (around + 5 * at[0]) + 13) / 26;
 }
 
-void tone_sharpen(const struct picture *p, const uint8_t *from, int32_t factor)
+void tone_sharpen(const struct image *p, const uint8_t *from, int32_t factor)
 {
     for (unsigned c = 0; c < p->channels; c++)
         for (size_t y = 1; y + 1 < p->height; y++)
             for (size_t x = 1; x + 1 < p->width; x++) {
-                size_t at = c * picture_plane(p) + y * p->width + x;
+                size_t at = c * image_plane(p) + y * p->width + x;
                 p->pixels[at] = colour_saturated(from[at], smoothed(from + at, p->width), factor);
             }
 }

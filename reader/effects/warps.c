@@ -31,7 +31,7 @@ apl_status warps_draw(struct scratch *scratch, const apl_transform *t, const str
     return APL_OK;
 }
 
-void warps_apply(const struct warps *w, unsigned which, const apl_transform *t, const struct picture *p,
+void warps_apply(const struct warps *w, unsigned which, const apl_transform *t, const struct image *p,
                  uint8_t *copy)
 {
     const struct affine_planes planes = {p->channels, p->width, p->height, 1};
@@ -42,7 +42,7 @@ void warps_apply(const struct warps *w, unsigned which, const apl_transform *t, 
         beyond[c] = (uint8_t)fill[c];
         filled |= beyond[c] > 0;
     }
-    memcpy(copy, p->pixels, p->channels * picture_plane(p));
+    memcpy(copy, p->pixels, p->channels * image_plane(p));
     if ((elastic ? t->elastic_interpolation : t->perspective_interpolation) == APL_BILINEAR)
         warp_bilinear(&w->all[which], &planes, copy, filled ? beyond : NULL, p->pixels);
     else

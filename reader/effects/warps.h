@@ -24,8 +24,8 @@ bool warps_any(const apl_transform *t);
 apl_status warps_draw(struct scratch *scratch, const apl_transform *t, const struct effect_draws *draws,
                       uint32_t height, uint32_t width, struct warps *warps, apl_error *err);
 
-/* Resamples a picture by one of them; `copy` has room for it and for AFFINE_BEYOND bytes more. */
-void warps_apply(const struct warps *warps, unsigned which, const apl_transform *t,
-                 const struct picture *picture, uint8_t *copy);
+/* Resamples an image by one of them; `copy` has room for it and for AFFINE_BEYOND bytes more. */
+void warps_apply(const struct warps *warps, unsigned which, const apl_transform *t, const struct image *crop,
+                 uint8_t *copy);
 
 #endif

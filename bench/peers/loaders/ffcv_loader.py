@@ -24,8 +24,8 @@ from ffcv.transforms import (
 from ffcv.writer import DatasetWriter
 
 
-class Pictures:
-    """What FFCV's writer indexes: pictures as u8[32, 32, 3] with their labels."""
+class Images:
+    """What FFCV's writer indexes: images as u8[32, 32, 3] with their labels."""
 
     def __init__(self, split: Split) -> None:
         self.images = np.ascontiguousarray(split.images.transpose(0, 2, 3, 1))
@@ -40,11 +40,11 @@ class Pictures:
 
 def write(split: Split, path: Path) -> None:
     fields = {"image": RGBImageField(write_mode="raw", max_resolution=32), "label": IntField()}
-    DatasetWriter(str(path), fields, num_workers=2).from_indexed_dataset(Pictures(split))
+    DatasetWriter(str(path), fields, num_workers=2).from_indexed_dataset(Images(split))
 
 
 def pipeline(job: Job) -> list[Any]:
-    """The steps for a picture; normalising is a table look-up."""
+    """The steps for an image; normalising is a table look-up."""
     if not job.augmented:
         return [SimpleRGBImageDecoder(), ToTensor(), ToTorchImage()]
     return [

@@ -31,7 +31,7 @@ def augmented(images: Any, labels: Any) -> Make:
 
 
 def gathered(images: Any, labels: Any) -> Make:
-    """All pictures are padded beforehand, as they are and mirrored, so that a crop is one gather (480 MB)."""
+    """All images are padded beforehand, as they are and mirrored, so that a crop is one gather (480 MB)."""
     rng = np.random.default_rng(1)
     crops = windows(np.concatenate([pad(images), pad(images[:, :, :, ::-1])]))
     count = len(images)

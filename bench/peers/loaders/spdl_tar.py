@@ -1,4 +1,4 @@
-"""SPDL: the same pipeline over an indexed tar file with one member for each picture."""
+"""SPDL: the same pipeline over an indexed tar file with one member for each image."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from common import BATCH, Batches, Job, Pictures, Split, augment
+from common import BATCH, Batches, Images, Job, Split, augment
 from torch.utils.data import DataLoader, Dataset
 
 try:
@@ -25,7 +25,7 @@ def write(split: Split, path: Path) -> None:
 
 
 class InMemory(Dataset[Any]):
-    """One picture a call, as most training scripts have it."""
+    """One image a call, as most training scripts have it."""
 
     def __init__(self, path: Path, augmented: bool) -> None:
         self.images = np.load(path / "images.npy")
@@ -46,7 +46,7 @@ class Batched(InMemory):
     """A whole batch a call."""
 
     def __getitems__(self, indices: list[int]) -> tuple[Any, Any]:
-        images: Pictures | np.ndarray = self.images[indices]
+        images: Images | np.ndarray = self.images[indices]
         if self.augmented:
             images = augment(images, rng())
         return torch.from_numpy(images), torch.from_numpy(self.labels[indices])

@@ -12,7 +12,7 @@ from common import BATCH, BIAS, SCALE, Batches, Job, pad
 
 
 def crops_of(images: Any) -> Any:
-    """A view [2 n, 3, 9, 9, 32, 32] of all crops of all pictures, as they are and mirrored."""
+    """A view [2 n, 3, 9, 9, 32, 32] of all crops of all images, as they are and mirrored."""
     both = np.concatenate([pad(images), pad(images[:, :, :, ::-1])])
     return torch.from_numpy(both).unfold(2, 32, 1).unfold(3, 32, 1).permute(0, 2, 3, 1, 4, 5)
 
@@ -20,9 +20,9 @@ def crops_of(images: Any) -> Any:
 def epochs(path: Path, job: Job) -> Iterator[Batches]:
     torch.set_num_threads(job.threads)
     torch.manual_seed(1)
-    pictures = np.load(path / "images.npy")
+    stored = np.load(path / "images.npy")
     labels = torch.from_numpy(np.load(path / "labels.npy"))
-    images = crops_of(pictures) if job.augmented else torch.from_numpy(pictures)
+    images = crops_of(stored) if job.augmented else torch.from_numpy(stored)
     while True:
         yield epoch(images, labels, job)
 

@@ -1,10 +1,10 @@
 """A second perceptual hash, written from docs/THEORY.md alone, against that of `apldata check`.
 
-    near_pictures.py APLDATA DB [--alter]
+    near_images.py APLDATA DB [--alter]
 
-Compares what the splits "train" and "test" of a store of pictures are said to share with a search by NumPy
-that looks at every pair, for 500 pictures of "test". With --alter (needs Pillow): how far the hashes of 1,500
-pictures move when they are compressed, brightened, scaled, cropped. Exits with 1 if anything disagrees.
+Compares what the splits "train" and "test" of a store of images are said to share with a search by NumPy
+that looks at every pair, for 500 images of "test". With --alter (needs Pillow): how far the hashes of 1,500
+images move when they are compressed, brightened, scaled, cropped. Exits with 1 if anything disagrees.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def cells(luma: np.ndarray, across: int, down: int) -> np.ndarray:
     return np.einsum("yh,nhw,xw->nyx", weights(luma.shape[1], down), luma, weights(luma.shape[2], across))
 
 
-def hashes(pictures: np.ndarray) -> np.ndarray:
+def hashes(images: np.ndarray) -> np.ndarray:
     """uint8[n, 3, height, width] to uint64[n, 2]."""
-    red, green, blue = pictures.astype(np.int64).transpose(1, 0, 2, 3)
+    red, green, blue = images.astype(np.int64).transpose(1, 0, 2, 3)
     luma = (77 * red + 150 * green + 29 * blue + 128) >> 8
     rows, columns = cells(luma, 9, 8), cells(luma, 8, 9)
     bits = [rows[:, :, 1:] > rows[:, :, :-1], columns[:, 1:] > columns[:, :-1]]
@@ -52,7 +52,7 @@ def distances(one: np.ndarray, many: np.ndarray) -> np.ndarray:
 
 
 def search(train: np.ndarray, test: np.ndarray, chosen: np.ndarray) -> dict[int, tuple[int, int]]:
-    """Of each chosen picture of `test` the nearest of `train`, and of several the first, if it is near."""
+    """Of each chosen image of `test` the nearest of `train`, and of several the first, if it is near."""
     found = {}
     for i in chosen:
         apart = distances(test[i], train)
@@ -64,19 +64,19 @@ def search(train: np.ndarray, test: np.ndarray, chosen: np.ndarray) -> dict[int,
 def alterations() -> dict[str, Callable[[Any], Any]]:
     from PIL import Image, ImageEnhance
 
-    def jpeg(picture: Any, quality: int) -> Any:
+    def jpeg(image: Any, quality: int) -> Any:
         data = io.BytesIO()
-        picture.save(data, "JPEG", quality=quality)
+        image.save(data, "JPEG", quality=quality)
         return Image.open(data).convert("RGB")
 
-    def scaled(picture: Any, size: int) -> Any:
-        return picture.resize((size, size), Image.Resampling.BILINEAR).resize(
-            picture.size, Image.Resampling.BILINEAR
+    def scaled(image: Any, size: int) -> Any:
+        return image.resize((size, size), Image.Resampling.BILINEAR).resize(
+            image.size, Image.Resampling.BILINEAR
         )
 
-    def cropped(picture: Any, by: int) -> Any:
-        box = (by, by, picture.width - by, picture.height - by)
-        return picture.crop(box).resize(picture.size, Image.Resampling.BILINEAR)
+    def cropped(image: Any, by: int) -> Any:
+        box = (by, by, image.width - by, image.height - by)
+        return image.crop(box).resize(image.size, Image.Resampling.BILINEAR)
 
     return {
         "JPEG, quality 75": lambda p: jpeg(p, 75),
@@ -90,10 +90,10 @@ def alterations() -> dict[str, Callable[[Any], Any]]:
     }
 
 
-def alter(pictures: np.ndarray) -> None:
+def alter(images: np.ndarray) -> None:
     from PIL import Image
 
-    chosen = pictures[np.random.default_rng(0).choice(len(pictures), min(1500, len(pictures)), replace=False)]
+    chosen = images[np.random.default_rng(0).choice(len(images), min(1500, len(images)), replace=False)]
     before = hashes(chosen)
     for name, change in alterations().items():
         changed = [
@@ -127,7 +127,7 @@ def main() -> int:
     is_there = {i - len(train): (other, bits) for i, other, bits in pair["near_duplicates"]}
     agree = due == {i: found for i, found in is_there.items() if i % step == 0}
     verdict = "the same" if agree else "NOT the same"
-    print(f"{len(chosen)} of {len(test)} pictures looked at, {len(due)} near: {verdict}")
+    print(f"{len(chosen)} of {len(test)} images looked at, {len(due)} near: {verdict}")
     if args.alter:
         alter(np.concatenate([train, test]))
     return 0 if agree else 1
