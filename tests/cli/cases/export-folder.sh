@@ -57,4 +57,4 @@ echo "# a table has neither images nor files"
 printf "a,b\n1,2\n" >t.csv
 aplingest -q t.csv table
 run apldata export table nothing --format folder
-run apldata export table nothing --format folder --fields a
+run apldata export table nothing --format folder --field a
