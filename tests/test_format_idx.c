@@ -262,6 +262,9 @@ Test(format_idx, formats_are_told_apart)
 {
     put_pair("train", 4);
     ix_put("notes.txt", "hello, world", 12);
+    ix_put("rows.json", " [\n {\"a\": 1}]", 13);
+    IX_REFUSED(APL_E_SOURCE, "rows.json: it seems to be an array in JSON (jq -c '.[]' makes lines",
+               "rows.json");
     ix_put("x.npz", "PK\3\4 and more of it", 19);
     IX_REFUSED(APL_E_SOURCE, "notes.txt: it seems to be text", "notes.txt");
     IX_REFUSED(APL_E_SOURCE, "notes.txt: is not idx, as others are: it seems to be text",

@@ -248,7 +248,9 @@ Test(format_list, bad_json_is_told_with_its_row)
         const char *text, *words;
     } cases[] = {
         {"{\"a\": 1}\n{\"a\": }\n", "t.jsonl: row 2 is not JSON"},
-        {"[1]\n", "row 1 is not a JSON object"},
+        {"1\n", "row 1 is not JSON"},
+        {"[{\"a\": 1}]\n", "row 1 is not a JSON object, but begins an array: jq"},
+        {"[\n{\"a\": 1}\n]\n", "row 1 is not a JSON object, but begins an array: jq"},
         {"{\"a\": 1, \"a\": 2}\n", "row 1 is not JSON"},
         {"{\"a\": 99999999999999999999}\n", "row 1 is not JSON"},
         {"{\"a\": \"\xff\"}\n", "row 1 is not JSON"},
@@ -335,6 +337,18 @@ Test(format_list, types_that_are_given_are_held_to)
     refused_as("n=f31", "'n=f31' is not COLUMN=TYPE", "n\n1\n");
     refused_as("n=f32[0]", "is not COLUMN=TYPE", "n\n1\n");
     refused_as("n=utf8[3]", "is not COLUMN=TYPE", "n\n1\n");
+}
+
+/* Whatever it is among, unlike other words. */
+Test(format_list, a_number_that_is_too_large_is_worth_a_line)
+{
+    put_text("in/t.csv", "n,code,word\n1,1,1\n-1e400,007,inf2\n");
+    apl_store *s = IX_STORE("in/t.csv");
+    cr_assert_eq(field_of(s, "n")->dtype, APL_UTF8);
+    cr_assert(strstr(ix_said, "t.csv: row 3, column n: '-1e400' is not a number"), "%s", ix_said);
+    cr_assert_null(strstr(ix_said, "column code"), "%s", ix_said);
+    cr_assert_null(strstr(ix_said, "column word"), "%s", ix_said);
+    apl_store_close(s);
 }
 
 Test(format_list, one_word_among_numbers_is_worth_a_line)

@@ -3,7 +3,9 @@
 
 #include "file_name.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 bool list_kind(const char *name, enum rows_kind *kind)
@@ -233,12 +235,21 @@ static apl_status find_split_column(struct list_columns *l, apl_error *err)
     return APL_OK;
 }
 
-/* One word among numbers turns a column into text: worth a line. */
+/* Such as 1e400. */
+static bool is_number_too_large(const char *text)
+{
+    char *end;
+    return strchr("+-.0123456789", *text) && isinf(strtod(text, &end)) && !*end &&
+           isdigit((unsigned char)end[-1]);
+}
+
+/* One word among numbers turns a column into text: worth a line; and so does a number that is too large, whatever it is among. */
 static void tell_of_text(const struct list_columns *l, const struct column *c)
 {
     uint64_t numbers = c->kinds[CELL_WHOLE] + c->kinds[CELL_REAL];
     char text[1024];
-    if (c->given || numbers <= c->kinds[CELL_TEXT] || c->kinds[CELL_TEXT] == 0)
+    if (c->given || numbers == 0 || c->kinds[CELL_TEXT] == 0 ||
+        (numbers <= c->kinds[CELL_TEXT] && !is_number_too_large(c->first_text)))
         return;
     snprintf(text, sizeof text,
              "row %" PRIu64

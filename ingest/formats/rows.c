@@ -220,11 +220,20 @@ static bool is_blank_line(const uint8_t *data, size_t size)
     return true;
 }
 
+static bool begins_array(const uint8_t *data, size_t size)
+{
+    while (size && strchr(" \t\r", *data) && *data)
+        data++, size--;
+    return size && *data == '[';
+}
+
 static apl_status parse_line(struct rows *r, const uint8_t *data, size_t size, apl_error *err)
 {
     json_error_t why;
     json_decref(r->object);
     r->object = NULL;
+    if (begins_array(data, size))
+        return in_row(r, "is not a JSON object, but begins an array: jq -c '.[]' makes lines of one", err);
     if (count_json_values(data, size) > ROWS_VALUES)
         return in_row(r, "has more than a million values", err);
     r->object = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &why);
@@ -233,8 +242,7 @@ static apl_status parse_line(struct rows *r, const uint8_t *data, size_t size, a
     if (!r->object)
         return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " is not JSON: column %d: %s", r->path, r->number,
                     why.column, why.text);
-    return json_is_object(r->object) ? APL_OK
-                                     : in_row(r, "is not a JSON object, such as {\"image\": \"a.jpg\"}", err);
+    return APL_OK;
 }
 
 static apl_status next_json(struct rows *r, apl_error *err)

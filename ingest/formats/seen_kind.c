@@ -21,6 +21,22 @@ static bool is_text(const uint8_t *head, size_t size)
     return false;
 }
 
+/* Objects in an array, where a list has a line for each. */
+static bool is_json_array(const uint8_t *head, size_t size)
+{
+    char begin[2] = {0};
+    for (size_t i = 0, n = 0; i < size && n < sizeof begin; i++)
+        if (head[i] != ' ' && head[i] != '\t' && head[i] != '\r' && head[i] != '\n')
+            begin[n++] = (char)head[i];
+    return begin[0] == '[' && begin[1] == '{';
+}
+
+static const char *text_kind(const uint8_t *head, size_t size)
+{
+    return is_json_array(head, size) ? "an array in JSON (jq -c '.[]' makes lines of it, for a .jsonl file)"
+                                     : "text";
+}
+
 const char *seen_kind(const uint8_t *head, size_t size)
 {
     static const struct {
@@ -62,5 +78,5 @@ const char *seen_kind(const uint8_t *head, size_t size)
         if (size >= kinds[i].at + kinds[i].length &&
             memcmp(head + kinds[i].at, kinds[i].magic, kinds[i].length) == 0)
             return kinds[i].kind;
-    return size == 0 ? "an empty file" : is_text(head, size) ? "text" : NULL;
+    return size == 0 ? "an empty file" : is_text(head, size) ? text_kind(head, size) : NULL;
 }
