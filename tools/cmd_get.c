@@ -29,19 +29,42 @@ struct job {
     int field; /* -1: all */
 };
 
-/* The field to write as files: the one named, or the only one whose values are files. */
+/* Is the output named as files of this media type are? */
+static bool suffix_fits(const struct job *job, const char *media)
+{
+    static const char *const shorter[][2] = {{"jpeg", "jpg"}, {"tiff", "tif"}};
+    const char *dot = job->output ? strrchr(job->output, '.') : NULL, *type = strchr(media, '/') + 1;
+    bool fits = dot && strcasecmp(dot + 1, type) == 0;
+    for (size_t i = 0; dot && i < sizeof shorter / sizeof *shorter; i++)
+        fits |= strcmp(type, shorter[i][0]) == 0 && strcasecmp(dot + 1, shorter[i][1]) == 0;
+    return fits;
+}
+
+/* The field to write as files: the one named, or the only one whose values are files, or files with this suffix. */
 static const apl_field *kept_field(const struct job *job, const apl_store *store)
 {
-    const apl_field *found = NULL;
+    const apl_field *found = NULL, *fitting = NULL;
+    unsigned all = 0, fit = 0;
     for (unsigned i = 0; i < apl_store_info(store)->fields; i++) {
         const apl_field *field = apl_store_field(store, i);
         if (!field->media || (job->field_name && strcmp(job->field_name, field->name) != 0))
             continue;
-        if (found)
-            return NULL;
         found = field;
+        all++;
+        if (!suffix_fits(job, field->media))
+            continue;
+        fitting = field;
+        fit++;
     }
-    return found;
+    return all == 1 ? found : fit == 1 ? fitting : NULL;
+}
+
+static bool has_files(const apl_store *store)
+{
+    for (unsigned i = 0; i < apl_store_info(store)->fields; i++)
+        if (apl_store_field(store, i)->media)
+            return true;
+    return false;
 }
 
 static int set_format(struct job *job, const char *name)
@@ -67,10 +90,8 @@ static int guess_format(struct job *job, const apl_store *store)
         enum format format;
     } suffixes[] = {{".png", PNG}, {".ppm", PPM}, {".pgm", PPM}, {".pnm", PPM},
                     {".raw", RAW}, {".bin", RAW}, {".txt", TEXT}};
-    const char *dot = strrchr(job->output, '.');
     const apl_field *kept = kept_field(job, store);
-    if (dot && kept && strcasecmp(dot + 1, strchr(kept->media, '/') + 1) == 0)
-        dot = NULL;
+    const char *dot = kept && suffix_fits(job, kept->media) ? NULL : strrchr(job->output, '.');
     for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++) {
         if (strcasecmp(dot, suffixes[i].suffix) == 0) {
             job->format = suffixes[i].format;
@@ -78,7 +99,7 @@ static int guess_format(struct job *job, const apl_store *store)
         }
     }
     job->format = FILE_KEPT;
-    return kept ? 0 : misuse("'%s' does not tell the format; --format does", shown(job->output));
+    return kept || has_files(store) ? 0 : misuse("'%s' does not tell the format; --format does", shown(job->output));
 }
 
 /* Takes the field that was named. */

@@ -240,3 +240,27 @@ def test_an_export_is_ingested_as_the_same_content(tmp_path: Path, format: str) 
     assert export(tmp_path / "db", tmp_path / "out", "--format", format).returncode == 0
     ingest(tmp_path / "out", tmp_path / "again")
     assert Store(str(tmp_path / "again")).content_digest == Store(str(tmp_path / "db")).content_digest
+
+
+def test_get_takes_the_file_that_the_name_is_for(tmp_path: Path) -> None:
+    """Of a record with several: a photo and its mask."""
+    image = pytest.importorskip("PIL.Image")
+
+    def file(form: str) -> bytes:
+        out = io.BytesIO()
+        image.new("L", (20, 10)).save(out, form)
+        return out.getvalue()
+
+    kept = {"photo": file("JPEG"), "mask": file("PNG")}
+    fields = [Field(n, "u8", (-1,), media=f"image/{m}") for n, m in (("photo", "jpeg"), ("mask", "png"))]
+    db = make(tmp_path / "db", fields, [{n: np.frombuffer(v, "u1") for n, v in kept.items()}])
+
+    def get(name: str) -> subprocess.CompletedProcess[str]:
+        command = [str(COMMAND), "get", str(db), "0", "-o", str(tmp_path / name)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    for name, field in {"x.jpg": "photo", "x.JPEG": "photo", "x.png": "mask"}.items():
+        assert get(name).returncode == 0 and (tmp_path / name).read_bytes() == kept[field]
+    for name in ("x", "x.tiff"):
+        done = get(name)
+        assert done.returncode == 1 and "several do: --field names one" in done.stderr
