@@ -99,7 +99,9 @@ static int guess_format(struct job *job, const apl_store *store)
         }
     }
     job->format = FILE_KEPT;
-    return kept || has_files(store) ? 0 : misuse("'%s' does not tell the format; --format does", shown(job->output));
+    if (kept || (!job->field_name && has_files(store))) /* which of them is asked later */
+        return 0;
+    return misuse("'%s' does not tell the format; --format does", shown(job->output));
 }
 
 /* Takes the field that was named. */
