@@ -4,6 +4,7 @@
 #include "json.h"
 #include "report.h"
 #include "table.h"
+#include "wrapped.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -98,21 +99,14 @@ const char *audit_p_text(const struct finding *f)
 
 /* ----------------------------------------------------------------------------------------- for people */
 
-/* Prints words, and breaks lines before COLUMNS. */
+/* Prints words, and breaks lines before COLUMNS; the text has no newlines. */
 void audit_print_wrapped(unsigned indent, const char *text)
 {
-    size_t column = 0;
     while (*text) {
-        size_t word = strcspn(text, " ");
-        if (column > 0 && column + 1 + word > COLUMNS) {
-            putchar('\n');
-            column = 0;
-        }
-        column += column ? (size_t)printf(" ") : (size_t)printf("%*s", (int)indent, "");
-        column += (size_t)printf("%.*s", (int)word, text);
-        text += word + (text[word] == ' ');
+        size_t bytes = line_bytes(text, COLUMNS - indent);
+        printf("%*s%.*s\n", (int)indent, "", (int)bytes, text);
+        text += bytes + strspn(text + bytes, " ");
     }
-    putchar('\n');
 }
 
 static void print_more(const struct finding *f)

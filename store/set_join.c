@@ -301,7 +301,8 @@ static apl_status open_directory(struct join *j, const apl_set_options *o, apl_e
     if (fstatat(j->directory, STORE_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return fail(err, APL_E_INVALID, "%s: is a store, and cannot be a set too", j->shown);
     if (!may_replace(j->directory, SET_FILE))
-        return fail(err, APL_E_INVALID, "%s: " SET_FILE " is not a regular file, and is not replaced", j->shown);
+        return fail(err, APL_E_INVALID, "%s: " SET_FILE " is not a regular file, and is not replaced",
+                    j->shown);
     if (!o->replace && !o->append && fstatat(j->directory, SET_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return fail(err, APL_E_EXISTS, "%s: is a set already", j->shown);
     return APL_OK;

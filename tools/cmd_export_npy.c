@@ -2,6 +2,7 @@
 #include "cmd_export.h"
 
 #include "args.h"
+#include "characters.h"
 #include "npy.h"
 #include "report.h"
 
@@ -29,7 +30,7 @@ static size_t decode_char(const uint8_t *text, size_t length, uint32_t *characte
         return 1;
     uint32_t value = c & first_bits[n];
     for (size_t i = 1; i < n; i++) {
-        if ((text[i] & 0xc0) != 0x80)
+        if (!continues_character((char)text[i]))
             return 1;
         value = value << 6 | (text[i] & 0x3f);
     }

@@ -1,7 +1,9 @@
 /* The screen of apldata top: a row for each reader, and what one of them waits for. */
+#include "characters.h"
 #include "cmd_top.h"
 #include "cmd_top_cells.h"
 #include "report.h"
+#include "wrapped.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -167,7 +169,7 @@ static size_t cut_at(const char *text, size_t most)
 {
     if (strlen(text) <= most)
         return strlen(text);
-    while (most > 1 && ((unsigned char)text[most] & 0xc0) == 0x80)
+    while (most > 1 && continues_character(text[most]))
         most--;
     return most;
 }
@@ -187,16 +189,13 @@ static void add_wrapped(struct lines *out, const char *text, unsigned width, uns
     unsigned indent = 0;
     const char *from = text;
     for (unsigned n = 0; *text && n < most; n++) {
-        size_t room = width - indent, whole = strcspn(text, "\n"), fits = whole;
-        if (fits > room) {
-            for (fits = room; fits > 0 && text[fits] != ' '; fits--)
-                ;
-            fits = fits ? fits : cut_at(text, room);
-        }
-        append(out->line[out->count++], "%*s%.*s", (int)indent, "", (int)fits, text);
-        text += fits;
+        size_t room = width - indent, bytes = line_bytes(text, room);
+        if (count_characters(text, bytes) > room)
+            bytes = cut_at(text, room);
+        append(out->line[out->count++], "%*s%.*s", (int)indent, "", (int)bytes, text);
+        text += bytes;
         indent = *text == '\n' ? 0 : indent_after(from, text, width);
-        text += *text == ' ' || *text == '\n';
+        text += *text == '\n' ? 1 : strspn(text, " ");
     }
 }
 

@@ -1,11 +1,11 @@
 #include "progress.h"
 
 #include "report.h"
+#include "terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define REDRAW_SECONDS (1.0 / 6)
@@ -17,15 +17,6 @@ void progress_begin(struct progress *progress, bool wanted)
     const char *term = getenv("TERM");
     bool able = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
     *progress = (struct progress){.on = wanted && able};
-}
-
-/* Read before each drawing, since windows change size. */
-static int terminal_width(void)
-{
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return 80;
-    return size.ws_col;
 }
 
 static void put(const char *text, size_t length)
@@ -112,7 +103,8 @@ void progress_show(struct progress *progress, const struct progress_state *state
         return;
     char text[512] = "\r";
     /* The last column stays free: some terminals wrap when it is filled. */
-    progress_line(text + 1, sizeof text - 8, terminal_width() - 1, state, now - progress->began);
+    progress_line(text + 1, sizeof text - 8, (int)terminal_columns(STDERR_FILENO) - 1, state,
+                  now - progress->began);
     strcat(text, "\033[K");
     put(text, strlen(text));
     progress->drawn = true;

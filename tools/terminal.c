@@ -67,24 +67,35 @@ static bool is_utf8(void)
     return false;
 }
 
+/* 80 x 24 if it cannot be known. */
+static struct winsize window_of(int fd)
+{
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0)
+        size = (struct winsize){0};
+    size.ws_col = size.ws_col ? size.ws_col : 80;
+    size.ws_row = size.ws_row ? size.ws_row : 24;
+    return size;
+}
+
+unsigned terminal_columns(int fd)
+{
+    return window_of(fd).ws_col;
+}
+
 unsigned terminal_room(void)
 {
-    struct winsize size = {0};
-    if (!isatty(STDOUT_FILENO))
-        return 0;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+    return isatty(STDOUT_FILENO) ? terminal_columns(STDOUT_FILENO) : 0;
 }
 
 void terminal_find(struct terminal *t)
 {
     const char *term = variable("TERM"), *colour = variable("COLORTERM");
-    struct winsize size = {0};
+    const struct winsize size = window_of(STDOUT_FILENO);
     *t = (struct terminal){.images = find_images(term), .utf8 = is_utf8()};
     t->truecolor = strcmp(colour, "truecolor") == 0 || strcmp(colour, "24bit") == 0 || strstr(term, "direct");
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
-        size = (struct winsize){0};
-    t->columns = size.ws_col ? size.ws_col : 80;
-    t->rows = size.ws_row ? size.ws_row : 24;
+    t->columns = size.ws_col;
+    t->rows = size.ws_row;
     bool pixels = size.ws_xpixel >= t->columns && size.ws_ypixel >= t->rows;
     t->cell_width = pixels ? size.ws_xpixel / t->columns : 8;
     t->cell_height = pixels ? size.ws_ypixel / t->rows : 16;

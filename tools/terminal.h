@@ -18,6 +18,9 @@ struct terminal {
 /* By the environment and the size of the window: nothing is asked of the terminal, which might not answer. */
 void terminal_find(struct terminal *terminal);
 
+/* Columns of the window on a terminal, 80 if they cannot be known. Windows change size. */
+unsigned terminal_columns(int fd);
+
 /* Columns of the window on stdout; 0 where stdout is no terminal. */
 unsigned terminal_room(void);
 

@@ -1,6 +1,7 @@
 /* Text broken between words: see wrapped.h. */
 #include "wrapped.h"
 
+#include "characters.h"
 #include "terminal.h"
 
 #include <stdarg.h>
@@ -9,46 +10,48 @@
 
 #define NARROWEST 16u /* columns that are worth breaking text for */
 
-static unsigned width_of_bytes(const char *text, size_t bytes)
-{
-    unsigned width = 0;
-    for (size_t i = 0; i < bytes; i++)
-        width += (text[i] & 0xc0) != 0x80;
-    return width;
-}
-
 unsigned text_width(const char *text)
 {
-    return width_of_bytes(text, strlen(text));
+    return (unsigned)count_characters(text, strlen(text));
 }
 
-/* A word, with the % that may follow it after a blank. */
+/* The blanks that a text begins with, and the word after them, with the % that may follow that after a blank. */
 static size_t word_bytes(const char *text)
 {
-    size_t bytes = strcspn(text, " ");
-    return text[bytes] == ' ' && text[bytes + 1] == '%' ? bytes + 1 + strcspn(text + bytes + 1, " ") : bytes;
+    size_t bytes = strspn(text, " ");
+    bytes += strcspn(text + bytes, " \n");
+    return text[bytes] == ' ' && text[bytes + 1] == '%' ? bytes + 1 + strcspn(text + bytes + 1, " \n")
+                                                        : bytes;
+}
+
+size_t line_bytes(const char *text, size_t room)
+{
+    size_t bytes = 0, width = 0;
+    while (text[bytes] && text[bytes] != '\n') {
+        size_t word = word_bytes(text + bytes);
+        width += count_characters(text + bytes, word);
+        if (bytes && width > room)
+            break;
+        bytes += word;
+    }
+    return bytes;
 }
 
 void print_wrapped(const char *text, unsigned column, unsigned indent)
 {
-    unsigned room = terminal_room(), start = column;
+    unsigned room = terminal_room();
     if (room < indent + NARROWEST) {
         fputs(text, stdout);
         return;
     }
     while (*text) {
-        unsigned blanks = (unsigned)strspn(text, " ");
-        size_t bytes = word_bytes(text + blanks);
-        unsigned width = width_of_bytes(text + blanks, bytes);
-        if (column > start && column + blanks + width > room) {
+        size_t bytes = line_bytes(text, room > column ? room - column : 0);
+        printf("%.*s", (int)bytes, text);
+        text += bytes;
+        if (*text)
             printf("\n%*s", (int)indent, "");
-            start = column = indent;
-            blanks = 0;
-            text += strspn(text, " ");
-        }
-        printf("%.*s", (int)(blanks + bytes), text);
-        text += blanks + bytes;
-        column += blanks + width;
+        text += *text == '\n' ? 1 : strspn(text, " ");
+        column = indent;
     }
 }
 

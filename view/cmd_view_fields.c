@@ -1,5 +1,6 @@
 /* apldata view: what the fields hold. */
 #include "args.h"
+#include "characters.h"
 #include "chunk.h"
 #include "cmd_view_gathered.h"
 #include "describe.h"
@@ -122,14 +123,6 @@ static bool take_numbers(struct gathered *g, uint32_t at, const struct value *v)
     return ok;
 }
 
-static double characters(const struct value *v)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < v->bytes; i++)
-        n += (v->data[i] & 0xc0) != 0x80;
-    return (double)n;
-}
-
 /* Of boxes, f32[*,4], there are so many rows. */
 static bool has_rows(const apl_field *f)
 {
@@ -149,7 +142,9 @@ static bool take_value(struct gathered *g, struct view *view, uint32_t at, const
     if (g->f->media)
         return true;
     if (g->lengths)
-        g->lengths[at] = text ? characters(v) : has_rows(g->f) ? (double)v->shape[0] : (double)v->elements;
+        g->lengths[at] = text             ? (double)count_characters(v->data, v->bytes)
+                         : has_rows(g->f) ? (double)v->shape[0]
+                                          : (double)v->elements;
     if (g->lengths && v->elements == 0)
         note_odd(g, ODD_EMPTY, at);
     if (g->hashes)

@@ -1,8 +1,8 @@
 /* What a column is: see column.h. */
 #include "column.h"
 
+#include "field_name.h"
 #include "image_kind.h"
-#include "utf8.h"
 
 #include <inttypes.h>
 #include <math.h>

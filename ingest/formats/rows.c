@@ -3,6 +3,7 @@
 
 #include "cell.h"
 #include "csv_rows.h"
+#include "field_name.h"
 #include "utf8.h"
 
 #include <inttypes.h>

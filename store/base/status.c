@@ -1,6 +1,8 @@
 /* Statuses, their texts, and filling the caller's apl_error. */
 #include "status.h"
 
+#include "utf8.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -167,21 +169,11 @@ static bool may_be_printed(uint32_t character)
 /* Bytes of the well-formed UTF-8 character at text[0 ... length-1] that may go to a terminal, or 0. */
 static size_t printable_char(const unsigned char *text, size_t length)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char c = text[0];
-    if (c < 0x80)
-        return c >= 0x20 && c != 0x7f;
-    size_t n = c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
-    if (n == 0 || n > length)
-        return 0;
-    uint32_t character = c & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        character = character << 6 | (text[i] & 0x3fu);
-    }
-    bool known = character >= least[n] && character <= 0x10ffff && (character < 0xd800 || character > 0xdfff);
-    return known && may_be_printed(character) ? n : 0;
+    uint32_t character;
+    size_t n = utf8_decode(text, length, &character);
+    if (n == 1)
+        return character >= 0x20 && character != 0x7f;
+    return n && may_be_printed(character) ? n : 0;
 }
 
 char *apl_printable(char *out, size_t size, const char *text, size_t length)
