@@ -272,10 +272,11 @@ $(PLAIN)/tests/%.o: tests/%.c $(PLAIN)/flags | $(NEEDS)
 	$(Q)$(CC) $(PLAIN_CFLAGS) $(SEES_ALL) -Iaudit -Iview -Itests -MMD -MP -c $< -o $@
 
 # Pages, with styles and scripts put in, as lines of C.
+PAGE_HTML  := tools/page/page.html
 PAGE_STYLE := tools/page/style.css
 PAGE_CHART := tools/page/chart.js
-$(OBJ)/audit/page_lines.c: PAGE := audit_page_lines audit/page/page.html $(PAGE_STYLE) $(PAGE_CHART) audit/page/draw.js
-$(OBJ)/view/page_lines.c:  PAGE := view_page_lines view/page/page.html $(PAGE_STYLE) view/page/view.css $(PAGE_CHART) $(sort $(wildcard view/page/*.js))
+$(OBJ)/audit/page_lines.c: PAGE := audit_page_lines $(PAGE_HTML) $(PAGE_STYLE) $(PAGE_CHART) audit/page/draw.js
+$(OBJ)/view/page_lines.c:  PAGE := view_page_lines $(PAGE_HTML) $(PAGE_STYLE) view/page/view.css $(PAGE_CHART) $(sort $(wildcard view/page/*.js))
 $(OBJ)/%/page_lines.c: $(wildcard */page/*) tools/page.sh Makefile
 	$(say) PAGE $@
 	@mkdir -p $(@D)

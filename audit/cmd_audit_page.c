@@ -67,6 +67,7 @@ static void put_heading(FILE *out, const json_t *document)
 
 static void put_kind(FILE *out, const json_t *document)
 {
+    fputs("verdict ", out);
     page_put_text(out, page_text_of(document, "kind"));
 }
 
@@ -78,7 +79,7 @@ static void put_verdict(FILE *out, const json_t *document)
 static const struct page_place places[] = {{"@title@\n", put_title},
                                            {"@heading@\n", put_heading},
                                            {"@kind@\n", put_kind},
-                                           {"@verdict@\n", put_verdict},
+                                           {"@summary@\n", put_verdict},
                                            {"@results@\n", put_results}};
 
 int audit_save_page(const char *path, json_t *document)

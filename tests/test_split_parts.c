@@ -274,7 +274,7 @@ Test(split_parts, all_files_or_none)
     shell("test \"$(ls -A '%s')\" = \"$(printf 'cv-2.split\ndata.mdb')\"", db);
     shell("rm -f '%s/cv-2.split' && mkdir '%s/cv-2.split'", db, db);
     o.replace = 1; /* which a directory does not let happen, when two files are in their places already */
-    FAILS(APL_E_IO, "cv-2.split: cannot put it in its place", apl_split_parts(store, &o, 4, 0, &err));
+    FAILS(APL_E_INVALID, "cv-2.split: it is not a regular file", apl_split_parts(store, &o, 4, 0, &err));
     shell("test \"$(ls -A '%s')\" = \"$(printf 'cv-2.split\ndata.mdb')\"", db);
     shell("rmdir '%s/cv-2.split' && mkdir '%s/.tmp-cv-1.split'", db, db); /* nor does this stand in the way */
     OK(make(store, "cv", 4, 0));

@@ -203,6 +203,12 @@ static void put_title(FILE *out, const json_t *document)
     page_put_text(out, page_text_of(document, "db"));
 }
 
+static void put_kind(FILE *out, const json_t *document)
+{
+    (void)document;
+    fputs("facts", out);
+}
+
 static void put_facts(FILE *out, const json_t *document)
 {
     page_put_text(out, page_text_of(document, "facts"));
@@ -246,8 +252,11 @@ static void put_results(FILE *out, const json_t *document)
 
 const struct page *view_page(void)
 {
-    static const struct page_place places[] = {
-        {"@title@\n", put_title}, {"@facts@\n", put_facts}, {"@results@\n", put_results}};
+    static const struct page_place places[] = {{"@title@\n", put_title},
+                                               {"@heading@\n", put_title},
+                                               {"@kind@\n", put_kind},
+                                               {"@summary@\n", put_facts},
+                                               {"@results@\n", put_results}};
     static const struct page page = {view_page_lines, places, sizeof places / sizeof *places};
     return &page;
 }

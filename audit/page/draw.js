@@ -1,8 +1,8 @@
 /*
- * Draws the report of an audit from its data, the JSON document in #audit. It takes the place of #results, the table
+ * Draws the report of an audit from its data, the JSON document in #data. It takes the place of #results, the table
  * that is there for readers without scripts. All text goes in as text, never as HTML.
  */
-const audit = JSON.parse(document.getElementById("audit").textContent);
+const audit = JSON.parse(document.getElementById("data").textContent);
 
 /* 130, 12.8 or 1.02 */
 function multiple(v) {

@@ -58,29 +58,35 @@ static uint32_t part_drawn(const struct split_file *rule, uint64_t hash)
     return (uint32_t)(((hash >> 32) * rule->parts + ((hash & UINT32_MAX) * rule->parts >> 32)) >> 32);
 }
 
-/* The units of block `number`'s records, which are the ids first ... first+count-1. */
-static apl_status read_units(struct divider *d, struct divider_worker *w, uint64_t number,
-                             struct block_view *view, uint64_t *first, uint32_t *count, apl_error *err)
+/* A block whose units are in worker->units, and whose records are the ids first ... first+count-1. */
+struct units_block {
+    struct divider_worker *worker;
+    struct block_view view;
+    uint64_t number, first;
+    uint32_t count;
+};
+
+static apl_status read_units(struct divider *d, unsigned worker, size_t task, struct units_block *b,
+                             apl_error *err)
 {
-    TRY(worker_ready(d, w, err));
-    TRY(store_block(d->store, number, &w->bc, view, err));
-    TRY(split_units_read(&w->units, number, view, err));
-    manifest_block_ids(&d->store->manifest, number, first, count);
+    b->worker = &d->workers[worker];
+    b->number = d->first_block + task;
+    TRY(worker_ready(d, b->worker, err));
+    TRY(store_block(d->store, b->number, &b->worker->bc, &b->view, err));
+    TRY(split_units_read(&b->worker->units, b->number, &b->view, err));
+    manifest_block_ids(&d->store->manifest, b->number, &b->first, &b->count);
     return APL_OK;
 }
 
 static apl_status hash_block(void *context, unsigned worker, size_t task, apl_error *err)
 {
     struct divider *d = context;
-    struct divider_worker *w = &d->workers[worker];
-    struct block_view view;
-    uint64_t number = d->first_block + task, first;
-    uint32_t count;
-    TRY(read_units(d, w, number, &view, &first, &count, err));
-    for (uint32_t i = 0; i < count; i++)
-        if (selection_has(d->parent, first + i))
-            split_set_add(d->set, part_drawn(d->rule, keyed(d, w->units.units[i])),
-                          first + i - d->parent->first);
+    struct units_block b;
+    TRY(read_units(d, worker, task, &b, err));
+    for (uint32_t i = 0; i < b.count; i++)
+        if (selection_has(d->parent, b.first + i))
+            split_set_add(d->set, part_drawn(d->rule, keyed(d, b.worker->units.units[i])),
+                          b.first + i - d->parent->first);
     return APL_OK;
 }
 
@@ -89,25 +95,23 @@ static apl_status hash_block(void *context, unsigned worker, size_t task, apl_er
 static apl_status list_block(void *context, unsigned worker, size_t task, apl_error *err)
 {
     struct divider *d = context;
-    struct divider_worker *w = &d->workers[worker];
-    struct block_view view;
-    uint64_t number = d->first_block + task, first;
-    uint32_t count;
-    TRY(read_units(d, w, number, &view, &first, &count, err));
+    struct units_block b;
+    TRY(read_units(d, worker, task, &b, err));
     const struct schema *schema = &d->store->manifest.schema;
-    apl_status status = block_decode_column(&w->bc, schema, &view, d->field, false, &w->column, err);
+    struct raw_column *column = &b.worker->column;
+    apl_status status = block_decode_column(&b.worker->bc, schema, &b.view, d->field, false, column, err);
     if (status != APL_OK)
-        return store_block_error(d->store, number, status, err);
+        return store_block_error(d->store, b.number, status, err);
     unsigned bytes = (unsigned)schema->fields[d->field].value_bytes;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!selection_has(d->parent, first + i))
+    for (uint32_t i = 0; i < b.count; i++) {
+        if (!selection_has(d->parent, b.first + i))
             continue;
-        struct hash128 unit = w->units.units[i];
+        struct hash128 unit = b.worker->units.units[i];
         /* relaxed: only the places matter, which no two threads share; the list is sorted afterwards */
         uint64_t at = atomic_fetch_add_explicit(&d->item_count, 1, memory_order_relaxed);
-        d->items[at] = (struct split_item){keyed(d, unit), unit,
-                                           load_le(w->column.values.data + (size_t)i * bytes, bytes),
-                                           first + i - d->parent->first};
+        d->items[at] =
+            (struct split_item){keyed(d, unit), unit, load_le(column->values.data + (size_t)i * bytes, bytes),
+                                b.first + i - d->parent->first};
     }
     return APL_OK;
 }
