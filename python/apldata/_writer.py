@@ -278,7 +278,7 @@ class Writer:
             raise InvalidTypeError(f"a record has a value for each field: {'; '.join(told)}")
         return [values[f.name] for f in self.fields]
 
-    def append(self, **values: Any) -> None:
+    def append(self, /, **values: Any) -> None:
         """Appends one record: a value for each field. Values that the field's dtype cannot hold are
         refused. In a field with classes their names may stand for their numbers: ``label="cat"``.
 
@@ -327,7 +327,7 @@ class Writer:
             self._unsaved.settled = True  # nothing can be written any more, and the error tells why
             raise
 
-    def extend(self, **values: Any) -> None:
+    def extend(self, /, **values: Any) -> None:
         """Appends many records: for each field an array of shape (rows, ...), or a sequence; also of names of
         classes. All of them, or none: a value that is refused, of which the error tells row and field, leaves
         the writer as it was. ``split="val"`` beside the values, as for `append()`."""

@@ -107,6 +107,19 @@ class Schema(tuple[Field, ...]):
     def names(self) -> list[str]:
         return [field.name for field in self]
 
+    def keys(self) -> list[str]:
+        return self.names
+
+    def values(self) -> tuple[Field, ...]:
+        return tuple(self)
+
+    def items(self) -> list[tuple[str, Field]]:
+        """Pairs of name and field; ``dict(store.schema)`` is a dict of these."""
+        return [(field.name, field) for field in self]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return next((field for field in self if field.name == name), default)
+
     def image(self, among: Iterable[str] | None = None) -> Field:
         """The one field that is an image, of those named (None: of all): u8[C,H,W] or of any size if there is
         such, else u8[H,W]. InvalidError or NotFoundError say what the fields are instead."""

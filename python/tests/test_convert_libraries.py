@@ -367,6 +367,24 @@ def test_folders_of_png_are_aplingests(widths: tuple[int, ...], channels: int, t
     same_as_ingested(tmp_path / "in", made(dataset, tmp_path / "a"), tmp_path / "b")
 
 
+def test_batches_are_no_records(store_path: str, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    dataset = torch.utils.data.TensorDataset(torch.arange(10), torch.arange(10))
+    for loader, words in (
+        (torch.utils.data.DataLoader(dataset, batch_size=4), r"batches, not records: give its dataset"),
+        (apldata.Loader(store_path, "train"), "a loader gives batches"),
+        (
+            pytest.importorskip("apldata.torch").DataLoader(store_path, split="train"),
+            "a loader gives batches",
+        ),
+    ):
+        with pytest.raises(apldata.InvalidTypeError, match=words):
+            apldata.convert(loader, tmp_path / "db")
+    assert not (tmp_path / "db").exists()
+    one_by_one = torch.utils.data.DataLoader(dataset, batch_size=None)
+    assert len(apldata.Store(apldata.convert(one_by_one, tmp_path / "db").db)) == 10
+
+
 def test_datasets_of_torch(folder: Path, tmp_path: Path) -> None:
     torch, torchvision = pytest.importorskip("torch"), pytest.importorskip("torchvision")
     v2 = pytest.importorskip("torchvision.transforms.v2")

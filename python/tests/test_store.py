@@ -224,6 +224,9 @@ def test_expected_content(store: Store, store_path: str) -> None:
 
 
 def test_what_it_says_of_itself(store: Store, drawn: dict[str, Any]) -> None:
+    assert dict(store.schema) == {"image": store.schema[0], "label": store.schema[1]}
+    assert list(store.schema.keys()) == store.schema.names and store.schema.values() == tuple(store.schema)
+    assert store.schema.get("label") is store.schema[1] and store.schema.get("x") is None
     assert store.schema.names == ["image", "label"] and "image" in store.schema and "x" not in store.schema
     image, label = store.schema
     assert image == store.schema["image"] == store.schema[0] and image.is_picture and not label.is_picture

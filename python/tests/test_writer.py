@@ -91,6 +91,14 @@ def test_varying_shapes_come_back(tmp_path: Path) -> None:
         assert back["label"].tolist() == list(range(40))
 
 
+def test_a_field_may_have_any_name(tmp_path: Path) -> None:
+    with Writer(tmp_path / "db", {"self": "u8", "values": "u8"}) as w:
+        w.append(self=1, values=2)
+        w.extend(self=[3], values=[4])
+    store = Store(tmp_path / "db")
+    assert [(int(store[i]["self"]), int(store[i]["values"])) for i in range(2)] == [(1, 2), (3, 4)]
+
+
 def test_extend_is_append(tmp_path: Path) -> None:
     pictures, labels = np.arange(10 * 12, dtype=np.uint8).reshape(10, 3, 2, 2), np.arange(10)
     fields = {"image": ("u8", (3, 2, 2)), "label": "u8"}

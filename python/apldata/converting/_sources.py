@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import text, wrong_type
-from .._errors import InvalidError
+from .._errors import InvalidError, InvalidTypeError
 from ._cells import cell
 from ._rows import PIECE, Rows, chunks, numbered
 from ._told import Chunk, Column, Part, Source, Told, Wishes
@@ -26,6 +26,19 @@ _WANTED = (
 def _is_of(value: Any, package: str) -> bool:
     """Is it of a class of that package, or of one derived from such?"""
     return any(base.__module__.partition(".")[0] == package for base in type(value).__mro__)
+
+
+def _refuse_batches(source: Any) -> None:
+    """What gives batches would make a record of each."""
+    if any(base.__module__ == "apldata._loader" for base in type(source).__mro__):
+        raise InvalidTypeError(
+            "source: a loader gives batches, not records: `apldata extract` copies records of a store"
+        )
+    loads = any(base.__name__ == "DataLoader" for base in type(source).__mro__) and _is_of(source, "torch")
+    if loads and getattr(source, "batch_sampler", None) is not None:
+        raise InvalidTypeError(
+            "source: a DataLoader gives batches, not records: give its dataset (loader.dataset)"
+        )
 
 
 # ------------------------------------------------------------------------------------------------- arrays
@@ -185,6 +198,7 @@ class Opener:
             return "arrays", _arrays(split, source)
         if isinstance(source, np.ndarray) and source.dtype.names:
             return "arrays", _arrays(split, {name: source[name] for name in source.dtype.names})
+        _refuse_batches(source)
         known = self._known(split, source)
         if known is not None:
             return known

@@ -56,9 +56,9 @@ class Rows(list[Row]):
 
 class Feed:
     """Makes a loader's batches again, wherever they are asked for: in this process or another, in the
-    loader's order or another. As long as what is asked for follows the loader's order, at whatever steady stride, one
-    reader hands out its batches as they are; anything else is looked up in the middle of an epoch, which
-    takes longer.
+    loader's order or another. As long as what is asked for follows the loader's order, at whatever steady
+    stride, one reader hands out its batches as they are; anything else is looked up in the middle of an
+    epoch, which takes longer.
 
     It can be pickled where the loader's transforms and collate_fn can.
 
