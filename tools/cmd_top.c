@@ -50,8 +50,8 @@ static const struct command_line line = {
             "because of APL_MONITOR=DIR or the option `monitor`. Default: $APL_MONITOR.\n"
             "\n",
     .tail = "\n"
-            "Without options it updates a row for each reader every second until Ctrl-C; if the\n"
-            "output is not a terminal, it prints them once.\n",
+            "Without options it updates a row for each reader every second until q or Ctrl-C; if\n"
+            "the output is not a terminal, it prints them once.\n",
     .column = 26,
     .rows = rows,
     .count = sizeof rows / sizeof *rows,

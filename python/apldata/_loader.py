@@ -244,6 +244,8 @@ class Loader:
         try:
             self._pass = self._opened(first_epoch=first_epoch, join=True)
         except NotFoundError as error:
+            if error.errno is not None:  # no name, but a file, such as that of a monitor
+                raise
             splits, fields = listed(self.store.splits), listed(self.store.schema.names)
             raise NotFoundError(f"{error} (it has the splits {splits}, the fields {fields})") from None
         if socket is not None:

@@ -35,10 +35,14 @@ def test_the_environment_and_the_argument(
         assert len(files(tmp_path)) == 1
     with Loader(store, monitor=""):
         assert files(tmp_path) == []
-    with pytest.raises(NotFoundError, match=r"^monitor: cannot write figures into .*absent"):
+    with pytest.raises(
+        NotFoundError, match=r"^monitor: cannot write figures into .*absent: No such file or directory$"
+    ):
         Loader(store, monitor=tmp_path / "absent")
     monkeypatch.setenv("APL_MONITOR", os.fspath(tmp_path / "absent"))
-    with pytest.raises(NotFoundError, match=r"^APL_MONITOR: cannot write figures into .*absent"):
+    with pytest.raises(
+        NotFoundError, match=r"^APL_MONITOR: cannot write figures into .*absent: No such file or directory$"
+    ):
         Loader(store)
     with pytest.raises(TypeError, match="monitor must be a path"):
         Loader(store, monitor=3)  # type: ignore[arg-type]
