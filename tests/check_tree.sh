@@ -53,6 +53,17 @@ one_function()
     [ -z "$twice" ] || { echo "$twice"; false; }
 }
 
+# small_functions MOST: no function has more lines, from the last of its head to its closing brace
+small_functions()
+{
+    # shellcheck disable=SC2086
+    long=$(echo "$all_sources" python/*/*.[ch] | xargs awk -v most="$1" '
+        FNR == 1 { begin = 0 }
+        /^{/ { begin = FNR - 1 }
+        /^}/ && begin { if (FNR - begin + 1 > most) print FILENAME ":" begin ": " FNR - begin + 1 " lines"; begin = 0 }')
+    [ -z "$long" ] || { echo "$long"; false; }
+}
+
 # No two files need each other: there is always one to begin reading at.
 no_c_circles()
 {
@@ -99,6 +110,7 @@ scratch
 check "tree: each folder of C files is known here" known_folders
 check "tree: no two headers have one name" one_name
 check "tree: no two functions of the libraries have one name" one_function
+check "tree: no function has more than 46 lines" small_functions 46
 
 if command -v python3 >/dev/null; then
     check "tree: no circles between Python modules" python3 tests/circles.py python python/apldata
