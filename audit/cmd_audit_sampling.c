@@ -2,6 +2,7 @@
 #include "cmd_audit.h"
 
 #include "inputs.h"
+#include "order_records.h"
 #include "report.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static apl_status value_of(const struct audit_job *job, uint32_t i, uint64_t *va
 {
     apl_store *store;
     uint64_t id;
-    reader_orders_store(&job->orders, i, &store, &id);
+    order_records_store(&job->orders, i, &store, &id);
     unsigned field = (unsigned)apl_store_find_field(store, job->choice.sampling.field);
     apl_batch *batch = NULL;
     apl_status status = apl_store_get(store, id, &batch, err);
@@ -49,7 +50,7 @@ static void group_stores(struct audit_job *job, uint32_t *group, double *weights
     for (uint32_t i = 0; i < job->sample.n; i++) {
         apl_store *store;
         uint64_t own;
-        group[i] = (uint32_t)reader_orders_store(&job->orders, i, &store, &own);
+        group[i] = (uint32_t)order_records_store(&job->orders, i, &store, &own);
     }
     job->law.groups = (uint32_t)o->mix.count + 1;
     weights[0] = o->mix.weight;
@@ -69,7 +70,7 @@ static apl_status group_records(struct audit_job *job, uint32_t *group, double *
     for (uint32_t i = 0; i < job->sample.n && i < asked->weight_count; i++)
         weights[i] = asked->weights[i];
     job->law.groups = job->sample.n;
-    return asked->weight_field ? reader_orders_values(&job->orders, asked->weight_field, weights, err)
+    return asked->weight_field ? order_records_values(&job->orders, asked->weight_field, weights, err)
                                : APL_OK;
 }
 
@@ -89,7 +90,7 @@ apl_status audit_law_open(struct audit_job *job, apl_error *err)
     if (asked->weight_field || (asked->weights && !asked->field))
         return group_records(job, group, weights, err);
     if (asked->field)
-        status = reader_orders_classes(&job->orders, asked->field, group, &job->law.groups, err);
+        status = order_records_classes(&job->orders, asked->field, group, &job->law.groups, err);
     return status == APL_OK ? set_weights(job, weights, err) : status;
 }
 

@@ -25,18 +25,6 @@ apl_status reader_orders_open(apl_store *store, const apl_reader_options *option
                               struct reader_orders *orders, struct audit_sample *sample, apl_error *err);
 void reader_orders_close(struct reader_orders *orders, struct audit_sample *sample);
 
-/* Which store record i is of, 0 for the own one and k + 1 for mix.sources[k]; the store, and its id there. */
-size_t reader_orders_store(const struct reader_orders *orders, uint32_t i, apl_store **store, uint64_t *own);
-
-/* cls[i] of record i: its value of the field of that name, which is of one whole number a record in all stores, by rank among
- * those that occur. */
-apl_status reader_orders_classes(const struct reader_orders *orders, const char *field, uint32_t *cls,
-                                 uint32_t *classes, apl_error *err);
-
-/* The same values themselves, also of fields of f32 and f64. */
-apl_status reader_orders_values(const struct reader_orders *orders, const char *field, double *values,
-                                apl_error *err);
-
 /* An order_source's function, of `length` places; user: the struct reader_orders. All ranks' batches, put together by
  * their positions. */
 bool reader_orders_take(void *user, uint64_t seed, uint64_t epoch, uint32_t *order);

@@ -1,11 +1,9 @@
 /* Ranges of an object: see fetch.h. */
 #include "fetch.h"
 
-#include "aws.h"
 #include "told.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,16 +12,11 @@
 #define FIRST_PAUSE_MS 100u
 #define LAST_PAUSE_MS  5000u
 #define MOST_REDIRECTS 5u
-#define FEW_TRIES      3u /* of what seldom passes */
+#define MIB_MS         16000u /* that a MiB of a range may take beyond the timeout */
+#define FEW_TRIES      3u     /* of what seldom passes */
 #define MOST_STALL_S   10u
 #define SLICE_MS       50u
 #define TELL_PART      40u /* of the time there is, after which the user is told */
-
-/* Credentials that were in use; those of an object that is open may be renewed. */
-struct key_list {
-    struct aws_keys keys;
-    struct key_list *before;
-};
 
 /* A range that is under way. */
 struct fetching {
@@ -44,91 +37,6 @@ static uint64_t clock_ms(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-/* ---------------------------------------------------------------------------------------------- objects */
-
-static apl_status push_keys(struct object *o, const struct aws_keys *keys, apl_error *err)
-{
-    struct key_list *k = malloc(sizeof *k);
-    if (!k)
-        return fail_nomem(err);
-    k->keys = *keys;
-    k->before = atomic_load_explicit(&o->keys, memory_order_relaxed);
-    /* release: who sees them sees what they point at */
-    while (!atomic_compare_exchange_weak_explicit(&o->keys, &k->before, k, memory_order_release,
-                                                  memory_order_relaxed))
-        ;
-    return APL_OK;
-}
-
-static apl_status load_keys(struct object *o, apl_error *err)
-{
-    struct aws_keys keys;
-    TRY(aws_load_keys(&keys, err));
-    apl_status status = push_keys(o, &keys, err);
-    if (status != APL_OK)
-        aws_free_keys(&keys);
-    return status;
-}
-
-static const struct aws_keys *keys_of(const struct object *o)
-{
-    const struct key_list *k = atomic_load_explicit(&o->keys, memory_order_acquire);
-    return k ? &k->keys : NULL;
-}
-
-static apl_status locate(struct object *o, apl_error *err)
-{
-    size_t size = strlen(o->url.base) + strlen(o->url.query) + 1;
-    if (o->url.kind == URL_S3) {
-        TRY(aws_locate(o->url.base + strlen("s3://"), &o->target, &o->sign, err));
-        return load_keys(o, err);
-    }
-    o->target = malloc(size);
-    if (!o->target)
-        return fail_nomem(err);
-    snprintf(o->target, size, "%s%s", o->url.base, o->url.query);
-    return APL_OK;
-}
-
-/* What comes by http:// may be read and changed by anybody on the way. */
-static apl_status check_plain(const struct object *o, const char *target, apl_error *err)
-{
-    if (o->plain || strncmp(target, "http://", 7) != 0 || url_is_loopback(target))
-        return APL_OK;
-    return fail(
-        err, APL_E_INVALID,
-        "http:// is open to anybody on the way, and allowed to this machine alone; use https://, or set "
-        "APL_ALLOW_HTTP=1");
-}
-
-apl_status object_init(struct object *object, struct url *url, const struct transport *transport, bool plain,
-                       uint64_t timeout_ms, struct traffic *traffic, apl_error *err)
-{
-    *object = (struct object){.transport = transport, .url = *url, .plain = plain, .traffic = traffic};
-    *url = (struct url){0};
-    object->timeout_ms = timeout_ms ? timeout_ms : FETCH_TIMEOUT_MS;
-    object->shown = url_shown(&object->url);
-    apl_status status = object->shown ? locate(object, err) : fail_nomem(err);
-    if (status == APL_OK)
-        status = check_plain(object, object->target, err);
-    return status;
-}
-
-void object_free(struct object *object)
-{
-    struct key_list *k = atomic_load_explicit(&object->keys, memory_order_relaxed);
-    while (k) {
-        struct key_list *before = k->before;
-        aws_free_keys(&k->keys);
-        free(k);
-        k = before;
-    }
-    url_free(&object->url);
-    free(object->shown);
-    free(object->target);
-    free(object->sign);
 }
 
 /* ---------------------------------------------------------------------------------------------- pauses */
@@ -271,7 +179,7 @@ static apl_status go_elsewhere(struct fetching *f, struct reply *r, apl_error *e
         return fail(err, APL_E_IO, "the server redirects again and again");
     if (!url_same_scheme(f->object->target, r->location))
         return fail(err, APL_E_IO, "the server redirects to another scheme, which is not followed");
-    TRY(check_plain(f->object, r->location, err));
+    TRY(object_check_plain(f->object, r->location, err));
     free(f->elsewhere);
     f->elsewhere = r->location;
     r->location = NULL;
@@ -280,18 +188,12 @@ static apl_status go_elsewhere(struct fetching *f, struct reply *r, apl_error *e
 
 /* ---------------------------------------------------------------------------------------------- fetching */
 
-/* Credentials may have been renewed since the object was opened. */
+/* Once for a range. */
 static bool renew_keys(struct fetching *f, const struct aws_keys *used)
 {
-    struct aws_keys keys;
-    if (f->renewed || !f->object->sign || aws_load_keys(&keys, NULL) != APL_OK)
-        return false;
-    f->renewed = true;
-    if ((used && aws_same_keys(used, &keys)) || push_keys(f->object, &keys, NULL) != APL_OK) {
-        aws_free_keys(&keys);
-        return false;
-    }
-    return true;
+    bool renewed = !f->renewed && object_renew_keys(f->object, used);
+    f->renewed |= renewed;
+    return renewed;
 }
 
 static apl_status judge_status(struct fetching *f, struct reply *r, const struct aws_keys *used,
@@ -347,7 +249,7 @@ static unsigned stall_s(const struct object *o)
 static apl_status try_once(struct fetching *f, apl_error *err)
 {
     struct object *o = f->object;
-    const struct aws_keys *keys = keys_of(o);
+    const struct aws_keys *keys = object_keys(o);
     struct reply r;
     uint64_t now = clock_ms();
     if (is_cancelled(f))
@@ -378,7 +280,7 @@ static apl_status run(struct fetching *f, apl_error *err)
     apl_error own;
     err = err ? err : &own;
     f->began = clock_ms();
-    f->deadline = f->began + f->object->timeout_ms + (f->n >> 20) * FETCH_MIB_MS;
+    f->deadline = f->began + f->object->timeout_ms + (f->n >> 20) * MIB_MS;
     while (status == APL_OK && f->done < f->n)
         status = try_once(f, err);
     free(f->elsewhere);
