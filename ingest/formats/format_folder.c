@@ -7,6 +7,7 @@
 #include "hidden_path.h"
 #include "image_fields.h"
 #include "image_kind.h"
+#include "key_log.h"
 #include "member.h"
 #include "parallel.h"
 #include "utf8.h"
@@ -30,7 +31,10 @@ struct image {
 struct folder_images {
     const struct format_host *host;
     struct class_tree *tree;
-    apl_writer *writer; /* the host's; NULL until the first image */
+    struct key_log *paths;   /* of images, each of which may come once */
+    bool asked, again;       /* of a part: was it asked about this image, and has its path come before? */
+    apl_status asked_status; /* what came of asking */
+    apl_writer *writer;      /* the host's; NULL until the first image */
     struct image images[GATHER_FILES];
     unsigned gathered;
     size_t gathered_bytes;
@@ -64,6 +68,8 @@ static apl_status list_file(void *state, const char *name, bool directory, apl_e
         return APL_OK;
     }
     f->listed += !directory;
+    if (!directory)
+        TRY(key_log_add(f->paths, name, strlen(name), err));
     return class_tree_add(f->tree, name, directory, err);
 }
 
@@ -109,6 +115,7 @@ static apl_status end_list(void *state, apl_error *err)
         return fail(err, APL_E_SOURCE,
                     "%s: has no images (files called .jpg, .jpeg, .png, ...) in folders by class",
                     f->host->source);
+    TRY(key_log_end(f->paths, err));
     apl_status status = class_tree_decide(f->tree, f->host->partial, err);
     if (status != APL_OK)
         return fail_in(err, status, "%s", f->host->source);
@@ -235,12 +242,34 @@ static apl_status take_names(struct image *image, const struct format_member *m,
     return image->shown && !image->path.failed ? APL_OK : fail_nomem(err);
 }
 
+/* Has an image of that path come before? */
+static apl_status comes_again(struct folder_images *f, const char *name, bool *again, apl_error *err)
+{
+    const char *first;
+    TRY(key_log_show(f->paths, name, strlen(name), "", &first, err));
+    *again = first != NULL;
+    return APL_OK;
+}
+
+/* Which of two is right, the caller must say. */
+static apl_status check_once(struct folder_images *f, const struct format_member *m, apl_error *err)
+{
+    bool again = f->again;
+    if (!f->asked)
+        TRY(comes_again(f, m->name, &again, err));
+    f->asked = false;
+    return again ? fail(err, APL_E_SOURCE,
+                        "is there twice, as tar -r and -u leave older versions: pack the archive again")
+                 : APL_OK;
+}
+
 static apl_status gather_image(void *state, const struct format_member *m, apl_error *err)
 {
     struct folder_images *f = state;
     struct image *image = &f->images[f->gathered];
     if (!class_tree_find(f->tree, m->name, &image->place))
         return APL_OK;
+    TRY(check_once(f, m, err));
     if (m->size > APL_MAX_VALUE) {
         TRY(flush(f, err));
         apl_error why;
@@ -261,6 +290,9 @@ static bool passes_image(void *state, const char *name)
 {
     struct folder_images *f = state;
     struct class_place place;
+    f->asked = true;
+    if (f->asked_status == APL_OK)
+        f->asked_status = comes_again(f, name, &f->again, NULL);
     return !class_tree_find(f->tree, name, &place) || !f->host->own(f->host->user, place.split, 1);
 }
 
@@ -274,6 +306,8 @@ static apl_status finish_folder(void *state, char format[32], apl_error *err)
 {
     struct folder_images *f = state;
     TRY(flush(f, err));
+    if (f->asked_status != APL_OK)
+        return fail_nomem(err);
     if (f->records == 0)
         return fail(err, APL_E_SOURCE, "%s: all of its images are bad", f->host->source);
     for (unsigned i = 0; i < REMARKS; i++)
@@ -298,6 +332,7 @@ static void close_folder(void *state)
         image_maker_free(f->makers[i]);
     free(f->makers);
     class_tree_free(f->tree);
+    key_log_free(f->paths);
     free(f->class_names);
     free(f);
 }
@@ -311,7 +346,8 @@ static apl_status open_folder_images(const struct format_host *host, void **stat
     f->threads = threads_for(host->threads);
     f->makers = calloc(f->threads, sizeof *f->makers);
     f->tree = class_tree_new();
-    if (!f->makers || !(f->makers[0] = image_maker_new()) || !f->tree) {
+    f->paths = key_log_new(host);
+    if (!f->makers || !(f->makers[0] = image_maker_new()) || !f->tree || !f->paths) {
         close_folder(f);
         return fail_nomem(err);
     }
