@@ -132,21 +132,27 @@ static void describe_column(const struct worker *w, struct job *job, unsigned f,
     batch_set_dims(column, job->buffer->batch.rows);
 }
 
+/* The time since `begin` was spent on images, but for what was spent on reading: `reading` by then. */
+static void count_images(struct worker *w, uint64_t begin, uint64_t reading, size_t rows)
+{
+    uint64_t end = now_ns();
+    w->spent.images += end - begin - (w->spent.reading - reading);
+    trace_span("images", begin, end, "rows", rows);
+}
+
 /* Images that are resized. */
 static apl_status make_resized(struct worker *w, struct job *job, const struct run_work *work, size_t from,
                                size_t to, apl_error *err)
 {
     struct photo_value value = {.data = NULL};
     apl_status status = APL_OK;
-    uint64_t begin = now_ns();
+    uint64_t begin = now_ns(), reading = w->spent.reading;
     photo_value_fixed_shape(&w->spec->schema->fields[work->field], &value);
     for (size_t k = from; k < to && status == APL_OK; k++) {
         value.data = work->sources[k];
         status = photos_make(w, job, work, k, &value, err);
     }
-    uint64_t end = now_ns();
-    w->spent.images += end - begin;
-    trace_span("images", begin, end, "rows", to - from);
+    count_images(w, begin, reading, to - from);
     return status;
 }
 
@@ -269,11 +275,9 @@ static apl_status make_each_photo(struct worker *w, struct job *job, const struc
 static apl_status make_photos(struct worker *w, struct job *job, const struct run_work *work, size_t from,
                               size_t to, apl_error *err)
 {
-    uint64_t begin = now_ns(), read = w->spent.reading;
+    uint64_t begin = now_ns(), reading = w->spent.reading;
     apl_status status = make_each_photo(w, job, work, from, to, err);
-    uint64_t end = now_ns();
-    w->spent.images += end - begin - (w->spent.reading - read);
-    trace_span("images", begin, end, "rows", to - from);
+    count_images(w, begin, reading, to - from);
     return status;
 }
 
