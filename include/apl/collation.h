@@ -39,7 +39,7 @@ extern "C" {
  * Members that `how` does not use must be 0. Start from APL_COLLATION_INIT.
  */
 typedef struct apl_collation {
-    size_t size;
+    size_t size;       /* sizeof(apl_collation) */
     const char *field; /* a field of varying shape, not of text */
     apl_collate how;
     /* PAD: the length to pad to; 0: that of the longest value of the batch. PACK: tokens per row (elements along the

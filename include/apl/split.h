@@ -146,7 +146,7 @@ APL_API APL_MUST_USE apl_status apl_split_class_counts(apl_store *store, const c
                                                        uint64_t *counts, apl_error *err);
 
 /* Divides the records again by the rule in the file of the split `name`, and compares: APL_E_CORRUPT if a record is on
- * the wrong side; APL_E_MISMATCH if the parent has since been made again with other records. It does not matter if the
+ * the wrong side; APL_E_MISMATCH if the parent has since been replaced with other records. It does not matter if the
  * parent has been removed. */
 APL_API APL_MUST_USE apl_status apl_split_verify(apl_store *store, const char *name, unsigned threads,
                                                  apl_error *err);

@@ -160,10 +160,10 @@ APL_API APL_MUST_USE apl_status apl_store_open(const char *path, const apl_store
                                                apl_store **store, apl_error *err);
 
 /*
- * Has tell(user, line) called when a URL has not answered as it should for a while (3 s of the usual 120) and is still being tried: the
- * line, which is safe to print, names the URL without its query and passwords, what was seen, and for how many more seconds it
- * is tried. At most once a minute, from any thread, also after fork(). For the whole process: set it before stores are opened. NULL, as at
- * first: nobody is told.
+ * Sets a function that the library calls while requests to a URL keep failing, after 3 s of the usual 120 and then at
+ * most once a minute. `line` is safe to print: it names the URL without its query and passwords, the last failure, and
+ * how many seconds are left. Calls come from any thread, also after fork(). The setting is for the whole process: make
+ * it before stores are opened. NULL, the default: no calls.
  */
 APL_API void apl_on_retry(void (*tell)(void *user, const char *line), void *user);
 
