@@ -132,8 +132,8 @@ static void describe_column(const struct worker *w, struct job *job, unsigned f,
     batch_set_dims(column, job->buffer->batch.rows);
 }
 
-/* The time since `begin` was spent on images, but for what was spent on reading: `reading` by then. */
-static void count_images(struct worker *w, uint64_t begin, uint64_t reading, size_t rows)
+/* The time since `begin` was spent on images, except for what went into reading; `reading`: what had by then. */
+static void spend_on_images(struct worker *w, uint64_t begin, uint64_t reading, size_t rows)
 {
     uint64_t end = now_ns();
     w->spent.images += end - begin - (w->spent.reading - reading);
@@ -152,7 +152,7 @@ static apl_status make_resized(struct worker *w, struct job *job, const struct r
         value.data = work->sources[k];
         status = photos_make(w, job, work, k, &value, err);
     }
-    count_images(w, begin, reading, to - from);
+    spend_on_images(w, begin, reading, to - from);
     return status;
 }
 
@@ -277,7 +277,7 @@ static apl_status make_photos(struct worker *w, struct job *job, const struct ru
 {
     uint64_t begin = now_ns(), reading = w->spent.reading;
     apl_status status = make_each_photo(w, job, work, from, to, err);
-    count_images(w, begin, reading, to - from);
+    spend_on_images(w, begin, reading, to - from);
     return status;
 }
 
