@@ -7,7 +7,7 @@
 #include "reader.h"
 
 #include <malloc.h>
-#include <time.h>
+#include <semaphore.h>
 
 #define TRAIN 96 /* members of 54 and 42 records: blocks of 8, but for the seventh and the last */
 #define BLOCK 8
@@ -410,11 +410,19 @@ Test(reader_late, resumed_readers_meet_it_too)
 
 /* --------------------------------------------------------------------------------------------------- waiting */
 
-static apl_status dawdle(void *user, uint64_t number, apl_error *err)
+/* A value that does not come until somebody lets it. */
+struct gate {
+    sem_t reached, open;
+};
+
+static apl_status wait_at_gate(void *user, uint64_t number, apl_error *err)
 {
-    (void)user;
+    struct gate *gate = user;
+    (void)number;
     (void)err;
-    nanosleep(&(struct timespec){.tv_nsec = number == 0 ? 200000000 : 0}, NULL);
+    sem_post(&gate->reached);
+    sem_wait(&gate->open);
+    sem_post(&gate->open); /* for the next value */
     return APL_OK;
 }
 
@@ -427,26 +435,32 @@ static void pass_by(void *user, apl_batch *b)
 /* A value that does not come in time is named by its block, not taken for on_batch(). */
 Test(reader_late, waits_name_the_block)
 {
-    late_set_hook(&(struct load_hook){dawdle, NULL});
+    struct gate gate;
+    const struct load_hook hook = {wait_at_gate, &gate};
     apl_reader_options o = fixture_options();
     apl_batch *batch = NULL;
     apl_error err;
-    unsigned named = 0;
+    cr_assert(sem_init(&gate.reached, 0, 0) == 0 && sem_init(&gate.open, 0, 0) == 0);
+    late_set_hook(&hook);
     o.batch_size = 1;
     o.threads = 1;
     o.sequential = 1;
     o.faults.timeout_ms = 20;
     o.on_batch = pass_by;
     apl_reader *r = fixture_reader(&o);
-    while (apl_reader_next(r, &batch, &err) == APL_E_TIMEOUT) {
+    sem_wait(&gate.reached); /* from here on the value is what keeps the batch, until the gate opens */
+    for (unsigned i = 0; i < 2; i++) {
+        cr_assert_eq(apl_reader_next(r, &batch, &err), APL_E_TIMEOUT);
+        cr_assert(strstr(err.message, "block 0"), "%s", err.message);
         cr_assert(!strstr(err.message, "on_batch"), "%s", err.message);
-        named += strstr(err.message, "block 0") != NULL;
     }
-    cr_assert_gt(named, 0);
-    late_set_hook(NULL);
+    sem_post(&gate.open);
+    while (apl_reader_next(r, &batch, &err) == APL_E_TIMEOUT)
+        continue;
     check_values(batch);
     apl_batch_release(batch);
     apl_reader_close(r);
+    late_set_hook(NULL);
 }
 
 /* Memory that cannot be had when a value is read is that batch's error. */
