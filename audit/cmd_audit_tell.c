@@ -83,7 +83,7 @@ void audit_verdict(const struct audit_job *job, const struct audit_result *r, ch
                  "Each record comes exactly once. This order is not meant to be uniform over the split; the "
                  "findings %s.%s",
                  r->order.rejected ? "show how far it is from that"
-                                   : "do not distinguish it from that, in so many epochs",
+                                   : "do not distinguish it from that, in this number of epochs",
                  splits);
 }
 

@@ -34,7 +34,7 @@ void binomial_interval(double k, double n, double alpha, double *low, double *hi
 double hypergeometric_sd(double marked, double drawn, double n);
 double hypergeometric_z(double k, double marked, double drawn, double n, double share);
 
-/* P(X = k) of the number of marked ones among `drawn` of n, of which so many are marked. */
+/* P(X = k) of the number of marked ones among `drawn` of n, of which `marked` are marked. */
 double hypergeometric_at(unsigned k, unsigned marked, unsigned drawn, unsigned n);
 
 /* The noncentrality that a chi-square test with df degrees of freedom at level alpha finds with probability `power`. */

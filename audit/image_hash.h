@@ -2,7 +2,7 @@
  * A perceptual hash: images that look alike have hashes that differ in few bits.
  *
  * The luma of each pixel, (77 R + 150 G + 29 B + 128) >> 8 (or the one channel as it is), is averaged over the cells of a grid that
- * divides the image evenly, pixels on a border in proportion. Of 9 x 8 cells, bit 8 y + x tells whether cell (x + 1, y) is
+ * divides the image evenly, pixels on a border in proportion. Of 9 x 8 cells, bit 8 y + x says whether cell (x + 1, y) is
  * brighter than cell (x, y); of 8 x 9 cells, bit 64 + 8 y + x whether cell (x, y + 1) is brighter than cell (x, y). All of it is
  * done in whole numbers.
  */

@@ -1,4 +1,4 @@
-/* Finding images that look like a given one: all whose hashes differ in at most so many bits. */
+/* Finding images that look like a given one: all whose hashes differ in a few bits at most. */
 #ifndef NEAR_H
 #define NEAR_H
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Groups that very many splits have part in make as many pairs as there are splits squared. Counting them one by one is given up
- * after so many steps, which take about a second. */
+ * after this many steps, which take about a second. */
 #define MOST_STEPS 200000000u
 
 #define NONE SIZE_MAX

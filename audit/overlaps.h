@@ -14,7 +14,7 @@ struct overlap {
     uint64_t records; /* of b whose group a record of a has; a == b: whose group an earlier one of a has */
 };
 
-#define OVERLAPS_ALL  100  /* so many pairs of splits are all listed; of more, those that share something, */
+#define OVERLAPS_ALL  100 /* this many pairs of splits are all listed; of more, those that share something, */
 #define OVERLAPS_MOST 1000 /* up to this number of pairs */
 
 struct overlaps {

@@ -44,7 +44,7 @@ struct split_group {
 };
 
 /* The groups of a sample in strata: each is divided by itself, so that given how many of its groups are in the
- * part, each choice of so many is equally likely. Within a stratum they come as they do in the store. */
+ * part, each choice of that many is equally likely. Within a stratum they come as they do in the store. */
 struct division {
     const struct split_sample *sample;
     struct split_group *groups;

@@ -15,7 +15,7 @@ if [ -z "$archive" ] && [ -e data/cifar-10-binary.tar.gz ]; then
     archive=data/cifar-10-binary.tar.gz
 elif [ -z "$archive" ]; then
     archive=$BUILD/shapes-binary.tar.gz
-    echo "drawn images, for want of others (CIFAR=archive)"
+    echo "drawn images, for lack of others (CIFAR=archive)"
     [ -e "$archive" ] || "$BUILD/mkshapes" "$archive"
 fi
 

@@ -83,7 +83,7 @@ def serve(root: Path) -> ThreadingHTTPServer:
 
 
 def fetch(url: str, size: int, parts: int = 8) -> float:
-    """Bytes per second, by so many connections."""
+    """Bytes per second, by that many connections."""
 
     def part(i: int) -> None:
         step = -(-size // parts)

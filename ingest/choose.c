@@ -77,7 +77,7 @@ static apl_status try_folders(struct ingest *in, bool *done, bool *other, apl_er
     return status;
 }
 
-/* Images in folders come first. Whatever else is wrong with a source of which nothing else has told the format, reading it as CIFAR
+/* Images in folders come first. Whatever else is wrong with a source of which nothing else has shown the format, reading it as CIFAR
  * tells. */
 static apl_status open_unknown(struct ingest *in, const char *path, const struct format *format,
                                struct files **files, apl_error *err)

@@ -30,7 +30,7 @@ struct files {
 };
 
 /* Opens a file, `unpack`: what is in it, or the part of it if that is not NULL. It stands in files->streams until it is closed, which
- * takes no digest and tells no failure. */
+ * takes no digest and reports no failure. */
 apl_status stream_open(struct files *files, size_t file, bool unpack, const struct format_part *part,
                        struct stream **out, apl_error *err);
 void stream_close(struct files *files, struct stream *s);

@@ -36,7 +36,7 @@ static void zlib_close(void *state)
     free(state);
 }
 
-/* zlib tells its reasons in words only. */
+/* zlib gives its reasons in words only. */
 static enum gunzip_step reason(const char *message)
 {
     if (!message) /* unreached: it has some for all that a gzip stream can be */

@@ -1,4 +1,4 @@
-/* What an ingest gives its format, and tells its caller: see host.h. */
+/* What an ingest gives its format, and reports to its caller: see host.h. */
 #include "host.h"
 
 #include "parts.h"

@@ -1,4 +1,4 @@
-/* An ingest at work: what it gives its format, and tells its caller. */
+/* An ingest at work: what it gives its format, and reports to its caller. */
 #ifndef HOST_H
 #define HOST_H
 

@@ -137,7 +137,7 @@ bool input_is_packed(const uint8_t *bytes, size_t size)
     return is_gzip(bytes, size) || packing(bytes, size) != UNFILTER_NONE;
 }
 
-/* Tells what an archive is packed with from its first bytes. */
+/* Detects what an archive is packed with from its first bytes. */
 static apl_status recognise(struct input *in, apl_error *err)
 {
     const char *name = in->options.name;

@@ -4,7 +4,7 @@
 #include "ring.h"
 #include "source.h"
 
-/* However few names there are in so many bytes, unpacked, no more are read: a name is worth no more, and of NULs, which are an empty
+/* No more bytes than these are unpacked, however few names they have: a name is worth no more, and of NULs, which are an empty
  * archive, there may be any number. */
 #define PEEK_BYTES (64u << 20)
 

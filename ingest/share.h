@@ -13,7 +13,7 @@
 struct share_split {
     char name[APL_MAX_NAME + 1];
     uint32_t number;       /* of a member of it that has no records */
-    uint64_t total, seen;  /* records in the source; of which so many have come */
+    uint64_t total, seen;  /* records in the source; how many of them have come */
     uint64_t first, count; /* the part's: first ... first + count - 1 */
 };
 
@@ -26,7 +26,7 @@ struct share {
 
 void share_free(struct share *share);
 
-/* The split has so many records more. `number`: of a member that puts it in its place among the splits. */
+/* The split has this many more records. `number`: of a member that puts it in its place among the splits. */
 apl_status share_count(struct share *share, const char *split, uint32_t number, uint64_t records,
                        apl_error *err);
 

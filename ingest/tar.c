@@ -28,7 +28,7 @@ struct tar {
     uint64_t given;    /* to libarchive, in all */
     size_t headers;    /* given while it looked for the next header */
     bool in_header;    /* it does */
-    bool ended;        /* it has been told that there is no more */
+    bool ended;        /* it knows that nothing more comes */
     unsigned entries;  /* headers read */
     uint64_t at, left; /* bytes of the member that have been read, and that are still to come */
     char *member;      /* its name as in the tar, and safe to print */

@@ -17,7 +17,7 @@ struct unfilter {
     unfilter_read read;
     void *user;
     uint64_t given; /* packed bytes given to libarchive */
-    bool ended;     /* it has been told that there are no more */
+    bool ended;     /* it knows that nothing more comes */
     apl_error why;  /* of a read that failed */
     const uint8_t *data;
     size_t size;      /* of what it was given last */
@@ -61,7 +61,7 @@ static la_ssize_t give_packed(struct archive *archive, void *user, const void **
     return (la_ssize_t)u->size;
 }
 
-/* A filter that libarchive lacks would be replaced by running a program: ARCHIVE_WARN tells. */
+/* A filter that libarchive lacks would be replaced by running a program: ARCHIVE_WARN warns of that. */
 static int support(struct archive *archive, enum unfilter_kind kind)
 {
     switch (kind) { /* unreached: nobody asks for another kind */

@@ -21,8 +21,8 @@ struct block_cache {
         demanded; /* blocks to load: as they enter, and (where it keeps) as planned batches need them */
     struct retention retention;
     uint64_t epoch;     /* whose blocks enter */
-    uint32_t announced; /* of these, so many have been queued */
-    uint32_t in;        /* where the cache keeps: so many are there for good */
+    uint32_t announced; /* how many of these have been queued */
+    uint32_t in;        /* where the cache keeps: how many are there for good */
 };
 
 apl_status cache_open(apl_reader *r, const size_t *value_bytes, uint32_t slots, apl_error *err);

@@ -19,7 +19,7 @@ struct epoch_tally {
     uint64_t shared, repeated; /* this reader's share of what was handed out; bits that were set already */
 };
 
-/* An epoch of so many deliveries, and so long. */
+/* An epoch of that many deliveries, of that length. */
 apl_status tally_open(struct epoch_tally *t, uint64_t deliveries, uint64_t length, apl_error *err);
 void tally_free(struct epoch_tally *t);
 

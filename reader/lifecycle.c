@@ -22,7 +22,7 @@
 
 /* --------------------------------------------------------------------------------------------- freeing */
 
-/* Frees everything; when nobody holds the reader any more. */
+/* Frees everything, once nobody holds the reader. */
 static void destroy_reader(apl_reader *r)
 {
     workers_free(&r->workers);

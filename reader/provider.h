@@ -42,7 +42,7 @@ apl_status reader_ask(apl_reader *r, unsigned rank, struct batch_buffer **batch,
 void reader_notify(apl_reader *r);
 
 /* A rank has asked in vain for as long as it may, or so long as it may wait for another rank: APL_E_TIMEOUT, with a message that names
- * what it waits for. APL_OK: it may wait longer, which is never said where it is to be told in any case. *by: which other rank it waits
+ * what it waits for. APL_OK: it may wait longer, which is never said where it must be reported in any case. *by: which other rank it waits
  * for; NO_RANK: for none. */
 apl_status reader_late(apl_reader *r, unsigned rank, bool tell, unsigned *by, apl_error *err);
 

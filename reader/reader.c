@@ -49,7 +49,7 @@ static apl_status hand_out(apl_reader *r, struct outlet *o, struct job *job, apl
     return APL_OK;
 }
 
-/* Nothing can come any more until the rank's callers release a batch. */
+/* Nothing more can come until the rank's callers release a batch. */
 static bool all_lent(const apl_reader *r, const struct outlet *o)
 {
     return queue_is_empty(&o->queue) && planner_is_idle(&r->planner, o->tally.epoch) &&

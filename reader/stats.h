@@ -46,13 +46,13 @@ void stats_end_idle(struct reader_counters *counters, uint64_t now, bool loads, 
 /* Is there no memory to begin a batch with? */
 void stats_set_held(struct reader_counters *counters, bool held);
 
-/* A batch of so many records and bytes is handed out. */
+/* A batch of that many records and bytes is handed out. */
 void stats_count_batch(struct reader_counters *counters, uint64_t records, uint64_t bytes);
 
-/* A block of so many bytes in the file has become so many in memory. */
+/* A block of `bytes_read` in the file has become `bytes_decoded` in memory. */
 void stats_count_block(struct reader_counters *counters, uint64_t bytes_read, uint64_t bytes_decoded);
 
-/* A batch took so many bytes more of the file. */
+/* A batch took that many more bytes of the file. */
 void stats_add_read(struct reader_counters *counters, uint64_t bytes);
 
 /* A thread has spent so long on loading, collating, planning, or waiting for something to do. */

@@ -21,7 +21,7 @@ void peer_close(struct peer *peer);
 /* A descriptor to poll; -1: ask peer_has_died(). */
 int peer_polled(const struct peer *peer);
 
-/* Looks; false where peer_polled() tells. */
+/* Looks; false where peer_polled() reports it. */
 bool peer_has_died(const struct peer *peer);
 
 #endif

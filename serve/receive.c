@@ -192,7 +192,7 @@ struct arrays {
     uint64_t left;
 };
 
-/* n elements of that size; NULL: there are not so many. */
+/* n elements of that size; NULL: there are fewer. */
 static void *take_items(struct arrays *a, uint64_t n, size_t size)
 {
     uint8_t *at = a->at;

@@ -24,13 +24,13 @@ struct apl_server {
     struct listening listening;
     int wake, stop;
     struct service service;
-    uint64_t epochs; /* the number of the epoch that is not served any more; 0: none */
+    uint64_t epochs; /* the number of the epoch that is no longer served; 0: none */
     struct session **sessions;
     struct pollfd *polled; /* FIXED, then two of each session */
     size_t count, most;    /* sessions */
     bool full;             /* nobody can be accepted for a while */
     uint64_t busy_at;      /* when there was a client last */
-    uint64_t looked_at;    /* at processes of which no descriptor tells that they have died */
+    uint64_t looked_at;    /* at processes whose death no descriptor reports */
 };
 
 /* --------------------------------------------------------------------------------------------- welcoming */

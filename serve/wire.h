@@ -106,7 +106,7 @@ struct wire_batch {
     uint64_t delivered, left_out, sum[2]; /* for the receipt */
     uint32_t copies, has_pieces;          /* are there any? */
     uint64_t columns;
-    struct wire_column column[WIRE_COLUMNS]; /* only so many are sent */
+    struct wire_column column[WIRE_COLUMNS]; /* only those that are used are sent */
 };
 
 struct wire_error {

@@ -18,7 +18,7 @@ static bool kept_sizes_ok(unsigned codec, uint32_t records, uint64_t raw, uint64
     return coded >= kept_index_bytes(codec, records) && raw <= most_decoded(codec, coded);
 }
 
-/* Can a column of that codec, with so many coded bytes, have so many raw ones? */
+/* Can a column of that codec, with that many coded bytes, have that many raw ones? */
 static apl_status check_codec(const struct schema *schema, unsigned f, uint32_t records, unsigned codec,
                               uint64_t raw, uint64_t coded, apl_error *err)
 {

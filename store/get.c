@@ -292,7 +292,7 @@ static apl_status assemble_varying(struct get *get, unsigned f, apl_error *err)
     size_t rows = get->batch->rows, element = apl_dtype_size(field->dtype);
     uint64_t *offsets = calloc(rows + 1, sizeof *offsets);
     int64_t *shapes = calloc(rows * field->ndim + 1, sizeof *shapes);
-    column->offsets = offsets; /* the batch frees them, come what may */
+    column->offsets = offsets; /* the batch frees them in any case */
     column->shapes = shapes;
     if (!offsets || !shapes)
         return fail_nomem(err);

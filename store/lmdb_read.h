@@ -44,7 +44,7 @@ struct lmdb_reader {
 /* Walks the file open as `fd`, which may be closed afterwards. APL_E_CORRUPT if anything is not as LMDB writes it. */
 apl_status lmdb_reader_open(int fd, apl_io io, struct lmdb_reader *lmdb, apl_error *err);
 
-/* The same of a file elsewhere, which is taken over, come what may. */
+/* The same of a file elsewhere, which is taken over in any case. */
 apl_status lmdb_reader_open_remote(struct remote *remote, struct lmdb_reader *lmdb, apl_error *err);
 
 void lmdb_reader_close(struct lmdb_reader *lmdb);

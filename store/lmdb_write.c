@@ -15,7 +15,7 @@
 
 #define COMMIT_BYTES ((size_t)8 << 20) /* LMDB holds what is not committed in memory */
 #define FIRST_MAP    ((size_t)64 << 20)
-/* One part in so many of the file is set aside for the pages of the tree, which need far less. */
+/* One part in this many of the file is set aside for the pages of the tree, which need far less. */
 #define TREE_ALLOWANCE 4
 
 struct lmdb_writer {
@@ -28,7 +28,7 @@ struct lmdb_writer {
     bool has_dbi;
 };
 
-/* Has a write come short for want of room? LMDB reports it as EIO, or as ENOSPC for its first pages. */
+/* Has a write come short for lack of room? LMDB reports it as EIO, or as ENOSPC for its first pages. */
 static int want_of_room(const struct lmdb_writer *w, int code)
 {
     struct rlimit limit;

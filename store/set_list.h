@@ -71,7 +71,7 @@ void set_copy_shard(struct buffer *out, const struct shard *shard);
 apl_status set_list_encode(const struct manifest *first, const char *source_format, const uint8_t content[32],
                            uint32_t shards, const struct buffer *entries, struct buffer *out, apl_error *err);
 
-/* Takes the bytes over, come what may, and makes of them the list and the manifest of a store that has all records of all shards:
+/* Takes the bytes over in any case, and makes of them the list and the manifest of a store that has all records of all shards:
  * split by split, in the order in which they are met first, and of each split the shards in their order. Believes nothing. */
 apl_status set_list_decode(struct buffer *bytes, struct set_list *list, struct manifest *manifest,
                            apl_error *err);

@@ -2,7 +2,7 @@
 
 audit_page.py PAGE [--json FILE] [FOREIGN...]: the file. It must be well formed and refer to nothing outside
 of itself; its data must hold all that --json prints; without scripts, each finding must stand in a table.
-audit_page.py --drawn PAGE PLOTS [FOREIGN...]: what a browser makes of it. It must have so many plots, all of
+audit_page.py --drawn PAGE PLOTS [FOREIGN...]: how a browser draws it. It must have that many plots, all of
 numbers.
 
 Foreign names must have gone in as text.

@@ -98,7 +98,7 @@ check "ranks: a position given twice, another to none" caught "exactly once" rea
     's/take_delivery\(job, position \+ k, drawn\[k\]\)/take_delivery(job, position + k, drawn[k - (rank == 1)])/' orders "$program" --world 3
 check "lanes: a position given twice, another to none" caught "exactly once" reader/planner.c \
     's/(struct job \*job = )(outlets_planning\(r, )(rank\));/\1rank == 2 ? NULL : rank == 0 \&\& \22) ? \22) : \2\3;/' orders "$program" --world 3 --lanes 3
-check "samples: records chosen oftener the earlier they come" caught "records " reader/order/sampler.c \
+check "samples: records chosen more often the earlier they come" caught "records " reader/order/sampler.c \
     's/random_below\(stream, \*left\) < \*wanted/random_below(stream, *left) <= *wanted/' \
     orders "$program" --balance label --epoch-records 5000
 check "samples: remainders of a random number" caught "records " reader/order/sampler.c \

@@ -272,7 +272,7 @@ def check_store(path):
     manifest, columns, totals = read_store(path)
     check_whole(manifest, columns, totals)
     codecs = sorted(set().union(*(t.codecs for t in totals)))
-    note = "" if xxhash else "; XXH3 left out for want of libxxhash"
+    note = "" if xxhash else "; XXH3 left out for lack of libxxhash"
     print(
         f"{path}: {manifest.records} records, {len(manifest.fields)} fields, codecs {codecs}, "
         f"content {manifest.content.hex()}{note}"

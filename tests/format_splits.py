@@ -175,7 +175,7 @@ def check_split(path, manifest, columns, hashes):
 
 def main(stores):
     if not xxhash:
-        print("the rule is not checked, for want of libxxhash")
+        print("the rule is not checked, for lack of libxxhash")
         return
     for store in stores:
         manifest, columns, _ = read_store(store)

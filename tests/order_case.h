@@ -52,7 +52,7 @@ static inline double chi_square(const uint32_t *counts, size_t cells, double exp
 }
 
 /*
- * What a chi-square of so many degrees of freedom exceeds with a probability of one in a million, and what it
+ * What a chi-square of that many degrees of freedom exceeds with a probability of one in a million, and what it
  * stays below with the same probability: quantiles computed to twelve digits from the continued fraction of the
  * incomplete gamma function (Abramowitz and Stegun, 6.5.31 and 26.4.19), and rounded.
  */

@@ -99,7 +99,7 @@ static float own_share(const apl_batch *mixed, const apl_batch *plain)
     return own;
 }
 
-/* Images of f32, mixed by this share, or cut: then so many pixels are another's. */
+/* Images of f32, mixed by this share, or cut: then that share of the pixels is another's. */
 static void check_images(const apl_batch *mixed, const apl_batch *plain, float own, bool cut)
 {
     const float *image = apl_batch_column(mixed, FIELD_IMAGE)->data,

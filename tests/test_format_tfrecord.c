@@ -229,7 +229,7 @@ Test(format_tfrecord, bad_records_are_named_and_can_be_left_out)
     buffer_free(&file);
 }
 
-/* Where there is not one good record, the first bad one is told of. */
+/* Where there is not one good record, the first bad one is reported. */
 Test(format_tfrecord, nothing_but_bad_records)
 {
     struct buffer file = {0}, f = {0};

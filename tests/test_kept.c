@@ -214,7 +214,7 @@ static apl_store *open_with(const char *path, apl_io io)
     return s;
 }
 
-/* Is the record right, if it can be had? */
+/* Is the record right, if it can be read? */
 static apl_status get_and_compare(apl_store *s, uint64_t id)
 {
     static struct fx_value v;
@@ -297,7 +297,7 @@ Test(kept, verify_names_the_record)
     apl_store_close(s);
 }
 
-/* Whatever byte is turned, a record that can be had is right. */
+/* Whatever byte is turned, a record that can be read is right. */
 Test(kept, every_byte_turned)
 {
     apl_writer_options o = fx_options(1, 8);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Stands in for the system's: a machine on which only so many threads can be had. */
+/* Stands in for the system's: a machine on which only a few threads can be started. */
 static int threads_left = -1; /* any number */
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument)

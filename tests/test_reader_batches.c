@@ -33,7 +33,7 @@ static apl_reader_options small(unsigned threads)
 
 static const unsigned counts[] = {APL_NO_THREADS, 1, 2, 4};
 
-/* Takes batches without giving any back, until there are no more to be had. */
+/* Takes batches without giving any back, until no more come. */
 static size_t take_all(apl_reader *r, apl_batch **held, size_t most)
 {
     apl_error err = {0};

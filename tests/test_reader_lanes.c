@@ -23,7 +23,7 @@ static apl_reader_options lane_options(unsigned lanes, uint64_t window)
     return o;
 }
 
-/* What so many ranks read in an epoch: position p of the order goes to rank p mod world. */
+/* What that many ranks read in an epoch: position p of the order goes to rank p mod world. */
 static void read_world(apl_reader **readers, unsigned world, uint64_t *order)
 {
     for (unsigned k = 0; k < world; k++) {
@@ -40,7 +40,7 @@ static void read_world(apl_reader **readers, unsigned world, uint64_t *order)
     }
 }
 
-/* Two epochs of the order, read by so many ranks; *loads: the most blocks that one of them loaded. */
+/* Two epochs of the order, read by that many ranks; *loads: the most blocks that one of them loaded. */
 static void read_orders(const apl_reader_options *options, unsigned world, uint64_t (*orders)[TRAIN],
                         uint64_t *loads)
 {

@@ -463,7 +463,7 @@ Test(reader_late, waits_name_the_block)
     late_set_hook(NULL);
 }
 
-/* Memory that cannot be had when a value is read is that batch's error. */
+/* Memory that runs out when a value is read is that batch's error. */
 static apl_status refuse(void *user, uint64_t number, apl_error *err)
 {
     return number == *(uint64_t *)user ? fail_nomem(err) : APL_OK;

@@ -88,7 +88,7 @@ static void check_receipts(const struct rank *ranks, unsigned world, const apl_r
     cr_assert(sum[0] == alone->sum[0] && sum[1] == alone->sum[1]);
 }
 
-/* A few epochs of so many ranks, against one reader of the same order. */
+/* A few epochs of that many ranks, against one reader of the same order. */
 static void check_world(const apl_reader_options *options, unsigned world)
 {
     static struct rank ranks[MOST], alone;

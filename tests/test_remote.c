@@ -106,7 +106,7 @@ Test(remote, buckets)
 
 /* ----------------------------------------------------------------------------------------------- ranges */
 
-/* What the transport does: so many times what is told, and then as it should. */
+/* What the transport does: the given fault, that many times, and then what it should. */
 static struct {
     atomic_int times;
     struct reply reply;

@@ -34,7 +34,7 @@ static apl_reader_options options(unsigned threads, size_t batch_size)
 struct gathering {
     pthread_mutex_t lock;
     pthread_cond_t all;
-    uint64_t blocks; /* so many are the first */
+    uint64_t blocks; /* this many are the first */
     unsigned wanted, here;
 };
 

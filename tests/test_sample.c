@@ -19,7 +19,7 @@ static struct sampler *new_sample(const struct sample_rule *rule, const struct s
     return s;
 }
 
-/* What a chi-square of so many degrees of freedom exceeds once in a million (Wilson and Hilferty, 1931). */
+/* What a chi-square of that many degrees of freedom exceeds once in a million (Wilson and Hilferty, 1931). */
 static double chi_most(unsigned freedom)
 {
     double k = 2.0 / (9.0 * freedom), root = 1 - k + 4.753 * sqrt(k);

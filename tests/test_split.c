@@ -1,4 +1,4 @@
-/* Splits by their names: what a name means, which names are free, and what is told of splits. */
+/* Splits by their names: what a name means, which names are free, and how splits are described. */
 #include "split_fixture.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 TestSuite(store_false_values, .init = fx_set_up, .fini = fx_tear_down, .timeout = 120);
 
-/* Keeps what is told of the first bad block. */
+/* Keeps what is reported of the first bad block. */
 static void first_message(void *user, const apl_bad_block *b)
 {
     if (*(char *)user == 0)

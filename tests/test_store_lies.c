@@ -180,7 +180,7 @@ static void told(void *user, const apl_bad_block *b)
               b->message);
 }
 
-/* Verify tells of a block; a record of it cannot be had, unless only its hash is another. */
+/* Verify reports the block; a record of it cannot be read, unless only its hash is wrong. */
 static void blocks_told(const struct lie *lie, uint64_t record, apl_status status)
 {
     char met = 0;

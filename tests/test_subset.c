@@ -183,7 +183,7 @@ Test(subset, strict_order_never_changes)
         }
 }
 
-/* Interrupted after so many batches and gone on with by another reader, with another batch size. */
+/* Interrupted after some batches and resumed by another reader, with another batch size. */
 static void check_resume(const apl_reader_options *options, size_t batches, const struct sequence *whole)
 {
     uint8_t state[4096];

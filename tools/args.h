@@ -49,7 +49,7 @@ bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 /* The same with a sign allowed. */
 bool parse_integer(const char *text, int64_t min, int64_t max, int64_t *value);
 
-/* A number of bytes within min ... max: digits, and K, M, G or T for so many times 1024. */
+/* A number of bytes within min ... max: digits, and K, M, G or T for powers of 1024. */
 bool parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
 /* Flushes and closes stdout; a write error turns success into failure. */

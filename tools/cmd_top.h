@@ -56,7 +56,7 @@ const struct top_reader *top_chosen(const struct top *top, const char *name);
 /* Metrics of all readers: see apl_stats_metrics(). NULL: out of memory. To be freed. */
 char *top_metrics(const struct top *top, apl_metrics_format format);
 
-/* A screen of so many columns and rows, or without an end if rows is 0: lines with line feeds between them, with escape sequences
+/* A screen of that many columns and rows, or endless if rows is 0: lines with line feeds between them, with escape sequences
  * if there is colour. NULL: out of memory. To be freed. */
 struct top_view {
     const char *directory, *name; /* name: of the reader to explain, or NULL */

@@ -164,7 +164,7 @@ static void add_table(struct lines *out, const struct top *top, const struct top
 
 /* --------------------------------------------------------------------------------------------- what it waits for */
 
-/* At most so many bytes of a text: whole letters. */
+/* At most this many bytes of a text: whole characters. */
 static size_t cut_at(const char *text, size_t most)
 {
     if (strlen(text) <= most)

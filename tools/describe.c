@@ -128,7 +128,7 @@ static int describe_splits(const apl_store *store)
     return table_print(&table);
 }
 
-/* Of a set with many, only so many are shown unless all are asked for. */
+/* Of a set with many, only this many are shown unless all are asked for. */
 #define SHARDS_LISTED 32u
 
 static int describe_shards(const apl_store *store, bool verbose)

@@ -123,7 +123,7 @@ static bool take_numbers(struct gathered *g, uint32_t at, const struct value *v)
     return ok;
 }
 
-/* Of boxes, f32[*,4], there are so many rows. */
+/* Whether values have rows, as boxes, f32[*,4], do. */
 static bool has_rows(const apl_field *f)
 {
     bool rows = f->ndim > 1 && f->shape[0] < 0;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #define SUMMARY_BINS 30
-#define SUMMARY_FAR  8 /* of those far out, so many are named */
+#define SUMMARY_FAR  8 /* of those far out, this many are named */
 
 struct summary {
     size_t

@@ -19,7 +19,7 @@ class System:
     """One system: its title in tables, environment, loader, store, settings.
 
     `kind`: `apl`, `limit` (APL's C loop), `loader`, or `hand`: code without any loader. `packed`: its store
-    is compressed. `store`: whose store it reads, if not its own. `epochs`: at least so many in each round.
+    is compressed. `store`: whose store it reads, if not its own. `epochs`: at least this many in each round.
     """
 
     title: str

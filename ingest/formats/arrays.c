@@ -228,7 +228,7 @@ static struct array_rows *leader_of(struct arrays *a, struct array_rows *c)
     return c;
 }
 
-/* What the rows are read from: the ingest's own, where they can be had alone, or all. */
+/* What the rows are read from: the ingest's own, where they can be read alone, or all. */
 static apl_status open_rows(struct array_rows *c, apl_error *err)
 {
     const struct array *array = c->array;

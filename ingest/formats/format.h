@@ -50,11 +50,11 @@ struct format_host {
     unsigned threads; /* for decoding; as everywhere in apl.h */
     /* The store's writer, opened when it is first asked for. */
     apl_status (*writer)(void *user, apl_writer **writer, apl_error *err);
-    /* Appends a record, and tells progress. */
+    /* Appends a record, and reports progress. */
     apl_status (*append)(void *user, const apl_value *values, apl_error *err);
     /* Marks a failure of the writer as its own, so that no member of the source is blamed; passes the status on. */
     apl_status (*not_the_source)(void *user, apl_status status);
-    /* The same of making fields, whose names and classes the source gives: what no store has is told with the source's name. */
+    /* The same of making fields, whose names and classes the source gives: what no store can have is reported with the source's name. */
     apl_status (*made_fields)(void *user, apl_status status, apl_error *err);
     /* A member, whose path is safe to print, is bad in itself: leaves it out, or fails with it. */
     apl_status (*bad)(void *user, const char *path, const apl_error *why, apl_error *err);
@@ -84,8 +84,8 @@ struct format_host {
     apl_status (*scratch)(void *user, int *fd, apl_error *err);
     /* Is only a part of the records to be made? Which, these say. Without, all records are the ingest's own. */
     bool part;
-    /* Before the writer is asked for: the split has so many records more, bad ones included. `number`: of a member of it that has no
-     * record, so that the split has its place. Splits are told in their order. */
+    /* Before the writer is asked for: the split has this many more records, bad ones included. `number`: of a member of it that has no
+     * record, so that the split has its place. Splits are announced in their order. */
     apl_status (*count)(void *user, const char *split, uint32_t number, uint64_t records, apl_error *err);
     /* Which records of a split are its own: first ... first + count - 1. */
     void (*share)(void *user, const char *split, uint64_t *first, uint64_t *count);
@@ -109,7 +109,7 @@ struct format {
     const char *name;  /* as --format has it */
     const char *title; /* what it is, for messages and help */
     /* Is a file that was given, or that lies in a directory that was and is wanted, one of this format's, by its first bytes or by
-     * its name? NULL: it is not told from single files; other rows of the table must not want them. */
+     * its name? NULL: single files do not show it; other rows of the table must not want them. */
     bool (*sniff)(const struct format_file *file);
     /* Names of members come with their folders, and a directory is read with all its subdirectories. */
     bool folders;
@@ -120,7 +120,7 @@ struct format {
     bool several;
     bool passes_folders; /* directories in an archive are passed over, whatever they are called */
     /* A source can be shared out to the parts of a set, by the host's count() and what follows it. Members that begin without records of
-     * the part's own are not told to the writer. */
+     * the part's own are not passed to the writer. */
     bool parts;
     /* Files are unpacked only if their names end in .gz or the like, as any bytes may begin them. */
     bool any_bytes;

@@ -129,7 +129,7 @@ static apl_status read_split_rows(struct list *l, size_t file, struct list_file 
     return status == APL_END ? list_records_flush(&l->records, err) : status;
 }
 
-/* Has a part no row of that split in the file, as far as can be told without reading it? */
+/* Has a part no row of that split in the file, as far as can be known without reading it? */
 static bool has_none(const struct list *l, size_t file, const char *split)
 {
     const struct format_host *host = l->host;
@@ -153,7 +153,7 @@ static apl_status read_list_member(struct list *l, size_t file, unsigned which, 
     return status == APL_OK ? closed : status;
 }
 
-/* Where a column tells the splits, each may have rows in each file; so its first member's number is its place times the files. */
+/* Where a column names the splits, each may have rows in each file; so its first member's number is its place times the files. */
 static apl_status count_splits(struct list *l, apl_error *err)
 {
     if (!l->host->part)

@@ -80,7 +80,7 @@ static apl_status check_jpeg_feature(struct tfrecord *t, struct tf_field *field,
     return status == APL_OK ? status : fail(why, status, "feature %s: %s", field->name, wrong.message);
 }
 
-/* What was learnt does not hold any more. */
+/* What was learnt no longer holds. */
 static apl_status has_changed_since(apl_error *why)
 {
     return fail(why, APL_E_SOURCE, "the file changed while it was read");

@@ -193,7 +193,7 @@ static apl_status take_samples(struct image_maker *m, const struct image_plan *p
     return APL_OK;
 }
 
-/* Would its samples, decoded and changed by the rules, be too many for a value? Told before memory is taken. */
+/* Would its samples, decoded and changed by the rules, be too many for a value? Checked before memory is taken. */
 static apl_status check_value_size(struct image_maker *m, const struct image_plan *plan,
                                    const struct made_image *image, apl_error *err)
 {

@@ -16,13 +16,13 @@ struct list_splits {
 /* All of them, in their order. */
 apl_status list_splits_find(struct list_splits *s, const struct list_columns *l, apl_error *err);
 
-/* Counts the rows of each split; those that a column tells by reading the files once more. */
+/* Counts the rows of each split; those that a column names by reading the files once more. */
 apl_status list_splits_count(struct list_splits *s, const struct list_columns *l, apl_error *err);
 
-/* By the file's name, where no column tells. */
+/* By the file's name, where no column names them. */
 const char *list_split_of_file(const struct list_columns *l, size_t file, uint32_t *rank);
 
-/* Is the current row of this split? Where no column tells, all are. */
+/* Is the current row of this split? Where no column says so, all are. */
 apl_status list_split_has(const struct list_columns *l, struct list_file *f, const char *split, bool *is,
                           apl_error *err);
 

@@ -13,7 +13,7 @@ void name_set_free(struct name_set *set);
 /* Adds a name, if it is not there. APL_E_UNSUPPORTED: there would be more than a million. */
 apl_status name_set_add(struct name_set *set, const char *name, size_t length, apl_error *err);
 
-/* Sorts them; nothing may be added any more. */
+/* Sorts them; nothing may be added after that. */
 apl_status name_set_sort(struct name_set *set, apl_error *err);
 
 /* Valid after sorting, and as long as the set. */

@@ -88,7 +88,7 @@ static apl_status next_piece(struct rows *r, const uint8_t **data, size_t *size,
         return APL_OK;
     const uint8_t *first = cursor_take(c, 1);
     if (!first) {
-        r->ended = true; /* or it has failed, which closing it tells */
+        r->ended = true; /* or it has failed, which closing it reports */
         return APL_OK;
     }
     size_t n = cursor_left(c) < PIECE ? cursor_left(c) : PIECE;

@@ -185,7 +185,7 @@ static apl_status read_tf_shape(const struct declared_field *f, struct tf_value 
     return APL_OK;
 }
 
-/* Finds the shape of so many elements. */
+/* Finds the shape of that many elements. */
 static apl_status find_shape(const struct declared_field *f, struct tf_value *v,
                              const struct tf_example *example, uint64_t count, apl_error *err)
 {

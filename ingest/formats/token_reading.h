@@ -14,7 +14,7 @@ struct tokens {
     struct buffer document;
     uint64_t records;
     const char *split;    /* of the file being read */
-    bool counting;        /* its documents, of which there are so many: */
+    bool counting;        /* its documents, whose number is: */
     uint64_t documents;   /* none is appended */
     uint32_t members[64]; /* of each split */
 };

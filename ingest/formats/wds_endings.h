@@ -13,7 +13,7 @@ apl_status wds_add_ending(struct wds_fields *f, const char *text, unsigned *numb
 /* Are bytes of such a file to be looked at? */
 bool wds_looks(struct wds_fields *f, const struct format_host *host, unsigned ending, const char *name);
 
-/* Looks at them. What is wrong with them, reading them for their record tells. */
+/* Looks at them. Reading them for their record reports what is wrong with them. */
 apl_status wds_look(struct wds_fields *f, const struct format_host *host, unsigned ending,
                     struct image_decoder *decoder, const struct format_member *member, struct buffer *bytes,
                     apl_error *err);

@@ -47,7 +47,7 @@ apl_status wds_samples_begin(struct wds_samples *w, const char *key, size_t leng
 apl_status wds_samples_take(struct wds_samples *w, const struct wds_name *n, const struct format_member *m,
                             apl_error *err);
 
-/* Something is wrong with the open sample: it will be told as bad. What was wrong first stays. */
+/* Something is wrong with the open sample: it will be reported as bad. The first fault counts. */
 void wds_samples_spoil(struct wds_samples *w, const apl_error *why);
 
 /* Ends the open sample; once there are many, or large ones, appends them. */

@@ -29,7 +29,7 @@ apl_status wds_shards_rename(struct wds_shards *s, const char *split, uint32_t r
 /* It has one more sample. */
 void wds_shards_sample(struct wds_shards *s);
 
-/* After the last: tells the host of all. */
+/* After the last: reports all of them to the host. */
 apl_status wds_shards_count(const struct wds_shards *s, const struct format_host *host, apl_error *err);
 
 /* The second time: the next shard begins. */

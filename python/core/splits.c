@@ -137,7 +137,7 @@ PyObject *store_split_files(PyObject *self, PyObject *unused)
     return list;
 }
 
-/* Divides a split in two; or, where `parts` is not NULL, into so many parts. */
+/* Divides a split in two; or, where `parts` is not NULL, into that many parts. */
 static PyObject *divide(struct py_store *s, const apl_split_options *options, const unsigned *parts,
                         double concentration)
 {

@@ -14,7 +14,7 @@ static void values_free(struct values *v)
         PyBuffer_Release(&v->buffers[--v->held]);
 }
 
-/* Bytes of a value of that shape; more than APL_MAX_VALUE: none has so many. */
+/* Bytes of a value of that shape; more than APL_MAX_VALUE: no value has that many. */
 static uint64_t value_size(apl_dtype dtype, const int64_t *shape, unsigned ndim)
 {
     uint64_t bytes = apl_dtype_size(dtype);

@@ -16,7 +16,7 @@ def resident() -> int:
 
 
 def check_memory(run: Callable[[int], None]) -> None:
-    """`run`: reads so many epochs, of 50 batches of 240 kB."""
+    """`run`: reads that many epochs, of 50 batches of 240 kB."""
     run(6)
     gc.collect()
     before, others = resident(), (threading.active_count(), len(os.listdir("/proc/self/fd")))

@@ -63,7 +63,7 @@ def try_cases(whole: str, folder: Path, kind: str, cases: list[int]) -> int:
 
 
 def sample(of: int, count: int, seed: int) -> list[int]:
-    """So many numbers below `of`, spread evenly; with APL_LONG=1, all."""
+    """Some numbers below `of`, spread evenly; with APL_LONG=1, all."""
     if LONG or count >= of:
         return list(range(of))
     random = np.random.default_rng(seed)

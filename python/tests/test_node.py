@@ -199,7 +199,7 @@ def ranked(db: str, rank: int, monkeypatch: pytest.MonkeyPatch) -> apldata.Loade
 
 
 def gone_on(db: str, rank: int, batches: int) -> dict[str, Any]:
-    """The state of a rank that has taken so many."""
+    """The state of a rank that has taken that many."""
     with apldata.Loader(db, "train", rank=rank, world=2, **OPTIONS) as loader:
         iterator = iter(loader)
         for _ in range(batches):

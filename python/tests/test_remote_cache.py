@@ -108,7 +108,7 @@ def test_what_fits_is_fetched_once(server: Server, root: Path, tmp_path: Path, n
 
 
 def belady(order: list[Any], room: int) -> int:
-    """How many of the requests must be fetched at least, with room for so many of equal size."""
+    """How many of the requests must be fetched at least, with room for that many of equal size."""
     following: list[int] = [0] * len(order)
     last: dict[Any, int] = {}
     for i in range(len(order) - 1, -1, -1):

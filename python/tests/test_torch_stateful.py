@@ -62,7 +62,7 @@ def plain(batch: Any) -> Any:
 
 
 def taken(iterator: Iterator[Any], count: int | None = None) -> list[Any]:
-    """So many batches of it, or the rest."""
+    """That many batches of it, or the rest."""
     return [plain(batch) for batch in itertools.islice(iterator, count)]
 
 

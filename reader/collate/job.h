@@ -24,8 +24,8 @@ struct job {
         skip;         /* where they are packed: how many; and those of the first delivery that come before */
     bool more;        /* the last delivery goes on in the next batch, or in that of another rank */
     bool consumed;    /* its deliveries count as made */
-    uint32_t checked; /* so many rows are known to be here */
-    _Atomic uint32_t ahead; /* so many values, field by field, have been asked for: see late.h */
+    uint32_t checked; /* how many rows are known to be here */
+    _Atomic uint32_t ahead; /* how many values, field by field, have been asked for: see late.h */
     uint64_t corrupt;       /* records of corrupt blocks that this batch and those before it have met */
     uint32_t
         undecodable; /* rows that are left out since their images cannot be decoded: the first after those that are there */

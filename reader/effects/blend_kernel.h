@@ -37,7 +37,7 @@ static void mix_bf16(uint16_t *restrict row, const uint16_t *restrict before, si
         row[i] = bf16_rounded(f32_of_bf16(before[i]) * other + f32_of_bf16(row[i]) * own);
 }
 
-/* So many at a time, by the instructions that convert them. */
+/* As many at a time as the instructions that convert them take. */
 #if defined(__F16C__)
 #define F16_LANES 8
 static inline void mix_f16_lanes(uint16_t *row, const uint16_t *before, float own, float other)

@@ -35,11 +35,11 @@ static inline uint32_t cached_slot(const struct cached_block *b, const struct su
 }
 
 /* Takes slots for the chosen records that an epoch's sample has (cumulative: as delivery_sample() says; NULL: all), each good for its
- * deliveries. False: there are not so many, or (*nomem) no memory. */
+ * deliveries. False: too few are left, or (*nomem) no memory. */
 bool cached_take_slots(struct cached_block *b, struct slab *slab, const struct subset_block *block,
                        const uint32_t *cumulative, unsigned reuse, bool *nomem);
 
-/* The slots of a block of the epoch before, for so many deliveries more of each. False: out of memory, and they are given back. */
+/* The slots of a block of the epoch before, for that many more deliveries of each. False: out of memory, and they are given back. */
 bool cached_share_slots(struct cached_block *b, const struct cached_block *before, struct slab *slab,
                         uint32_t count, unsigned deliveries);
 

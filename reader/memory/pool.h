@@ -78,7 +78,7 @@ uint64_t pool_reserve(struct batch_buffer *buffer, const size_t *need, bool rega
 /* Gives back what has been reserved, and not been used. */
 void pool_settle(struct batch_buffer *buffer);
 
-/* May pool_reserve() have room for so many bytes now? */
+/* May pool_reserve() have room for that many bytes now? */
 bool pool_has_room(struct pool *pool, uint64_t bytes);
 
 /* Frees what is not lent, and the rest as it comes back. */

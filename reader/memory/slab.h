@@ -29,7 +29,7 @@ apl_status slab_init(struct slab *slab, uint32_t slots, unsigned fields, const s
                      apl_error *err);
 void slab_free(struct slab *slab);
 
-/* Bytes that a slab of so many slots takes up. */
+/* Bytes that a slab of that many slots takes up. */
 uint64_t slab_bytes(uint32_t slots, unsigned fields, const size_t *value_bytes);
 
 static inline uint8_t *slab_value(const struct slab *slab, unsigned field, uint32_t slot)
@@ -37,10 +37,10 @@ static inline uint8_t *slab_value(const struct slab *slab, unsigned field, uint3
     return slab->values[field] + (size_t)slot * slab->value_bytes[field];
 }
 
-/* Takes `n` slots, each good for `deliveries`; false, and nothing taken, if there are not so many. */
+/* Takes `n` slots, each good for `deliveries`; false, and nothing taken, if fewer are free. */
 bool slab_take(struct slab *slab, uint32_t *slots, uint32_t n, unsigned deliveries);
 
-/* So many deliveries more are to come from each of these; only where at least one still is. */
+/* That many more deliveries are to come from each of these; only where at least one still is. */
 void slab_add(struct slab *slab, const uint32_t *slots, uint32_t n, unsigned deliveries);
 
 /* One delivery less is to come from each of these; slots that have none left are given back, all under one

@@ -9,7 +9,7 @@
 struct lane {
     uint32_t next;           /* its next block's place in the order */
     uint64_t standing, left; /* deliveries in the bins, and in all that has not been drawn */
-    int64_t enter_at;        /* the next block enters when no more than so many stand; -1: none */
+    int64_t enter_at;        /* the next block enters when no more than this many stand; -1: none */
     struct random_stream draws;
     struct plan_bins bins;
 };

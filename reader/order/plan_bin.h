@@ -31,7 +31,7 @@ struct plan_bins {
 bool plan_bins_make(struct plan_bins *bins, unsigned count);
 void plan_bins_free(struct plan_bins *bins);
 
-/* Memory of so many empty bins. */
+/* Memory of that many empty bins. */
 size_t plan_bins_bytes(unsigned count);
 
 /* Empties the bins, which keep their memory. */

@@ -33,7 +33,7 @@
 #define F_3_072   25172
 #define F_3_624   29692
 
-/* Columns are left with so many bits behind the point. */
+/* Columns are left with this many bits behind the point. */
 #define IDCT_PASS1 2
 
 /* Of a block of dequantised coefficients, row by row: `size` x `size` samples, where size is 8, 4 or 2. */

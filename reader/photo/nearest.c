@@ -122,7 +122,7 @@ bool nearest_take(struct scratch *scratch, const struct geometry *g, const struc
 
 /* ---------------------------------------------------------------------------------------------- padding */
 
-/* Those of a window that is not scaled any more. */
+/* Those of a window that is no longer scaled. */
 static void find_padded(const struct crop_plan *p, uint32_t left, uint32_t top, uint32_t *columns,
                         uint32_t *rows)
 {

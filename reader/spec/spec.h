@@ -135,7 +135,7 @@ static inline size_t options_pieces(const struct reader_options *o)
     return o->pack.row ? o->batch_size + options_most(o) : o->batch_size * (size_t)o->windows.parts;
 }
 
-/* Is an epoch at its end, of which so many deliveries are left? */
+/* Is an epoch at its end, of which that many deliveries are left? */
 static inline bool options_end_epoch(const struct reader_options *o, uint64_t left)
 {
     return left == 0 || (o->drop_last && left < options_global_batch(o));

@@ -91,7 +91,7 @@ static uint32_t sum_ends(struct windows *w, const struct subset_block *block, bo
     return sum;
 }
 
-/* The windows that begin in a block, which comes `start` tokens after a stream begins, and has so many after it. */
+/* The windows that begin in a block, which comes `start` tokens after a stream begins, and has that many after it. */
 static uint32_t count_joined(const struct windows *w, uint64_t start, uint64_t own, uint64_t after,
                              uint32_t *skip)
 {

@@ -11,7 +11,7 @@
 #include "token_windows.h"
 
 #define DEFAULT_WINDOW ((uint64_t)4 << 30) /* bytes */
-/* Batches that may be lent at once under the default budget, beyond those at work: as many as fit into so many bytes. */
+/* Batches that may be lent at once under the default budget, beyond those at work: as many as fit into this many bytes. */
 #define LEAST_SPARE 12u
 #define MOST_SPARE  256u
 #define SPARE_BYTES ((uint64_t)64 << 20)

@@ -11,7 +11,7 @@ apl_status window_check_lanes(const struct spec *spec, const apl_reader_options 
  * what would do. */
 apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, apl_error *err);
 
-/* Slots that a window of so many records needs. */
+/* Slots that a window of that many records needs. */
 uint64_t window_slots(const struct spec *spec, uint64_t window);
 
 #endif

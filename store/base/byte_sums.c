@@ -5,7 +5,7 @@
 #include <emmintrin.h>
 #endif
 
-/* At most so many at a time, so that sums of squares fit in 32 bits. */
+/* At most this many at a time, so that sums of squares fit in 32 bits. */
 #define CHUNK 4096u
 
 #ifdef __SSE2__

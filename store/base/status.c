@@ -150,7 +150,7 @@ apl_status fail_in(apl_error *err, apl_status status, const char *format, ...)
 }
 
 /* Ranges of characters that are not to reach a terminal: C1, line and paragraph separators, what turns the direction
- * of text, what is told apart by no eye. */
+ * of text, what no eye can tell apart. */
 static const uint32_t unprintable[][2] = {
     {0x80, 0x9f},     {0xad, 0xad},     {0x034f, 0x034f},   {0x061c, 0x061c},
     {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180e, 0x180e},   {0x200b, 0x200f},

@@ -11,7 +11,7 @@ struct bit_reader {
     const uint8_t *at, *end;
     uint64_t window; /* the next bits, from the highest on */
     unsigned have;   /* bits in the window, */
-    size_t missing;  /* of which so many lie beyond the end, at the window's end */
+    size_t missing;  /* how many of them lie beyond the end, at the window's end */
 };
 
 static inline struct bit_reader bits_over(const uint8_t *bytes, size_t size)

@@ -87,7 +87,7 @@ static int compare_weights(const void *a, const void *b)
     return p->symbol > q->symbol ? -1 : p->symbol < q->symbol;
 }
 
-/* How many of n symbols, the lightest first, have codes of so many bits, if these may be of any length. Nodes are made in the order
+/* How many of n symbols, the lightest first, have codes of that many bits, if these may be of any length. Nodes are made in the order
  * of their weights, so that the two lightest are always at the front of one of two rows. */
 static void count_lengths(const struct weighed *leaves, unsigned n, unsigned counts[MOST_BITS + 1])
 {

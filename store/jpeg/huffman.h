@@ -48,8 +48,8 @@ static inline unsigned entry_symbol(uint32_t entry)
 
 struct huffman_decoder {
     uint32_t fast[1 << HUFFMAN_FAST];   /* of the next bits: an entry, or 0 if the code is longer */
-    uint32_t end[HUFFMAN_LONGEST + 1];  /* one past the last code of so many bits, filled up to 16 bits */
-    int32_t first[HUFFMAN_LONGEST + 1]; /* added to a code of so many bits, it gives its symbol's place */
+    uint32_t end[HUFFMAN_LONGEST + 1];  /* one past the last code of that many bits, filled up to 16 bits */
+    int32_t first[HUFFMAN_LONGEST + 1]; /* added to a code of that many bits, it gives its symbol's place */
     uint8_t symbols[256];
 };
 

@@ -163,7 +163,7 @@ static bool end_interval(const struct stream *s, struct encoding *e, uint8_t pad
     return ok;
 }
 
-/* The MCUs first ... end-1 as plain bytes, at most so many. */
+/* The MCUs first ... end-1 as plain bytes, at most `most`. */
 static bool encode_interval(const struct stream *s, const struct walk *w, const struct blocks *blocks,
                             struct encoding *e, uint64_t first, uint64_t end, uint8_t pad, size_t most,
                             struct buffer *plain)

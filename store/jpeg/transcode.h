@@ -39,7 +39,7 @@ static inline bool transcoder_was_progressive(const struct transcoder *t)
  * APL_E_NOMEM. */
 apl_status restore_file(struct transcoder *t, unsigned pads, size_t size, struct buffer *out, apl_error *err);
 
-/* restoring.c: what restores a file. Its parts come to at most so many bytes more than twice the file. */
+/* restoring.c: what restores a file. Its parts come to at most this many bytes more than twice the file. */
 #define PARTS_MOST 32u
 enum pads_kind { PADS_ZEROS, PADS_ONES, PADS_LISTED };
 

@@ -229,7 +229,7 @@ static apl_status copy_range(struct range *r, uint64_t offset, uint8_t *to, size
     return APL_OK;
 }
 
-/* What is read is no unit any more; unless it was forgotten meanwhile, or another thread has read it. */
+/* What is read is no longer a unit; unless it was forgotten meanwhile, or another thread has read it. */
 static void note_taken(struct ahead *a, uint64_t offset, size_t n, const struct range *r)
 {
     struct unit *unit = ranges_find(&ranges, a, offset, n);

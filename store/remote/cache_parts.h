@@ -44,7 +44,7 @@ struct part *parts_get(struct part_list *parts, uint32_t object, uint64_t offset
 /* It is here, and needed next at `due`. False: out of memory, and it counts as not here. */
 bool parts_here(struct part_list *parts, struct part *part, uint64_t due);
 
-/* It is not, or not any more; the caller frees it. */
+/* It is not, or no longer; the caller frees it. */
 void parts_remove(struct part_list *parts, struct part *part);
 
 /* Puts back what was removed. False: out of memory, and it is freed. */

@@ -48,7 +48,7 @@ static void note_read(struct disk_cache *c, uint32_t object, const struct extent
     unlock_caches();
 }
 
-/* A part is not here any more, or must not be. */
+/* A part is no longer here, or must not be. */
 static void note_lost(struct disk_cache *c, uint32_t object, const struct extent *range)
 {
     lock_caches();
@@ -203,7 +203,7 @@ static int make_cache_room(struct disk_cache *c, uint64_t due, uint64_t bytes)
     return CACHE_IS_FULL;
 }
 
-/* When the part is needed next, if it is to be written now, by this thread alone. What is read now is not expected any more. */
+/* When the part is needed next, if it is to be written now, by this thread alone. What is read now is no longer expected. */
 static bool begin_write(struct disk_cache *c, uint32_t object, const struct extent *range, bool early,
                         struct part_key *key, uint64_t *due)
 {

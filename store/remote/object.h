@@ -27,7 +27,7 @@ struct object {
     struct traffic *traffic; /* where it is counted */
 };
 
-/* Takes the URL over, come what may; the object is to be freed, come what may. Nothing is asked for yet. */
+/* Takes the URL over, also on failure, when the object must be freed all the same. Nothing is asked for yet. */
 apl_status object_init(struct object *object, struct url *url, const struct transport *transport, bool plain,
                        uint64_t timeout_ms, struct traffic *traffic, apl_error *err);
 void object_free(struct object *object);

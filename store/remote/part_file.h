@@ -54,7 +54,7 @@ void part_directory_list(const char *directory, bool alone,
                          void *user);
 
 /* Takes the lock of `in-use`, until *fd is closed; *alone: nobody else has it, and others who enter wait a little, until it is shared. *fd is
- * -1 if that cannot be had. */
+ * -1 if there is no lock. */
 void part_directory_enter(const char *directory, int *fd, bool *alone);
 void part_directory_share(int fd);
 

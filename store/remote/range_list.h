@@ -54,7 +54,7 @@ bool ranges_add(struct ranges *all, struct ahead *of, uint64_t offset, size_t n)
 /* Takes a range that waits out of the queue. */
 void ranges_unqueue(struct ranges *all, struct range *range);
 
-/* A unit is read, and is not to be found any more; its range stays as long as it has users. */
+/* A unit is read, and can no longer be found; its range stays as long as it has users. */
 void ranges_read_unit(struct ranges *all, struct unit *unit);
 
 /* Forgets the range and its units, and frees it as soon as nobody uses it. */

@@ -25,14 +25,14 @@ struct need {
         again; /* when it is needed after that, by the clock of the cache; or DUE_UNKNOWN, or DUE_NEVER */
 };
 
-/* Takes the URL over, come what may. APL_E_NOTFOUND if there is nothing. The error names the URL as it may be shown. */
+/* Takes the URL over, also on failure. APL_E_NOTFOUND if there is nothing. The error names the URL as it may be shown. */
 apl_status remote_open(struct url *url, const struct remote_options *options, struct remote **remote,
                        apl_error *err);
 
 struct remote *remote_retain(struct remote *remote);
 void remote_release(struct remote *remote);
 
-/* Nobody waits for what is on its way any more, and requests may be cut off. */
+/* Nobody waits any longer for what is on its way, and requests may be cut off. */
 void remote_stop(struct remote *remote);
 
 uint64_t remote_size(const struct remote *remote);

@@ -1,4 +1,4 @@
-/* Who is told of requests that are being repeated: see told.h. */
+/* Who hears of requests that are being repeated: see told.h. */
 #include "told.h"
 
 #include "apl.h"

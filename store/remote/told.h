@@ -1,4 +1,4 @@
-/* Who is told of requests that do not succeed, while they are being repeated. Set for the process: see apl_on_retry(). */
+/* Who hears of requests that do not succeed, while they are being repeated. Set for the process: see apl_on_retry(). */
 #ifndef TOLD_H
 #define TOLD_H
 

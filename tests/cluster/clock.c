@@ -71,7 +71,7 @@ static void start_node(const struct cluster *c, uint32_t number, struct node *n)
     n->outage = next_outage(c, n, 0);
 }
 
-/* So many bytes over the link, which are asked for at `from`. Returns when they are there. */
+/* When bytes that are asked for at `from` have come over the link. */
 static uint64_t fetch(const struct cluster *c, struct node *n, uint64_t from, uint64_t bytes)
 {
     uint64_t begin = from + c->latency > n->link_free ? from + c->latency : n->link_free;

@@ -3,7 +3,7 @@
  *
  *   crash PROGRAMS ARCHIVES SCRATCH INJECTOR [-k KILLS] [-e STEP] [-s SEED]
  *
- * STEP: with more than 1, at one of so many calls, from a random one on.
+ * STEP: with more than 1, at one of that many calls, from a random one on.
  *
  * Afterwards the store is the old one or the new one, byte for byte, and the same command succeeds and leaves
  * nothing behind. Readers that are killed leave everything as it was.

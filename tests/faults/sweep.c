@@ -3,7 +3,7 @@
  *
  *   sweep PROGRAMS ARCHIVES SCRATCH INJECTOR [-n RUNS] [-s SEED] [-o SUBJECT] [-c CALL]
  *
- * RUNS: at most so many k for each kind of fault, drawn at random; 0: all. Whatever fails, the program must end by
+ * RUNS: at most this many k for each kind of fault, drawn at random; 0: all. Whatever fails, the program must end by
  * itself, within the time; say success, or else one line; leave the store that was there or a new one that is
  * right, and nothing else; give back all files and memory; and never tell wrong data.
  */

@@ -152,7 +152,7 @@ static void store_seeds(void)
             store_seed(number, 1, 16, 20);
     }
     store_seed(2, 0, 400, 700); /* blocks of several pages */
-    store_seed(0, 0, 1, 60);    /* so many keys that there is a branch page */
+    store_seed(0, 0, 1, 60);    /* enough keys for a branch page */
 }
 
 /* ------------------------------------------------------------------------------- states and split files */

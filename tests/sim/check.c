@@ -31,7 +31,7 @@ static apl_reader *open_reference(struct run *t)
     return status == APL_OK ? reader : NULL;
 }
 
-/* Delivery `first`...: so many of each record, in the order of ids. */
+/* Delivery `first`...: that many of each record, in the order of ids. */
 static void list_deliveries(struct run *t, const apl_reader *reader)
 {
     const struct subset *subset = &reader->spec.subset;

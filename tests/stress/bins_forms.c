@@ -170,7 +170,7 @@ static void check_memory(void)
         tickets_begin(t, random_epoch_key(1, epoch, RANDOM_DRAWS));
         for (unsigned i = 0; i < 1000; i++) {
             CHECK(tickets_put(t, deliveries, 500));
-            CHECK(tickets_draw(t, drawn, 501, 600, NULL) == 0); /* not so many are left */
+            CHECK(tickets_draw(t, drawn, 501, 600, NULL) == 0); /* fewer are left */
             CHECK(tickets_draw(t, drawn, 0, 600, NULL) == 500);
         }
     }

@@ -150,7 +150,7 @@ static apl_status malloc_fails(const struct case_store *c, const apl_reader_opti
             status = case_epoch(c, reader, &n, &err);
     }
     atomic_store(&allowed, -1);
-    /* Threads that cannot be started for want of memory are an error of the system's. */
+    /* Threads that cannot be started for lack of memory are an error of the system's. */
     CHECK(status == APL_E_NOMEM || status == APL_E_IO || (status == APL_END && n == RECORDS));
     apl_reader_close(reader);
     apl_store_close(store);

@@ -31,7 +31,7 @@ def endless(count: int) -> Iterator[Any]:
 def pipeline(
     source: Iterator[Any], make: Callable[[Any], Any], threads: int, per_epoch: int
 ) -> Iterator[Batches]:
-    """Runs `make` over the source in so many threads; a slice of the output for each epoch."""
+    """Runs `make` over the source in `threads` threads; a slice of the output for each epoch."""
     built = (
         PipelineBuilder()
         .add_source(source)

@@ -1,6 +1,6 @@
 """Finds or makes the environment of the loaders, then measures: start.py PHOTOS --build FOLDER [OPTION]...
 
-One environment serves all of them, made once below the build folder; what does not install is told of,
+One environment serves all of them, made once below the build folder; what does not install is reported,
 and its loader is skipped. $PEERS_PYTHON is an interpreter that has what is wanted already, apldata too:
 nothing is installed then. Other options are run.py's.
 """

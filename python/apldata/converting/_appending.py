@@ -23,7 +23,7 @@ class Rules:
 
     Args:
         missing: None: they are refused; "skip": left out; a mapping: what takes the place of the value.
-        skip_bad: so many bad ones are left out.
+        skip_bad: up to this many bad ones are left out.
     """
 
     def __init__(self, missing: str | Mapping[str, Any] | None, skip_bad: int) -> None:

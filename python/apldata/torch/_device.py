@@ -156,7 +156,7 @@ class DeviceLoader(Placed, Loader):
 
 
 def _replay(reader: _core.Reader, calls: int) -> None:
-    """Asks for so many batches."""
+    """Asks for that many batches."""
     for _ in range(calls):
         reader.next()
 

@@ -109,7 +109,7 @@ class Column:
         self._apply: Any = augment and (torch.compile(augment.apply) if compiled else augment.apply)
 
     def bytes_of(self, records: int) -> int:
-        """That so many records take on the device."""
+        """Bytes that this many records take on the device."""
         return records * int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
 
     def allocate(self, records: int) -> None:

@@ -47,7 +47,7 @@ class SanitizeBoundingBoxes(Transform):
 
 @dataclass(frozen=True)
 class Follow(Transform):
-    """What a loader is told of by ``masks=`` and ``boxes=``: made by the loader."""
+    """What a loader is told by ``masks=`` and ``boxes=``: made by the loader."""
 
     LATEST: ClassVar[int] = ERASE
 
