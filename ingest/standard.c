@@ -113,7 +113,8 @@ static apl_status refuse_empty(const struct standard *s, const uint8_t *head, si
 {
     return s->whole || !is_tar(head, size)
                ? APL_OK
-               : fail(err, APL_E_SOURCE, "standard input: begins with NUL bytes alone: is no archive");
+               : fail(err, APL_E_SOURCE,
+                      "standard input: begins with nothing but NUL bytes, and is not an archive");
 }
 
 /* Something packed from which nothing comes may be an archive. */

@@ -291,7 +291,7 @@ static int left_until(uint64_t ns)
 /* One that is being killed listens to the last, and takes nobody: its place is free. */
 static apl_status ended_before_welcome(const struct client *c, apl_error *err)
 {
-    return fail(err, APL_E_NOTFOUND, "%s: no server listens here any more: it has just ended", c->path);
+    return fail(err, APL_E_NOTFOUND, "%s: the server that listened here has just ended", c->path);
 }
 
 apl_status client_greet(apl_reader *r, const struct wire_hello *hello, apl_error *err)

@@ -57,11 +57,11 @@ assert some["sampled"] == len(some["records"]) == 100 and {record["class"] for r
 END
 }
 
-refused() # a file that is no page
+refused() # a file that is not a page
 {
     before=$(cksum <"$1")
     "$apldata" view -q "$scratch/images" -o "$1" 2>"$scratch/refused" && return 1
-    grep -q 'there is a file that is no page: it is not replaced' "$scratch/refused" && [ "$(cksum <"$1")" = "$before" ]
+    grep -q 'it is not a page, and is not replaced' "$scratch/refused" && [ "$(cksum <"$1")" = "$before" ]
 }
 
 table_page() # of no images, with values that are missing and odd

@@ -50,7 +50,7 @@ def rejected(apldata: str, db: Path, way: str, seed: int) -> list[dict]:
 
 
 def most(count: int, chance: float = 1e-4) -> int:
-    """The least number that that many trials at the level exceed with less than that chance."""
+    """The least number that `count` trials at the level exceed with less than that chance."""
     below, k = 0.0, -1
     while below < 1 - chance:
         k += 1

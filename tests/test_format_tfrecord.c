@@ -316,7 +316,7 @@ Test(format_tfrecord, values_of_an_export_are_as_its_schema_says)
         {"f16", "float_list", "1", "float 0 is not one of f16", floats_of((const float[]){1e-8f}, 1)},
         {"f16", "float_list", "1", "float 0 is not one of f16", floats_of((const float[]){0.1f}, 1)},
         {"bf16", "float_list", "1", "float 0 is not one of bf16", floats_of((const float[]){0.1f}, 1)},
-        {"f64", "bytes_list", "1", "its 3 bytes are no whole number of f64", string_of("abc")},
+        {"f64", "bytes_list", "1", "its 3 bytes are not a whole number of f64", string_of("abc")},
         {"utf8", "bytes_list", "-1", "it is not UTF-8", string_of("\xff")},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

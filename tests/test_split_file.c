@@ -260,11 +260,11 @@ Test(split_file, parts_that_contradict)
         uint64_t value;
         unsigned bytes;
         const char *words;
-    } wrong[] = {{16, 3, 4, "so many parts"},
-                 {16, UINT32_MAX, 4, "so many parts"},
-                 {12, 0, 4, "so many parts"},
-                 {12, 1, 4, "so many parts"},
-                 {12, (1u << 20) + 1, 4, "so many parts"},
+    } wrong[] = {{16, 3, 4, "the number of its part"},
+                 {16, UINT32_MAX, 4, "the number of its part"},
+                 {12, 0, 4, "the number of its part"},
+                 {12, 1, 4, "the number of its part"},
+                 {12, (1u << 20) + 1, 4, "the number of its part"},
                  {8, 0, 8, "concentration"},
                  {8, 1000000000001, 8, "concentration"}};
     apl_store *store = plain_store(300, 0);
@@ -287,7 +287,7 @@ Test(split_file, parts_that_contradict)
     FAILS(APL_E_CORRUPT, "concentration", decode(store, c, size));
     memmove(c + size - 24, c + size - 8, 8); /* none of the numbers */
     reseal(c, size - 16);
-    FAILS(APL_E_CORRUPT, "so many parts", decode(store, c, size - 16));
+    FAILS(APL_E_CORRUPT, "the number of its part", decode(store, c, size - 16));
     store_le(b + size - 24, 2, 4); /* whole, but not what the rule says */
     reseal(b, size);
     write_bytes("c-1", b, size);

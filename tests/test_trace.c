@@ -143,7 +143,7 @@ Test(trace, goes_to_regular_files_alone)
 {
     struct stat st;
     char name[5000];
-    refused("/dev/null", "is no regular file");
+    refused("/dev/null", "is not a regular file");
     refused(at("none/trace.json"), "cannot write");
     refused(place, "cannot write");
     FILE *f = fopen(at("other"), "w");
@@ -151,7 +151,7 @@ Test(trace, goes_to_regular_files_alone)
     refused(at("other"), "is no trace");
     cr_assert_str_eq(text_of(at("other")), "[\n1]");
     cr_assert_eq(mkfifo(at("pipe"), 0600), 0);
-    refused(at("pipe"), "is no regular file");
+    refused(at("pipe"), "is not a regular file");
     cr_assert(stat(at("pipe"), &st) == 0 && S_ISFIFO(st.st_mode));
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = 0;

@@ -108,7 +108,7 @@ static int find_fields(struct job *job, struct copy_source *source)
         source->fields[job->copy.count] = i;
         job->copy.fields[job->copy.count++] = (struct copy_field){.like = f, .dtype = f->dtype};
     }
-    return job->copy.count ? 0 : failed("%s: a store's positions alone are no records", shown(job->path));
+    return job->copy.count ? 0 : failed("%s: positions alone do not make records", shown(job->path));
 }
 
 /* ------------------------------------------------------------------------------------------------ the whole */

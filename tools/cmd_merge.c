@@ -31,7 +31,7 @@ static int open_stores(struct job *job)
             job->copy.options.block_records = 0; /* chosen again */
     }
     if (job->count == 1 && !apl_store_info(job->sources[0].store)->shards)
-        return misuse("one store that is no set needs no merging");
+        return misuse("a single store needs no merging, unless it is a set");
     return 0;
 }
 

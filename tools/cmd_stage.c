@@ -284,7 +284,7 @@ static const struct command_line line = {
     .head = "Usage: apldata stage [OPTION]... URL DIR\n"
             "Copy what training reads of the store or set at URL to the cache DIR, in the\n"
             "order in which training needs it. Then train with APL_CACHE=DIR. What is there\n"
-            "is not fetched again: a copy that was interrupted goes on where it was.\n"
+            "is not fetched again: an interrupted copy resumes where it stopped.\n"
             "\n",
     .tail = "\n"
             "Give the options that training will have: they say what it needs, and when.\n"

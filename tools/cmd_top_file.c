@@ -227,7 +227,7 @@ static char *read_small(int fd, struct stat *st, size_t *size, const char **why)
     *why = "cannot be read";
     if (fstat(fd, st) != 0)
         return NULL;
-    *why = S_ISREG(st->st_mode) ? "is too long" : "is no regular file";
+    *why = S_ISREG(st->st_mode) ? "is too long" : "is not a regular file";
     if (!S_ISREG(st->st_mode) || st->st_size > MOST_FILE)
         return NULL;
     char *text = malloc((size_t)st->st_size + 1);

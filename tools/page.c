@@ -114,7 +114,7 @@ int page_check_path(const struct page *page, const char *path)
     first = first < sizeof head ? first : sizeof head - 1;
     if (n >= first && strncasecmp(head, page->lines[0], first) == 0)
         return 0;
-    return failed("%s: there is a file that is no page: it is not replaced", shown(path));
+    return failed("%s: it is not a page, and is not replaced", shown(path));
 }
 
 int page_save(const char *path, const struct page *page, json_t *document)

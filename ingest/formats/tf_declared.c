@@ -229,7 +229,7 @@ static apl_status check_bytes(const struct declared_field *f, struct tf_value *v
 {
     const struct image_plan plan = {.keep = true};
     if (v->data.size % apl_dtype_size(f->dtype) != 0)
-        return fail(err, APL_E_SOURCE, "its %zu bytes are no whole number of %s", v->data.size,
+        return fail(err, APL_E_SOURCE, "its %zu bytes are not a whole number of %s", v->data.size,
                     apl_dtype_name(f->dtype));
     if (f->dtype == APL_UTF8 && !utf8_valid(v->data.data, v->data.size))
         return fail(err, APL_E_SOURCE, "it is not UTF-8");

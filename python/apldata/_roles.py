@@ -146,7 +146,7 @@ def roles_named(
         if name not in schema.names:
             raise NotFoundError(f"PerPicture: there is no field {name!r}: there are {listed(schema.names)}")
     if _planes(schema[image]) is None:
-        raise InvalidError(f"PerPicture: field {plain(image)} is {schema[image].type}, which is no image")
+        raise InvalidError(f"PerPicture: field {plain(image)} is {schema[image].type}, which is not an image")
     return Roles(
         (schema[image],), tuple(schema[mask] for mask in masks), schema[boxes] if boxes else None, box_format
     )

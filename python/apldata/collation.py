@@ -234,7 +234,7 @@ class Collations:
         read = schema.names if fields is None else fields
         for name, how in self.by_name.items():
             if text("a key of collate", name) not in read:
-                raise InvalidError(f"collate: {name!r} is no field that is read: those are {listed(read)}")
+                raise InvalidError(f"collate: {name!r} is not a field that is read: those are {listed(read)}")
             if not isinstance(how, Collation):
                 raise wrong_type(f"collate[{name!r}]", "a collation, such as Pad()", how)
         self.fields = {name: schema[name] for name in self.by_name}

@@ -22,7 +22,7 @@ static const apl_column *part_at(const struct batch *b, const struct lease *leas
         return NULL;
     const apl_column *column = apl_batch_part(lease_batch(lease), field, (apl_part)part);
     if (!column)
-        PyErr_SetString(PyExc_SystemError, "parts: the reader has not such a part");
+        PyErr_SetString(PyExc_SystemError, "parts: the reader has no such part");
     return column;
 }
 

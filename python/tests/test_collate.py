@@ -94,7 +94,7 @@ def test_a_state_may_be_taken_and_resumed_by_another_collation(db):
 
 def test_refusals(db):
     for collate, error, told in (
-        ({"nothing": Pad()}, InvalidError, "collate: 'nothing' is no field that is read"),
+        ({"nothing": Pad()}, InvalidError, "collate: 'nothing' is not a field that is read"),
         ({"tokens": "pad"}, InvalidTypeError, "a collation, such as Pad()"),
         ([Pad()], InvalidTypeError, "collate must be a dict from names of fields to collations"),
         (

@@ -98,7 +98,7 @@ static apl_status mark_ids(struct subset_ids ids, const struct selection *select
         const struct selection *s = part ? &selections[part - subset->part] : NULL;
         uint64_t id = part ? ids.ids[i] - part->first_id : 0;
         if (!part)
-            return fail(err, APL_E_INVALID, "%s: ids[%zu] is %llu, which is no record's",
+            return fail(err, APL_E_INVALID, "%s: ids[%zu] is %llu, and no record has that id",
                         subset->part->store->name, i, (unsigned long long)ids.ids[i]);
         if (id - s->first >= s->count || !selection_has(s, id))
             return fail(err, APL_E_INVALID, "%s: ids[%zu] is %llu, which is not in split %s",

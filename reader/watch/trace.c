@@ -73,11 +73,11 @@ static apl_status begin_file(const char *path, int *fd, apl_error *err)
         return fail_errno(err, errno, "APL_TRACE: cannot write %s", path);
     if (fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(*fd);
-        return fail(err, APL_E_IO, "APL_TRACE: %s is no regular file", path);
+        return fail(err, APL_E_IO, "APL_TRACE: %s is not a regular file", path);
     }
     if (!is_trace(*fd, &st)) {
         close(*fd);
-        return fail(err, APL_E_IO, "APL_TRACE: %s is there already, and is no trace", path);
+        return fail(err, APL_E_IO, "APL_TRACE: %s exists, and is not a trace", path);
     }
     if (ftruncate(*fd, 0) == 0 && write(*fd, BEGINNING, 2) == 2)
         return APL_OK;

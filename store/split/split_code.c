@@ -163,7 +163,7 @@ static apl_status get_tail(struct cursor *c, struct split_file *f, apl_error *er
     f->parts = cursor_u32(c);
     f->concentration = cursor_u64(c);
     if (f->parts < 2 || f->parts > SPLIT_MAX_PARTS || f->number >= f->parts)
-        return bad_split(err, "it is not one of so many parts");
+        return bad_split(err, "the number of its part, or of parts, is impossible");
     bool dirichlet = f->rule == SPLIT_PARTS_DIRICHLET;
     if (dirichlet != (f->concentration != 0) || f->concentration > SPLIT_MAX_CONCENTRATION)
         return bad_split(err, "rule and concentration contradict each other");

@@ -294,7 +294,7 @@ class _Cursor:
 
 
 def _in_whole_step(position: int, step: int, records: int) -> bool:
-    """Is the step of all ranks, of that many rows, complete? The last one of an epoch, if it is not, is shared
+    """Is the step of all ranks, of `step` rows, complete? The last one of an epoch, if it is not, is shared
     otherwise."""
     return (position // step + 1) * step <= records
 

@@ -156,7 +156,7 @@ def _compare(own: dict[str, Any], first: dict[str, Any]) -> None:
             continue
         if name in ("epoch", "state"):
             raise MismatchError(
-                f"rank {own['rank']} and rank {first['rank']} go on from different places of their epochs: "
+                f"rank {own['rank']} and rank {first['rank']} resume from different places of their epochs: "
                 "load the same state, or set the same epoch, on all ranks"
             )
         raise MismatchError(
