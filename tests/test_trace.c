@@ -148,7 +148,7 @@ Test(trace, goes_to_regular_files_alone)
     refused(place, "cannot write");
     FILE *f = fopen(at("other"), "w");
     cr_assert(f && fputs("[\n1]", f) > 0 && fclose(f) == 0);
-    refused(at("other"), "is no trace");
+    refused(at("other"), "is not a trace");
     cr_assert_str_eq(text_of(at("other")), "[\n1]");
     cr_assert_eq(mkfifo(at("pipe"), 0600), 0);
     refused(at("pipe"), "is not a regular file");
