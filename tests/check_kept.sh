@@ -13,8 +13,8 @@ suite()
 }
 
 for name in reader reader_batches reader_buckets reader_corrupt reader_ids reader_lanes reader_packed reader_padded \
-    reader_ranks reader_receipt reader_sampling reader_select reader_shared reader_sources reader_state reader_stats \
-    reader_stay reader_transforms reader_union reader_windows sampling_faults where; do
+    reader_ranks reader_receipt reader_sampling reader_select reader_shared reader_sources reader_state \
+    reader_state_refused reader_stats reader_stay reader_transforms reader_union reader_windows sampling_faults where; do
     if [ -x "$BUILD/release/tests/test_$name" ]; then
         check "kept: $name" suite "$name"
     else

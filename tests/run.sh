@@ -161,7 +161,7 @@ suite_variants()
         cli release "$BUILD" "$variant cli" "$kernel_cases" APL_CPU="$variant"
     done
     # What reads stores, by reading instead of mapping them.
-    for test in get verify golden split reader reader_corrupt reader_state; do
+    for test in get verify golden split reader reader_corrupt reader_state reader_state_refused; do
         queue short release with APL_IO=read APL_SPARSE=13 program "read $test" "$BUILD/release/tests/test_$test" -j1
     done
 }

@@ -1,110 +1,9 @@
-/* Several ranks served by one reader: each gets what a reader of its own would give it, byte for byte; and a rank that lags keeps the
- * others waiting no longer than they were told to wait. */
-#include "reader_fixture.h"
-#include "same_batch.h"
+/* Several ranks served by one reader: each gets what a reader of its own would give it, byte for byte. */
+#include "group_case.h"
 
-#include <pthread.h>
-
-#define TRAIN  203 /* members of 113 and 90 records: blocks of 8, but for the last of each */
-#define BLOCK  8
-#define MOST   4
 #define EPOCHS 2
 
-static void set_up(void)
-{
-    fixture_make(TRAIN, 8, BLOCK);
-}
-
-TestSuite(reader_group, .init = set_up, .fini = fixture_free, .timeout = 60);
-
-/* ------------------------------------------------------------------------------------- one and separate ones */
-
-struct group {
-    unsigned world, count;
-    unsigned list[MOST];
-    apl_reader *one, *own[MOST]; /* serves all ranks of the list; serve one each */
-};
-
-static struct group open_group(const apl_reader_options *options, unsigned world, unsigned count)
-{
-    struct group g = {.world = world, .count = count};
-    apl_reader_options o = *options;
-    o.ranks.world = world;
-    for (unsigned i = 0; i < count; i++) {
-        g.list[i] = (i + 1) % world;
-        o.ranks.rank = g.list[i];
-        g.own[i] = fixture_reader(&o);
-    }
-    o.ranks.rank = 0;
-    o.ranks.list = g.list;
-    o.ranks.count = count;
-    g.one = fixture_reader(&o);
-    return g;
-}
-
-static void close_group(struct group *g)
-{
-    for (unsigned i = 0; i < g->count; i++)
-        apl_reader_close(g->own[i]);
-    apl_reader_close(g->one);
-}
-
-static apl_batch *next_for(const struct group *g, unsigned i, apl_status *status, apl_error *err)
-{
-    apl_batch *b = NULL;
-    *status = apl_reader_next_of(g->one, g->list[i], &b, err);
-    return b;
-}
-
-static void check_same_state(const struct group *g, unsigned i)
-{
-    uint8_t a[APL_STATE_BYTES], b[APL_STATE_BYTES];
-    size_t a_size = sizeof a, b_size = sizeof b;
-    apl_receipt x, y;
-    cr_assert_eq(apl_reader_state(g->own[i], a, &a_size, NULL), APL_OK);
-    cr_assert_eq(apl_reader_state_of(g->one, g->list[i], b, &b_size, NULL), APL_OK);
-    cr_assert_eq(a_size, b_size);
-    check_same_bytes(a, b, a_size, "states");
-    cr_assert_eq(apl_reader_receipt(g->own[i], &x, sizeof x, NULL), APL_OK);
-    cr_assert_eq(apl_reader_receipt_of(g->one, g->list[i], &y, sizeof y, NULL), APL_OK);
-    check_same_bytes(&x, &y, sizeof x, "receipts");
-    cr_assert_eq(apl_reader_epoch(g->own[i]), apl_reader_epoch_of(g->one, g->list[i]));
-}
-
-/* The next batch of a rank, or the same answer. False: the epoch is over for it. */
-static bool same_next(const struct group *g, unsigned i)
-{
-    apl_error errors[2] = {{0}, {0}};
-    apl_batch *own = NULL;
-    apl_status status, expected = apl_reader_next(g->own[i], &own, &errors[0]);
-    apl_batch *b = next_for(g, i, &status, &errors[1]);
-    cr_assert_eq(status, expected, "%s: %s", apl_status_text(status), errors[1].message);
-    if (status == APL_OK)
-        check_same_batch(own, b);
-    else if (status != APL_END)
-        cr_assert_str_eq(errors[0].message, errors[1].message);
-    apl_batch_release(own);
-    apl_batch_release(b);
-    check_same_state(g, i);
-    return status == APL_OK;
-}
-
-/* A step of all ranks, the last first every other time. */
-static bool same_step(const struct group *g, unsigned step)
-{
-    bool more = false;
-    for (unsigned i = 0; i < g->count; i++)
-        more |= same_next(g, step & 1 ? g->count - 1 - i : i);
-    return more;
-}
-
-static void same_begin(const struct group *g, unsigned i)
-{
-    apl_error err;
-    fixture_next_epoch(g->own[i]);
-    cr_assert_eq(apl_reader_next_epoch_of(g->one, g->list[i], &err), APL_OK, "%s", err.message);
-    check_same_state(g, i);
-}
+TestSuite(reader_group, .init = group_set_up, .fini = fixture_free, .timeout = 60);
 
 static void check_epochs(const apl_reader_options *o, unsigned world, unsigned count)
 {
@@ -119,25 +18,10 @@ static void check_epochs(const apl_reader_options *o, unsigned world, unsigned c
     close_group(&g);
 }
 
-/* Orders, windows, lanes, threads and sizes in turns. */
-static apl_reader_options way(unsigned i)
-{
-    apl_reader_options o = fixture_options();
-    o.seed = i;
-    o.threads = (unsigned[]){APL_NO_THREADS, 1, 3}[i % 3];
-    o.batch_size = (size_t[]){5, 16, 1, 33}[i % 4];
-    o.window = (uint64_t[]){0, 40, 90}[i / 2 % 3];
-    o.reuse = i % 5 == 3 ? 2 : 1;
-    o.drop_last = i % 7 == 2;
-    o.sequential = i % 11 == 10;
-    o.queue_depth = i % 6 == 5 ? 1 : 0;
-    return o;
-}
-
 Test(reader_group, gives_each_rank_what_its_own_reader_would)
 {
     for (unsigned i = 0; i < 24; i++) {
-        apl_reader_options o = way(i);
+        apl_reader_options o = group_way(i);
         unsigned world = 1 + i % MOST;
         check_epochs(&o, world, 1 + i / 3 % world);
     }
@@ -146,7 +30,7 @@ Test(reader_group, gives_each_rank_what_its_own_reader_would)
 Test(reader_group, deals_lanes_likewise)
 {
     for (unsigned i = 0; i < 12; i++) {
-        apl_reader_options o = way(i);
+        apl_reader_options o = group_way(i);
         unsigned world = 2 + i % 3;
         o.sequential = 0;
         o.ranks.lanes = world * (1 + i % 2);
@@ -161,7 +45,7 @@ Test(reader_group, samples_and_mixes_likewise)
     for (unsigned i = 0; i < TRAIN; i++)
         weights[i] = i % 5;
     for (unsigned i = 0; i < 6; i++) {
-        apl_reader_options o = way(i);
+        apl_reader_options o = group_way(i);
         apl_sampling sampling = APL_SAMPLING_INIT;
         o.reuse = 1;
         sampling.weights = weights;
@@ -189,7 +73,7 @@ Test(reader_group, augments_and_mixes_images_likewise)
     blend.mixup_alpha = 0.5;
     blend.cutmix_alpha = 0.5;
     for (unsigned i = 0; i < 6; i++) {
-        apl_reader_options o = way(i);
+        apl_reader_options o = group_way(i);
         o.transforms = &t;
         o.transform_count = 1;
         o.blend = i & 1 ? &blend : NULL;
@@ -204,7 +88,7 @@ Test(reader_group, resumes_at_every_batch)
     uint8_t state[APL_STATE_BYTES];
     for (unsigned i = 0; i < 4; i++)
         for (unsigned steps = 0;; steps++) {
-            apl_reader_options o = way(i);
+            apl_reader_options o = group_way(i);
             size_t size = sizeof state;
             struct group g = open_group(&o, 3, 3);
             bool more = true;
@@ -226,7 +110,7 @@ Test(reader_group, resumes_at_every_batch)
 Test(reader_group, ranks_leave_epochs_when_they_like)
 {
     for (unsigned i = 0; i < 40; i++) {
-        apl_reader_options o = way(i);
+        apl_reader_options o = group_way(i);
         o.batch_size = 5;
         o.drop_last = i & 1;
         o.faults.timeout_ms = 20000;
@@ -251,7 +135,7 @@ Test(reader_group, ranks_leave_epochs_when_they_like)
 Test(reader_group, a_rank_may_skip_epochs_ahead_of_the_others)
 {
     for (unsigned i = 0; i < 12; i++) {
-        apl_reader_options o = way(i);
+        apl_reader_options o = group_way(i);
         o.batch_size = 7;
         struct group g = open_group(&o, 2, 2);
         same_step(&g, 0);
@@ -298,140 +182,6 @@ Test(reader_group, decodes_each_block_once)
                      (unsigned long long)s.blocks, (unsigned long long)blocks);
         cr_assert_geq(separate, 3 * s.blocks);
         cr_assert_leq(s.memory, s.memory_budget);
-        close_group(&g);
-    }
-}
-
-/* ------------------------------------------------------------------------------------------------- lagging */
-
-static void check_named(const struct group *g, unsigned i, const char *what)
-{
-    apl_status status;
-    apl_error err = {0};
-    for (unsigned k = 0; k < 100; k++) {
-        apl_batch *b = next_for(g, i, &status, &err);
-        if (!b)
-            break;
-        apl_batch_release(b);
-    }
-    cr_assert_eq(status, APL_E_TIMEOUT, "%s", err.message);
-    cr_assert(strstr(err.message, what), "%s", err.message);
-}
-
-static struct group open_lagging(unsigned threads, apl_reader_options o)
-{
-    o.batch_size = 2;
-    o.threads = threads;
-    o.faults.timeout_ms = 30;
-    o.queue_depth = 2;
-    return open_group(&o, 2, 2);
-}
-
-static const unsigned counts[] = {APL_NO_THREADS, 2};
-
-Test(reader_group, a_rank_that_takes_nothing_is_named)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        apl_status status;
-        struct group g = open_lagging(counts[i], fixture_options());
-        char what[64];
-        snprintf(what, sizeof what, "rank %u has not taken the %u batches", g.list[1], i ? 4 : 3);
-        check_named(&g, 0, what);
-        check_named(&g, 0, what);
-        for (unsigned k = 0; k < (i ? 4u : 3u); k++) /* of which it has taken as many: it catches up */
-            cr_assert(same_next(&g, 1));
-        apl_batch *b = next_for(&g, 0, &status, NULL);
-        cr_assert_not_null(b);
-        apl_batch_release(b);
-        close_group(&g);
-    }
-}
-
-Test(reader_group, a_rank_that_releases_nothing_is_named)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        apl_error err;
-        apl_status status = APL_OK;
-        apl_batch *held[TRAIN], *b;
-        unsigned n = 0;
-        apl_reader_options o = fixture_options();
-        struct group g = open_lagging(counts[i], o);
-        for (; status == APL_OK && n < TRAIN; n += status == APL_OK) {
-            if ((b = next_for(&g, 0, &status, &err)))
-                apl_batch_release(b);
-            held[n] = next_for(&g, 1, &status, &err);
-        }
-        if (n < TRAIN / 4) { /* else the epoch was over first */
-            cr_assert_eq(status, APL_E_LENT, "%s", err.message);
-            check_named(&g, 0, "has not released");
-        }
-        while (n > 0)
-            apl_batch_release(held[--n]);
-        close_group(&g);
-    }
-}
-
-Test(reader_group, a_rank_that_stays_in_an_epoch_is_named)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        apl_reader_options o = fixture_options();
-        struct group g = open_lagging(counts[i], o);
-        char what[64];
-        for (unsigned step = 0; same_step(&g, step); step++)
-            continue;
-        snprintf(what, sizeof what, "rank %u has not taken", g.list[1]);
-        same_begin(&g, 0);
-        check_named(&g, 0, what);
-        for (apl_batch *b = NULL; apl_reader_next_of(g.one, g.list[0], &b, NULL) == APL_OK; b = NULL)
-            apl_batch_release(b);
-        close_group(&g);
-    }
-}
-
-struct taker {
-    pthread_t thread;
-    apl_reader *reader;
-    unsigned rank;
-    uint64_t rows, naps;
-};
-
-static void *take_epochs(void *user)
-{
-    struct taker *t = user;
-    for (unsigned epoch = 0; epoch < 4; epoch++) {
-        apl_batch *b;
-        while (apl_reader_next_of(t->reader, t->rank, &b, NULL) == APL_OK) {
-            t->rows += apl_batch_rows(b);
-            if (t->naps)
-                nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-            apl_batch_release(b);
-        }
-        if (apl_reader_next_epoch_of(t->reader, t->rank, NULL) != APL_OK)
-            return NULL;
-    }
-    return t;
-}
-
-Test(reader_group, a_thread_for_each_rank)
-{
-    for (unsigned i = 0; i < 6; i++) {
-        apl_reader_options o = way(i);
-        struct taker takers[MOST];
-        uint64_t rows = 0;
-        o.drop_last = 0;
-        o.reuse = 1;
-        struct group g = open_group(&o, MOST, MOST);
-        for (unsigned k = 0; k < MOST; k++) {
-            takers[k] = (struct taker){.reader = g.one, .rank = k, .naps = k == i % MOST};
-            cr_assert_eq(pthread_create(&takers[k].thread, NULL, take_epochs, &takers[k]), 0);
-        }
-        for (unsigned k = 0; k < MOST; k++) {
-            void *whole;
-            pthread_join(takers[k].thread, &whole);
-            cr_assert_not_null(whole);
-            rows += takers[k].rows;
-        }
-        cr_assert_eq(rows, 4 * TRAIN);
         close_group(&g);
     }
 }
