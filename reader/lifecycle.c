@@ -63,6 +63,8 @@ static struct pool *make_pool(const apl_reader *r, const size_t *row, const apl_
         pool_add_pieces(pool, options_pieces(o), o->pack.row ? options_most(o) : 0);
     for (unsigned i = 0; pool && i < o->part_count; i++)
         pool_add_part(pool, o->parts[i].field, o->parts[i].part, o->parts[i].row_bytes);
+    if (pool)
+        pool_assure(pool, options_buffers(o));
     if (pool && o->bounded)
         pool_bound(pool);
     return pool;

@@ -151,6 +151,39 @@ Test(pool, reserves_what_there_is_room_for)
     give_all(p, b, 3);
 }
 
+/* Else a caller that holds the first batch while it asks for the second would be told to release it. */
+Test(pool, brings_what_is_assured_however_large_the_first_has_grown)
+{
+    struct batch_buffer *b[2];
+    struct pool *p = pool_new(ROWS, 3, widths, NULL, 2 * pool_buffer_bytes(ROWS, 3, widths));
+    pool_assure(p, 2);
+    pool_bound(p);
+    cr_assert_not_null(b[0] = pool_take(p));
+    cr_assert_eq(pool_reserve(b[0], NEED(1000000), true), 0);
+    fill(b[0], 1000000);
+    pool_lend(b[0]);
+    cr_assert(pool_can_take(p));
+    cr_assert_not_null(b[1] = pool_take(p));
+    cr_assert_not(pool_can_take(p), "two are assured");
+    apl_batch_release(&b[0]->batch);
+    pool_give(b[1]);
+    pool_close(p);
+}
+
+Test(pool, makes_no_buffer_of_what_is_reserved)
+{
+    struct pool *p = new_pool(2);
+    pool_bound(p);
+    struct batch_buffer *b = pool_take(p);
+    cr_assert(pool_can_take(p));
+    cr_assert_eq(pool_reserve(b, NEED(1), false), 0);
+    cr_assert_not(pool_can_take(p));
+    cr_assert_null(pool_take(p));
+    pool_settle(b);
+    cr_assert(pool_can_take(p));
+    give_all(p, &b, 1);
+}
+
 Test(pool, gives_back_what_was_reserved_in_vain)
 {
     struct batch_buffer *b[2];

@@ -17,6 +17,7 @@ struct pool *pool_new(size_t rows, unsigned fields, const size_t *row_bytes, con
     memcpy(p->row_bytes, row_bytes, fields * sizeof *row_bytes);
     p->allocator = allocator ? *allocator : columns_own_allocator();
     p->most_bytes = most_bytes;
+    p->assured = 1;
     p->pid = (int)getpid();
     pthread_mutex_init(&p->lock, NULL);
     return p;
@@ -33,6 +34,11 @@ void pool_add_pieces(struct pool *p, size_t pieces, size_t deliveries)
     p->pieces = pieces;
     p->packed = deliveries > 0;
     p->deliveries = deliveries > p->rows ? deliveries : p->rows;
+}
+
+void pool_assure(struct pool *p, unsigned buffers)
+{
+    p->assured = buffers;
 }
 
 void pool_bound(struct pool *p)
@@ -142,7 +148,7 @@ static struct batch_buffer *buffer_create(struct pool *p)
 /* With the lock held. */
 static bool may_create(const struct pool *p, uint64_t bytes)
 {
-    return p->bytes + bytes <= p->most_bytes || p->count == 0;
+    return p->bytes + p->reserved + bytes <= p->most_bytes || p->count < p->assured;
 }
 
 struct batch_buffer *pool_take(struct pool *p)

@@ -50,11 +50,14 @@ void pool_add_part(struct pool *pool, unsigned field, apl_part part, size_t row_
  * taken. */
 void pool_add_pieces(struct pool *pool, size_t pieces, size_t deliveries);
 
+/* `buffers` may be taken however large the columns of those before have grown; else one. Before the first buffer is taken. */
+void pool_assure(struct pool *pool, unsigned buffers);
+
 /* From now on the bytes of columns that grow are bounded, too: they are to be reserved before, and what comes back while there is
  * little room is not kept. Before the first buffer is taken. */
 void pool_bound(struct pool *pool);
 
-/* A buffer that nobody uses, or a new one while most_bytes last; NULL: neither. */
+/* A buffer that nobody uses, or a new one while most_bytes last, or there are fewer than assured; NULL: neither. */
 struct batch_buffer *pool_take(struct pool *pool);
 
 /* Gives back a buffer that is not lent. */

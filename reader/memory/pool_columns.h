@@ -17,7 +17,7 @@ struct pool {
     int pid;
     pthread_mutex_t lock; /* of what follows */
     struct batch_buffer *idle;
-    unsigned count, lent;
+    unsigned count, lent, assured; /* assured: so many there may be, whatever their bytes */
     uint64_t bytes, reserved, most_bytes;
     bool closed, refused; /* refused: no memory for the last new buffer */
 };

@@ -129,6 +129,12 @@ static inline size_t options_most(const struct reader_options *o)
     return o->pack.row ? (size_t)o->pack.most : o->batch_size;
 }
 
+/* Batches that each rank always has memory for: those in its queue, and what its callers hold. */
+static inline unsigned options_buffers(const struct reader_options *o)
+{
+    return o->queue_depth + (o->consumers ? o->consumers : 1);
+}
+
 /* The most pieces that a batch has; 0: it has no list of pieces. */
 static inline size_t options_pieces(const struct reader_options *o)
 {

@@ -158,7 +158,7 @@ apl_status window_resolve(struct spec *spec, const apl_reader_options *asked, ap
     if (o->fill && !o->covers)
         return fail(err, APL_E_INVALID, "fill: a window of %s does not cover the split, which has %llu",
                     number_of(window, "record", "records"), (unsigned long long)records);
-    unsigned buffers = o->queue_depth + (o->consumers ? o->consumers : 1), spare = spare_buffers(spec);
+    unsigned buffers = options_buffers(o), spare = spare_buffers(spec);
     uint64_t needed = needed_bytes(spec, window, buffers);
     /* The sizes of packed rows, and of windows, are known. */
     o->bounded = asked->memory_budget && o->ragged && !o->stages && !o->pack.row && !o->windows.length;
