@@ -13,7 +13,7 @@ from ._core import Batch
 from ._errors import Error
 from ._sheet import LARGEST, is_picture, sheet
 from ._units import share, size
-from .schema import Schema, Split, plain
+from .schema import Field, Schema, Split, plain
 
 _PICTURES = 32  # on a contact sheet
 _TEXT = 80  # characters of a value in a table
@@ -85,15 +85,23 @@ def batch_repr(batch: Batch) -> str:
 # -------------------------------------------------------------------------------------------------- HTML
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    def line(tag: str, cells: Iterable[Any]) -> str:
-        style = "text-align:left;padding:2px 12px 2px 0"
-        return (
-            "<tr>" + "".join(f'<{tag} style="{style}">{html.escape(str(c))}</{tag}>' for c in cells) + "</tr>"
-        )
+def _cell(tag: str, text: str, right: bool) -> str:
+    align = "right;white-space:nowrap" if right else "left"
+    style = f"text-align:{align};padding:2px 12px 2px 0"
+    return f'<{tag} style="{style}">{html.escape(text)}</{tag}>'
 
-    body = "".join(line("td", row) for row in rows)
-    return f'<table style="margin:6px 0;border-collapse:collapse">{line("th", head)}{body}</table>'
+
+def _table(head: Sequence[str], rows: Iterable[Iterable[Any]], right: Sequence[str] = ()) -> str:
+    """Columns named in `right` have numbers; a column without any value is left out."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    kept = [i for i in range(len(head)) if any(row[i] for row in cells)]
+
+    def line(tag: str, row: Sequence[str]) -> str:
+        return f"<tr>{''.join(_cell(tag, row[i], head[i] in right) for i in kept)}</tr>"
+
+    body = line("th", head) + "".join(line("td", row) for row in cells)
+    table = f'<table style="margin:6px 0;border-collapse:collapse">{body}</table>'
+    return f'<div style="overflow-x:auto">{table}</div>'
 
 
 def _captions(batch: Batch) -> list[str]:
@@ -164,7 +172,7 @@ def _fields_of(batch: Batch) -> str:
 
 
 def _told(text: str) -> str:
-    return f"<div>{html.escape(text)}</div>"
+    return f'<div style="overflow-wrap:anywhere">{html.escape(text)}</div>'
 
 
 def batch_html(batch: Batch) -> str:
@@ -182,6 +190,11 @@ def _samples(store: _Store) -> str:
     return _sheet_of(store.get(ids)) if count else ""
 
 
+def _type(field: Field) -> str:
+    """As commands show it, "*" for any number: "f32[*,4]", "utf8"."""
+    return "utf8" if field.dtype == "utf8" else str(field.type).replace("-1", "*")
+
+
 def store_html(store: _Store) -> str:
     """Its fields and splits as tables, and a sheet of pictures from all over the first split."""
     if store.closed:
@@ -191,15 +204,17 @@ def store_html(store: _Store) -> str:
         sizes = f"{size(raw)}, stored in {size(stored)} ({share(stored, raw)})"
         title = f"{store.path}: {len(store):,} records, {sizes}"
         fields = _table(
-            ("field", "type", "mark", "classes", "codec", "stored"),
+            ("field", "type", "role", "classes", "codec", "stored"),
             (
-                (f.name, f.type, f.mark, len(f.classes or ()) or "", f.codec, size(f.stored_bytes))
+                (f.name, _type(f), f.mark, len(f.classes or ()) or "", f.codec, size(f.stored_bytes))
                 for f in store.schema
             ),
+            right=("classes", "stored"),
         )
         splits = _table(
-            ("split", "records", "of"),
+            ("split", "records", "part of"),
             ((s.name, f"{s.records:,}", s.parent or "") for s in store.splits.values()),
+            right=("records",),
         )
         return _told(title) + fields + splits + _samples(store)
     except (Error, ValueError) as error:

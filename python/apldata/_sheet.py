@@ -1,4 +1,4 @@
-"""Contact sheets: some pictures as one PNG with room for a caption under each."""
+"""Contact sheets: pictures, each with a caption under it, in as many columns as there is room for."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import html
 import struct
 import zlib
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-_COLUMNS = 8  # pictures in a row
 _SIDE, LARGEST = 64, 128  # pixels on the screen that a side should have, and may have
-_GAP, _CAPTION = 6, 18  # pixels on the screen; multiples of every scale
+_NARROWEST = 48  # pixels on the screen that a caption has at least
 _SCALES = (6, 3, 2, 1)
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """A PNG of the picture u8 (height, width, 4): red, green, blue, opacity."""
+    """A PNG of the picture u8 (height, width, 3): red, green, blue."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         return (
@@ -26,12 +26,12 @@ def png(pixels: np.ndarray) -> bytes:
         )
 
     height, width, _ = pixels.shape
-    rows = pixels.reshape(height, width * 4)
+    rows = pixels.reshape(height, width * 3)
     above = np.vstack([np.zeros_like(rows[:1]), rows[:-1]])
     filtered = np.hstack(
         [np.full((height, 1), 2, np.uint8), rows - above]
     )  # each line starts with its filter: up
-    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     content = zlib.compress(filtered.tobytes(), 9)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", content) + chunk(b"IEND", b"")
 
@@ -69,13 +69,20 @@ def _as_bytes(pictures: list[np.ndarray]) -> list[np.ndarray]:
     return [np.rint(np.nan_to_num((p - low) * scale)).astype(np.uint8) for p in floats]
 
 
-def _caption(text: str, left: int, top: int, width: int) -> str:
+def _caption(text: str) -> str:
     style = (
-        f"position:absolute;left:{left}px;top:{top}px;width:{width}px;overflow:hidden;text-overflow:ellipsis;"
-        "white-space:nowrap;text-align:center;font:11px/16px sans-serif"
+        "display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;font:11px/16px sans-serif"
     )
     text = html.escape(text)
     return f'<span style="{style}" title="{text}">{text}</span>'
+
+
+def _tile(pixels: np.ndarray, caption: str, scale: int) -> str:
+    height, width, _ = pixels.shape
+    data = base64.b64encode(png(pixels)).decode()
+    style = f"width:{width * scale}px;height:{height * scale}px;max-width:none;margin:0 auto;display:block"
+    alt = f'alt="{html.escape(caption)}" src="data:image/png;base64,{data}"'
+    return f'<img {alt} style="{style};image-rendering:pixelated">' + (_caption(caption) if caption else "")
 
 
 def sheet(pictures: Sequence[np.ndarray], captions: Sequence[str] = ()) -> str:
@@ -83,17 +90,7 @@ def sheet(pictures: Sequence[np.ndarray], captions: Sequence[str] = ()) -> str:
     tiles = _as_bytes([_rgb(picture) for picture in pictures])
     height, width = (max(tile.shape[axis] for tile in tiles) for axis in (0, 1))
     scale = next(s for s in _SCALES if s == 1 or s * max(height, width) <= _SIDE)
-    down, right = height + (_GAP + (_CAPTION if captions else 0)) // scale, width + _GAP // scale
-    rows, columns = -(-len(tiles) // _COLUMNS), min(len(tiles), _COLUMNS)
-    pixels, texts = np.zeros((rows * down, columns * right, 4), np.uint8), []
-    for number, tile in enumerate(tiles):
-        top, left = number // _COLUMNS * down, number % _COLUMNS * right
-        place = pixels[top : top + tile.shape[0], left : left + tile.shape[1]]
-        place[..., :3], place[..., 3] = tile, 255
-        if number < len(captions):
-            texts.append(_caption(captions[number], left * scale, (top + height) * scale, width * scale))
-    data = base64.b64encode(png(pixels)).decode()
-    size = f"width:{pixels.shape[1] * scale}px;height:{pixels.shape[0] * scale}px"
-    style = f"{size};max-width:none;margin:0;image-rendering:pixelated"
-    image = f'<img alt="" src="data:image/png;base64,{data}" style="{style}">'
-    return f'<div style="position:relative;{size};margin-top:8px">{image}{"".join(texts)}</div>'
+    style = f"width:{max(width * scale, _NARROWEST if captions else 0)}px;text-align:center"
+    shown = zip_longest(tiles, captions[: len(tiles)], fillvalue="")
+    body = "".join(f'<div style="{style}">{_tile(tile, text, scale)}</div>' for tile, text in shown)
+    return f'<div style="display:flex;flex-wrap:wrap;align-items:end;gap:6px;margin-top:8px">{body}</div>'

@@ -19,7 +19,7 @@ from apldata._sheet import png
 
 
 def unpacked(data: bytes) -> np.ndarray:
-    """The pixels (height, width, 4) of a PNG as `png` makes them, read by the format's own rules."""
+    """The pixels (height, width, 3) of a PNG as `png` makes them, read by the format's own rules."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     chunks, at = {}, 8
     while at < len(data):
@@ -28,16 +28,17 @@ def unpacked(data: bytes) -> np.ndarray:
         assert struct.unpack_from(">I", data, at + 8 + size)[0] == zlib.crc32(kind + chunks[kind])
         at += 12 + size
     width, height, *rest = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
-    assert rest == [8, 6, 0, 0, 0] and list(chunks) == [b"IHDR", b"IDAT", b"IEND"]
-    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, 1 + 4 * width)
+    assert rest == [8, 2, 0, 0, 0] and list(chunks) == [b"IHDR", b"IDAT", b"IEND"]
+    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, 1 + 3 * width)
     assert (rows[:, 0] == 2).all()
-    return np.cumsum(rows[:, 1:], 0, np.uint8).reshape(height, width, 4)
+    return np.cumsum(rows[:, 1:], 0, np.uint8).reshape(height, width, 3)
 
 
-def pixels_of(page: str) -> np.ndarray:
+def pixels_of(page: str) -> list[np.ndarray]:
+    """Of each tile."""
     found = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
-    assert len(found) == 1
-    return unpacked(base64.b64decode(found[0]))
+    assert found
+    return [unpacked(base64.b64decode(data)) for data in found]
 
 
 def captions_of(page: str) -> list[str]:
@@ -51,7 +52,7 @@ def one_line(thing: object) -> str:
 
 
 def test_png() -> None:
-    pixels = np.random.default_rng(1).integers(0, 256, (37, 21, 4), np.uint8)
+    pixels = np.random.default_rng(1).integers(0, 256, (37, 21, 3), np.uint8)
     assert np.array_equal(unpacked(png(pixels)), pixels)
     image = pytest.importorskip("PIL.Image")
     import io
@@ -99,17 +100,12 @@ def test_objects_of_others(store: Store) -> None:
 
 def test_a_sheet_of_a_batch(store: Store, drawn: dict) -> None:
     page = store.get(range(40))._repr_html_()
-    pixels = pixels_of(page)
-    assert pixels.shape == (
-        4 * 44,
-        8 * 35,
-        4,
-    )  # 32 pixels, and half of the gaps on the screen: it is shown twice as large
-    for number in (0, 9, 31):
-        top, left = number // 8 * 44, number % 8 * 35
-        tile = pixels[top : top + 32, left : left + 32]
-        assert np.array_equal(tile[..., :3], drawn["train"]["image"][number].transpose(1, 2, 0))
-        assert (tile[..., 3] == 255).all() and (pixels[top + 32 : top + 44, :, 3] == 0).all()
+    tiles = pixels_of(page)
+    assert len(tiles) == 32
+    for tile, image in zip(tiles, drawn["train"]["image"], strict=False):
+        assert np.array_equal(tile, image.transpose(1, 2, 0))
+    # 32 pixels are shown as 64, and the tiles flow: as many in a row as there is room for.
+    assert page.count("width:64px;height:64px") == 32 and "flex-wrap:wrap" in page
     names = store.classes or ()
     assert captions_of(page) == [names[label] for label in drawn["train"]["label"][:32]]
 
@@ -118,10 +114,9 @@ def test_a_sheet_of_a_batch(store: Store, drawn: dict) -> None:
 @pytest.mark.parametrize("kind", [apldata.ToFloat32, apldata.ToFloat16, apldata.ToBFloat16])
 def test_floats_go_from_black_to_white(store: Store, drawn: dict, more: list[Any], kind: Any) -> None:
     with Loader(store, "train", 8, shuffle=False, transforms=[apldata.Normalize(), kind(), *more]) as loader:
-        pixels = pixels_of(next(iter(loader))._repr_html_())
-    tiles = pixels[:32].reshape(32, 8, 35, 4)[:, :, :32, :3].astype(int)
+        tiles = np.stack(pixels_of(next(iter(loader))._repr_html_())).astype(int)
     assert tiles.min() == 0 and tiles.max() == 255
-    seen, true = tiles[:, 0].ravel(), drawn["train"]["image"][0].transpose(1, 2, 0).ravel()
+    seen, true = tiles[0].ravel(), drawn["train"]["image"][0].transpose(1, 2, 0).ravel()
     assert np.corrcoef(seen, true)[0, 1] > 0.98
 
 
@@ -133,11 +128,10 @@ SHAPES = [(1, 28, 28), (28, 28), (28, 28, 1), (2, 20, 24), (4, 9, 9), (12, 16, 1
 def test_pictures_of_all_shapes(store: Store, shape: tuple[int, ...], value: float) -> None:
     batch = store.get(range(5))
     batch["image"] = np.full((5, *shape), value)
-    pixels = pixels_of(batch._repr_html_())
-    assert max(pixels.shape[:2]) < 1200
+    assert all(max(pixels.shape) <= 128 for pixels in pixels_of(batch._repr_html_()))
     batch["image"] = np.random.default_rng(1).normal(size=(5, *shape))
     batch["image"][0, 0] = value
-    assert pixels_of(batch._repr_html_()).any()
+    assert any(pixels.any() for pixels in pixels_of(batch._repr_html_()))
 
 
 def test_pictures_of_different_sizes(tmp_path: Path) -> None:
@@ -145,8 +139,9 @@ def test_pictures_of_different_sizes(tmp_path: Path) -> None:
     with Writer(tmp_path / "s", {"picture": ("u8", (3, -1, -1)), "label": "i16"}) as writer:
         writer.extend(picture=pictures, label=[5, -1, 300])
     store = Store(tmp_path / "s")
-    pixels = pixels_of(store.get(slice(None))._repr_html_())
-    assert set(np.unique(pixels[..., 0])) == {0, 10, 20, 30}
+    tiles = pixels_of(store.get(slice(None))._repr_html_())
+    assert [tile.shape for tile in tiles] == [(size, 2 * size, 3) for size in (10, 20, 30)]
+    assert [np.unique(tile).tolist() for tile in tiles] == [[10], [20], [30]]
     assert captions_of(store._repr_html_()) == ["5", "-1", "300"]
 
 
@@ -167,13 +162,13 @@ def test_pictures_that_are_files(tmp_path: Path) -> None:
         writer.extend(image=files, label=[1, 0])
     store = Store(tmp_path / "s")
     for page in (store._repr_html_(), store.get([0, 1])._repr_html_()):
-        pixels = pixels_of(page)
-        assert pixels.shape[0] < 128 and abs(int(pixels[10, 10, 0]) - 40) < 3
-        assert abs(int(pixels[5, pixels.shape[1] // 2 + 5, 0]) - 200) < 3
+        large, small = pixels_of(page)
+        assert large.shape[0] < 128 and abs(int(large[10, 10, 0]) - 40) < 3
+        assert small.shape == (10, 20, 3) and abs(int(small[5, 5, 0]) - 200) < 3
         assert captions_of(page) == ["b", "<a>"] and "<a>" not in page
     batch = store.get([0, 1])
     batch["image"] = [b"no image", b""]
-    assert set(np.unique(pixels_of(batch._repr_html_())[..., 0])) <= {0, 128}
+    assert all((tile == 128).all() for tile in pixels_of(batch._repr_html_()))
 
 
 def test_a_batch_as_a_table(tmp_path: Path) -> None:
@@ -189,11 +184,22 @@ def test_a_batch_as_a_table(tmp_path: Path) -> None:
     )
 
 
+def test_tables_speak_as_commands_do(tmp_path: Path) -> None:
+    with Writer(tmp_path / "s", {"boxes": ("f32", (-1, 4)), "name": str}) as writer:
+        writer.extend(boxes=[np.zeros((2, 4))], name=["a"])
+    page = Store(tmp_path / "s")._repr_html_()
+    heads = re.findall(r"<th [^>]*>([^<]*)</th>", page)
+    assert heads == ["field", "type", "role", "codec", "stored", "split", "records"]  # no column is empty
+    assert ">f32[*,4]<" in page and ">utf8<" in page and "-1" not in page
+    assert re.findall(r"text-align:right[^>]*>([^<]*)", page)[-2:] == ["records", "1"]
+
+
 def test_a_store_as_a_page(store: Store) -> None:
     page = store._repr_html_()
     assert all(word in page for word in ("1,300 records", "image", "u8[3,32,32]", "target", "train", "1,000"))
     assert len(captions_of(page)) == 32 and set(captions_of(page)) <= set(store.classes or ())
-    assert pixels_of(page).any()
+    assert any(pixels.any() for pixels in pixels_of(page))
+    assert "part of" not in page and "role" in page and "mark" not in page
     assert page.count("<div") == page.count("</div>") and page.count("<table") == page.count("</table>") == 2
 
 
