@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* May there be something else there? Where objects cannot be listed, S3 denies access to those that do not exist. */
-static bool may_be_elsewhere(apl_status status, const apl_error *err)
+/* May there be something else there? Where objects cannot be listed, S3 denies access to those that do not exist. What fails to open a
+ * cache says nothing of that. */
+static bool may_be_elsewhere(const apl_store *store, apl_status status, const apl_error *err)
 {
+    if (store->remote.origin->cache_failed)
+        return false;
     return status == APL_E_NOTFOUND || (status == APL_E_IO && err->sys_errno == EACCES);
 }
 
@@ -17,10 +20,10 @@ static apl_status open_either(apl_store *store, const apl_store_options *o, apl_
 {
     apl_error second;
     apl_status status = store_open_pages_below(store, err);
-    if (!may_be_elsewhere(status, err))
+    if (!may_be_elsewhere(store, status, err))
         return status;
     apl_status other = set_open(store, SET_FILE, o->io, o->open_shards, &second);
-    if (other == APL_OK || !may_be_elsewhere(other, &second)) {
+    if (other == APL_OK || !may_be_elsewhere(store, other, &second)) {
         *err = second;
         return other;
     }

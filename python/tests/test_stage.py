@@ -333,6 +333,7 @@ def test_what_cannot_be_staged(server: Server, root: Path, tmp_path: Path) -> No
         done = stage(name, cache)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr == f"apldata: {name}: {why}\n"
+        assert not cache.exists(), "a cache of nothing"
     server.fault = nameless
     done = stage(server.url + "/blocks", cache)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
@@ -340,6 +341,7 @@ def test_what_cannot_be_staged(server: Server, root: Path, tmp_path: Path) -> No
     (tmp_path / "file").write_text("")
     done = stage(server.url + "/blocks", tmp_path / "file/x")
     assert done.returncode == 1 and "cannot make the directory" in done.stderr
+    assert done.stderr.count("\n") == 1 and "is not a store" not in done.stderr
     for options in (["--budget", "0"], ["--budget", "lots"], ["--world", "4"], ["--ranks", "x"]):
         done = stage(server.url + "/blocks", cache, *options)
         assert done.returncode == 2

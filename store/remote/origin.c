@@ -2,6 +2,7 @@
 #include "origin.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 apl_status origin_open(const char *cache, uint64_t budget, struct origin **origin, apl_error *err)
 {
@@ -9,13 +10,23 @@ apl_status origin_open(const char *cache, uint64_t budget, struct origin **origi
     if (!o)
         return fail_nomem(err);
     atomic_init(&o->holders, 1);
-    apl_status status = cache && *cache ? disk_cache_open(cache, budget, &o->cache, err) : APL_OK;
-    if (o->cache && budget)
-        disk_cache_shrink(o->cache);
-    if (status == APL_OK)
-        *origin = o;
-    else
+    o->budget = budget;
+    if (cache && *cache && !(o->directory = strdup(cache))) {
         free(o);
+        return fail_nomem(err);
+    }
+    *origin = o;
+    return APL_OK;
+}
+
+apl_status origin_answered(struct origin *origin, apl_error *err)
+{
+    if (!origin->directory || origin->cache)
+        return APL_OK;
+    apl_status status = disk_cache_open(origin->directory, origin->budget, &origin->cache, err);
+    origin->cache_failed = status != APL_OK;
+    if (status == APL_OK && origin->budget)
+        disk_cache_shrink(origin->cache);
     return status;
 }
 
@@ -33,6 +44,7 @@ void origin_release(struct origin *origin)
         return;
     if (origin->cache)
         disk_cache_release(origin->cache);
+    free(origin->directory);
     free(origin);
 }
 

@@ -123,6 +123,7 @@ static apl_status begin(struct remote *r, struct url *url, const struct remote_o
         return fail_nomem(err);
     TRY(object_begin(&r->object, r->beginning, &n, err));
     atomic_init(&r->beginning_bytes, n);
+    TRY(origin_answered(r->origin, err));
     join_cache(r);
     return APL_OK;
 }
