@@ -119,12 +119,12 @@ check "places: a directory in the place of the temporary file does no harm" inge
 check "places: the directory stays, and the store is right" eval '[ -d way/.tmp-data.mdb ] && reads way'
 
 rm -rf way && mkdir way && ln -s "$scratch/victim" way/data.mdb
-check "places: data.mdb is a link: there is something" refuses "exists already" "$aplingest" -q --partial a.tar.gz way
+check "places: data.mdb is a link: refused" refuses "is not a regular file, and is not replaced" "$aplingest" -q --partial a.tar.gz way
 check "places: data.mdb is a link: refused, since only regular files are replaced" refuses "is not a regular file" \
     "$aplingest" -q --partial --force a.tar.gz way
 check "places: the link and what it leads to stay" eval 'untouched && [ -L way/data.mdb ]'
 rm -rf way && mkdir way && ln -s nowhere way/data.mdb
-check "places: data.mdb is a dangling link: there is something" refuses "exists already" \
+check "places: data.mdb is a dangling link: refused" refuses "is not a regular file" \
     "$aplingest" -q --partial a.tar.gz way
 rm -rf way && mkdir -p way/data.mdb
 check "places: data.mdb is a directory: refused" refuses "data.mdb\|directory" \

@@ -367,11 +367,13 @@ Test(explain_readers, a_callback_that_is_slow)
     cr_assert_eq(train(&o, 12, 5), APL_BOTTLENECK_CALLBACK, "%s", said);
 }
 
-/* Which part of the work of such small blocks is the largest depends on the machine. */
+/* Which part of the work of such small blocks is the largest depends on the machine. Batches of many, so that what they wait for is the
+ * work, and not a thread to wake up on a machine that is busy. */
 static void sets_the_pace(unsigned threads)
 {
     apl_reader_options o = a_reader();
     o.threads = threads;
+    o.batch_size = 160;
     apl_bottleneck what = train(&o, 300, 0);
     cr_assert(what >= APL_BOTTLENECK_READING && what <= APL_BOTTLENECK_ASSEMBLING, "%s", said);
 }
