@@ -7,7 +7,7 @@ import html
 import struct
 import zlib
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,6 @@ def sheet(pictures: Sequence[np.ndarray], captions: Sequence[str] = ()) -> str:
     height, width = (max(tile.shape[axis] for tile in tiles) for axis in (0, 1))
     scale = next(s for s in _SCALES if s == 1 or s * max(height, width) <= _SIDE)
     style = f"width:{max(width * scale, _NARROWEST if captions else 0)}px;text-align:center"
-    shown = zip_longest(tiles, captions[: len(tiles)], fillvalue="")
+    shown = zip(tiles, chain(captions, repeat("")), strict=False)
     body = "".join(f'<div style="{style}">{_tile(tile, text, scale)}</div>' for tile, text in shown)
     return f'<div style="display:flex;flex-wrap:wrap;align-items:end;gap:6px;margin-top:8px">{body}</div>'

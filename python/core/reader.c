@@ -2,7 +2,6 @@
 #include "reader.h"
 
 #include "batch.h"
-#include "handle.h"
 #include "store.h"
 
 #include <errno.h>
@@ -10,16 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-/* The library takes the reader's lock in every call, and may hold it while it waits for the GIL in an allocator of ours
- * (pin.h): so no call on a reader is made with the GIL held. */
-struct py_reader {
-    PyObject_HEAD struct handle handle;
-    struct pin *pin;
-    PyObject *store, *parts;
-    apl_stats explained; /* when explain() was called last; with the GIL held */
-    bool connected;      /* to a server */
-};
 
 static void close_reader(void *it)
 {
@@ -101,7 +90,7 @@ static int init(PyObject *self, PyObject *args, PyObject *keywords)
     return done;
 }
 
-static apl_reader *reader_use(struct py_reader *r)
+apl_reader *reader_use(struct py_reader *r)
 {
     apl_reader *reader = handle_use(&r->handle);
     if (!reader)
@@ -109,7 +98,7 @@ static apl_reader *reader_use(struct py_reader *r)
     return reader;
 }
 
-static void reader_done(struct py_reader *r)
+void reader_done(struct py_reader *r)
 {
     Py_BEGIN_ALLOW_THREADS
     handle_done(&r->handle);
@@ -254,110 +243,6 @@ static PyObject *cancel(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* --------------------------------------------------------------------------------- state, receipt, stats */
-
-static PyObject *state_bytes(apl_reader *reader, struct core_state *state)
-{
-    apl_error err;
-    size_t size = 0;
-    apl_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = apl_reader_state(reader, NULL, &size, &err);
-    Py_END_ALLOW_THREADS
-    PyObject *bytes =
-        status == APL_OK ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size) : core_raise(state, &err);
-    if (!bytes)
-        return NULL;
-    char *to = PyBytes_AsString(bytes);
-    Py_BEGIN_ALLOW_THREADS
-    status = apl_reader_state(reader, to, &size, &err);
-    Py_END_ALLOW_THREADS
-    if (status == APL_OK)
-        return bytes;
-    Py_DECREF(bytes);
-    return core_raise(state, &err);
-}
-
-static PyObject *state_method(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    struct py_reader *r = (struct py_reader *)self;
-    apl_reader *reader = reader_use(r);
-    if (!reader)
-        return NULL;
-    PyObject *bytes = state_bytes(reader, core_state_of(self));
-    reader_done(r);
-    return bytes;
-}
-
-static PyObject *receipt(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    struct py_reader *r = (struct py_reader *)self;
-    apl_receipt t;
-    apl_error err;
-    apl_reader *reader = reader_use(r);
-    if (!reader)
-        return NULL;
-    apl_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = apl_reader_receipt(reader, &t, sizeof t, &err);
-    Py_END_ALLOW_THREADS
-    reader_done(r);
-    if (status != APL_OK)
-        return core_raise(core_state_of(self), &err);
-    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:(KK)}", "epoch", t.epoch, "first", t.first,
-                         "last", t.last, "delivered", t.delivered, "skipped", t.skipped, "dropped", t.dropped,
-                         "missing", t.missing, "repeated", t.repeated, "sum", t.sum[0], t.sum[1]);
-}
-
-static PyObject *no_stats(void)
-{
-    PyErr_SetString(PyExc_RuntimeError, "this reader has no statistics here");
-    return NULL;
-}
-
-bool reader_take_stats(PyObject *self, apl_stats *s)
-{
-    struct py_reader *r = (struct py_reader *)self;
-    apl_reader *reader = reader_use(r);
-    if (!reader)
-        return false;
-    apl_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = apl_reader_stats(reader, s, sizeof *s);
-    Py_END_ALLOW_THREADS
-    reader_done(r);
-    return status == APL_OK || no_stats();
-}
-
-/* As the library's own JSON, so that there is one list of what is told. */
-static PyObject *stats(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    apl_stats s;
-    char text[4096];
-    if (!reader_take_stats(self, &s))
-        return NULL;
-    size_t length = apl_stats_json_all(&s, sizeof s, text, sizeof text);
-    return length < sizeof text ? PyUnicode_FromStringAndSize(text, (Py_ssize_t)length) : no_stats();
-}
-
-static PyObject *explain(PyObject *self, PyObject *args)
-{
-    struct py_reader *r = (struct py_reader *)self;
-    apl_stats now, before;
-    apl_bottleneck what = APL_BOTTLENECK_UNKNOWN;
-    char text[4096];
-    int recent;
-    if (!PyArg_ParseTuple(args, "p:explain", &recent) || !reader_take_stats(self, &now))
-        return NULL;
-    before = r->explained;
-    r->explained = now;
-    apl_stats_explain(&now, recent ? &before : NULL, sizeof now, &what, text, sizeof text);
-    return Py_BuildValue("(is)", (int)what, text);
-}
-
 /* ------------------------------------------------------------------------------------------ attributes */
 
 typedef uint64_t number_fn(apl_reader *reader);
@@ -410,10 +295,10 @@ static PyMethodDef methods[] = {
     {"next", next, METH_VARARGS,
      "next(timeout=0) -> the next Batch, or None at the end of the epoch. Seconds; 0: for ever."},
     {"next_epoch", next_epoch, METH_NOARGS, "Goes to the next epoch, giving up what is left of this one."},
-    {"state", state_method, METH_NOARGS, "Where it stands after the last batch that was handed out: bytes."},
-    {"receipt", receipt, METH_NOARGS, "What became of the epoch's deliveries up to now: a dict."},
-    {"stats", stats, METH_NOARGS, "Where the time went: JSON."},
-    {"explain", explain, METH_VARARGS,
+    {"state", reader_state, METH_NOARGS, "Where it stands after the last batch that was handed out: bytes."},
+    {"receipt", reader_receipt, METH_NOARGS, "What became of the epoch's deliveries up to now: a dict."},
+    {"stats", reader_stats, METH_NOARGS, "Where the time went: JSON."},
+    {"explain", reader_explain, METH_VARARGS,
      "explain(recent) -> (apl_bottleneck, what keeps training from going faster). recent: since the last "
      "call."},
     {"cancel", cancel, METH_NOARGS, "Makes next() raise CancelledError in every thread, from now on."},

@@ -3,9 +3,24 @@
 #define PY_READER_H
 
 #include "core.h"
+#include "handle.h"
 #include "pin.h"
 
 #define READER_SLICE_MS 100u /* how long a wait goes on before signals are looked at */
+
+/* The library takes the reader's lock in every call, and may hold it while it waits for the GIL in an allocator of ours
+ * (pin.h): so no call on a reader is made with the GIL held. */
+struct py_reader {
+    PyObject_HEAD struct handle handle;
+    struct pin *pin;
+    PyObject *store, *parts;
+    apl_stats explained; /* when explain() was called last; with the GIL held */
+    bool connected;      /* to a server */
+};
+
+/* The reader, in use until reader_done(). NULL: it is closed, and an error is set. */
+apl_reader *reader_use(struct py_reader *r);
+void reader_done(struct py_reader *r);
 
 /* Options of a reader and what they point to. */
 struct reader_call {
@@ -42,8 +57,14 @@ struct connect_call {
 int connect_call_from(struct connect_call *call, PyObject *given);
 void connect_call_free(struct connect_call *call);
 
-/* reader.c: the statistics of a reader, an object of its type. False: an error is set. */
+/* reader_account.c: the statistics of a reader, an object of its type. False: an error is set. */
 bool reader_take_stats(PyObject *self, apl_stats *stats);
+
+/* And its methods. */
+PyObject *reader_state(PyObject *self, PyObject *unused);
+PyObject *reader_receipt(PyObject *self, PyObject *unused);
+PyObject *reader_stats(PyObject *self, PyObject *unused);
+PyObject *reader_explain(PyObject *self, PyObject *args);
 
 /* reader_collate.c: how fields are collated: `collations`, `parts`. */
 int take_collations(struct reader_call *call, PyObject *dict);
