@@ -17,11 +17,15 @@
 /* Of a trace: two bytes, and those of its first event. */
 #define BEGINNING "[\n{\"name\": "
 
+#define WHO    "\"pid\": %ld, \"tid\": %ld"
+#define WHO_IS (long)getpid(), (long)syscall(SYS_gettid)
+
 atomic_int trace_file = -1;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static pid_t opened_by;
+static bool has_forked; /* since the trace was opened: children may write to it */
 
 static void lock_opening(void)
 {
@@ -33,9 +37,28 @@ static void unlock_opening(void)
     pthread_mutex_unlock(&opening);
 }
 
-static void mind_trace_forks(void)
+static void after_trace_fork(void)
 {
-    pthread_atfork(lock_opening, unlock_opening, unlock_opening);
+    has_forked = true;
+    unlock_opening();
+}
+
+/* The process ends. So does the list, for programs that insist on whole JSON, unless children may write to it. */
+static void end_trace(void)
+{
+    if (!trace_is_on() || opened_by != getpid() || has_forked)
+        return;
+    uint64_t now = now_ns();
+    int fd = atomic_exchange(&trace_file, -1); /* threads that still run write no more */
+    (void)dprintf(fd,
+                  "{\"name\": \"exit\", \"ph\": \"i\", \"s\": \"p\", " WHO ", \"ts\": %" PRIu64 ".%03u}\n]\n",
+                  WHO_IS, now / 1000, (unsigned)(now % 1000));
+}
+
+static void mind_trace_forks_and_end(void)
+{
+    (void)atexit(end_trace); /* if that fails, the list stays open */
+    pthread_atfork(lock_opening, after_trace_fork, after_trace_fork);
 }
 
 /* The name with the process's number for each %p. False: it is too long. */
@@ -99,6 +122,7 @@ static apl_status open_trace(const char *said, apl_error *err)
         return fail(err, APL_E_INVALID, "APL_TRACE: the name has more than %d bytes", PATH_MAX - 1);
     TRY(begin_file(path, &fd, err));
     opened_by = getpid();
+    has_forked = false;
     atomic_store(&trace_file, fd);
     if (before >= 0)
         close(before);
@@ -111,7 +135,7 @@ apl_status trace_open(apl_error *err)
     apl_status status = APL_OK;
     if (!said || !*said)
         return APL_OK;
-    pthread_once(&once, mind_trace_forks);
+    pthread_once(&once, mind_trace_forks_and_end);
     lock_opening();
     if (atomic_load(&trace_file) < 0 || opened_by != getpid())
         status = open_trace(said, err);
@@ -127,9 +151,6 @@ static void write_event(const char *text, int n)
         atomic_store(&trace_file, -1); /* the descriptor stays: another thread may be about to write to it */
     errno = code;
 }
-
-#define WHO    "\"pid\": %ld, \"tid\": %ld"
-#define WHO_IS (long)getpid(), (long)syscall(SYS_gettid)
 
 void trace_write_span(const char *what, uint64_t begin, uint64_t end, const char *of, uint64_t number)
 {

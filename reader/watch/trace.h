@@ -1,8 +1,9 @@
 /*
  * A trace of what threads do, where APL_TRACE names a file: events of Chrome's trace format, a line each, which Perfetto and
  * chrome://tracing show. %p in the name is the process's number; processes that trace at once need it, or one loses what the other
- * has written. Each event is one write at the file's end, so that nothing is lost when a process is killed, and the list is left
- * open, as the format allows. A disk that is full ends the trace.
+ * has written. Each event is one write at the file's end, so that nothing is lost when a process is killed; the list is then left
+ * open, as the format allows, and also by a process that has forked, as its children may write to it. Else it is closed when the
+ * process ends. A disk that is full ends the trace.
  */
 #ifndef TRACE_H
 #define TRACE_H
