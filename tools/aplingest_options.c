@@ -194,7 +194,7 @@ static const struct option_row rows[] = {
      "cifar, folder, webdataset, idx, npy, list, tfrecord, tokens or raw\n(default: detected)", OPTION_CALL,
      0, take_source_format},
     {0, "images", "KIND",
-     "jpeg: keep JPEG files, others become such; pixels: decode all\n(default: what most files are)",
+     "jpeg: keep JPEG files, re-encode the others; pixels: decode all\n(default: what most files are)",
      OPTION_CALL, 0, take_images},
     {0, "jpeg", "QUALITY",
      "re-encode all images as JPEG, at a quality of 1 to 100; baseline: progressive\nJPEG files, without "

@@ -15,7 +15,7 @@ struct job {
 static const struct option_row rows[] = {
     {'o', "output", "SET", "the directory of the set, below which all shards lie", OPTION_TEXT,
      offsetof(struct job, set), NULL},
-    {0, "add", NULL, "append to the list that there is; it is kept as SET/set-DIGEST.apl", OPTION_SWITCH,
+    {0, "add", NULL, "append to the existing list, which is kept as SET/set-DIGEST.apl", OPTION_SWITCH,
      offsetof(struct job, options.append), NULL},
     {0, "force", NULL, "replace a list that exists", OPTION_SWITCH, offsetof(struct job, options.replace),
      NULL},
