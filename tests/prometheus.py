@@ -95,9 +95,12 @@ def main(apldata: str, db: str, folder: str) -> None:
         line = begin(apldata, "top", "--listen", "0", folder).stdout.readline().decode()
         address = line.removeprefix("serving metrics at http://").removesuffix("/metrics\n")
         Path(folder, "prometheus.yml").write_text(CONFIG % address)
-        api = f"http://127.0.0.1:{free_port()}/api/v1"
-        begin("prometheus", "--log.level=debug", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/series",
-              f"--web.listen-address={urllib.parse.urlsplit(api).netloc}")  # fmt: skip
+        at = f"127.0.0.1:{free_port()}"
+        api = f"http://{at}/api/v1"
+        begin(
+            "prometheus", "--log.level=debug", f"--config.file={folder}/prometheus.yml",
+            f"--storage.tsdb.path={folder}/series", f"--web.listen-address={at}",
+        )  # fmt: skip
         awaited("a scrape", lambda: asked(f"{api}/query", query='up{job="apl"} == 1')["result"])
         (target,) = asked(f"{api}/targets")["activeTargets"]
         assert target["health"] == "up" and not target["lastError"], target
