@@ -351,6 +351,22 @@ Test(format_list, a_number_that_is_too_large_is_worth_a_line)
     apl_store_close(s);
 }
 
+Test(format_list, values_without_a_common_type_are_worth_a_line)
+{
+    put_text("in/t.jsonl", "{\"m\": 1, \"b\": true, \"n\": [[1, 2]], \"same\": [1]}\n"
+                           "{\"m\": [2], \"b\": null, \"n\": [[1]], \"same\": [2], \"none\": null}\n");
+    apl_store *s = IX_STORE("in/t.jsonl");
+    cr_assert_eq(field_of(s, "m")->dtype, APL_UTF8);
+    cr_assert(
+        strstr(ix_said, "column m has no common type, so all of it is text: there are whole numbers, lists"));
+    cr_assert(strstr(
+        ix_said, "column b has no common type, so all of it is text: there are empty cells, true or false"));
+    cr_assert(strstr(ix_said, "there are lists, whose inner lists differ"), "%s", ix_said);
+    cr_assert_null(strstr(ix_said, "column same"), "%s", ix_said);
+    cr_assert_null(strstr(ix_said, "column none"), "%s", ix_said);
+    apl_store_close(s);
+}
+
 Test(format_list, one_word_among_numbers_is_worth_a_line)
 {
     put_text("in/t.csv", "n\n1\n2\noops\n3\n");

@@ -258,6 +258,26 @@ static void tell_of_text(const struct list_columns *l, const struct column *c)
     l->host->notice(l->host->user, l->host->file_count > 1 ? c->first_file : "", text);
 }
 
+/* Values of several kinds, none of them words, have only text in common: worth a line, too. */
+static void tell_of_kinds(const struct list_columns *l, const struct column *c)
+{
+    static const char *const called[CELL_KINDS] = {[CELL_NONE] = "empty cells",
+                                                   [CELL_BOOL] = "true or false",
+                                                   [CELL_WHOLE] = "whole numbers",
+                                                   [CELL_REAL] = "real numbers",
+                                                   [CELL_LIST] = "lists"};
+    char kinds[128] = "", text[APL_MAX_NAME + 256];
+    size_t used = 0;
+    if (c->given || c->dtype != APL_UTF8 || c->kinds[CELL_TEXT] || c->kinds[CELL_NONE] == l->rows)
+        return;
+    for (unsigned k = 0; k < CELL_KINDS; k++)
+        if (c->kinds[k])
+            used += (size_t)snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? ", " : "", called[k]);
+    snprintf(text, sizeof text, "column %s has no common type, so all of it is text: there are %s%s", c->name,
+             kinds, c->inner_varies ? ", whose inner lists differ" : "");
+    l->host->notice(l->host->user, "", text);
+}
+
 /* A single column of several names was parted by something else. */
 static void tell_of_separators(const struct list_columns *l)
 {
@@ -317,6 +337,7 @@ apl_status list_columns_read(struct list_columns *l, apl_error *err)
             continue;
         column_decide(&l->columns[i]);
         tell_of_text(l, &l->columns[i]);
+        tell_of_kinds(l, &l->columns[i]);
     }
     return APL_OK;
 }
