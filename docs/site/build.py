@@ -25,6 +25,7 @@ ROOT = HERE.parents[1]
 PACKAGE = ROOT / "python" / "apldata"
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^)\s]+)\)")
 MODULES = {
+    "apldata.callbacks": "TensorBoard, Weights & Biases and Prometheus",
     "apldata.torch": "PyTorch",
     "apldata.jax": "JAX",
     "apldata.tf": "TensorFlow",

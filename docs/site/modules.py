@@ -117,10 +117,33 @@ def _decorators(node: ast.FunctionDef | ast.ClassDef) -> set[str]:
     return {ast.unparse(one).partition("(")[0].rpartition(".")[2] for one in node.decorator_list}
 
 
-def _fields(node: ast.ClassDef) -> list[str]:
+def _lineage(package: Path, node: ast.ClassDef) -> Iterator[ast.ClassDef]:
+    """The class after its private bases, which have no section of their own."""
+    for base in (one.id for one in node.bases if isinstance(one, ast.Name) and one.id.startswith("_")):
+        defined = (one for file in sorted(package.rglob("*.py")) for one in parsed(file).body)
+        yield from (one for one in defined if isinstance(one, ast.ClassDef) and one.name == base)
+    yield node
+
+
+def _fields(package: Path, node: ast.ClassDef) -> list[str]:
     """The arguments of a dataclass."""
-    fields = (ast.unparse(one) for one in node.body if isinstance(one, ast.AnnAssign))
-    return [field for field in fields if not re.search(r"^_|ClassVar|init=False", field)]
+    plain, named = {}, {}
+    for owner in _lineage(package, node):
+        all_named = any("kw_only=True" in ast.unparse(one) for one in owner.decorator_list)
+        for one in (one for one in owner.body if isinstance(one, ast.AnnAssign)):
+            text, name = ast.unparse(one), ast.unparse(one.target)
+            if not re.search(r"^_|ClassVar|init=False", text):
+                (named if all_named or "kw_only=True" in text else plain)[name] = _field(one)
+    return [*plain.values(), *(["*", *named.values()] if named else [])]
+
+
+def _field(one: ast.AnnAssign) -> str:
+    """As an argument: of `field(default=..., ...)` the default alone."""
+    value = one.value
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
+        value = next((word.value for word in value.keywords if word.arg == "default"), None)
+    default = f" = {ast.unparse(value)}" if value else ""
+    return f"{ast.unparse(one.target)}: {ast.unparse(one.annotation)}{default}"
 
 
 # -------------------------------------------------------------------------------------------- docstrings
@@ -212,13 +235,13 @@ def _code(text: str) -> list[str]:
     return ["```python", text, "```", ""]
 
 
-def entry(name: str, node: Definition, docs: dict[str, str]) -> Iterator[str]:
+def entry(package: Path, name: str, node: Definition, docs: dict[str, str]) -> Iterator[str]:
     """The section of a class, a function or a constant."""
     yield from (f"## `{name}`", "")
     if isinstance(node, ast.FunctionDef):
         yield from _code(signature(name, node, bound=False))
     elif isinstance(node, ast.ClassDef):
-        yield from _code(_class_line(name, node))
+        yield from _code(_class_line(package, name, node))
     else:
         yield from _code(ast.unparse(node))
     yield from (_described(node, docs.get("", "")), "")
@@ -229,14 +252,13 @@ def entry(name: str, node: Definition, docs: dict[str, str]) -> Iterator[str]:
                 yield from _member(name, one, text)
 
 
-def _class_line(name: str, node: ast.ClassDef) -> str:
-    bases = [ast.unparse(one) for one in node.bases]
-    init = next(
-        (one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"), None
-    )
-    if init:
-        return f"class {signature(name, init, bound=True)}"
-    if "dataclass" in _decorators(node) and (fields := _fields(node)):
+def _class_line(package: Path, name: str, node: ast.ClassDef) -> str:
+    bases = [base for base in map(ast.unparse, node.bases) if not base.startswith("_")]
+    body = [one for owner in _lineage(package, node) for one in owner.body]
+    inits = [one for one in body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+    if inits:
+        return f"class {signature(name, inits[-1], bound=True)}"
+    if "dataclass" in _decorators(node) and (fields := _fields(package, node)):
         return "\n".join([f"class {name}(", *(f"    {one}," for one in fields), ")"])
     return f"class {name}" + (f"({', '.join(bases)})" if bases else "")
 
@@ -262,5 +284,5 @@ def page(package: Path, module: str, title: str, chosen: list[str], intro: bool 
     for name in chosen:
         node = definition(package, module, name)
         assert node is not None, f"{module}.{name} is in __all__, but no definition of it was found"
-        out += entry(name, node, native(package.parent / "core", name))
+        out += entry(package, name, node, native(package.parent / "core", name))
     return "\n".join(out)

@@ -11,6 +11,8 @@ from . import _core
 from ._arguments import flag, path_of, text, whole, wrong_type
 from ._loader import Loader
 
+__all__ = ["TensorBoard", "Wandb", "Watch", "lightning", "prometheus_text", "write_prometheus"]
+
 _EVERY = 50  # steps between two figures
 
 

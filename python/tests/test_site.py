@@ -135,6 +135,15 @@ def test_every_name_of_the_package_has_a_section(pages: Path) -> None:
     assert "- `rows: int`: How many records it has." in text  # of a class in C
 
 
+def test_classes_are_shown_as_they_are_called(pages: Path) -> None:
+    text = (pages / "python" / "transforms.md").read_text(encoding="utf-8")
+    assert "class CenterCrop(\n    size: int | Sequence[int],\n    *,\n    field: " in text
+    assert "class CutMix(\n    alpha: float = 1.0," in text  # of a private base
+    assert "kw_only" not in text and "(_" not in text
+    text = (pages / "python" / "callbacks.md").read_text(encoding="utf-8")
+    assert "class TensorBoard(loader: Loader, writer: Any, *, every: int" in text
+
+
 def test_links_of_the_pages(pages: Path) -> None:
     done = links(*sorted(pages.rglob("*.md")))
     assert done.returncode == 0, done.stdout
