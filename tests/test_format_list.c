@@ -219,7 +219,7 @@ static void refused(apl_status status, const char *words, const char *text)
 
 Test(format_list, bad_tables_are_told_with_their_row)
 {
-    refused(APL_E_SOURCE, "t.csv: row 3 has 1 cells, and the header 2", "a,b\n1,2\n3\n4,5\n");
+    refused(APL_E_SOURCE, "t.csv: row 3 has 1 cell, and the header 2", "a,b\n1,2\n3\n4,5\n");
     refused(APL_E_SOURCE, "t.csv: row 2 has 3 cells", "a,b\n1,2,3\n");
     refused(APL_E_SOURCE, "t.csv: row 3 has a quote that is not closed", "a,b\n1,2\n\"3,4\n");
     refused(APL_E_SOURCE, "t.csv: row 2 has a quote", "a,b\n\"x\"y,2\n");

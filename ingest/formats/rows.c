@@ -162,8 +162,8 @@ static apl_status next_csv(struct rows *r, apl_error *err)
     size_t cells = csv_rows_cells(r->csv);
     if (r->columns == 0 || cells == r->columns)
         return APL_OK;
-    return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " has %zu cells, and the header %u", r->path, r->number,
-                cells, r->columns);
+    return fail(err, APL_E_SOURCE, "%s: row %" PRIu64 " has %s, and the header %u", r->path, r->number,
+                number_of(cells, "cell", "cells"), r->columns);
 }
 
 static apl_status read_header(struct rows *r, apl_error *err)
