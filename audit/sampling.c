@@ -130,7 +130,7 @@ static void tell_spread(struct judged *j, const struct sampling_sums *r, bool re
     struct dues d = dues_of(r, records);
     struct finding *f =
         next(j, records ? "spread of records" : "spread of classes",
-             "within an epoch, draws are independent: what comes is no more even than that, nor less",
+             "within an epoch, draws are independent: what comes is neither more even than that, nor less",
              "sum of the epochs' chi-squares");
     if (r->epochs * d.same / 2 < COUNTS)
         few(f);

@@ -18,7 +18,7 @@
 #define BATCH   512u
 #define SKIPPED 16
 #define ROUNDS  3
-#define LARGE   ((uint64_t)4 << 30) /* bytes, beyond which caches are no help any more */
+#define LARGE   ((uint64_t)4 << 30) /* bytes, beyond which caches no longer help */
 
 static apl_error err;
 

@@ -56,7 +56,7 @@ void cache_release(apl_reader *r, const struct job *job, uint32_t *slots);
 /* The deliveries of a batch have been made. */
 void cache_consume(apl_reader *r, struct job *job);
 
-/* A batch is dropped: if its deliveries have not been made, because a block of it is bad, they are not to come any more either. */
+/* A batch is dropped: if its deliveries have not been made, because a block of it is bad, they will not come either. */
 void cache_forgo(apl_reader *r, const struct job *job);
 
 /* Deliveries of the epoch that this reader will not make: another rank does, or they were made before it was opened. */

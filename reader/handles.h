@@ -26,7 +26,7 @@ void handles_hold_again(struct handle *handle);
 /* Releases it. */
 void handles_drop(struct handle *handle);
 
-/* Takes it off the list, for whoever holds it: handles_hold() finds it no more. False: another thread has done so. */
+/* Takes it off the list, for whoever holds it: handles_hold() no longer finds it. False: another thread has done so. */
 bool handles_withdraw(struct handle *handle);
 
 #endif

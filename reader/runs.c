@@ -124,7 +124,7 @@ static void open_runs(apl_reader *r, struct job *job, const struct run_work *wor
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Nobody comes any more; waits for those that are there, each of which is at its last run. */
+/* Nobody else comes; waits for those that are there, each of which is at its last run. */
 static void close_runs(apl_reader *r, struct job *job)
 {
     pthread_mutex_lock(&r->lock);

@@ -22,7 +22,7 @@ struct help {
     _Atomic(struct job *) first;
 };
 
-/* Makes all rows of a batch; alone, where there is nobody to help or little to do. Returns when nobody is at them any more. Without the
+/* Makes all rows of a batch; alone, where there is nobody to help or little to do. Returns when nobody is left at them. Without the
  * lock. */
 apl_status runs_make(struct worker *w, struct job *job, const struct run_work *work, apl_error *err);
 

@@ -16,7 +16,7 @@
  * `temporary` receives what it is called. A descriptor, or -1 with errno set. */
 int temporary_create(int directory, const char *name, char temporary[TEMPORARY_BYTES]);
 
-/* Syncs what has been written, and has nobody write it any more: those may read it whom the user's mask allowed to when
+/* Syncs what has been written, and lets nobody write to it: those may read it whom the user's mask allowed to when
  * it was created. 0, or -1 with errno set. */
 int temporary_finish(int fd);
 

@@ -173,7 +173,7 @@ Test(reader_ids, free_order_brings_each_record_once)
     }
 }
 
-/* Turns a bit of every picture: no block could be decoded any more. */
+/* Flips a bit of every image: no block could be decoded. */
 static void spoil(void)
 {
     static uint8_t bytes[1 << 20];

@@ -228,7 +228,7 @@ Test(reader_state, the_world_may_change)
 
 /* ---------------------------------------------------------------------------------------------- afterwards */
 
-/* After the epoch that was gone on with, the bits that the state brought count no more. */
+/* After the epoch that was resumed, the bits that the state brought no longer count. */
 Test(reader_state, receipt_of_the_epoch_after_that_of_the_state)
 {
     apl_reader_options o = options(0, 1, APL_FREE);

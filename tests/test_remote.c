@@ -236,7 +236,7 @@ Test(remote, lasts)
         {{.status = 503}, APL_E_IO, "gave up after"},
         {{.status = 503, .wait_s = 1000}, APL_E_IO, "gave up after 1 tries"},
         {{.trouble = TROUBLE_LASTS, .what = "a certificate"}, APL_E_IO, "a certificate"},
-        {{.trouble = TROUBLE_CANCELLED}, APL_E_CANCELLED, "nobody waits"},
+        {{.trouble = TROUBLE_CANCELLED}, APL_E_CANCELLED, "no longer needed"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         tell(1000, rows[i].reply);

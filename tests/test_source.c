@@ -325,7 +325,7 @@ Test(source, cursor_gives_a_members_bytes_and_no_more)
     cr_assert_eq(source_digest(s, digest, &err), APL_E_INVALID);
     cr_assert_eq(source_next(s, &m, &err), APL_END);
     cr_assert_eq(source_next(s, &m, &err), APL_END);
-    cr_assert_null(cursor_take(source_cursor(s), 1), "no member any more");
+    cr_assert_null(cursor_take(source_cursor(s), 1), "the member has ended");
     cr_assert_eq(source_digest(s, digest, &err), APL_OK);
     source_close(s);
     buffer_free(&tar);

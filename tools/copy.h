@@ -48,7 +48,7 @@ struct copy_source {
 int copy_begin(struct copy *copy);
 
 /* Appends the records with these ids, ascending, as the split, or as more of the one that was last. Members stay apart; a shuffled
- * store has none any more. The split is there even if it has no records. */
+ * store no longer has any. The split is there even if it has no records. */
 int copy_records(struct copy *copy, const struct copy_source *source, const char *split, const uint64_t *ids,
                  uint64_t count);
 

@@ -52,7 +52,7 @@ struct segments {
 /* Zeroed memory is a set of segments with no ticket. */
 void segments_free(struct segments *s);
 
-/* No ticket is out any more: begins with ticket 0. No other call may be under way. */
+/* All tickets are back: begins with ticket 0. No other call may be under way. */
 void segments_begin(struct segments *s);
 
 /* Makes sure that tickets below `end` have cells; false: out of memory, or beyond MOST_TICKETS. */

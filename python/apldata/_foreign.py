@@ -336,7 +336,7 @@ def begin(functions: Iterable[Any], seed: int, threads: int) -> None:
 
 
 def end(functions: Iterable[Any]) -> None:
-    """Says to those that nobody waits for what they make any more. A thread that is in the middle of torch's
+    """Says to those that what they make is no longer wanted. A thread that is in the middle of torch's
     code when Python exits would abort the process."""
     for function in functions:
         if isinstance(function, Wrapped):

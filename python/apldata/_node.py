@@ -218,7 +218,7 @@ class _Starter:
             _check_same(json.loads(lock.read() or "{}"), said)
 
     def _spawn(self) -> None:
-        """In a session of its own: it ends when nobody is connected any more, not with its starter."""
+        """In a session of its own: it ends once nobody is connected, not with its starter."""
         command = [sys.executable, "-m", "apldata._serving"]
         pipe = subprocess.PIPE
         path = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))

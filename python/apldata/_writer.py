@@ -324,7 +324,7 @@ class Writer:
         except InvalidError:  # a value was refused, or another thread is in a call
             raise
         except Error:
-            self._unsaved.settled = True  # nothing can be written any more, and the error tells why
+            self._unsaved.settled = True  # nothing more can be written, and the error says why
             raise
 
     def extend(self, /, **values: Any) -> None:

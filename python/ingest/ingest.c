@@ -51,7 +51,7 @@ static PyObject *progress_values(const apl_ingest_progress *p)
                          (unsigned long long)p->raw_bytes, (unsigned long long)p->stored_bytes);
 }
 
-/* Signal handlers run here too. At the end they do not: the store is there, and cannot be cancelled any more. */
+/* Signal handlers run here too. At the end they do not: the store is there, and it is too late to cancel. */
 static int on_progress(void *user, const apl_ingest_progress *p)
 {
     struct job *job = user;

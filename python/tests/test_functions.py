@@ -154,7 +154,7 @@ def test_what_a_function_has_outlives_its_loader(store_path: str) -> None:
     del loader
     function.go.set()
     left.join(60)
-    assert sums == [True]  # and the next function is not called any more
+    assert sums == [True]  # and the next function is not called
 
 
 @pytest.mark.parametrize("end", ["", "loader.close()", "del loader, batches"])

@@ -32,7 +32,7 @@ void decoded_close(struct decoded *decoded);
  * have to wait. NULL is fine. */
 void decoded_retire(struct decoded *decoded);
 
-/* Nobody is found any more: for tests that start over, with no thread in here. A child of fork() does so by itself. */
+/* From now on nobody is found: for tests that start over, with no thread in here. A child of fork() does so by itself. */
 void decoded_forget(void);
 
 /* Makes `slab` one whose values are these. It owns nothing, and must not outlive them. */

@@ -217,7 +217,7 @@ static apl_status judge_trouble(struct fetching *f, struct reply *r, apl_error *
 {
     bool wrong;
     if (r->trouble == TROUBLE_CANCELLED)
-        return fail(err, APL_E_CANCELLED, "nobody waits for it any more");
+        return fail(err, APL_E_CANCELLED, "it is no longer needed");
     if (r->got && (r->status == 206 || r->status == 200))
         TRY(take_bytes(f, r, &wrong, err));
     apl_status status = fail(err, APL_E_IO, "%s", r->what);
@@ -253,7 +253,7 @@ static apl_status try_once(struct fetching *f, apl_error *err)
     struct reply r;
     uint64_t now = clock_ms();
     if (is_cancelled(f))
-        return fail(err, APL_E_CANCELLED, "nobody waits for it any more");
+        return fail(err, APL_E_CANCELLED, "it is no longer needed");
     struct request q = {
         .url = f->elsewhere ? f->elsewhere : o->target,
         .first = f->offset + f->done,

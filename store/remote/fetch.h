@@ -12,7 +12,7 @@
  * no more. APL_E_NOTFOUND if there is no such object. */
 apl_status object_begin(struct object *object, uint8_t *to, size_t *n, apl_error *err);
 
-/* Bytes offset ... offset+n-1, which it has. Errors do not name the object: the caller knows which of its names to use. cancel: NULL, or set when nobody wants them any more (APL_E_CANCELLED). */
+/* Bytes offset ... offset+n-1, which it has. Errors do not name the object: the caller knows which of its names to use. cancel: NULL, or set when nobody wants them (APL_E_CANCELLED). */
 apl_status object_fetch(struct object *object, uint64_t offset, uint8_t *to, size_t n,
                         const atomic_bool *cancel, apl_error *err);
 

@@ -24,7 +24,7 @@ struct request {
     uint8_t *to;               /* with room for the range */
     uint64_t milliseconds;     /* for all of it */
     unsigned stall_s;          /* without a byte */
-    const atomic_bool *cancel; /* NULL, or set once nobody wants the answer any more */
+    const atomic_bool *cancel; /* NULL, or set once nobody wants the answer */
 };
 
 enum trouble {

@@ -137,7 +137,7 @@ static struct due due_at(const struct reads *r, uint32_t last, uint32_t now, uin
     return (struct due){seen ? again : r->count + last, again, last};
 }
 
-/* An epoch begins, and another one is seen: what is here may be needed in it. What was read again before now counts no more. */
+/* An epoch begins, and another one is seen: what is here may be needed in it. What was read again before no longer counts. */
 static uint32_t see_epoch(struct heap *h, const struct reads *r, uint32_t now, uint32_t share,
                           uint32_t horizon)
 {

@@ -131,7 +131,7 @@ static bool answered(struct caller *c, apl_status status, apl_batch *batch, uint
     if (status != APL_E_TIMEOUT && status != APL_E_LENT)
         return false;
     if (c->rank->grouped && c->run->broken)
-        return false; /* what another rank does not take any more keeps this one waiting */
+        return false; /* what another rank no longer takes keeps this one waiting */
     c->rank->left++;
     if (status == APL_E_TIMEOUT && sim_tick())
         nap(1000); /* or callers whose time is up at once leave no turn to those who work */

@@ -176,7 +176,7 @@ static void linger(struct run *t, struct rank *rank)
     }
 }
 
-/* False: they are of no use any more. */
+/* False: they are no longer of use. */
 static bool next_epoch(struct run *t)
 {
     apl_error err;

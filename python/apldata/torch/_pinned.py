@@ -55,8 +55,8 @@ class Pins:
 
 
 class _Loan:
-    """Stands between a tensor and the memory that it lies in: torch releases it when no tensor shares
-    that memory any more."""
+    """Stands between a tensor and the memory that it lies in: torch releases it with the last
+    tensor that shares that memory."""
 
     def __init__(self, loans: Loans, array: np.ndarray) -> None:
         self._loans, self._array = loans, array
@@ -88,11 +88,11 @@ class Loans:
         return torch.from_numpy(np.asarray(_Loan(self, bits))).view(torch.bfloat16)
 
     def retire(self, array: np.ndarray) -> None:
-        """No tensor lies in the array any more; the device may still have to read it. From any thread."""
+        """No tensor is left in the array; the device may still have to read it. From any thread."""
         try:
             event = torch.cuda.Event()
             event.record(torch.cuda.current_stream())
-        except Exception:  # the device, or the interpreter, is going down: nothing reads any more
+        except Exception:  # the device, or the interpreter, is going down: nothing reads now
             return
         self._retired.append((event, array))
 

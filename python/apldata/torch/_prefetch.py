@@ -95,7 +95,7 @@ class Slots:
         return copied, slot.state
 
     def close(self) -> None:
-        """Gives up what was not taken, once nothing is copied any more."""
+        """Gives up what was not taken, once all copies are done."""
         self._used.extend(self._ready)
         self._ready.clear()
         for slot in self._used:
