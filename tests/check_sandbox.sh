@@ -58,6 +58,7 @@ int main(int argc, char **argv)
     /* of no terminal: refused by the filter as ENOTTY too, but for what it does not see */
     wrong += is("how keys are read", ioctl(pipes[0], TCSETS, &mode) < 0 && errno == ENOTTY);
     wrong += is("how keys are read, at once", (ioctl(-1, TCSETS, &mode) < 0 && errno == EBADF) == keys);
+    wrong += is("whose turn it is", ioctl(-1, TIOCGPGRP, &letter) < 0 && errno == EBADF && getpgid(0) > 0);
     wrong += is("a socket of this machine", (socket(AF_UNIX, SOCK_SEQPACKET, 0) >= 0) == (serves || listens));
     wrong += is("another process was made", fork() < 0);
     wrong += is("executable memory", mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
@@ -109,5 +110,38 @@ if grep -q '^Seccomp:' /proc/self/status && "$scratch/try" >/dev/null 2>&1; then
     check "sandbox: apldata is inside" inside "$stream"
     exec 3<&-
     wait "$stream"
+fi
+
+# Within it, what is done is drawn at a terminal: half of an archive comes half a second after the rest.
+cat >"$scratch/drawn.py" <<'END'
+import os
+import pty
+import sys
+import time
+
+archive, *command = sys.argv[1:]
+half, (taken, given) = os.path.getsize(archive) // 2, os.pipe()
+pid, terminal = pty.fork()
+if pid == 0:
+    os.environ["TERM"] = "xterm"
+    os.dup2(taken, 0)
+    os.close(given)
+    os.execv(command[0], command)
+os.close(taken)
+with open(archive, "rb") as source, open(given, "wb", buffering=0) as to:
+    for part in (source.read(half), source.read()):
+        to.write(part)
+        time.sleep(0.5)
+drawn = b""
+try:
+    while more := os.read(terminal, 65536):
+        drawn += more
+except OSError:
+    pass
+assert os.waitpid(pid, 0)[1] == 0 and b"\rreading " in drawn and b"records" in drawn and b"\033[K" in drawn, drawn
+END
+if have python3; then
+    "$BUILD/mkshapes" --rows 400 "$scratch/shapes.tar" || exit 1
+    check "sandbox: progress is drawn" python3 "$scratch/drawn.py" "$scratch/shapes.tar" "$BUILD/aplingest" --partial - "$scratch/drawn"
 fi
 exit 0

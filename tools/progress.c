@@ -99,7 +99,7 @@ void progress_show(struct progress *progress, const struct progress_state *state
             progress->next = now + REDRAW_SECONDS;
     }
     /* In the background the line belongs to another job. */
-    if (now < progress->next || tcgetpgrp(STDERR_FILENO) != getpgrp())
+    if (now < progress->next || tcgetpgrp(STDERR_FILENO) != getpgid(0))
         return;
     char text[512] = "\r";
     /* The last column stays free: some terminals wrap when it is filled. */

@@ -109,6 +109,7 @@ static const int allowed[] = {
     SYS_tgkill,
     SYS_restart_syscall,
     SYS_getpid,
+    SYS_getpgid,
     SYS_gettid,
     SYS_getuid,
     SYS_geteuid,
@@ -230,10 +231,11 @@ static void allow_bits(struct program *p, int number, unsigned argument, uint32_
 /* Allows only those ioctls that query a terminal, or set how it reads `keys`, not those that write to its input. */
 static void allow_terminal(struct program *p, bool keys)
 {
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 6);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 7);
     load(p, AT(args) + 8);
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, keys ? TCSETS : TCGETS, 2, 0);
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, TCGETS, 1, 0);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, keys ? TCSETS : TCGETS, 3, 0);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, TCGETS, 2, 0);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, TIOCGPGRP, 1, 0); /* whose turn it is to draw */
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, TIOCGWINSZ, 0, 1);
     give(p, SECCOMP_RET_ALLOW);
     give(p, SECCOMP_RET_ERRNO | ENOTTY);
