@@ -42,7 +42,7 @@ static apl_status decode_whole(struct jpeg_decoder *d, const uint8_t *file, size
 {
     struct jpeg_info info;
     struct jpeg_planes planes;
-    struct jpeg_band band = {.plane[0].count = 1};
+    struct jpeg_band band = {.plane = {{.count = 1}}};
     if (jpeg_decoder_open(d, file, size, &info, NULL) != APL_OK)
         return APL_OK;
     apl_status status =

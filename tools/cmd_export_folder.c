@@ -282,7 +282,7 @@ static int write_record(struct tree *t, const apl_batch *batch, size_t row)
     static const char twice[] = "another record has this name too; --names id numbers the files";
     size_t rows = apl_batch_rows(batch);
     uint64_t id = apl_batch_ids(batch)[row];
-    struct value label, path, v = value_of(apl_batch_column(batch, (unsigned)t->image), row, rows);
+    struct value label, path = {0}, v = value_of(apl_batch_column(batch, (unsigned)t->image), row, rows);
     const char *class = NULL;
     if (t->label >= 0) {
         label = value_of(apl_batch_column(batch, (unsigned)t->label), row, rows);

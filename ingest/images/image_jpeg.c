@@ -12,7 +12,7 @@ static void take_band(struct raster *s, const struct jpeg_band *band)
 static apl_status decode_whole(struct jpeg_decoder *d, struct raster *s, apl_error *err)
 {
     struct jpeg_planes planes;
-    struct jpeg_band band = {.plane[0].count = 1};
+    struct jpeg_band band = {.plane = {{.count = 1}}};
     TRY(jpeg_decoder_start(d, (struct jpeg_region){.width = s->width, .height = s->height}, 8,
                            JPEG_CHROMA_EXACT, &planes, err));
     while (band.plane[0].count > 0) {

@@ -7,7 +7,7 @@ apl_status jpeg_check(struct jpeg_decoder *d, const void *bytes, size_t size, bo
                       struct jpeg_info *info, apl_error *err)
 {
     struct jpeg_planes planes;
-    struct jpeg_band band = {.plane[0].count = 1};
+    struct jpeg_band band = {.plane = {{.count = 1}}};
     apl_status status = jpeg_decoder_open(d, bytes, size, info, err);
     decode = decode && status == APL_OK && !stream_is_sound(bytes, size);
     if (decode)

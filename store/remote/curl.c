@@ -13,10 +13,11 @@
 #include <string.h>
 #include <strings.h>
 
-#define MOST_HANDLES     64u
-#define CONNECT_MS       10000L
-#define ERROR_BODY       2048u
-#define OPTION_PROTOCOLS ((CURLoption)181) /* deprecated since 7.85, and the only way before */
+#define MOST_HANDLES 64u
+#define CONNECT_MS   10000L
+#define ERROR_BODY   2048u
+/* By number: the first is deprecated since 7.85, and the only way before; headers before that, and before 7.75, do not have the others. */
+enum { OPTION_PROTOCOLS = 181, OPTION_PROTOCOLS_STR = 10318, OPTION_AWS_SIGV4 = 10305 };
 
 static struct {
     void *library;
@@ -254,14 +255,14 @@ static enum trouble trouble_of(CURLcode code)
 
 /* --------------------------------------------------------------------------------------------- requests */
 
-static bool set_long(CURL *h, CURLoption option, long value)
+static bool set_long(CURL *h, int option, long value)
 {
-    return curl.easy_setopt(h, option, value) == CURLE_OK;
+    return curl.easy_setopt(h, (CURLoption)option, value) == CURLE_OK;
 }
 
-static bool set_text(CURL *h, CURLoption option, const char *value)
+static bool set_text(CURL *h, int option, const char *value)
 {
-    return curl.easy_setopt(h, option, value) == CURLE_OK;
+    return curl.easy_setopt(h, (CURLoption)option, value) == CURLE_OK;
 }
 
 static bool add_header(struct curl_slist **headers, const char *name, const char *value)
@@ -284,7 +285,7 @@ static bool set_signing(CURL *h, const struct request *q, struct curl_slist **he
         return false;
     if (!q->sign)
         return true;
-    return set_text(h, CURLOPT_AWS_SIGV4, q->sign) && set_text(h, CURLOPT_USERNAME, q->keys->id) &&
+    return set_text(h, OPTION_AWS_SIGV4, q->sign) && set_text(h, CURLOPT_USERNAME, q->keys->id) &&
            set_text(h, CURLOPT_PASSWORD, q->keys->secret) &&
            add_header(headers, "x-amz-content-sha256", "UNSIGNED-PAYLOAD") &&
            (!q->keys->token || add_header(headers, "x-amz-security-token", q->keys->token));
@@ -305,7 +306,7 @@ static void set_trust(CURL *h)
 /* The times, and what is never done: following redirections by itself, protocols but the two, signals. */
 static bool set_manners(CURL *h, const struct request *q)
 {
-    bool only = set_text(h, CURLOPT_PROTOCOLS_STR, "http,https") ||
+    bool only = set_text(h, OPTION_PROTOCOLS_STR, "http,https") ||
                 set_long(h, OPTION_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
     return only && set_long(h, CURLOPT_NOSIGNAL, 1) && set_long(h, CURLOPT_FOLLOWLOCATION, 0) &&
            set_long(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS) && set_long(h, CURLOPT_LOW_SPEED_LIMIT, 1) &&
